@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What is wrong with the files: `file:line:column: level: sentence`, collected, so that one run tells all of it. */
+
+#include "macro.h"
+
+typedef enum ComplaintLevel {
+        COMPLAINT_ERROR,   /* something is not applied, or the file is not as libconfig's grammar has it */
+        COMPLAINT_WARNING, /* applied, but perhaps not as meant */
+        COMPLAINT_NOTICE,
+} ComplaintLevel;
+
+typedef struct Complaint {
+        ComplaintLevel level;
+        char *file;
+        unsigned line, column; /* from 1; 0: the file as a whole */
+        char *sentence;
+} Complaint;
+
+typedef struct Complaints {
+        Complaint *items;
+        size_t n_items;
+        size_t n_errors;
+} Complaints;
+
+const char *complaint_level_to_string(ComplaintLevel l);
+
+int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned line, unsigned column, const char *format,
+             ...) _printf_(6, 7);
+int complaints_sort(Complaints *c); /* by file in order of first mention, then line and column */
+void complaints_done(Complaints *c);
+
+/* "file:line:column: error: sentence", without a newline. The caller frees it; NULL on -ENOMEM. */
+char *complaint_format(const Complaint *c);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "config-block.h"
+#include "config-option.h"
+#include "config-parse.h"
+#include "nearest.h"
+
+#define NAME_TEXT_MAX 64U
+#define LINES_TEXT_MAX 256U
+
+typedef struct FileReader {
+        Config *config;
+        const SettingTable *table;
+        ConfigText text;
+        Outline outline;
+        Statements statements;
+        uint64_t options_seen; /* a bit for each of config_options */
+        size_t list_name;      /* of the list that was complained about; SIZE_MAX: none */
+        size_t first_block;    /* this file's, in the Config */
+        size_t lost_block;     /* the token of the first block whose match is not known … */
+        bool lost;             /* … when there is one */
+} FileReader;
+
+static void file_reader_done(FileReader *f) {
+        statements_done(&f->statements);
+        outline_done(&f->outline);
+        config_text_done(&f->text);
+}
+
+static int complain_option(FileReader *f, size_t token, const char *name) {
+        Nearest n = { .typed = name };
+
+        nearest_offer(&n, CONFIG_DRIVES);
+        for (const ConfigOption *o = config_options; o->name; o++)
+                nearest_offer(&n, o->name);
+
+        if (n.word)
+                return config_text_error(&f->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
+        if (setting_find(f->table, name))
+                return config_text_error(&f->text, token,
+                                         "\"%s\" is a setting of drives: write it into a block of drives = ( … );",
+                                         name);
+
+        return config_text_error(&f->text, token, "unknown option \"%s\"", name);
+}
+
+static const char *name_copy(const ConfigText *t, size_t token, char buf[static NAME_TEXT_MAX]) {
+        size_t n = MIN((size_t) token_quote_length(t, token), NAME_TEXT_MAX - 1);
+
+        memcpy(buf, token_text(t, token), n);
+        buf[n] = '\0';
+        return buf;
+}
+
+static int read_option(FileReader *f, const Section *section) {
+        char name[NAME_TEXT_MAX];
+        const Statement *st;
+        Value v;
+        int r;
+
+        r = statements_read(&f->text, section, &f->statements);
+        if (r < 0)
+                return r;
+
+        st = &f->statements.items[0];
+        name_copy(&f->text, st->name, name);
+        if (streq(name, CONFIG_DRIVES))
+                return config_text_error(&f->text, st->name, "drives is a list of blocks: drives = ( { … }, { … } );");
+
+        for (size_t i = 0; config_options[i].name; i++) {
+                const ConfigOption *o = &config_options[i];
+
+                if (!streq(o->name, name))
+                        continue;
+
+                if (f->options_seen & UINT64_C(1) << i)
+                        return config_text_error(&f->text, st->name,
+                                                 "\"%s\" stands here a second time; the first counts", name);
+                f->options_seen |= UINT64_C(1) << i;
+
+                r = statement_read_value(&f->text, st, name, &o->range, &v, NULL);
+                if (r > 0)
+                        *(uint64_t *) ((char *) f->config + o->offset) = (uint64_t) v.number;
+                return r < 0 ? r : 0;
+        }
+
+        return complain_option(f, st->name, name);
+}
+
+static int read_block(FileReader *f, const Section *section) {
+        _cleanup_(block_done) Block block = {};
+        char name[NAME_TEXT_MAX];
+        int r;
+
+        if (section->misnamed && section->list_name != f->list_name) {
+                f->list_name = section->list_name;
+                r = config_text_error(&f->text, f->list_name,
+                                      "the list of blocks is called \"drives\", not \"%s\"; nothing of it is applied",
+                                      name_copy(&f->text, f->list_name, name));
+                if (r < 0)
+                        return r;
+        }
+
+        if (section->inside == section->end && !section->broken)
+                return config_text_warning(&f->text, section->start, "this block is empty");
+
+        r = block_read(&f->text, f->table, section, &f->statements, &block);
+        if (r < 0)
+                return r;
+        if (r > 0)
+                return config_add_block(f->config, &block);
+
+        if (!f->lost) {
+                f->lost = true;
+                f->lost_block = section->start;
+        }
+        return 0;
+}
+
+/* A general rule must not hit the drives that a block with an unknown match was to protect. Nothing of it is applied,
+ * and nothing that it replaces either: it stays, broken. */
+static int withhold_general(FileReader *f) {
+        char lines[LINES_TEXT_MAX] = "";
+        size_t n = 0, used = 0;
+
+        for (size_t i = f->first_block; i < f->config->n_blocks; i++) {
+                Block *b = &f->config->blocks[i];
+
+                if (!match_is_general(&b->match))
+                        continue;
+
+                b->broken = true;
+                for (size_t k = 0; k < b->n_assignments; k++)
+                        b->assignments[k].withheld = true;
+
+                if (used + 16 < sizeof lines)
+                        used += snprintf(lines + used, sizeof lines - used, "%s%u", n == 0 ? " " : ", ", b->line);
+                else if (lines[used - 1] != '.')
+                        used += snprintf(lines + used, sizeof lines - used, ", ...");
+                n++;
+        }
+
+        if (n == 0)
+                return 0;
+
+        return config_text_error(&f->text, f->lost_block,
+                                 "it is not known which drives this block is for, so nothing is applied of the "
+                                 "general rules of this file: line%s%s",
+                                 n == 1 ? "" : "s", lines);
+}
+
+int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size) {
+        _cleanup_(file_reader_done) FileReader f = {
+                .config = c,
+                .table = t,
+                .text = { .text = text, .size = size, .complaints = &c->complaints },
+                .list_name = SIZE_MAX,
+                .first_block = c->n_blocks,
+        };
+        int r;
+
+        r = config_add_file(c, file, &f.text.file);
+        if (r < 0)
+                return r;
+
+        r = config_text_scan(&f.text);
+        if (r < 0)
+                return r;
+
+        r = outline_make(&f.text, &f.outline);
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; i < f.outline.n_sections; i++) {
+                Section *s = &f.outline.sections[i];
+
+                s->broken = s->broken || s->end >= f.text.doubtful;
+                r = s->block ? read_block(&f, s) : read_option(&f, s);
+                if (r < 0)
+                        return r;
+        }
+
+        if (f.lost) {
+                r = withhold_general(&f);
+                if (r < 0)
+                        return r;
+        }
+
+        return complaints_sort(&c->complaints);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "config.h"
+
+#define MAIN_FILE "drivekeep/drivekeep.conf"
+#define DROP_IN_DIRECTORY "drivekeep/drivekeep.conf.d"
+
+_printf_(3, 4) static int complain_file(Config *c, const char *path, const char *format, ...) {
+        char sentence[256];
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(sentence, sizeof sentence, format, ap);
+        va_end(ap);
+
+        return complain(&c->complaints, COMPLAINT_ERROR, path, 0, 0, "%s", sentence);
+}
+
+/* A file that others can write would let them write to drives. One's own is one's own business (drivekeep check). */
+static bool is_writable_by_others(const struct stat *st) {
+        if (geteuid() != 0 && st->st_uid == geteuid())
+                return false;
+
+        return (st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && st->st_gid != 0);
+}
+
+/* Why the file cannot be one of ours; NULL when it can. */
+static const char *file_objection(const struct stat *st) {
+        if (S_ISDIR(st->st_mode))
+                return "this is a directory, not a file";
+        if (S_ISFIFO(st->st_mode))
+                return "this is a pipe, not a file";
+        if (!S_ISREG(st->st_mode))
+                return "this is no regular file";
+        if (st->st_size > CONFIG_FILE_MAX)
+                return "the file is larger than 1 MiB, it is ignored";
+        if (is_writable_by_others(st))
+                return "the file can be written by others, it is ignored; chmod go-w makes it safe";
+
+        return NULL;
+}
+
+static int read_all(int fd, char **ret, size_t *ret_size) {
+        _cleanup_free_ char *text = NULL;
+        size_t size = 0;
+
+        /* One byte more than may be, since a file can grow while it is read. */
+        text = malloc(CONFIG_FILE_MAX + 1);
+        if (!text)
+                return -ENOMEM;
+
+        while (size < CONFIG_FILE_MAX + 1) {
+                ssize_t n = read(fd, text + size, CONFIG_FILE_MAX + 1 - size);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return -errno;
+                if (n == 0)
+                        break;
+                size += n;
+        }
+
+        *ret = TAKE_PTR(text);
+        *ret_size = size;
+        return 0;
+}
+
+int config_load_file(Config *c, const SettingTable *t, const char *path) {
+        _cleanup_close_ int fd = -EBADF;
+        _cleanup_free_ char *text = NULL;
+        const char *objection;
+        struct stat st;
+        size_t size;
+        int r;
+
+        /* Non-blocking: a FIFO would make us wait for its writer. */
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return complain_file(c, path, "the file cannot be read: %m");
+
+        /* Masked, as systemd's files are. */
+        if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))
+                return 0;
+
+        objection = file_objection(&st);
+        if (objection)
+                return complain_file(c, path, "%s", objection);
+
+        r = read_all(fd, &text, &size);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0) {
+                errno = -r;
+                return complain_file(c, path, "the file cannot be read: %m");
+        }
+
+        return config_parse(c, t, path, text, size);
+}
+
+/* The main file: the highest root that has one masks the others. */
+static int load_main(Config *c, const SettingTable *t, const char *const *roots) {
+        for (; *roots; roots++) {
+                _cleanup_free_ char *path = NULL;
+                struct stat st;
+
+                if (asprintf(&path, "%s/%s", *roots, MAIN_FILE) < 0) {
+                        path = NULL;
+                        return -ENOMEM;
+                }
+
+                if (lstat(path, &st) >= 0)
+                        return config_load_file(c, t, path);
+                if (errno != ENOENT && errno != ENOTDIR)
+                        return complain_file(c, path, "the file cannot be read: %m");
+        }
+
+        return 0;
+}
+
+typedef struct DropIn {
+        char *name, *path;
+} DropIn;
+
+typedef struct DropIns {
+        DropIn *items;
+        size_t n_items;
+} DropIns;
+
+static void drop_ins_done(DropIns *d) {
+        for (size_t i = 0; i < d->n_items; i++) {
+                free(d->items[i].name);
+                free(d->items[i].path);
+        }
+        free(d->items);
+}
+
+static bool drop_ins_have(const DropIns *d, const char *name) {
+        for (size_t i = 0; i < d->n_items; i++)
+                if (streq(d->items[i].name, name))
+                        return true;
+
+        return false;
+}
+
+static int drop_ins_add(DropIns *d, const char *directory, const char *name) {
+        DropIn *items, item = {};
+
+        items = reallocarray(d->items, d->n_items + 1, sizeof(DropIn));
+        if (!items)
+                return -ENOMEM;
+        d->items = items;
+
+        item.name = strdup(name);
+        if (!item.name || asprintf(&item.path, "%s/%s", directory, name) < 0) {
+                free(item.name);
+                return -ENOMEM;
+        }
+
+        d->items[d->n_items++] = item;
+        return 0;
+}
+
+static bool is_drop_in(const char *name) {
+        size_t n = strlen(name), suffix = strlen(".conf");
+
+        return name[0] != '.' && n > suffix && streq(name + n - suffix, ".conf");
+}
+
+/* Adds what no higher root has. */
+static int find_drop_ins(Config *c, const char *root, DropIns *found) {
+        _cleanup_free_ char *directory = NULL;
+        const struct dirent *entry;
+        int r = 0;
+        DIR *dir;
+
+        if (asprintf(&directory, "%s/%s", root, DROP_IN_DIRECTORY) < 0) {
+                directory = NULL;
+                return -ENOMEM;
+        }
+
+        dir = opendir(directory);
+        if (!dir)
+                return errno == ENOENT ? 0 : complain_file(c, directory, "the directory cannot be read: %m");
+
+        while (r >= 0 && (errno = 0, entry = readdir(dir)))
+                if (is_drop_in(entry->d_name) && !drop_ins_have(found, entry->d_name))
+                        r = drop_ins_add(found, directory, entry->d_name);
+        if (r >= 0 && errno != 0)
+                r = complain_file(c, directory, "the directory cannot be read: %m");
+
+        (void) closedir(dir);
+        return r;
+}
+
+static int drop_in_compare(const void *a, const void *b) {
+        return strcmp(((const DropIn *) a)->name, ((const DropIn *) b)->name);
+}
+
+int config_load(Config *c, const SettingTable *t, const char *const *roots) {
+        _cleanup_(drop_ins_done) DropIns found = {};
+        int r;
+
+        r = load_main(c, t, roots);
+        if (r < 0)
+                return r;
+
+        for (; *roots; roots++) {
+                r = find_drop_ins(c, *roots, &found);
+                if (r < 0)
+                        return r;
+        }
+
+        if (found.n_items > 0)
+                qsort(found.items, found.n_items, sizeof(DropIn), drop_in_compare);
+        for (size_t i = 0; i < found.n_items; i++) {
+                r = config_load_file(c, t, found.items[i].path);
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What stands in a file beside the list of drives: one row each. */
+
+#include "config.h"
+
+typedef struct ConfigOption {
+        const char *name;
+        ValueRange range;
+        size_t offset; /* of its uint64_t in Config */
+} ConfigOption;
+
+extern const ConfigOption config_options[]; /* ends with a row without a name */
+
+#define CONFIG_DRIVES "drives"

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <libconfig.h>
+#include <stdio.h>
+
+#include "config-parse.h"
+
+#define RANGE_TEXT_MAX 256U
+
+/* Our own reading finds nearly all errors first, and with a column. */
+static int complain_libconfig(ConfigText *t, size_t token, const config_t *config) {
+        const char *text = config_error_text(config);
+
+        if (strstr(text, "duplicate"))
+                return config_text_error(t, token, "a name stands twice in this group");
+        if (strstr(text, "mismatched"))
+                return config_text_error(t, token, "the values in [ ] must all be of one type");
+
+        return config_text_error(t, token, "libconfig does not read this: %s", text);
+}
+
+/* `config` is initialized; the setting is its own. */
+static int statement_load(ConfigText *t, const Statement *st, config_t *config, config_setting_t **ret) {
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        if (!st->sound)
+                return 0;
+
+        r = statement_to_text(t, st, &text);
+        if (r < 0)
+                return r;
+
+        if (!config_read_string(config, text))
+                return complain_libconfig(t, st->value, config);
+
+        *ret = config_setting_get_elem(config_root_setting(config), 0);
+        return 1;
+}
+
+static int complain_pattern(ConfigText *t, size_t token, MatchKey key) {
+        switch (key) {
+        case MATCH_NODE:
+                if (token_quote_length(t, token) == 1 && *token_text(t, token) == '*')
+                        return config_text_error(t, token, "for every drive write match = {}");
+                return config_text_error(t, token,
+                                         "a node or link begins with /dev/ (for every drive write match = {})");
+        case MATCH_TRANSPORT:
+                return config_text_error(t, token,
+                                         "\"%.*s\" is no transport; there are sata, pata, usb, sas, scsi, nvme, "
+                                         "mmc, virtio, virtual and unknown",
+                                         TOKEN_QUOTED(t, token));
+        case MATCH_ROTATIONAL:
+        case MATCH_REMOVABLE:
+                return config_text_error(t, token, "%s is true or false", match_key_to_string(key));
+        case MATCH_MODEL:
+        case MATCH_SERIAL:
+        case MATCH_WWN:
+        case MATCH_FIRMWARE:
+        case MATCH_VENDOR:
+        case MATCH_PROPERTY:
+        case _MATCH_KEY_MAX:
+        case _MATCH_KEY_INVALID:
+                break;
+        }
+
+        return config_text_error(t, token, "a pattern has between 1 and 512 characters");
+}
+
+/* One pattern: a string, or a boolean where that is a fact of drives. */
+static int read_pattern(ConfigText *t, const config_setting_t *s, size_t token, MatchKey key, const char *property,
+                        Match *m) {
+        bool fact = key == MATCH_ROTATIONAL || key == MATCH_REMOVABLE;
+        const char *pattern;
+        int r;
+
+        if (config_setting_type(s) == CONFIG_TYPE_STRING)
+                pattern = config_setting_get_string(s);
+        else if (fact && config_setting_type(s) == CONFIG_TYPE_BOOL)
+                pattern = config_setting_get_bool(s) ? "true" : "false";
+        else if (fact)
+                return complain_pattern(t, token, key);
+        else
+                return config_text_error(t, token, "a pattern is a string, in quotes");
+
+        r = match_add(m, key, property, pattern);
+        if (r == -EINVAL)
+                return complain_pattern(t, token, key);
+
+        return r < 0 ? r : 1;
+}
+
+/* One pattern, or a list or an array of them: any of these. */
+static int read_patterns(ConfigText *t, const config_setting_t *s, size_t token, MatchKey key, const char *property,
+                         Match *m) {
+        int ok = 1;
+
+        if (!config_setting_is_list(s) && !config_setting_is_array(s))
+                return read_pattern(t, s, token, key, property, m);
+
+        if (config_setting_length(s) == 0)
+                return config_text_error(t, token, "an empty list fits no drive");
+
+        for (int i = 0; i < config_setting_length(s); i++) {
+                int r;
+
+                token = list_next(t, token);
+                r = read_pattern(t, config_setting_get_elem(s, i), token, key, property, m);
+                if (r < 0)
+                        return r;
+                ok = ok && r > 0;
+
+                /* list_next() would look into it. */
+                if (config_setting_is_aggregate(config_setting_get_elem(s, i)))
+                        return 0;
+        }
+
+        return ok;
+}
+
+static int complain_match_key(ConfigText *t, size_t token, const char *name) {
+        const char *nearest = match_key_nearest(name);
+
+        if (nearest)
+                return config_text_error(t, token, "drives are not matched by \"%.*s\"; did you mean \"%s\"?",
+                                         TOKEN_QUOTED(t, token), nearest);
+
+        return config_text_error(t, token,
+                                 "drives are not matched by \"%.*s\"; there are node, model, serial, wwn, "
+                                 "firmware, vendor, transport, rotational, removable and udev's properties in capitals",
+                                 TOKEN_QUOTED(t, token));
+}
+
+static int read_match_group(ConfigText *t, const config_setting_t *group, size_t token, Match *m) {
+        int ok = 1;
+
+        for (int i = 0; i < config_setting_length(group); i++) {
+                const config_setting_t *s = config_setting_get_elem(group, i);
+                const char *name = config_setting_name(s);
+                MatchKey key = match_key_from_string(name);
+                int r;
+
+                token = group_next(t, token);
+                if (key < 0)
+                        r = complain_match_key(t, token, name);
+                else
+                        r = read_patterns(t, s, token + 2, key, key == MATCH_PROPERTY ? name : NULL, m);
+                if (r < 0)
+                        return r;
+                ok = ok && r > 0;
+        }
+
+        return ok;
+}
+
+int statement_read_match(ConfigText *t, const Statement *st, Match *ret) {
+        _cleanup_(config_destroy) config_t config = {};
+        _cleanup_(match_done) Match m = {};
+        config_setting_t *s;
+        int r;
+
+        config_init(&config);
+        r = statement_load(t, st, &config, &s);
+        if (r <= 0)
+                return r;
+
+        if (config_setting_is_group(s))
+                r = read_match_group(t, s, st->value, &m);
+        else
+                r = read_patterns(t, s, st->value, MATCH_NODE, NULL, &m);
+        if (r <= 0)
+                return r;
+
+        *ret = m;
+        m = (Match){};
+        return 1;
+}
+
+int statement_read_boolean(ConfigText *t, const Statement *st, bool *ret) {
+        static const ValueRange boolean = { .type = VALUE_BOOL };
+        Value v;
+        int r;
+
+        r = statement_read_value(t, st, "allow_dangerous", &boolean, &v, NULL);
+        if (r > 0)
+                *ret = v.number != 0;
+
+        return r;
+}
+
+static int complain_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, int error) {
+        char text[RANGE_TEXT_MAX];
+
+        switch (error) {
+        case -ENOMEM:
+                return error;
+        case -ENOMSG:
+                return config_text_error(t, st->value,
+                                         "%s needs a unit: write \"%.*s s\", \"%.*s min\" or \"%.*s ms\", in "
+                                         "quotes",
+                                         name, TOKEN_QUOTED(t, st->value), TOKEN_QUOTED(t, st->value),
+                                         TOKEN_QUOTED(t, st->value));
+        case -ERANGE:
+                return config_text_error(t, st->value, "%.*s is out of range for %s: %s", TOKEN_QUOTED(t, st->value),
+                                         name, value_range_format(range, text, sizeof text));
+        default:
+                return config_text_error(t, st->value, "\"%.*s\" is no value for %s: %s", TOKEN_QUOTED(t, st->value),
+                                         name, value_range_format(range, text, sizeof text));
+        }
+}
+
+/* Of the scalar's type; 1 for inexact. */
+static int read_scalar(const config_setting_t *s, const ValueRange *range, Value *ret) {
+        switch (config_setting_type(s)) {
+        case CONFIG_TYPE_INT:
+        case CONFIG_TYPE_INT64:
+                return value_from_integer(range, config_setting_get_int64(s), ret);
+        case CONFIG_TYPE_BOOL:
+                return value_from_boolean(range, config_setting_get_bool(s), ret);
+        case CONFIG_TYPE_STRING:
+                return value_parse(range, config_setting_get_string(s), ret);
+        case CONFIG_TYPE_FLOAT:
+                return range->type == VALUE_DURATION ? -ENOMSG : -EINVAL;
+        default:
+                return -EINVAL;
+        }
+}
+
+int statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
+                         bool *ret_keep) {
+        _cleanup_(config_destroy) config_t config = {};
+        char text[VALUE_TEXT_MAX];
+        config_setting_t *s;
+        Value v = {};
+        bool keep;
+        int r;
+
+        config_init(&config);
+        r = statement_load(t, st, &config, &s);
+        if (r <= 0)
+                return r;
+
+        if (config_setting_is_aggregate(s))
+                return config_text_error(t, st->value, "%s has one value, no group or list", name);
+
+        keep = ret_keep && config_setting_type(s) == CONFIG_TYPE_STRING && streq(config_setting_get_string(s), "keep");
+        if (!keep) {
+                r = read_scalar(s, range, &v);
+                if (r < 0)
+                        return complain_value(t, st, name, range, r);
+                if (r > 0) {
+                        r = config_text_warning(t, st->value, "%s cannot be exactly \"%.*s\", it becomes %s", name,
+                                                TOKEN_QUOTED(t, st->value), value_format(range, &v, text));
+                        if (r < 0)
+                                return r;
+                }
+        }
+
+        *ret = v;
+        if (ret_keep)
+                *ret_keep = keep;
+        return 1;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "config-text.h"
+#include "config.h"
+#include "utf8.h"
+
+#define COMPLAINTS_MAX 100U
+#define QUOTE_MAX 40U
+
+/* Where the scanner stands. */
+typedef struct Scanner {
+        ConfigText *text;
+        size_t i;
+        uint32_t line, column;
+        size_t n_allocated;
+        bool garbled;        /* bytes that are not UTF-8 were complained about */
+        bool no_comment_end; /* from here on; not looked for again */
+} Scanner;
+
+static int complain_at(ConfigText *t, unsigned line, unsigned column, ComplaintLevel level, const char *format,
+                       va_list ap) {
+        char sentence[1024];
+
+        if (t->n_complaints > COMPLAINTS_MAX)
+                return 0;
+        if (t->n_complaints++ == COMPLAINTS_MAX)
+                return complain(t->complaints, COMPLAINT_ERROR, t->file, line, column,
+                                "there were %u complaints up to here, what follows is not told", COMPLAINTS_MAX);
+
+        (void) vsnprintf(sentence, sizeof sentence, format, ap);
+        return complain(t->complaints, level, t->file, line, column, "%s", sentence);
+}
+
+int config_text_error(ConfigText *t, size_t token, const char *format, ...) {
+        va_list ap;
+        int r;
+
+        va_start(ap, format);
+        r = complain_at(t, t->tokens[token].line, t->tokens[token].column, COMPLAINT_ERROR, format, ap);
+        va_end(ap);
+
+        return r;
+}
+
+int config_text_warning(ConfigText *t, size_t token, const char *format, ...) {
+        va_list ap;
+        int r;
+
+        va_start(ap, format);
+        r = complain_at(t, t->tokens[token].line, t->tokens[token].column, COMPLAINT_WARNING, format, ap);
+        va_end(ap);
+
+        return r;
+}
+
+_printf_(2, 3) static int scanner_error(Scanner *s, const char *format, ...) {
+        va_list ap;
+        int r;
+
+        va_start(ap, format);
+        r = complain_at(s->text, s->line, s->column, COMPLAINT_ERROR, format, ap);
+        va_end(ap);
+
+        return r;
+}
+
+static char peek(const Scanner *s, size_t ahead) {
+        return s->i + ahead < s->text->size ? s->text->text[s->i + ahead] : '\0';
+}
+
+static void advance(Scanner *s, size_t n) {
+        for (; n > 0 && s->i < s->text->size; n--) {
+                char c = s->text->text[s->i++];
+
+                if (c == '\n') {
+                        s->line++;
+                        s->column = 1;
+                } else if (((unsigned char) c & 0xc0) != 0x80)
+                        s->column++;
+        }
+}
+
+/* The number of bytes from here to `c`, or to the end of the text. */
+static size_t distance_to(const Scanner *s, char c) {
+        const char *p = s->text->text + s->i, *found;
+
+        found = memchr(p, c, s->text->size - s->i);
+        return found ? (size_t) (found - p) : s->text->size - s->i;
+}
+
+static bool is_sound(const char *s, size_t size) {
+        for (size_t i = 0, n; i < size; i += n) {
+                n = utf8_length(s + i, size - i);
+                if (n == 0)
+                        return false;
+        }
+
+        return true;
+}
+
+/* Adds the next `length` bytes as a token and goes behind it. */
+static int add_token(Scanner *s, TokenType type, size_t length) {
+        ConfigText *t = s->text;
+
+        if (t->n_tokens == s->n_allocated) {
+                size_t n = MAX(s->n_allocated * 2, 256U);
+                Token *tokens = reallocarray(t->tokens, n, sizeof(Token));
+
+                if (!tokens)
+                        return -ENOMEM;
+                t->tokens = tokens;
+                s->n_allocated = n;
+        }
+
+        t->tokens[t->n_tokens++] = (Token){
+                .type = type,
+                .offset = s->i,
+                .length = length,
+                .line = s->line,
+                .column = s->column,
+        };
+        advance(s, length);
+        return 0;
+}
+
+/* A string or a word of any bytes: what is not UTF-8 is refused, with one complaint per file. */
+static int add_checked_token(Scanner *s, TokenType type, size_t length) {
+        if (is_sound(s->text->text + s->i, length))
+                return add_token(s, type, length);
+
+        if (!s->garbled) {
+                int r = scanner_error(s, "this is not UTF-8 text; save the file in that encoding");
+
+                if (r < 0)
+                        return r;
+        }
+        s->garbled = true;
+        return add_token(s, TOKEN_REFUSED, length);
+}
+
+static int scan_string(Scanner *s) {
+        size_t n = 1;
+
+        for (;; n++) {
+                char c = peek(s, n);
+
+                if (s->i + n >= s->text->size || c == '\n')
+                        /* libconfig would read on to the next quote, however many blocks further down. */
+                        return add_checked_token(s, TOKEN_UNCLOSED, n);
+                if (c == '\\' && peek(s, n + 1) != '\n' && s->i + n + 1 < s->text->size)
+                        n++;
+                else if (c == '"')
+                        return add_checked_token(s, TOKEN_STRING, n + 1);
+        }
+}
+
+static TokenType classify_number(const char *p, size_t n) {
+        size_t i = 0, digits = 0;
+        bool real = false;
+
+        if (n > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
+                for (i = 2; i < n && isxdigit((unsigned char) p[i]); i++)
+                        digits++;
+        else {
+                if (p[i] == '-' || p[i] == '+')
+                        i++;
+                for (; i < n && isdigit((unsigned char) p[i]); i++)
+                        digits++;
+                if (i < n && p[i] == '.') {
+                        real = true;
+                        for (i++; i < n && isdigit((unsigned char) p[i]); i++)
+                                digits++;
+                }
+                if (digits > 0 && i + 1 < n && (p[i] == 'e' || p[i] == 'E')) {
+                        real = true;
+                        i++;
+                        if (i + 1 < n && (p[i] == '-' || p[i] == '+'))
+                                i++;
+                        while (i < n && isdigit((unsigned char) p[i]))
+                                i++;
+                }
+        }
+
+        if (!real)
+                for (size_t k = 0; k < 2 && i < n && p[i] == 'L'; k++)
+                        i++;
+
+        return digits == 0 || i < n ? TOKEN_WORD : real ? TOKEN_FLOAT : TOKEN_INTEGER;
+}
+
+static TokenType classify_word(const char *p, size_t n) {
+        if (!isalpha((unsigned char) p[0]) && p[0] != '*')
+                return classify_number(p, n);
+
+        for (size_t i = 1; i < n; i++)
+                if (!isalnum((unsigned char) p[i]) && !strchr("-_*", p[i]))
+                        return TOKEN_WORD;
+
+        return TOKEN_NAME;
+}
+
+static int scan_word(Scanner *s) {
+        const char *p = s->text->text + s->i;
+        size_t n = 1, left = s->text->size - s->i;
+
+        if (p[0] == '\'') {
+                /* Not libconfig's, but whoever writes it means a string. */
+                while (n < left && !strchr("'\n", p[n]))
+                        n++;
+                if (n < left && p[n] == '\'')
+                        return add_checked_token(s, TOKEN_WORD, n + 1);
+                n = 1;
+        }
+
+        for (; n < left && !isspace((unsigned char) p[n]) && !strchr(",;:={}()[]\"#", p[n]); n++)
+                /* "127//why" has a comment, but in a path without quotes a glob may follow the slash. */
+                if (p[0] != '/' && p[n] == '/' && n + 1 < left && (p[n + 1] == '/' || p[n + 1] == '*'))
+                        break;
+
+        if (n == strlen("@include") && memcmp(p, "@include", n) == 0) {
+                int r = scanner_error(s, "@include is not read; put the file into drivekeep.conf.d instead");
+
+                return r < 0 ? r : add_token(s, TOKEN_REFUSED, distance_to(s, '\n'));
+        }
+
+        return add_checked_token(s, classify_word(p, n), n);
+}
+
+static int skip_comment(Scanner *s) {
+        const char *p = s->text->text + s->i, *end;
+        int r;
+
+        if (peek(s, 0) == '#' || peek(s, 1) == '/') {
+                advance(s, distance_to(s, '\n'));
+                return 0;
+        }
+
+        end = s->no_comment_end ? NULL : memmem(p + 2, s->text->size - s->i - 2, "*/", 2);
+        if (end) {
+                advance(s, (size_t) (end - p) + 2);
+                return 0;
+        }
+        if (!s->no_comment_end)
+                s->text->doubtful = s->text->n_tokens;
+        s->no_comment_end = true;
+
+        r = scanner_error(s, "this comment is not closed; nothing behind it is applied");
+        advance(s, distance_to(s, '\n'));
+        return r;
+}
+
+static int scan_tokens(Scanner *s) {
+        int r = 0;
+
+        while (r >= 0 && s->i < s->text->size) {
+                char c = peek(s, 0);
+
+                if (isspace((unsigned char) c))
+                        advance(s, 1);
+                else if (c == '#' || (c == '/' && (peek(s, 1) == '/' || peek(s, 1) == '*')))
+                        r = skip_comment(s);
+                else if (c == ':')
+                        r = add_token(s, TOKEN_EQUALS, 1);
+                else if (strchr(",;={}()[]", c))
+                        r = add_token(s, (TokenType) c, 1);
+                else if (c == '"')
+                        r = scan_string(s);
+                else
+                        r = scan_word(s);
+        }
+
+        return r;
+}
+
+/* Complains about what is no text file; 1 when it is one. */
+static int scan_whole(Scanner *s) {
+        ConfigText *t = s->text;
+        const char *nul;
+
+        if (t->size > CONFIG_FILE_MAX)
+                return complain(t->complaints, COMPLAINT_ERROR, t->file, 0, 0,
+                                "the file is larger than 1 MiB, it is ignored");
+
+        if (t->size >= 2 && (memcmp(t->text, "\xff\xfe", 2) == 0 || memcmp(t->text, "\xfe\xff", 2) == 0))
+                return scanner_error(s, "the file is UTF-16, it is ignored; save it as UTF-8");
+
+        nul = memchr(t->text, '\0', t->size);
+        if (nul) {
+                advance(s, (size_t) (nul - t->text));
+                return scanner_error(s, "here is a NUL byte: this is no text file, it is ignored");
+        }
+
+        return 1;
+}
+
+int config_text_scan(ConfigText *t) {
+        Scanner s = { .text = t, .line = 1, .column = 1 };
+        int r;
+
+        t->doubtful = SIZE_MAX;
+        r = scan_whole(&s);
+        if (r > 0) {
+                if (t->size >= 3 && memcmp(t->text, "\xef\xbb\xbf", 3) == 0)
+                        s.i = 3; /* a byte order mark */
+                r = scan_tokens(&s);
+        }
+
+        for (size_t i = 0; i < 2 && r >= 0; i++)
+                r = add_token(&s, TOKEN_END, 0);
+
+        return r;
+}
+
+void config_text_done(ConfigText *t) {
+        free(t->tokens);
+        t->tokens = NULL;
+}
+
+const char *token_text(const ConfigText *t, size_t token) {
+        const Token *k = &t->tokens[token];
+
+        return t->text + k->offset + (k->type == TOKEN_STRING || k->type == TOKEN_UNCLOSED);
+}
+
+int token_quote_length(const ConfigText *t, size_t token) {
+        const Token *k = &t->tokens[token];
+        size_t n = k->length, i = 0;
+
+        if (k->type == TOKEN_STRING)
+                n -= 2;
+        else if (k->type == TOKEN_UNCLOSED)
+                n -= 1;
+
+        while (i < n && i < QUOTE_MAX)
+                i += MAX(utf8_length(token_text(t, token) + i, n - i), 1U);
+
+        return (int) i;
+}
+
+bool token_is_name(const ConfigText *t, size_t token, const char *name) {
+        const Token *k = &t->tokens[token];
+
+        return k->type == TOKEN_NAME && k->length == strlen(name) && memcmp(t->text + k->offset, name, k->length) == 0;
+}
+
+bool token_starts_statement(const ConfigText *t, size_t token) {
+        switch (t->tokens[token].type) {
+        case TOKEN_NAME:
+        case TOKEN_WORD:
+        case TOKEN_STRING:
+        case TOKEN_REFUSED:
+                return t->tokens[token + 1].type == TOKEN_EQUALS;
+        default:
+                return false;
+        }
+}

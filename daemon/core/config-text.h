@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A configuration file's text as tokens, each with its line and column. libconfig 1.5 stops at the first error, knows
+ * no columns, wraps integers and decodes \x20, so this reads first and libconfig gets only sound statements, one by
+ * one (config-statement.h). Any bytes are fine as input. */
+
+#include "complaint.h"
+
+typedef enum TokenType {
+        TOKEN_COMMA = ',',
+        TOKEN_SEMICOLON = ';',
+        TOKEN_EQUALS = '=', /* ':' too */
+        TOKEN_GROUP = '{',
+        TOKEN_GROUP_END = '}',
+        TOKEN_LIST = '(',
+        TOKEN_LIST_END = ')',
+        TOKEN_ARRAY = '[',
+        TOKEN_ARRAY_END = ']',
+
+        TOKEN_END = 256, /* of the file: always the last one, and two of them, to look ahead */
+        TOKEN_NAME,
+        TOKEN_STRING,
+        TOKEN_INTEGER,
+        TOKEN_FLOAT,
+        TOKEN_WORD,     /* none of these: 20min, /dev/sda, 'sda' */
+        TOKEN_UNCLOSED, /* a string without its closing quote on the line */
+        TOKEN_REFUSED,  /* complained about already: @include, bytes that are not UTF-8 */
+} TokenType;
+
+typedef struct Token {
+        TokenType type;
+        uint32_t offset, length;
+        uint32_t line, column; /* from 1; a tab counts as one character */
+        uint32_t partner;      /* of an opening bracket: its closing one; 0: it has none (config-outline.c) */
+} Token;
+
+typedef struct ConfigText {
+        const char *file; /* its name in complaints */
+        const char *text;
+        size_t size;
+        Token *tokens;
+        size_t n_tokens;
+        size_t doubtful; /* from this token on all may be part of a comment that is not closed; SIZE_MAX: none */
+        Complaints *complaints;
+        size_t n_complaints; /* from this file */
+} ConfigText;
+
+/* `t` has file, text, size and complaints filled in. A file that cannot be text has no tokens but TOKEN_END. */
+int config_text_scan(ConfigText *t);
+void config_text_done(ConfigText *t);
+
+/* At a token. Return 0, or -ENOMEM. Behind the hundredth complaint from one file the rest are not kept. */
+int config_text_error(ConfigText *t, size_t token, const char *format, ...) _printf_(3, 4);
+int config_text_warning(ConfigText *t, size_t token, const char *format, ...) _printf_(3, 4);
+
+/* Both for a "%.*s": what a sentence may quote of a token, without a string's quotes. */
+int token_quote_length(const ConfigText *t, size_t token);
+const char *token_text(const ConfigText *t, size_t token);
+#define TOKEN_QUOTED(t, token) token_quote_length(t, token), token_text(t, token)
+
+bool token_is_name(const ConfigText *t, size_t token, const char *name);
+bool token_starts_statement(const ConfigText *t, size_t token); /* something like a name, and "=" */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the files want: blocks of (match, assignments) in the order of reading, and every complaint about them.
+ * The only file that knows libconfig is config-parse.c. */
+
+#include "complaint.h"
+#include "match.h"
+#include "setting.h"
+
+typedef struct Assignment {
+        const char *name; /* the state's canonical key (setting_state()), from the table */
+        Value value;
+        bool keep;     /* "keep": cancels an earlier block's value */
+        bool withheld; /* the value is in error: earlier values must not come through, nothing is written */
+        unsigned line, column;
+} Assignment;
+
+typedef struct Block {
+        Match match;
+        const char *file; /* owned by the Config */
+        unsigned line, column;
+        bool broken;          /* it cannot be trusted: every assignment is withheld */
+        bool obscure;         /* … nor which settings it names: all that earlier blocks want is withheld */
+        bool allow_dangerous; /* the user's word that dangerous settings of this block are meant */
+        Assignment *assignments;
+        size_t n_assignments;
+} Block;
+
+typedef struct Config {
+        char **files; /* in order of reading, NULL-terminated */
+        size_t n_files;
+        Block *blocks;
+        size_t n_blocks;
+        uint64_t fsck_wait_ms; /* how long a visit waits for fsck before its verdict is `deferred` */
+        Complaints complaints;
+} Config;
+
+#define CONFIG_FILE_MAX (1024U * 1024U) /* bytes */
+#define CONFIG_FSCK_WAIT_DEFAULT_MS (10ULL * 60 * 1000)
+
+int config_new(Config **ret);
+Config *config_free(Config *c);
+DEFINE_CLEANUP(Config *, config_free);
+
+/* For readers of files: the name is copied, *ret is the Config's own; the block's contents become the Config's. */
+int config_add_file(Config *c, const char *file, const char **ret);
+int config_add_block(Config *c, Block *b);
+void block_done(Block *b);
+
+/* Parses one file's text (config-file.c); `file` is its name in complaints. Bad input is a complaint, never an error:
+ * negative only for -ENOMEM. Blocks are appended after those of earlier files. */
+int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size);
+
+/* Reads one file (config-load.c): regular, at most CONFIG_FILE_MAX, and not writable by others when it is not the
+ * caller's own. Unreadable: a complaint. */
+int config_load_file(Config *c, const SettingTable *t, const char *path);
+
+/* Reads drivekeep.conf and its drop-ins by systemd's precedence: drivekeep/drivekeep.conf, and the files named *.conf
+ * in drivekeep/drivekeep.conf.d, below each of `roots` (NULL-terminated, highest first: /etc, /run, /usr/lib). The same
+ * name masks one further down, an empty file or a link to /dev/null disables; drop-ins are read in the order of their
+ * names, after the main file. No file at all is no complaint. */
+int config_load(Config *c, const SettingTable *t, const char *const *roots);
+
+/* What the files want of one drive, state by state: later blocks win. */
+typedef struct Wish {
+        const char *name; /* canonical key */
+        Value value;
+        bool withheld; /* nothing may be written: the winning block is in error */
+        const char *file;
+        unsigned line, column;
+        char *via_stacked; /* the rule fits only by this link of md, dm-crypt or LVM above the drive; else NULL */
+} Wish;
+
+typedef struct Wishes {
+        Wish *items;
+        size_t n_items;
+} Wishes;
+
+/* resolve.c. `keep` and unnamed settings leave no wish. The wishes point into the Config and its SettingTable. */
+int config_resolve(const Config *c, const Drive *d, Wishes *ret);
+void wishes_done(Wishes *w);
+
+/* The same values for the same settings; where in the files they stand does not count. */
+bool wishes_equal(const Wishes *a, const Wishes *b);

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "drive.h"
+
+/* clang-format off */
+static const char *const transport_table[_TRANSPORT_MAX] = {
+        [TRANSPORT_UNKNOWN] = "unknown", [TRANSPORT_SATA] = "sata", [TRANSPORT_PATA] = "pata",
+        [TRANSPORT_USB] = "usb",         [TRANSPORT_SAS] = "sas",   [TRANSPORT_SCSI] = "scsi",
+        [TRANSPORT_NVME] = "nvme",       [TRANSPORT_MMC] = "mmc",   [TRANSPORT_VIRTIO] = "virtio",
+        [TRANSPORT_VIRTUAL] = "virtual",
+};
+/* clang-format on */
+
+const char *transport_to_string(Transport t) {
+        return t >= 0 && t < _TRANSPORT_MAX ? transport_table[t] : NULL;
+}
+
+Transport transport_from_string(const char *s) {
+        for (Transport t = 0; t < _TRANSPORT_MAX; t++)
+                if (streq(transport_table[t], s))
+                        return t;
+
+        return _TRANSPORT_INVALID;
+}
+
+/* Does a component of `path` consist of `prefix` and digits ("usb" fits "usb3"), or with digits false: begin with it? */
+static bool path_has_component(const char *path, const char *prefix, bool digits) {
+        size_t n = strlen(prefix);
+
+        for (const char *p = path; (p = strchr(p, '/'));) {
+                size_t k;
+
+                p++;
+                if (strncmp(p, prefix, n) != 0)
+                        continue;
+                if (!digits)
+                        return true;
+
+                k = strspn(p + n, "0123456789");
+                if (k > 0 && (p[n + k] == '/' || p[n + k] == '\0'))
+                        return true;
+        }
+
+        return false;
+}
+
+Transport transport_from_syspath(const char *syspath, const char *proc_name) {
+        /* The nearest bus to the disk decides: a SATA drive in a USB dock is a USB drive, so the order matters. */
+        if (path_has_component(syspath, "nvme", true) || path_has_component(syspath, "nvme-subsystem", false))
+                return TRANSPORT_NVME;
+        if (path_has_component(syspath, "mmc_host", false))
+                return TRANSPORT_MMC;
+        if (path_has_component(syspath, "usb", true))
+                return TRANSPORT_USB;
+        if (path_has_component(syspath, "end_device-", false))
+                return TRANSPORT_SAS;
+
+        if (path_has_component(syspath, "ata", true)) {
+                if (proc_name && (strstr(proc_name, "ahci") || strncmp(proc_name, "sata", 4) == 0))
+                        return TRANSPORT_SATA;
+                return TRANSPORT_PATA;
+        }
+
+        if (path_has_component(syspath, "host", true))
+                return TRANSPORT_SCSI;
+        if (path_has_component(syspath, "virtio", true))
+                return TRANSPORT_VIRTIO;
+        if (strstr(syspath, "/virtual/block/"))
+                return TRANSPORT_VIRTUAL;
+
+        return TRANSPORT_UNKNOWN;
+}
+
+/* A copy without the blanks that fixed-width fields are padded with; NULL for an empty one. */
+static int copy_trimmed(const char *s, char **ret) {
+        size_t n;
+
+        if (!s)
+                return 0;
+
+        s += strspn(s, " \t\n");
+        for (n = strlen(s); n > 0 && isspace((unsigned char) s[n - 1]); n--)
+                ;
+        if (n == 0)
+                return 0;
+
+        *ret = strndup(s, n);
+        return *ret ? 0 : -ENOMEM;
+}
+
+/* The first source that has it; a name with '/' or of small letters alone is an attribute, else a udev property. */
+static int lookup_first(const DriveLookup *l, const char *const *sources, char **ret) {
+        for (; *sources && !*ret; sources++) {
+                const char *v;
+                int r;
+
+                v = isupper((unsigned char) **sources) ? l->property(l->userdata, *sources)
+                                                       : l->sysattr(l->userdata, *sources);
+                r = copy_trimmed(v, ret);
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
+}
+
+static uint64_t lookup_number(const DriveLookup *l, const char *path) {
+        const char *v = l->sysattr(l->userdata, path);
+
+        return v ? strtoull(v, NULL, 10) : 0;
+}
+
+int drive_new(const char *name, const char *node, const char *syspath, const DriveLookup *l, Drive **ret) {
+        _cleanup_(drive_freep) Drive *d = NULL;
+        _cleanup_free_ char *scsi_vendor = NULL, *proc_name = NULL;
+        const char *v;
+        int r;
+
+        d = calloc(1, sizeof *d);
+        if (!d)
+                return -ENOMEM;
+
+        d->name = strdup(name);
+        d->node = strdup(node);
+        d->syspath = strdup(syspath);
+        if (!d->name || !d->node || !d->syspath)
+                return -ENOMEM;
+
+        /* udev's ID_MODEL is the whole of IDENTIFY's; the SCSI attribute is cut at 16 characters. */
+        const struct {
+                char **field;
+                const char *const *sources;
+        } facts[] = {
+                { &d->model, (const char *const[]){ "ID_MODEL", "device/model", "device/name", NULL } },
+                { &d->serial,
+                  (const char *const[]){ "ID_SERIAL_SHORT", "ID_SCSI_SERIAL", "device/serial", "serial", NULL } },
+                { &d->wwn, (const char *const[]){ "ID_WWN_WITH_EXTENSION", "ID_WWN", "wwid", "device/wwid", NULL } },
+                { &d->firmware,
+                  (const char *const[]){ "ID_REVISION", "device/firmware_rev", "device/rev", "device/fwrev", NULL } },
+                { &d->vendor, (const char *const[]){ "ID_VENDOR", "device/vendor", NULL } },
+                { &scsi_vendor, (const char *const[]){ "device/vendor", NULL } },
+                { &proc_name, (const char *const[]){ "scsi_host/proc_name", NULL } },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(facts); i++) {
+                r = lookup_first(l, facts[i].sources, facts[i].field);
+                if (r < 0)
+                        return r;
+        }
+
+        d->transport = transport_from_syspath(syspath, proc_name);
+        /* A driver like ata_piix serves both; what the drive says of itself (ata_id, from IDENTIFY) decides then. */
+        v = l->property(l->userdata, "ID_ATA_SATA");
+        if (d->transport == TRANSPORT_PATA && v && streq(v, "1"))
+                d->transport = TRANSPORT_SATA;
+
+        d->ata = d->transport == TRANSPORT_SATA || d->transport == TRANSPORT_PATA ||
+                 (scsi_vendor && streq(scsi_vendor, "ATA"));
+        d->rotational = lookup_number(l, "queue/rotational") != 0;
+        d->removable = lookup_number(l, "removable") != 0;
+        d->size = lookup_number(l, "size") * 512;
+        d->diskseq = lookup_number(l, "diskseq");
+
+        r = drive_add_link(d, node, LINK_OWN);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(d);
+        return 0;
+}
+
+Drive *drive_free(Drive *d) {
+        if (!d)
+                return NULL;
+
+        free(d->name);
+        free(d->node);
+        free(d->syspath);
+        free(d->model);
+        free(d->serial);
+        free(d->wwn);
+        free(d->firmware);
+        free(d->vendor);
+        for (char **p = d->properties; p && *p; p++)
+                free(*p);
+        free(d->properties);
+        for (size_t i = 0; i < d->n_links; i++)
+                free(d->links[i].path);
+        free(d->links);
+        free(d);
+        return NULL;
+}
+
+int drive_add_link(Drive *d, const char *path, LinkVia via) {
+        DriveLink *links;
+        char *copy;
+
+        for (size_t i = 0; i < d->n_links; i++)
+                if (streq(d->links[i].path, path))
+                        return 0;
+
+        links = reallocarray(d->links, d->n_links + 1, sizeof *links);
+        if (!links)
+                return -ENOMEM;
+        d->links = links;
+
+        copy = strdup(path);
+        if (!copy)
+                return -ENOMEM;
+
+        d->links[d->n_links++] = (DriveLink){ .path = copy, .via = via };
+        return 0;
+}
+
+int drive_add_property(Drive *d, const char *key, const char *value) {
+        size_t n = 0;
+        char **p, *copy;
+
+        while (d->properties && d->properties[n])
+                n++;
+
+        p = reallocarray(d->properties, n + 2, sizeof *p);
+        if (!p)
+                return -ENOMEM;
+        d->properties = p;
+        p[n] = p[n + 1] = NULL;
+
+        if (asprintf(&copy, "%s=%s", key, value) < 0)
+                return -ENOMEM;
+        p[n] = copy;
+        return 0;
+}
+
+const char *drive_property(const Drive *d, const char *key) {
+        size_t n = strlen(key);
+
+        for (char **p = d->properties; p && *p; p++)
+                if (strncmp(*p, key, n) == 0 && (*p)[n] == '=')
+                        return *p + n + 1;
+
+        return NULL;
+}
+
+IdentityKind drive_identity_kind(const Drive *d) {
+        if (d->wwn)
+                return IDENTITY_WWN;
+        if (d->serial && d->model)
+                return IDENTITY_SERIAL;
+        return IDENTITY_PATH;
+}
+
+const char *identity_kind_to_string(IdentityKind k) {
+        static const char *const table[] = {
+                [IDENTITY_WWN] = "wwn",
+                [IDENTITY_SERIAL] = "serial",
+                [IDENTITY_PATH] = "path",
+        };
+
+        return table[k];
+}
+
+bool drive_same(const Drive *a, const Drive *b) {
+        if (a->diskseq != b->diskseq || drive_identity_kind(a) != drive_identity_kind(b))
+                return false;
+
+        switch (drive_identity_kind(a)) {
+        case IDENTITY_WWN:
+                return streq(a->wwn, b->wwn);
+        case IDENTITY_SERIAL:
+                return streq(a->serial, b->serial) && streq(a->model, b->model);
+        case IDENTITY_PATH:
+                return streq(a->syspath, b->syspath);
+        }
+
+        return false;
+}
+
+int drive_name_compare(const char *x, const char *y) {
+        size_t n = strcspn(x, "0123456789"), k = strcspn(y, "0123456789");
+        int r = strncmp(x, y, 2);
+
+        if (r == 0 && n != k)
+                return n < k ? -1 : 1;
+        return r ?: strverscmp(x, y);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What a drive *is*: identity, never wishes. Built from a lookup function, so that udev, a captured file and a test's
+ * table are read alike. Immutable once made. */
+
+#include "macro.h"
+
+typedef enum Transport {
+        TRANSPORT_UNKNOWN,
+        TRANSPORT_SATA,
+        TRANSPORT_PATA,
+        TRANSPORT_USB,
+        TRANSPORT_SAS,
+        TRANSPORT_SCSI, /* parallel SCSI, iSCSI, virtio-scsi and what else has no name of its own here */
+        TRANSPORT_NVME,
+        TRANSPORT_MMC,
+        TRANSPORT_VIRTIO,
+        TRANSPORT_VIRTUAL, /* md, dm */
+        _TRANSPORT_MAX,
+        _TRANSPORT_INVALID = -1,
+} Transport;
+
+const char *transport_to_string(Transport t);
+Transport transport_from_string(const char *s);
+
+typedef enum LinkVia {
+        LINK_OWN,       /* the disk's node and links */
+        LINK_PARTITION, /* a partition's: means its disk */
+        LINK_STACKED,   /* those of md, dm-crypt, LVM above: mean every drive below, with a notice */
+} LinkVia;
+
+typedef struct DriveLink {
+        char *path; /* below /dev */
+        LinkVia via;
+} DriveLink;
+
+typedef struct Drive {
+        char *name;                                     /* kernel name: sda */
+        char *node;                                     /* /dev/sda */
+        char *syspath;                                  /* /sys/devices/…/block/sda */
+        char *model, *serial, *wwn, *firmware, *vendor; /* each may be NULL: not known */
+        Transport transport;
+        bool rotational, removable;
+        bool ata;          /* the kernel knows it as an ATA device behind SCSI (vendor "ATA", or VPD page 89h) */
+        uint64_t size;     /* bytes */
+        uint64_t diskseq;  /* 0: this kernel has none (before 5.15) */
+        char **properties; /* udev's "KEY=value", NULL-terminated */
+        DriveLink *links;
+        size_t n_links;
+} Drive;
+
+/* Where identity is read from. `sysattr` paths are relative to the disk's syspath ("queue/rotational",
+ * "device/model"), but "scsi_host/…" is the SCSI host's above it. Answers stay valid until the next call; NULL: there is none. */
+typedef struct DriveLookup {
+        const char *(*property)(void *userdata, const char *key);
+        const char *(*sysattr)(void *userdata, const char *path);
+        void *userdata;
+} DriveLookup;
+
+/* Builds name, node, syspath and all facts; links and properties are added by the caller. */
+int drive_new(const char *name, const char *node, const char *syspath, const DriveLookup *lookup, Drive **ret);
+Drive *drive_free(Drive *d);
+DEFINE_CLEANUP(Drive *, drive_free);
+
+int drive_add_link(Drive *d, const char *path, LinkVia via); /* a second time: no change */
+int drive_add_property(Drive *d, const char *key, const char *value);
+const char *drive_property(const Drive *d, const char *key);
+
+/* Which of its identities this drive is known by, from the most reliable: WWN or EUI, serial + model, path. */
+typedef enum IdentityKind {
+        IDENTITY_WWN,
+        IDENTITY_SERIAL,
+        IDENTITY_PATH,
+} IdentityKind;
+IdentityKind drive_identity_kind(const Drive *d);
+const char *identity_kind_to_string(IdentityKind k);
+bool drive_same(const Drive *a, const Drive *b); /* the same piece of hardware, attached without a break (diskseq) */
+
+/* The order in which people count kernel names: sda, sdb, …, sdz, sdaa, …; nvme2n1, nvme10n1. */
+int drive_name_compare(const char *x, const char *y);
+
+/* The transport, from the ancestry in sysfs (never ID_BUS) and, where that names only a SCSI host, its driver. */
+Transport transport_from_syspath(const char *syspath, const char *proc_name);

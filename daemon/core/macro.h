@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Cleanup attributes and ownership transfer, as systemd has them.
+ *
+ * Error policy of the whole program: functions return 0 (or a non-negative answer) on success and a negative
+ * errno on failure; output parameters are named ret_… and written only on success. A function either logs an
+ * error or returns it, never both. */
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define _cleanup_(f) __attribute__((cleanup(f)))
+#define _printf_(a, b) __attribute__((format(printf, a, b)))
+#define _unused_ __attribute__((unused))
+#define _fallthrough_ __attribute__((fallthrough))
+
+#define ELEMENTSOF(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+#define TAKE_PTR(p)                     \
+        ({                              \
+                typeof(p) *_p = &(p);   \
+                typeof(p) _taken = *_p; \
+                *_p = NULL;             \
+                _taken;                 \
+        })
+
+#define TAKE_FD(fd)                \
+        ({                         \
+                int *_fd = &(fd);  \
+                int _taken = *_fd; \
+                *_fd = -EBADF;     \
+                _taken;            \
+        })
+
+/* For destructors that take and return a pointer: DEFINE_CLEANUP(Drive *, drive_free) declares drive_freep(). */
+#define DEFINE_CLEANUP(type, function)                     \
+        static inline _unused_ void function##p(type *p) { \
+                if (*p)                                    \
+                        *p = function(*p);                 \
+        }
+
+static inline void freep(void *p) {
+        free(*(void **) p);
+}
+#define _cleanup_free_ _cleanup_(freep)
+
+static inline void closep(const int *fd) {
+        if (*fd >= 0)
+                (void) close(*fd);
+}
+#define _cleanup_close_ _cleanup_(closep)
+
+static inline bool streq(const char *a, const char *b) {
+        return strcmp(a, b) == 0;
+}
+
+/* NULL equals only NULL. */
+static inline bool streq_ptr(const char *a, const char *b) {
+        return a && b ? streq(a, b) : a == b;
+}
+
+static inline const char *strna(const char *s) {
+        return s ?: "n/a";
+}

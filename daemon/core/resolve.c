@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Which values the files want for one drive. */
+
+#include "config.h"
+
+static void wish_done(Wish *w) {
+        free(w->via_stacked);
+        *w = (Wish){};
+}
+
+static Wish *find_wish(const Wishes *w, const char *name) {
+        for (size_t i = 0; i < w->n_items; i++)
+                if (streq(w->items[i].name, name))
+                        return &w->items[i];
+
+        return NULL;
+}
+
+static int add_wish(Wishes *w, Wish **ret) {
+        Wish *items;
+
+        items = reallocarray(w->items, w->n_items + 1, sizeof(Wish));
+        if (!items)
+                return -ENOMEM;
+
+        w->items = items;
+        *ret = &items[w->n_items++];
+        **ret = (Wish){};
+        return 0;
+}
+
+static void remove_wish(Wishes *w, Wish *gone) {
+        size_t i = (size_t) (gone - w->items);
+
+        wish_done(gone);
+        w->n_items--;
+        memmove(gone, gone + 1, (w->n_items - i) * sizeof(Wish));
+}
+
+/* Takes the place of an earlier block's wish. */
+static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, const DriveLink *link) {
+        _cleanup_free_ char *via = NULL;
+        Wish *wish;
+        int r;
+
+        wish = find_wish(w, a->name);
+        if (a->keep && !a->withheld) {
+                if (wish)
+                        remove_wish(w, wish);
+                return 0;
+        }
+
+        if (link && link->via == LINK_STACKED) {
+                via = strdup(link->path);
+                if (!via)
+                        return -ENOMEM;
+        }
+
+        if (!wish) {
+                r = add_wish(w, &wish);
+                if (r < 0)
+                        return r;
+        }
+
+        wish_done(wish);
+        *wish = (Wish){
+                .name = a->name,
+                .value = a->value,
+                .withheld = a->withheld,
+                .file = b->file,
+                .line = a->line,
+                .column = a->column,
+                .via_stacked = TAKE_PTR(via),
+        };
+        return 0;
+}
+
+/* Any of them may be what the block was to change. */
+static void withhold_all(Wishes *w, const Block *b) {
+        for (size_t i = 0; i < w->n_items; i++) {
+                w->items[i].withheld = true;
+                w->items[i].file = b->file;
+                w->items[i].line = b->line;
+                w->items[i].column = b->column;
+        }
+}
+
+int config_resolve(const Config *c, const Drive *d, Wishes *ret) {
+        _cleanup_(wishes_done) Wishes w = {};
+        int r;
+
+        for (size_t i = 0; i < c->n_blocks; i++) {
+                const Block *b = &c->blocks[i];
+                const DriveLink *link;
+
+                if (!match_drive(&b->match, d, &link))
+                        continue;
+
+                if (b->obscure)
+                        withhold_all(&w, b);
+
+                for (size_t k = 0; k < b->n_assignments; k++) {
+                        r = apply_assignment(&w, b, &b->assignments[k], link);
+                        if (r < 0)
+                                return r;
+                }
+        }
+
+        *ret = w;
+        w = (Wishes){};
+        return 0;
+}
+
+void wishes_done(Wishes *w) {
+        for (size_t i = 0; i < w->n_items; i++)
+                wish_done(&w->items[i]);
+        free(w->items);
+        *w = (Wishes){};
+}
+
+bool wishes_equal(const Wishes *a, const Wishes *b) {
+        if (a->n_items != b->n_items)
+                return false;
+
+        for (size_t i = 0; i < a->n_items; i++) {
+                const Wish *x = &a->items[i], *y = find_wish(b, x->name);
+
+                if (!y || x->withheld != y->withheld || (!x->withheld && !value_equal(&x->value, &y->value)))
+                        return false;
+        }
+
+        return true;
+}

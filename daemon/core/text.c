@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "text.h"
+#include "utf8.h"
+
+/* Bytes in the character at `p`; 0 when it is not UTF-8 or not fit to be shown. */
+static size_t shown_length(const char *p) {
+        const unsigned char *b = (const unsigned char *) p;
+        size_t n;
+
+        if (b[0] < 0x20 || b[0] == 0x7f)
+                return 0;
+
+        n = utf8_length(p, strnlen(p, 4));
+
+        /* U+0080…U+009F: control characters that some terminals obey. */
+        if (n == 2 && b[0] == 0xc2 && b[1] < 0xa0)
+                return 0;
+
+        /* U+2028…U+202E and U+2066…U+2069: line breaks, and what turns the direction of writing. */
+        if (n == 3 && b[0] == 0xe2 &&
+            ((b[1] == 0x80 && b[2] >= 0xa8 && b[2] <= 0xae) || (b[1] == 0x81 && b[2] >= 0xa6 && b[2] <= 0xa9)))
+                return 0;
+
+        return n;
+}
+
+char *text_escape(const char *s, const char *also) {
+        char *copy, *out;
+
+        out = copy = malloc(strlen(s) * strlen("\\xNN") + 1);
+        if (!copy)
+                return NULL;
+
+        while (*s) {
+                size_t n = also && strchr(also, *s) ? 0 : shown_length(s);
+
+                if (n == 0)
+                        out += sprintf(out, "\\x%02x", (unsigned char) *s++);
+                else {
+                        out = mempcpy(out, s, n);
+                        s += n;
+                }
+        }
+
+        *out = '\0';
+        return copy;
+}
+
+static int hex_digit(char c) {
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        if (c >= 'a' && c <= 'f')
+                return c - 'a' + 10;
+        return -EBADMSG;
+}
+
+int text_unescape(const char *s, char **ret) {
+        _cleanup_free_ char *copy = NULL;
+        char *out;
+
+        out = copy = malloc(strlen(s) + 1);
+        if (!copy)
+                return -ENOMEM;
+
+        while (*s) {
+                int high, low;
+
+                if (*s != '\\') {
+                        *out++ = *s++;
+                        continue;
+                }
+
+                /* Each look goes one byte further only when the one before it was not the NUL at the end. */
+                if (s[1] != 'x')
+                        return -EBADMSG;
+                high = hex_digit(s[2]);
+                if (high < 0)
+                        return high;
+                low = hex_digit(s[3]);
+                if (low < 0)
+                        return low;
+                if (high + low == 0)
+                        return -EBADMSG;
+
+                *out++ = (char) (high << 4 | low);
+                s += strlen("\\xNN");
+        }
+
+        *out = '\0';
+        *ret = TAKE_PTR(copy);
+        return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Text that drives and users had a hand in, made harmless for files, the journal and terminals. Pure. */
+
+#include "macro.h"
+
+/* A copy in which control characters, bytes that are not UTF-8, characters that reorder or break a line, and the
+ * characters of `also` (NULL: none) stand as \xNN, byte by byte. With a backslash in `also` nothing is lost:
+ * text_unescape() gives the original; without, what is meant to be copied (unit names) can be. The caller frees it;
+ * NULL on -ENOMEM. */
+char *text_escape(const char *s, const char *also);
+
+/* Undoes it. -EBADMSG: a backslash that does not begin \xNN, or one that means NUL. */
+int text_unescape(const char *s, char **ret);

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "macro.h"
+#include "value-unit.h"
+
+/* Digits after the point that count; with more, 64 bits would not hold fraction × TiB. */
+#define FRACTION_DIGITS 6U
+#define FRACTION_SCALE 1000000
+
+typedef struct Unit {
+        const char *name; /* case does not matter */
+        int64_t factor;
+} Unit;
+
+/* clang-format off */
+static const Unit duration_units[] = {
+        { "ms",   1          }, { "msec", 1          }, { "msecs",   1          }, { "millisecond", 1        },
+        { "milliseconds", 1  }, { "s",    1000       }, { "sec",     1000       }, { "secs",        1000     },
+        { "second", 1000     }, { "seconds", 1000    }, { "m",       60000      }, { "min",         60000    },
+        { "mins", 60000      }, { "minute", 60000    }, { "minutes", 60000      }, { "h",           3600000  },
+        { "hr",   3600000    }, { "hrs",  3600000    }, { "hour",    3600000    }, { "hours",       3600000  },
+        { "d",    86400000   }, { "day",  86400000   }, { "days",    86400000   },
+        {}
+};
+
+static const Unit size_units[] = {
+        { "b", 1 }, { "byte", 1 }, { "bytes", 1 },
+        { "k", INT64_C(1) << 10 }, { "kb", INT64_C(1) << 10 }, { "kib", INT64_C(1) << 10 },
+        { "m", INT64_C(1) << 20 }, { "mb", INT64_C(1) << 20 }, { "mib", INT64_C(1) << 20 },
+        { "g", INT64_C(1) << 30 }, { "gb", INT64_C(1) << 30 }, { "gib", INT64_C(1) << 30 },
+        { "t", INT64_C(1) << 40 }, { "tb", INT64_C(1) << 40 }, { "tib", INT64_C(1) << 40 },
+        {}
+};
+/* clang-format on */
+
+/* Reads digits and, after a point, more digits; *fraction is in millionths. Returns 1 when digits were lost. */
+static int number_parse(const char **text, int64_t *whole, int64_t *fraction) {
+        const char *p = *text;
+        bool overflow = false, lost = false;
+        size_t n_digits = 0;
+
+        *whole = *fraction = 0;
+        for (; isdigit((unsigned char) *p); p++, n_digits++)
+                if (__builtin_mul_overflow(*whole, 10, whole) || __builtin_add_overflow(*whole, *p - '0', whole)) {
+                        overflow = true;
+                        *whole = 0;
+                }
+
+        if (*p == '.') {
+                size_t k = 0;
+
+                for (p++; isdigit((unsigned char) *p); p++, k++)
+                        if (k < FRACTION_DIGITS)
+                                *fraction = *fraction * 10 + (*p - '0');
+                        else if (*p != '0')
+                                lost = true;
+                n_digits += k;
+                for (; k < FRACTION_DIGITS; k++)
+                        *fraction *= 10;
+        }
+
+        *text = p;
+        if (n_digits == 0)
+                return -EINVAL;
+        return overflow ? -ERANGE : lost;
+}
+
+static const Unit *unit_parse(const Unit *units, const char **text) {
+        size_t n = 0;
+
+        while (isalpha((unsigned char) (*text)[n]))
+                n++;
+
+        for (; units->name; units++)
+                if (strlen(units->name) == n && strncasecmp(units->name, *text, n) == 0) {
+                        *text += n;
+                        return units;
+                }
+
+        return NULL;
+}
+
+static const char *skip_blanks(const char *s) {
+        return s + strspn(s, " \t");
+}
+
+/* One number and its unit, added to *sum. */
+static int quantity_parse(const Unit *units, const char **text, int64_t bare, int64_t *sum) {
+        int64_t whole, fraction, factor;
+        int r, inexact;
+
+        r = number_parse(text, &whole, &fraction);
+        if (r < 0 && r != -ERANGE)
+                return r;
+        inexact = r;
+
+        *text = skip_blanks(*text);
+        if (isalpha((unsigned char) **text)) {
+                const Unit *unit = unit_parse(units, text);
+
+                if (!unit)
+                        return -EINVAL;
+                factor = unit->factor;
+        } else if (**text == '\0' || isdigit((unsigned char) **text)) {
+                if (bare == 0)
+                        return -ENOMSG;
+                factor = bare;
+        } else
+                return -EINVAL;
+
+        if (inexact < 0 || __builtin_mul_overflow(whole, factor, &whole))
+                return -ERANGE;
+
+        /* Rounded up, so that a tiny duration never becomes 0, which some settings take for "off". */
+        fraction *= factor;
+        inexact = inexact || fraction % FRACTION_SCALE != 0;
+        fraction = fraction / FRACTION_SCALE + inexact;
+
+        if (__builtin_add_overflow(*sum, whole, sum) || __builtin_add_overflow(*sum, fraction, sum))
+                return -ERANGE;
+
+        return inexact;
+}
+
+int duration_parse(const char *text, int64_t bare, int64_t *ret) {
+        bool inexact = false;
+        int64_t sum = 0;
+
+        text = skip_blanks(text);
+        do {
+                int r = quantity_parse(duration_units, &text, bare, &sum);
+
+                if (r < 0)
+                        return r;
+                inexact = inexact || r > 0;
+                text = skip_blanks(text);
+        } while (*text);
+
+        *ret = sum;
+        return inexact;
+}
+
+int size_parse(const char *text, int64_t bare, int64_t *ret) {
+        int64_t sum = 0;
+        int r;
+
+        text = skip_blanks(text);
+        r = quantity_parse(size_units, &text, bare, &sum);
+        if (r < 0)
+                return r;
+        if (*skip_blanks(text))
+                return -EINVAL;
+
+        *ret = sum;
+        return r;
+}
+
+const char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]) {
+        int64_t h = ms / 3600000, min = ms / 60000 % 60, rest = ms % 60000;
+        int n = 0;
+
+        if (ms < 1000) {
+                (void) snprintf(buf, VALUE_TEXT_MAX, "%" PRId64 " %s", ms, ms == 0 ? "s" : "ms");
+                return buf;
+        }
+
+        if (h > 0)
+                n += snprintf(buf + n, VALUE_TEXT_MAX - n, "%" PRId64 " h", h);
+        if (min > 0)
+                n += snprintf(buf + n, VALUE_TEXT_MAX - n, "%s%" PRId64 " min", n > 0 ? " " : "", min);
+        if (rest > 0) {
+                n += snprintf(buf + n, VALUE_TEXT_MAX - n, "%s%" PRId64, n > 0 ? " " : "", rest / 1000);
+                if (rest % 1000 > 0) {
+                        n += snprintf(buf + n, VALUE_TEXT_MAX - n, ".%03" PRId64, rest % 1000);
+                        while (buf[n - 1] == '0')
+                                n--;
+                }
+                (void) snprintf(buf + n, VALUE_TEXT_MAX - n, " s");
+        }
+
+        return buf;
+}
+
+const char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]) {
+        static const char *const names[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+        size_t i = 0;
+
+        while (i + 1 < ELEMENTSOF(names) && bytes != 0 && bytes % 1024 == 0) {
+                bytes /= 1024;
+                i++;
+        }
+        (void) snprintf(buf, VALUE_TEXT_MAX, "%" PRId64 " %s", bytes, names[i]);
+
+        return buf;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "macro.h"
+#include "value-unit.h"
+#include "value.h"
+
+#define STANDBY_TIMER_RESERVED 254
+
+/* 1 for on, true, yes, 1; 0 for off, false, no, 0; -EINVAL. */
+static int boolean_parse(const char *text) {
+        static const char *const words[][4] = { { "off", "false", "no", "0" }, { "on", "true", "yes", "1" } };
+
+        for (size_t b = 0; b < 2; b++)
+                for (size_t i = 0; i < ELEMENTSOF(words[b]); i++)
+                        if (strcasecmp(text, words[b][i]) == 0)
+                                return (int) b;
+
+        return -EINVAL;
+}
+
+/* Decimal or 0x…; never octal, as the file's own numbers are not. */
+static int integer_parse(const char *text, int64_t *ret) {
+        const char *digits = text + (*text == '+' || *text == '-');
+        bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+        char *end;
+
+        if (!isdigit((unsigned char) *digits) || (hex && !isxdigit((unsigned char) digits[2])))
+                return -EINVAL;
+
+        errno = 0;
+        *ret = strtoll(text, &end, hex ? 16 : 10);
+        if (*end)
+                return -EINVAL;
+
+        return -errno;
+}
+
+/* Sets *ret when `n`, in the value's own unit, is in the range, rounded to what can be held. */
+static int value_set(const ValueRange *range, int64_t n, bool inexact, Value *ret) {
+        if (!(range->has_off && n == range->off)) {
+                int64_t rest = range->step > 1 ? n % range->step : 0;
+
+                if (n < range->min || n > range->max)
+                        return -ERANGE;
+
+                if (rest != 0) {
+                        inexact = true;
+                        n -= rest;
+                        if (n < range->min || (rest >= range->step - rest && n <= range->max - range->step))
+                                n += range->step;
+                }
+        }
+
+        *ret = (Value){ .type = range->type, .number = n };
+        return inexact;
+}
+
+static int name_parse(const char *text, Value *ret) {
+        size_t n = strlen(text);
+
+        if (n == 0 || n >= VALUE_NAME_MAX)
+                return -EINVAL;
+        for (size_t i = 0; i < n; i++)
+                if (!isalnum((unsigned char) text[i]) && !strchr("-_.", text[i]))
+                        return -EINVAL;
+
+        *ret = (Value){ .type = VALUE_NAME };
+        memcpy(ret->name, text, n);
+        return 0;
+}
+
+static int standby_timer_parse(const ValueRange *range, const char *text, Value *ret) {
+        int64_t ms, n;
+        uint8_t timer;
+        int r, inexact;
+
+        r = integer_parse(text, &n);
+        if (r >= 0)
+                return value_from_integer(range, n, ret);
+
+        r = duration_parse(text, 0, &ms);
+        if (r < 0)
+                return r;
+        inexact = r > 0 || ms % 1000 != 0;
+
+        r = standby_timer_from_seconds((uint64_t) ms / 1000 + (ms % 1000 != 0), &timer);
+        if (r < 0)
+                return r;
+
+        *ret = (Value){ .type = VALUE_STANDBY_TIMER, .number = timer };
+        return inexact || r > 0;
+}
+
+int value_parse(const ValueRange *range, const char *text, Value *ret) {
+        int64_t n;
+        int r;
+
+        if (range->type == VALUE_NAME)
+                return name_parse(text, ret);
+
+        r = boolean_parse(text);
+        if (r >= 0 && !isdigit((unsigned char) *text))
+                return value_from_boolean(range, r, ret);
+
+        switch (range->type) {
+        case VALUE_BOOL:
+        case VALUE_INT:
+                r = integer_parse(text, &n);
+                return r < 0 ? r : value_from_integer(range, n, ret);
+
+        case VALUE_DURATION:
+                r = integer_parse(text, &n);
+                if (r >= 0)
+                        return value_from_integer(range, n, ret);
+                r = duration_parse(text, range->unit, &n);
+                return r < 0 ? r : value_set(range, n, r, ret);
+
+        case VALUE_SIZE:
+                r = size_parse(text, MAX(range->unit, 1), &n);
+                return r < 0 ? r : value_set(range, n, r, ret);
+
+        case VALUE_STANDBY_TIMER:
+                return standby_timer_parse(range, text, ret);
+
+        case VALUE_NAME:
+        case _VALUE_TYPE_MAX:
+                break;
+        }
+
+        return -EINVAL;
+}
+
+int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
+        switch (range->type) {
+        case VALUE_BOOL:
+                if (n != 0 && n != 1)
+                        return -ERANGE;
+                *ret = VALUE_BOOLEAN(n);
+                return 0;
+
+        case VALUE_DURATION:
+                /* Nothing is nothing in any unit. */
+                if (range->unit == 0 && !(n == 0 && range->has_off && range->off == 0))
+                        return -ENOMSG;
+                _fallthrough_;
+        case VALUE_SIZE:
+                if (__builtin_mul_overflow(n, MAX(range->unit, 1), &n))
+                        return -ERANGE;
+                _fallthrough_;
+        case VALUE_INT:
+                return value_set(range, n, false, ret);
+
+        case VALUE_STANDBY_TIMER:
+                if (n < 0 || n > UINT8_MAX || n == STANDBY_TIMER_RESERVED)
+                        return -ERANGE;
+                *ret = (Value){ .type = VALUE_STANDBY_TIMER, .number = n };
+                return 0;
+
+        case VALUE_NAME:
+        case _VALUE_TYPE_MAX:
+                break;
+        }
+
+        return -EINVAL;
+}
+
+int value_from_boolean(const ValueRange *range, bool b, Value *ret) {
+        if (range->type == VALUE_BOOL) {
+                *ret = VALUE_BOOLEAN(b);
+                return 0;
+        }
+
+        if (b || range->type == VALUE_NAME || (!range->has_off && range->type != VALUE_STANDBY_TIMER))
+                return -EINVAL;
+
+        *ret = (Value){ .type = range->type, .number = range->type == VALUE_STANDBY_TIMER ? 0 : range->off };
+        return 0;
+}
+
+bool value_equal(const Value *a, const Value *b) {
+        if (a->type != b->type)
+                return false;
+
+        return a->type == VALUE_NAME ? streq(a->name, b->name) : a->number == b->number;
+}

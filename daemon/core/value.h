@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A setting's value: what the file wants and what a drive holds, in one comparable form. Plain data without
+ * pointers, so that it crosses a socket as it is. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VALUE_NAME_MAX 40U
+#define VALUE_TEXT_MAX 64U
+
+typedef enum ValueType {
+        VALUE_BOOL,          /* number is 0 or 1 */
+        VALUE_INT,           /* number, no unit */
+        VALUE_DURATION,      /* number in milliseconds */
+        VALUE_SIZE,          /* number in bytes */
+        VALUE_STANDBY_TIMER, /* number is ATA's timer byte, 0…255 (catalogue 3.1, -S) */
+        VALUE_NAME,          /* name is a word of the kernel's */
+        _VALUE_TYPE_MAX,
+} ValueType;
+
+typedef struct Value {
+        ValueType type;
+        int64_t number;
+        char name[VALUE_NAME_MAX];
+} Value;
+
+/* What a setting accepts; part of its row (setting.h). Bounds are in the value's own unit (ms, bytes, …). */
+typedef struct ValueRange {
+        ValueType type;
+        int64_t min, max;
+        int64_t unit; /* what a bare number in the file counts: 512 for sectors, 1024 for KiB; 0: 1, except that a
+                       * duration then needs a unit in the file */
+        int64_t step; /* only multiples of it can be held: 100 for tenths of a second; 0: any */
+        bool has_off; /* "off" is a value of this setting besides the range … */
+        int64_t off;  /* … and this is its number */
+} ValueRange;
+
+#define VALUE_BOOLEAN(b) ((Value){ .type = VALUE_BOOL, .number = (b) })
+
+bool value_equal(const Value *a, const Value *b);
+
+/* As people say it: "on", "127", "20 min", "7 s", "512 KiB", "mq-deadline", "off". */
+const char *value_format(const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]);
+
+/* As the file accepts it: "1…254, or off", "5 s…20 min, …". For complaints, help and man pages. */
+const char *value_range_format(const ValueRange *range, char *buf, size_t size);
+
+/* Parses the text of a string ("20min", "512KiB", "off", "mq-deadline", "128"). Returns 0, or 1 when the value
+ * could not be encoded exactly and *ret is the nearest one (write what it became), or -EINVAL (not a value of
+ * this type), -ERANGE (outside the range), -ENOMSG (a duration without a unit). */
+int value_parse(const ValueRange *range, const char *text, Value *ret);
+
+/* The same for a bare integer and a bare boolean of the file. */
+int value_from_integer(const ValueRange *range, int64_t n, Value *ret);
+int value_from_boolean(const ValueRange *range, bool b, Value *ret);
+
+/* The standby timer: byte <-> seconds. 0 means disabled; 253 (vendor, 8…12 h) reads as 8 h. */
+uint64_t standby_timer_to_seconds(uint8_t timer);
+int standby_timer_from_seconds(uint64_t seconds, uint8_t *ret); /* 0 exact, 1 rounded up, -ERANGE */
+const char *standby_timer_format(uint8_t timer, char buf[static VALUE_TEXT_MAX]);

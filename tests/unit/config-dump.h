@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A Config as one line per block, and its complaints against a list, so that a test case is a row. */
+
+#include <check.h>
+#include <stdio.h>
+
+#include "config.h"
+#include "fake-settings.h"
+
+#define EXPECTED_MAX 12
+
+/* What a complaint must be, and words that must stand in it. The last row has line 0 and says NULL. */
+typedef struct Expected {
+        unsigned line, column;
+        char level; /* e, w */
+        const char *says;
+} Expected;
+
+static inline void dump_match(FILE *f, const Match *m) {
+        for (size_t i = 0; i < m->n_criteria; i++) {
+                const Criterion *c = &m->criteria[i];
+
+                fprintf(f, " %s%s", match_key_to_string(c->key), c->property ? ":" : "");
+                fprintf(f, "%s=", c->property ?: "");
+                for (size_t k = 0; k < c->n_patterns; k++)
+                        fprintf(f, "%s%s", k > 0 ? "|" : "", c->patterns[k]);
+        }
+}
+
+/* "1: node=/dev/sda > apm=127 lookahead=!" with "!" for a withheld value; "1!" is a broken block. */
+static inline char *config_dump(const Config *c) {
+        char *text = NULL, buf[VALUE_TEXT_MAX];
+        size_t size;
+        FILE *f;
+
+        f = open_memstream(&text, &size);
+        ck_assert_ptr_nonnull(f);
+        for (size_t i = 0; i < c->n_blocks; i++) {
+                const Block *b = &c->blocks[i];
+
+                fprintf(f, "%u%s", b->line, b->broken ? "!" : ":");
+                dump_match(f, &b->match);
+                fputs(b->allow_dangerous ? " >>" : " >", f);
+                for (size_t k = 0; k < b->n_assignments; k++) {
+                        const Assignment *a = &b->assignments[k];
+                        const char *value;
+
+                        if (a->withheld)
+                                value = "!";
+                        else if (a->keep)
+                                value = "keep";
+                        else
+                                value = value_format(&setting_find(&fake_table, a->name)->range, &a->value, buf);
+                        fprintf(f, " %s=%s", a->name, value);
+                }
+                fputc('\n', f);
+        }
+        ck_assert_int_eq(fclose(f), 0);
+
+        return text;
+}
+
+static inline void assert_complaints(const Complaints *c, const Expected *expected) {
+        size_t n = 0;
+
+        for (; expected[n].says; n++) {
+                _cleanup_free_ char *s = NULL;
+
+                ck_assert_msg(n < c->n_items, "missing: %u:%u: %s", expected[n].line, expected[n].column,
+                              expected[n].says);
+                s = complaint_format(&c->items[n]);
+                ck_assert_msg(c->items[n].line == expected[n].line && c->items[n].column == expected[n].column &&
+                                              *complaint_level_to_string(c->items[n].level) == expected[n].level &&
+                                              strstr(s, expected[n].says),
+                              "expected %u:%u: %s, got %s", expected[n].line, expected[n].column, expected[n].says, s);
+        }
+
+        ck_assert_msg(n == c->n_items, "not expected: %u:%u: %s", c->items[n].line, c->items[n].column,
+                      c->items[n].sentence);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Rows of every type, as the backends have them, without functions. */
+
+#include "setting.h"
+
+/* clang-format off */
+static const Setting fake_ata[] = {
+        { .name = "apm", .backend = BACKEND_ATA,
+          .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = 255 } },
+        { .name = "spindown_time", .backend = BACKEND_ATA, .range = { .type = VALUE_STANDBY_TIMER },
+          .flags = SETTING_UNREADABLE },
+        { .name = "write_cache", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL } },
+        { .name = "lookahead", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL } },
+        { .name = "acoustic_management", .backend = BACKEND_ATA,
+          .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 0 } },
+        { .name = "error_recovery", .backend = BACKEND_ATA,
+          .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 } },
+        {}
+};
+
+static const Setting fake_nvme[] = {
+        { .name = "write_cache", .backend = BACKEND_NVME, .range = { .type = VALUE_BOOL } },
+        {}
+};
+
+static const Setting fake_kernel[] = {
+        { .name = "read_ahead_kb", .backend = BACKEND_BLOCK,
+          .range = { .type = VALUE_SIZE, .min = 0, .max = INT64_C(1) << 30, .unit = 1024, .step = 1024 } },
+        { .name = "read_ahead_sect", .alias_of = "read_ahead_kb", .backend = BACKEND_BLOCK,
+          .range = { .type = VALUE_SIZE, .min = 0, .max = INT64_C(1) << 30, .unit = 512, .step = 1024 } },
+        { .name = "scheduler", .backend = BACKEND_BLOCK, .range = { .type = VALUE_NAME } },
+        { .name = "queue_depth", .backend = BACKEND_SCSI, .range = { .type = VALUE_INT, .min = 1, .max = 1024 } },
+        { .name = "timeout", .backend = BACKEND_SCSI,
+          .range = { .type = VALUE_DURATION, .min = 1000, .max = 600000, .step = 1000 } },
+        {}
+};
+/* clang-format on */
+
+static const SettingTable fake_table = { .tables = { fake_ata, fake_nvme, fake_kernel } };

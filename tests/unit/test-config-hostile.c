@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+#include <time.h>
+
+#include "config.h"
+#include "fake-settings.h"
+
+static Config *parse(const char *text, size_t size) {
+        Config *c;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_parse(c, &fake_table, "f", text, size), 0);
+        return c;
+}
+
+/* Up to a megabyte of what nobody means: no crash, no long wait, no flood of sentences. */
+/* clang-format off */
+static const struct {
+        const char *head, *part; /* the part as often as it fits into `size` */
+        size_t size, most;       /* complaints */
+} hostile[] = {
+        { "",                               "(",        200000,          1   },
+        { "",                               "[",        200000,          1   },
+        { "",                               "{",        200000,          4   },
+        { "drives = ",                      "(",        200000,          3   },
+        { "drives = (",                     "{",        200000,          4   },
+        { "drives = (",                     "[",        200000,          3   },
+        { "drives = ({ match = ",           "(",        200000,          4   },
+        { "drives = ({ match = ",           "{",        200000,          5   },
+        { "drives = ({ match = {}; a = ",   "[",        200000,          5   },
+        { "a = ",                           "{ a = ",   CONFIG_FILE_MAX, 3   },
+        { "drives = ({ ",                   "a = { ",   CONFIG_FILE_MAX, 101 },
+        { "drives = ({ ",                   "a = ( ",   CONFIG_FILE_MAX, 101 },
+        { "drives = ({ ",                   ") ",       CONFIG_FILE_MAX, 5   },
+        { "drives = ({ a = ",               "(]",       CONFIG_FILE_MAX, 5   },
+        { "drives = (",                     "{},",      CONFIG_FILE_MAX, 101 },
+        { "drives = (",                     "{a=1},",   CONFIG_FILE_MAX, 101 },
+        { "drives = ({ match = {}; ",       "apm=1;",   CONFIG_FILE_MAX, 101 },
+        { "drives = ({ match = {}; ",       "wirte_cahe=1;", CONFIG_FILE_MAX, 101 },
+        { "drives = ({ match = {}; apm = ", "1,",       CONFIG_FILE_MAX, 101 },
+        { "drives = (",                     "x ",       CONFIG_FILE_MAX, 3   },
+        { "drives = (",                     ") , {",    CONFIG_FILE_MAX, 101 },
+        { "",                               "a=1;",     CONFIG_FILE_MAX, 101 },
+        { "",                               "}",        CONFIG_FILE_MAX, 1   },
+        { "",                               "garbage ", CONFIG_FILE_MAX, 1   },
+        { "",                               "@include", CONFIG_FILE_MAX, 1   },
+        { "",                               "\"",       CONFIG_FILE_MAX, 1   },
+        { "",                               "\xfe",     CONFIG_FILE_MAX, 1   },
+        { "a = ",                           "9",        CONFIG_FILE_MAX, 1   },
+        { "a = [",                          "9,",       CONFIG_FILE_MAX, 3   },
+        { "",                               "\n",       CONFIG_FILE_MAX, 0   },
+        { "",                               "\n",       CONFIG_FILE_MAX + 1, 1 },
+};
+/* clang-format on */
+
+START_TEST(test_hostile) {
+        size_t head = strlen(hostile[_i].head), part = strlen(hostile[_i].part), size = hostile[_i].size;
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_free_ char *text = malloc(size);
+        clock_t start = clock();
+
+        memcpy(text, hostile[_i].head, head);
+        for (size_t i = head; i < size; i++)
+                text[i] = hostile[_i].part[(i - head) % part];
+
+        c = parse(text, size);
+        ck_assert_msg(c->complaints.n_items <= hostile[_i].most, "%zu complaints, the second: %s",
+                      c->complaints.n_items, c->complaints.items[1].sentence);
+        ck_assert_msg((hostile[_i].most == 0) == (c->complaints.n_errors == 0), "%zu", c->complaints.n_errors);
+        ck_assert_int_lt(clock() - start, 10 * CLOCKS_PER_SEC);
+}
+END_TEST
+
+/* Bytes of a fixed sequence that looks random: of the grammar's own characters, and of all. */
+START_TEST(test_noise) {
+        static const char alphabet[] = "(){}[]=;,:\"\\/*#\n aapmtch1.xL@'";
+        _cleanup_(config_freep) Config *c = NULL;
+        size_t size = _i % 2 ? 200 : 100000;
+        _cleanup_free_ char *text = malloc(size);
+        uint32_t seed = (uint32_t) _i + 1;
+
+        for (size_t i = 0; i < size; i++) {
+                seed = seed * 1664525 + 1013904223;
+                text[i] = _i < 100 ? alphabet[(seed >> 16) % (sizeof alphabet - 1)] : (char) (seed >> 16);
+        }
+        c = parse(text, size);
+        ck_assert_uint_le(c->complaints.n_items, 101);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("config-hostile");
+        TCase *tc = tcase_create("config-hostile");
+        SRunner *runner;
+        int failed;
+
+        tcase_set_timeout(tc, 60);
+        tcase_add_loop_test(tc, test_hostile, 0, ELEMENTSOF(hostile));
+        tcase_add_loop_test(tc, test_noise, 0, 200);
+        suite_add_tcase(suite, tc);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+
+        return failed > 0;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "config-dump.h"
+
+static char directory[] = "/tmp/drivekeep-test-XXXXXX";
+static char roots_text[3][64];
+static const char *roots[] = { roots_text[0], roots_text[1], roots_text[2], NULL };
+
+static void setup(void) {
+        strcpy(directory + strlen(directory) - 6, "XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(directory));
+        for (size_t i = 0; i < 3; i++)
+                (void) snprintf(roots_text[i], sizeof roots_text[i], "%s/%zu", directory, i);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw) {
+        (void) st;
+        (void) type;
+        (void) ftw;
+        return remove(path);
+}
+
+static void teardown(void) {
+        ck_assert_int_eq(nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+/* The path of `name` below the root with this number, with the directories above it made. */
+static const char *place(unsigned root, const char *name) {
+        static char path[256];
+
+        (void) snprintf(path, sizeof path, "%s/%u/drivekeep/%s", directory, root, name);
+        for (char *p = path + strlen(directory) + 1; (p = strchr(p, '/')); p++) {
+                *p = '\0';
+                ck_assert(mkdir(path, 0755) >= 0 || errno == EEXIST);
+                *p = '/';
+        }
+
+        return path;
+}
+
+/* A file that sets apm to a number. */
+static const char *write_file(unsigned root, const char *name, unsigned apm) {
+        const char *path = place(root, name);
+        FILE *f = fopen(path, "we");
+
+        ck_assert_ptr_nonnull(f);
+        fprintf(f, "drives = ({ match = {}; apm = %u });\n", apm);
+        ck_assert_int_eq(fclose(f), 0);
+        ck_assert_int_eq(chmod(path, 0644), 0);
+
+        return path;
+}
+
+/* The values of apm in the order of reading. */
+static void assert_read(const char *values, size_t n_complaints) {
+        _cleanup_(config_freep) Config *c = NULL;
+        char text[128] = "";
+        size_t used = 0;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_load(c, &fake_table, roots), 0);
+        for (size_t i = 0; i < c->n_blocks; i++)
+                used += snprintf(text + used, sizeof text - used, "%s%d", i > 0 ? " " : "",
+                                 (int) c->blocks[i].assignments[0].value.number);
+        ck_assert_str_eq(text, values);
+        ck_assert_uint_eq(c->complaints.n_items, n_complaints);
+}
+
+static void assert_refused(const char *path, const char *says) {
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_free_ char *s = NULL;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_load_file(c, &fake_table, path), 0);
+        ck_assert_uint_eq(c->n_blocks, 0);
+        ck_assert_uint_eq(c->complaints.n_items, 1);
+        ck_assert_uint_eq(c->complaints.n_errors, 1);
+        ck_assert_str_eq(c->complaints.items[0].file, path);
+
+        s = complaint_format(&c->complaints.items[0]);
+        ck_assert_msg(strstr(s, says), "%s", s);
+}
+
+START_TEST(test_nothing) {
+        assert_read("", 0);
+}
+END_TEST
+
+START_TEST(test_precedence) {
+        write_file(2, "drivekeep.conf", 1);
+        assert_read("1", 0);
+
+        /* The main file of a higher root masks those below. */
+        write_file(0, "drivekeep.conf", 2);
+        assert_read("2", 0);
+
+        /* Drop-ins come behind it, by name and not by root; other names are none. */
+        write_file(2, "drivekeep.conf.d/10-b.conf", 10);
+        write_file(0, "drivekeep.conf.d/20-c.conf", 20);
+        write_file(1, "drivekeep.conf.d/05-a.conf", 5);
+        write_file(1, "drivekeep.conf.d/06-a.conf~", 6);
+        write_file(1, "drivekeep.conf.d/.07.conf", 7);
+        write_file(1, "drivekeep.conf.d/README", 8);
+        assert_read("2 5 10 20", 0);
+
+        /* The same name masks. */
+        write_file(1, "drivekeep.conf.d/10-b.conf", 11);
+        assert_read("2 5 11 20", 0);
+        write_file(0, "drivekeep.conf.d/10-b.conf", 12);
+        assert_read("2 5 12 20", 0);
+}
+END_TEST
+
+START_TEST(test_masks) {
+        FILE *empty;
+
+        write_file(1, "drivekeep.conf", 1);
+        write_file(2, "drivekeep.conf.d/10-a.conf", 10);
+        write_file(2, "drivekeep.conf.d/20-b.conf", 20);
+        write_file(2, "drivekeep.conf.d/30-c.conf", 30);
+
+        ck_assert_int_eq(symlink("/dev/null", place(0, "drivekeep.conf")), 0);
+        ck_assert_int_eq(symlink("/dev/null", place(0, "drivekeep.conf.d/10-a.conf")), 0);
+        empty = fopen(place(1, "drivekeep.conf.d/20-b.conf"), "we");
+        ck_assert_int_eq(fclose(empty), 0);
+        assert_read("30", 0);
+}
+END_TEST
+
+/* What is there but cannot be read is told, and masks all the same: it was not meant to be the one below. */
+START_TEST(test_unreadable) {
+        write_file(1, "drivekeep.conf", 1);
+        ck_assert_int_eq(symlink("nowhere", place(0, "drivekeep.conf")), 0);
+        ck_assert_int_eq(mkdir(place(0, "drivekeep.conf.d/10-a.conf"), 0755), 0);
+        write_file(1, "drivekeep.conf.d/10-a.conf", 10);
+        write_file(1, "drivekeep.conf.d/20-b.conf", 20);
+        assert_read("20", 2);
+}
+END_TEST
+
+/* A directory that is none. */
+START_TEST(test_no_directory) {
+        write_file(0, "drivekeep.conf", 1);
+        write_file(0, "drivekeep.conf.d", 2);
+        assert_read("1", 1);
+}
+END_TEST
+
+START_TEST(test_one_broken_file) {
+        FILE *f;
+
+        write_file(0, "drivekeep.conf", 1);
+        write_file(0, "drivekeep.conf.d/20.conf", 20);
+        f = fopen(place(0, "drivekeep.conf.d/10.conf"), "we");
+        fputs("this is no configuration", f);
+        ck_assert_int_eq(fclose(f), 0);
+        assert_read("1 20", 1);
+}
+END_TEST
+
+START_TEST(test_no_file) {
+        assert_refused(place(0, "none.conf"), "cannot be read: No such file");
+        assert_refused(directory, "a directory");
+        assert_refused("/dev/zero", "no regular file");
+}
+END_TEST
+
+/* Opening one for reading would wait for a writer. */
+START_TEST(test_fifo) {
+        const char *path = place(0, "fifo.conf");
+
+        ck_assert_int_eq(mkfifo(path, 0600), 0);
+        assert_refused(path, "a pipe");
+}
+END_TEST
+
+START_TEST(test_size) {
+        const char *path = write_file(0, "big.conf", 1);
+
+        ck_assert_int_eq(truncate(path, CONFIG_FILE_MAX + 1), 0);
+        assert_refused(path, "larger than 1 MiB");
+        ck_assert_int_eq(truncate(path, CONFIG_FILE_MAX), 0);
+        assert_refused(path, ":2:1: error: here is a NUL byte");
+        ck_assert_int_eq(truncate(path, (off_t) 100 << 20), 0);
+        assert_refused(path, "larger than 1 MiB");
+}
+END_TEST
+
+/* root's files must be root's alone to write; somebody's own are nobody else's business. */
+START_TEST(test_writable_by_others) {
+        const char *path = write_file(0, "drivekeep.conf", 1);
+
+        ck_assert_int_eq(chmod(path, 0666), 0);
+        if (geteuid() != 0) {
+                assert_read("1", 0);
+                return;
+        }
+
+        assert_refused(path, "can be written by others");
+        ck_assert_int_eq(chmod(path, 0664), 0);
+        assert_read("1", 0); /* the group is root's own */
+        ck_assert_int_eq(chown(path, 0, 1), 0);
+        assert_refused(path, "can be written by others");
+        ck_assert_int_eq(chmod(path, 0644), 0);
+        assert_read("1", 0);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("config-load");
+        TCase *tc = tcase_create("config-load");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_test(tc, test_nothing);
+        tcase_add_test(tc, test_precedence);
+        tcase_add_test(tc, test_masks);
+        tcase_add_test(tc, test_unreadable);
+        tcase_add_test(tc, test_no_directory);
+        tcase_add_test(tc, test_one_broken_file);
+        tcase_add_test(tc, test_no_file);
+        tcase_add_test(tc, test_fifo);
+        tcase_add_test(tc, test_size);
+        tcase_add_test(tc, test_writable_by_others);
+        suite_add_tcase(suite, tc);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+
+        return failed > 0;
+}

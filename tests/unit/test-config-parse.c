@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+
+#include "config-dump.h"
+
+/* clang-format off */
+
+/* A block that every broken neighbour must leave alone, behind and before it. */
+#define GOOD "  { match = \"/dev/good\"; apm = 1; }"
+#define GOOD_DUMP(line) #line ": node=/dev/good > apm=1\n"
+
+static const struct {
+        const char *text, *dump;
+        Expected complaints[EXPECTED_MAX];
+} files[] = {
+        /* The example of the issue. */
+        { "drives = (\n"
+          "  { match = { transport = \"sata\"; rotational = true; };     // a class\n"
+          "    spindown_time = \"20min\"; lookahead = true; },\n"
+          "  { match = \"/dev/disk/by-id/ata-ST2000DL003-*\";\n"
+          "    acoustic_management = 128; read_ahead_kb = 512; },\n"
+          "  { match = { model = \"WDC WD*EFRX*\"; serial = \"WD-WCC4*\"; };\n"
+          "    apm = 254; error_recovery = \"7s\"; }\n"
+          ");\n",
+          "2: transport=sata rotational=true > spindown_time=20 min lookahead=on\n"
+          "4: node=/dev/disk/by-id/ata-ST2000DL003-* > acoustic_management=128 read_ahead_kb=512 KiB\n"
+          "6: model=WDC WD*EFRX* serial=WD-WCC4* > apm=254 error_recovery=7 s\n", {} },
+        { "", "", {} },
+        { "# nothing yet\n", "", {} },
+        { "drives = ();", "", {} },
+
+        /* Every form of a match. */
+        { "drives = ({ match = {}; apm = 1 }, { match = [\"/dev/a\", \"/dev/b\"]; apm = 2 },\n"
+          "{ match = (\"/dev/a\", \"/dev/b\",); apm = 3 },\n"
+          "{ match = { model = [\"A\", \"B\"]; serial = \"C\"; ID_BUS = \"ata\"; removable = \"no\"; }; apm = 4 },\n"
+          "{ match : { node : \"/dev/a\\x20b\", wwn : \"0x5\" }, apm : 5, })",
+          "1: > apm=1\n1: node=/dev/a|/dev/b > apm=2\n2: node=/dev/a|/dev/b > apm=3\n"
+          "3: model=A|B serial=C property:ID_BUS=ata removable=false > apm=4\n"
+          "4: node=/dev/a\\x20b wwn=0x5 > apm=5\n", {} },
+        /* Every form of a value. */
+        { "drives = ({ match = {}; write_cache = \"on\"; lookahead = 0; apm = \"off\"; spindown_time = 240;\n"
+          "acoustic_management = 0x80; error_recovery = false; read_ahead_sect = 1024;\n"
+          "scheduler = \"mq-\" \"deadline\";\n"
+          "queue_depth = \"keep\"; timeout = \"1.5min\"; allow_dangerous = true })",
+          "1: >> write_cache=on lookahead=off apm=off spindown_time=20 min acoustic_management=128 error_recovery=off "
+          "read_ahead_kb=512 KiB scheduler=mq-deadline queue_depth=keep timeout=1 min 30 s\n", {} },
+
+        /* Values in error cost their setting only. */
+        { "drives = ({ match = {};\n apm = 300; queue_depth = 4294967424; lookahead = true;\n"
+          " acoustic_management = 99999999999999999999;\n timeout = 30; spindown_time = 7.5; write_cache = \"maybe\";\n"
+          " error_recovery = (7); scheduler = 1 })",
+          "1: > apm=! queue_depth=! lookahead=on acoustic_management=! timeout=! spindown_time=! write_cache=! "
+          "error_recovery=! scheduler=!\n",
+          { { 2, 8,  'e', "300 is out of range for apm: 1…254, or off" },
+            { 2, 27, 'e', "4294967424 is out of range for queue_depth: 1…1024" },
+            { 3, 24, 'e', "99999999999999999999 is out of range for acoustic_management: 1…254, or off" },
+            { 4, 12, 'e', "write \"30 s\", \"30 min\" or \"30 ms\", in quotes" },
+            { 4, 32, 'e', "\"7.5\" is no value for spindown_time: \"5s\"…\"20min\"" },
+            { 4, 51, 'e', "\"maybe\" is no value for write_cache: on or off" },
+            { 5, 19, 'e', "no group or list" },
+            { 5, 36, 'e', "\"1\" is no value for scheduler" } } },
+        { "drives = ({ match = {};\n spindown_time = \"22min\";\n error_recovery = \"7.05s\"; })",
+          "1: > spindown_time=30 min error_recovery=7.1 s\n",
+          { { 2, 18, 'w', "cannot be exactly \"22min\", it becomes 30 min" }, { 3, 19, 'w', "it becomes 7.1 s" } } },
+
+        /* One typo costs one block, and nothing comes through to its drives. */
+#define BROKEN(middle) "drives = (\n" GOOD ",\n" middle ",\n" GOOD "\n);\n"
+#define BROKEN_DUMP(middle) GOOD_DUMP(2) middle GOOD_DUMP(4)
+        { BROKEN("  { match = \"/dev/sda\"; apm = on; lookahead = yes; write_cache = OFF; }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! write_cache=!\n"),
+          { { 3, 31, 'e', "write \"on\", or true" }, { 3, 47, 'e', "write \"yes\", or true" },
+            { 3, 66, 'e', "write \"off\", or false" } } },
+        { BROKEN("  { match = \"/dev/sda\"; spindown_time = 20min; }"),
+          BROKEN_DUMP("3! node=/dev/sda > spindown_time=!\n"), { { 3, 41, 'e', "write \"20min\"" } } },
+        { BROKEN("  { match = \"/dev/sda\"; spindown_time = 20 min; apm = 3 }"),
+          BROKEN_DUMP("3! node=/dev/sda > spindown_time=! apm=!\n"), { { 3, 44, 'e', "(\"20 min\")" } } },
+        { BROKEN("  { match = \"/dev/sda\"; scheduler = mq-deadline; }"),
+          BROKEN_DUMP("3! node=/dev/sda > scheduler=!\n"), { { 3, 37, 'e', "write \"mq-deadline\"" } } },
+        { BROKEN("  { match = \"/dev/sda\"; scheduler = 'none'; }"),
+          BROKEN_DUMP("3! node=/dev/sda > scheduler=!\n"), { { 3, 37, 'e', "double quotes: write \"none\"" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm 3; lookahead = true }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=!\n"),
+          { { 3, 25, 'e', "\"=\" is missing behind \"apm\"" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = ; lookahead = true }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=!\n"), { { 3, 25, 'e', "\"apm\" has no value" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = lookahead = true }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=!\n"), { { 3, 25, 'e', "\"apm\" has no value" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = = 3 }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 25, 'e', "\"apm\" has no value" } } },
+        { BROKEN("  { match = \"/dev/sda\"; \"apm\" = 3 }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 25, 'e', "\"apm\" is no name" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = 3; scheduler = \"none; }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=! scheduler=!\n"),
+          { { 3, 3, 'e', "not closed; write \"}\" before the \"{\" in line 4" }, { 3, 46, 'e', "closing quote" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = 3\"; }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
+          { { 3, 3, 'e', "not closed" }, { 3, 32, 'e', "a quote too many" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = 3); lookahead = true }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=!\n"), { { 3, 32, 'e', "\")\" does not belong here" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = (3; lookahead = true }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=!\n"), { { 3, 31, 'e', "this \"(\" is not closed" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = ((((((1)))))); lookahead = true }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=!\n"), { { 3, 35, 'e', "nested too deeply" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = [1, \"a\"]; lookahead = true }"),
+          BROKEN_DUMP("3: node=/dev/sda > apm=! lookahead=on\n"), { { 3, 31, 'e', "all be of one type" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = 3; % }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 34, 'e', "\"%\" is not expected here" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = \"\xff\"; }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 31, 'e', "not UTF-8" } } },
+        { BROKEN("  { match = \"/dev/sda\"; @include \"x\"\n apm = 3; }"),
+          GOOD_DUMP(2) "3! node=/dev/sda > apm=!\n" GOOD_DUMP(5), { { 3, 25, 'e', "@include is not read" } } },
+
+        /* Braces, commas and brackets in error. */
+        { BROKEN("  { match = \"/dev/sda\"; apm = 3;"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
+          { { 3, 3, 'e', "not closed; write \"}\" before the \"{\" in line 4" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = 3; )"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
+          { { 3, 34, 'e', "closed by \")\", write \"}\"" } } },
+        { BROKEN("  {{ match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
+          { { 3, 4, 'e', "one \"{\" too many" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = 3; }}"), BROKEN_DUMP("3: node=/dev/sda > apm=3\n"),
+          { { 3, 35, 'e', "one \"}\" too many" } } },
+        { BROKEN("  match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
+          { { 3, 3, 'e', "is a \"{\" missing before it?" } } },
+        { "drives = (\n" GOOD "\n" GOOD "\n);\n", GOOD_DUMP(2) GOOD_DUMP(3), { { 3, 3, 'e', "a comma is missing" } } },
+        { "drives = (\n" GOOD ";\n" GOOD ";\n);\n", GOOD_DUMP(2) GOOD_DUMP(3),
+          { { 2, 36, 'e', "comma, not \";\"" }, { 3, 36, 'e', "comma, not \";\"" } } },
+        { "drives = (\n" GOOD ",\n" GOOD ",\n);\n", GOOD_DUMP(2) GOOD_DUMP(3), {} },
+        { "drives = (\n" GOOD "), \n" GOOD "\n);\n", GOOD_DUMP(2) GOOD_DUMP(3),
+          { { 2, 36, 'e', "more blocks follow" } } },
+        { "drives = ((\n" GOOD ", \n" GOOD "\n);\n", GOOD_DUMP(2) GOOD_DUMP(3),
+          { { 1, 11, 'e', "one \"(\" too many" } } },
+        { "drives = (\n" GOOD ",\n" GOOD "\n", GOOD_DUMP(2) GOOD_DUMP(3), { { 1, 10, 'e', "list is not closed" } } },
+        { "drives = (\n" GOOD ",\n" GOOD "\nfsck_wait = \"1min\";", GOOD_DUMP(2) GOOD_DUMP(3),
+          { { 1, 10, 'e', "list is not closed" } } },
+        { "drives = (\n" GOOD ",\n" "  { match = \"/dev/sda\"; apm = 3;\n);\nfsck_wait = \"1min\";\n",
+          GOOD_DUMP(2) "3! node=/dev/sda > apm=!\n", { { 3, 3, 'e', "before the \")\" in line 4" } } },
+        { "drives = (\n" GOOD ",\n" "  { match = \"/dev/sda\"; apm = 3;\n", GOOD_DUMP(2) "3! node=/dev/sda > apm=!\n",
+          { { 1, 10, 'e', "list is not closed" }, { 3, 3, 'e', "write \"}\" at its end" } } },
+        { "drives (\n" GOOD " );", GOOD_DUMP(2), { { 1, 8, 'e', "\"=\" is missing" } } },
+        { "drives = {\n match = \"/dev/good\"; apm = 1; };", "1: node=/dev/good > apm=1\n",
+          { { 1, 10, 'e', "is a list" } } },
+        { "drives = [\n" GOOD " ];", GOOD_DUMP(2), { { 1, 10, 'e', "begins with \"(\"" } } },
+        { "{ match = \"/dev/good\"; apm = 1; }", "1: node=/dev/good > apm=1\n",
+          { { 1, 1, 'e', "in the list of drives" } } },
+        { "drives = (\n" GOOD " );\ndrives = (\n" GOOD " );", GOOD_DUMP(2) GOOD_DUMP(4),
+          { { 3, 1, 'e', "second list" } } },
+        { "drive = (\n" GOOD " );", "2! node=/dev/good > apm=!\n",
+          { { 1, 1, 'e', "called \"drives\", not \"drive\"" } } },
+        { "drives = \"/dev/sda\";", "", { { 1, 1, 'e', "list of blocks" } } },
+        /* What stands behind it may have been meant as the comment. */
+        { "drives = (\n" GOOD ",\n/* never closed\n" GOOD ",\n" GOOD "\n);",
+          GOOD_DUMP(2) "4! node=/dev/good > apm=!\n5! node=/dev/good > apm=!\n",
+          { { 3, 1, 'e', "comment is not closed; nothing behind it" } } },
+        { "drives = (\n" GOOD ",\n" GOOD " /* never closed\n);", GOOD_DUMP(2) GOOD_DUMP(3),
+          { { 3, 37, 'e', "comment is not closed" } } },
+        { "drives = (\n" GOOD ",\n  { match = \"/dev/sda\"; apm = 3; /* never closed\n } );",
+          GOOD_DUMP(2) "3! node=/dev/sda > apm=!\n", { { 3, 34, 'e', "comment is not closed" } } },
+
+        /* Unknown names. */
+        { "drives = ({ match = {}; amp = 3; lookahead = true; colour = \"red\";\n APM = 4; })",
+          "1: > lookahead=on apm=!\n",
+          { { 1, 25, 'e', "unknown setting \"amp\"; did you mean \"apm\"?" },
+            { 1, 52, 'e', "unknown setting \"colour\"" }, { 2, 2, 'e', "did you mean \"apm\"?" } } },
+        { "drives = ({ match = {}; amp = 3; apm = 4; })", "1: > apm=4\n", { { 1, 25, 'e', "did you mean \"apm\"?" } } },
+        { "drives = ({ match = {}; serial = \"x\"; apm = 4; vendro = \"y\" })", "1! > apm=!\n",
+          { { 1, 25, 'e', "write it into match" }, { 1, 48, 'e', "did you mean \"vendor\"?" } } },
+        { "drives = ({ match = {}; ID_BUS = \"ata\"; apm = 4 })", "1! > apm=!\n",
+          { { 1, 25, 'e', "write it into match" } } },
+        { "drives = ({ match = {}; apm = 1; allow_dangerus = true })", "1: > apm=1\n",
+          { { 1, 34, 'e', "did you mean \"allow_dangerous\"?" } } },
+        { "drives = ({ match = {}; apm = 1; allow_dangerous = 5 })", "1: > apm=1\n",
+          { { 1, 52, 'e', "5 is out of range for allow_dangerous: on or off" } } },
+        { "fsk_wait = \"1min\"; apm = 3; nonsense = 1; drivess = 1;", "",
+          { { 1, 1,  'e', "did you mean \"fsck_wait\"?" }, { 1, 20, 'e', "\"apm\" is a setting of drives" },
+            { 1, 29, 'e', "unknown option \"nonsense\"" }, { 1, 43, 'e', "did you mean \"drives\"?" } } },
+        { "fsck_wait = 5; fsck_wait = \"1min\";", "",
+          { { 1, 13, 'e', "write \"5 s\"" }, { 1, 16, 'e', "second time" } } },
+        { "fsck_wait = \"2d\";", "", { { 1, 13, 'e', "out of range for fsck_wait: 1 s…24 h" } } },
+        { "hello world", "", { { 1, 1, 'e', "\"hello\" is not expected here" } } },
+
+        /* Twice. */
+        { "drives = ({ match = {};\n apm = 3; lookahead = true;\n apm = 4; })", "1: > apm=! lookahead=on\n",
+          { { 3, 2, 'e', "second time (the first is in line 2); neither" } } },
+        { "drives = ({ match = {};\n read_ahead_kb = 512;\n read_ahead_sect = 256; })", "1: > read_ahead_kb=128 KiB\n",
+          { { 3, 2, 'w', "\"read_ahead_sect\" and \"read_ahead_kb\" (in line 2)" } } },
+
+        /* Matches in error: no general rule of the file is applied, those for named drives are. */
+#define LOST(middle) "drives = (\n  { match = { rotational = true; }; apm = 9; },\n" middle ",\n" GOOD "\n);\n"
+#define LOST_DUMP "2! rotational=true > apm=!\n" GOOD_DUMP(4)
+#define LOST_SAYS { 3, 3, 'e', "nothing is applied of the general rules of this file: line 2" }
+        { LOST("  { match = /dev/sda; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "write \"/dev/sda\"" } } },
+        { LOST("  { match = \"/dev/sda; apm = 3; }"), LOST_DUMP,
+          { { 3, 3, 'e', "not closed" }, LOST_SAYS, { 3, 13, 'e', "closing quote" } } },
+        { LOST("  { match = \"/dev/sda; apm = \"keep\"; }"), LOST_DUMP,
+          { { 3, 3, 'e', "not closed" }, LOST_SAYS, { 3, 31, 'e', "\"keep\" does not belong here" } } },
+        { LOST("  { mach = \"/dev/sda\"; apm = 3; }"),
+          LOST_DUMP, { LOST_SAYS, { 3, 5, 'e', "did you mean \"match\"?" } } },
+        { LOST("  { apm = 3; }"), LOST_DUMP, { { 3, 3, 'e', "match = {}" }, LOST_SAYS } },
+        { LOST("  { match = \"/dev/sda\"; match = \"/dev/sdb\"; apm = 3; }"), LOST_DUMP,
+          { LOST_SAYS, { 3, 25, 'e', "a second match" } } },
+        { LOST("  { match = \"sda\"; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "begins with /dev/" } } },
+        { LOST("  { match = \"*\"; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "write match = {}" } } },
+        { LOST("  { match = 5; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "a pattern is a string" } } },
+        { LOST("  { match = []; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "an empty list" } } },
+        { LOST("  { match = (\"/dev/sda\", { serial = \"x\"; }); apm = 3; }"), LOST_DUMP,
+          { LOST_SAYS, { 3, 26, 'e', "a pattern is a string" } } },
+        { LOST("  { match = { modell = \"x\"; trasnport = \"y\"; colour = 1 }; apm = 3; }"), LOST_DUMP,
+          { LOST_SAYS, { 3, 15, 'e', "did you mean \"model\"?" }, { 3, 29, 'e', "did you mean \"transport\"?" },
+            { 3, 46, 'e', "not matched by \"colour\"; there are" } } },
+        { LOST("  { match = { transport = [\"sata\", \"ide\"]; rotational = 5; serial = \"\"; }; apm = 3; }"),
+          LOST_DUMP,
+          { LOST_SAYS, { 3, 36, 'e', "\"ide\" is no transport" }, { 3, 57, 'e', "rotational is true or false" },
+            { 3, 69, 'e', "between 1 and 512" } } },
+        { LOST("  { match = { model = \"x\"; model = \"y\"; }; apm = 3; }"), LOST_DUMP,
+          { LOST_SAYS, { 3, 13, 'e', "a name stands twice" } } },
+        { LOST("  { match = { model = x; serial = y; }; apm = 3; }"), LOST_DUMP,
+          { LOST_SAYS, { 3, 23, 'e', "write \"x\"" }, { 3, 35, 'e', "write \"y\"" } } },
+        { LOST("  { match = { model = \"x\"; apm = 3; }"), LOST_DUMP,
+          { { 3, 3, 'e', "not closed" }, LOST_SAYS, { 3, 28, 'e', "not matched by \"apm\"" } } },
+        { LOST("  \"what is this\""), LOST_DUMP, { { 3, 3, 'e', "a block { … } must stand here" }, LOST_SAYS } },
+        /* All of them are told, and each once. */
+        { "drives = ({ match = {}; apm = 1 },\n{ apm = 2 },\n{ match = { model = \"x\" }; apm = 3 },\n{ apm = 4 });",
+          "1! > apm=!\n3! model=x > apm=!\n",
+          { { 2, 1, 'e', "no match" }, { 2, 1, 'e', "lines 1, 3" }, { 4, 1, 'e', "no match" } } },
+
+        /* Harmless, but not meant. */
+        { "drives = ({ match = \"/dev/sda\"; },\n{ });", "1: node=/dev/sda >\n",
+          { { 1, 11, 'w', "does nothing" }, { 2, 1, 'w', "empty" } } },
+        { "drives = ({ match = [\"/dev/a\" \"/dev/b\"]; apm = 1 });", "1: node=/dev/a/dev/b > apm=1\n",
+          { { 1, 31, 'w', "a comma missing" } } },
+};
+/* clang-format on */
+
+static Config *parse(const char *text, size_t size) {
+        Config *c;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_parse(c, &fake_table, "f", text, size), 0);
+        return c;
+}
+
+START_TEST(test_file) {
+        _cleanup_(config_freep) Config *c = parse(files[_i].text, strlen(files[_i].text));
+        _cleanup_free_ char *dump = config_dump(c);
+
+        assert_complaints(&c->complaints, files[_i].complaints);
+        ck_assert_str_eq(dump, files[_i].dump);
+}
+END_TEST
+
+/* With carriage returns and a byte order mark nothing changes but those. */
+START_TEST(test_file_from_windows) {
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_free_ char *dump = NULL, *text = NULL;
+        char *p;
+
+        text = p = malloc(strlen(files[_i].text) * 2 + 4);
+        p = stpcpy(p, "\xef\xbb\xbf");
+        for (const char *q = files[_i].text; *q; q++) {
+                if (*q == '\n')
+                        *p++ = '\r';
+                *p++ = *q;
+        }
+        c = parse(text, (size_t) (p - text));
+        dump = config_dump(c);
+
+        assert_complaints(&c->complaints, files[_i].complaints);
+        ck_assert_str_eq(dump, files[_i].dump);
+}
+END_TEST
+
+/* Cut anywhere, it is read without harm: what is left of each block, or less, and never more than it said. */
+START_TEST(test_file_cut) {
+        for (size_t size = 0; size < strlen(files[_i].text); size++) {
+                _cleanup_free_ char *text = memcpy(malloc(size + 1), files[_i].text, size);
+                _cleanup_(config_freep) Config *c = parse(text, size);
+
+                for (size_t i = 0; i < c->complaints.n_items; i++)
+                        ck_assert_uint_ge(c->complaints.items[i].line, 1);
+        }
+}
+END_TEST
+
+START_TEST(test_options) {
+        static const char text[] = "fsck_wait = \"90s\"; drives = ();";
+        _cleanup_(config_freep) Config *c = parse(text, strlen(text)), *none = parse("", 0);
+
+        ck_assert_uint_eq(c->fsck_wait_ms, 90000);
+        ck_assert_uint_eq(none->fsck_wait_ms, CONFIG_FSCK_WAIT_DEFAULT_MS);
+        ck_assert_uint_eq(c->n_files, 1);
+        ck_assert_str_eq(c->files[0], "f");
+        ck_assert_ptr_null(c->files[1]);
+}
+END_TEST
+
+/* A broken block of one file leaves the general rules of another alone. */
+START_TEST(test_two_files) {
+        static const char first[] = "drives = ({ match = {}; apm = 1 });", second[] = "drives = ({ apm = 2 });";
+        _cleanup_(config_freep) Config *c = parse(first, strlen(first));
+        _cleanup_free_ char *dump = NULL;
+
+        ck_assert_int_eq(config_parse(c, &fake_table, "g", second, strlen(second)), 0);
+        dump = config_dump(c);
+        ck_assert_str_eq(dump, "1: > apm=1\n");
+        ck_assert_uint_eq(c->n_files, 2);
+        ck_assert_str_eq(c->complaints.items[0].file, "g");
+}
+END_TEST
+
+START_TEST(test_position_of_block) {
+        static const char text[] = "drives = (\n\t{ match = {};\n  apm = 1 });";
+        _cleanup_(config_freep) Config *c = parse(text, strlen(text));
+
+        ck_assert_uint_eq(c->blocks[0].line, 2);
+        ck_assert_uint_eq(c->blocks[0].column, 2);
+        ck_assert_uint_eq(c->blocks[0].assignments[0].line, 3);
+        ck_assert_uint_eq(c->blocks[0].assignments[0].column, 3);
+        ck_assert_str_eq(c->blocks[0].file, "f");
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("config-parse");
+        TCase *tc = tcase_create("config-parse");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_loop_test(tc, test_file, 0, ELEMENTSOF(files));
+        tcase_add_loop_test(tc, test_file_from_windows, 0, ELEMENTSOF(files));
+        tcase_add_loop_test(tc, test_file_cut, 0, ELEMENTSOF(files));
+        tcase_add_test(tc, test_options);
+        tcase_add_test(tc, test_two_files);
+        tcase_add_test(tc, test_position_of_block);
+        suite_add_tcase(suite, tc);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+
+        return failed > 0;
+}

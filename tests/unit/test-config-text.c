@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "config-dump.h"
+#include "config-statement.h"
+
+/* clang-format off */
+
+/* Tokens, as "line:column kind" with kind in one letter: Name, String, Integer, Float, Word, Unclosed, Refused, else
+ * the character itself. */
+static const struct {
+        const char *text, *tokens;
+        Expected complaints[3];
+} scans[] = {
+        { "a = 1;",                       "1:1N 1:3= 1:5I 1:6;",            {} },
+        { "a:\"b\"",                      "1:1N 1:2= 1:3S",                 {} },
+        { "\ta\r\n\tb\r\n",               "1:2N 2:2N",                      {} }, /* a tab is one character */
+        { "\xef\xbb\xbf" "a",             "1:1N",                           {} },
+        { "\"ü…\U0001f4be\" a",           "1:1S 1:7N",                      {} },
+        { "# x\n// y\n/* z\n */ a",       "4:5N",                           {} },
+        { "a # b\nc//d\ne/*f*/g",         "1:1N 2:1N 3:1N 3:7N",            {} },
+        { "a /* b\nc = 1",                "1:1N 2:1N 2:3= 2:5I",            { { 1, 3, 'e', "not closed" } } },
+        { "\"a\\\"b\" \"c\\\\\"",         "1:1S 1:8S",                      {} },
+        { "\"a\nb = 1;",                  "1:1U 2:1N 2:3= 2:5I 2:6;",       {} },
+        { "\"a\\\nb",                     "1:1U 2:1N",                      {} },
+        { "\"a",                          "1:1U",                           {} },
+        { "\"a\\",                        "1:1U",                           {} },
+        { "1 -1 +1 0x1F 1L 1LL 0xFFL",    "1:1I 1:3I 1:6I 1:9I 1:14I 1:17I 1:21I", {} },
+        { "1.5 .5 1. -1e5 1.e-5",         "1:1F 1:5F 1:8F 1:11F 1:16F",     {} },
+        { "20min 1x 0x 1LLL . - 5-3",     "1:1W 1:7W 1:10W 1:13W 1:18W 1:20W 1:22W", {} },
+        { "mq-deadline *a a* a.b",        "1:1N 1:13N 1:16N 1:19W",         {} },
+        { "/dev/sd*; /dev/disk/by-id/*x", "1:1W 1:9; 1:11W",                {} }, /* no comment in a path */
+        { "'a b' 'c",                     "1:1W 1:7W",                      {} },
+        { "@include \"x\" y\nz",          "1:1R 2:1N",                      { { 1, 1, 'e', "drivekeep.conf.d" } } },
+        { "a = \"\xff\"; b = \xfe",       "1:1N 1:3= 1:5R 1:8; 1:10N 1:12= 1:14R", { { 1, 5, 'e', "UTF-8" } } },
+        { "# \xff\na",                    "2:1N",                           {} }, /* in a comment it does no harm */
+        { "\xff\xfe" "a",                 "",                               { { 1, 1, 'e', "UTF-16" } } },
+        { "",                             "",                               {} },
+};
+
+/* A statement as libconfig gets it. */
+static const struct {
+        const char *text, *canonical;
+} statements[] = {
+        { "apm = 127;",                    " apm = 127;"                        },
+        { "apm : 010",                     " apm : 10;"                         }, /* decimal, as libconfig has it */
+        { "a = 2147483647",                " a = 2147483647;"                   },
+        { "a = 2147483648",                " a = 2147483648L;"                  },
+        { "a = 4294967424",                " a = 4294967424L;"                  }, /* libconfig alone reads 128 */
+        { "a = -2147483649",               " a = -2147483649L;"                 },
+        { "a = 0xFFFFFFFF",                " a = 4294967295L;"                  },
+        { "a = 9223372036854775807L",      " a = 9223372036854775807L;"         },
+        { "a = 9223372036854775808",       " a = \"9223372036854775808\";"      },
+        { "a = 0x10000000000000000",       " a = \"0x10000000000000000\";"      },
+        { "a = \"x\\x20y\"",               " a = \"x\\\\x20y\";"                },
+        { "a = \"x\\\\x20\\\"\\n\"",       " a = \"x\\\\x20\\\"\\n\";"          },
+        { "a = \"\\*\"",                   " a = \"\\\\*\";"                    },
+        { "a = \"b\" # why\n \"c\"",       " a = \"b\" \"c\";"                  },
+        { "a = (\"b\", \"c\",)",           " a = ( \"b\" , \"c\" );"            },
+        { "a = [1,2,]",                    " a = [ 1 , 2 ];"                    },
+        { "a = { b = 1;; c = (2,); };",    " a = { b = 1 ; c = ( 2 ) ; };"      },
+        { "a = {; b = 1,; }",              " a = { b = 1 , };"                  },
+        { "a = TRUE",                      " a = TRUE;"                         },
+};
+/* clang-format on */
+
+START_TEST(test_scan) {
+        _cleanup_(complaints_done) Complaints complaints = {};
+        _cleanup_(config_text_done) ConfigText t = {
+                .file = "f",
+                .text = scans[_i].text,
+                .size = strlen(scans[_i].text),
+                .complaints = &complaints,
+        };
+        char tokens[256] = "";
+        size_t used = 0;
+
+        ck_assert_int_eq(config_text_scan(&t), 0);
+        for (size_t i = 0; t.tokens[i].type != TOKEN_END; i++) {
+                TokenType type = t.tokens[i].type;
+
+                used += snprintf(tokens + used, sizeof tokens - used, "%s%u:%u%c", i > 0 ? " " : "", t.tokens[i].line,
+                                 t.tokens[i].column, type < TOKEN_END ? (char) type : "NSIFWUR"[type - TOKEN_NAME]);
+        }
+        ck_assert_str_eq(tokens, scans[_i].tokens);
+        assert_complaints(&complaints, scans[_i].complaints);
+}
+END_TEST
+
+START_TEST(test_statement) {
+        _cleanup_(complaints_done) Complaints complaints = {};
+        _cleanup_(config_text_done) ConfigText t = {
+                .file = "f",
+                .text = statements[_i].text,
+                .size = strlen(statements[_i].text),
+                .complaints = &complaints,
+        };
+        _cleanup_(outline_done) Outline outline = {};
+        _cleanup_(statements_done) Statements s = {};
+        _cleanup_free_ char *text = NULL;
+
+        ck_assert_int_eq(config_text_scan(&t), 0);
+        ck_assert_int_eq(outline_make(&t, &outline), 0);
+        ck_assert_uint_eq(outline.n_sections, 1);
+        ck_assert_int_eq(statements_read(&t, &outline.sections[0], &s), 1);
+        ck_assert_uint_eq(s.n_items, 1);
+        ck_assert_int_eq(statement_to_text(&t, &s.items[0], &text), 0);
+        ck_assert_str_eq(text, statements[_i].canonical);
+        ck_assert_uint_eq(complaints.n_items, 0);
+}
+END_TEST
+
+START_TEST(test_nul) {
+        _cleanup_(complaints_done) Complaints complaints = {};
+        _cleanup_(config_text_done) ConfigText t = { .file = "f", .text = "a\n b\0c", .size = 6 };
+        static const Expected expected[] = { { 2, 3, 'e', "NUL" }, {} };
+
+        t.complaints = &complaints;
+        ck_assert_int_eq(config_text_scan(&t), 0);
+        ck_assert_int_eq(t.tokens[0].type, TOKEN_END);
+        assert_complaints(&complaints, expected);
+}
+END_TEST
+
+/* A megabyte of anything takes moments. */
+START_TEST(test_hostile) {
+        static const char *const parts[] = { "/*\n", "'", "' ", "\"\n", "\"\\", "a",
+                                             "1",    "/", "/*", "\xff", "\\",   "@include " };
+        _cleanup_(complaints_done) Complaints complaints = {};
+        _cleanup_free_ char *text = malloc(CONFIG_FILE_MAX);
+        _cleanup_(config_text_done) ConfigText t = { .file = "f", .text = text, .size = CONFIG_FILE_MAX };
+        size_t n = strlen(parts[_i]);
+        clock_t start = clock();
+
+        for (size_t i = 0; i < CONFIG_FILE_MAX; i++)
+                text[i] = parts[_i][i % n];
+        t.complaints = &complaints;
+        ck_assert_int_eq(config_text_scan(&t), 0);
+        ck_assert_uint_le(complaints.n_items, 101);
+        ck_assert_int_lt(clock() - start, 5 * CLOCKS_PER_SEC);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("config-text");
+        TCase *tc = tcase_create("config-text");
+        SRunner *runner;
+        int failed;
+
+        tcase_set_timeout(tc, 60);
+        tcase_add_loop_test(tc, test_scan, 0, ELEMENTSOF(scans));
+        tcase_add_loop_test(tc, test_statement, 0, ELEMENTSOF(statements));
+        tcase_add_test(tc, test_nul);
+        tcase_add_loop_test(tc, test_hostile, 0, 12);
+        suite_add_tcase(suite, tc);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+
+        return failed > 0;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+#include <stdio.h>
+
+#include "drive.h"
+
+/* clang-format off */
+static const struct {
+        const char *syspath, *proc_name;
+        Transport transport;
+} paths[] = {
+        { "/sys/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda", "ahci", TRANSPORT_SATA },
+        { "/sys/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda", "sata_nv", TRANSPORT_SATA },
+        { "/sys/devices/pci0000:00/0000:00:01.1/ata1/host0/target0:0:0/0:0:0:0/block/sda", "ata_piix", TRANSPORT_PATA },
+        { "/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb", "uas", TRANSPORT_USB },
+        { "/sys/devices/platform/soc/1c1a000.usb/usb1/1-1/1-1:1.0/host0/target0:0:0/0:0:0:0/block/sda", "usb-storage", TRANSPORT_USB },
+        { "/sys/devices/pci0000:00/0000:02:00.0/host0/port-0:0/end_device-0:0/target0:0:0/0:0:0:0/block/sda", "mpt3sas", TRANSPORT_SAS },
+        { "/sys/devices/pci0000:00/0000:00:05.0/virtio2/host2/target2:0:0/2:0:0:0/block/sda", "virtio_scsi", TRANSPORT_SCSI },
+        { "/sys/devices/pci0000:00/0000:00:04.0/virtio1/block/vda", NULL, TRANSPORT_VIRTIO },
+        { "/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1", NULL, TRANSPORT_NVME },
+        { "/sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0n1", NULL, TRANSPORT_NVME },
+        { "/sys/devices/platform/soc/mmc_host/mmc0/mmc0:0001/block/mmcblk0", NULL, TRANSPORT_MMC },
+        { "/sys/devices/virtual/block/md0", NULL, TRANSPORT_VIRTUAL },
+        { "/sys/devices/virtual/block/dm-3", NULL, TRANSPORT_VIRTUAL },
+        { "/sys/devices/platform/floppy.0/block/fd0", NULL, TRANSPORT_UNKNOWN },
+};
+/* clang-format on */
+
+START_TEST(test_transport) {
+        ck_assert_msg(transport_from_syspath(paths[_i].syspath, paths[_i].proc_name) == paths[_i].transport, "%s",
+                      paths[_i].syspath);
+}
+END_TEST
+
+/* What a lookup finds: properties and attributes in one list. */
+typedef struct Fact {
+        const char *key, *value;
+} Fact;
+
+static const char *fact(void *userdata, const char *key) {
+        for (const Fact *f = userdata; f->key; f++)
+                if (streq(f->key, key))
+                        return f->value;
+        return NULL;
+}
+
+static Drive *make(const char *syspath, const Fact *facts) {
+        const DriveLookup lookup = { fact, fact, (void *) facts };
+        Drive *d;
+
+        ck_assert_int_eq(drive_new("sda", "/dev/sda", syspath, &lookup, &d), 0);
+        return d;
+}
+
+static const char ata_path[] = "/sys/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda";
+
+/* clang-format off */
+static const Fact sata[] = {
+        { "ID_MODEL", "WDC_WD40EFRX-68N32N0" }, { "ID_SERIAL_SHORT", "WD-WCC7K0000001" }, { "ID_WWN", "0x50014ee2b0000001" },
+        { "ID_REVISION", "82.00A82" }, { "device/model", "WDC WD40EFRX-68N" }, { "device/vendor", "ATA     " },
+        { "queue/rotational", "1" }, { "removable", "0" }, { "size", "7814037168" }, { "diskseq", "9" },
+        { "scsi_host/proc_name", "ahci" }, {},
+};
+/* clang-format on */
+
+START_TEST(test_identity) {
+        _cleanup_(drive_freep) Drive *d = make(ata_path, sata);
+
+        ck_assert_str_eq(d->model, "WDC_WD40EFRX-68N32N0");
+        ck_assert_str_eq(d->serial, "WD-WCC7K0000001");
+        ck_assert_str_eq(d->wwn, "0x50014ee2b0000001");
+        ck_assert_str_eq(d->firmware, "82.00A82");
+        ck_assert_str_eq(d->vendor, "ATA");
+        ck_assert_int_eq(d->transport, TRANSPORT_SATA);
+        ck_assert(d->ata && d->rotational && !d->removable);
+        ck_assert_uint_eq(d->size, 7814037168ULL * 512);
+        ck_assert_uint_eq(d->diskseq, 9);
+        ck_assert_int_eq(drive_identity_kind(d), IDENTITY_WWN);
+        ck_assert_uint_eq(d->n_links, 1);
+        ck_assert_str_eq(d->links[0].path, "/dev/sda");
+}
+END_TEST
+
+START_TEST(test_identity_sources) {
+        static const Fact bare[] = { { "device/model", "  QEMU HARDDISK   \n" },
+                                     { "device/rev", "2.5+" },
+                                     { "device/serial", "" },
+                                     {} };
+        static const Fact piix[] = { { "scsi_host/proc_name", "ata_piix" }, { "ID_ATA_SATA", "1" }, {} };
+        static const Fact named[] = { { "ID_MODEL", "M" }, { "ID_SERIAL_SHORT", "S" }, {} };
+        _cleanup_(drive_freep) Drive *d = make(ata_path, bare), *e = make(ata_path, piix), *f = make(ata_path, named);
+
+        ck_assert_str_eq(d->model, "QEMU HARDDISK");
+        ck_assert_str_eq(d->firmware, "2.5+");
+        ck_assert_ptr_null(d->serial);
+        ck_assert_int_eq(drive_identity_kind(d), IDENTITY_PATH);
+        ck_assert_int_eq(e->transport, TRANSPORT_SATA);
+        ck_assert_int_eq(drive_identity_kind(f), IDENTITY_SERIAL);
+}
+END_TEST
+
+START_TEST(test_same) {
+        static const Fact other_seq[] = { { "ID_WWN", "0x50014ee2b0000001" }, { "diskseq", "10" }, {} };
+        static const Fact first[] = { { "ID_WWN", "0x50014ee2b0000001" }, { "diskseq", "9" }, {} };
+        static const Fact other_drive[] = { { "ID_WWN", "0x50014ee2b0000002" }, { "diskseq", "9" }, {} };
+        _cleanup_(drive_freep) Drive *a = make(ata_path, first), *b = make(ata_path, first),
+                                     *c = make(ata_path, other_seq), *d = make(ata_path, other_drive);
+
+        ck_assert(drive_same(a, b));
+        ck_assert(!drive_same(a, c)); /* plugged again */
+        ck_assert(!drive_same(a, d)); /* another one under its name */
+}
+END_TEST
+
+START_TEST(test_links_and_properties) {
+        _cleanup_(drive_freep) Drive *d = make(ata_path, sata);
+
+        ck_assert_int_eq(drive_add_link(d, "/dev/disk/by-id/wwn-0x50014ee2b0000001", LINK_OWN), 0);
+        ck_assert_int_eq(drive_add_link(d, "/dev/sda1", LINK_PARTITION), 0);
+        ck_assert_int_eq(drive_add_link(d, "/dev/sda1", LINK_PARTITION), 0);
+        ck_assert_uint_eq(d->n_links, 3);
+
+        ck_assert_int_eq(drive_add_property(d, "ID_BUS", "ata"), 0);
+        ck_assert_int_eq(drive_add_property(d, "ID_PATH", "pci-0000:00:1f.2-ata-1"), 0);
+        ck_assert_str_eq(drive_property(d, "ID_PATH"), "pci-0000:00:1f.2-ata-1");
+        ck_assert_ptr_null(drive_property(d, "ID"));
+        ck_assert_int_eq(transport_from_string("sas"), TRANSPORT_SAS);
+        ck_assert_int_eq(transport_from_string("SATA "), _TRANSPORT_INVALID);
+}
+END_TEST
+
+START_TEST(test_name_order) {
+        static const char *const order[] = { "dm-2", "dm-10", "md0", "mmcblk0", "nvme0n1", "nvme2n1", "nvme10n1",
+                                             "sda",  "sdb",   "sdz", "sdaa",    "sdab",    "vda" };
+
+        for (size_t i = 1; i < ELEMENTSOF(order); i++) {
+                ck_assert_msg(drive_name_compare(order[i - 1], order[i]) < 0, "%s before %s", order[i - 1], order[i]);
+                ck_assert_msg(drive_name_compare(order[i], order[i - 1]) > 0, "%s after %s", order[i], order[i - 1]);
+        }
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("drive");
+        TCase *t = tcase_create("drive");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_loop_test(t, test_transport, 0, ELEMENTSOF(paths));
+        tcase_add_test(t, test_identity);
+        tcase_add_test(t, test_identity_sources);
+        tcase_add_test(t, test_same);
+        tcase_add_test(t, test_links_and_properties);
+        tcase_add_test(t, test_name_order);
+        suite_add_tcase(suite, t);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+#include <time.h>
+
+#include "match.h"
+
+static DriveLink links[] = {
+        { (char *) "/dev/disk/by-id/ata-ST2000DL003-9VT166_5YD1AAAA", LINK_OWN },
+        { (char *) "/dev/disk/by-id/ata-ST2000DL003-9VT166_5YD1AAAA-part1", LINK_PARTITION },
+        { (char *) "/dev/sda1", LINK_PARTITION },
+        { (char *) "/dev/disk/by-label/my\\x20disk\\x2fold\\x2a", LINK_PARTITION },
+        { (char *) "/dev/md0", LINK_STACKED },
+        { (char *) "/dev/disk/by-label/both", LINK_STACKED },
+        { (char *) "/dev/disk/by-label/both", LINK_PARTITION },
+};
+
+static char *properties[] = { (char *) "ID_BUS=ata", (char *) "ID_FS_LABEL_ENC=my\\x20disk", NULL };
+
+static const Drive drive = {
+        .name = (char *) "sda",
+        .node = (char *) "/dev/sda",
+        .model = (char *) "ST2000DL003  9VT166",
+        .serial = (char *) "  5YD1AAAA_",
+        .wwn = (char *) "0x5000c50012345678",
+        .vendor = (char *) "ATA     ",
+        .transport = TRANSPORT_SATA,
+        .rotational = true,
+        .properties = properties,
+        .links = links,
+        .n_links = ELEMENTSOF(links),
+};
+
+/* clang-format off */
+static const struct {
+        MatchKey key;
+        const char *property;
+        const char *pattern;
+        bool fits;
+        const char *link; /* the one that is told; NULL: none */
+} criteria[] = {
+        { MATCH_NODE, NULL, "/dev/sda",                                   true,  NULL },
+        { MATCH_NODE, NULL, "/dev/sd[a-e]",                               true,  NULL },
+        { MATCH_NODE, NULL, "/dev/sd[!a]",                                false, NULL },
+        { MATCH_NODE, NULL, "/dev/sd*",                                   true,  NULL }, /* not by sda1 … */
+        { MATCH_NODE, NULL, "/dev/*",                                     true,  NULL }, /* … or md0 */
+        { MATCH_NODE, NULL, "/dev/disk/*",                                false, NULL }, /* no '/' for a '*' */
+        { MATCH_NODE, NULL, "/dev/sda?",                                  true,  "/dev/sda1" },
+        { MATCH_NODE, NULL, "/dev/disk/by-id/ata-ST2000DL003-*",          true,
+          "/dev/disk/by-id/ata-ST2000DL003-9VT166_5YD1AAAA" },
+        { MATCH_NODE, NULL, "/dev/disk/by-id/*-part1",                    true,
+          "/dev/disk/by-id/ata-ST2000DL003-9VT166_5YD1AAAA-part1" },
+        { MATCH_NODE, NULL, "/dev/md0",                                   true,  "/dev/md0" },
+        { MATCH_NODE, NULL, "/dev/md1",                                   false, NULL },
+        /* udev's escapes, written as they are or as what they mean */
+        { MATCH_NODE, NULL, "/dev/disk/by-label/my\\x20disk\\x2fold\\x2a", true,
+          "/dev/disk/by-label/my\\x20disk\\x2fold\\x2a" },
+        { MATCH_NODE, NULL, "/dev/disk/by-label/my disk*",                true,
+          "/dev/disk/by-label/my\\x20disk\\x2fold\\x2a" },
+        { MATCH_NODE, NULL, "/dev/disk/by-label/my\\x2a",                 false, NULL }, /* a decoded '*' is literal */
+        { MATCH_NODE, NULL, "/dev/disk/by-label/my disk\\x2Fold\\*",      false, NULL }, /* '/' stays escaped */
+        { MATCH_NODE, NULL, "/dev/disk/by-label/my disk\\x2fold\\*",      true,
+          "/dev/disk/by-label/my\\x20disk\\x2fold\\x2a" },
+        { MATCH_NODE, NULL, "/dev/disk/by-label/\\x6dy*",                 true,
+          "/dev/disk/by-label/my\\x20disk\\x2fold\\x2a" },
+
+        { MATCH_MODEL, NULL, "ST2000DL003 9VT166",                        true,  NULL },
+        { MATCH_MODEL, NULL, "ST2000DL003_9VT166",                        true,  NULL },
+        { MATCH_MODEL, NULL, "ST2000DL003\\x209VT166",                    true,  NULL },
+        { MATCH_MODEL, NULL, " ST2000* ",                                 true,  NULL },
+        { MATCH_MODEL, NULL, "ST2000",                                    false, NULL },
+        { MATCH_MODEL, NULL, "st2000*",                                   false, NULL },
+        { MATCH_SERIAL, NULL, "5YD1AAAA",                                 true,  NULL },
+        { MATCH_SERIAL, NULL, "5YD1????",                                 true,  NULL },
+        { MATCH_VENDOR, NULL, "ATA",                                      true,  NULL },
+        { MATCH_FIRMWARE, NULL, "*",                                      false, NULL }, /* not known */
+        { MATCH_WWN, NULL, "0x5000c50012345678",                          true,  NULL },
+        { MATCH_WWN, NULL, "5000C50012345678",                            true,  NULL },
+        { MATCH_WWN, NULL, "naa.5000c50012345678",                        true,  NULL },
+        { MATCH_WWN, NULL, "eui.5000c5*",                                 true,  NULL },
+        { MATCH_WWN, NULL, "0x5000c50012345679",                          false, NULL },
+        { MATCH_TRANSPORT, NULL, "sata",                                  true,  NULL },
+        { MATCH_TRANSPORT, NULL, "?ata",                                  true,  NULL },
+        { MATCH_TRANSPORT, NULL, "usb",                                   false, NULL },
+        { MATCH_ROTATIONAL, NULL, "true",                                 true,  NULL },
+        { MATCH_ROTATIONAL, NULL, "YES",                                  true,  NULL },
+        { MATCH_ROTATIONAL, NULL, "off",                                  false, NULL },
+        { MATCH_REMOVABLE, NULL, "no",                                    true,  NULL },
+        { MATCH_PROPERTY, "ID_BUS", "a*",                                 true,  NULL },
+        { MATCH_PROPERTY, "ID_BUS", "scsi",                               false, NULL },
+        { MATCH_PROPERTY, "ID_NONE", "*",                                 false, NULL },
+        { MATCH_PROPERTY, "ID_FS_LABEL_ENC", "my disk",                   true,  NULL },
+        { MATCH_PROPERTY, "ID_FS_LABEL_ENC", "my\\x20disk",               true,  NULL },
+};
+
+static const struct {
+        MatchKey key;
+        const char *pattern;
+} bad[] = {
+        { MATCH_NODE, "sda" }, { MATCH_NODE, "*" }, { MATCH_NODE, "" }, { MATCH_NODE, "disk/by-id/x" },
+        { MATCH_TRANSPORT, "ide" }, { MATCH_TRANSPORT, "SATA" }, { MATCH_ROTATIONAL, "maybe" },
+        { MATCH_REMOVABLE, "2" }, { MATCH_SERIAL, "" },
+};
+
+static const struct {
+        const char *pattern, *text;
+        bool fits;
+} loose[] = {
+        { "WDC WD*EFRX*",   "WDC_WD20EFRX-68EUZN0",   true  },
+        { "WDC WD*EFRX*",   "WDC  WD20EFRX-68EUZN0 ", true  },
+        { "WDC_WD20EFRX",   "WDC WD20EFRX",           true  },
+        { "WDC __ WD20",    "WDC_WD20",               true  },
+        { "__WD20",         "WD20",                   true  },
+        { "WD 20",          "WD20",                   false },
+        { "WD[ _]20",       "WD 20",                  true  },
+        { "WD[1-3]0",       "WD20",                   true  },
+        { "WD\\*",          "WD20",                   false },
+        { "WD\\*",          "WD*",                    true  },
+        { "",               " _ ",                    true  },
+};
+
+static const struct {
+        struct {
+                MatchKey key;
+                const char *pattern;
+        } criteria[2];
+        bool general;
+} generals[] = {
+        { {},                                                                      true  },
+        { { { MATCH_MODEL, "WDC WD20EFRX" } },                                     true  },
+        { { { MATCH_TRANSPORT, "sata" }, { MATCH_ROTATIONAL, "true" } },           true  },
+        { { { MATCH_NODE, "/dev/sda" } },                                          false },
+        { { { MATCH_NODE, "/dev/sda" }, { MATCH_NODE, "/dev/sdb" } },              false },
+        { { { MATCH_NODE, "/dev/sda" }, { MATCH_NODE, "/dev/sd[bc]" } },           true  },
+        { { { MATCH_NODE, "/dev/sd*" } },                                          true  },
+        { { { MATCH_NODE, "/dev/sd*" }, { MATCH_SERIAL, "X1" } },                  false },
+        { { { MATCH_SERIAL, "WD-WCC4*" } },                                        true  },
+        { { { MATCH_WWN, "0x5000c50012345678" } },                                 false },
+};
+/* clang-format on */
+
+START_TEST(test_criterion) {
+        _cleanup_(match_done) Match m = {};
+        const DriveLink *link = &links[0];
+
+        ck_assert_int_eq(match_add(&m, criteria[_i].key, criteria[_i].property, criteria[_i].pattern), 0);
+        ck_assert_int_eq(match_drive(&m, &drive, &link), criteria[_i].fits);
+        ck_assert_ptr_eq(match_failing(&m, &drive), criteria[_i].fits ? NULL : &m.criteria[0]);
+        if (criteria[_i].fits)
+                ck_assert_msg(streq_ptr(link ? link->path : NULL, criteria[_i].link), "%s",
+                              link ? link->path : "no link");
+}
+END_TEST
+
+START_TEST(test_bad_pattern) {
+        _cleanup_(match_done) Match m = {};
+
+        ck_assert_int_eq(match_add(&m, bad[_i].key, NULL, bad[_i].pattern), -EINVAL);
+        ck_assert_uint_eq(m.n_criteria, 0);
+}
+END_TEST
+
+START_TEST(test_loose) {
+        ck_assert_int_eq(match_loose(loose[_i].pattern, loose[_i].text), loose[_i].fits);
+}
+END_TEST
+
+START_TEST(test_general) {
+        _cleanup_(match_done) Match m = {};
+
+        for (size_t i = 0; i < 2 && generals[_i].criteria[i].pattern; i++)
+                ck_assert_int_eq(match_add(&m, generals[_i].criteria[i].key, NULL, generals[_i].criteria[i].pattern),
+                                 0);
+        ck_assert_int_eq(match_is_general(&m), generals[_i].general);
+}
+END_TEST
+
+/* All criteria must hold, any pattern of each. */
+START_TEST(test_combination) {
+        _cleanup_(match_done) Match m = {};
+
+        ck_assert(match_drive(&m, &drive, NULL));
+
+        ck_assert_int_eq(match_add(&m, MATCH_NODE, NULL, "/dev/sdb"), 0);
+        ck_assert_int_eq(match_add(&m, MATCH_NODE, NULL, "/dev/sda"), 0);
+        ck_assert_int_eq(match_add(&m, MATCH_PROPERTY, "ID_BUS", "ata"), 0);
+        ck_assert_uint_eq(m.n_criteria, 2);
+        ck_assert(match_drive(&m, &drive, NULL));
+
+        ck_assert_int_eq(match_add(&m, MATCH_PROPERTY, "ID_NONE", "*"), 0);
+        ck_assert_uint_eq(m.n_criteria, 3);
+        ck_assert(!match_drive(&m, &drive, NULL));
+        ck_assert_ptr_eq(match_failing(&m, &drive), &m.criteria[2]);
+}
+END_TEST
+
+/* The drive's own link is told rather than one that means other drives too. */
+START_TEST(test_best_link) {
+        _cleanup_(match_done) Match m = {};
+        const DriveLink *link;
+
+        ck_assert_int_eq(match_add(&m, MATCH_NODE, NULL, "/dev/disk/by-label/both"), 0);
+        ck_assert(match_drive(&m, &drive, &link));
+        ck_assert_int_eq(link->via, LINK_PARTITION);
+
+        ck_assert_int_eq(match_add(&m, MATCH_NODE, NULL, "/dev/disk/by-id/*"), 0);
+        ck_assert(match_drive(&m, &drive, &link));
+        ck_assert_int_eq(link->via, LINK_OWN);
+}
+END_TEST
+
+START_TEST(test_keys) {
+        for (MatchKey k = 0; k < MATCH_PROPERTY; k++)
+                ck_assert_int_eq(match_key_from_string(match_key_to_string(k)), k);
+
+        ck_assert_int_eq(match_key_from_string("ID_BUS"), MATCH_PROPERTY);
+        ck_assert_int_eq(match_key_from_string("property"), _MATCH_KEY_INVALID);
+        ck_assert_int_eq(match_key_from_string("Model"), _MATCH_KEY_INVALID);
+        ck_assert_int_eq(match_key_from_string(""), _MATCH_KEY_INVALID);
+        ck_assert_str_eq(match_key_nearest("modell"), "model");
+        ck_assert_str_eq(match_key_nearest("trasnport"), "transport");
+        ck_assert_ptr_null(match_key_nearest("colour"));
+}
+END_TEST
+
+/* A pattern from a hostile file costs no more than moments. */
+START_TEST(test_hostile_pattern) {
+        static const char *const parts[] = { "*a", "*?", "*[!b]", "?*", "*", "[a", "\\x2" };
+        _cleanup_(match_done) Match m = {};
+        char pattern[600] = "", text[601];
+        clock_t start = clock();
+
+        memset(text, 'a', sizeof text);
+        text[sizeof text - 1] = '\0';
+        while (strlen(pattern) < 500)
+                strcat(pattern, parts[_i]);
+        strcat(pattern, "b");
+
+        ck_assert_int_eq(match_add(&m, MATCH_MODEL, NULL, pattern), 0);
+        ck_assert(!match_loose(pattern, text));
+        ck_assert_int_lt(clock() - start, 2 * CLOCKS_PER_SEC);
+
+        memset(pattern, 'a', 513);
+        pattern[513] = '\0';
+        ck_assert_int_eq(match_add(&m, MATCH_MODEL, NULL, pattern), -EINVAL);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("match");
+        TCase *tc = tcase_create("match");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_loop_test(tc, test_criterion, 0, ELEMENTSOF(criteria));
+        tcase_add_loop_test(tc, test_bad_pattern, 0, ELEMENTSOF(bad));
+        tcase_add_loop_test(tc, test_loose, 0, ELEMENTSOF(loose));
+        tcase_add_loop_test(tc, test_general, 0, ELEMENTSOF(generals));
+        tcase_add_test(tc, test_combination);
+        tcase_add_test(tc, test_best_link);
+        tcase_add_test(tc, test_keys);
+        tcase_add_loop_test(tc, test_hostile_pattern, 0, 7);
+        suite_add_tcase(suite, tc);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+
+        return failed > 0;
+}

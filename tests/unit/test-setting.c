@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+
+#include "fake-settings.h"
+#include "macro.h"
+
+/* clang-format off */
+static const struct {
+        const char *typed, *nearest; /* NULL: nothing is near */
+} mistyped[] = {
+        { "amp",                 "apm"                 },
+        { "ap",                  "apm"                 },
+        { "APM",                 "apm"                 },
+        { "map",                 NULL                  }, /* two slips in three letters are another word */
+        { "writecache",          "write_cache"         },
+        { "write-cache",         "write_cache"         },
+        { "Write_Cache",         "write_cache"         },
+        { "wirte_cache",         "write_cache"         },
+        { "look_ahead",          "lookahead"           },
+        { "spindown",            "spindown_time"       },
+        { "spindown_timer",      "spindown_time"       },
+        { "spindwon_tiem",       "spindown_time"       },
+        { "read_ahead_kib",      "read_ahead_kb"       },
+        { "read_ahead_sectors",  "read_ahead_sect"     }, /* an alias */
+        { "read_ahead_sec",      "read_ahead_sect"     },
+        { "accoustic_managment", "acoustic_management" },
+        { "sheduler",            "scheduler"           },
+        { "colour",              NULL                  },
+        { "x",                   NULL                  },
+        { "",                    NULL                  },
+};
+
+static const struct {
+        const char *name;
+        unsigned backends;
+        const char *found; /* NULL: none */
+        Backend backend;
+} for_backends[] = {
+        { "write_cache",     1 << BACKEND_ATA,                       "write_cache",   BACKEND_ATA   },
+        { "write_cache",     1 << BACKEND_NVME | 1 << BACKEND_BLOCK, "write_cache",   BACKEND_NVME  },
+        { "write_cache",     1 << BACKEND_BLOCK,                     NULL,            0             },
+        { "read_ahead_sect", 1 << BACKEND_ATA | 1 << BACKEND_BLOCK,  "read_ahead_kb", BACKEND_BLOCK },
+        { "read_ahead_sect", 1 << BACKEND_ATA,                       NULL,            0             },
+        { "apm",             0,                                      NULL,            0             },
+        { "nonsense",        ~0U,                                    NULL,            0             },
+};
+/* clang-format on */
+
+START_TEST(test_nearest) {
+        const char *nearest = setting_nearest(&fake_table, mistyped[_i].typed);
+
+        ck_assert_msg(streq_ptr(nearest, mistyped[_i].nearest), "%s: %s", mistyped[_i].typed, strna(nearest));
+}
+END_TEST
+
+START_TEST(test_nearest_long) {
+        char word[4096];
+
+        memset(word, 'a', sizeof word);
+        word[sizeof word - 1] = '\0';
+        ck_assert_ptr_null(setting_nearest(&fake_table, word));
+}
+END_TEST
+
+START_TEST(test_for_backends) {
+        const Setting *s = setting_for_backends(&fake_table, for_backends[_i].name, for_backends[_i].backends);
+
+        ck_assert(streq_ptr(s ? s->name : NULL, for_backends[_i].found));
+        if (s)
+                ck_assert_int_eq(s->backend, for_backends[_i].backend);
+}
+END_TEST
+
+START_TEST(test_find) {
+        const Setting *alias = setting_find(&fake_table, "read_ahead_sect");
+
+        ck_assert_str_eq(setting_find(&fake_table, "apm")->name, "apm");
+        ck_assert_ptr_null(setting_find(&fake_table, "APM"));
+        ck_assert_ptr_null(setting_find(&fake_table, ""));
+
+        ck_assert_int_eq(alias->range.unit, 512);
+        ck_assert_str_eq(setting_state(alias), "read_ahead_kb");
+        ck_assert_str_eq(setting_state(setting_find(&fake_table, "apm")), "apm");
+}
+END_TEST
+
+START_TEST(test_backend_words) {
+        for (Backend b = 0; b < _BACKEND_MAX; b++)
+                ck_assert_ptr_nonnull(backend_to_string(b));
+        ck_assert_ptr_null(backend_to_string(_BACKEND_MAX));
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("setting");
+        TCase *tc = tcase_create("setting");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_loop_test(tc, test_nearest, 0, ELEMENTSOF(mistyped));
+        tcase_add_test(tc, test_nearest_long);
+        tcase_add_loop_test(tc, test_for_backends, 0, ELEMENTSOF(for_backends));
+        tcase_add_test(tc, test_find);
+        tcase_add_test(tc, test_backend_words);
+        suite_add_tcase(suite, tc);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+
+        return failed > 0;
+}

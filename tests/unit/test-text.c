@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+
+#include "text.h"
+
+/* clang-format off */
+static const struct {
+        const char *raw, *escaped;
+} cases[] = {
+        { "",                          ""                             },
+        { "ST2000DL003 9VT166",        "ST2000DL003 9VT166"           },
+        { "naïve … 日本 \U0001f4be",   "naïve … 日本 \U0001f4be"      },
+        { "a\nb\tc\r",                 "a\\x0ab\\x09c\\x0d"           },
+        { "\x1b[31mred\x1b[0m\x7f",    "\\x1b[31mred\\x1b[0m\\x7f"    },
+        { "\xc2\x9b;2J",               "\\xc2\\x9b;2J"                }, /* CSI as one character */
+        { "\xff\xfe",                  "\\xff\\xfe"                   }, /* never UTF-8 */
+        { "\xc0\xaf",                  "\\xc0\\xaf"                   }, /* longer than needed */
+        { "\xe0\x80\x8a",              "\\xe0\\x80\\x8a"              }, /* the same, three bytes */
+        { "\xed\xa0\x80",              "\\xed\\xa0\\x80"              }, /* half a surrogate pair */
+        { "\xf4\x90\x80\x80",          "\\xf4\\x90\\x80\\x80"         }, /* behind U+10FFFF */
+        { "x\xe2\x80",                 "x\\xe2\\x80"                  }, /* cut short */
+        { "\xe2\x80\xaegnp.exe",       "\\xe2\\x80\\xaegnp.exe"       }, /* right to left */
+        { "\xe2\x81\xa9\xe2\x81\xaa",  "\\xe2\\x81\\xa9\xe2\x81\xaa"  }, /* the last of them, and its neighbour */
+        { "dev-by\\x2dlabel.device",   "dev-by\\x2dlabel.device"      }, /* a backslash stays … */
+};
+/* clang-format on */
+
+START_TEST(test_escape) {
+        _cleanup_free_ char *escaped = NULL;
+
+        escaped = text_escape(cases[_i].raw, NULL);
+        ck_assert_str_eq(escaped, cases[_i].escaped);
+}
+END_TEST
+
+START_TEST(test_round_trip) {
+        _cleanup_free_ char *escaped = NULL, *raw = NULL;
+
+        escaped = text_escape(cases[_i].raw, "\\"); /* … unless it is asked for */
+        ck_assert_int_eq(text_unescape(escaped, &raw), 0);
+        ck_assert_str_eq(raw, cases[_i].raw);
+}
+END_TEST
+
+START_TEST(test_round_trip_all_bytes) {
+        _cleanup_free_ char *escaped = NULL, *raw = NULL;
+        char all[2 * 255 + 1];
+
+        for (unsigned i = 1; i < 256; i++) {
+                all[i - 1] = (char) i;
+                all[2 * 255 - i] = (char) i;
+        }
+        all[sizeof all - 1] = '\0';
+
+        escaped = text_escape(all, "\\");
+        ck_assert_int_eq(text_unescape(escaped, &raw), 0);
+        ck_assert_str_eq(raw, all);
+}
+END_TEST
+
+static const char *const bad[] = { "\\", "\\n", "\\x", "\\x1", "\\xg0", "\\x0g", "\\x00", "\\\\", "a\\x4" };
+
+START_TEST(test_unescape_bad) {
+        char *raw;
+
+        ck_assert_int_eq(text_unescape(bad[_i], &raw), -EBADMSG);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("text");
+        TCase *t = tcase_create("text");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_loop_test(t, test_escape, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_round_trip, 0, ELEMENTSOF(cases));
+        tcase_add_test(t, test_round_trip_all_bytes);
+        tcase_add_loop_test(t, test_unescape_bad, 0, ELEMENTSOF(bad));
+        suite_add_tcase(s, t);
+
+        runner = srunner_create(s);
+        srunner_run_all(runner, CK_NORMAL);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+#include <errno.h>
+#include <inttypes.h>
+
+#include "macro.h"
+#include "value.h"
+
+/* clang-format off */
+static const ValueRange boolean  = { .type = VALUE_BOOL };
+static const ValueRange apm      = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = 255 };
+static const ValueRange aam      = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 0 };
+static const ValueRange depth    = { .type = VALUE_INT, .min = 1, .max = 32 };
+static const ValueRange any      = { .type = VALUE_INT, .min = INT64_MIN, .max = INT64_MAX };
+static const ValueRange recovery = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100,
+                                     .has_off = true, .off = 0 };
+static const ValueRange wait     = { .type = VALUE_DURATION, .min = 1, .max = INT64_MAX };
+static const ValueRange seconds  = { .type = VALUE_DURATION, .min = 1000, .max = 600000, .unit = 1000, .step = 1000 };
+static const ValueRange size     = { .type = VALUE_SIZE, .max = INT64_MAX };
+static const ValueRange kib      = { .type = VALUE_SIZE, .min = 4096, .max = 1 << 20, .unit = 1024, .step = 1024 };
+static const ValueRange sectors  = { .type = VALUE_SIZE, .min = 0, .max = 1 << 20, .unit = 512, .step = 1024 };
+static const ValueRange standby  = { .type = VALUE_STANDBY_TIMER };
+static const ValueRange word     = { .type = VALUE_NAME };
+
+static const struct {
+        const ValueRange *range;
+        const char *text;
+        int r;
+        int64_t number;        /* when r >= 0 */
+        const char *formatted; /* NULL: not of interest */
+} texts[] = {
+        { &boolean,  "on",              0,       1,       "on"          },
+        { &boolean,  "Off",             0,       0,       "off"         },
+        { &boolean,  "TRUE",            0,       1,       "on"          },
+        { &boolean,  "false",           0,       0,       "off"         },
+        { &boolean,  "Yes",             0,       1,       "on"          },
+        { &boolean,  "no",              0,       0,       "off"         },
+        { &boolean,  "0",               0,       0,       "off"         },
+        { &boolean,  "1",               0,       1,       "on"          },
+        { &boolean,  "2",               -ERANGE, 0,       NULL          },
+        { &boolean,  "maybe",           -EINVAL, 0,       NULL          },
+        { &boolean,  "",                -EINVAL, 0,       NULL          },
+        { &boolean,  "on ",             -EINVAL, 0,       NULL          },
+
+        { &apm,      "127",             0,       127,     "127"         },
+        { &apm,      "0x80",            0,       128,     "128"         },
+        { &apm,      "010",             0,       10,      "10"          }, /* never octal */
+        { &apm,      "off",             0,       255,     "off"         },
+        { &apm,      "No",              0,       255,     "off"         },
+        { &apm,      "255",             0,       255,     "off"         },
+        { &apm,      "on",              -EINVAL, 0,       NULL          },
+        { &apm,      "0",               -ERANGE, 0,       NULL          },
+        { &apm,      "256",             -ERANGE, 0,       NULL          },
+        { &apm,      "-1",              -ERANGE, 0,       NULL          },
+        { &apm,      "4294967424",      -ERANGE, 0,       NULL          },
+        { &apm,      "99999999999999999999", -ERANGE, 0,  NULL          },
+        { &apm,      "127x",            -EINVAL, 0,       NULL          },
+        { &apm,      "0x",              -EINVAL, 0,       NULL          },
+        { &apm,      " 127",            -EINVAL, 0,       NULL          },
+        { &apm,      "fast",            -EINVAL, 0,       NULL          },
+        { &apm,      "",                -EINVAL, 0,       NULL          },
+        { &aam,      "0",               0,       0,       "off"         },
+        { &depth,    "off",             -EINVAL, 0,       NULL          },
+        { &any,      "9223372036854775807",  0,  INT64_MAX, "9223372036854775807"  },
+        { &any,      "-9223372036854775808", 0,  INT64_MIN, "-9223372036854775808" },
+        { &any,      "9223372036854775808",  -ERANGE, 0,  NULL          },
+
+        { &recovery, "7s",              0,       7000,    "7 s"         },
+        { &recovery, "7.0 s",           0,       7000,    "7 s"         },
+        { &recovery, "7.5s",            0,       7500,    "7.5 s"       },
+        { &recovery, ".5s",             0,       500,     "500 ms"      },
+        { &recovery, "500ms",           0,       500,     "500 ms"      },
+        { &recovery, "30 seconds",      0,       30000,   "30 s"        },
+        { &recovery, "3 Minutes",       0,       180000,  "3 min"       },
+        { &recovery, "1h 30min",        0,       5400000, "1 h 30 min"  },
+        { &recovery, "1h30m7.5s",       0,       5407500, "1 h 30 min 7.5 s" },
+        { &recovery, "off",             0,       0,       "off"         },
+        { &recovery, "0",               0,       0,       "off"         }, /* nothing is nothing in any unit */
+        { &recovery, "0s",              0,       0,       "off"         },
+        { &recovery, "7.04s",           1,       7000,    "7 s"         },
+        { &recovery, "7.05s",           1,       7100,    "7.1 s"       },
+        { &recovery, "7.00001s",        1,       7000,    "7 s"         },
+        { &recovery, "0.0001s",         -ERANGE, 0,       NULL          }, /* never "off" by rounding */
+        { &recovery, "0.0000000001s",   -ERANGE, 0,       NULL          },
+        { &recovery, "40ms",            -ERANGE, 0,       NULL          },
+        { &recovery, "6553400ms",       0,       6553400, "1 h 49 min 13.4 s" },
+        { &recovery, "2h",              -ERANGE, 0,       NULL          },
+        { &recovery, "7",               -ENOMSG, 0,       NULL          },
+        { &recovery, "7.5",             -ENOMSG, 0,       NULL          },
+        { &recovery, "1h 30",           -ENOMSG, 0,       NULL          },
+        { &recovery, "7 parsecs",       -EINVAL, 0,       NULL          },
+        { &recovery, "7s!",             -EINVAL, 0,       NULL          },
+        { &recovery, "s",               -EINVAL, 0,       NULL          },
+        { &recovery, ".s",              -EINVAL, 0,       NULL          },
+        { &recovery, "-7s",             -EINVAL, 0,       NULL          },
+        { &recovery, "",                -EINVAL, 0,       NULL          },
+        { &wait,     "2 days",          0,       172800000, "48 h"      },
+        { &wait,     "1ms",             0,       1,       "1 ms"        },
+        { &wait,     "1.5ms",           1,       2,       "2 ms"        },
+        { &wait,     "9223372036854775807ms", 0, INT64_MAX, NULL        },
+        { &wait,     "9223372036854775808ms", -ERANGE, 0, NULL          },
+        { &wait,     "9223372036854775807h",  -ERANGE, 0, NULL          },
+        { &wait,     "9223372036854775807ms 1ms", -ERANGE, 0, NULL      },
+        { &seconds,  "30",              0,       30000,   "30 s"        },
+        { &seconds,  "1.2s",            1,       1000,    "1 s"         },
+
+        { &size,     "512KiB",          0,       524288,  "512 KiB"     },
+        { &size,     "512 B",           0,       512,     "512 B"       },
+        { &size,     "4K",              0,       4096,    "4 KiB"       },
+        { &size,     "4kb",             0,       4096,    "4 KiB"       },
+        { &size,     "1.5MiB",          0,       1572864, "1536 KiB"    },
+        { &size,     "2 TB",            0,       INT64_C(2) << 40, "2 TiB" },
+        { &size,     "0",               0,       0,       "0 B"         },
+        { &size,     "1.5",             1,       2,       "2 B"         },
+        { &size,     "8388608TiB",      -ERANGE, 0,       NULL          },
+        { &size,     "1KiB 1KiB",       -EINVAL, 0,       NULL          },
+        { &size,     "1XiB",            -EINVAL, 0,       NULL          },
+        { &kib,      "512",             0,       524288,  "512 KiB"     },
+        { &kib,      "1MiB",            0,       1 << 20, "1 MiB"       },
+        { &kib,      "5000B",           1,       5120,    "5 KiB"       },
+        { &kib,      "1B",              -ERANGE, 0,       NULL          },
+        { &kib,      "2MiB",            -ERANGE, 0,       NULL          },
+        { &kib,      "9223372036854775807", -ERANGE, 0,   NULL          },
+        { &kib,      "off",             -EINVAL, 0,       NULL          },
+        { &sectors,  "256",             0,       131072,  "128 KiB"     },
+        { &sectors,  "255",             1,       131072,  "128 KiB"     },
+
+        { &standby,  "off",             0,       0,       "off"         },
+        { &standby,  "0s",              0,       0,       "off"         },
+        { &standby,  "no",              0,       0,       "off"         },
+        { &standby,  "on",              -EINVAL, 0,       NULL          },
+        { &standby,  "5s",              0,       1,       "5 s"         },
+        { &standby,  "1s",              1,       1,       "5 s"         },
+        { &standby,  "5.1s",            1,       2,       "10 s"        },
+        { &standby,  "1ms",             1,       1,       "5 s"         },
+        { &standby,  "20min",           0,       240,     "20 min"      },
+        { &standby,  "20min 1s",        1,       252,     "21 min"      },
+        { &standby,  "21min",           0,       252,     "21 min"      },
+        { &standby,  "21min 10s",       1,       255,     "21 min 15 s" },
+        { &standby,  "21 min 15 s",     0,       255,     "21 min 15 s" },
+        { &standby,  "22min",           1,       241,     "30 min"      },
+        { &standby,  "30min",           0,       241,     "30 min"      },
+        { &standby,  "45min",           1,       242,     "1 h"         },
+        { &standby,  "5.5h",            0,       251,     "5 h 30 min"  },
+        { &standby,  "5h 31min",        1,       253,     "vendor (8 to 12 h)" },
+        { &standby,  "8h",              1,       253,     "vendor (8 to 12 h)" },
+        { &standby,  "12h",             1,       253,     "vendor (8 to 12 h)" },
+        { &standby,  "12h 1ms",         -ERANGE, 0,       NULL          },
+        { &standby,  "9999999h",        -ERANGE, 0,       NULL          },
+        { &standby,  "120",             0,       120,     "10 min"      }, /* hdparm's number */
+        { &standby,  "254",             -ERANGE, 0,       NULL          },
+        { &standby,  "256",             -ERANGE, 0,       NULL          },
+        { &standby,  "1.5",             -ENOMSG, 0,       NULL          },
+        { &standby,  "soon",            -EINVAL, 0,       NULL          },
+};
+
+static const struct {
+        const char *text;
+        int r;
+} names[] = {
+        { "mq-deadline",                              0       },
+        { "none",                                     0       },
+        { "bfq_2.0",                                  0       },
+        { "on",                                       0       },
+        { "",                                         -EINVAL },
+        { "mq deadline",                              -EINVAL },
+        { "[none]",                                   -EINVAL },
+        { "../x",                                     -EINVAL },
+        { "x\ny",                                     -EINVAL },
+        { "a123456789012345678901234567890123456789", -EINVAL }, /* 40: no room */
+        { "a12345678901234567890123456789012345678",  0       },
+};
+
+static const struct {
+        const ValueRange *range;
+        int64_t n;
+        int r;
+        int64_t number;
+} integers[] = {
+        { &boolean,  1,         0,       1      },
+        { &boolean,  -1,        -ERANGE, 0      },
+        { &apm,      254,       0,       254    },
+        { &apm,      255,       0,       255    },
+        { &apm,      0,         -ERANGE, 0      },
+        { &recovery, 7,         -ENOMSG, 0      },
+        { &recovery, 0,         0,       0      },
+        { &wait,     0,         -ENOMSG, 0      },
+        { &seconds,  30,        0,       30000  },
+        { &kib,      512,       0,       524288 },
+        { &kib,      INT64_MAX, -ERANGE, 0      },
+        { &kib,      INT64_MIN, -ERANGE, 0      },
+        { &sectors,  1,         1,       1024   },
+        { &standby,  240,       0,       240    },
+        { &standby,  253,       0,       253    },
+        { &standby,  254,       -ERANGE, 0      },
+        { &standby,  255,       0,       255    },
+        { &standby,  -1,        -ERANGE, 0      },
+        { &word,     1,         -EINVAL, 0      },
+};
+
+static const struct {
+        const ValueRange *range;
+        bool b;
+        int r;
+        int64_t number;
+} booleans[] = {
+        { &boolean,  true,  0,       1   },
+        { &boolean,  false, 0,       0   },
+        { &apm,      false, 0,       255 },
+        { &apm,      true,  -EINVAL, 0   },
+        { &depth,    false, -EINVAL, 0   },
+        { &standby,  false, 0,       0   },
+        { &standby,  true,  -EINVAL, 0   },
+        { &recovery, false, 0,       0   },
+        { &word,     false, -EINVAL, 0   },
+};
+
+static const struct {
+        const ValueRange *range;
+        const char *text;
+} ranges[] = {
+        { &boolean,  "on or off"                                        },
+        { &apm,      "1…254, or off"                                    },
+        { &aam,      "1…254, or off"                                    },
+        { &depth,    "1…32"                                             },
+        { &recovery, "100 ms…1 h 49 min 13.4 s, or off"                 },
+        { &kib,      "4…1024 without a unit, 4 KiB…1 MiB"               },
+        { &sectors,  "0…2048 without a unit, 0 B…1 MiB"                 },
+        { &word,     "a word of the kernel's, of at most 39 characters" },
+};
+/* clang-format on */
+
+START_TEST(test_text) {
+        char buf[VALUE_TEXT_MAX];
+        Value v = { .number = -77 };
+
+        ck_assert_int_eq(value_parse(texts[_i].range, texts[_i].text, &v), texts[_i].r);
+        if (texts[_i].r < 0) {
+                ck_assert_int_eq(v.number, -77);
+                return;
+        }
+        ck_assert_int_eq(v.number, texts[_i].number);
+        ck_assert_int_eq(v.type, texts[_i].range->type);
+        if (texts[_i].formatted)
+                ck_assert_str_eq(value_format(texts[_i].range, &v, buf), texts[_i].formatted);
+}
+END_TEST
+
+/* What a value is formatted to can be written into the file, and means the same. */
+START_TEST(test_round_trip) {
+        char buf[VALUE_TEXT_MAX];
+        Value v, again;
+
+        if (texts[_i].r < 0 || texts[_i].number == 253)
+                return; /* 253 has no duration of its own */
+        ck_assert_int_ge(value_parse(texts[_i].range, texts[_i].text, &v), 0);
+        ck_assert_int_eq(value_parse(texts[_i].range, value_format(texts[_i].range, &v, buf), &again), 0);
+        ck_assert(value_equal(&v, &again));
+}
+END_TEST
+
+START_TEST(test_name) {
+        char buf[VALUE_TEXT_MAX];
+        Value v;
+
+        ck_assert_int_eq(value_parse(&word, names[_i].text, &v), names[_i].r);
+        if (names[_i].r == 0)
+                ck_assert_str_eq(value_format(&word, &v, buf), names[_i].text);
+}
+END_TEST
+
+START_TEST(test_integer) {
+        Value v;
+
+        ck_assert_int_eq(value_from_integer(integers[_i].range, integers[_i].n, &v), integers[_i].r);
+        if (integers[_i].r >= 0)
+                ck_assert_int_eq(v.number, integers[_i].number);
+}
+END_TEST
+
+START_TEST(test_boolean) {
+        Value v;
+
+        ck_assert_int_eq(value_from_boolean(booleans[_i].range, booleans[_i].b, &v), booleans[_i].r);
+        if (booleans[_i].r >= 0)
+                ck_assert_int_eq(v.number, booleans[_i].number);
+}
+END_TEST
+
+START_TEST(test_range) {
+        char buf[256];
+
+        ck_assert_str_eq(value_range_format(ranges[_i].range, buf, sizeof buf), ranges[_i].text);
+}
+END_TEST
+
+START_TEST(test_equal) {
+        Value none = { .type = VALUE_NAME, .name = "none" }, bfq = { .type = VALUE_NAME, .name = "bfq" };
+        Value on = VALUE_BOOLEAN(true), one = { .type = VALUE_INT, .number = 1 };
+
+        ck_assert(value_equal(&none, &none));
+        ck_assert(!value_equal(&none, &bfq));
+        ck_assert(value_equal(&on, &on));
+        ck_assert(!value_equal(&on, &one));
+}
+END_TEST
+
+/* Each byte but the vendor's and the reserved one comes back from its own duration. */
+START_TEST(test_standby_bytes) {
+        char buf[VALUE_TEXT_MAX];
+        uint8_t timer;
+
+        ck_assert_int_gt(strlen(standby_timer_format((uint8_t) _i, buf)), 0);
+        if (_i == 253 || _i == 254)
+                return;
+        ck_assert_int_eq(standby_timer_from_seconds(standby_timer_to_seconds((uint8_t) _i), &timer), 0);
+        ck_assert_uint_eq(timer, _i);
+}
+END_TEST
+
+/* No duration is shortened. */
+START_TEST(test_standby_seconds) {
+        uint64_t last = 0;
+
+        for (uint64_t s = 1; s <= 12 * 3600; s++) {
+                uint64_t got;
+                uint8_t timer;
+
+                ck_assert_int_ge(standby_timer_from_seconds(s, &timer), 0);
+                ck_assert_uint_ne(timer, 254);
+                got = timer == 253 ? 12 * 3600 : standby_timer_to_seconds(timer);
+                ck_assert_uint_ge(got, s);
+                ck_assert_uint_ge(got, last);
+                last = got;
+        }
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("value");
+        TCase *tc = tcase_create("value");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_loop_test(tc, test_text, 0, ELEMENTSOF(texts));
+        tcase_add_loop_test(tc, test_round_trip, 0, ELEMENTSOF(texts));
+        tcase_add_loop_test(tc, test_name, 0, ELEMENTSOF(names));
+        tcase_add_loop_test(tc, test_integer, 0, ELEMENTSOF(integers));
+        tcase_add_loop_test(tc, test_boolean, 0, ELEMENTSOF(booleans));
+        tcase_add_loop_test(tc, test_range, 0, ELEMENTSOF(ranges));
+        tcase_add_test(tc, test_equal);
+        tcase_add_loop_test(tc, test_standby_bytes, 0, 256);
+        tcase_add_test(tc, test_standby_seconds);
+        suite_add_tcase(suite, tc);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+
+        return failed > 0;
+}
