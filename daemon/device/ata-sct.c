@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <endian.h>
+
+#include "ata-sct.h"
+
+enum {
+        SMART_READ_LOG = 0xD5,
+        SMART_WRITE_LOG = 0xD6,
+        SCT_LOG_COMMAND_STATUS = 0xE0,
+        SCT_ACTION_ERROR_RECOVERY = 3,
+        SCT_ERC_SET_CURRENT = 1,
+        SCT_ERC_GET_CURRENT = 2,
+        SCT_STATUS_RUNNING = 0xFFFF,
+};
+
+static Taskfile sct_taskfile(uint8_t subcommand) {
+        return (Taskfile){
+                .command = ATA_CMD_SMART,
+                .feature = subcommand,
+                .count = 1,
+                .lbal = SCT_LOG_COMMAND_STATUS,
+                .lbam = 0x4F, /* the SMART signature */
+                .lbah = 0xC2,
+        };
+}
+
+/* A drive runs one SCT command at a time, and a new table would break into a running one (a write-same, say). Asked
+ * once per visit. */
+static int sct_check_free(Device *d) {
+        uint8_t data[512] = {};
+        Taskfile tf = sct_taskfile(SMART_READ_LOG);
+        unsigned format, extended;
+        int r;
+
+        if (d->sct_checked)
+                return 0;
+
+        r = ata_command(d, &tf, SG_FROM_DEVICE, data, sizeof data, NULL);
+        if (r < 0)
+                return r;
+
+        format = data[0] | data[1] << 8;
+        extended = data[14] | data[15] << 8;
+        if (format != 2 && format != 3)
+                return device_fail(d, -EBADMSG, "its SCT status has format %u, not 2 or 3", format);
+        if (extended == SCT_STATUS_RUNNING)
+                return device_fail(d, -EBUSY, "another SCT command is running in the drive");
+
+        d->sct_checked = true;
+        return 0;
+}
+
+static int sct_erc(Device *d, uint16_t function, SctErcSelection which, uint16_t limit, Registers *ret) {
+        uint16_t table[256] = {
+                htole16(SCT_ACTION_ERROR_RECOVERY),
+                htole16(function),
+                htole16(which),
+                htole16(limit),
+        };
+        Taskfile tf = sct_taskfile(SMART_WRITE_LOG);
+        int r;
+
+        r = sct_check_free(d);
+        if (r < 0)
+                return r;
+
+        tf.want_registers = true;
+        return ata_command(d, &tf, SG_TO_DEVICE, table, sizeof table, ret);
+}
+
+int sct_erc_get(Device *d, SctErcSelection which, uint16_t *ret) {
+        Registers regs;
+        uint16_t limit;
+        int r;
+
+        r = sct_erc(d, SCT_ERC_GET_CURRENT, which, 0, &regs);
+        if (r < 0)
+                return r;
+
+        /* Registers that stand as they were sent come from a bridge that never fetched them (smartmontools knows it). */
+        limit = regs.count | regs.lbal << 8;
+        if (!regs.valid || limit == (SCT_LOG_COMMAND_STATUS << 8 | 1))
+                return -ENODATA;
+
+        *ret = limit;
+        return 0;
+}
+
+int sct_erc_set(Device *d, SctErcSelection which, uint16_t limit) {
+        return sct_erc(d, SCT_ERC_SET_CURRENT, which, limit, NULL);
+}

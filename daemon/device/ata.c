@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <endian.h>
+
+#include "ata.h"
+#include "ata-identify.h"
+#include "plan.h"
+#include "sysfs.h"
+
+#define UNIT_ATTENTION_RETRIES 3
+
+enum {
+        SENSE_RECOVERED_ERROR = 0x1,
+        SENSE_NOT_READY = 0x2,
+        SENSE_ILLEGAL_REQUEST = 0x5,
+        SENSE_UNIT_ATTENTION = 0x6,
+        SENSE_ABORTED_COMMAND = 0xB,
+};
+
+enum {
+        HOST_NO_CONNECT = 1,
+        HOST_TIME_OUT = 3,
+};
+
+#define ATA_STATUS_ERR 0x01
+#define ATA_STATUS_DF 0x20
+
+/* Where the returned registers are depends on the sense format; see catalogue 8.3 for who sends which. */
+static Registers registers_from_sense(const uint8_t *sense, size_t len, const Sense *s) {
+        size_t n;
+        const uint8_t *p;
+
+        if (s->descriptor_format) {
+                p = sense_find_descriptor(sense, len, 0x09, &n);
+                if (!p || n < 14)
+                        return (Registers){};
+
+                return (Registers){
+                        .valid = true,
+                        .error = p[3],
+                        .count = p[5],
+                        .lbal = p[7],
+                        .lbam = p[9],
+                        .lbah = p[11],
+                        .status = p[13],
+                };
+        }
+
+        /* Fixed format holds them only when it says "ATA pass-through information available". */
+        if (s->valid && len >= 14 && s->asc == 0x00 && s->ascq == 0x1D)
+                return (Registers){
+                        .valid = true,
+                        .error = sense[3],
+                        .status = sense[4],
+                        .count = sense[6],
+                        .lbal = sense[9],
+                        .lbam = sense[10],
+                        .lbah = sense[11],
+                };
+
+        return (Registers){};
+}
+
+int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registers *ret) {
+        size_t len = MIN(q->sense_len, (uint8_t) SG_SENSE_MAX);
+        Registers regs = {};
+        Sense s;
+
+        switch (q->host_status) {
+        case 0:
+                break;
+        case HOST_NO_CONNECT:
+                return device_fail(d, STEP_VANISHED, "the drive is gone (command %02Xh)", tf->command);
+        case HOST_TIME_OUT:
+                return device_fail(d, -ETIMEDOUT, "the drive did not answer command %02Xh in %u s", tf->command,
+                                   q->timeout_ms / 1000);
+        default:
+                return device_fail(d, -EIO, "command %02Xh did not reach the drive (host status %02Xh)", tf->command,
+                                   q->host_status);
+        }
+
+        s = sense_parse(q->sense, len);
+        regs = registers_from_sense(q->sense, len, &s);
+
+        /* The drive's own status counts more than what the layers between make of it. */
+        if (regs.valid && (regs.status & (ATA_STATUS_ERR | ATA_STATUS_DF)))
+                return device_fail(d, STEP_REFUSED, "the drive refused command %02Xh/%02Xh (status %02Xh, error %02Xh)",
+                                   tf->command, tf->feature, regs.status, regs.error);
+
+        switch (q->status) {
+        case 0x00:
+                break;
+        case 0x02:
+                if (regs.valid && (s.key == 0 || s.key == SENSE_RECOVERED_ERROR))
+                        break;
+                if (!s.valid)
+                        return device_fail(d, -EBADMSG, "command %02Xh/%02Xh was answered without usable sense data",
+                                           tf->command, tf->feature);
+                if (s.key == SENSE_RECOVERED_ERROR)
+                        break;
+                if (s.key == SENSE_UNIT_ATTENTION)
+                        return device_fail(d, -EINTR, "unit attention (%02Xh/%02Xh)", s.asc, s.ascq);
+                /* Invalid opcode, or invalid field in the CDB: not the drive's answer but that of the layers before it. */
+                if (s.key == SENSE_ILLEGAL_REQUEST && (s.asc == 0x20 || s.asc == 0x24))
+                        return device_fail(
+                                        d, STEP_UNSUPPORTED,
+                                        "command %02Xh/%02Xh is not let through to the drive (sense %Xh %02Xh/%02Xh)",
+                                        tf->command, tf->feature, s.key, s.asc, s.ascq);
+                if (s.key == SENSE_NOT_READY && s.asc == 0x3A)
+                        return device_fail(d, STEP_UNSUPPORTED, "there is no medium");
+                return device_fail(d, STEP_REFUSED, "the drive refused command %02Xh/%02Xh (sense %Xh %02Xh/%02Xh)",
+                                   tf->command, tf->feature, s.key, s.asc, s.ascq);
+        default:
+                return device_fail(d, STEP_REFUSED, "command %02Xh/%02Xh was answered with SCSI status %02Xh",
+                                   tf->command, tf->feature, q->status);
+        }
+
+        *ret = regs;
+        return 0;
+}
+
+static SgRequest passthrough16(const Taskfile *tf, SgDirection direction, void *data, size_t len) {
+        SgRequest q = {
+                .cdb_len = 16,
+                .direction = direction,
+                .data = data,
+                .data_len = len,
+                .timeout_ms = tf->timeout_ms ?: SG_TIMEOUT_MS,
+        };
+        /* Protocol (3 non-data, 4 PIO in, 5 PIO out); then CK_COND, T_DIR, BYT_BLOK and T_LENGTH = count register. */
+        static const struct {
+                uint8_t protocol, flags;
+        } modes[] = {
+                [SG_NONE] = { 3, 0x20 },
+                [SG_FROM_DEVICE] = { 4, 0x0E },
+                [SG_TO_DEVICE] = { 5, 0x06 },
+        };
+
+        q.cdb[0] = 0x85;
+        q.cdb[1] = modes[direction].protocol << 1;
+        q.cdb[2] = modes[direction].flags | (tf->want_registers ? 0x20 : 0);
+        q.cdb[4] = tf->feature;
+        q.cdb[6] = tf->count;
+        q.cdb[8] = tf->lbal;
+        q.cdb[10] = tf->lbam;
+        q.cdb[12] = tf->lbah;
+        q.cdb[13] = 0x40;
+        q.cdb[14] = tf->command;
+        return q;
+}
+
+int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data, size_t len, Registers *ret) {
+        Registers regs = {};
+        int fd, r;
+
+        fd = device_open(d);
+        if (fd < 0)
+                return fd;
+
+        for (unsigned i = 0;; i++) {
+                SgRequest q = passthrough16(tf, direction, data, len);
+
+                r = device_gate(d);
+                if (r < 0)
+                        return r;
+
+                r = d->io.sg(d->io.userdata, fd, &q);
+                if (r == -ENODEV || r == -ENXIO)
+                        return device_fail(d, STEP_VANISHED, "the drive is gone (command %02Xh)", tf->command);
+                if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
+                        return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no ATA commands to it");
+                if (r < 0)
+                        return device_fail(d, r, "command %02Xh/%02Xh could not be sent: %s", tf->command, tf->feature,
+                                           strerror(-r));
+
+                r = ata_result(d, tf, &q, &regs);
+                if (r == -EINTR && i < UNIT_ATTENTION_RETRIES)
+                        continue;
+                if (r == -EINTR)
+                        return device_fail(d, -EIO, "the drive keeps answering with unit attention");
+                if (r < 0)
+                        return r;
+                break;
+        }
+
+        if (ret)
+                *ret = regs;
+        return 0;
+}
+
+int ata_set_features(Device *d, uint8_t feature, uint8_t count) {
+        return ata_command(d, &(Taskfile){ .command = ATA_CMD_SET_FEATURES, .feature = feature, .count = count },
+                           SG_NONE, NULL, 0, NULL);
+}
+
+int ata_identify(Device *d) {
+        uint16_t data[256] = {};
+        int r;
+
+        if (d->identify_state == IDENTIFY_VALID)
+                return 0;
+        /* One failure is told for each setting, and asked once. */
+        if (d->identify_state == IDENTIFY_FAILED)
+                return d->identify_error;
+
+        /* Bridges need the count, although ACS does not (catalogue 8.1). */
+        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_IDENTIFY_DEVICE, .count = 1 }, SG_FROM_DEVICE, data,
+                        sizeof data, NULL);
+        if (r >= 0) {
+                for (size_t i = 0; i < ELEMENTSOF(data); i++)
+                        data[i] = le16toh(data[i]);
+                if (!identify_checksum_ok(data))
+                        r = device_fail(d, -EBADMSG, "its IDENTIFY data has a wrong checksum or is empty");
+        }
+        if (r == STEP_DEFERRED)
+                return r;
+        if (r < 0) {
+                d->identify_state = IDENTIFY_FAILED;
+                return d->identify_error = r;
+        }
+
+        memcpy(d->identify, data, sizeof data);
+        d->identify_state = IDENTIFY_VALID;
+        return 0;
+}
+
+int ata_power_mode(Device *d) {
+        char status[32];
+        Registers regs;
+        int r;
+
+        if (d->power != POWER_UNKNOWN)
+                return 0;
+
+        /* Any command would make the kernel spin it up (catalogue 9). */
+        if (sysfs_read(d, "device/power/runtime_status", status, sizeof status) >= 0 &&
+            (streq(status, "suspended") || streq(status, "suspending"))) {
+                d->power = POWER_SUSPENDED;
+                return 0;
+        }
+
+        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_CHECK_POWER_MODE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
+                        SG_NONE, NULL, 0, &regs);
+        if (r < 0)
+                return r;
+
+        /* Without registers nothing is known, and that is not "standby": all-zero sense once made an SSD "sleep". */
+        if (regs.valid && (regs.count == 0x00 || regs.count == 0x01))
+                d->power = POWER_STANDBY;
+        else if (regs.valid)
+                d->power = POWER_AWAKE;
+        return 0;
+}

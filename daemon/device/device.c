@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <linux/nvme_ioctl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+
+#include "device.h"
+#include "plan.h"
+#include "sg-io.h"
+
+static int real_open_node(void *userdata _unused_, const char *node) {
+        int fd;
+
+        /* Never for writing: closing such a descriptor makes udev send a `change` event (catalogue 1.2). */
+        fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        return fd < 0 ? -errno : fd;
+}
+
+static int real_nvme_admin(void *userdata _unused_, int fd, struct nvme_passthru_cmd *cmd) {
+        int r = ioctl(fd, NVME_IOCTL_ADMIN_CMD, cmd);
+
+        return r < 0 ? -errno : r;
+}
+
+const DeviceIO device_io_real = {
+        .open_node = real_open_node,
+        .sg = sg_io_real,
+        .nvme_admin = real_nvme_admin,
+};
+
+void device_init(Device *d, const Drive *drive, const DeviceIO *io) {
+        *d = (Device){ .drive = drive, .io = *io, .fd = -EBADF };
+}
+
+void device_done(Device *d) {
+        if (d->fd >= 0)
+                (void) close(d->fd);
+        d->fd = -EBADF;
+}
+
+unsigned drive_backends(const Drive *drive) {
+        unsigned mask = 1U << BACKEND_BLOCK;
+
+        switch (drive->transport) {
+        case TRANSPORT_SATA:
+        case TRANSPORT_PATA:
+        case TRANSPORT_SAS:
+        case TRANSPORT_SCSI:
+        case TRANSPORT_USB:
+                mask |= 1U << BACKEND_SCSI;
+                break;
+        case TRANSPORT_NVME:
+                mask |= 1U << BACKEND_NVME;
+                break;
+        case TRANSPORT_UNKNOWN:
+        case TRANSPORT_MMC:
+        case TRANSPORT_VIRTIO:
+        case TRANSPORT_VIRTUAL:
+        case _TRANSPORT_MAX:
+        case _TRANSPORT_INVALID:
+                break;
+        }
+
+        /* A USB bridge says nothing about the drive behind it: whether it takes ATA commands shows when it is asked. */
+        if (drive->ata || drive->transport == TRANSPORT_USB)
+                mask |= 1U << BACKEND_ATA;
+
+        return mask;
+}
+
+void device_refresh(Device *d) {
+        d->identify_state = IDENTIFY_NONE;
+}
+
+int device_gate(Device *d) {
+        int r;
+
+        if (!d->io.gate)
+                return 0;
+
+        r = d->io.gate(d->io.userdata);
+        if (r == STEP_DEFERRED)
+                return device_fail(d, r, "not now: a file system check is queued or running on it");
+        return r;
+}
+
+int device_open(Device *d) {
+        int r;
+
+        if (d->fd >= 0)
+                return d->fd;
+
+        r = d->io.open_node(d->io.userdata, d->drive->node);
+        if (r == -ENXIO || r == -ENODEV || r == -ENOENT)
+                return device_fail(d, STEP_VANISHED, "%s is gone", d->drive->node);
+        if (r < 0)
+                return device_fail(d, r, "%s cannot be opened: %s", d->drive->node, strerror(-r));
+
+        return d->fd = r;
+}
+
+int device_fail(Device *d, int error, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(d->error, sizeof d->error, format, ap);
+        va_end(ap);
+
+        return error;
+}

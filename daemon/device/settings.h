@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Where the backends' tables come together. A new setting is a row in one of them and needs nothing here. */
+
+#include "setting.h"
+
+/* Each ends with a row without a name. */
+extern const Setting ata_settings[];
+extern const Setting nvme_settings[];
+extern const Setting scsi_settings[];
+extern const Setting block_settings[];
+
+extern const SettingTable all_settings;

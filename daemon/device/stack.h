@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* How block devices lie on each other: partitions, md, LVM, dm-crypt, bcache, from sysfs alone (holders/ and slaves/).
+ * Names are kernel names; `classdir` is /sys/class/block, or a test's own tree. The stack changes while a machine boots:
+ * nothing is remembered. */
+
+#include "macro.h"
+
+/* A NULL-terminated array of kernel names, each once. */
+char **names_free(char **names);
+DEFINE_CLEANUP(char **, names_free);
+bool names_contain(char *const *names, const char *name);
+
+/* Everything on top of a disk: its partitions, their holders, and so on. The disk itself is not in it. */
+int stack_above(const char *classdir, const char *name, char ***ret);
+
+/* The partitions of a disk alone. */
+int stack_partitions(const char *classdir, const char *name, char ***ret);
+
+/* The whole disks below a block device: itself when it is one. */
+int stack_disks_below(const char *classdir, const char *name, char ***ret);
+
+/* Is anything stacked on this very device (a holder; partitions do not count)? */
+bool stack_is_held(const char *classdir, const char *name);

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "ata.h"
+#include "ata-sct.h"
+#include "identify-image.h"
+#include "plan.h"
+#include "script.h"
+
+static const Drive drive = { .name = (char *) "sda",
+                             .node = (char *) "/dev/sda",
+                             .syspath = (char *) "/nonexistent",
+                             .transport = TRANSPORT_SATA };
+
+#define GOOD_SENSE "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50"
+
+/* clang-format off */
+/* How one answer ends: by descriptor, by fixed format, without sense, and in all the ways bridges get it wrong. */
+static const struct {
+        const char *name, *sense;
+        uint16_t host_status;
+        int ioctl_error, result;
+} answers[] = {
+        { "good, descriptor", GOOD_SENSE, 0, 0, 0 },
+        { "good, no sense at all (bridge ignores CK_COND)", NULL, 0, 0, 0 },
+        { "descriptor behind another one", "72 01 00 1d 00 00 00 12 02 02 00 00 09 0c 00 00 00 00 00 00 00 00 00 00 40 50", 0, 0, 0 },
+        { "aborted, descriptor", "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51", 0, 0, STEP_REFUSED },
+        { "error in the registers, although the key says recovered", "72 01 00 1d 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51", 0, 0, STEP_REFUSED },
+        { "device fault", "72 04 44 00 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 70", 0, 0, STEP_REFUSED },
+        { "aborted, fixed format of libata", "70 00 0b 00 00 00 00 0a 04 51 40 00 00 00 00 00 00 00", 0, 0, STEP_REFUSED },
+        { "good, fixed format with registers", "70 00 01 00 50 40 00 0a 00 00 00 00 00 1d 00 00 00 00", 0, 0, 0 },
+        { "aborted, fixed format with registers", "f0 00 0b 04 51 40 00 0a 00 00 00 00 00 1d 00 00 00 00", 0, 0, STEP_REFUSED },
+        { "invalid opcode, fixed (no pass-through)", "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00", 0, 0, STEP_UNSUPPORTED },
+        { "invalid field, fixed (filtered)", "70 00 05 00 00 00 00 0a 00 00 00 00 24 00 00 00 00 00", 0, 0, STEP_UNSUPPORTED },
+        { "all-zero sense", "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00", 0, 0, -EBADMSG },
+        { "check condition with empty sense", "", 0, 0, -EBADMSG },
+        { "no medium", "70 00 02 00 00 00 00 0a 00 00 00 00 3a 00 00 00 00 00", 0, 0, STEP_UNSUPPORTED },
+        { "dead", NULL, 1, 0, STEP_VANISHED },
+        { "timed out", NULL, 3, 0, -ETIMEDOUT },
+        { "transport error", NULL, 7, 0, -EIO },
+        { "ioctl: no such device", NULL, 0, -ENODEV, STEP_VANISHED },
+        { "ioctl: not a SCSI disk", NULL, 0, -ENOTTY, STEP_UNSUPPORTED },
+        { "ioctl: no memory", NULL, 0, -ENOMEM, -ENOMEM },
+};
+/* clang-format on */
+
+START_TEST(test_answer) {
+        const Row rows[] = { {
+                        .cdb = "85 06 20 00 05 00 80 00 00 00 00 00 00 40 ef 00",
+                        .sense = answers[_i].sense,
+                        .host_status = answers[_i].host_status,
+                        .error = answers[_i].ioctl_error,
+        } };
+        Script s = SCRIPT(rows);
+        DeviceIO io = script_io(&s);
+        Device d;
+        int r;
+
+        device_init(&d, &drive, &io);
+        r = ata_set_features(&d, 0x05, 128);
+        ck_assert_msg(r == answers[_i].result, "%s: expected %i, got %i (%s)", answers[_i].name, answers[_i].result, r,
+                      d.error);
+        if (r < 0)
+                ck_assert_uint_gt(strlen(d.error), 10);
+        script_done(&s);
+        ck_assert_uint_eq(s.n_gates, 1);
+}
+END_TEST
+
+START_TEST(test_unit_attention_is_retried) {
+        static const char cdb[] = "85 06 20 00 05 00 7f 00 00 00 00 00 00 40 ef 00";
+        static const char attention[] = "70 00 06 00 00 00 00 0a 00 00 00 00 29 00 00 00 00 00";
+        const Row once[] = { { .cdb = cdb, .sense = attention }, { .cdb = cdb, .sense = GOOD_SENSE } };
+        const Row for_ever[] = { { .cdb = cdb, .sense = attention },
+                                 { .cdb = cdb, .sense = attention },
+                                 { .cdb = cdb, .sense = attention },
+                                 { .cdb = cdb, .sense = attention } };
+        Script s = SCRIPT(once), t = SCRIPT(for_ever);
+        DeviceIO io = script_io(&s), never = script_io(&t);
+        Device d;
+
+        device_init(&d, &drive, &io);
+        ck_assert_int_eq(ata_set_features(&d, 0x05, 127), 0);
+        script_done(&s);
+
+        device_init(&d, &drive, &never);
+        ck_assert_int_eq(ata_set_features(&d, 0x05, 127), -EIO);
+        script_done(&t);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+        const char *name, *sense;
+        PowerMode mode;
+} power_modes[] = {
+        { "standby", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50", POWER_STANDBY },
+        { "standby_y", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 01 00 00 00 00 00 00 40 50", POWER_STANDBY },
+        { "idle", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 80 00 00 00 00 00 00 40 50", POWER_AWAKE },
+        { "idle_b", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 82 00 00 00 00 00 00 40 50", POWER_AWAKE },
+        { "active", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50", POWER_AWAKE },
+        { "standby, fixed format", "70 00 01 00 50 40 00 0a 00 00 00 00 00 1d 00 00 00 00", POWER_STANDBY },
+        { "active, fixed format", "70 00 01 00 50 40 ff 0a 00 00 00 00 00 1d 00 00 00 00", POWER_AWAKE },
+        { "no registers: not standby", NULL, POWER_UNKNOWN },
+};
+/* clang-format on */
+
+START_TEST(test_power_mode) {
+        const Row rows[] = { { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",
+                               .sense = power_modes[_i].sense } };
+        Script s = SCRIPT(rows);
+        DeviceIO io = script_io(&s);
+        Device d;
+
+        device_init(&d, &drive, &io);
+        ck_assert_int_eq(ata_power_mode(&d), 0);
+        ck_assert_msg(d.power == power_modes[_i].mode, "%s", power_modes[_i].name);
+        script_done(&s);
+}
+END_TEST
+
+#define IDENTIFY_CDB "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00"
+
+START_TEST(test_identify) {
+        Image good = image_make(true, false, 128, -1), bad = good;
+        bad.words[91] ^= htole16(1);
+        const Row rows[] = {
+                { .cdb = IDENTIFY_CDB, .data = &good, .data_len = sizeof good },
+                { .cdb = IDENTIFY_CDB, .data = &bad, .data_len = sizeof bad },
+                { .cdb = IDENTIFY_CDB, .data = (const uint8_t[512]){}, .data_len = 512 },
+        };
+        Script s = SCRIPT(rows);
+        DeviceIO io = script_io(&s);
+        Device d;
+
+        device_init(&d, &drive, &io);
+        ck_assert_int_eq(ata_identify(&d), 0);
+        ck_assert_int_eq(ata_identify(&d), 0); /* once per refresh */
+        ck_assert_uint_eq(d.identify[91] & 0xFF, 128);
+
+        device_refresh(&d);
+        ck_assert_int_eq(ata_identify(&d), -EBADMSG);
+        ck_assert_int_eq(ata_identify(&d), -EBADMSG); /* a failure is not asked again either */
+
+        device_refresh(&d);
+        ck_assert_int_eq(ata_identify(&d), -EBADMSG);
+        script_done(&s);
+}
+END_TEST
+
+#define SCT_STATUS_CDB "85 08 0e 00 d5 00 01 00 e0 00 4f 00 c2 40 b0 00"
+#define SCT_COMMAND_CDB "85 0a 26 00 d6 00 01 00 e0 00 4f 00 c2 40 b0 00"
+
+START_TEST(test_sct_erc) {
+        static const uint8_t idle[512] = { [0] = 3 }, running[512] = { [0] = 3, [14] = 0xFF, [15] = 0xFF },
+                             odd[512] = { [0] = 9 };
+        const Row rows[] = {
+                { .cdb = SCT_STATUS_CDB, .data = idle, .data_len = 512 },
+                { .cdb = SCT_COMMAND_CDB,
+                  .out = "03 00 02 00 01 00 00 00",
+                  .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 46 00 00 00 4f 00 c2 40 50" },
+                { .cdb = SCT_COMMAND_CDB,
+                  .out = "03 00 02 00 02 00 00 00",
+                  .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 2c 00 01 00 4f 00 c2 40 50" },
+                { .cdb = SCT_COMMAND_CDB, .out = "03 00 01 00 01 00 46 00", .sense = GOOD_SENSE },
+                /* Registers as they were sent: a bridge that fetched none. And none at all. */
+                { .cdb = SCT_COMMAND_CDB,
+                  .out = "03 00 02 00 01 00 00 00",
+                  .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 01 00 e0 00 4f 00 c2 40 50" },
+                { .cdb = SCT_COMMAND_CDB, .out = "03 00 02 00 01 00 00 00" },
+        };
+        const Row busy[] = { { .cdb = SCT_STATUS_CDB, .data = running, .data_len = 512 },
+                             { .cdb = SCT_STATUS_CDB, .data = odd, .data_len = 512 } };
+        Script s = SCRIPT(rows), t = SCRIPT(busy);
+        DeviceIO io = script_io(&s), io_busy = script_io(&t);
+        uint16_t limit;
+        Device d;
+
+        device_init(&d, &drive, &io);
+        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_READ, &limit), 0);
+        ck_assert_uint_eq(limit, 70);
+        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_WRITE, &limit), 0);
+        ck_assert_uint_eq(limit, 300);
+        ck_assert_int_eq(sct_erc_set(&d, SCT_ERC_READ, 70), 0);
+        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_READ, &limit), -ENODATA);
+        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_READ, &limit), -ENODATA);
+        script_done(&s);
+
+        device_init(&d, &drive, &io_busy);
+        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_READ, &limit), -EBUSY);
+        ck_assert_int_eq(sct_erc_set(&d, SCT_ERC_READ, 70), -EBADMSG);
+        script_done(&t);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("ata");
+        TCase *t = tcase_create("ata");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_loop_test(t, test_answer, 0, ELEMENTSOF(answers));
+        tcase_add_test(t, test_unit_attention_is_retried);
+        tcase_add_loop_test(t, test_power_mode, 0, ELEMENTSOF(power_modes));
+        tcase_add_test(t, test_identify);
+        tcase_add_test(t, test_sct_erc);
+        suite_add_tcase(suite, t);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

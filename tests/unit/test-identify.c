@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+
+#include "ata-identify.h"
+#include "identify-image.h"
+
+START_TEST(test_checksum) {
+        Image i = image_make(true, true, 128, 254), bad = i, unmarked = i, empty = {};
+
+        bad.words[60] ^= 0x0100;
+        unmarked.words[255] = 0; /* drives before ATA-5 */
+        ck_assert(identify_checksum_ok(i.words));
+        ck_assert(!identify_checksum_ok(bad.words));
+        ck_assert(identify_checksum_ok(unmarked.words));
+        ck_assert(!identify_checksum_ok(empty.words));
+        memset(empty.words, 0xFF, sizeof empty.words);
+        ck_assert(!identify_checksum_ok(empty.words));
+}
+END_TEST
+
+/* A bit set in a word whose mark says that it is not valid is no bit. */
+/* clang-format off */
+static const struct {
+        unsigned word, mark_word;
+        uint16_t mark;
+        bool valid;
+} validity[] = {
+        { 82, 83, 0x4000, true },  { 82, 83, 0x0000, false }, { 82, 83, 0xC000, false }, { 85, 87, 0x4000, true },
+        { 86, 87, 0xFFFF, false }, { 78, 76, 0x0002, true },  { 78, 76, 0x0000, false }, { 78, 76, 0xFFFF, false },
+        { 206, 0, 0, true },
+};
+/* clang-format on */
+
+START_TEST(test_validity) {
+        uint16_t id[256] = {};
+
+        id[validity[_i].mark_word] |= validity[_i].mark;
+        id[validity[_i].word] |= 1 << 5;
+        ck_assert(identify_bit(id, validity[_i].word, 5) == validity[_i].valid);
+        ck_assert(!identify_bit(id, validity[_i].word, 4) || validity[_i].mark == 0xFFFF);
+}
+END_TEST
+
+/* Word 119 counts only when word 86 says so and it is marked itself: real drives have junk there. */
+START_TEST(test_words_119_120) {
+        uint16_t id[256] = { [119] = 0x4002, [120] = 0x4002 };
+
+        ck_assert(!identify_bit(id, 119, 1));
+        id[86] = 0x8000;
+        ck_assert(identify_bit(id, 119, 1) && identify_bit(id, 120, 1));
+        id[119] = 0xFFFF;
+        ck_assert(!identify_bit(id, 119, 1));
+}
+END_TEST
+
+/* Images of real drives. Their directory is not part of the project. */
+static const char *corpus(void) {
+        return getenv("DRIVEKEEP_IDENTIFY_CORPUS") ?: "../shared/corpus/identify";
+}
+
+/* clang-format off */
+static const struct {
+        const char *file;
+        bool checksum_ok, apm, acoustic, erc;
+} images[] = {
+        { "Hitachi_HUA722010CLA330--JP4OA3EA.bin", false, true, false, true },
+        { "Hitachi_HDS721010CLA632--JP4OA41A.bin", true, false, false, true },
+        { "WDC_WD20EARS-00MVWB0--50.0AB50.bin", true, false, true, false },
+        { "WDC_WD5000BPKX-22HPJT0--01.01A01.bin", true, true, false, false },
+        { "Samsung_SSD_860_EVO_500GB--RVT01B6Q.bin", true, false, false, true },
+        { "TOSHIBA_MK1651GSY--LD001D.bin", true, true, true, true },
+        { "SAMSUNG_HD501LJ--CR100-12.bin", true, false, true, true },
+        { "INTEL_SSDSA2MH080G1GC--045C8820.bin", true, false, false, false },
+};
+/* clang-format on */
+
+static bool read_image(const char *file, uint16_t words[static 256]) {
+        char path[512];
+        FILE *f;
+        size_t n;
+
+        snprintf(path, sizeof path, "%s/%s", corpus(), file);
+        f = fopen(path, "r");
+        if (!f)
+                return false;
+        n = fread(words, 2, 256, f);
+        fclose(f);
+        return n == 256;
+}
+
+START_TEST(test_image) {
+        uint16_t id[256];
+
+        ck_assert_msg(read_image(images[_i].file, id), "%s", images[_i].file);
+        ck_assert_msg(identify_checksum_ok(id) == images[_i].checksum_ok, "%s: checksum", images[_i].file);
+        ck_assert_msg(identify_bit(id, 83, 3) == images[_i].apm, "%s: APM", images[_i].file);
+        ck_assert_msg(identify_bit(id, 83, 9) == images[_i].acoustic, "%s: AAM", images[_i].file);
+        ck_assert_msg((identify_bit(id, 206, 0) && identify_bit(id, 206, 3)) == images[_i].erc, "%s: ERC",
+                      images[_i].file);
+}
+END_TEST
+
+/* All of them: only the one that is known to be broken has a wrong checksum. */
+START_TEST(test_all_images) {
+        struct dirent *e;
+        unsigned n = 0, n_bad = 0;
+        DIR *d = opendir(corpus());
+
+        ck_assert_ptr_nonnull(d);
+        while ((e = readdir(d))) {
+                uint16_t id[256];
+
+                if (e->d_name[0] == '.' || !strstr(e->d_name, ".bin"))
+                        continue;
+                ck_assert_msg(read_image(e->d_name, id), "%s", e->d_name);
+                n++;
+                n_bad += !identify_checksum_ok(id);
+        }
+        closedir(d);
+        ck_assert_uint_ge(n, 30);
+        ck_assert_uint_eq(n_bad, 1);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("identify");
+        TCase *t = tcase_create("identify");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_test(t, test_checksum);
+        tcase_add_loop_test(t, test_validity, 0, ELEMENTSOF(validity));
+        tcase_add_test(t, test_words_119_120);
+        suite_add_tcase(suite, t);
+
+        if (access(corpus(), R_OK) == 0) {
+                TCase *real = tcase_create("images");
+
+                tcase_add_loop_test(real, test_image, 0, ELEMENTSOF(images));
+                tcase_add_test(real, test_all_images);
+                suite_add_tcase(suite, real);
+        } else
+                printf("skipped: %zu cases with IDENTIFY images of real drives, which are not here (%s)\n",
+                       ELEMENTSOF(images) + 1, corpus());
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "stack.h"
+
+/* sda (sda1, sda2) and sdb (sdb1): md0 on sda2 and sdb1, LUKS dm-0 on md0, LVM dm-1 and dm-2 on dm-0; sdc is bare. */
+static char root[] = "/tmp/drivekeep-test-XXXXXX";
+static char classdir[64];
+
+static void make_directory(const char *path) {
+        char name[256];
+
+        snprintf(name, sizeof name, "%s/%s", root, path);
+        ck_assert_int_eq(mkdir(name, 0755), 0);
+}
+
+static void make_link(const char *target, const char *path) {
+        char from[256], to[256];
+
+        snprintf(from, sizeof from, "%s/%s", root, target);
+        snprintf(to, sizeof to, "%s/%s", root, path);
+        ck_assert_int_eq(symlink(from, to), 0);
+}
+
+static void make_file(const char *path) {
+        char name[256];
+        FILE *f;
+
+        snprintf(name, sizeof name, "%s/%s", root, path);
+        f = fopen(name, "w");
+        ck_assert_ptr_nonnull(f);
+        fclose(f);
+}
+
+static void make_device(const char *name, const char *parent) {
+        char path[256];
+
+        snprintf(path, sizeof path, "devices/%s%s%s", parent ?: "", parent ? "/" : "", name);
+        make_directory(path);
+        snprintf(path, sizeof path, "devices/%s%s%s/holders", parent ?: "", parent ? "/" : "", name);
+        make_directory(path);
+        snprintf(path, sizeof path, "devices/%s%s%s/%s", parent ?: "", parent ? "/" : "", name,
+                 parent ? "partition" : "slaves");
+        if (parent)
+                make_file(path);
+        else
+                make_directory(path);
+
+        char link[256], target[256];
+        snprintf(link, sizeof link, "class/%s", name);
+        snprintf(target, sizeof target, "devices/%s%s%s", parent ?: "", parent ? "/" : "", name);
+        make_link(target, link);
+}
+
+static void make_stacked(const char *upper, const char *lower) {
+        char link[256], target[256];
+
+        snprintf(link, sizeof link, "class/%s/slaves/%s", upper, lower);
+        snprintf(target, sizeof target, "class/%s", lower);
+        make_link(target, link);
+        snprintf(link, sizeof link, "class/%s/holders/%s", lower, upper);
+        snprintf(target, sizeof target, "class/%s", upper);
+        make_link(target, link);
+}
+
+static void setup(void) {
+        static const char *const devices[][2] = {
+                { "sda" }, { "sda1", "sda" }, { "sda2", "sda" }, { "sdb" },  { "sdb1", "sdb" },
+                { "sdc" }, { "md0" },         { "dm-0" },        { "dm-1" }, { "dm-2" },
+        };
+        static const char *const stacked[][2] = {
+                { "md0", "sda2" }, { "md0", "sdb1" }, { "dm-0", "md0" }, { "dm-1", "dm-0" }, { "dm-2", "dm-0" },
+        };
+
+        ck_assert_ptr_nonnull(mkdtemp(root));
+        snprintf(classdir, sizeof classdir, "%s/class", root);
+        make_directory("class");
+        make_directory("devices");
+        for (size_t i = 0; i < ELEMENTSOF(devices); i++)
+                make_device(devices[i][0], devices[i][1]);
+        for (size_t i = 0; i < ELEMENTSOF(stacked); i++)
+                make_stacked(stacked[i][0], stacked[i][1]);
+}
+
+static void teardown(void) {
+        char command[128];
+
+        snprintf(command, sizeof command, "rm -r %s", root);
+        ck_assert_int_eq(system(command), 0);
+}
+
+typedef int (*StackFn)(const char *classdir, const char *name, char ***ret);
+
+/* clang-format off */
+static const struct {
+        StackFn fn;
+        const char *name;
+        const char *expected[8];
+} cases[] = {
+        { stack_above, "sda", { "sda1", "sda2", "md0", "dm-0", "dm-1", "dm-2" } },
+        { stack_above, "sdb", { "sdb1", "md0", "dm-0", "dm-1", "dm-2" } },
+        { stack_above, "sdc", {} },
+        { stack_above, "nothing", {} },
+        { stack_partitions, "sda", { "sda1", "sda2" } },
+        { stack_partitions, "md0", {} },
+        { stack_disks_below, "dm-2", { "sda", "sdb" } },
+        { stack_disks_below, "sda1", { "sda" } },
+        { stack_disks_below, "sdc", { "sdc" } },
+};
+/* clang-format on */
+
+START_TEST(test_stack) {
+        _cleanup_(names_freep) char **names = NULL;
+        size_t n = 0, expected = 0;
+
+        ck_assert_int_eq(cases[_i].fn(classdir, cases[_i].name, &names), 0);
+        while (names && names[n])
+                n++;
+        while (cases[_i].expected[expected])
+                ck_assert_msg(names_contain(names, cases[_i].expected[expected++]), "%s: %s", cases[_i].name,
+                              cases[_i].expected[expected - 1]);
+        ck_assert_uint_eq(n, expected);
+}
+END_TEST
+
+START_TEST(test_held) {
+        ck_assert(stack_is_held(classdir, "md0"));
+        ck_assert(!stack_is_held(classdir, "dm-1"));
+        ck_assert(!stack_is_held(classdir, "sda")); /* its partitions are, it is not */
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("stack");
+        TCase *t = tcase_create("stack");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_unchecked_fixture(t, setup, teardown);
+        tcase_add_loop_test(t, test_stack, 0, ELEMENTSOF(cases));
+        tcase_add_test(t, test_held);
+        suite_add_tcase(suite, t);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
