@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Whole visits: wishes on one side, the drive as a script of commands on the other, verdicts in between. */
+
+#include <sys/stat.h>
+
+#include "identify-image.h"
+#include "script.h"
+#include "settings.h"
+#include "visit.h"
+
+/* clang-format off */
+#define ID { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00"
+#define POWER(count) { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",                                               \
+                       .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 " count " 00 00 00 00 00 00 40 50" }
+#define FEATURE(f, c) "85 06 20 00 " f " 00 " c " 00 00 00 00 00 00 40 ef 00"
+#define GOOD "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50"
+#define ABORTED "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51"
+
+typedef struct Outcome {
+        const char *name;
+        int64_t wanted;
+        Verdict verdict;
+} Outcome;
+
+typedef struct Case {
+        const char *name;
+        Outcome outcomes[4];
+        const Row *rows;
+        size_t n_rows;
+        const Memory *memories;
+        unsigned gate_closes_at;
+} Case;
+
+static Image cold, apm127, apm100, lookahead_on, all_set, acoustic128;
+
+static const Row all_as_wanted[] = { POWER("ff"), ID, .data = &apm127, .data_len = 512 } };
+
+static const Row changes[] = {
+        POWER("ff"),
+        ID, .data = &cold, .data_len = 512 },
+        { .cdb = FEATURE("82", "00"), .sense = GOOD },
+        { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 ea 00", .sense = GOOD }, /* the flush after turning it off */
+        { .cdb = FEATURE("aa", "00"), .sense = GOOD },
+        { .cdb = FEATURE("05", "7f"), .sense = GOOD },
+        { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e3 00", .sense = GOOD },
+        ID, .data = &all_set, .data_len = 512 },
+};
+
+static const Row apm_off[] = {
+        POWER("ff"), ID, .data = &cold, .data_len = 512 }, { .cdb = FEATURE("85", "00"), .sense = GOOD },
+        ID, .data = &lookahead_on, .data_len = 512 },
+};
+
+static const Row acoustic[] = {
+        POWER("ff"), ID, .data = &cold, .data_len = 512 }, { .cdb = FEATURE("42", "80"), .sense = GOOD },
+        ID, .data = &acoustic128, .data_len = 512 },
+};
+
+static const Row ignores[] = {
+        POWER("ff"), ID, .data = &cold, .data_len = 512 }, { .cdb = FEATURE("05", "7f"), .sense = GOOD },
+        ID, .data = &cold, .data_len = 512 },
+};
+
+static const Row quantises[] = {
+        POWER("ff"), ID, .data = &cold, .data_len = 512 }, { .cdb = FEATURE("05", "60"), .sense = GOOD },
+        ID, .data = &apm100, .data_len = 512 },
+};
+
+static const Row refuses_one[] = {
+        POWER("ff"),
+        ID, .data = &cold, .data_len = 512 },
+        { .cdb = FEATURE("aa", "00"), .sense = ABORTED },
+        { .cdb = FEATURE("05", "7f"), .sense = GOOD },
+        ID, .data = &apm127, .data_len = 512 },
+};
+
+static const Row asleep[] = {
+        POWER("00"),
+        { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e2 00", .sense = GOOD },
+};
+
+static const Row asleep_disable[] = { POWER("00") };
+
+static const Row vanishes[] = { POWER("ff"), ID, .data = &cold, .data_len = 512 }, { .cdb = FEATURE("05", "7f"), .host_status = 1 } };
+
+static const Row no_passthrough[] = {
+        { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00" },
+};
+
+static const Row silent[] = { { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .host_status = 3 } };
+
+static const Row fsck_comes[] = { POWER("ff"), ID, .data = &cold, .data_len = 512 }, { .cdb = FEATURE("aa", "00"), .sense = GOOD } };
+
+static const Memory timer_sent[] = { { .sent = true, .value = { VALUE_STANDBY_TIMER, 120, "" } } };
+static const Memory timer_sent_other[] = { { .sent = true, .value = { VALUE_STANDBY_TIMER, 60, "" } } };
+static const Memory apm_settled[] = {
+        { .sent = true, .value = { VALUE_INT, 96, "" }, .adjusted = true, .settled = { VALUE_INT, 100, "" } },
+};
+static const Row settled[] = { POWER("ff"), ID, .data = &apm100, .data_len = 512 } };
+static const Row timer_only[] = {
+        POWER("ff"), ID, .data = &cold, .data_len = 512 },
+        { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e3 00", .sense = GOOD },
+};
+
+#define ROWS(r) .rows = (r), .n_rows = ELEMENTSOF(r)
+static const Case cases[] = {
+        { "nothing is asked for, nothing is sent", { {} } },
+        { "all as wanted: nothing is written", { { "apm", 127, VERDICT_UNCHANGED }, { "write_cache", 1, VERDICT_UNCHANGED } },
+          ROWS(all_as_wanted) },
+        { "all four, in the catalogue's order, whatever the file's",
+          { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_APPLIED }, { "lookahead", 1, VERDICT_APPLIED },
+            { "write_cache", 0, VERDICT_APPLIED } }, ROWS(changes) },
+        { "apm off", { { "apm", 255, VERDICT_APPLIED } }, ROWS(apm_off) },
+        { "acoustic management", { { "acoustic_management", 128, VERDICT_APPLIED } }, ROWS(acoustic) },
+        { "accepted, and not done", { { "apm", 127, VERDICT_IGNORED } }, ROWS(ignores) },
+        { "made another value of", { { "apm", 96, VERDICT_ADJUSTED } }, ROWS(quantises) },
+        { "made another value of before: not sent again", { { "apm", 96, VERDICT_ADJUSTED } }, ROWS(settled), apm_settled },
+        { "one refused, the others done", { { "apm", 127, VERDICT_APPLIED }, { "lookahead", 1, VERDICT_REFUSED } }, ROWS(refuses_one) },
+        { "asleep: the timer by STANDBY, the rest later",
+          { { "apm", 127, VERDICT_DEFERRED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(asleep) },
+        { "asleep: the timer is not disabled by STANDBY", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable) },
+        { "timer sent before: no command at all", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, .memories = timer_sent },
+        { "another timer was sent before", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(timer_only), timer_sent_other },
+        { "gone in between", { { "apm", 127, VERDICT_VANISHED } }, ROWS(vanishes) },
+        { "no pass-through", { { "apm", 127, VERDICT_UNSUPPORTED }, { "spindown_time", 120, VERDICT_UNSUPPORTED } }, ROWS(no_passthrough) },
+        { "silent: asked once, not once per setting", { { "apm", 127, VERDICT_FAILED }, { "lookahead", 1, VERDICT_FAILED } }, ROWS(silent) },
+        { "a check begins between two settings", { { "lookahead", 1, VERDICT_DEFERRED }, { "apm", 127, VERDICT_DEFERRED } },
+          ROWS(fsck_comes), .gate_closes_at = 4 },
+};
+
+/* clang-format on */
+
+static Drive sata = { .name = (char *) "sda",
+                      .node = (char *) "/dev/sda",
+                      .syspath = (char *) "/nonexistent",
+                      .transport = TRANSPORT_SATA,
+                      .ata = true };
+
+static void visit_case(const Case *c, Drive *drive) {
+        Script script = { .rows = c->rows, .n_rows = c->n_rows, .gate_closes_at = c->gate_closes_at };
+        DeviceIO io = script_io(&script);
+        Wish wishes[4] = {};
+        Wishes w = { .items = wishes };
+        Visit v = { .drive = drive, .wishes = &w, .memories = c->memories, .settings = &all_settings, .io = &io };
+        Plan p;
+
+        for (; w.n_items < 4 && c->outcomes[w.n_items].name; w.n_items++) {
+                const Setting *s = setting_find(&all_settings, c->outcomes[w.n_items].name);
+
+                wishes[w.n_items] = (Wish){
+                        .name = s->name,
+                        .value = { .type = s->range.type, .number = c->outcomes[w.n_items].wanted },
+                        .file = "f",
+                        .line = 1,
+                };
+        }
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_uint_eq(p.n_steps, w.n_items);
+        for (size_t i = 0; i < p.n_steps; i++) {
+                const Step *s = p.steps + i;
+                const Outcome *o = c->outcomes + (s->wish - wishes);
+
+                ck_assert_msg(s->verdict == o->verdict, "%s: %s: expected %s, got %s (%s)", c->name, o->name,
+                              verdict_to_string(o->verdict), verdict_to_string(s->verdict), s->reason);
+                /* Whatever is not simply so is explained. */
+                if (s->verdict != VERDICT_APPLIED && s->verdict != VERDICT_UNCHANGED)
+                        ck_assert_msg(s->reason[0], "%s: %s: no reason", c->name, o->name);
+        }
+        script_done(&script);
+        plan_done(&p);
+}
+
+START_TEST(test_ata) {
+        visit_case(cases + _i, &sata);
+}
+END_TEST
+
+static Drive nvme = { .name = (char *) "nvme0n1",
+                      .node = (char *) "/dev/nvme0n1",
+                      .syspath = (char *) "/nonexistent",
+                      .transport = TRANSPORT_NVME };
+
+static const uint8_t with_cache[4096] = { [525] = 1 }, without_cache[4096] = { [525] = 6 };
+/* clang-format off */
+#define CTRL(id) { .opcode = 0x06, .cdw10 = 1, .data = (id), .data_len = 4096 }
+
+static const Row nvme_off[] = {
+        CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6, .result = 1 }, { .opcode = 0x09, .cdw10 = 6, .cdw11 = 0 },
+        CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6, .result = 0 },
+};
+static const Row nvme_same[] = { CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6, .result = 1 } };
+static const Row nvme_none[] = { CTRL(without_cache) };
+static const Row nvme_refused[] = {
+        CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6, .result = 1 }, { .opcode = 0x09, .cdw10 = 6, .status = 0x410E },
+};
+static const Row nvme_gone[] = { { .opcode = 0x06, .cdw10 = 1, .error = -ENODEV } };
+
+static const Case nvme_cases[] = {
+        { "write cache off", { { "write_cache", 0, VERDICT_APPLIED } }, ROWS(nvme_off) },
+        { "write cache on already", { { "write_cache", 1, VERDICT_UNCHANGED } }, ROWS(nvme_same) },
+        { "no write cache", { { "write_cache", 0, VERDICT_UNSUPPORTED } }, ROWS(nvme_none) },
+        { "not changeable", { { "write_cache", 0, VERDICT_REFUSED } }, ROWS(nvme_refused) },
+        { "gone", { { "write_cache", 0, VERDICT_VANISHED } }, ROWS(nvme_gone) },
+        { "an ATA setting", { { "apm", 127, VERDICT_UNSUPPORTED } } },
+};
+/* clang-format on */
+
+START_TEST(test_nvme) {
+        visit_case(nvme_cases + _i, &nvme);
+}
+END_TEST
+
+/* A sysfs of our own. */
+static void put(const char *dir, const char *path, const char *text) {
+        char name[512];
+        FILE *f;
+
+        snprintf(name, sizeof name, "%s/%s", dir, path);
+        f = fopen(name, "w");
+        ck_assert_ptr_nonnull(f);
+        fputs(text, f);
+        fclose(f);
+}
+
+static void check_file(const char *dir, const char *path, const char *expected) {
+        char name[512], text[64] = "";
+        FILE *f;
+
+        snprintf(name, sizeof name, "%s/%s", dir, path);
+        f = fopen(name, "r");
+        ck_assert_ptr_nonnull(f);
+        ck_assert_uint_gt(fread(text, 1, sizeof text - 1, f), 0);
+        fclose(f);
+        text[strcspn(text, "\n")] = 0;
+        ck_assert_str_eq(text, expected);
+}
+
+START_TEST(test_sysfs) {
+        char dir[] = "/tmp/drivekeep-test-XXXXXX", sub[600];
+        Drive d = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_SCSI };
+        Script script = {};
+        DeviceIO io = script_io(&script);
+        Wish wishes[] = {
+                { .name = "timeout", .value = { VALUE_DURATION, 180000, "" }, .file = "f" },
+                { .name = "read_ahead_kb", .value = { VALUE_SIZE, 512 * 1024, "" }, .file = "f" },
+                { .name = "scheduler", .value = { VALUE_NAME, 0, "none" }, .file = "f" },
+                { .name = "queue_depth", .value = { VALUE_INT, 16, "" }, .file = "f" },
+        };
+        Wishes w = { wishes, ELEMENTSOF(wishes) };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        static const char *const order[] = { "scheduler", "timeout", "queue_depth", "read_ahead_kb" };
+        static const Verdict verdicts[] = { VERDICT_UNCHANGED, VERDICT_APPLIED, VERDICT_UNSUPPORTED, VERDICT_APPLIED };
+        Plan p;
+
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        d.syspath = dir;
+        snprintf(sub, sizeof sub, "%s/queue", dir);
+        ck_assert_int_eq(mkdir(sub, 0755), 0);
+        snprintf(sub, sizeof sub, "%s/device", dir);
+        ck_assert_int_eq(mkdir(sub, 0755), 0);
+        put(dir, "device/timeout", "30\n");
+        put(dir, "queue/read_ahead_kb", "128\n");
+        put(dir, "queue/scheduler", "mq-deadline [none]\n");
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        for (size_t i = 0; i < p.n_steps; i++) {
+                ck_assert_str_eq(p.steps[i].wish->name, order[i]);
+                ck_assert_msg(p.steps[i].verdict == verdicts[i], "%s: %s (%s)", order[i],
+                              verdict_to_string(p.steps[i].verdict), p.steps[i].reason);
+        }
+        check_file(dir, "device/timeout", "180");
+        check_file(dir, "queue/read_ahead_kb", "512");
+        ck_assert_uint_eq(script.n_gates, 2); /* one per store, none per reading */
+        plan_done(&p);
+
+        snprintf(sub, sizeof sub, "rm -r %s", dir);
+        ck_assert_int_eq(system(sub), 0);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("visit");
+        TCase *t = tcase_create("visit");
+        SRunner *runner;
+        int failed;
+
+        cold = image_make(true, false, 128, -1);
+        apm127 = image_make(true, false, 127, -1);
+        apm100 = image_make(true, false, 100, -1);
+        lookahead_on = image_make(true, true, -1, -1);
+        all_set = image_make(false, true, 127, -1);
+        acoustic128 = image_make(true, false, 128, 128);
+
+        tcase_add_loop_test(t, test_ata, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_nvme, 0, ELEMENTSOF(nvme_cases));
+        tcase_add_test(t, test_sysfs);
+        suite_add_tcase(suite, t);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
