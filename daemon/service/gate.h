@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The wait for file system checks. Asks PID 1 which systemd-fsck units are queued or running, and which drives lie below
+ * them; by the system bus, or by systemd's private socket while there is no bus. Never by the clock: the answer is asked
+ * anew for every question. */
+
+#include <systemd/sd-event.h>
+
+#include "macro.h"
+
+typedef struct Gate Gate;
+typedef struct GateTicket GateTicket;
+
+/* `waiting_for` NULL: go ahead; the ticket is gone then. Otherwise the name of the unit that it waits for now; called
+ * again when that changes. Never called from within gate_ask(). */
+typedef void (*GateFn)(void *userdata, const char *waiting_for);
+
+int gate_new(sd_event *event, Gate **ret);
+Gate *gate_free(Gate *g);
+DEFINE_CLEANUP(Gate *, gate_free);
+
+/* May a command go to this disk (kernel name)? `settled`: first wait also until udev and PID 1 know all its partitions
+ * and what lies on them; for the first question of a visit. The caller frees the ticket to withdraw the question. */
+int gate_ask(Gate *g, const char *disk, bool settled, GateFn fn, void *userdata, GateTicket **ret);
+GateTicket *gate_ticket_free(GateTicket *t);
+
+/* Something about block devices changed: those that wait may get another answer. */
+void gate_poke(Gate *g);

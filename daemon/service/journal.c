@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#define SD_JOURNAL_SUPPRESS_LOCATION
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/uio.h>
+#include <syslog.h>
+#include <systemd/sd-journal.h>
+
+#include "text.h"
+#include "journal.h"
+
+#define FIELDS_MAX 24
+
+/* One record in the making. Fields without a value are left out; running out of memory loses a field, not the record. */
+typedef struct Record {
+        struct iovec fields[FIELDS_MAX];
+        int n;
+} Record;
+
+_printf_(3, 4) static void record_add(Record *r, const char *name, const char *format, ...) {
+        _cleanup_free_ char *value = NULL, *clean = NULL;
+        char *field;
+        va_list ap;
+        int n;
+
+        if (r->n == FIELDS_MAX)
+                return;
+
+        va_start(ap, format);
+        n = vasprintf(&value, format, ap);
+        va_end(ap);
+        if (n < 0) {
+                value = NULL;
+                return;
+        }
+
+        clean = text_escape(value, NULL);
+        if (!clean || asprintf(&field, "%s=%s", name, clean) < 0)
+                return;
+
+        r->fields[r->n++] = (struct iovec){ .iov_base = field, .iov_len = strlen(field) };
+}
+
+static void record_add_string(Record *r, const char *name, const char *value) {
+        if (value)
+                record_add(r, name, "%s", value);
+}
+
+static void record_send(Record *r) {
+        (void) sd_journal_sendv(r->fields, r->n);
+        while (r->n > 0)
+                free(r->fields[--r->n].iov_base);
+}
+
+static Record record_new(int priority, const char *message_id) {
+        Record r = {};
+
+        record_add(&r, "PRIORITY", "%i", priority);
+        record_add(&r, "SYSLOG_IDENTIFIER", "drivekeepd");
+        record_add_string(&r, "MESSAGE_ID", message_id);
+        return r;
+}
+
+static void record_add_drive(Record *r, const Drive *d) {
+        record_add_string(r, "DRIVEKEEP_DRIVE", d->name);
+        record_add_string(r, "DRIVEKEEP_SERIAL", d->serial);
+        record_add_string(r, "DRIVEKEEP_WWN", d->wwn);
+        record_add_string(r, "DRIVEKEEP_MODEL", d->model);
+}
+
+void journal_started(size_t n_drives, size_t n_rules) {
+        Record r = record_new(LOG_INFO, JOURNAL_ID_STARTED);
+
+        record_add(&r, "MESSAGE", "Looking after %zu drives by %zu rules.", n_drives, n_rules);
+        record_send(&r);
+}
+
+void journal_complaint(const Complaint *c) {
+        static const int priorities[] = {
+                [COMPLAINT_ERROR] = LOG_ERR,
+                [COMPLAINT_WARNING] = LOG_WARNING,
+                [COMPLAINT_NOTICE] = LOG_NOTICE,
+        };
+        _cleanup_free_ char *text = complaint_format(c);
+        Record r;
+
+        if (!text)
+                return;
+
+        r = record_new(priorities[c->level], JOURNAL_ID_CONFIGURATION);
+        record_add_string(&r, "MESSAGE", text);
+        record_add(&r, "DRIVEKEEP_RULE", "%s:%u", c->file, c->line);
+        record_send(&r);
+}
+
+static const char *reading_format(const Step *s, const Reading *reading, char buf[static VALUE_TEXT_MAX]) {
+        if (!s->setting || !reading->known)
+                return NULL;
+        return value_format(&s->setting->range, &reading->value, buf);
+}
+
+/* Nothing happened and all is well: that is for those who ask for it. */
+static int step_priority(const Step *s) {
+        switch (s->verdict) {
+        case VERDICT_UNCHANGED:
+                return LOG_DEBUG;
+        case VERDICT_UNVERIFIABLE:
+                return s->written ? LOG_INFO : LOG_DEBUG;
+        case VERDICT_APPLIED:
+                return LOG_INFO;
+        case VERDICT_ADJUSTED:
+        case VERDICT_DEFERRED:
+        case VERDICT_UNSUPPORTED:
+        case VERDICT_VANISHED:
+                return LOG_NOTICE;
+        case VERDICT_IGNORED:
+        case VERDICT_REFUSED:
+        case VERDICT_FORBIDDEN:
+        case VERDICT_FAILED:
+                return LOG_WARNING;
+        case VERDICT_QUARANTINED:
+        case _VERDICT_MAX:
+        case _VERDICT_INVALID:
+                break;
+        }
+
+        return LOG_ERR;
+}
+
+void journal_step(const Drive *d, VisitReason reason, const Step *s) {
+        char wanted_buf[VALUE_TEXT_MAX], before_buf[VALUE_TEXT_MAX], after_buf[VALUE_TEXT_MAX];
+        const char *wanted, *before, *after, *verdict = verdict_to_string(s->verdict);
+        Record r = record_new(step_priority(s), JOURNAL_ID_SETTING);
+
+        wanted = s->setting ? value_format(&s->setting->range, &s->wish->value, wanted_buf) : NULL;
+        before = reading_format(s, &s->before, before_buf);
+        after = reading_format(s, &s->after, after_buf);
+
+        if (s->reason[0])
+                record_add(&r, "MESSAGE", "%s: %s = %s: %s: %s", d->name, s->wish->name, strna(wanted), verdict,
+                           s->reason);
+        else if (before)
+                record_add(&r, "MESSAGE", "%s: %s = %s: %s (was %s)", d->name, s->wish->name, strna(wanted), verdict,
+                           before);
+        else
+                record_add(&r, "MESSAGE", "%s: %s = %s: %s", d->name, s->wish->name, strna(wanted), verdict);
+
+        record_add_drive(&r, d);
+        record_add_string(&r, "DRIVEKEEP_SETTING", s->wish->name);
+        record_add_string(&r, "DRIVEKEEP_WANTED", wanted);
+        record_add_string(&r, "DRIVEKEEP_BEFORE", before);
+        record_add_string(&r, "DRIVEKEEP_AFTER", after ?: (s->written ? NULL : before));
+        record_add_string(&r, "DRIVEKEEP_VERDICT", verdict);
+        record_add_string(&r, "DRIVEKEEP_REASON", s->reason[0] ? s->reason : NULL);
+        record_add_string(&r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));
+        record_add(&r, "DRIVEKEEP_RULE", "%s:%u", s->wish->file, s->wish->line);
+        record_send(&r);
+}
+
+void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summary) {
+        char text[256];
+        size_t n = 0;
+        bool wanted = true;
+        Record r;
+
+        for (Verdict v = 0; v < _VERDICT_MAX; v++) {
+                if (summary->n_verdicts[v] == 0)
+                        continue;
+                wanted = wanted && verdict_is_wanted(v);
+                n += snprintf(text + n, sizeof text - n, "%s%u %s", n > 0 ? ", " : "", summary->n_verdicts[v],
+                              verdict_to_string(v));
+        }
+
+        /* A visit that found all as wanted is news to nobody. */
+        r = record_new(!wanted ? LOG_NOTICE : summary->n_written > 0 ? LOG_INFO : LOG_DEBUG, JOURNAL_ID_VISIT);
+        record_add(&r, "MESSAGE", "%s (%s %s): visited at %s: %s", d->name, strna(d->model), strna(d->serial),
+                   visit_reason_to_string(reason), n > 0 ? text : "nothing to do");
+        record_add_drive(&r, d);
+        record_add_string(&r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));
+        record_send(&r);
+}
+
+void journal_waiting(const Drive *d, const char *unit, bool deferred) {
+        Record r = record_new(deferred ? LOG_WARNING : LOG_INFO, JOURNAL_ID_WAITING);
+
+        if (deferred)
+                record_add(&r, "MESSAGE", "%s: still waiting for %s; its settings are deferred until that ends.",
+                           d->name, unit);
+        else
+                record_add(&r, "MESSAGE", "%s: waiting for %s before its settings are touched.", d->name, unit);
+        record_add_drive(&r, d);
+        record_add_string(&r, "DRIVEKEEP_WAITING_FOR", unit);
+        record_send(&r);
+}
+
+void journal_worker_lost(const Drive *d, const char *what) {
+        Record r = record_new(LOG_ERR, JOURNAL_ID_WORKER);
+
+        record_add(&r, "MESSAGE", "%s: the worker process %s.", d->name, what);
+        record_add_drive(&r, d);
+        record_send(&r);
+}
+
+void journal_log(int priority, const char *format, ...) {
+        _cleanup_free_ char *text = NULL;
+        va_list ap;
+        Record r;
+        int n;
+
+        va_start(ap, format);
+        n = vasprintf(&text, format, ap);
+        va_end(ap);
+        if (n < 0) {
+                text = NULL;
+                return;
+        }
+
+        r = record_new(priority, NULL);
+        record_add_string(&r, "MESSAGE", text);
+        record_send(&r);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the journal is told. The vocabulary of the program's records is here and nowhere else; every message ID has a
+ * text in units/drivekeep.catalog (a test compares). journal.c is the only file that sends records. */
+
+#include "complaint.h"
+#include "drive.h"
+#include "plan.h"
+
+#define JOURNAL_ID_STARTED "329da342054d490ab645cd97866f5200"
+#define JOURNAL_ID_CONFIGURATION "f9bac741a32d4ac2a814a2946f185f89"
+#define JOURNAL_ID_SETTING "bfeee087d7ea498d889aa291f195d105"
+#define JOURNAL_ID_VISIT "dab36d85be024cf099bec0dab8ada9e3"
+#define JOURNAL_ID_WAITING "64e23f2ee30848f3b06375ef07e2238b"
+#define JOURNAL_ID_WORKER "c3c71c0bff49407bbba0efade2567b4a"
+
+/* `fields` of one record about a drive: DRIVEKEEP_DRIVE, _SERIAL, _WWN, _MODEL; about a setting also _SETTING, _WANTED,
+ * _BEFORE, _AFTER, _VERDICT, _REASON, _RULE. */
+
+void journal_started(size_t n_drives, size_t n_rules);
+void journal_complaint(const Complaint *c);
+void journal_step(const Drive *d, VisitReason reason, const Step *s);
+
+typedef struct VisitSummary {
+        unsigned n_verdicts[_VERDICT_MAX];
+        unsigned n_settings, n_written;
+} VisitSummary;
+void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summary);
+
+/* A drive's visit waits for a unit of PID 1's; `deferred`: it has waited as long as it may. */
+void journal_waiting(const Drive *d, const char *unit, bool deferred);
+
+/* The worker of a drive ended without finishing. */
+void journal_worker_lost(const Drive *d, const char *what);
+
+/* Anything else, at a syslog priority; strings from drives must not come this way. */
+void journal_log(int priority, const char *format, ...) _printf_(2, 3);

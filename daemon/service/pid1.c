@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "pid1.h"
+#include "stack.h"
+
+#define DESTINATION "org.freedesktop.systemd1"
+#define MANAGER_PATH "/org/freedesktop/systemd1"
+#define MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
+#define UNIT_PATH "/org/freedesktop/systemd1/unit"
+#define PRIVATE_SOCKET "unix:path=/run/systemd/private"
+
+struct Pid1 {
+        sd_event *event;
+        sd_bus *bus;
+        bool private_socket; /* talk to PID 1 itself: there is no bus */
+
+        sd_bus_slot *job_slot;
+        JobFn job_fn;
+        void *job_userdata;
+
+        bool surveying;
+        bool failed;          /* a reply of the present survey was an error */
+        unsigned outstanding; /* replies still to come */
+        Survey survey;
+        SurveyFn fn;
+        void *userdata;
+        sd_event_source *deferred;
+};
+
+/* One question about one unit of the survey. */
+typedef struct Question {
+        Pid1 *pid1;
+        size_t unit;
+} Question;
+
+static void survey_done(Survey *s) {
+        for (size_t i = 0; i < s->n_units; i++) {
+                free(s->units[i].name);
+                free(s->units[i].sysname);
+        }
+        free(s->units);
+        (void) names_free(s->inactive);
+        *s = (Survey){};
+}
+
+int pid1_new(sd_event *event, Pid1 **ret) {
+        Pid1 *p;
+
+        p = calloc(1, sizeof *p);
+        if (!p)
+                return -ENOMEM;
+
+        p->event = sd_event_ref(event);
+        *ret = p;
+        return 0;
+}
+
+void pid1_disconnect(Pid1 *p) {
+        p->job_slot = sd_bus_slot_unref(p->job_slot);
+        /* Not flushed: nothing that was asked is worth waiting for. Its replies never come. */
+        p->bus = sd_bus_close_unref(p->bus);
+}
+
+Pid1 *pid1_free(Pid1 *p) {
+        if (!p)
+                return NULL;
+
+        pid1_disconnect(p);
+        sd_event_source_disable_unref(p->deferred);
+        survey_done(&p->survey);
+        sd_event_unref(p->event);
+        free(p);
+        return NULL;
+}
+
+int pid1_open_private(sd_bus **ret) {
+        sd_bus *bus = NULL;
+        int r;
+
+        r = sd_bus_new(&bus);
+        if (r >= 0)
+                r = sd_bus_set_address(bus, PRIVATE_SOCKET);
+        if (r >= 0)
+                r = sd_bus_start(bus);
+        if (r < 0) {
+                (void) sd_bus_unref(bus);
+                return r;
+        }
+
+        *ret = bus;
+        return 0;
+}
+
+static int pid1_connect(Pid1 *p) {
+        int r = -ENOENT;
+
+        if (p->bus && sd_bus_is_open(p->bus) > 0)
+                return 0;
+        pid1_disconnect(p);
+
+        if (!p->private_socket)
+                r = sd_bus_open_system(&p->bus);
+        if (r < 0) {
+                r = pid1_open_private(&p->bus);
+                p->private_socket = true;
+        }
+        if (r < 0) {
+                /* Both are gone, as while PID 1 executes itself anew: start from the beginning next time. */
+                p->private_socket = false;
+                return r;
+        }
+
+        return sd_bus_attach_event(p->bus, p->event, SD_EVENT_PRIORITY_NORMAL);
+}
+
+/* ---- the survey ---- */
+
+static void survey_finish(Pid1 *p) {
+        Survey s = p->survey;
+        SurveyFn fn = p->fn;
+        bool failed = p->failed;
+
+        p->survey = (Survey){};
+        p->surveying = false;
+
+        if (failed) {
+                /* Whatever was wrong with this connection, the other kind is tried next. */
+                pid1_disconnect(p);
+                p->private_socket = !p->private_socket;
+                survey_done(&s);
+        }
+
+        fn(p->userdata, failed ? -EIO : 0, &s);
+        survey_done(&s);
+}
+
+static void survey_answered(Pid1 *p, int r) {
+        if (r < 0)
+                p->failed = true;
+        if (--p->outstanding == 0)
+                survey_finish(p);
+}
+
+static int on_deferred(sd_event_source *source _unused_, void *userdata) {
+        Pid1 *p = userdata;
+
+        p->deferred = sd_event_source_disable_unref(p->deferred);
+        survey_answered(p, 0);
+        return 0;
+}
+
+/* For a name that the kernel may take back at any time: the last component of its sysfs path. */
+static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        Question *q = userdata;
+        FsckUnit *u = q->pid1->survey.units + q->unit;
+        const char *path, *slash;
+        int r;
+
+        if (sd_bus_message_is_method_error(m, NULL))
+                r = -sd_bus_message_get_errno(m);
+        else {
+                r = sd_bus_message_read(m, "v", "s", &path);
+                slash = r >= 0 ? strrchr(path, '/') : NULL;
+                if (slash && !u->sysname) {
+                        u->sysname = strdup(slash + 1);
+                        if (!u->sysname)
+                                r = -ENOMEM;
+                }
+        }
+
+        survey_answered(q->pid1, r);
+        return 0;
+}
+
+static int ask(Pid1 *p, size_t unit, const char *path, const char *interface, const char *property,
+               sd_bus_message_handler_t handler) {
+        sd_bus_slot *slot;
+        Question *q;
+        int r;
+
+        q = malloc(sizeof *q);
+        if (!q)
+                return -ENOMEM;
+        *q = (Question){ p, unit };
+
+        r = sd_bus_call_method_async(p->bus, &slot, DESTINATION, path, "org.freedesktop.DBus.Properties", "Get",
+                                     handler, q, "ss", interface, property);
+        if (r < 0) {
+                free(q);
+                return r;
+        }
+
+        /* The question lives as long as its slot, and the slot as long as the call: it frees both. */
+        (void) sd_bus_slot_set_destroy_callback(slot, free);
+        (void) sd_bus_slot_set_floating(slot, true);
+        (void) sd_bus_slot_unref(slot);
+        p->outstanding++;
+        return 0;
+}
+
+static int on_binds_to(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        Question *q = userdata;
+        const char *name;
+        int r;
+
+        if (sd_bus_message_is_method_error(m, NULL)) {
+                survey_answered(q->pid1, -sd_bus_message_get_errno(m));
+                return 0;
+        }
+
+        r = sd_bus_message_enter_container(m, 'v', "as");
+        if (r >= 0)
+                r = sd_bus_message_enter_container(m, 'a', "s");
+        while (r >= 0 && (r = sd_bus_message_read(m, "s", &name)) > 0) {
+                const char *dot = strrchr(name, '.');
+                _cleanup_free_ char *path = NULL;
+
+                if (!dot || !streq(dot, ".device"))
+                        continue;
+
+                r = sd_bus_path_encode(UNIT_PATH, name, &path);
+                if (r >= 0)
+                        r = ask(q->pid1, q->unit, path, "org.freedesktop.systemd1.Device", "SysFSPath", on_sysfs_path);
+        }
+
+        survey_answered(q->pid1, r);
+        return 0;
+}
+
+typedef struct UnitStatus {
+        const char *name, *active_state, *path;
+        uint32_t job_id;
+} UnitStatus;
+
+/* The next entry of ListUnits…(); 0 at the end. */
+static int read_unit(sd_bus_message *m, UnitStatus *ret) {
+        const char *description, *load_state, *sub_state, *following, *job_type, *job_path;
+
+        return sd_bus_message_read(m, "(ssssssouso)", &ret->name, &description, &load_state, &ret->active_state,
+                                   &sub_state, &following, &ret->path, &ret->job_id, &job_type, &job_path);
+}
+
+static int survey_add(Pid1 *p, const UnitStatus *u) {
+        bool root = streq(u->name, "systemd-fsck-root.service");
+        FsckUnit *units;
+        char *name;
+
+        units = reallocarray(p->survey.units, p->survey.n_units + 1, sizeof *units);
+        if (!units)
+                return -ENOMEM;
+        p->survey.units = units;
+
+        name = strdup(u->name);
+        if (!name)
+                return -ENOMEM;
+
+        units[p->survey.n_units++] = (FsckUnit){ .name = name, .root = root };
+        if (root)
+                return 0;
+        return ask(p, p->survey.n_units - 1, u->path, "org.freedesktop.systemd1.Unit", "BindsTo", on_binds_to);
+}
+
+static int on_fsck_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        Pid1 *p = userdata;
+        UnitStatus u;
+        int r;
+
+        if (sd_bus_message_is_method_error(m, NULL)) {
+                survey_answered(p, -sd_bus_message_get_errno(m));
+                return 0;
+        }
+
+        /* A check that waits for its device is inactive, with a job; one that has run stays active, without. */
+        r = sd_bus_message_enter_container(m, 'a', "(ssssssouso)");
+        while (r >= 0 && (r = read_unit(m, &u)) > 0)
+                if (u.job_id != 0 || streq(u.active_state, "activating") || streq(u.active_state, "deactivating"))
+                        r = survey_add(p, &u);
+
+        survey_answered(p, r);
+        return 0;
+}
+
+static int on_device_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        Pid1 *p = userdata;
+        UnitStatus u;
+        size_t n = 0;
+        int r;
+
+        if (sd_bus_message_is_method_error(m, NULL)) {
+                survey_answered(p, -sd_bus_message_get_errno(m));
+                return 0;
+        }
+
+        r = sd_bus_message_enter_container(m, 'a', "(ssssssouso)");
+        while (r >= 0 && (r = read_unit(m, &u)) > 0) {
+                char **names;
+
+                if (streq(u.active_state, "active"))
+                        continue;
+
+                names = reallocarray(p->survey.inactive, n + 2, sizeof *names);
+                if (!names) {
+                        r = -ENOMEM;
+                        break;
+                }
+                p->survey.inactive = names;
+                names[n] = strdup(u.name);
+                names[++n] = NULL;
+        }
+
+        survey_answered(p, r);
+        return 0;
+}
+
+static int survey_call(Pid1 *p, const char *method, char *const *states, char *const *names,
+                       sd_bus_message_handler_t handler) {
+        sd_bus_message *m = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_call(p->bus, &m, DESTINATION, MANAGER_PATH, MANAGER_INTERFACE, method);
+        if (r >= 0 && states)
+                r = sd_bus_message_append_strv(m, (char **) states);
+        if (r >= 0)
+                r = sd_bus_message_append_strv(m, (char **) names);
+        if (r >= 0)
+                r = sd_bus_call_async(p->bus, NULL, m, handler, p, 0);
+        if (r >= 0)
+                p->outstanding++;
+
+        (void) sd_bus_message_unref(m);
+        return r;
+}
+
+int pid1_survey(Pid1 *p, char *const *device_units, SurveyFn fn, void *userdata) {
+        static char *const patterns[] = { (char *) "systemd-fsck@*.service", (char *) "systemd-fsck-*.service", NULL };
+        static char *const any_state[] = { NULL };
+        int r;
+
+        if (p->surveying)
+                return -EBUSY;
+
+        p->fn = fn;
+        p->userdata = userdata;
+        p->failed = false;
+        p->outstanding = 1; /* on_deferred(), so that the answer never comes from in here */
+        p->surveying = true;
+
+        r = sd_event_add_defer(p->event, &p->deferred, on_deferred, p);
+        if (r < 0) {
+                p->surveying = false;
+                return r;
+        }
+
+        r = pid1_connect(p);
+        if (r >= 0)
+                r = survey_call(p, "ListUnitsByPatterns", any_state, patterns, on_fsck_units);
+        if (r >= 0 && device_units && device_units[0])
+                r = survey_call(p, "ListUnitsByNames", NULL, device_units, on_device_units);
+        if (r < 0)
+                p->failed = true;
+        return 0;
+}
+
+/* ---- jobs ---- */
+
+static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        Pid1 *p = userdata;
+        const char *path, *unit, *result, *dot;
+        uint32_t id;
+
+        if (!p->job_fn || sd_bus_message_read(m, "uoss", &id, &path, &unit, &result) < 0)
+                return 0;
+
+        dot = strrchr(unit, '.');
+        if (strncmp(unit, "systemd-fsck", 12) == 0 || (dot && streq(dot, ".device")))
+                p->job_fn(p->job_userdata);
+        return 0;
+}
+
+int pid1_watch_jobs(Pid1 *p, JobFn fn, void *userdata) {
+        int r;
+
+        p->job_fn = fn;
+        p->job_userdata = userdata;
+
+        if (!fn) {
+                p->job_slot = sd_bus_slot_unref(p->job_slot);
+                return 0;
+        }
+        if (p->job_slot)
+                return 0;
+        if (!p->bus)
+                return -ENOTCONN;
+
+        /* Without a sender: on the private socket there are no names. */
+        r = sd_bus_match_signal_async(p->bus, &p->job_slot, NULL, MANAGER_PATH, MANAGER_INTERFACE, "JobRemoved",
+                                      on_job_removed, NULL, p);
+        if (r < 0)
+                return r;
+
+        return sd_bus_call_method_async(p->bus, NULL, DESTINATION, MANAGER_PATH, MANAGER_INTERFACE, "Subscribe", NULL,
+                                        NULL, NULL);
+}
+
+int device_unit_name(const char *node, char **ret) {
+        char *out, *o;
+
+        o = out = malloc(strlen(node) * 4 + sizeof ".device");
+        if (!out)
+                return -ENOMEM;
+
+        node += strspn(node, "/");
+        for (const char *p = node; *p; p++) {
+                bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                             *p == ':' || *p == '_' || (*p == '.' && p != node);
+
+                if (*p == '/')
+                        *o++ = '-';
+                else if (plain)
+                        *o++ = *p;
+                else
+                        o += sprintf(o, "\\x%02x", (unsigned char) *p);
+        }
+
+        (void) strcpy(o, ".device");
+        *ret = out;
+        return 0;
+}

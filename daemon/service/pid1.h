@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Questions to systemd's manager: which file system checks are queued or running, and on what. Asynchronous, one survey
+ * at a time. */
+
+#include <systemd/sd-bus.h>
+#include <systemd/sd-event.h>
+
+#include "macro.h"
+
+typedef struct Pid1 Pid1;
+
+typedef struct FsckUnit {
+        char *name;    /* systemd-fsck@….service */
+        char *sysname; /* kernel name of what it checks; NULL: its device is not there yet */
+        bool root;     /* checks the root file system; sysname is NULL */
+} FsckUnit;
+
+typedef struct Survey {
+        FsckUnit *units; /* queued or running */
+        size_t n_units;
+        char **inactive; /* of the device units asked for, those that are not active; NULL-terminated, or NULL */
+} Survey;
+
+/* `error` < 0: PID 1 cannot be asked at present, and *survey is empty. */
+typedef void (*SurveyFn)(void *userdata, int error, const Survey *survey);
+typedef void (*JobFn)(void *userdata);
+
+int pid1_new(sd_event *event, Pid1 **ret);
+Pid1 *pid1_free(Pid1 *p);
+DEFINE_CLEANUP(Pid1 *, pid1_free);
+
+/* `device_units` (NULL-terminated, may be NULL) are looked at too. fn is called later, once, never from in here. */
+int pid1_survey(Pid1 *p, char *const *device_units, SurveyFn fn, void *userdata);
+
+/* Calls fn whenever a job for a check or for a device ends; fn NULL: no more. Lost with the connection: ask again after
+ * every survey. */
+int pid1_watch_jobs(Pid1 *p, JobFn fn, void *userdata);
+
+/* Closes the connection; the next survey opens another. */
+void pid1_disconnect(Pid1 *p);
+
+/* Opens systemd's private socket: works for root, with and without a bus. */
+int pid1_open_private(sd_bus **ret);
+
+/* "/dev/sda1" → "dev-sda1.device"; systemd.unit(5), "String escaping for inclusion in unit names". */
+int device_unit_name(const char *node, char **ret);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The world-readable state files, one per drive: written whole and renamed, so that a reader never sees half of one. */
+
+#include "record.h"
+
+#define STATE_DIR "/run/drivekeep/drives"
+
+int state_write(const char *dir, const DriveRecord *r);
+int state_read(const char *dir, const char *name, DriveRecord **ret);
+int state_remove(const char *dir, const char *name);
+
+/* Removes the files that `keep` says no to. */
+int state_prune(const char *dir, bool (*keep)(void *userdata, const char *name), void *userdata);

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "visitor.h"
+
+struct Visitor {
+        sd_event *event;
+        Gate *gate;
+        const Drive *drive;
+        const Wishes *wishes;
+        const Memory *memories;
+        const SettingTable *settings;
+        const VisitorEvents *events;
+        void *userdata;
+
+        uint64_t patience_usec;
+        sd_event_source *patience; /* runs while it waits at the gate */
+        GateTicket *ticket;
+        char *waiting_for;
+        bool deferred;
+
+        Worker worker;
+        bool working, asking;
+        sd_event_source *io, *child;
+        bool *told; /* per wish: its verdict came */
+        bool finished;
+};
+
+static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
+
+static void visitor_stop_waiting(Visitor *v) {
+        v->patience = sd_event_source_disable_unref(v->patience);
+        free(TAKE_PTR(v->waiting_for));
+}
+
+static void on_waiting(Visitor *v, const char *unit) {
+        free(v->waiting_for);
+        v->waiting_for = strdup(unit);
+
+        /* Should the timer fail, it waits without a bound, and nothing is written. */
+        if (!v->patience && !v->deferred && v->patience_usec != UINT64_MAX)
+                (void) sd_event_add_time_relative(v->event, &v->patience, CLOCK_MONOTONIC, v->patience_usec, 0,
+                                                  on_patience, v);
+
+        v->events->waiting(v->userdata, unit, false);
+}
+
+/* ---- before the worker ---- */
+
+static void on_first_gate(void *userdata, const char *unit) {
+        Visitor *v = userdata;
+
+        if (unit)
+                return on_waiting(v, unit);
+
+        v->ticket = NULL;
+        visitor_stop_waiting(v);
+        v->events->ready(v->userdata);
+}
+
+static Step visitor_step(const Visitor *v, size_t wish) {
+        return (Step){
+                .wish = v->wishes->items + wish,
+                .setting = setting_for_backends(v->settings, v->wishes->items[wish].name, drive_backends(v->drive)),
+                .verdict = _VERDICT_INVALID,
+        };
+}
+
+static void visitor_tell(Visitor *v, size_t wish, Verdict verdict, const char *reason) {
+        Step s = visitor_step(v, wish);
+
+        s.verdict = verdict;
+        (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
+        v->events->step(v->userdata, &s);
+}
+
+static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Visitor *v = userdata;
+        char reason[STEP_REASON_MAX];
+
+        v->patience = sd_event_source_disable_unref(v->patience);
+        v->deferred = true;
+        v->events->waiting(v->userdata, strna(v->waiting_for), true);
+
+        if (v->asking) {
+                /* The worker ends the visit, and tells of each setting itself. */
+                v->ticket = gate_ticket_free(v->ticket);
+                v->asking = false;
+                (void) worker_answer(&v->worker, WORKER_DEFER);
+                return 0;
+        }
+
+        /* It stays at the gate, and is let in when that opens. */
+        (void) snprintf(reason, sizeof reason, "still waiting for %s", strna(v->waiting_for));
+        for (size_t i = 0; i < v->wishes->n_items; i++)
+                visitor_tell(v, i, VERDICT_DEFERRED, reason);
+        return 0;
+}
+
+int visitor_new(sd_event *event, Gate *gate, const Drive *drive, const Wishes *wishes, const Memory *memories,
+                const SettingTable *settings, uint64_t patience_usec, const VisitorEvents *events, void *userdata,
+                Visitor **ret) {
+        _cleanup_(visitor_freep) Visitor *v = NULL;
+        int r;
+
+        v = calloc(1, sizeof *v);
+        if (!v)
+                return -ENOMEM;
+
+        *v = (Visitor){
+                .event = sd_event_ref(event),
+                .gate = gate,
+                .drive = drive,
+                .wishes = wishes,
+                .memories = memories,
+                .settings = settings,
+                .patience_usec = patience_usec,
+                .events = events,
+                .userdata = userdata,
+                .worker.fd = -EBADF,
+        };
+
+        v->told = calloc(MAX(wishes->n_items, 1U), sizeof *v->told);
+        if (!v->told)
+                return -ENOMEM;
+
+        r = gate_ask(gate, drive->name, true, on_first_gate, v, &v->ticket);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(v);
+        return 0;
+}
+
+Visitor *visitor_free(Visitor *v) {
+        if (!v)
+                return NULL;
+
+        visitor_stop_waiting(v);
+        (void) gate_ticket_free(v->ticket);
+        sd_event_source_disable_unref(v->io);
+        sd_event_source_disable_unref(v->child);
+        if (v->worker.fd >= 0)
+                (void) close(v->worker.fd);
+        free(v->told);
+        sd_event_unref(v->event);
+        free(v);
+        return NULL;
+}
+
+/* ---- the worker ---- */
+
+static void on_worker_gate(void *userdata, const char *unit) {
+        Visitor *v = userdata;
+
+        if (unit)
+                return on_waiting(v, unit);
+
+        v->ticket = NULL;
+        v->asking = false;
+        visitor_stop_waiting(v);
+        (void) worker_answer(&v->worker, WORKER_GO);
+}
+
+static void on_step(Visitor *v, const WorkerMessage *m) {
+        Step s = visitor_step(v, m->wish);
+
+        s.before = m->before;
+        s.after = m->after;
+        s.written = m->written;
+        s.error = m->error;
+        s.verdict = m->verdict;
+        memcpy(s.reason, m->reason, sizeof s.reason);
+
+        v->told[m->wish] = true;
+        v->events->step(v->userdata, &s);
+}
+
+/* Returns 0 when there is nothing more to read for good. */
+static int visitor_read(Visitor *v) {
+        for (;;) {
+                WorkerMessage m;
+                int r;
+
+                r = worker_receive(&v->worker, v->wishes->n_items, &m);
+                if (r == -EAGAIN || r == -EINTR)
+                        return 1;
+                if (r <= 0)
+                        return 0;
+
+                switch (m.type) {
+                case WORKER_ASKS:
+                        v->asking = true;
+                        r = gate_ask(v->gate, v->drive->name, false, on_worker_gate, v, &v->ticket);
+                        if (r < 0) {
+                                v->asking = false;
+                                (void) worker_answer(&v->worker, WORKER_DEFER);
+                        }
+                        break;
+                case WORKER_STEP:
+                        on_step(v, &m);
+                        break;
+                case WORKER_END:
+                        v->finished = true;
+                        break;
+                }
+        }
+}
+
+static int on_io(sd_event_source *source, int fd _unused_, uint32_t events _unused_, void *userdata) {
+        Visitor *v = userdata;
+
+        /* The end is told by the process's exit, which comes with it. */
+        if (visitor_read(v) == 0)
+                (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
+        return 0;
+}
+
+static int on_worker_exit(sd_event_source *source _unused_, const siginfo_t *si, void *userdata) {
+        Visitor *v = userdata;
+        char lost[64];
+
+        /* What it said last may still lie in the socket. */
+        (void) visitor_read(v);
+        v->ticket = gate_ticket_free(v->ticket);
+        v->working = v->asking = false;
+
+        if (v->finished) {
+                v->events->ended(v->userdata, v->deferred, NULL);
+                return 0;
+        }
+
+        (void) snprintf(lost, sizeof lost,
+                        si->si_code == CLD_EXITED ? "gave up (exit status %i)" : "was killed by signal %i",
+                        si->si_status);
+        for (size_t i = 0; i < v->wishes->n_items; i++)
+                if (!v->told[i])
+                        visitor_tell(v, i, VERDICT_FAILED, "the worker process ended before it could tell");
+        v->events->ended(v->userdata, v->deferred, lost);
+        return 0;
+}
+
+int visitor_work(Visitor *v) {
+        int r;
+
+        r = worker_start(v->drive, v->wishes, v->memories, v->settings, &v->worker);
+        if (r < 0)
+                return r;
+
+        v->working = true;
+        /* A bound that has passed once is not counted anew for the same visit. */
+        v->deferred = false;
+        r = sd_event_add_io(v->event, &v->io, v->worker.fd, EPOLLIN, on_io, v);
+        if (r >= 0)
+                r = sd_event_add_child(v->event, &v->child, v->worker.pid, WEXITED, on_worker_exit, v);
+        return r;
+}
+
+bool visitor_has_worker(const Visitor *v) {
+        return v->working;
+}
+
+bool visitor_is_busy(const Visitor *v) {
+        return v->working && !v->asking;
+}

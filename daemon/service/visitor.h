@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* One visit as the event loop sees it: the wait at the gate, then a worker and what it tells. */
+
+#include "gate.h"
+#include "worker.h"
+
+typedef struct Visitor Visitor;
+
+typedef struct VisitorEvents {
+        void (*waiting)(void *userdata, const char *unit,
+                        bool deferred); /* for a unit; deferred: longer than allowed */
+        void (*ready)(void *userdata);  /* the gate is open: visitor_work() when you can */
+        void (*step)(void *userdata, const Step *s);
+        /* The visitor may be freed from here, and only from here and from outside its events. `deferred`: a check came
+         * in between. `lost`: the worker died; how. */
+        void (*ended)(void *userdata, bool deferred, const char *lost);
+} VisitorEvents;
+
+/* `patience_usec`: how long to wait at the gate before that is told as `deferred`; UINT64_MAX: for ever. Drive, wishes
+ * and memories must outlive it. */
+int visitor_new(sd_event *event, Gate *gate, const Drive *drive, const Wishes *wishes, const Memory *memories,
+                const SettingTable *settings, uint64_t patience_usec, const VisitorEvents *events, void *userdata,
+                Visitor **ret);
+Visitor *visitor_free(Visitor *v); /* a worker that is still there is left to end by itself */
+DEFINE_CLEANUP(Visitor *, visitor_free);
+
+int visitor_work(Visitor *v);
+
+bool visitor_has_worker(const Visitor *v);
+
+/* Has it a worker that is not waiting at the gate? */
+bool visitor_is_busy(const Visitor *v);

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+#include <syslog.h>
+#include <time.h>
+
+#include "device.h"
+#include "state.h"
+#include "watched.h"
+
+static const VisitorEvents visitor_events;
+
+static int replace_string(char **field, const char *value) {
+        char *copy = NULL;
+
+        if (value) {
+                copy = strdup(value);
+                if (!copy)
+                        return -ENOMEM;
+        }
+
+        free(*field);
+        *field = copy;
+        return 0;
+}
+
+static uint64_t now_usec(void) {
+        struct timespec ts;
+
+        (void) clock_gettime(CLOCK_REALTIME, &ts);
+        return (uint64_t) ts.tv_sec * 1000000 + (uint64_t) ts.tv_nsec / 1000;
+}
+
+/* ---- the record ---- */
+
+static int record_set_identity(DriveRecord *record, const Drive *d, const char *boot_id) {
+        const struct {
+                char **field;
+                const char *value;
+        } strings[] = {
+                { &record->name, d->name },
+                { &record->node, d->node },
+                { &record->model, d->model },
+                { &record->serial, d->serial },
+                { &record->wwn, d->wwn },
+                { &record->firmware, d->firmware },
+                { &record->transport, transport_to_string(d->transport) },
+                { &record->identity, identity_kind_to_string(drive_identity_kind(d)) },
+                { &record->boot_id, boot_id },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(strings); i++) {
+                int r = replace_string(strings[i].field, strings[i].value);
+                if (r < 0)
+                        return r;
+        }
+
+        record->size = d->size;
+        record->diskseq = d->diskseq;
+        return 0;
+}
+
+/* Is this the state file of the same attach of the same drive? */
+static bool record_continues(const DriveRecord *record, const Drive *d, const char *boot_id) {
+        return streq_ptr(record->boot_id, boot_id) && record->diskseq == d->diskseq &&
+               streq_ptr(record->serial, d->serial) && streq_ptr(record->wwn, d->wwn) &&
+               streq_ptr(record->model, d->model);
+}
+
+static void watched_save(Watched *w) {
+        int r;
+
+        if (w->gone)
+                return;
+
+        w->record->state = !w->visitor              ? DRIVE_IDLE
+                           : w->ready               ? DRIVE_QUEUED
+                           : w->record->waiting_for ? DRIVE_WAITING
+                                                    : DRIVE_VISITING;
+
+        r = state_write(w->env->state_dir, w->record);
+        if (r < 0)
+                journal_log(LOG_WARNING, "The state file of %s cannot be written, ignoring: %s", w->drive->name,
+                            strerror(-r));
+}
+
+int watched_new(const WatchedEnv *env, Drive *drive, Watched **ret) {
+        _cleanup_(drive_record_freep) DriveRecord *record = NULL;
+        Watched *w;
+        int r;
+
+        if (state_read(env->state_dir, drive->name, &record) < 0 || !record_continues(record, drive, env->boot_id)) {
+                (void) drive_record_free(TAKE_PTR(record));
+                record = calloc(1, sizeof *record);
+                if (!record)
+                        return -ENOMEM;
+        }
+
+        r = record_set_identity(record, drive, env->boot_id);
+        if (r < 0)
+                return r;
+
+        w = calloc(1, sizeof *w);
+        if (!w)
+                return -ENOMEM;
+
+        *w = (Watched){ .env = env, .drive = drive, .record = TAKE_PTR(record) };
+        r = config_resolve(env->config, drive, &w->wishes);
+        if (r < 0) {
+                w->drive = NULL;
+                (void) watched_free(w);
+                return r;
+        }
+
+        *ret = w;
+        return 0;
+}
+
+Watched *watched_free(Watched *w) {
+        if (!w)
+                return NULL;
+
+        (void) visitor_free(w->visitor);
+        free(w->memories);
+        wishes_done(&w->wishes);
+        (void) drive_record_free(w->record);
+        (void) drive_free(w->drive);
+        (void) drive_free(w->successor);
+        free(w);
+        return NULL;
+}
+
+/* Settings that nobody wants any more are not told of any more. */
+static void record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
+        for (size_t i = record->n_settings; i-- > 0;) {
+                bool wanted = false;
+
+                for (size_t k = 0; k < wishes->n_items && !wanted; k++)
+                        wanted = streq(wishes->items[k].name, record->settings[i].name);
+                if (!wanted)
+                        drive_record_drop(record, i);
+        }
+}
+
+static int memories_new(const Watched *w, Memory **ret) {
+        Memory *m;
+
+        m = calloc(MAX(w->wishes.n_items, 1U), sizeof *m);
+        if (!m)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < w->wishes.n_items; i++) {
+                const SettingRecord *s = drive_record_find(w->record, w->wishes.items[i].name);
+                ValueType type = w->wishes.items[i].value.type;
+
+                if (s)
+                        m[i] = (Memory){
+                                .sent = s->sent,
+                                .value = { .type = type, .number = s->sent_value },
+                                .adjusted = s->settled,
+                                .settled = { .type = type, .number = s->settled_value },
+                        };
+        }
+
+        *ret = m;
+        return 0;
+}
+
+/* What need not be sent again as long as the drive keeps its power. */
+static void record_remember(SettingRecord *record, const Step *s) {
+        if (!s->written) {
+                /* A reading that says otherwise makes the memory void. */
+                if (s->verdict != VERDICT_UNVERIFIABLE && s->verdict != VERDICT_ADJUSTED &&
+                    s->verdict != VERDICT_DEFERRED)
+                        record->sent = record->settled = false;
+                return;
+        }
+
+        record->sent = s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_ADJUSTED;
+        record->sent_value = s->wish->value.number;
+        record->settled = s->verdict == VERDICT_ADJUSTED;
+        record->settled_value = s->after.value.number;
+}
+
+static int record_step(DriveRecord *drive, const Step *s) {
+        char wanted[VALUE_TEXT_MAX], before[VALUE_TEXT_MAX], actual[VALUE_TEXT_MAX], rule[512];
+        const Reading *now = s->written ? &s->after : &s->before;
+        const ValueRange *range = s->setting ? &s->setting->range : NULL;
+        SettingRecord *record;
+        int r;
+
+        r = drive_record_add(drive, s->wish->name, &record);
+        if (r < 0)
+                return r;
+
+        (void) snprintf(rule, sizeof rule, "%s:%u", s->wish->file, s->wish->line);
+        const struct {
+                char **field;
+                const char *value;
+        } strings[] = {
+                { &record->wanted, range && !s->wish->withheld ? value_format(range, &s->wish->value, wanted) : NULL },
+                { &record->before, range && s->before.known ? value_format(range, &s->before.value, before) : NULL },
+                { &record->actual, range && now->known ? value_format(range, &now->value, actual) : NULL },
+                { &record->reason, s->reason[0] ? s->reason : NULL },
+                { &record->rule, rule },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(strings); i++) {
+                r = replace_string(strings[i].field, strings[i].value);
+                if (r < 0)
+                        return r;
+        }
+
+        record->verdict = s->verdict;
+        record->when = now_usec();
+        record_remember(record, s);
+        return 0;
+}
+
+/* ---- the visit ---- */
+
+int watched_visit(Watched *w, VisitReason reason) {
+        uint64_t patience = w->env->config->fsck_wait_ms * 1000;
+        int r;
+
+        if (w->visitor) {
+                w->again = true;
+                w->again_reason = reason;
+                return 0;
+        }
+
+        w->again = false;
+        w->reason = reason;
+        w->summary = (VisitSummary){};
+        record_drop_unwanted(w->record, &w->wishes);
+
+        if (reason == VISIT_RESUME)
+                for (size_t i = 0; i < w->record->n_settings; i++)
+                        w->record->settings[i].sent = w->record->settings[i].settled = false;
+
+        if (w->wishes.n_items == 0) {
+                watched_save(w);
+                return 0;
+        }
+
+        r = replace_string(&w->record->visit_reason, visit_reason_to_string(reason));
+        if (r < 0)
+                return r;
+
+        free(TAKE_PTR(w->memories));
+        r = memories_new(w, &w->memories);
+        if (r < 0)
+                return r;
+
+        /* What has been reported as deferred waits for its check as long as that takes. */
+        return visitor_new(w->env->event, w->env->gate, w->drive, &w->wishes, w->memories, w->env->settings,
+                           reason == VISIT_RETRY ? UINT64_MAX : patience, &visitor_events, w, &w->visitor);
+}
+
+int watched_work(Watched *w) {
+        int r;
+
+        w->ready = false;
+        r = visitor_work(w->visitor);
+        if (r < 0)
+                return r;
+
+        watched_save(w);
+        return 0;
+}
+
+static void on_waiting(void *userdata, const char *unit, bool deferred) {
+        Watched *w = userdata;
+
+        (void) replace_string(&w->record->waiting_for, unit);
+        /* A moment's wait for udev at every hotplug is no news. */
+        if (deferred || (strncmp(unit, "systemd-fsck", 12) == 0 && w->reason != VISIT_RETRY))
+                journal_waiting(w->drive, unit, deferred);
+        if (deferred)
+                w->reason = VISIT_RETRY;
+        watched_save(w);
+}
+
+static void on_ready(void *userdata) {
+        Watched *w = userdata;
+
+        (void) replace_string(&w->record->waiting_for, NULL);
+        w->summary = (VisitSummary){};
+        w->ready = true;
+        w->env->wants_worker(w->env->userdata, w);
+}
+
+static void on_step(void *userdata, const Step *s) {
+        Watched *w = userdata;
+
+        w->summary.n_settings++;
+        w->summary.n_written += s->written;
+        w->summary.n_verdicts[s->verdict]++;
+
+        journal_step(w->drive, w->reason, s);
+        if (record_step(w->record, s) < 0)
+                journal_log(LOG_ERR, "Out of memory for the record of %s", w->drive->name);
+
+        /* Told while it still waits at the gate: the whole visit is deferred, and nobody should wait for its end. */
+        if (s->verdict == VERDICT_DEFERRED && w->record->waiting_for && w->summary.n_settings == w->wishes.n_items) {
+                watched_save(w);
+                w->env->rested(w->env->userdata, w);
+        }
+}
+
+static void on_ended(void *userdata, bool deferred, const char *lost) {
+        Watched *w = userdata;
+
+        if (lost)
+                journal_worker_lost(w->drive, lost);
+        journal_visit(w->drive, w->reason, &w->summary);
+
+        w->visitor = visitor_free(w->visitor);
+        (void) replace_string(&w->record->waiting_for, NULL);
+        watched_save(w);
+
+        if (!w->gone) {
+                if (w->successor) {
+                        (void) watched_update(w, TAKE_PTR(w->successor));
+                        deferred = deferred && !w->visitor;
+                }
+                if (deferred && !w->again)
+                        (void) watched_visit(w, VISIT_RETRY);
+                else if (w->again && !w->visitor)
+                        (void) watched_visit(w, w->again_reason);
+        }
+
+        w->env->rested(w->env->userdata, w);
+}
+
+static const VisitorEvents visitor_events = {
+        .waiting = on_waiting,
+        .ready = on_ready,
+        .step = on_step,
+        .ended = on_ended,
+};
+
+int watched_update(Watched *w, Drive *drive) {
+        Wishes wishes = {};
+        bool same;
+        int r;
+
+        if (w->visitor) {
+                (void) drive_free(w->successor);
+                w->successor = drive;
+                return 0;
+        }
+
+        (void) drive_free(w->drive);
+        w->drive = drive;
+        r = record_set_identity(w->record, drive, w->env->boot_id);
+        if (r >= 0)
+                r = config_resolve(w->env->config, drive, &wishes);
+        if (r < 0)
+                return r;
+
+        same = wishes_equal(&w->wishes, &wishes);
+        wishes_done(&w->wishes);
+        w->wishes = wishes;
+
+        return same ? 0 : watched_visit(w, VISIT_CHANGE);
+}
