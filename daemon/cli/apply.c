@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep apply`: asks the daemon to visit drives now, waits until it has, and shows what came of it. */
+
+#include <err.h>
+
+#include "options.h"
+#include "report.h"
+#include "request.h"
+
+static const struct argp_option options[] = { OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} };
+
+static const struct argp argp = {
+        .options = options,
+        .parser = options_parse,
+        .args_doc = "[DRIVE...]",
+        .doc = "Has drivekeep.service apply the settings of the drives now, waits for it, and shows what came of it."
+               "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives. "
+               "A file system check that runs on a drive is waited for. Needs root.",
+};
+
+static void bus_closep(sd_bus **b) {
+        (void) sd_bus_flush_close_unref(*b);
+}
+
+static void strv_freep(char ***l) {
+        for (char **s = *l; s && *s; s++)
+                free(*s);
+        free(*l);
+}
+
+/* The kernel names of the chosen records, NULL-terminated and borrowed. */
+static int chosen_names(const Records *records, const bool *chosen, char ***ret) {
+        char **names;
+        size_t n = 0;
+
+        names = calloc(records->n_items + 1, sizeof *names);
+        if (!names)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < records->n_items; i++)
+                if (chosen[i])
+                        names[n++] = records->items[i]->name;
+
+        *ret = names;
+        return 0;
+}
+
+/* The records of these drives (NULL: none), as the visits have left them. */
+static int show(const Options *o, char *const *names) {
+        _cleanup_(records_done) Records records = {};
+        _cleanup_free_ bool *chosen = NULL;
+        bool gone = false;
+        int r;
+
+        r = records_read(o->state_dir, &records);
+        if (r < 0)
+                return r;
+
+        chosen = calloc(MAX(records.n_items, 1U), sizeof *chosen);
+        if (!chosen)
+                return -ENOMEM;
+
+        for (; names && *names; names++) {
+                size_t i = 0;
+
+                while (i < records.n_items && !streq(records.items[i]->name, *names))
+                        i++;
+                if (i < records.n_items)
+                        chosen[i] = true;
+                else {
+                        warnx("%s went away in the meantime", *names);
+                        gone = true;
+                }
+        }
+
+        r = report_print(&records, chosen, o->json);
+        return r == EXIT_WANTED && gone ? EXIT_NOT_WANTED : r;
+}
+
+static int run(int argc, char *argv[]) {
+        Options o = OPTIONS_DEFAULT;
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_(records_done) Records records = {};
+        _cleanup_(strv_freep) char **visited = NULL;
+        _cleanup_(bus_closep) sd_bus *bus = NULL;
+        _cleanup_free_ bool *chosen = NULL;
+        _cleanup_free_ char **names = NULL;
+        int r;
+
+        o.takes_names = true;
+        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
+
+        r = records_read(o.state_dir, &records);
+        if (r == -ENOENT)
+                return request_explain(r, &error);
+        if (r < 0)
+                return r;
+
+        r = report_choose(&records, o.names, &chosen);
+        if (r == -EINVAL)
+                return EXIT_BAD_INPUT;
+        if (r < 0)
+                return r;
+
+        r = chosen_names(&records, chosen, &names);
+        if (r < 0)
+                return r;
+
+        /* Asked for no drive in particular, the daemon visits all: also those that it has no record of yet. */
+        if (!o.names)
+                names[0] = NULL;
+
+        r = sd_bus_open_system(&bus);
+        if (r >= 0)
+                r = request_apply(bus, names, &visited, &error);
+        if (r < 0)
+                return request_explain(r, &error);
+
+        return show(&o, o.names ? names : visited);
+}
+
+const Verb verb_apply = {
+        .name = "apply",
+        .summary = "Have the settings applied now, and show what came of it",
+        .run = run,
+};

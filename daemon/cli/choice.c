@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <err.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "choice.h"
+#include "text.h"
+
+/* The directory in sysfs, with all links resolved. */
+static char *sysfs_directory(const char *name, const char *root) {
+        _cleanup_free_ char *path = NULL;
+
+        if (strchr(name, '/') || asprintf(&path, "%s/sys/class/block/%s", root, name) < 0)
+                return NULL;
+
+        return realpath(path, NULL);
+}
+
+/* The kernel name of the disk that the block device `name` is, or is a partition of. NULL: there is no such device. */
+static char *disk_name(const char *name, const char *root) {
+        _cleanup_free_ char *directory = NULL, *mark = NULL;
+
+        directory = sysfs_directory(name, root);
+        if (!directory || asprintf(&mark, "%s/partition", directory) < 0)
+                return NULL;
+
+        if (access(mark, F_OK) == 0)
+                *strrchr(directory, '/') = '\0'; /* a partition's directory is in its disk's */
+
+        return strdup(strrchr(directory, '/') + 1);
+}
+
+/* The kernel name behind a path below /dev. Links may lead there from anywhere. */
+static char *node_name(const char *path, const char *root) {
+        _cleanup_free_ char *full = NULL, *node = NULL, *dev = NULL;
+        char *name;
+
+        if (asprintf(&full, "%s%s", *path == '/' ? root : "", path) < 0 || asprintf(&dev, "%s/dev/", root) < 0)
+                return NULL;
+
+        node = realpath(full, NULL);
+        if (!node || strncmp(node, dev, strlen(dev)) != 0)
+                return NULL;
+
+        name = strdup(node + strlen(dev));
+        for (char *p = name; p && (p = strchr(p, '/'));) /* /dev/cciss/c0d0 is cciss!c0d0 to the kernel */
+                *p = '!';
+        return name;
+}
+
+static bool candidate_find_name(const Candidate *candidates, size_t n, const char *name, size_t *ret) {
+        for (size_t i = 0; i < n; i++)
+                if (streq(candidates[i].name, name)) {
+                        *ret = i;
+                        return true;
+                }
+
+        return false;
+}
+
+/* As our own output shows it, so that what is copied from there is found. */
+static bool serial_matches(const char *serial, const char *argument) {
+        _cleanup_free_ char *shown = NULL;
+
+        shown = serial ? text_escape(serial, NULL) : NULL;
+        return shown && streq(shown, argument);
+}
+
+/* One number has many spellings: 0x5000c500…, naa.5000c500…, wwn-0x5000c500…, 5000C500…. */
+static const char *wwn_digits(const char *wwn) {
+        static const char *const prefixes[] = { "wwn-", "nvme-", "naa.", "eui.", "0x" };
+
+        for (size_t i = 0; i < ELEMENTSOF(prefixes); i++)
+                if (strncasecmp(wwn, prefixes[i], strlen(prefixes[i])) == 0)
+                        wwn += strlen(prefixes[i]);
+
+        return wwn;
+}
+
+static bool wwn_matches(const char *wwn, const char *argument) {
+        return wwn && strcasecmp(wwn_digits(wwn), wwn_digits(argument)) == 0;
+}
+
+int candidate_find(const Candidate *candidates, size_t n, const char *argument, const char *root, size_t *ret) {
+        _cleanup_free_ char *device = NULL, *disk = NULL;
+        size_t found = n;
+
+        if (candidate_find_name(candidates, n, argument, ret))
+                return 0;
+
+        device = strchr(argument, '/') ? node_name(argument, root) : strdup(argument);
+        disk = device ? disk_name(device, root) : NULL;
+        if (disk && candidate_find_name(candidates, n, disk, ret))
+                return 0;
+        /* A drive that is gone may still be known by the name of its node. */
+        if (device && candidate_find_name(candidates, n, device, ret))
+                return 0;
+
+        for (size_t i = 0; i < n; i++) {
+                if (!serial_matches(candidates[i].serial, argument) && !wwn_matches(candidates[i].wwn, argument))
+                        continue;
+                if (found < n)
+                        return -ENOTUNIQ;
+                found = i;
+        }
+        if (found == n)
+                return -ENODEV;
+
+        *ret = found;
+        return 0;
+}
+
+int candidates_choose(const Candidate *candidates, size_t n, char *const *arguments, const char *root, bool **ret) {
+        _cleanup_free_ bool *chosen = NULL;
+        bool bad = false;
+
+        chosen = calloc(MAX(n, 1U), sizeof *chosen);
+        if (!chosen)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < n; i++)
+                chosen[i] = !arguments;
+
+        for (; arguments && *arguments; arguments++) {
+                size_t i;
+                int r;
+
+                r = candidate_find(candidates, n, *arguments, root, &i);
+                if (r >= 0) {
+                        chosen[i] = true;
+                        continue;
+                }
+
+                if (r == -ENOTUNIQ)
+                        warnx("'%s' is the number of more than one drive; name the drive by its node", *arguments);
+                else
+                        warnx("'%s' is no drive that drivekeep knows; 'drivekeep list' shows them", *arguments);
+                bad = true;
+        }
+
+        if (bad)
+                return -EINVAL;
+
+        *ret = TAKE_PTR(chosen);
+        return 0;
+}

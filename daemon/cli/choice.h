@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Which drives the user means by DRIVE…: a kernel name, a node or any link to it, a partition of it, a serial number or
+ * a WWN. */
+
+#include "macro.h"
+
+/* A drive that can be meant. Borrowed strings; serial and wwn may be NULL. */
+typedef struct Candidate {
+        const char *name, *serial, *wwn;
+} Candidate;
+
+/* The candidate that `argument` means. `root` stands before /dev and /sys ("" outside tests). -ENODEV: none does;
+ * -ENOTUNIQ: several have that serial number or WWN. */
+int candidate_find(const Candidate *candidates, size_t n, const char *argument, const char *root, size_t *ret);
+
+/* One bool per candidate: meant or not; all of them when `arguments` (NULL-terminated) is NULL. -EINVAL: at least one
+ * argument means no drive or more than one, and each has been told on stderr. The caller frees *ret. */
+int candidates_choose(const Candidate *candidates, size_t n, char *const *arguments, const char *root, bool **ret);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "human.h"
+
+const char *capacity_format(uint64_t bytes, char buf[static HUMAN_MAX]) {
+        static const char *const units[] = { "kB", "MB", "GB", "TB", "PB", "EB" };
+        uint64_t unit = 1000;
+        size_t i = 0;
+
+        if (bytes == 0)
+                return NULL;
+
+        if (bytes < 1000) {
+                (void) snprintf(buf, HUMAN_MAX, "%" PRIu64 " B", bytes);
+                return buf;
+        }
+
+        /* The next unit begins where one decimal would round up to 1000.0. */
+        while (i + 1 < ELEMENTSOF(units) && bytes >= unit * 1000 - unit / 20) {
+                unit *= 1000;
+                i++;
+        }
+
+        (void) snprintf(buf, HUMAN_MAX, "%.1f %s", (double) bytes / (double) unit, units[i]);
+        return buf;
+}
+
+const char *time_format_short(uint64_t when, uint64_t now, char buf[static HUMAN_MAX]) {
+        time_t w = (time_t) (when / 1000000), n = (time_t) (now / 1000000);
+        struct tm a, b;
+
+        if (when == 0 || !localtime_r(&w, &a) || !localtime_r(&n, &b))
+                return NULL;
+
+        if (a.tm_year != b.tm_year)
+                (void) strftime(buf, HUMAN_MAX, "%Y", &a);
+        else if (a.tm_yday != b.tm_yday)
+                (void) strftime(buf, HUMAN_MAX, "%b %e", &a);
+        else
+                (void) strftime(buf, HUMAN_MAX, "%H:%M", &a);
+
+        return buf;
+}
+
+const char *time_format_rfc3339(uint64_t when, char buf[static HUMAN_MAX]) {
+        time_t w = (time_t) (when / 1000000);
+        struct tm t;
+
+        if (when == 0 || !gmtime_r(&w, &t))
+                return NULL;
+
+        return strftime(buf, HUMAN_MAX, "%Y-%m-%dT%H:%M:%SZ", &t) > 0 ? buf : NULL;
+}
+
+const char *rule_format_short(const char *rule) {
+        const char *slash;
+
+        slash = rule ? strrchr(rule, '/') : NULL;
+        return slash ? slash + 1 : rule;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <argp.h>
+#include <locale.h>
+
+#include "verb.h"
+
+const char *argp_program_version = "drivekeep " DRIVEKEEP_VERSION;
+error_t argp_err_exit_status = EXIT_BAD_INPUT;
+
+int main(int argc, char *argv[]) {
+        /* For the width of characters in tables; numbers and words stay the same everywhere. */
+        (void) setlocale(LC_CTYPE, "");
+
+        return verb_dispatch(argc, argv);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The state files that the daemon leaves in /run/drivekeep/drives, all of them, in the order people count drives. */
+
+#include "record.h"
+
+typedef struct Records {
+        DriveRecord **items;
+        size_t n_items;
+        size_t n_damaged; /* files that could not be read or understood; said on stderr */
+} Records;
+
+/* -ENOENT: there is no such directory, so the service does not run. */
+int records_read(const char *dir, Records *ret);
+void records_done(Records *r);
+
+/* NULL: there is none. */
+DriveRecord *records_find(const Records *r, const char *name);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the daemon's records say, for people and for programs. Shared by `status`, `apply` and `list`. */
+
+#include <json.h>
+#include <stdio.h>
+
+#include "records.h"
+#include "table.h"
+#include "verb.h"
+
+/* Is every setting of this drive as wanted, and no first visit still to come? */
+bool record_is_wanted(const DriveRecord *r);
+
+/* How many settings are as wanted; "4 kept, 1 ignored", "none". */
+size_t record_count_kept(const DriveRecord *r);
+int record_summarize(const DriveRecord *r, char **ret);
+
+/* The same things in two forms; `chosen` has one bool per record. `now` is CLOCK_REALTIME in µs. Notes are one line per
+ * reason and per drive that is not idle: what the table has no room for. */
+int report_table(const Records *records, const bool *chosen, uint64_t now, Table **ret);
+int report_notes(const Records *records, const bool *chosen, FILE *f);
+int report_json(const Records *records, const bool *chosen, struct json_object **ret);
+
+/* To stdout. Returns an ExitStatus, EXIT_WANTED or EXIT_NOT_WANTED, or a negative errno. */
+int report_print(const Records *records, const bool *chosen, bool json);
+
+/* Which records the user means, as candidates_choose() has it. */
+int report_choose(const Records *records, char *const *names, bool **ret);

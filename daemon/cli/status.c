@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep status`: what became of every setting. From the state files alone, so that it needs neither privileges nor
+ * a bus. */
+
+#include <err.h>
+
+#include "options.h"
+#include "report.h"
+
+static const struct argp_option options[] = { OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} };
+
+static const struct argp argp = {
+        .options = options,
+        .parser = options_parse,
+        .args_doc = "[DRIVE...]",
+        .doc = "Shows every setting of the drives: wanted, actual, verdict, when, by which rule, and why."
+               "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives.",
+};
+
+static int run(int argc, char *argv[]) {
+        Options o = OPTIONS_DEFAULT;
+        _cleanup_(records_done) Records records = {};
+        _cleanup_free_ bool *chosen = NULL;
+        int r;
+
+        o.takes_names = true;
+        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
+
+        r = records_read(o.state_dir, &records);
+        if (r == -ENOENT) {
+                warnx("drivekeep.service does not run, so nothing is known; 'systemctl start drivekeep.service' "
+                      "starts it");
+                return EXIT_NO_SERVICE;
+        }
+        if (r < 0)
+                return r;
+
+        r = report_choose(&records, o.names, &chosen);
+        if (r == -EINVAL)
+                return EXIT_BAD_INPUT;
+        if (r < 0)
+                return r;
+
+        return report_print(&records, chosen, o.json);
+}
+
+const Verb verb_status = {
+        .name = "status",
+        .summary = "Show what became of every setting",
+        .run = run,
+};

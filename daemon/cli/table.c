@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <libsmartcols.h>
+#include <stdio.h>
+#include <wchar.h>
+
+#include "table.h"
+#include "text.h"
+
+struct Table {
+        struct libscols_table *scols;
+        const Column *columns;
+        size_t n_columns;
+};
+
+Table *table_free(Table *t) {
+        if (!t)
+                return NULL;
+
+        if (t->scols)
+                scols_unref_table(t->scols);
+        free(t);
+        return NULL;
+}
+
+int table_new(const Column *columns, size_t n_columns, Table **ret) {
+        _cleanup_(table_freep) Table *t = NULL;
+        int r;
+
+        t = calloc(1, sizeof *t);
+        if (!t)
+                return -ENOMEM;
+
+        t->columns = columns;
+        t->n_columns = n_columns;
+        t->scols = scols_new_table();
+        if (!t->scols)
+                return -ENOMEM;
+
+        /* Cells are escaped here, in the one way that all output has; the library would escape the escapes. */
+        r = scols_table_enable_noencoding(t->scols, 1);
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; i < n_columns; i++)
+                if (!scols_table_new_column(t->scols, columns[i].name, 0,
+                                            (columns[i].right ? SCOLS_FL_RIGHT : 0) |
+                                                            (columns[i].wrap ? SCOLS_FL_WRAP : 0)))
+                        return -ENOMEM;
+
+        *ret = TAKE_PTR(t);
+        return 0;
+}
+
+int table_add(Table *t, const char *const *cells) {
+        struct libscols_line *line;
+
+        line = scols_table_new_line(t->scols, NULL);
+        if (!line)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < t->n_columns; i++) {
+                _cleanup_free_ char *escaped = NULL;
+                int r;
+
+                escaped = text_escape(cells[i] && *cells[i] ? cells[i] : "-", NULL);
+                if (!escaped)
+                        return -ENOMEM;
+
+                r = scols_line_set_data(line, i, escaped);
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
+}
+
+/* Is no line wider than the terminal? Bytes that are no characters in this locale count one each. */
+static bool lines_fit(const char *text, size_t width) {
+        mbstate_t state = {};
+        size_t used = 0;
+
+        while (*text) {
+                wchar_t c;
+                size_t n = mbrtowc(&c, text, MB_CUR_MAX, &state);
+
+                if (n == (size_t) -1 || n == (size_t) -2) {
+                        state = (mbstate_t){};
+                        c = L'?';
+                        n = 1;
+                }
+
+                used = c == L'\n' ? 0 : used + (size_t) MAX(wcwidth(c), 0);
+                if (used > width)
+                        return false;
+                text += n;
+        }
+
+        return true;
+}
+
+/* Makes *text anew, as wide as it is (`width` 0) or wrapped. */
+static int table_render(Table *t, size_t width, char **text) {
+        int r;
+
+        free(TAKE_PTR(*text));
+
+        r = scols_table_set_termforce(t->scols, width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
+        if (r < 0)
+                return r;
+        r = scols_table_set_termwidth(t->scols, width);
+        if (r < 0)
+                return r;
+
+        return scols_print_table_to_string(t->scols, text);
+}
+
+static int column_add_flag(Table *t, size_t i, int flag) {
+        struct libscols_column *c = scols_table_get_column(t->scols, i);
+
+        return scols_column_set_flags(c, scols_column_get_flags(c) | flag);
+}
+
+static int table_fit(Table *t, size_t width, char **text) {
+        int r;
+
+        for (size_t i = t->n_columns; i > 0; i--) {
+                if (!t->columns[i - 1].spared)
+                        continue;
+
+                r = column_add_flag(t, i - 1, SCOLS_FL_HIDDEN);
+                if (r >= 0)
+                        r = table_render(t, 0, text);
+                if (r < 0)
+                        return r;
+                if (lines_fit(*text, width))
+                        return 0;
+        }
+
+        r = table_render(t, width, text);
+        if (r < 0 || lines_fit(*text, width))
+                return r;
+
+        /* The library narrows all columns that may be wrapped at once, so the others join only when it must be. */
+        for (size_t i = 0; i < t->n_columns; i++) {
+                r = column_add_flag(t, i, SCOLS_FL_WRAP);
+                if (r < 0)
+                        return r;
+        }
+
+        return table_render(t, width, text);
+}
+
+int table_format(Table *t, size_t width, char **ret) {
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        r = table_render(t, 0, &text);
+        if (r >= 0 && width > 0 && !lines_fit(text, width))
+                r = table_fit(t, width, &text);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(text);
+        return 0;
+}
+
+int table_print(Table *t) {
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        /* A new table has the width of the terminal from the library. */
+        r = table_format(t, isatty(STDOUT_FILENO) ? scols_table_get_termwidth(t->scols) : 0, &text);
+        if (r < 0)
+                return r;
+
+        if (*text)
+                (void) puts(text);
+        return 0;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <limits.h>
+
+#include "choice.h"
+#include "test-cli.h"
+
+static const Candidate candidates[] = {
+        { "sda", "5YD1XYZ0", "0x5000c5002f8ebf71" },
+        { "sdb", "000000000000", NULL },
+        { "sdc", "000000000000", NULL },
+        { "nvme0n1", "S4EW\x1bNX", "eui.0025385191b3c0a2" },
+        { "cciss!c0d0", NULL, NULL },
+        { "dm-0", NULL, NULL },
+};
+
+static void directory_make(const char *path) {
+        char partial[PATH_MAX];
+
+        for (const char *slash = path; slash; slash = strchr(slash + 1, '/')) {
+                (void) snprintf(partial, sizeof partial, "%.*s", (int) (slash - path), path);
+                (void) mkdir(partial, 0755);
+        }
+        ck_assert(mkdir(path, 0755) == 0 || errno == EEXIST);
+}
+
+static void link_make(const char *target, const char *path) {
+        ck_assert_int_eq(symlink(target, path), 0);
+}
+
+/* The parts of /dev and /sys that matter, without a device. */
+static void root_make(void) {
+        scratch_make();
+
+        directory_make("dev/disk/by-id");
+        directory_make("dev/cciss");
+        directory_make("dev/mapper");
+        directory_make("sys/class/block");
+        directory_make("sys/devices/a/block/sda/sda1");
+        directory_make("sys/devices/b/block/nvme0n1/nvme0n1p2");
+        directory_make("sys/devices/c/block/cciss!c0d0");
+        directory_make("sys/devices/virtual/block/dm-0");
+        directory_make("sys/devices/d/block/sdz");
+
+        file_write("dev/sda", "");
+        file_write("dev/sda1", "");
+        file_write("dev/sdz", "");
+        file_write("dev/dm-0", "");
+        file_write("dev/cciss/c0d0", "");
+        file_write("dev/nvme0n1p2", "");
+        file_write("dev/null", "");
+        file_write("sys/devices/a/block/sda/sda1/partition", "1\n");
+        file_write("sys/devices/b/block/nvme0n1/nvme0n1p2/partition", "2\n");
+
+        link_make("../../sda", "dev/disk/by-id/ata-ST2000DL003");
+        link_make("../../sda1", "dev/disk/by-id/ata-ST2000DL003-part1");
+        link_make("../dm-0", "dev/mapper/vault");
+        link_make("dev/disk/by-id/ata-ST2000DL003-part1", "mine");
+        link_make("nowhere", "dev/disk/by-id/dangling");
+        link_make("../../devices/a/block/sda", "sys/class/block/sda");
+        link_make("../../devices/a/block/sda/sda1", "sys/class/block/sda1");
+        link_make("../../devices/b/block/nvme0n1", "sys/class/block/nvme0n1");
+        link_make("../../devices/b/block/nvme0n1/nvme0n1p2", "sys/class/block/nvme0n1p2");
+        link_make("../../devices/c/block/cciss!c0d0", "sys/class/block/cciss!c0d0");
+        link_make("../../devices/virtual/block/dm-0", "sys/class/block/dm-0");
+        link_make("../../devices/d/block/sdz", "sys/class/block/sdz");
+}
+
+/* clang-format off */
+static const struct {
+        const char *argument;
+        int result;
+        const char *name;
+} cases[] = {
+        { "sda",                                   0, "sda"        },
+        { "/dev/sda",                              0, "sda"        },
+        { "sda1",                                  0, "sda"        },
+        { "/dev/sda1",                             0, "sda"        },
+        { "/dev/../dev/sda",                       0, "sda"        },
+        { "/dev/disk/by-id/ata-ST2000DL003",       0, "sda"        },
+        { "/dev/disk/by-id/ata-ST2000DL003-part1", 0, "sda"        },
+        { "./dev/sda1",                            0, "sda"        }, /* relative to where we stand */
+        { "./mine",                                0, "sda"        },
+        { "/dev/nvme0n1p2",                        0, "nvme0n1"    },
+        { "/dev/mapper/vault",                     0, "dm-0"       },
+        { "/dev/cciss/c0d0",                       0, "cciss!c0d0" },
+        { "5YD1XYZ0",                              0, "sda"        },
+        { "0x5000c5002f8ebf71",                    0, "sda"        },
+        { "5000C5002F8EBF71",                      0, "sda"        },
+        { "naa.5000c5002f8ebf71",                  0, "sda"        },
+        { "wwn-0x5000c5002f8ebf71",                0, "sda"        },
+        { "eui.0025385191b3c0a2",                  0, "nvme0n1"    },
+        { "nvme-eui.0025385191B3C0A2",             0, "nvme0n1"    },
+        { "S4EW\\x1bNX",                           0, "nvme0n1"    }, /* as our output shows it */
+        { "000000000000",                          -ENOTUNIQ, NULL },
+        { "5yd1xyz0",                              -ENODEV, NULL   },
+        { "sdz",                                   -ENODEV, NULL   }, /* there, but not ours */
+        { "/dev/sdz",                              -ENODEV, NULL   },
+        { "/dev/null",                             -ENODEV, NULL   },
+        { "/dev/disk/by-id/dangling",              -ENODEV, NULL   },
+        { "/dev",                                  -ENODEV, NULL   },
+        { "/",                                     -ENODEV, NULL   },
+        { "..",                                    -ENODEV, NULL   },
+        { "",                                      -ENODEV, NULL   },
+        { "0x",                                    -ENODEV, NULL   },
+        { "../../../etc/passwd",                   -ENODEV, NULL   },
+};
+/* clang-format on */
+
+START_TEST(test_find) {
+        size_t found;
+        int r;
+
+        r = candidate_find(candidates, ELEMENTSOF(candidates), cases[_i].argument, scratch, &found);
+        ck_assert_int_eq(r, cases[_i].result);
+        if (r == 0)
+                ck_assert_str_eq(candidates[found].name, cases[_i].name);
+}
+END_TEST
+
+START_TEST(test_choose) {
+        char *const two[] = { (char *) "nvme0n1", (char *) "5YD1XYZ0", (char *) "sda", NULL };
+        _cleanup_free_ bool *chosen = NULL;
+
+        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), two, "/nonexistent", &chosen), 0);
+        for (size_t i = 0; i < ELEMENTSOF(candidates); i++)
+                ck_assert_int_eq(chosen[i], i == 0 || i == 3);
+}
+END_TEST
+
+START_TEST(test_choose_all) {
+        _cleanup_free_ bool *chosen = NULL;
+
+        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), NULL, "", &chosen), 0);
+        for (size_t i = 0; i < ELEMENTSOF(candidates); i++)
+                ck_assert(chosen[i]);
+}
+END_TEST
+
+/* Every argument that is wrong is told, not only the first. */
+START_TEST(test_choose_wrong) {
+        char *const wrong[] = { (char *) "sdq", (char *) "sda", (char *) "000000000000", NULL };
+        _cleanup_free_ bool *chosen = NULL;
+        _cleanup_free_ char *said = NULL;
+        FILE *f = catch_begin(stderr);
+
+        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), wrong, "/nonexistent", &chosen),
+                         -EINVAL);
+        said = catch_end(stderr, f);
+        ck_assert_ptr_null(chosen);
+        ck_assert_ptr_nonnull(strstr(said, "'sdq' is no drive that drivekeep knows"));
+        ck_assert_ptr_nonnull(strstr(said, "'000000000000' is the number of more than one drive"));
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("choice");
+
+        tcase_add_checked_fixture(t, root_make, scratch_remove);
+        tcase_add_loop_test(t, test_find, 0, ELEMENTSOF(cases));
+        tcase_add_test(t, test_choose);
+        tcase_add_test(t, test_choose_all);
+        tcase_add_test(t, test_choose_wrong);
+        return test_main("cli-choice", t);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep plan` as a whole, with stand-ins for udev, the files and the drives. */
+
+#include "inventory.h"
+#include "settings.h"
+#include "test-cli.h"
+#include "verb.h"
+#include "visit.h"
+
+static const Setting apm = { .name = "apm", .range = { .type = VALUE_INT, .min = 1, .max = 254 } };
+static const Setting lookahead = { .name = "lookahead", .range = { .type = VALUE_BOOL, .max = 1 } };
+const SettingTable all_settings = {}; /* nobody here looks into it */
+
+static Drive drives[] = {
+        { .name = (char *) "sda", .node = (char *) "/dev/sda", .serial = (char *) "5YD1" },
+        { .name = (char *) "sdb", .node = (char *) "/dev/sdb" },
+};
+static Drive *found[] = { drives, drives + 1 };
+
+/* What the stand-ins do. */
+static uid_t user;
+static bool all_kept, config_in_error, drive_is_dead;
+static const char *roots_seen;
+
+uid_t geteuid(void) {
+        return user;
+}
+
+int inventory_read(Inventory *ret) {
+        *ret = (Inventory){ .drives = found, .n_drives = ELEMENTSOF(found) };
+        return 0;
+}
+
+void inventory_done(_unused_ Inventory *i) {
+}
+
+int config_new(Config **ret) {
+        *ret = calloc(1, sizeof **ret);
+        return *ret ? 0 : -ENOMEM;
+}
+
+Config *config_free(Config *c) {
+        free(c);
+        return NULL;
+}
+
+int config_load(Config *c, _unused_ const SettingTable *t, const char *const *roots) {
+        static Complaint complaint = { .file = (char *) "/etc/drivekeep/drivekeep.conf", .line = 3, .column = 5 };
+
+        roots_seen = roots[0];
+        if (config_in_error)
+                c->complaints = (Complaints){ .items = &complaint, .n_items = 1, .n_errors = 1 };
+        return 0;
+}
+
+char *complaint_format(const Complaint *c) {
+        char *line;
+
+        return asprintf(&line, "%s:%u:%u: error: there is no setting 'a\x1b[pm'", c->file, c->line, c->column) < 0
+                               ? NULL
+                               : line;
+}
+
+int config_resolve(_unused_ const Config *c, const Drive *d, Wishes *ret) {
+        static const Wish wishes[] = {
+                { .name = "apm", .value = { .type = VALUE_INT, .number = 128 }, .file = "/etc/a.conf", .line = 12 },
+                { .name = "lookahead", .value = VALUE_BOOLEAN(1), .file = "/etc/a.conf", .line = 13 },
+        };
+
+        *ret = (Wishes){ .items = calloc(2, sizeof(Wish)), .n_items = d == drives ? 2 : 0 };
+        memcpy(ret->items, wishes, sizeof wishes);
+        return 0;
+}
+
+void wishes_done(Wishes *w) {
+        free(w->items);
+}
+
+void plan_done(Plan *p) {
+        free(p->steps);
+}
+
+int visit_dry_run(_unused_ const Drive *d, const Wishes *w, _unused_ const SettingTable *t, Plan *ret) {
+        if (drive_is_dead)
+                return -EIO;
+
+        *ret = (Plan){ .steps = calloc(2, sizeof(Step)), .n_steps = w->n_items };
+        ret->steps[0] = (Step){ .wish = w->items,
+                                .setting = &apm,
+                                .before = { .supported = true, .known = true, .value = { VALUE_INT, 254, "" } },
+                                .write = true,
+                                .verdict = _VERDICT_INVALID };
+        ret->steps[1] = (Step){ .wish = w->items + 1, .verdict = VERDICT_UNSUPPORTED, .reason = "not \x1b[2J here" };
+        if (all_kept)
+                ret->steps[0] = ret->steps[1] =
+                                (Step){ .wish = w->items, .setting = &apm, .verdict = VERDICT_UNCHANGED };
+        return 0;
+}
+
+const Setting *setting_find(_unused_ const SettingTable *t, const char *name) {
+        return streq(name, "apm") ? &apm : &lookahead;
+}
+
+const char *value_format(_unused_ const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]) {
+        (void) snprintf(buf, VALUE_TEXT_MAX, "%d", (int) v->number);
+        return buf;
+}
+
+static int plan(const char *second, const char *third, char **ret_out, char **ret_err) {
+        char *argv[] = { (char *) "drivekeep plan", (char *) second, (char *) third, NULL };
+        FILE *out = catch_begin(stdout), *err = catch_begin(stderr);
+        int argc = 1, r;
+
+        while (argv[argc])
+                argc++;
+        r = verb_plan.run(argc, argv);
+
+        *ret_out = catch_end(stdout, out);
+        *ret_err = catch_end(stderr, err);
+        return r;
+}
+
+START_TEST(test_table) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(plan(NULL, NULL, &out, &err), EXIT_NOT_WANTED);
+        ck_assert_str_eq(out, "DRIVE SETTING   WANTED PRESENT ACTION      RULE\n"
+                              "sda   apm       128    254     write       a.conf:12\n"
+                              "sda   lookahead 1      -       unsupported a.conf:13\n"
+                              "sda lookahead: not \\x1b[2J here\n");
+        ck_assert_str_eq(err, "");
+        ck_assert_str_eq(roots_seen, "/etc");
+}
+END_TEST
+
+START_TEST(test_json) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(plan("--json", NULL, &out, &err), EXIT_NOT_WANTED);
+        ck_assert_str_eq(out, "[\n"
+                              "  {\n"
+                              "    \"name\": \"sda\",\n"
+                              "    \"node\": \"/dev/sda\",\n"
+                              "    \"model\": null,\n"
+                              "    \"serial\": \"5YD1\",\n"
+                              "    \"wwn\": null,\n"
+                              "    \"settings\": [\n"
+                              "      {\n"
+                              "        \"name\": \"apm\",\n"
+                              "        \"wanted\": \"128\",\n"
+                              "        \"present\": \"254\",\n"
+                              "        \"action\": \"write\",\n"
+                              "        \"reason\": null,\n"
+                              "        \"rule\": \"/etc/a.conf:12\"\n"
+                              "      },\n"
+                              "      {\n"
+                              "        \"name\": \"lookahead\",\n"
+                              "        \"wanted\": \"1\",\n"
+                              "        \"present\": null,\n"
+                              "        \"action\": \"unsupported\",\n"
+                              "        \"reason\": \"not \\\\x1b[2J here\",\n"
+                              "        \"rule\": \"/etc/a.conf:13\"\n"
+                              "      }\n"
+                              "    ]\n"
+                              "  },\n"
+                              "  {\n"
+                              "    \"name\": \"sdb\",\n"
+                              "    \"node\": \"/dev/sdb\",\n"
+                              "    \"model\": null,\n"
+                              "    \"serial\": null,\n"
+                              "    \"wwn\": null,\n"
+                              "    \"settings\": [\n"
+                              "    ]\n"
+                              "  }\n"
+                              "]\n");
+}
+END_TEST
+
+START_TEST(test_nothing_to_do) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        all_kept = true;
+        ck_assert_int_eq(plan("5YD1", NULL, &out, &err), EXIT_WANTED);
+}
+END_TEST
+
+START_TEST(test_drive_without_rules) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(plan("sdb", NULL, &out, &err), EXIT_WANTED);
+        ck_assert_str_eq(out, "");
+}
+END_TEST
+
+/* The plan is shown all the same: a typo costs a block, not the answer. */
+START_TEST(test_config_in_error) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        config_in_error = true;
+        ck_assert_int_eq(plan(NULL, NULL, &out, &err), EXIT_BAD_INPUT);
+        ck_assert_str_eq(err, "/etc/drivekeep/drivekeep.conf:3:5: error: there is no setting 'a\\x1b[pm'\n");
+        ck_assert_ptr_nonnull(strstr(out, "write"));
+}
+END_TEST
+
+START_TEST(test_drive_is_dead) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        drive_is_dead = true;
+        ck_assert_int_eq(plan(NULL, NULL, &out, &err), EXIT_NOT_WANTED);
+        ck_assert_ptr_nonnull(strstr(err, "sda cannot be read: Input/output error"));
+        ck_assert_ptr_nonnull(strstr(err, "sdb cannot be read: Input/output error"));
+}
+END_TEST
+
+START_TEST(test_unknown_drive) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(plan("sdq", NULL, &out, &err), EXIT_BAD_INPUT);
+        ck_assert_str_eq(out, "");
+}
+END_TEST
+
+START_TEST(test_config_root) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        (void) plan("--config-root=/tmp/a", "--config-root=/tmp/b", &out, &err);
+        ck_assert_str_eq(roots_seen, "/tmp/a");
+}
+END_TEST
+
+START_TEST(test_not_root) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        user = 1000;
+        ck_assert_int_eq(plan(NULL, NULL, &out, &err), EXIT_BAD_INPUT);
+        ck_assert_ptr_nonnull(strstr(err, "needs root; try 'sudo drivekeep plan'"));
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("plan");
+
+        tcase_add_test(t, test_table);
+        tcase_add_test(t, test_json);
+        tcase_add_test(t, test_nothing_to_do);
+        tcase_add_test(t, test_drive_without_rules);
+        tcase_add_test(t, test_config_in_error);
+        tcase_add_test(t, test_drive_is_dead);
+        tcase_add_test(t, test_unknown_drive);
+        tcase_add_test(t, test_config_root);
+        tcase_add_test(t, test_not_root);
+        return test_main("cli-plan", t);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "json-add.h"
+#include "report.h"
+#include "test-cli.h"
+
+#define NOW UINT64_C(1763692751123456) /* 2025-11-21 02:39:11 UTC */
+
+#define SDA                                                                                                 \
+        "VERSION=1\nNAME=sda\nNODE=/dev/sda\nMODEL=ST\\x1b[2J\nSERIAL=5YD1\nWWN=0x5000c500\n"               \
+        "STATE=idle\nVISIT_REASON=boot\nSETTINGS=3\n"                                                       \
+        "SETTING_0_NAME=apm\nSETTING_0_WANTED=128\nSETTING_0_BEFORE=254\nSETTING_0_ACTUAL=254\n"            \
+        "SETTING_0_VERDICT=ignored\nSETTING_0_REASON=128 was accepted, but it still reads 254\n"            \
+        "SETTING_0_RULE=/etc/drivekeep/drivekeep.conf:12\nSETTING_0_WHEN=1763692751123456\n"                \
+        "SETTING_1_NAME=lookahead\nSETTING_1_WANTED=on\nSETTING_1_ACTUAL=on\nSETTING_1_VERDICT=unchanged\n" \
+        "SETTING_1_RULE=/etc/drivekeep/drivekeep.conf:13\nSETTING_1_WHEN=1763433551000000\n"                \
+        "SETTING_2_NAME=spindown_time\nSETTING_2_WANTED=20 min\n"
+
+#define SDB                                                   \
+        "VERSION=1\nNAME=sdb\nNODE=/dev/sdb\nSTATE=waiting\n" \
+        "WAITING_FOR=systemd-fsck@dev-disk-by\\x5cx2dlabel-data.service\nSETTINGS=0\n"
+
+#define SDC "VERSION=1\nNAME=sdc\nNODE=/dev/sdc\nSETTINGS=0\n"
+
+static Records records_example(void) {
+        Records r = { .items = calloc(3, sizeof(DriveRecord *)), .n_items = 3 };
+
+        r.items[0] = record_of(SDA);
+        r.items[1] = record_of(SDB);
+        r.items[2] = record_of(SDC);
+        return r;
+}
+
+void records_done(Records *r) {
+        for (size_t i = 0; i < r->n_items; i++)
+                (void) drive_record_free(r->items[i]);
+        free(r->items);
+}
+
+static const bool all[] = { true, true, true }, first_only[] = { true, false, false };
+
+START_TEST(test_table) {
+        _cleanup_(records_done) Records r = records_example();
+        _cleanup_(table_freep) Table *t = NULL;
+        _cleanup_free_ char *text = NULL;
+
+        ck_assert_int_eq(setenv("TZ", "UTC", 1), 0);
+        ck_assert_int_eq(report_table(&r, all, NOW, &t), 0);
+        ck_assert_int_eq(table_format(t, 0, &text), 0);
+        ck_assert_str_eq(text, "DRIVE SETTING       WANTED ACTUAL VERDICT   WHEN   RULE\n"
+                               "sda   apm           128    254    ignored   02:39  drivekeep.conf:12\n"
+                               "sda   lookahead     on     on     unchanged Nov 18 drivekeep.conf:13\n"
+                               "sda   spindown_time 20 min -      -         -      -\n"
+                               "sdb   -             -      -      waiting   -      -\n"
+                               "sdc   -             -      -      -         -      -");
+}
+END_TEST
+
+START_TEST(test_notes) {
+        _cleanup_(records_done) Records r = records_example();
+        _cleanup_free_ char *text = NULL;
+        FILE *f = catch_begin(stdout);
+
+        ck_assert_int_eq(report_notes(&r, all, stdout), 0);
+        text = catch_end(stdout, f);
+        ck_assert_str_eq(text, "sda apm: 128 was accepted, but it still reads 254\n"
+                               "sdb: waits for systemd-fsck@dev-disk-by\\x2dlabel-data.service\n");
+}
+END_TEST
+
+START_TEST(test_json) {
+        _cleanup_(records_done) Records r = records_example();
+        _cleanup_(json_putp) struct json_object *o = NULL;
+
+        ck_assert_int_eq(report_json(&r, all, &o), 0);
+        ck_assert_str_eq(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
+                         "[{\"name\":\"sda\",\"node\":\"/dev/sda\",\"model\":\"ST\\\\x1b[2J\",\"serial\":\"5YD1\","
+                         "\"wwn\":\"0x5000c500\",\"state\":\"idle\",\"waiting_for\":null,\"visit_reason\":\"boot\","
+                         "\"settings\":["
+                         "{\"name\":\"apm\",\"wanted\":\"128\",\"before\":\"254\",\"actual\":\"254\","
+                         "\"verdict\":\"ignored\","
+                         "\"reason\":\"128 was accepted, but it still reads 254\","
+                         "\"rule\":\"/etc/drivekeep/drivekeep.conf:12\",\"when\":\"2025-11-21T02:39:11Z\"},"
+                         "{\"name\":\"lookahead\",\"wanted\":\"on\",\"before\":null,\"actual\":\"on\","
+                         "\"verdict\":\"unchanged\","
+                         "\"reason\":null,\"rule\":\"/etc/drivekeep/drivekeep.conf:13\","
+                         "\"when\":\"2025-11-18T02:39:11Z\"},"
+                         "{\"name\":\"spindown_time\",\"wanted\":\"20 min\",\"before\":null,\"actual\":null,"
+                         "\"verdict\":null,"
+                         "\"reason\":null,\"rule\":null,\"when\":null}]},"
+                         "{\"name\":\"sdb\",\"node\":\"/dev/sdb\",\"model\":null,\"serial\":null,\"wwn\":null,"
+                         "\"state\":\"waiting\",\"waiting_for\":\"systemd-fsck@dev-disk-by\\\\x2dlabel-data.service\","
+                         "\"visit_reason\":null,\"settings\":[]},"
+                         "{\"name\":\"sdc\",\"node\":\"/dev/sdc\",\"model\":null,\"serial\":null,\"wwn\":null,"
+                         "\"state\":\"idle\",\"waiting_for\":null,\"visit_reason\":null,\"settings\":[]}]");
+}
+END_TEST
+
+START_TEST(test_chosen) {
+        _cleanup_(records_done) Records r = records_example();
+        _cleanup_(json_putp) struct json_object *o = NULL;
+
+        ck_assert_int_eq(report_json(&r, first_only, &o), 0);
+        ck_assert_uint_eq(json_object_array_length(o), 1);
+}
+END_TEST
+
+#define ONE(state, verdict) "VERSION=1\nNAME=sda\nSTATE=" state "\nSETTINGS=1\nSETTING_0_NAME=apm\n" verdict
+#define VERDICT(v) "SETTING_0_VERDICT=" v "\n"
+#define VISITED "VISIT_REASON=boot\n"
+
+/* clang-format off */
+static const struct {
+        const char *record;
+        bool wanted;
+        size_t kept;
+        const char *summary;
+} cases[] = {
+        { "VERSION=1\nNAME=sda\n",                             true,  0, "none"           },
+        { ONE("idle", VERDICT("applied")),                     true,  1, "1 kept"         },
+        { ONE("idle", VERDICT("unchanged")),                   true,  1, "1 kept"         },
+        { ONE("idle", VERDICT("unverifiable")),                true,  1, "1 kept"         },
+        { ONE("idle", VERDICT("adjusted")),                    false, 0, "1 adjusted"     },
+        { ONE("idle", VERDICT("ignored")),                     false, 0, "1 ignored"      },
+        { ONE("idle", VERDICT("unsupported")),                 false, 0, "1 unsupported"  },
+        { ONE("idle", VERDICT("deferred")),                    false, 0, "1 deferred"     },
+        { ONE("idle", VERDICT("vanished")),                    false, 0, "1 vanished"     },
+        { ONE("idle", ""),                                     false, 0, "1 pending"      },
+        { ONE("waiting", VISITED VERDICT("applied")),          false, 1, "1 kept"         },
+        { ONE("queued", VISITED VERDICT("applied")),           true,  1, "1 kept"         },
+        { ONE("visiting", VISITED VERDICT("applied")),         true,  1, "1 kept"         },
+        { ONE("queued", VERDICT("applied")),                   false, 1, "1 kept"         },
+        { ONE("visiting", ""),                                 false, 0, "1 pending"      },
+        { SDA,                                                 false, 1, "1 kept, 1 ignored, 1 pending" },
+};
+/* clang-format on */
+
+START_TEST(test_wanted) {
+        _cleanup_(drive_record_freep) DriveRecord *r = record_of(cases[_i].record);
+        _cleanup_free_ char *summary = NULL;
+
+        ck_assert_int_eq(record_is_wanted(r), cases[_i].wanted);
+        ck_assert_uint_eq(record_count_kept(r), cases[_i].kept);
+        ck_assert_int_eq(record_summarize(r, &summary), 0);
+        ck_assert_str_eq(summary, cases[_i].summary);
+}
+END_TEST
+
+START_TEST(test_exit_status) {
+        _cleanup_(records_done) Records r = records_example();
+        const bool last_only[] = { false, false, true }, none[] = { false, false, false };
+        FILE *f = catch_begin(stdout);
+
+        ck_assert_int_eq(report_print(&r, all, false), EXIT_NOT_WANTED);
+        ck_assert_int_eq(report_print(&r, all, true), EXIT_NOT_WANTED);
+        ck_assert_int_eq(report_print(&r, last_only, true), EXIT_WANTED);
+        ck_assert_int_eq(report_print(&r, none, false), EXIT_WANTED);
+        r.n_damaged = 1;
+        ck_assert_int_eq(report_print(&r, last_only, false), EXIT_NOT_WANTED);
+        free(catch_end(stdout, f));
+}
+END_TEST
+
+START_TEST(test_choose) {
+        _cleanup_(records_done) Records r = records_example();
+        char *const names[] = { (char *) "5YD1", (char *) "sdc", NULL };
+        _cleanup_free_ bool *chosen = NULL;
+
+        ck_assert_int_eq(report_choose(&r, names, &chosen), 0);
+        ck_assert(chosen[0] && !chosen[1] && chosen[2]);
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("report");
+
+        tcase_add_test(t, test_table);
+        tcase_add_test(t, test_notes);
+        tcase_add_test(t, test_json);
+        tcase_add_test(t, test_chosen);
+        tcase_add_loop_test(t, test_wanted, 0, ELEMENTSOF(cases));
+        tcase_add_test(t, test_exit_status);
+        tcase_add_test(t, test_choose);
+        return test_main("cli-report", t);
+}

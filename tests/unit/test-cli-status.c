@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep status` as a whole: state files in, text and exit status out. */
+
+#include <argp.h>
+
+#include "test-cli.h"
+#include "verb.h"
+
+static int status(const char *second, const char *third, char **ret_out, char **ret_err) {
+        char *argv[] = { (char *) "drivekeep status", (char *) "--state-dir=.", (char *) second, (char *) third, NULL };
+        FILE *out = catch_begin(stdout), *err = catch_begin(stderr);
+        int argc = 2, r;
+
+        while (argv[argc])
+                argc++;
+        r = verb_status.run(argc, argv);
+
+        *ret_out = catch_end(stdout, out);
+        *ret_err = catch_end(stderr, err);
+        return r;
+}
+
+static void records_write(void) {
+        scratch_make();
+        file_write("sda",
+                   "VERSION=1\nNAME=sda\nSERIAL=5YD1\nSETTINGS=1\n"
+                   "SETTING_0_NAME=apm\nSETTING_0_WANTED=128\nSETTING_0_ACTUAL=128\nSETTING_0_VERDICT=applied\n");
+        file_write("sdb", "VERSION=1\nNAME=sdb\nSERIAL=5YD2\nSETTINGS=1\n"
+                          "SETTING_0_NAME=apm\nSETTING_0_WANTED=128\nSETTING_0_VERDICT=refused\n"
+                          "SETTING_0_REASON=status 51h, error 04h: \\x1b[31maborted\n");
+}
+
+/* clang-format off */
+static const struct {
+        const char *second, *third;
+        int status;
+        const char *out, *err; /* parts of what is said */
+} cases[] = {
+        { NULL,        NULL,     EXIT_NOT_WANTED, "sdb apm: status 51h, error 04h: \\x1b[31maborted", "" },
+        { "sda",       NULL,     EXIT_WANTED,     "sda   apm     128    128    applied",              "" },
+        { "sdb",       NULL,     EXIT_NOT_WANTED, "sdb   apm     128    -      refused",              "" },
+        { "sda",       "5YD2",   EXIT_NOT_WANTED, "sdb   apm",                                        "" },
+        { "--json",    "5YD1",   EXIT_WANTED,     "\"verdict\": \"applied\"",                         "" },
+        { "5YD1",      "--json", EXIT_WANTED,     "\"name\": \"sda\"",                                "" },
+        { "sdq",       "sda",    EXIT_BAD_INPUT,  "",              "'sdq' is no drive that drivekeep knows" },
+        { "--state-dir=missing", NULL, EXIT_NO_SERVICE, "",        "drivekeep.service does not run" },
+};
+/* clang-format on */
+
+START_TEST(test_status) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(status(cases[_i].second, cases[_i].third, &out, &err), cases[_i].status);
+        ck_assert_ptr_nonnull(strstr(out, cases[_i].out));
+        ck_assert_ptr_nonnull(strstr(err, cases[_i].err));
+        if (cases[_i].out[0] == '\0')
+                ck_assert_str_eq(out, "");
+        if (cases[_i].err[0] == '\0')
+                ck_assert_str_eq(err, "");
+}
+END_TEST
+
+START_TEST(test_no_drives) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(unlink("sda"), 0);
+        ck_assert_int_eq(unlink("sdb"), 0);
+        ck_assert_int_eq(status("--json", NULL, &out, &err), EXIT_WANTED);
+        ck_assert_str_eq(out, "[\n]\n");
+}
+END_TEST
+
+START_TEST(test_unknown_option) {
+        char *out, *err;
+
+        ck_assert_int_eq(atexit(scratch_remove), 0); /* argp exits, so the fixture's end is not reached */
+        (void) status("--colour", NULL, &out, &err);
+}
+END_TEST
+
+START_TEST(test_help) {
+        char *out, *err;
+
+        ck_assert_int_eq(atexit(scratch_remove), 0);
+        (void) status("-h", NULL, &out, &err);
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("status");
+
+        argp_err_exit_status = EXIT_BAD_INPUT;
+        tcase_add_checked_fixture(t, records_write, scratch_remove);
+        tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(cases));
+        tcase_add_test(t, test_no_drives);
+        tcase_add_exit_test(t, test_unknown_option, EXIT_BAD_INPUT);
+        tcase_add_exit_test(t, test_help, 0);
+        return test_main("cli-status", t);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Which verb gets which words. The verbs are stand-ins that note what they were called with. */
+
+#include "test-cli.h"
+#include "verb.h"
+
+static struct {
+        const char *verb;
+        int argc;
+        char **argv;
+} called;
+
+static int answer;
+
+/* clang-format off */
+#define STAND_IN(word)                                                                     \
+        static int run_##word(int argc, char *argv[]) {                                    \
+                called.verb = #word;                                                       \
+                called.argc = argc;                                                        \
+                called.argv = argv;                                                        \
+                return answer;                                                             \
+        }                                                                                  \
+        const Verb verb_##word = { .name = #word, .summary = "Does it", .run = run_##word }
+/* clang-format on */
+
+STAND_IN(apply);
+STAND_IN(list);
+STAND_IN(plan);
+STAND_IN(status);
+
+static int dispatch(const char *second, const char *third, const char *fourth) {
+        static char *argv[5]; /* stays, for `called` */
+        int argc = 0;
+
+        argv[0] = (char *) "drivekeep";
+        argv[1] = (char *) second;
+        argv[2] = (char *) third;
+        argv[3] = (char *) fourth;
+        while (argv[argc])
+                argc++;
+        return verb_dispatch(argc, argv);
+}
+
+static const char *const names[] = { "apply", "list", "plan", "status" };
+
+START_TEST(test_names) {
+        ck_assert_int_eq(dispatch(names[_i], NULL, NULL), 0);
+        ck_assert_str_eq(called.verb, names[_i]);
+        ck_assert_int_eq(called.argc, 1);
+}
+END_TEST
+
+/* Options behind the verb are the verb's, --help too. */
+START_TEST(test_arguments) {
+        ck_assert_int_eq(dispatch("status", "sda", "--help"), 0);
+        ck_assert_str_eq(called.verb, "status");
+        ck_assert_int_eq(called.argc, 3);
+        ck_assert_str_eq(called.argv[1], "sda");
+        ck_assert_str_eq(called.argv[2], "--help");
+        ck_assert_ptr_null(called.argv[3]);
+}
+END_TEST
+
+START_TEST(test_exit_status) {
+        answer = EXIT_NO_SERVICE;
+        ck_assert_int_eq(dispatch("status", NULL, NULL), EXIT_NO_SERVICE);
+}
+END_TEST
+
+START_TEST(test_failure_is_told) {
+        _cleanup_free_ char *said = NULL;
+        FILE *f = catch_begin(stderr);
+
+        answer = -EIO;
+        ck_assert_int_eq(dispatch("list", NULL, NULL), EXIT_BAD_INPUT);
+        said = catch_end(stderr, f);
+        ck_assert_ptr_nonnull(strstr(said, "'drivekeep list' failed: Input/output error"));
+}
+END_TEST
+
+START_TEST(test_unknown) {
+        _cleanup_free_ char *said = NULL;
+        FILE *f = catch_begin(stderr);
+
+        ck_assert_int_eq(dispatch("lsit", NULL, NULL), EXIT_BAD_INPUT);
+        said = catch_end(stderr, f);
+        ck_assert_ptr_nonnull(strstr(said, "there is no command 'lsit'; 'drivekeep --help' lists them"));
+        ck_assert_ptr_null(called.verb);
+}
+END_TEST
+
+START_TEST(test_output_that_cannot_be_written) {
+        ck_assert_ptr_nonnull(freopen("/dev/full", "w", stdout));
+        fputs("something", stdout);
+        ck_assert_int_eq(dispatch("list", NULL, NULL), EXIT_BAD_INPUT);
+}
+END_TEST
+
+/* argp exits by itself: with success after --help, and with argp_err_exit_status, which main.c sets, otherwise. */
+START_TEST(test_help) {
+        (void) dispatch("--help", NULL, NULL);
+}
+END_TEST
+
+START_TEST(test_nothing) {
+        (void) dispatch(NULL, NULL, NULL);
+}
+END_TEST
+
+START_TEST(test_option_before_verb) {
+        (void) dispatch("--json", "status", NULL);
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("verb");
+
+        tcase_add_loop_test(t, test_names, 0, ELEMENTSOF(names));
+        tcase_add_test(t, test_arguments);
+        tcase_add_test(t, test_exit_status);
+        tcase_add_test(t, test_failure_is_told);
+        tcase_add_test(t, test_unknown);
+        tcase_add_test(t, test_output_that_cannot_be_written);
+        tcase_add_exit_test(t, test_help, 0);
+        tcase_add_exit_test(t, test_nothing, 64);
+        tcase_add_exit_test(t, test_option_before_verb, 64);
+        return test_main("cli-verb", t);
+}

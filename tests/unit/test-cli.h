@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the tests of the command share: a scratch directory, records, and standard output caught in a string. */
+
+#include <check.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "record.h"
+
+static inline int test_main(const char *name, TCase *cases) {
+        Suite *s = suite_create(name);
+        SRunner *runner;
+        int failed;
+
+        suite_add_tcase(s, cases);
+        runner = srunner_create(s);
+        srunner_run_all(runner, CK_NORMAL);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static _unused_ char scratch[] = "/tmp/drivekeep-test-XXXXXX";
+
+/* A checked fixture: every test stands in a fresh directory, `scratch`. */
+static inline _unused_ void scratch_make(void) {
+        ck_assert_ptr_nonnull(mkdtemp(scratch));
+        ck_assert_int_eq(chdir(scratch), 0);
+}
+
+static inline int scratch_remove_one(const char *path, _unused_ const struct stat *st, _unused_ int type,
+                                     _unused_ struct FTW *ftw) {
+        return remove(path);
+}
+
+static inline _unused_ void scratch_remove(void) {
+        ck_assert_int_eq(nftw(scratch, scratch_remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static inline _unused_ void file_write(const char *path, const char *text) {
+        FILE *f = fopen(path, "we");
+
+        ck_assert_ptr_nonnull(f);
+        ck_assert_int_ge(fputs(text, f), 0);
+        ck_assert_int_eq(fclose(f), 0);
+}
+
+static inline _unused_ DriveRecord *record_of(const char *text) {
+        DriveRecord *r = NULL;
+
+        ck_assert_int_eq(drive_record_parse(text, strlen(text), &r), 0);
+        return r;
+}
+
+/* From here on, descriptor 1 or 2 goes to a file; catch_end() gives what was written there. */
+static inline _unused_ FILE *catch_begin(FILE *stream) {
+        FILE *f = tmpfile();
+
+        ck_assert_ptr_nonnull(f);
+        fflush(stream);
+        ck_assert_int_ge(dup2(fileno(f), fileno(stream)), 0);
+        return f;
+}
+
+static inline _unused_ char *catch_end(FILE *stream, FILE *f) {
+        char *text;
+        long size;
+
+        fflush(stream);
+        ck_assert_int_eq(fseek(f, 0, SEEK_END), 0);
+        size = ftell(f);
+        rewind(f);
+
+        text = calloc(1, (size_t) size + 1);
+        ck_assert_ptr_nonnull(text);
+        ck_assert_uint_eq(fread(text, 1, (size_t) size, f), (size_t) size);
+        (void) fclose(f);
+        return text;
+}
