@@ -1,0 +1,16 @@
+"""Drives that truly forget, for the system tests.
+
+    with Hba(f"{folder}/hba0", ports=4) as hba:
+        drive = hba.attach(0, AtaDrive(serial="A", apm=128))
+        with self.machine(extra_args=hba.qemu_args()) as machine:
+            drive.inject("hang", command=0xef, feature=5, seconds=5)
+            machine.run("hdparm -B 100 /dev/disk/by-id/ata-DRIVEKEEP_TESTDISK_A")
+            assert drive["apm"] == 100
+            machine.suspend(while_asleep=hba.power_cycle)
+            assert drive["apm"] == 128
+            print(drive.log)
+
+model.AtaDrive is the drive, log.Log what it was asked, fault.Fault what may go wrong,
+hba.Hba puts it on SATA (with the guest's kernel module in ivata/, built by build.py) and
+usb.UsbDisk behind a USB bridge.
+"""

@@ -1,0 +1,245 @@
+"""The feature sets of a drive: what each powers on with, reports and obeys.
+
+A new feature set is a class here (or in a file of its own), or a row of SWITCHES; it
+says which IDENTIFY words it fills and which commands, SET FEATURES subcommands and log
+pages are its own, and AtaDrive asks nothing else of it.
+"""
+
+from collections import namedtuple
+
+from .taskfile import Result, abort
+
+
+class Feature:
+    """One feature set. `drive` is the AtaDrive it belongs to."""
+
+    name = ""
+    volatile = True
+    ssp = True     # kept over a COMRESET, as long as software settings preservation is on
+
+    def __init__(self, drive, default):
+        self.drive = drive
+        self.default = default
+        self.value = default
+
+    def power_on(self):
+        """Forget: power was lost."""
+        if self.volatile:
+            self.value = self.default
+
+    def comreset(self, preserve):
+        """The link was reset; `preserve` says whether settings survive that."""
+        if not preserve and self.ssp:
+            self.power_on()
+
+    def state(self):
+        """What a test may look at, by name."""
+        return {self.name: self.value}
+
+    def words(self, words):
+        """Fill in this feature's part of IDENTIFY DEVICE."""
+
+    def commands(self):
+        """Opcode -> function(tf, data) returning a Result."""
+        return {}
+
+    def subcommands(self):
+        """(FEATURE, COUNT or None for any) of SET FEATURES -> function(tf)."""
+        return {}
+
+    def smart_logs(self):
+        """SMART log address -> Log page functions, see smart.LogPage."""
+        return {}
+
+    def gpl_logs(self):
+        """General purpose log address -> the same."""
+        return {}
+
+
+Row = namedtuple("Row", "on off supported enabled volatile", defaults=(True,))
+
+# Features that SET FEATURES only turns on and off. IDENTIFY places are (word, bit).
+SWITCHES = {
+    "write_cache": Row((0x02, None), (0x82, None), (82, 5), (85, 5)),
+    "lookahead": Row((0xaa, None), (0x55, None), (82, 6), (85, 6)),
+    "puis": Row((0x06, None), (0x86, None), (83, 5), (86, 5), volatile=False),
+    "ssp": Row((0x10, 6), (0x90, 6), (78, 6), (79, 6)),
+    "dipm": Row((0x10, 3), (0x90, 3), (78, 3), (79, 3)),
+    "free_fall": Row((0x41, None), (0xc1, None), (119, 5), (120, 5)),
+    "dsn": Row((0x63, 1), (0x63, 2), (119, 9), (120, 9)),
+    "keep_features": Row((0x66, None), (0xcc, None), None, None),
+}
+
+
+class Switch(Feature):
+    """A row of SWITCHES; the value is True or False."""
+
+    def __init__(self, drive, name, default):
+        super().__init__(drive, default)
+        self.name = name
+        self.row = SWITCHES[name]
+        self.volatile = self.row.volatile
+
+    def words(self, words):
+        for place, shown in ((self.row.supported, True), (self.row.enabled, self.value)):
+            if place and shown:
+                words[place[0]] |= 1 << place[1]
+
+    def subcommands(self):
+        return {self.row.on: lambda tf: self.turn(True),
+                self.row.off: lambda tf: self.turn(False)}
+
+    def turn(self, on):
+        self.value = on
+
+
+class Apm(Feature):
+    """Advanced power management. 255 stands for disabled. With `quantum`, a list of
+    levels, the drive takes the nearest of them, as many drives do."""
+
+    name = "apm"
+    DISABLED = 255
+
+    def __init__(self, drive, default, quantum=None, can_disable=True):
+        super().__init__(drive, default)
+        self.quantum = quantum
+        self.can_disable = can_disable
+
+    def words(self, words):
+        words[83] |= 1 << 3
+        if self.value != self.DISABLED:
+            words[86] |= 1 << 3
+            words[91] = self.value
+
+    def subcommands(self):
+        return {(0x05, None): self.set_level, (0x85, None): self.disable}
+
+    def set_level(self, tf):
+        level = tf.count & 0xff
+        if level in (0, 0xff):
+            raise abort()
+        if self.quantum:
+            level = min(self.quantum, key=lambda known: abs(known - level))
+        self.value = level
+
+    def disable(self, tf):
+        if not self.can_disable:
+            raise abort()
+        self.value = self.DISABLED
+
+
+class Acoustic(Feature):
+    """Automatic acoustic management; 0 stands for disabled. Not in SSP's list, and kept."""
+
+    name = "acoustic"
+    ssp = False
+    RECOMMENDED = 128
+
+    def words(self, words):
+        words[83] |= 1 << 9
+        words[94] = self.RECOMMENDED << 8 | self.value
+        if self.value:
+            words[86] |= 1 << 9
+
+    def subcommands(self):
+        return {(0x42, None): self.set_level, (0xc2, None): self.disable}
+
+    def set_level(self, tf):
+        if not 0x80 <= tf.count & 0xff <= 0xfe:
+            raise abort()
+        self.value = tf.count & 0xff
+
+    def disable(self, tf):
+        self.value = 0
+
+
+class WriteReadVerify(Feature):
+    """Verify after write; the value is None (off) or the mode, which ACS puts into
+    LBA 7:0. Mode 3 verifies the first COUNT * 1024 sectors."""
+
+    name = "wrv"
+    ssp = False
+
+    def __init__(self, drive, default):
+        super().__init__(drive, None if default is False else default)
+        self.count = 1
+
+    def words(self, words):
+        words[119] |= 1 << 1
+        words[210] = self.count * 1024 & 0xffff
+        words[211] = self.count * 1024 >> 16
+        words[212] = 0x8000   # mode 2, the vendor's number of sectors
+        if self.value is not None:
+            words[120] |= 1 << 1
+            words[220] = self.value
+
+    def subcommands(self):
+        return {(0x0b, None): self.enable, (0x8b, None): self.disable}
+
+    def enable(self, tf):
+        if tf.lba & 0xff > 3:
+            raise abort()
+        self.value = tf.lba & 0xff
+        if self.value == 3:
+            self.count = tf.count & 0xff
+
+    def disable(self, tf):
+        self.value = None
+
+
+class Transfer(Feature):
+    """The transfer mode, which the kernel sets and sets again."""
+
+    name = "transfer_mode"
+
+    def words(self, words):
+        words[63] = 0x0007
+        words[88] = 0x007f
+        word = {0x20: 63, 0x40: 88}.get(self.value & 0xf8)
+        if word:
+            words[word] |= 0x100 << (self.value & 7)
+
+    def subcommands(self):
+        return {(0x03, None): self.set_mode}
+
+    def set_mode(self, tf):
+        self.value = tf.count & 0xff
+
+
+class Multiple(Feature):
+    """SET MULTIPLE MODE; the value is the number of sectors, 0 for none."""
+
+    name = "multiple"
+    MOST = 16
+
+    def words(self, words):
+        words[47] = 0x8000 | self.MOST
+        if self.value:
+            words[59] |= 0x100 | self.value
+
+    def commands(self):
+        return {0xc6: self.set_multiple}
+
+    def set_multiple(self, tf, data):
+        if tf.count not in (0, 1, 2, 4, 8, self.MOST):
+            raise abort()
+        self.value = tf.count
+        return Result()
+
+
+class Security(Feature):
+    """The security feature set, of which only freezing is modelled; the value says
+    whether the drive is frozen. No password can be set."""
+
+    name = "frozen"
+
+    def words(self, words):
+        words[82] |= 1 << 1
+        words[128] = 0x0001 | self.value << 3
+
+    def commands(self):
+        return {0xf5: self.freeze}
+
+    def freeze(self, tf, data):
+        self.value = True
+        return Result()

@@ -1,0 +1,145 @@
+"""What a drive was asked, by whom, when, and what it answered."""
+
+import threading
+import time
+from dataclasses import dataclass, field
+
+COMMANDS = {
+    0x00: "NOP", 0x06: "DATA SET MANAGEMENT", 0x20: "READ", 0x24: "READ EXT",
+    0x25: "READ DMA EXT", 0x29: "READ MULTIPLE EXT", 0x2f: "READ LOG EXT",
+    0x30: "WRITE", 0x34: "WRITE EXT", 0x35: "WRITE DMA EXT", 0x39: "WRITE MULTIPLE EXT",
+    0x3d: "WRITE DMA FUA EXT", 0x3f: "WRITE LOG EXT", 0x40: "READ VERIFY",
+    0x42: "READ VERIFY EXT", 0xa1: "IDENTIFY PACKET", 0xb0: "SMART", 0xb1: "DCO",
+    0xb4: "SANITIZE", 0xc4: "READ MULTIPLE", 0xc5: "WRITE MULTIPLE", 0xc6: "SET MULTIPLE",
+    0xc8: "READ DMA", 0xca: "WRITE DMA", 0xe0: "STANDBY IMMEDIATE", 0xe1: "IDLE IMMEDIATE",
+    0xe2: "STANDBY", 0xe3: "IDLE", 0xe5: "CHECK POWER MODE", 0xe6: "SLEEP",
+    0xe7: "FLUSH CACHE", 0xea: "FLUSH CACHE EXT", 0xec: "IDENTIFY DEVICE",
+    0xef: "SET FEATURES", 0xf5: "SECURITY FREEZE LOCK",
+}
+
+# Commands that change what the drive does, as opposed to reading it.
+SETTING = {0xb1, 0xc6, 0xe0, 0xe1, 0xe2, 0xe3, 0xe6, 0xef, 0xf5}
+
+
+@dataclass
+class Entry:
+    """One command, or an event such as a power cycle (command None)."""
+
+    index: int
+    time: float                    # seconds of time.monotonic() on the host
+    command: int = None
+    feature: int = 0
+    count: int = 0
+    lba: int = 0
+    device: int = 0
+    status: int = None             # None: not answered (yet)
+    error: int = 0
+    mode: str = ""                 # the power mode that the command met
+    fault: str = ""                # kind of the injected fault that it met
+    origin: str = "event"          # 'passthrough', 'kernel' or 'event'
+    comm: str = ""
+    pid: int = 0
+    scsi_op: int = 0
+    data: bytes = field(default=b"", repr=False)   # first sector sent to the drive
+    text: str = ""                 # of an event
+    seconds: float = None          # until the answer
+
+    @property
+    def name(self):
+        if self.command is None:
+            return self.text
+        return COMMANDS.get(self.command, f"{self.command:02X}h")
+
+    @property
+    def sets(self):
+        """Whether it asks for a change of a setting (SCT writes included)."""
+        sct_write = self.command == 0xb0 and self.feature == 0xd6 and \
+            self.data[2:4] in (b"\x01\x00", b"\x03\x00")
+        return self.command in SETTING or sct_write
+
+    def registers(self):
+        """The registers as hex: command/feature, count, LBA."""
+        if self.command is None:
+            return ""
+        return f"{self.command:02X}/{self.feature:02X} {self.count:02X} {self.lba:06X}"
+
+
+class Log:
+    """Entries in the order of arrival; safe to read while the drive works."""
+
+    def __init__(self):
+        self._entries = []
+        self._changed = threading.Condition()
+
+    def add(self, **fields):
+        """Append an entry; its answer is filled in later by `answer`."""
+        with self._changed:
+            entry = Entry(len(self._entries), time.monotonic(), **fields)
+            self._entries.append(entry)
+            self._changed.notify_all()
+        return entry
+
+    def event(self, text):
+        return self.add(text=text)
+
+    def answer(self, entry, result):
+        with self._changed:
+            entry.status, entry.error = result.status, result.error
+            entry.seconds = time.monotonic() - entry.time
+            self._changed.notify_all()
+
+    def mark(self):
+        """A place in the log, to be given to `since` or `wait`."""
+        return len(self._entries)
+
+    def since(self, mark=0, **wanted):
+        """Entries from a mark on, filtered by attributes, e.g.
+        `since(m, command=0xef, feature=5, origin='passthrough')`; a wanted value
+        may be a set of values."""
+        with self._changed:
+            return [e for e in self._entries[mark:] if _matches(e, wanted)]
+
+    def wait(self, mark=0, timeout=30, number=1, **wanted):
+        """Like `since`, but wait for at least `number` entries, answered ones unless
+        `status=None` is wanted. Raises TimeoutError."""
+        def found():
+            return [e for e in self._entries[mark:] if _matches(e, wanted)
+                    and ("status" in wanted or e.command is None or e.status is not None)]
+        with self._changed:
+            if not self._changed.wait_for(lambda: len(found()) >= number, timeout):
+                raise TimeoutError(f"{len(found())} of {number} commands like {wanted} "
+                                   f"in {timeout} s:\n{table(self._entries[mark:])}")
+            return found()
+
+    def last(self):
+        """Time of the newest command, or None: for waiting until it is quiet."""
+        with self._changed:
+            times = [e.time for e in self._entries if e.command is not None]
+        return times[-1] if times else None
+
+    def __str__(self):
+        return table(self.since())
+
+
+def _matches(entry, wanted):
+    for name, value in wanted.items():
+        actual = getattr(entry, name)
+        if actual not in value if isinstance(value, (set, frozenset)) else actual != value:
+            return False
+    return True
+
+
+def table(entries):
+    """Entries as text: seconds since the first, who, registers, status."""
+    if not entries:
+        return "(no commands)"
+    start = entries[0].time
+    lines = [f'{"s":>9}  {"origin":11} {"comm":15} {"cmd/ft ct lba":16} {"st/er":6} '
+             f'{"took":>7} {"mode":8} {"fault":7} name']
+    for e in entries:
+        status = "--" if e.status is None else f"{e.status:02X}/{e.error:02X}"
+        took = "" if e.seconds is None else f"{e.seconds * 1000:.1f}ms"
+        lines.append(f"{e.time - start:9.3f}  {e.origin:11} {e.comm:15} "
+                     f'{e.registers():16} {status if e.command is not None else "":6} '
+                     f"{took:>7} {e.mode:8} {e.fault:7} {e.name}")
+    return "\n".join(lines)

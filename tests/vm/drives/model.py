@@ -1,0 +1,203 @@
+"""A drive that truly forgets: an ATA disk whose volatile state ends with its power."""
+
+import threading
+import time
+
+from . import feature, smart
+from .fault import Fault, FaultList, refuse
+from .identify import identify
+from .log import Log
+from .power import Power
+from .store import SECTOR, Store
+from .taskfile import ID_NOT_FOUND, CommandFailed, NoAnswer, Result, abort
+
+READ = {0x20, 0x24, 0x25, 0x29, 0xc4, 0xc8}
+WRITE = {0x30, 0x34, 0x35, 0x39, 0x3d, 0xc5, 0xca, 0xce}
+VERIFY = {0x40, 0x41, 0x42}
+FLUSH = {0xe7, 0xea}
+
+
+class AtaDrive:
+    """One drive. Each feature's argument is its value at power-on, None where the drive
+    does not have the feature at all:
+
+    apm                  1..254, or 255 for disabled; `apm_quantum` lists the levels that
+                         the drive rounds to, `apm_can_disable=False` refuses 85h
+    acoustic             128..254, or 0 for disabled
+    write_cache, lookahead, ssp, dipm, puis, dsn, free_fall      True or False
+    wrv                  write-read-verify: False or the mode 0..3
+    erc                  (read, write) in units of 100 ms; `erc_minimum` the lowest limit
+    security             True: can be frozen
+    smart                True or False (disabled)
+
+    path (a sparse file, kept if it exists), size_mb, rpm (1: not rotating),
+    spin_up_seconds, time_scale (speed of the standby timer) and physical_4k describe the
+    rest of it. All methods may be called from any thread.
+    """
+
+    def __init__(self, model="DRIVEKEEP TESTDISK", serial="SN-0001", firmware="FW01",
+                 wwn=None, size_mb=64, path=None, *, rpm=7200, physical_4k=False,
+                 apm=128, apm_quantum=None, apm_can_disable=True, acoustic=None,
+                 write_cache=True, lookahead=True, erc=(0, 0), erc_minimum=65, ssp=True,
+                 dipm=None, puis=None, wrv=None, dsn=None, free_fall=None, security=True,
+                 smart_enabled=True, spin_up_seconds=0, time_scale=1):
+        self.model, self.serial, self.firmware, self.wwn = model, serial, firmware, wwn
+        self.rpm, self.physical_4k = rpm, physical_4k
+        self.store = Store(path, size_mb)
+        self.sectors = self.store.sectors
+        self.log = Log()
+        self.faults = FaultList()
+        self.power_cycles = 1
+        self.powered_since = time.monotonic()
+        self._lock = threading.Condition()
+        self._resets = 0
+
+        self.power = Power(self, time_scale, spin_up_seconds)
+        self.features = [self.power, feature.Transfer(self, 0), feature.Multiple(self, 0),
+                         feature.Switch(self, "keep_features", False)]
+        switches = {"write_cache": write_cache, "lookahead": lookahead, "ssp": ssp,
+                    "dipm": dipm, "puis": puis, "dsn": dsn, "free_fall": free_fall}
+        self.features += [feature.Switch(self, name, default)
+                          for name, default in switches.items() if default is not None]
+        if apm is not None:
+            self.features.append(feature.Apm(self, apm, apm_quantum, apm_can_disable))
+        if acoustic is not None:
+            self.features.append(feature.Acoustic(self, acoustic))
+        if wrv is not None:
+            self.features.append(feature.WriteReadVerify(self, wrv))
+        if security:
+            self.features.append(feature.Security(self, False))
+        if smart_enabled is not None:
+            self.features.append(smart.Smart(self, smart_enabled))
+        self.sct = None if erc is None else smart.Sct(self, erc, erc_minimum)
+        if self.sct:
+            self.features.append(self.sct)
+        self._gather()
+
+    def _gather(self):
+        """Collect what the features obey into the tables that `_perform` looks up."""
+        self._commands = {opcode: self._media for opcode in READ | WRITE | VERIFY}
+        self._commands |= {opcode: self._flush for opcode in FLUSH}
+        self._commands |= {0xec: self._identify, 0xef: self._set_features}
+        self._subcommands, self.smart_logs, self.gpl_logs = {}, {}, {}
+        for each in self.features:
+            self._commands |= each.commands()
+            self._subcommands |= each.subcommands()
+            self.smart_logs |= each.smart_logs()
+            self.gpl_logs |= each.gpl_logs()
+
+    # What a test does to the drive
+
+    def power_cycle(self):
+        """Take the power away and give it back."""
+        with self._lock:
+            self.log.event("power cycle")
+            self.power_cycles += 1
+            self.powered_since = time.monotonic()
+            for each in self.features:
+                each.power_on()
+            self._interrupt()
+
+    def comreset(self):
+        """Reset the link, which ends the command that the drive is busy with."""
+        with self._lock:
+            self.log.event("comreset")
+            preserve = any(each.name == "ssp" and each.value for each in self.features)
+            for each in self.features:
+                each.comreset(preserve)
+            self._interrupt()
+
+    def inject(self, kind, **match):
+        """Add a fault, see fault.Fault; returns it (`fault.struck` counts)."""
+        return self.faults.add(Fault(kind, **match))
+
+    def state(self):
+        """The state as a dict: a value per feature, and mode, spin_ups ..."""
+        with self._lock:
+            self.power.tick()
+            merged = {}
+            for each in self.features:
+                merged |= each.state()
+            return merged
+
+    def __getitem__(self, name):
+        return self.state()[name]
+
+    def identify(self):
+        """The IDENTIFY DEVICE data of this moment, past all faults."""
+        with self._lock:
+            return identify(self)
+
+    # What the host does to the drive
+
+    def execute(self, tf, data=b""):
+        """Obey a command; returns a Result, or None if it is never answered."""
+        with self._lock:
+            self.power.tick()
+            fault = self.faults.strike(tf)
+            entry = self.log.add(
+                command=tf.command, feature=tf.feature, count=tf.count, lba=tf.lba,
+                device=tf.device, mode=self.power.mode, fault=fault.kind if fault else "",
+                origin=tf.origin, comm=tf.comm, pid=tf.pid, scsi_op=tf.scsi_op,
+                data=bytes(data[:SECTOR]))
+            try:
+                result = self._perform(tf, data, fault)
+            except CommandFailed as failed:
+                result = Result(failed.status, failed.error, tf.count, tf.lba, tf.device)
+            except NoAnswer:
+                return None
+            result.fault = fault
+            self.log.answer(entry, result)
+            return result
+
+    def pause(self, seconds):
+        """Be busy for a while; a reset ends that and the command with it."""
+        resets = self._resets
+        if seconds and self._lock.wait_for(lambda: self._resets != resets, seconds):
+            raise NoAnswer
+
+    def _interrupt(self):
+        self._resets += 1
+        self._lock.notify_all()
+
+    def _perform(self, tf, data, fault):
+        self.power.require_awake()
+        if fault:
+            refuse(fault)
+            if fault.kind == "ignore":
+                return Result(count=tf.count, lba=tf.lba)
+            if fault.kind == "hang":
+                self.pause(fault.seconds)
+        command = self._commands.get(tf.command)
+        if command is None:
+            raise abort()
+        result = command(tf, data)
+        self.power.used(tf)
+        if fault and fault.kind == "corrupt" and result.data:
+            result.data = result.data[:-1] + bytes([result.data[-1] ^ 0xff])
+        return result
+
+    def _identify(self, tf, data):
+        return Result(data=identify(self))
+
+    def _set_features(self, tf, data):
+        function = self._subcommands.get((tf.feature, tf.count)) or \
+            self._subcommands.get((tf.feature, None))
+        if function is None:
+            raise abort()
+        function(tf)
+        return Result()
+
+    def _media(self, tf, data):
+        count = tf.sectors
+        if tf.lba + count > self.sectors:
+            raise abort(ID_NOT_FOUND)
+        self.power.spin_up()
+        if tf.command in READ:
+            return Result(lba=tf.lba, data=self.store.read(tf.lba, count))
+        if tf.command in WRITE:
+            self.store.write(tf.lba, data[:count * SECTOR])
+        return Result(lba=tf.lba)
+
+    def _flush(self, tf, data):
+        return Result()

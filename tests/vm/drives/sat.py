@@ -1,0 +1,246 @@
+"""A SCSI to ATA translator, as found in USB docks, with the faults of real ones."""
+
+import struct
+
+from .store import SECTOR
+from .taskfile import DF, ERR, Result, Taskfile
+
+GOOD, CHECK_CONDITION = 0, 2
+
+RECOVERED, MEDIUM, HARDWARE, ILLEGAL, ATTENTION, ABORTED = 1, 3, 4, 5, 6, 0xb
+REGISTERS = (0x00, 0x1d)         # ATA pass-through information available
+INVALID_OPCODE, INVALID_FIELD = (0x20, 0x00), (0x24, 0x00)
+POWER_ON, BECAME_READY = (0x29, 0x00), (0x28, 0x00)
+
+
+class CheckCondition(Exception):
+    """A SCSI command that ends with sense data, perhaps after data."""
+
+    def __init__(self, sense, data=b""):
+        super().__init__(sense.hex(" "))
+        self.sense, self.data = sense, data
+
+
+def fixed_sense(key, code, information=bytes(4), specific=bytes(4)):
+    return bytes([0x70, 0, key]) + information + bytes([10]) + specific + \
+        bytes(code) + bytes(4)
+
+
+def descriptor_sense(key, code, descriptor=b""):
+    return bytes([0x72, key, *code, 0, 0, 0, len(descriptor)]) + descriptor
+
+
+class SatBridge:
+    """The translator in front of a drive.
+
+    sense            how registers come back: 'descriptor' or 'fixed' sense, or 'none':
+                     CK_COND is ignored, and success is just GOOD
+    cache_identify   IDENTIFY DEVICE is asked of the drive once, and repeated from memory
+    passthrough      lengths of the ATA PASS-THROUGH commands that it knows
+    """
+
+    def __init__(self, drive, sense="descriptor", cache_identify=False,
+                 passthrough=(16, 12), vendor="DOCK", product="SATA Bridge",
+                 revision="0100", serial="DOCK0001"):
+        if sense not in ("descriptor", "fixed", "none"):
+            raise ValueError(f"no such sense format: {sense!r}")
+        self.drive, self.sense_format = drive, sense
+        self.cache_identify, self.passthrough = cache_identify, passthrough
+        self.vendor, self.product, self.revision = vendor, product, revision
+        self.serial = serial
+        self.power_on()
+
+    def power_on(self):
+        """It was plugged in, with its drive."""
+        self._identify = None
+        self._sense = bytes(18)
+        self._attentions = [POWER_ON, BECAME_READY]
+        self._seen_power_cycles = self.drive.power_cycles
+
+    def execute(self, cdb, data, length):
+        """Obey a SCSI command: `data` is what came with it, `length` what may go back.
+        Returns (status, data), or None if there is no answer."""
+        if cdb[0] == 0x03:
+            return GOOD, self._sense[:length]
+        if self._seen_power_cycles != self.drive.power_cycles:
+            self._seen_power_cycles = self.drive.power_cycles
+            self._attentions = [POWER_ON]
+        try:
+            self._sense = bytes(18)
+            if self._attentions and cdb[0] not in (0x12, 0xa0):
+                raise CheckCondition(self._plain_sense(ATTENTION, self._attentions.pop(0)))
+            command = COMMANDS.get(cdb[0])
+            if command is None:
+                raise self._illegal(INVALID_OPCODE)
+            answer = command(self, cdb, data)
+        except CheckCondition as check:
+            self._sense = check.sense
+            return CHECK_CONDITION, check.data[:length]
+        return None if answer is None else (GOOD, answer[:length])
+
+    # Sense data
+
+    def _plain_sense(self, key, code):
+        make = descriptor_sense if self.sense_format == "descriptor" else fixed_sense
+        return make(key, code)
+
+    def _illegal(self, code):
+        return CheckCondition(self._plain_sense(ILLEGAL, code))
+
+    def _register_sense(self, key, code, tf, result):
+        """Sense data with the drive's registers, in this bridge's format."""
+        lba, count = result.lba, result.count
+        if self.sense_format == "descriptor":
+            low, high = lba.to_bytes(6, "little")[:3], lba.to_bytes(6, "little")[3:]
+            return descriptor_sense(key, code, bytes([
+                0x09, 0x0c, tf.ext, result.error, count >> 8, count & 0xff, high[0], low[0],
+                high[1], low[1], high[2], low[2], result.device, result.status]))
+        upper = tf.ext << 7 | (count > 0xff) << 6 | (lba > 0xffffff) << 5
+        return fixed_sense(key, code,
+                           bytes([result.error, result.status, result.device, count & 0xff]),
+                           bytes([upper]) + lba.to_bytes(6, "little")[:3])
+
+    # Towards the drive
+
+    def _ata(self, tf):
+        """A command of the bridge's own; failures become plain sense."""
+        return self._send(tf, b"")
+
+    def _send(self, tf, data):
+        result = self.drive.execute(tf, data)
+        if result is not None and result.status & (ERR | DF):
+            key = HARDWARE if result.status & DF else MEDIUM
+            raise CheckCondition(self._plain_sense(key, (0x11 if key == MEDIUM else 0x44, 0)))
+        return result
+
+    def ata_pass_through(self, cdb, data):
+        long = cdb[0] == 0x85
+        if (16 if long else 12) not in self.passthrough:
+            raise self._illegal(INVALID_OPCODE)
+        tf = _taskfile16(cdb) if long else _taskfile12(cdb)
+        if tf.command == 0xec and self._identify is not None:
+            result = Result(data=self._identify)
+        else:
+            result = self.drive.execute(tf, data)
+        if result is None:
+            return None
+        fault = result.fault
+        if fault and fault.kind == "sense":
+            key, *code = fault.sense
+            raise CheckCondition(self._plain_sense(key, code))
+        if fault and fault.kind == "empty":
+            raise CheckCondition(bytes(18), result.data)
+        if result.status & (ERR | DF):
+            key = HARDWARE if result.status & DF else ABORTED
+            if self.sense_format == "none":
+                raise CheckCondition(fixed_sense(key, (0, 0)))
+            raise CheckCondition(self._register_sense(key, (0, 0), tf, result))
+        if tf.command == 0xec and self.cache_identify:
+            self._identify = result.data
+        if cdb[2] & 0x20 and self.sense_format != "none":
+            raise CheckCondition(self._register_sense(RECOVERED, REGISTERS, tf, result),
+                                 result.data)
+        return result.data
+
+    # SCSI commands: function(cdb, data) returns data, or None for no answer
+
+    def nothing(self, cdb, data):
+        return b""
+
+    def inquiry(self, cdb, data):
+        if not cdb[1] & 1:
+            name = f"{self.vendor:8.8}{self.product:16.16}{self.revision:4.4}"
+            return bytes([0, 0, 6, 2, 91, 0, 0, 2]) + name.encode() + bytes(60)
+        pages = {0x00: bytes([0x00, 0x80, 0x83]), 0x80: self.serial.encode(),
+                 0x83: self._identification()}
+        if cdb[2] not in pages:
+            raise self._illegal(INVALID_FIELD)
+        page = pages[cdb[2]]
+        return bytes([0, cdb[2], 0, len(page)]) + page
+
+    def _identification(self):
+        text = f"{self.vendor:8.8}{self.product:16.16}{self.serial}".encode()
+        return bytes([2, 1, 0, len(text)]) + text
+
+    def mode_sense(self, cdb, data):
+        page, long = cdb[2] & 0x3f, cdb[0] == 0x5a
+        if page not in (0x08, 0x3f):
+            raise self._illegal(INVALID_FIELD)
+        wce = self.drive.state().get("write_cache", False)
+        caching = bytes([0x08, 0x12, wce << 2]) + bytes(17)
+        if cdb[2] >> 6 == 1:               # which bits can be changed
+            caching = bytes([0x08, 0x12, 0x04]) + bytes(17)
+        if long:
+            return struct.pack(">HBBBBH", 6 + len(caching), 0, 0, 0, 0, 0) + caching
+        return bytes([3 + len(caching), 0, 0, 0]) + caching
+
+    def mode_select(self, cdb, data):
+        long = cdb[0] == 0x55
+        descriptors = struct.unpack_from(">H", data, 6)[0] if long else data[3]
+        page = data[(8 if long else 4) + descriptors:]
+        if len(page) < 3 or page[0] & 0x3f != 0x08:
+            raise self._illegal(INVALID_FIELD)
+        return self._done(self._ata(Taskfile(0xef, 0x02 if page[2] & 4 else 0x82)))
+
+    def start_stop(self, cdb, data):
+        spin_up = cdb[4] & 1
+        return self._done(self._ata(Taskfile(0x40, count=1) if spin_up else Taskfile(0xe0)))
+
+    def synchronize(self, cdb, data):
+        return self._done(self._ata(Taskfile(0xea, ext=True)))
+
+    def read_capacity_10(self, cdb, data):
+        return struct.pack(">II", min(self.drive.sectors - 1, 0xffffffff), SECTOR)
+
+    def read_capacity_16(self, cdb, data):
+        if cdb[1] & 0x1f != 0x10:
+            raise self._illegal(INVALID_FIELD)
+        return struct.pack(">QI", self.drive.sectors - 1, SECTOR) + bytes(20)
+
+    def report_luns(self, cdb, data):
+        return struct.pack(">II", 8, 0) + bytes(8)
+
+    def read(self, cdb, data):
+        result = self._ata(_media(0x25, cdb))
+        return None if result is None else result.data
+
+    def write(self, cdb, data):
+        return self._done(self._send(_media(0x35, cdb), data))
+
+    @staticmethod
+    def _done(result):
+        return None if result is None else b""
+
+
+COMMANDS = {
+    0x00: SatBridge.nothing, 0x12: SatBridge.inquiry, 0x15: SatBridge.mode_select,
+    0x1a: SatBridge.mode_sense, 0x1b: SatBridge.start_stop, 0x1e: SatBridge.nothing,
+    0x25: SatBridge.read_capacity_10, 0x28: SatBridge.read, 0x2a: SatBridge.write,
+    0x35: SatBridge.synchronize, 0x55: SatBridge.mode_select, 0x5a: SatBridge.mode_sense,
+    0x85: SatBridge.ata_pass_through, 0x88: SatBridge.read, 0x8a: SatBridge.write,
+    0x91: SatBridge.synchronize, 0x9e: SatBridge.read_capacity_16,
+    0xa0: SatBridge.report_luns, 0xa1: SatBridge.ata_pass_through,
+}
+
+
+def _media(command, cdb):
+    """READ or WRITE (10) or (16) as a 48-bit DMA command."""
+    if cdb[0] & 0xe0 == 0x80:
+        lba, count = struct.unpack_from(">QI", cdb, 2)
+    else:
+        lba, count = struct.unpack_from(">IxH", cdb, 2)
+    return Taskfile(command, lba=lba, count=count, ext=True, scsi_op=cdb[0])
+
+
+def _taskfile16(cdb):
+    ext = bool(cdb[1] & 1)
+    lba = cdb[8] | cdb[10] << 8 | cdb[12] << 16
+    lba |= cdb[7] << 24 | cdb[9] << 32 | cdb[11] << 40 if ext else (cdb[13] & 0x0f) << 24
+    return Taskfile(cdb[14], cdb[4] | (cdb[3] << 8 if ext else 0),
+                    cdb[6] | (cdb[5] << 8 if ext else 0), lba, cdb[13], ext,
+                    "passthrough", scsi_op=0x85)
+
+
+def _taskfile12(cdb):
+    lba = cdb[5] | cdb[6] << 8 | cdb[7] << 16 | (cdb[8] & 0x0f) << 24
+    return Taskfile(cdb[9], cdb[3], cdb[4], lba, cdb[8], False, "passthrough", scsi_op=0xa1)

@@ -1,0 +1,187 @@
+"""SMART, SCT and the general purpose logs, as far as smartctl needs them."""
+
+import struct
+import time
+
+from .feature import Feature
+from .taskfile import Result, abort
+
+KEY = 0xc24f        # LBA 23:8 of every SMART command
+LOG_SCT = 0xe0
+
+# id, flags, current value, threshold
+ATTRIBUTES = ((4, 0x32, 100, 20), (5, 0x33, 100, 10), (9, 0x32, 100, 0),
+              (12, 0x32, 100, 20), (194, 0x22, 65, 0))
+
+
+def _sum_to_zero(page):
+    page[511] = -sum(page[:511]) & 0xff
+    return bytes(page)
+
+
+class Smart(Feature):
+    """SMART; the value says whether it is enabled. Not lost at power-off."""
+
+    name = "smart"
+    volatile = False
+
+    def words(self, words):
+        words[82] |= 1
+        words[84] |= 1 << 5 | 0x0003     # general purpose logs; error log, self-test
+        if self.value:
+            words[85] |= 1
+
+    def commands(self):
+        return {0xb0: self.smart, 0x2f: self.read_log_ext}
+
+    def smart(self, tf, data):
+        if tf.lba >> 8 & 0xffff != KEY:
+            raise abort()
+        if tf.feature == 0xd8:
+            self.value = True
+            return Result()
+        if not self.value:
+            raise abort()
+        function = {0xd0: self.read_data, 0xd1: self.read_thresholds, 0xd2: self.accept,
+                    0xd4: self.accept, 0xd5: self.read_log, 0xd6: self.write_log,
+                    0xd9: self.disable, 0xda: self.status, 0xdb: self.accept}.get(tf.feature)
+        if function is None:
+            raise abort()
+        return function(tf, data)
+
+    def accept(self, tf, data):
+        return Result()
+
+    def disable(self, tf, data):
+        self.value = False
+        return Result()
+
+    def status(self, tf, data):
+        return Result(lba=KEY << 8)       # unchanged: no threshold exceeded
+
+    def read_data(self, tf, data):
+        self.drive.power.spin_up()
+        page = bytearray(512)
+        page[0] = 16
+        hours = int(time.monotonic() - self.drive.powered_since) // 3600
+        raw = {4: self.drive.power.spin_ups, 9: hours, 12: self.drive.power_cycles, 194: 35}
+        for i, (ident, flags, current, _) in enumerate(ATTRIBUTES):
+            struct.pack_into("<BHBBIH", page, 2 + 12 * i, ident, flags, current, current,
+                             raw.get(ident, 0), 0)
+        page[367], page[368], page[370] = 0x1b, 0x03, 0x01
+        page[372], page[373] = 1, 1
+        return Result(data=_sum_to_zero(page))
+
+    def read_thresholds(self, tf, data):
+        page = bytearray(512)
+        page[0] = 16
+        for i, (ident, _, _, threshold) in enumerate(ATTRIBUTES):
+            page[2 + 12 * i], page[3 + 12 * i] = ident, threshold
+        return Result(data=_sum_to_zero(page))
+
+    def read_log(self, tf, data):
+        self.drive.power.spin_up()
+        return Result(data=self._pages(self.drive.smart_logs, tf.lba & 0xff, 0, tf.count))
+
+    def read_log_ext(self, tf, data):
+        self.drive.power.spin_up()
+        first = tf.lba >> 8 & 0xff | tf.lba >> 24 & 0xff00
+        return Result(data=self._pages(self.drive.gpl_logs, tf.lba & 0xff, first, tf.count))
+
+    def _pages(self, logs, address, first, count):
+        if address not in logs:
+            raise abort()
+        pages = logs[address]()
+        if not 0 < count <= len(pages) // 512 - first:
+            raise abort()
+        return pages[first * 512:(first + count) * 512]
+
+    def write_log(self, tf, data):
+        if tf.lba & 0xff != LOG_SCT or self.drive.sct is None:
+            raise abort()
+        return self.drive.sct.command(data)
+
+    def smart_logs(self):
+        return {0x00: lambda: self._directory(self.drive.smart_logs),
+                0x01: self.error_log, 0x06: self.self_test_log}
+
+    def gpl_logs(self):
+        return {0x00: lambda: self._directory(self.drive.gpl_logs)}
+
+    def _directory(self, logs):
+        page = bytearray(512)
+        page[0] = 1
+        for address in logs:
+            if address:
+                page[2 * address] = len(logs[address]()) // 512
+        return bytes(page)
+
+    def error_log(self):
+        page = bytearray(512)
+        page[0] = 1
+        return _sum_to_zero(page)
+
+    def self_test_log(self):
+        page = bytearray(512)
+        page[0] = 1
+        return _sum_to_zero(page)
+
+
+class Sct(Feature):
+    """SMART command transport with error recovery control; the value is the pair
+    (read, write) of time limits in units of 100 ms, 0 for none. Limits are volatile
+    and not in SSP's list; this drive keeps them over a COMRESET."""
+
+    name = "erc"
+    ssp = False
+
+    def __init__(self, drive, default, minimum):
+        super().__init__(drive, tuple(default))
+        self.minimum = minimum
+        self._outcome = (0, 0, 0)        # extended status, action, function
+
+    def power_on(self):
+        super().power_on()
+        self._outcome = (0, 0, 0)
+
+    def words(self, words):
+        words[206] |= 1 << 0 | 1 << 3
+
+    def smart_logs(self):
+        return {LOG_SCT: self.status}
+
+    def gpl_logs(self):
+        return {LOG_SCT: self.status}
+
+    def status(self):
+        page = bytearray(512)
+        struct.pack_into("<HHHI", page, 0, 3, 1, 1, 0)
+        page[10] = 0 if self.drive.power.mode == "active" else 1
+        struct.pack_into("<HHH", page, 14, *self._outcome)
+        page[200:206] = bytes((35, 25, 40, 20, 45, 0))     # temperatures
+        struct.pack_into("<HH", page, 214, 0xc24f, self.minimum)
+        return bytes(page)
+
+    def command(self, data):
+        action, function, selection, limit = struct.unpack_from("<4H", data)
+        self._outcome = (self._check(action, function, selection, limit), action, function)
+        if self._outcome[0]:
+            raise abort()
+        if function == 1:
+            read, write = self.value
+            self.value = (limit, write) if selection == 1 else (read, limit)
+            return Result()
+        limit = self.value[selection - 1]
+        return Result(count=limit & 0xff, lba=KEY << 8 | limit >> 8)
+
+    def _check(self, action, function, selection, limit):
+        """The extended status code of a command; 0 means that it is a good one."""
+        if action != 3:
+            return 0x0003                 # unknown action
+        if function not in (1, 2):
+            return 0x0004
+        if selection not in (1, 2):
+            return 0x0005
+        if function == 1 and 0 < limit < self.minimum:
+            return 0x0005 + selection     # below the minimum, for reading or writing
+        return 0

@@ -1,0 +1,86 @@
+"""An ATA command's registers, and the registers that come back."""
+
+from dataclasses import dataclass
+
+ERR, DF, DRDY, SEEK_DONE = 0x01, 0x20, 0x40, 0x10
+READY = DRDY | SEEK_DONE
+
+ABORTED = 0x04
+UNCORRECTABLE = 0x40
+ID_NOT_FOUND = 0x10
+
+
+@dataclass
+class Taskfile:
+    """What the host sends; a 28-bit LBA includes the low half of DEVICE."""
+
+    command: int
+    feature: int = 0
+    count: int = 0
+    lba: int = 0
+    device: int = 0x40
+    ext: bool = False        # a 48-bit command
+    origin: str = "kernel"   # or 'passthrough': sent by a program through SG_IO
+    comm: str = ""           # the task that issued it, as far as is known
+    pid: int = 0
+    scsi_op: int = 0
+
+    @classmethod
+    def from_fis(cls, fis, ext, **issuer):
+        """Unpack a register FIS, host to device."""
+        lba = int.from_bytes(fis[4:7], "little")
+        feature, count, device = fis[3], fis[12], fis[7]
+        if ext:
+            lba |= int.from_bytes(fis[8:11], "little") << 24
+            feature |= fis[11] << 8
+            count |= fis[13] << 8
+        else:
+            lba |= (device & 0x0f) << 24
+        return cls(fis[2], feature, count, lba, device, ext, **issuer)
+
+    @property
+    def sectors(self):
+        """COUNT of a media command, where zero stands for the largest number."""
+        return self.count or (0x10000 if self.ext else 0x100)
+
+
+@dataclass
+class Result:
+    """What the drive answers."""
+
+    status: int = READY
+    error: int = 0
+    count: int = 0
+    lba: int = 0
+    device: int = 0x40
+    data: bytes = b""
+    fault: object = None      # the injected fault that it met
+
+    def to_fis(self):
+        """Pack as a register FIS, device to host."""
+        lba = self.lba.to_bytes(6, "little")
+        return bytes([0x34, 0x40, self.status, self.error, *lba[:3], self.device,
+                      *lba[3:], 0, self.count & 0xff, self.count >> 8 & 0xff,
+                      0, 0, 0, 0, 0, 0])
+
+
+class CommandFailed(Exception):
+    """A command that ends with an error status."""
+
+    def __init__(self, status, error=0):
+        super().__init__(f"status {status:02X}h, error {error:02X}h")
+        self.status = status
+        self.error = error
+
+
+def abort(error=ABORTED):
+    """The drive's way to say no."""
+    return CommandFailed(READY | ERR, error)
+
+
+def device_fault():
+    return CommandFailed(DRDY | DF | ERR, ABORTED)
+
+
+class NoAnswer(Exception):
+    """The drive never answers; only a reset ends the command."""

@@ -1,0 +1,370 @@
+#!/usr/bin/env python3
+"""The guest: a Debian 12 root file system, its kernel and a small initrd, built from packages and cached.
+
+Two stages, each cached by a hash of what goes into it: a base tree (a minute, when the package list or the archive's
+kernel changes) and a disk image with drivekeep, the drive module and the agent in it (seconds, at every new build).
+"""
+import argparse
+import contextlib
+import dataclasses
+import fcntl
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+RELEASE = "bookworm"
+DISK_SIZE = "2500M"
+BASES_KEPT = 2
+IMAGES_KEPT = 4     # a disk image is half a gigabyte, and every build of drivekeep makes another
+
+PACKAGES = """
+    linux-image-amd64 systemd systemd-sysv udev dbus kmod mount passwd util-linux procps perl-base busybox-static
+    hdparm smartmontools sdparm sg3-utils nvme-cli e2fsprogs fdisk mdadm lvm2 cryptsetup
+    libsystemd0 libudev1 libconfig9 libjson-c5 libsmartcols1 libasan8 libubsan1
+""".split()
+
+# Half of Debian's kernel package: no drive hangs on these.
+UNWANTED_PATHS = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/lib/modules/*/kernel/sound/*"] + [
+    f"/lib/modules/*/kernel/drivers/{name}/*" for name in ("gpu", "media", "net", "infiniband", "staging", "iio")]
+
+# Each of these changes a drive on its own account, which must be drivekeep's doing and no one else's here.
+MEDDLERS = ["usr/lib/udev/rules.d/85-hdparm.rules", "usr/lib/systemd/system-sleep/hdparm"]
+
+# These only cost time under emulation, or wake up in the middle of a test; smartd and the mdcheck timers read drives.
+MASKED_UNITS = """
+    apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer
+    systemd-tmpfiles-clean.timer mdcheck_start.timer mdcheck_continue.timer mdmonitor-oneshot.timer smartmontools.service
+    nvmefc-boot-connections.service nvmf-autoconnect.service systemd-pstore.service lvm2-monitor.service
+    getty@tty1.service serial-getty@ttyS0.service dev-hugepages.mount dev-mqueue.mount sys-kernel-debug.mount
+    sys-kernel-tracing.mount systemd-binfmt.service proc-sys-fs-binfmt_misc.automount sys-fs-fuse-connections.mount
+    sys-kernel-config.mount modprobe@drm.service modprobe@fuse.service modprobe@configfs.service uuidd.socket
+""".split()
+
+# The root is mounted read-only, so that systemd-fsck-root.service has its work to do as on a machine without an initrd.
+# A second archive behind this one may bring /overlay (files of one test) and /setup (a script for the root, in a chroot).
+INIT = """#!/bin/busybox sh
+umask 022
+mount -t proc proc /proc
+mount -t devtmpfs dev /dev
+while read -r module; do insmod "$module"; done < /modules
+until [ -b /dev/vda ]; do sleep 0.1; done
+mount -t ext4 -o ro /dev/vda /root || poweroff -f
+mount --move /dev /root/dev
+if [ -e /overlay ] || [ -e /setup ]; then
+    mount -o remount,rw /root
+    if [ -e /overlay ]; then cp -dRf /overlay/. /root/ || { echo "overlay failed" > /root/dev/console; poweroff -f; }; fi
+    if [ -e /setup ]; then
+        chroot /root /bin/sh -e < /setup > /root/dev/console 2>&1 ||
+            { echo "setup failed" > /root/dev/console; sleep 1; poweroff -f; }
+    fi
+    mount -o remount,ro /root
+fi
+umount /proc
+exec switch_root /root /sbin/init "$@"
+"""
+INITRD_MODULES = ["virtio_pci", "virtio_blk", "ext4", "virtio_console"]
+INITRD_APPLETS = ["sh", "mount", "umount", "insmod", "sleep", "cp", "chroot", "switch_root", "poweroff"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Base:
+    """The first stage: everything that comes from packages."""
+    key: str
+    tree: pathlib.Path      # a tar archive
+    kernel: pathlib.Path
+    initrd: pathlib.Path
+    version: str            # of the kernel, as `uname -r` says it
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """What a Machine boots; the disk is only ever read, machines write to overlays."""
+    disk: pathlib.Path
+    kernel: pathlib.Path
+    initrd: pathlib.Path
+    version: str
+
+
+def cache_directory():
+    path = os.environ.get("DRIVEKEEP_TEST_CACHE")
+    if not path:
+        path = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "drivekeep-test")
+    directory = pathlib.Path(path).resolve()
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def cpio_archive(entries):
+    """An initramfs archive ("newc") of (name, mode, bytes) triples; what parent directories they need, it adds."""
+    members = {}
+    for name, mode, data in entries:
+        parts = name.strip("/").split("/")
+        for depth in range(1, len(parts)):
+            members.setdefault("/".join(parts[:depth]), (stat.S_IFDIR | 0o755, b""))
+        members["/".join(parts)] = (mode, data)
+    archive = bytearray()
+
+    def pad():
+        archive.extend(b"\0" * (-len(archive) % 4))
+
+    for number, (name, (mode, data)) in enumerate([*members.items(), ("TRAILER!!!", (0, b""))], 1):
+        fields = [number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name.encode()) + 1, 0]
+        archive.extend(b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0")
+        pad()
+        archive.extend(data)
+        pad()
+    return bytes(archive)
+
+
+def kernel_version(log=print):
+    """The guest's kernel version: the headers of exactly this one are what the drive module is built with."""
+    return base(log).version
+
+
+def base(log=print):
+    """The first stage, built if it is not there yet."""
+    cache = cache_directory()
+    key = _digest(" ".join(PACKAGES), _own_text(), _archive_kernel())
+    directory = cache / f"base-{key}"
+    with _lock(cache):
+        if not directory.exists():
+            log("image: installing Debian packages into a new root (a minute or two)")
+            with _workspace(cache) as work:
+                _build_base(work)
+                work.rename(directory)
+            _prune(cache.glob("base-*"), BASES_KEPT)
+    return Base(key, directory / "root.tar", directory / "vmlinuz", directory / "initrd",
+                (directory / "version").read_text().strip())
+
+
+def build(overlay=None, module=None, files=None, log=print):
+    """The bootable image: the base, a tree over it (`DESTDIR=... meson install`), a kernel module and single files.
+
+    files maps an absolute path to its text, or to (text, mode).
+    """
+    first = base(log)
+    cache = cache_directory()
+    files = dict(files or {})
+    for name in ("agent.pl", "agent.service"):
+        files.setdefault(_AGENT_PATHS[name], (HERE / name).read_text())
+    key = _digest(first.key, repr(sorted(files.items())), _tree_digest(overlay) if overlay else "",
+                  pathlib.Path(module).read_bytes() if module else "")
+    disk = cache / f"disk-{key}.img"
+    with _lock(cache):
+        if disk.exists():
+            os.utime(disk)
+        else:
+            log("image: making the disk image")
+            with _workspace(cache) as work:
+                _build_disk(work, first, overlay, module, files)
+                (work / "disk").rename(disk)
+            _prune(cache.glob("disk-*.img"), IMAGES_KEPT)
+    return Image(disk, first.kernel, first.initrd, first.version)
+
+
+_AGENT_PATHS = {
+    "agent.pl": "/usr/lib/drivekeep-test/agent.pl",
+    "agent.service": "/etc/systemd/system/drivekeep-test-agent.service",
+}
+
+
+def _run(*command, **options):
+    result = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            **options)
+    if result.returncode:
+        raise RuntimeError(f"{command[0]} failed ({result.returncode}):\n{result.stdout[-4000:]}")
+    return result.stdout
+
+
+def _prune(paths, kept):
+    """The oldest go; machines of another run may still be using those before the newest."""
+    for path in sorted(paths, key=lambda path: path.stat().st_mtime)[:-kept]:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _digest(*parts):
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.encode()
+        digest.update(b"%d:" % len(data) + data)
+    return digest.hexdigest()[:16]
+
+
+def _own_text():
+    return pathlib.Path(__file__).read_text()
+
+
+def _tree_digest(top):
+    lines = []
+    for path in sorted(pathlib.Path(top).rglob("*")):
+        mode = path.lstat().st_mode
+        content = ""
+        if path.is_symlink():
+            content = os.readlink(path)
+        elif path.is_file():
+            content = _digest(path.read_bytes())
+        lines.append(f"{path.relative_to(top)} {mode:o} {content}")
+    return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def _lock(cache):
+    with open(cache / "lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def _workspace(cache):
+    """A directory on the cache's own file system, so that what is finished only needs a rename."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="work-", dir=cache))
+    path.chmod(0o755)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _archive_kernel():
+    """The kernel package that the host's apt would install; a newer one must make a new base."""
+    if not shutil.which("apt-cache"):
+        return ""
+    shown = subprocess.run(["apt-cache", "show", "--no-all-versions", "linux-image-amd64"], capture_output=True, text=True)
+    found = re.search(r"^Depends: *(linux-image-\S+)", shown.stdout, re.M)
+    return found.group(1) if found else ""
+
+
+def _apt_sources():
+    """The host's own Debian sources in one-line form, whichever of apt's two formats they are written in."""
+    if not shutil.which("apt-get"):
+        return ""
+    lines = _run("apt-get", "indextargets", "--format", "$(CODENAME) deb $(REPO_URI) $(RELEASE) $(COMPONENT)",
+                 "Identifier: Packages", "Origin: Debian").splitlines()
+    return "\n".join(sorted({line.split(" ", 1)[1] for line in lines if line.startswith(RELEASE)}))
+
+
+def _apt_options():
+    """How the host reaches its archive: proxies, and whether it is a snapshot of an old day."""
+    if not shutil.which("apt-config"):
+        return []
+    wanted = re.compile(r"^Acquire::(https?|Check-)[^ ]* \".+\";$")
+    return [f"--aptopt={line[:-1]}" for line in _run("apt-config", "dump").splitlines() if wanted.match(line)]
+
+
+def _build_base(work):
+    root = work / "root"
+    sources = _apt_sources()
+    _run("mmdebstrap", "--variant=minbase", "--format=directory", f"--include={','.join(PACKAGES)}",
+         *[f"--dpkgopt=path-exclude={path}" for path in UNWANTED_PATHS], "--dpkgopt=force-confold", *_apt_options(),
+         # Our own initrd takes the place of the one that installing the kernel would spend half a minute on.
+         "--essential-hook=mkdir -p $1/etc/initramfs-tools && echo update_initramfs=no > "
+         "$1/etc/initramfs-tools/update-initramfs.conf",
+         RELEASE, root, *(["-"] if sources else []), input=sources)
+    [version] = [path.name for path in (root / "usr/lib/modules").iterdir()]
+    shutil.copy(root / f"boot/vmlinuz-{version}", work / "vmlinuz")
+    (work / "version").write_text(version + "\n")
+    (work / "initrd").write_bytes(_initrd(root, version))
+    _configure(root)
+    _run("tar", "-C", root, "--numeric-owner", "--xattrs", "-cf", work / "root.tar", ".")
+    shutil.rmtree(root)
+
+
+def _initrd(root, version):
+    shown = _run("chroot", root, "modprobe", "--set-version", version, "--show-depends", "--all", *INITRD_MODULES)
+    paths = list(dict.fromkeys(re.findall(r"^insmod (\S+)", shown, re.M)))
+    program, directory, link = stat.S_IFREG | 0o755, stat.S_IFDIR | 0o755, stat.S_IFLNK | 0o777
+    return cpio_archive([
+        ("init", program, INIT.encode()),
+        ("bin/busybox", program, (root / "bin/busybox").read_bytes()),
+        *[(f"bin/{applet}", link, b"busybox") for applet in INITRD_APPLETS],
+        *[(name, directory, b"") for name in ("proc", "dev", "root")],
+        ("modules", stat.S_IFREG | 0o644, "".join(f"{path}\n" for path in paths).encode()),
+        *[(path, stat.S_IFREG | 0o644, (root / path.lstrip("/")).read_bytes()) for path in paths],
+    ])
+
+
+def _configure(root):
+    """From a heap of packages to a quiet machine that is past its first boot."""
+    for path in [*MEDDLERS, "etc/apt/apt.conf.d/99mmdebstrap", "etc/apt/sources.list", "usr/lib/udev/rules.d/96-e2scrub.rules"]:
+        (root / path).unlink(missing_ok=True)
+    shutil.rmtree(root / "boot")
+    (root / "boot").mkdir()
+    for unit in MASKED_UNITS:
+        (root / "etc/systemd/system" / unit).symlink_to("/dev/null")
+    texts = {
+        "etc/machine-id": hashlib.md5(b"drivekeep-test").hexdigest() + "\n",
+        "etc/hostname": "drivekeep-test\n",
+        "etc/hosts": "127.0.0.1 localhost drivekeep-test\n",
+        "etc/fstab": "/dev/vda / ext4 defaults 0 1\n",
+        # Earlier boots can be asked about, and each record is there as soon as it was sent.
+        "etc/systemd/journald.conf.d/test.conf": "[Journal]\nStorage=persistent\nSystemMaxUse=64M\n",
+    }
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    # No password: rescue mode asks for none, and a person at the console gets in.
+    _run("chroot", root, "passwd", "--delete", "root")
+
+
+def _build_disk(work, first, overlay, module, files):
+    root = work / "root"
+    root.mkdir()
+    _run("tar", "-C", root, "--numeric-owner", "--xattrs", "-xf", first.tree)
+    if overlay:
+        # By tar, as it can leave the root's own directories, and the links that stand for /lib and /sbin, as they are.
+        pack = ["tar", "-C", str(overlay), "--owner=0", "--group=0", "-c", *sorted(os.listdir(overlay))]
+        with subprocess.Popen(pack, stdout=subprocess.PIPE) as packer:
+            _run("tar", "-C", root, "--keep-directory-symlink", "--no-overwrite-dir", "-x", stdin=packer.stdout)
+        if packer.returncode:
+            raise RuntimeError(f"cannot pack {overlay}")
+        _run("chroot", root, "journalctl", "--update-catalog")
+        _run("chroot", root, "ldconfig")
+    if module:
+        extra = root / f"usr/lib/modules/{first.version}/extra"
+        extra.mkdir(exist_ok=True)
+        shutil.copy(module, extra)
+        _run("chroot", root, "depmod", first.version)
+    for name, content in files.items():
+        text, mode = content if isinstance(content, tuple) else (content, 0o644)
+        path = root / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(mode)
+    _run("chroot", root, "systemctl", "enable", "drivekeep-test-agent.service")
+    # Newer than /usr, or systemd takes the first boot for one after an upgrade and rebuilds its databases.
+    for name in ("etc/.updated", "var/.updated"):
+        (root / name).touch()
+    _run("mke2fs", "-q", "-t", "ext4", "-L", "guest-root", "-E", "assume_storage_prezeroed=1", "-d", root,
+         work / "disk", DISK_SIZE)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Build the guest's image and print where it is.")
+    parser.add_argument("--overlay", metavar="DIR", help="a tree to lay over the root, as `meson install` makes it")
+    parser.add_argument("--module", metavar="FILE", help="a kernel module to install")
+    parser.add_argument("--kernel-version", action="store_true", help="print the guest's kernel version and stop")
+    options = parser.parse_args()
+
+    def log(text):
+        print(text, file=sys.stderr)
+
+    if options.kernel_version:
+        print(kernel_version(log))
+        return
+    image = build(options.overlay, options.module, log=log)
+    for field in dataclasses.fields(image):
+        print(f"{field.name}={getattr(image, field.name)}")
+
+
+if __name__ == "__main__":
+    main()

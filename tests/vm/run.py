@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Run the system tests: build the image, then each scenario in a process of its own."""
+import argparse
+import contextlib
+import fnmatch
+import importlib.util
+import json
+import multiprocessing
+import os
+import pathlib
+import signal
+import sys
+import threading
+import time
+
+import image
+from scenario import Scenario
+
+SCENARIOS = pathlib.Path(__file__).resolve().parent / "scenarios"
+
+
+def load_scenarios():
+    """Every Scenario subclass of every file, in the order of the files."""
+    found = {}
+    for path in sorted(SCENARIOS.glob("*.py")):
+        spec = importlib.util.spec_from_file_location(f"scenarios.{path.stem}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, Scenario) and value.__module__ == module.__name__:
+                found[value.name()] = value
+    return found
+
+
+def select(found, patterns):
+    chosen = [name for name in found if not patterns or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
+    for pattern in patterns:
+        if not fnmatch.filter(found, pattern):
+            sys.exit(f"run.py: no scenario is called {pattern!r}; there are: {', '.join(found)}")
+    return chosen
+
+
+class Job:
+    """One scenario in a process: its machines die with it, and it can be given up when it takes too long."""
+
+    def __init__(self, scenario, guest):
+        self.scenario = scenario
+        self.started = time.monotonic()
+        self._counts = multiprocessing.Array("i", 2)
+        self._process = multiprocessing.Process(target=self._work, args=(scenario, guest), daemon=True)
+        self._process.start()
+
+    def _work(self, scenario, guest):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)    # Ctrl-C reaches the runner too, which stops us
+        signal.signal(signal.SIGTERM, leave)
+        threading.Thread(target=follow_parent, daemon=True).start()
+        running = scenario(guest)
+        try:
+            running.execute()
+        finally:
+            self._counts[:] = [running.passed, running.failed]
+
+    def finished(self):
+        late = time.monotonic() - self.started > self.scenario.time_limit
+        if self._process.is_alive() and late:
+            print(f"FAIL {self.scenario.name()}: not over after {self.scenario.time_limit} s", flush=True)
+            self.stop()
+        return not self._process.is_alive()
+
+    def stop(self):
+        self._process.terminate()
+        self._process.join(30)
+        self._process.kill()
+        self._process.join()
+
+    def counts(self):
+        """Passed and failed; a process that did not come to its end is one failure more."""
+        passed, failed = self._counts
+        return passed, failed + (self._process.exitcode != 0)
+
+
+def leave(*_):
+    """Unwind, so that machines stop and their directories go; once, or the second signal would interrupt just that."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(1)
+
+
+def follow_parent():
+    """A runner that was killed cannot stop its scenarios; they have to see it themselves."""
+    multiprocessing.parent_process().join()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def run_all(scenarios, guest, jobs):
+    waiting, running, results = list(scenarios), [], {}
+    with contextlib.ExitStack() as stack:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                running.append(Job(waiting.pop(0), guest))
+                stack.callback(running[-1].stop)
+            for job in [job for job in running if job.finished()]:
+                running.remove(job)
+                passed, failed = job.counts()
+                seconds = round(time.monotonic() - job.started, 1)
+                results[job.scenario.name()] = {"passed": passed, "failed": failed, "seconds": seconds}
+            time.sleep(0.1)
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Run drivekeep's system tests in virtual machines.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios to run, wildcards allowed (default: all)")
+    parser.add_argument("--list", action="store_true", help="list the scenarios and stop")
+    parser.add_argument("--overlay", metavar="DIR", help="drivekeep as `DESTDIR=DIR meson install` made it")
+    parser.add_argument("--module", metavar="FILE", help="the kernel module of the drive model")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at a time (default: 1)")
+    parser.add_argument("--results", metavar="FILE", help="write the counts to FILE as JSON")
+    options = parser.parse_args()
+    found = load_scenarios()
+    names = select(found, options.names)
+    if options.list:
+        for name in names:
+            print(f"{name:20} {found[name].summary()}")
+        return 0
+
+    signal.signal(signal.SIGTERM, leave)
+    started = time.monotonic()
+    guest = image.build(options.overlay, options.module, log=lambda text: print(text, flush=True))
+    results = run_all([found[name] for name in names], guest, options.jobs)
+    total = {key: sum(result[key] for result in results.values()) for key in ("passed", "failed")}
+    if options.results:
+        pathlib.Path(options.results).write_text(json.dumps({**total, "scenarios": results}, indent=2) + "\n")
+    print(f"system tests: {total['passed']} passed, {total['failed']} failed, in {time.monotonic() - started:.0f} s")
+    return 1 if total["failed"] else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

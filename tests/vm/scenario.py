@@ -1,0 +1,95 @@
+"""A scenario: one machine or a few, and the claims it proves about them, each a line of its own.
+
+A failing claim does not end the scenario; an exception does, and shows the guest's last words.
+"""
+import contextlib
+import re
+import time
+import traceback
+
+from machine import Machine
+
+JOURNAL_TAIL = "journalctl -b -o short-monotonic --no-pager | tail -80"
+
+
+class Scenario:
+    """Subclass it in scenarios/*.py, say what it is about in the docstring, and write run().
+
+    The runner calls it by the class's name in lower case with hyphens: ColdBoot is "cold-boot".
+    """
+    time_limit = 1200   # seconds; some ten boots under emulation
+
+    def __init__(self, image):
+        self.image = image
+        self.passed = 0
+        self.failed = 0
+        self._started = time.monotonic()
+
+    @classmethod
+    def name(cls):
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+
+    @classmethod
+    def summary(cls):
+        return (cls.__doc__ or "").strip().partition("\n")[0]
+
+    def run(self):
+        raise NotImplementedError
+
+    @contextlib.contextmanager
+    def machine(self, **options):
+        """A Machine (with its options) that is running; if the block fails, its console and journal are shown."""
+        with Machine(self.image, **options) as machine:
+            try:
+                machine.wait_boot()
+                yield machine
+            except Exception:
+                self._show(machine)
+                raise
+
+    # Claims
+
+    def claim(self, text, holds, detail=""):
+        """The claim itself: a line that says ok or FAIL, with the detail (what is wrong) below the latter."""
+        if holds:
+            self.passed += 1
+        else:
+            self.failed += 1
+        self._print("ok  " if holds else "FAIL", text, "" if holds else detail)
+        return bool(holds)
+
+    def equal(self, text, actual, expected):
+        return self.claim(text, actual == expected, f"expected: {expected!r}\nactual:   {actual!r}")
+
+    def match(self, text, actual, pattern):
+        """The pattern is searched for; ^ and $ match at every line."""
+        return self.claim(text, re.search(pattern, actual, re.M), f"expected: /{pattern}/\nactual:   {actual!r}")
+
+    def no_match(self, text, actual, pattern):
+        return self.claim(text, not re.search(pattern, actual, re.M), f"expected: no /{pattern}/\nactual:   {actual!r}")
+
+    def note(self, text):
+        """Progress that is not a claim."""
+        self._print("  ..", text)
+
+    def execute(self):
+        """What the runner calls: run(), and whatever goes wrong in it counted as one failure."""
+        try:
+            self.run()
+        except Exception as error:
+            frames = "".join(traceback.format_exception(error))
+            self.claim(f"ended by {type(error).__name__}", False, frames)
+
+    def _print(self, mark, text, detail=""):
+        elapsed = time.monotonic() - self._started
+        lines = [f"{mark} {self.name()}: {text}  [{elapsed:.0f} s]", *("     " + line for line in detail.splitlines())]
+        print("\n".join(lines), flush=True)
+
+    def _show(self, machine):
+        try:
+            journal = machine.run(JOURNAL_TAIL, timeout=30, check=False).stdout if machine.agent else "(the power is off)"
+        except Exception as error:
+            journal = f"(no answer: {error})"
+        for title, text in (("console", machine.console_tail()), ("journal", journal)):
+            self.note(f"{title} of the guest:")
+            print("".join(f"     {line}\n" for line in text.splitlines()), end="", flush=True)

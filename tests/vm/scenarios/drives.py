@@ -1,0 +1,240 @@
+"""The drives that truly forget, seen by hdparm, smartctl and the kernel: if these are wrong, so is every other verdict."""
+import contextlib
+import tempfile
+import time
+
+from drives.hba import Hba
+from drives.model import AtaDrive
+from drives.usb import UsbDisk
+from scenario import Scenario
+
+SATA = "/dev/disk/by-id/ata-DRIVEKEEP_TESTDISK_"
+DOCK = "/dev/disk/by-id/usb-DOCK_SATA_Bridge_"
+
+APM = {"command": 0xef, "feature": 0x05}
+
+
+def hdparm(machine, options, node):
+    return machine.run(f"hdparm {options} {node}", check=False).stdout
+
+
+def apm(machine, node):
+    """The level that the drive tells hdparm; a first answer may be a unit attention."""
+    machine.run(f"hdparm -B {node}", check=False)
+    return hdparm(machine, "-B", node).rpartition("=")[2].strip()
+
+
+class Drives(Scenario):
+    """The SATA drive model: settings, forgetting, hotplug, sleep and faults"""
+
+    def run(self):
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp"))
+            self.hba = stack.enter_context(Hba(f"{folder}/hba0", ports=4, name="hba0"))
+            self.late = stack.enter_context(Hba(f"{folder}/hba1", ports=8, name="hba1"))
+            self.drive = self.hba.attach(0, AtaDrive(serial="FULL", wwn="5000c500a1b2c3d4", acoustic=254, erc=(70, 70),
+                                                     path=f"{folder}/full"))
+            self.plain = self.hba.attach(1, AtaDrive(serial="PLAIN", apm=None, erc=None))
+            self.quantised = self.hba.attach(2, AtaDrive(serial="QUANTISED", apm=254, apm_quantum=[1, 64, 128, 254]))
+            for port in range(8):
+                self.late.attach(port, AtaDrive(serial=f"LATE{port}"))
+            self.node = SATA + "FULL"
+            with self.machine(extra_args=self.hba.qemu_args()) as machine:
+                machine.wait_until(" && ".join(f"[ -b {SATA}{name} ]" for name in ("FULL", "PLAIN", "QUANTISED")), 90)
+                machine.run("udevadm settle")
+                self.check_identity(machine)
+                self.check_settings(machine)
+                self.check_unsupported(machine)
+                self.check_log(machine)
+                self.check_medium(machine)
+                self.check_power_loss(machine)
+                self.check_faults(machine)
+                self.check_hotplug(machine)
+                self.check_reboot(machine)
+
+    def check_identity(self, machine):
+        self.match("lsblk takes it for a SATA disk", machine.run(f"lsblk -dno TRAN,SERIAL {self.node}").stdout,
+                   r"^sata +FULL")
+        self.claim("it has a link by its WWN", machine.run("[ -b /dev/disk/by-id/wwn-0x5000c500a1b2c3d4 ]",
+                                                           check=False).status == 0)
+        properties = machine.run(f"udevadm info --query=property {self.node}").stdout
+        for line in ("ID_BUS=ata", "ID_ATA_SATA=1", "ID_ATA_FEATURE_SET_APM_CURRENT_VALUE=128", "ID_ATA_WRITE_CACHE=1"):
+            self.match(f"udev knows {line}", properties, f"^{line}$")
+        self.match("hdparm finds the checksum right", hdparm(machine, "-I", self.node), r"^Checksum: correct$")
+
+    def check_settings(self, machine):
+        for text, options, query, pattern in (
+                ("APM", "-B 100", "-B", r"APM_level\s+= 100$"),
+                ("APM, disabled", "-B 255", "-B", r"APM_level\s+= off$"),
+                ("acoustic management", "-M 128", "-M", r"acoustic\s+= 128 "),
+                ("the write cache", "-W 0", "-W", r"write-caching =\s+0 "),
+                ("look-ahead", "-A 0", "-A", r"look-ahead\s+=\s+0 "),
+                ("standby, at once", "-y", "-C", r"standby$"),
+                ("the standby timer, which wakes it", "-S 12", "-C", r"idle$")):
+            hdparm(machine, options, self.node)
+            self.match(f"hdparm sets and reads {text}", hdparm(machine, query, self.node), pattern)
+        self.equal("the drive has the timer's value", self.drive["standby_timer"], 12)
+        self.match("the kernel notices the write cache",
+                   machine.run(f"cat /sys/block/$(basename $(readlink {self.node}))/device/scsi_disk/*/cache_type").stdout,
+                   "^write through$")
+        hdparm(machine, "-Y", self.node)
+        self.match("a drive that sleeps comes back by a link reset", hdparm(machine, "-I", self.node), r"Serial Number: +FULL")
+
+        machine.run(f"smartctl -l scterc,80,90 {self.node}")
+        self.match("smartctl sets and reads error recovery control", machine.run(f"smartctl -l scterc {self.node}").stdout,
+                   r"Read: +80 [^\n]*\n +Write: +90 ")
+        refused = machine.run(f"smartctl -l scterc,20,90 {self.node}", check=False)
+        self.claim("a limit below the minimum is refused", refused.status != 0 and self.drive["erc"][0] == 80)
+        machine.run(f"smartctl -s apm,33 -s standby,24 -s wcache,on -s lookahead,on {self.node}")
+        self.match("smartctl sets and reads APM", machine.run(f"smartctl -g apm {self.node}").stdout, r"^APM level is: +33 ")
+        state = self.drive.state()
+        self.equal("and the rest", [state[name] for name in ("standby_timer", "write_cache", "lookahead")], [24, True, True])
+        self.match("smartctl is content with the drive", machine.run(f"smartctl -H -A {self.node}").stdout, "PASSED")
+
+        for asked, taken in ((100, 128), (70, 64)):
+            hdparm(machine, f"-B {asked}", SATA + "QUANTISED")
+            self.equal(f"a drive that quantises takes {taken} for {asked}", apm(machine, SATA + "QUANTISED"), str(taken))
+
+    def check_unsupported(self, machine):
+        self.equal("a drive without APM says so", apm(machine, SATA + "PLAIN"), "not supported")
+        self.match("and one without SCT", machine.run(f"smartctl -l scterc {SATA}PLAIN", check=False).stdout, "not supported")
+
+    def check_log(self, machine):
+        mark = self.drive.log.mark()
+        hdparm(machine, "-W 0", self.node)
+        hdparm(machine, "-W 1", self.node)
+        sent = self.drive.log.since(mark, command=0xef, origin="passthrough")
+        self.equal("the log tells what hdparm sent", [(entry.feature, entry.comm) for entry in sent],
+                   [(0x82, "hdparm"), (0x02, "hdparm")])
+        self.claim("and what the kernel did about it", self.drive.log.since(mark, command=0xec, origin="kernel"))
+
+    def check_medium(self, machine):
+        machine.run(f"mkfs.ext4 -q {self.node} && mount {self.node} /mnt && cp -r /etc/systemd /mnt && umount /mnt", 120)
+        self.equal("a file system on it is sound", machine.run(f"fsck.ext4 -fn {self.node}", check=False).status, 0)
+
+    def check_power_loss(self, machine):
+        hdparm(machine, "-B 99", self.node)
+        self.drive.power_cycle()
+        self.equal("power loss takes the setting", apm(machine, self.node), "128")
+        for _ in range(2):
+            hdparm(machine, "-B 99", self.node)
+            mark = self.drive.log.mark()
+            machine.suspend(while_asleep=self.hba.power_cycle)
+            self.equal("suspend to memory takes the setting", apm(machine, self.node), "128")
+        kernel = [entry.command for entry in self.drive.log.since(mark, origin="kernel")]
+        self.equal("the kernel parks the drive and identifies it anew", kernel[:6], [0xe7, 0xe0, 0x40, 0xec, 0xef, 0xec])
+
+    def check_faults(self, machine):
+        for kind in ("abort", "df", "ignore"):
+            fault = self.drive.inject(kind, **APM)
+            hdparm(machine, "-B 1", self.node)
+            self.equal(f"{kind}: nothing changes", (apm(machine, self.node), fault.struck), ("128", 1))
+        self.drive.inject("hang", seconds=5, **APM)
+        hanging = machine.start(f"hdparm -B 1 {self.node}")
+        hdparm(machine, "-I", SATA + "QUANTISED")
+        self.claim("hang: another drive answers meanwhile", not hanging.done())
+        hanging.result(60)
+        self.equal("hang: in the end it obeys", apm(machine, self.node), "1")
+        self.drive.inject("never", **APM)
+        mark = self.drive.log.mark()
+        hdparm(machine, "-B 2", self.node)
+        self.claim("never: the kernel resets the link", self.drive.log.since(mark, text="comreset"))
+        self.equal("never: the settings are preserved", apm(machine, self.node), "1")
+        self.drive.inject("corrupt", command=0xec, origin="passthrough")
+        self.no_match("corrupt: the checksum is wrong", hdparm(machine, "-I", self.node), r"Checksum: correct")
+
+    def check_hotplug(self, machine):
+        self.hba.detach(0)
+        started = time.monotonic()
+        machine.wait_until(f"! [ -e {self.node} ]", 60)
+        self.note(f"the kernel gave a pulled drive up after {time.monotonic() - started:.1f} s")
+        self.hba.attach(0, self.drive)
+        machine.wait_until(f"[ -b {self.node} ]")
+        self.equal("a drive that was pulled comes back without its settings", apm(machine, self.node), "128")
+        for _ in range(2):
+            self.late.plug(machine)
+            machine.wait_until(" && ".join(f"[ -b {SATA}LATE{port} ]" for port in range(8)), 90)
+            self.late.unplug(machine)
+            machine.wait_until("! ls /dev/disk/by-id | grep -q LATE")
+        self.claim("a controller can be plugged and unplugged, with eight drives", True)
+
+    def check_reboot(self, machine):
+        hdparm(machine, "-B 88", self.node)
+        machine.reboot()
+        machine.wait_until(f"[ -b {self.node} ]", 90)
+        self.equal("a warm reboot keeps the settings", apm(machine, self.node), "88")
+
+
+class DrivesUsb(Scenario):
+    """The drive model behind USB bridges, good ones and bad ones"""
+
+    def run(self):
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp"))
+            self.docks = {}
+            for serial, quirks in (("GOOD", {}), ("FIXED", {"sense": "fixed"}), ("SILENT", {"sense": "none"}),
+                                   ("CACHING", {"cache_identify": True})):
+                dock = UsbDisk(f"{folder}/{serial}", AtaDrive(serial=serial, erc=(70, 70)), name=serial.lower(),
+                               serial=serial, **quirks)
+                self.docks[serial] = stack.enter_context(dock)
+            arguments = [word for dock in self.docks.values() for word in dock.qemu_args()]
+            with self.machine(extra_args=arguments) as machine:
+                machine.wait_until(" && ".join(f"[ -b {DOCK}{serial}-0:0 ]" for serial in self.docks), 120)
+                machine.run("udevadm settle")
+                self.check_bridges(machine)
+                self.check_faults(machine)
+                self.check_power_loss(machine)
+                self.check_plug(machine)
+
+    @staticmethod
+    def node(serial):
+        return f"{DOCK}{serial}-0:0"
+
+    def check_bridges(self, machine):
+        self.match("lsblk takes it for a USB disk", machine.run("lsblk -dno TRAN,SERIAL").stdout, r"^usb +GOOD")
+        for serial, expected in (("GOOD", "100"), ("FIXED", "100"), ("SILENT", "100"), ("CACHING", "128")):
+            node = self.node(serial)
+            apm(machine, node)
+            hdparm(machine, "-B 100", node)
+            self.equal(f"{serial}: the drive has the setting", self.docks[serial].drive["apm"], 100)
+            self.equal(f"{serial}: hdparm reads", apm(machine, node), expected)
+        for serial, registers in (("GOOD", True), ("FIXED", True), ("SILENT", False)):
+            machine.run(f"smartctl -d sat -l scterc,80,90 {self.node(serial)}", check=False)
+            shown = machine.run(f"smartctl -d sat -l scterc {self.node(serial)}", check=False).stdout
+            claim = self.match if registers else self.no_match
+            claim(f"{serial}: registers {'come' if registers else 'do not come'} back", shown, r"Read: +80 ")
+        udev = machine.run(f"udevadm info --query=property {self.node('GOOD')}").stdout
+        self.match("GOOD: udev sees the drive through it", udev, "^ID_SERIAL_SHORT=GOOD$")
+        self.match("GOOD: and its APM", udev, "^ID_ATA_FEATURE_SET_APM_CURRENT_VALUE=128$")
+
+    def check_faults(self, machine):
+        node, drive = self.node("GOOD"), self.docks["GOOD"].drive
+        for kind in ("abort", "sense", "ignore"):
+            drive.inject(kind, **APM)
+            hdparm(machine, "-B 1", node)
+            self.equal(f"{kind}: nothing changes", apm(machine, node), "100")
+        drive.inject("hang", seconds=3, **APM)
+        hdparm(machine, "-B 1", node)
+        self.equal("hang: in the end it obeys", apm(machine, node), "1")
+        drive.inject("never", **APM)
+        mark = drive.log.mark()
+        hdparm(machine, "-B 2", node)
+        self.claim("never: the kernel resets the port", drive.log.since(mark, text="comreset"))
+        self.equal("never: the settings are preserved", apm(machine, node), "1")
+
+    def check_power_loss(self, machine):
+        for _ in range(2):
+            hdparm(machine, "-B 99", self.node("GOOD"))
+            machine.suspend(while_asleep=self.docks["GOOD"].drive.power_cycle)
+            self.equal("the first command after power loss meets a unit attention",
+                       hdparm(machine, "-B", self.node("GOOD")).count("not supported"), 1)
+            self.equal("suspend to memory takes the setting", apm(machine, self.node("GOOD")), "128")
+
+    def check_plug(self, machine):
+        node, dock = self.node("GOOD"), self.docks["GOOD"]
+        hdparm(machine, "-B 99", node)
+        dock.unplug()
+        machine.wait_until(f"! [ -e {node} ]")
+        dock.plug()
+        machine.wait_until(f"[ -b {node} ]")
+        self.equal("a drive that was unplugged comes back without its settings", apm(machine, node), "128")

@@ -1,0 +1,114 @@
+"""No command of ours reaches a drive while a check of a file system on it is queued or running."""
+from keeping import CONF, Keeping, by_id, ours
+
+FILE = """
+drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; spindown_time = "20min"; } );
+"""
+
+# The last thing a check's job does is to read a sector of each drive below it that nobody else reads: a mark in the
+# drive's own log, with no clock involved.
+MARK = 12345
+
+
+def slow_check(seconds, *serials):
+    marks = "".join(f"ExecStartPost=/bin/dd if={by_id(s)} of=/dev/null bs=512 count=1 skip={MARK} iflag=direct\n" for s in serials)
+    return f"[Service]\nExecStartPre=/bin/sleep {seconds}\n{marks}"
+
+
+class Fsck(Keeping):
+    """Checks on a plain nofail disk, on LVM over dm-crypt and on md over two drives are all waited for"""
+
+    def run(self):
+        cold = {"apm": 128, "lookahead": False, "size_mb": 128}
+        names = ("SN-PLAIN", "SN-CRYPT", "SN-MD0", "SN-MD1", "SN-FREE")
+        self.ata = {name: self.drive(name, **cold) for name in names}
+        with self.drives(*self.ata.values()) as (hba, arguments), \
+             self.machine(extra_args=arguments) as machine:
+            self.prepare(machine)
+            machine.power_off()
+            hba.power_cycle()
+            marks = {name: drive.log.mark() for name, drive in self.ata.items()}
+            machine.power_on()
+            machine.wait_boot()
+            self.settle(machine)
+            self.check_boot(machine, marks)
+            self.check_while_visiting(machine)
+            self.check_bound(machine)
+
+    def prepare(self, machine):
+        """The first boot makes the file systems; the one under test is the second."""
+        machine.wait_running()
+        machine.wait_until(" && ".join(f"test -e {by_id(name)}" for name in self.ata), 90)
+        for name, label in (("SN-PLAIN", "plain"), ("SN-CRYPT", "crypt"), ("SN-MD0", "md0"), ("SN-MD1", "md1")):
+            machine.run(f"printf 'label: gpt\\n,,\\n' | sfdisk -q {by_id(name)} && udevadm settle")
+        machine.run(f"""set -e
+            mkfs.ext4 -q -L plain {by_id('SN-PLAIN')}-part1
+            echo secret > /etc/key; chmod 600 /etc/key
+            cryptsetup luksFormat -q --pbkdf pbkdf2 --pbkdf-force-iterations 1000 {by_id('SN-CRYPT')}-part1 /etc/key
+            cryptsetup open --key-file /etc/key {by_id('SN-CRYPT')}-part1 cr0
+            vgcreate -qq vg /dev/mapper/cr0; lvcreate -qq -y -n deep -l 50%VG vg; mkfs.ext4 -q -L deep /dev/vg/deep
+            mdadm --quiet --create /dev/md0 --run --metadata=1.2 --level=1 --raid-devices=2 \
+                {by_id('SN-MD0')}-part1 {by_id('SN-MD1')}-part1
+            mkfs.ext4 -q -L mirror /dev/md0
+            mdadm --detail --scan > /etc/mdadm/mdadm.conf
+            echo "cr0 UUID=$(cryptsetup luksUUID {by_id('SN-CRYPT')}-part1) /etc/key luks,nofail" > /etc/crypttab
+            mkdir -p /srv/plain /srv/deep /srv/mirror
+            for l in plain deep mirror; do echo "LABEL=$l /srv/$l ext4 nofail 0 2" >> /etc/fstab; done
+            sync""", 240)
+        for label, seconds, serials in (("plain", 12, ["SN-PLAIN"]), ("deep", 4, ["SN-CRYPT"]),
+                                        ("mirror", 4, ["SN-MD0", "SN-MD1"])):
+            unit = f"systemd-fsck@dev-disk-by\\x2dlabel-{label}.service"
+            machine.push(f"/etc/systemd/system/{unit}.d/slow.conf", slow_check(seconds, *serials))
+        machine.push(CONF, FILE)
+        machine.run("systemctl enable drivekeep")
+
+    def check_boot(self, machine, marks):
+        for name, unit in (("SN-PLAIN", "plain"), ("SN-CRYPT", "deep"), ("SN-MD0", "mirror"), ("SN-MD1", "mirror")):
+            drive = self.ata[name]
+            end = [e.index for e in drive.log.since(marks[name]) if e.command in (0x20, 0x24, 0x25, 0xC8) and e.lba == MARK]
+            sent = [e.index for e in ours(drive, marks[name])]
+            self.equal(f"{name}: its check ran once and left its mark", len(end), 1)
+            self.claim(f"{name}: no command of ours before its check had ended", end and sent and min(sent) > end[0],
+                       f"mark at {end}, ours at {sent}")
+            self.equal(f"{name}: and then it was configured", drive["apm"], 127)
+            waited = [r["DRIVEKEEP_WAITING_FOR"] for r in self.records(machine, DRIVEKEEP_SERIAL=name)
+                      if "DRIVEKEEP_WAITING_FOR" in r]
+            self.claim(f"{name}: the journal names what it waited for",
+                       f"systemd-fsck@dev-disk-by\\x2dlabel-{unit}.service" in waited, waited)
+        self.equal("a drive without a file system in fstab is configured too", self.ata["SN-FREE"]["apm"], 127)
+        for name in ("plain", "deep", "mirror"):
+            self.equal(f"{name} is mounted after its check", machine.run(f"findmnt -no TARGET /srv/{name}", check=False).stdout,
+                       f"/srv/{name}\n")
+
+    def check_while_visiting(self, machine):
+        """A check that is queued between two commands of one visit suspends the rest of it."""
+        drive = self.ata["SN-PLAIN"]
+        node = self.node(machine, "SN-PLAIN")
+        machine.run("umount /srv/plain && systemctl stop 'systemd-fsck@dev-disk-by\\x2dlabel-plain.service'")
+        machine.run(f"hdparm -B 200 -A 0 {node}")
+        drive.inject("hang", command=0xEF, feature=0xAA, seconds=8)
+        mark = drive.log.mark()
+        apply = machine.start(f"drivekeep apply {node}")
+        drive.log.wait(mark, 60, command=0xEF, feature=0xAA, status=None)
+        machine.run("systemctl start --no-block 'systemd-fsck@dev-disk-by\\x2dlabel-plain.service'")
+        apply.result(120)
+        entries = drive.log.since(mark)
+        end = [e.index for e in entries if e.lba == MARK and e.command in (0x20, 0x24, 0x25, 0xC8)]
+        apm = [e.index for e in entries if e.command == 0xEF and e.feature == 0x05]
+        self.claim("a check queued in mid-visit: the next setting waits until it has ended",
+                   len(end) == 1 and len(apm) == 1 and apm[0] > end[0], drive.log)
+        self.equal("and is then applied", (drive["apm"], drive["lookahead"]), (127, True))
+
+    def check_bound(self, machine):
+        drive = self.ata["SN-PLAIN"]
+        machine.push(CONF, 'fsck_wait = "5s";\n' + FILE.replace("127", "126"))
+        machine.run("systemctl stop 'systemd-fsck@dev-disk-by\\x2dlabel-plain.service'")
+        mark = drive.log.mark()
+        machine.run("systemctl start --no-block 'systemd-fsck@dev-disk-by\\x2dlabel-plain.service'; systemctl restart drivekeep")
+        machine.wait_until("journalctl -b -o cat DRIVEKEEP_VERDICT=deferred DRIVEKEEP_SERIAL=SN-PLAIN | grep -q .", 60)
+        self.equal("longer than allowed: deferred, and nothing was sent", ours(drive, mark), [])
+        self.equal("status says so", self.status(machine)["SN-PLAIN"]["apm"]["verdict"], "deferred")
+        self.equal("the other drives did not wait for it", self.ata["SN-FREE"]["apm"], 126)
+        drive.log.wait(mark, 90, command=0xEF, feature=0x05)
+        self.settle(machine)
+        self.equal("taken up when the check has ended", (drive["apm"], self.verdict(machine, "SN-PLAIN", "apm")), (126, "applied"))

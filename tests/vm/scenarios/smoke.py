@@ -1,0 +1,81 @@
+"""The harness itself: if this fails, no other scenario means anything."""
+from machine import ahci_disk, nvme_disk, scsi_disk, usb_disk, virtio_disk
+from scenario import Scenario
+
+BY_ID = "/dev/disk/by-id"
+
+
+class Smoke(Scenario):
+    """A guest boots, answers, shows QEMU's drives, sleeps, restarts, and starts in rescue mode"""
+
+    def run(self):
+        disks = [ahci_disk("AHCI1"), nvme_disk("NVME1"), scsi_disk("SCSI1"), usb_disk("USB1"), virtio_disk("VIRTIO1")]
+        files = {"/etc/drivekeep-test/early": "pushed before the boot\n"}
+        with self.machine(disks=disks, files=files, setup="echo set up > /etc/drivekeep-test/setup") as machine:
+            self.check_boot(machine)
+            self.check_drives(machine)
+            self.check_hotplug(machine)
+            self.check_suspend(machine)
+            self.check_reboot(machine)
+            self.check_rescue(machine)
+
+    def check_boot(self, machine):
+        self.claim("the agent answers", machine.run("true").status == 0)
+        self.equal("the system comes up whole", machine.wait_running(), "running")
+        self.match("systemd is Debian 12's", machine.run("systemctl --version").stdout, r"^systemd 252 ")
+        self.equal("the kernel is the image's", machine.run("uname -r").stdout.strip(), self.image.version)
+        self.equal("files are there from the first boot on", machine.run("cat /etc/drivekeep-test/*").stdout,
+                   "pushed before the boot\nset up\n")
+        self.equal("the root was checked at boot", machine.run("systemctl is-active systemd-fsck-root").stdout, "active\n")
+        slow = machine.start("sleep 2; echo slow")
+        self.claim("a command does not wait for another", machine.run("echo quick").stdout == "quick\n" and not slow.done())
+        self.equal("a slow command answers in the end", slow.result(60).stdout, "slow\n")
+        self.equal("exit status and error output come back", machine.run("echo no >&2; exit 3", check=False).status, 3)
+
+    def check_drives(self, machine):
+        # The kernel looks for drives in its own time; that the system is up says nothing about them.
+        for serial in ("AHCI1", "NVME1", "SCSI1", "USB1", "VIRTIO1"):
+            self.claim(f"{serial} appears", machine.wait_until(f"ls {BY_ID} | grep {serial}", 120))
+        ahci = f"{BY_ID}/ata-QEMU_HARDDISK_AHCI1"
+        machine.run(f"hdparm -W0 {ahci}")
+        self.match("hdparm changes the AHCI drive's write cache", machine.run(f"hdparm -W {ahci}").stdout, r"write-caching = +0")
+        self.match("smartctl identifies it", machine.run(f"smartctl -i {ahci}").stdout, r"^Serial Number: +AHCI1")
+        machine.run("nvme set-feature /dev/nvme0 --feature-id=6 --value=0")
+        self.match("nvme changes the NVMe drive's write cache",
+                   machine.run("nvme get-feature /dev/nvme0 --feature-id=6").stdout, r"value:0+$")
+        self.match("sdparm reads the SCSI drive's mode pages",
+                   machine.run(f"sdparm --get=WCE {BY_ID}/scsi-0QEMU_QEMU_HARDDISK_SCSI1", check=False).stdout, r"^WCE +1")
+        self.match("lsblk knows the USB drive by its transport", machine.run("lsblk -dno TRAN,SERIAL").stdout, r"^usb +USB1")
+
+    def check_hotplug(self, machine):
+        for disk in (nvme_disk("NVME2"), scsi_disk("SCSI2"), usb_disk("USB2")):
+            machine.plug(disk)
+            machine.wait_until(f"ls {BY_ID} | grep -q {disk.serial}", 90)
+            machine.unplug(disk)
+            gone = machine.wait_until(f"! ls {BY_ID} | grep -q {disk.serial}", 90)
+            self.claim(f"{disk.serial} can be plugged and unplugged", gone)
+
+    def check_suspend(self, machine):
+        asleep = []
+        for _ in range(2):
+            machine.suspend(while_asleep=lambda: asleep.append(machine.qmp.execute("query-status")["status"]))
+        self.equal("the guest suspends to memory and resumes, twice", asleep, ["suspended", "suspended"])
+        self.match("the kernel says so", machine.run("journalctl -b -k").stdout, r"ACPI: PM: Waking up from system sleep state S3")
+
+    def check_reboot(self, machine):
+        machine.push("/etc/drivekeep-test/pushed", "kept\n", 0o600)
+        before = machine.boot_id
+        machine.reboot()
+        self.claim("a warm reboot is a new boot", machine.boot_id != before)
+        self.equal("a pushed file is kept over it", machine.run("cat /etc/drivekeep-test/pushed").stdout, "kept\n")
+
+    def check_rescue(self, machine):
+        machine.power_off()
+        machine.append = "systemd.unit=rescue.target"
+        machine.power_on()
+        machine.wait_boot()
+        machine.wait_until("systemctl is-active rescue.target", 90)
+        self.equal("the agent answers in rescue mode, after a cold boot",
+                   machine.run("cat /etc/drivekeep-test/pushed").stdout, "kept\n")
+        self.equal("rescue mode is no more than that",
+                   machine.run("systemctl is-active multi-user.target", check=False).stdout, "inactive\n")
