@@ -67,8 +67,8 @@ int main(void) {
         for (Backend b = 0; b < _BACKEND_MAX; b++) {
                 printf(".Ss Held by %s\n.Bl -tag -width Ds\n", backends[b]);
                 SETTING_TABLE_FOREACH(s, &all_settings)
-                if (s->backend == b)
-                        row(s);
+                        if (s->backend == b)
+                                row(s);
                 puts(".El");
         }
 

@@ -55,11 +55,19 @@ build() {
         ninja -C "$dir" >"$LOGS/ninja.log" 2>&1 || { cat "$LOGS/ninja.log"; say "The build failed."; exit 1; }
 }
 
-# Builds the program as a distribution would, installs it below $BUILD/root, and builds the drive model's kernel module.
+# Builds the program as a distribution would, and installs it below $BUILD/root. Builds the drive model's kernel module for
+# the kernel of the virtual machine: MODULE.
 build_for_vm() {
         build "$BUILD/release" --buildtype=release -Dtests=disabled
         rm -rf "$BUILD/root"
         DESTDIR="$BUILD/root" meson install -C "$BUILD/release" --quiet >"$LOGS/install.log" 2>&1 || {
-                cat "$LOGS/install.log"; exit 1
+                cat "$LOGS/install.log"
+                exit 1
         }
+
+        say "Preparing the virtual machine's kernel (the first time, a minute or two)…"
+        kernel=$(/usr/bin/python3 tests/vm/image.py --kernel-version | tail -1)
+        [ -n "$kernel" ] || { say "The virtual machine's base system could not be built."; exit 1; }
+        need "linux-headers-$kernel"
+        MODULE=$(cd tests/vm && /usr/bin/python3 -m drives.build "$kernel") || exit 1
 }

@@ -3,11 +3,13 @@
 /* `drivekeep plan`: reads configuration and drives, and shows what the daemon would write. Writes nothing. */
 
 #include <err.h>
+#include <systemd/sd-id128.h>
 
 #include "choice.h"
 #include "inventory.h"
 #include "options.h"
 #include "plan-view.h"
+#include "records.h"
 #include "settings.h"
 #include "text.h"
 #include "visit.h"
@@ -22,6 +24,7 @@ typedef struct PlanOptions {
 
 static const struct argp_option options[] = {
         OPTION_JSON,
+        OPTION_STATE_DIR,
         { "config-root", OPTION_KEY_CONFIG_ROOT, "DIR", 0,
           "Read DIR/drivekeep instead of that of /etc, /run and /usr/lib; given again: what stands first masks", 0 },
         OPTION_HELP,
@@ -91,8 +94,41 @@ static int choose(const Inventory *inventory, char *const *names, bool **ret) {
         return candidates_choose(candidates, inventory->n_drives, names, "", ret);
 }
 
-static int plans_make(const Inventory *inventory, const bool *chosen, const Config *config, Plans *ret) {
+/* What the service has sent and nobody can read, it would not send again; without its records, it would. */
+static int read_memories(const Records *records, const DrivePlan *p, Memory **ret) {
+        const DriveRecord *record = records_find(records, p->drive->name);
+        char boot_id[SD_ID128_STRING_MAX];
+        sd_id128_t boot;
+
+        if (!record || sd_id128_get_boot(&boot) < 0 ||
+            !drive_record_continues(record, p->drive, sd_id128_to_string(boot, boot_id))) {
+                *ret = NULL;
+                return 0;
+        }
+
+        return drive_record_memories(record, &p->wishes, ret);
+}
+
+static int plan_make(const Records *records, const Config *config, DrivePlan *p) {
+        _cleanup_free_ Memory *memories = NULL;
+        int r;
+
+        r = config_resolve(config, p->drive, &p->wishes);
+        if (r >= 0)
+                r = read_memories(records, p, &memories);
+        if (r < 0)
+                return r;
+
+        const Visit v = { .drive = p->drive, .wishes = &p->wishes, .memories = memories, .settings = &all_settings };
+        return visit_dry_run(&v, &p->plan);
+}
+
+static int plans_make(const Inventory *inventory, const bool *chosen, const Config *config, const char *state_dir,
+                      Plans *ret) {
         _cleanup_(plans_done) Plans plans = {};
+        _cleanup_(records_done) Records records = {};
+
+        (void) records_read(state_dir, &records);
 
         plans.items = calloc(MAX(inventory->n_drives, 1U), sizeof *plans.items);
         if (!plans.items)
@@ -106,12 +142,8 @@ static int plans_make(const Inventory *inventory, const bool *chosen, const Conf
                         continue;
 
                 p->drive = inventory->drives[i];
-                r = config_resolve(config, p->drive, &p->wishes);
-                if (r < 0)
-                        return r;
-
                 plans.n_items++;
-                r = visit_dry_run(p->drive, &p->wishes, &all_settings, &p->plan);
+                r = plan_make(&records, config, p);
                 if (r == -ENOMEM)
                         return r;
                 if (r < 0) {
@@ -127,7 +159,7 @@ static int plans_make(const Inventory *inventory, const bool *chosen, const Conf
 
 static int run(int argc, char *argv[]) {
         static const char *const default_roots[] = { "/etc", "/run", "/usr/lib", NULL };
-        PlanOptions o = { .common = { .takes_names = true } };
+        PlanOptions o = { .common = { .state_dir = STATE_DIR, .takes_names = true } };
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(config_freep) Config *config = NULL;
         _cleanup_(plans_done) Plans plans = {};
@@ -157,7 +189,7 @@ static int run(int argc, char *argv[]) {
         if (r < 0)
                 return r;
 
-        r = plans_make(&inventory, chosen, config, &plans);
+        r = plans_make(&inventory, chosen, config, o.common.state_dir, &plans);
         if (r >= 0)
                 r = plan_view_print(plans.items, plans.n_items, &all_settings, o.common.json);
         if (r < 0)

@@ -198,8 +198,8 @@ static bool has_stray_assignment(const ConfigText *t, const Section *section, co
                                 i = st->end - 1;
                         else
                                 i++;
-                } else if (t->tokens[i].type == TOKEN_EQUALS)
-                        return true;
+                } else if (t->tokens[i].type == TOKEN_EQUALS && t->tokens[i - 1].type != TOKEN_EQUALS)
+                        return true; /* one that is only typed twice hides nothing */
         }
 
         return false;
@@ -236,7 +236,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
                 return 0;
 
         SETTING_TABLE_FOREACH(s, b->table)
-        nearest_offer(&n, s->name);
+                nearest_offer(&n, s->name);
 
         key = match_key_from_string(buf);
         if (key >= 0 && !(n.word && n.distance == 0)) {

@@ -220,7 +220,7 @@ int drive_record_serialize(const DriveRecord *r, char **ret) {
         return 0;
 }
 
-SettingRecord *drive_record_find(DriveRecord *r, const char *name) {
+SettingRecord *drive_record_find(const DriveRecord *r, const char *name) {
         for (size_t i = 0; i < r->n_settings; i++)
                 if (streq(r->settings[i].name, name))
                         return r->settings + i;
@@ -259,4 +259,33 @@ int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret) {
 void drive_record_drop(DriveRecord *r, size_t i) {
         fields_free(setting_fields, ELEMENTSOF(setting_fields), r->settings + i);
         memmove(r->settings + i, r->settings + i + 1, (--r->n_settings - i) * sizeof *r->settings);
+}
+
+bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *boot_id) {
+        return streq_ptr(r->boot_id, boot_id) && r->diskseq == d->diskseq && streq_ptr(r->serial, d->serial) &&
+               streq_ptr(r->wwn, d->wwn) && streq_ptr(r->model, d->model);
+}
+
+int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {
+        Memory *m;
+
+        m = calloc(MAX(w->n_items, 1U), sizeof *m);
+        if (!m)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < w->n_items; i++) {
+                const SettingRecord *s = drive_record_find(r, w->items[i].name);
+                ValueType type = w->items[i].value.type;
+
+                if (s)
+                        m[i] = (Memory){
+                                .sent = s->sent,
+                                .value = { .type = type, .number = s->sent_value },
+                                .adjusted = s->settled,
+                                .settled = { .type = type, .number = s->settled_value },
+                        };
+        }
+
+        *ret = m;
+        return 0;
 }

@@ -55,6 +55,12 @@ int drive_record_parse(const char *text, size_t size, DriveRecord **ret);
 int drive_record_serialize(const DriveRecord *r, char **ret);
 
 /* The record of `name`, or NULL. */
-SettingRecord *drive_record_find(DriveRecord *r, const char *name);
+SettingRecord *drive_record_find(const DriveRecord *r, const char *name);
 int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret); /* the old one when it is there */
 void drive_record_drop(DriveRecord *r, size_t i);                            /* removes settings[i] */
+
+/* Is this record of the same attach of the same drive, so that what it remembers still holds? */
+bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *boot_id);
+
+/* What the record knows, one Memory per wish, in their order. The caller frees it. */
+int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);

@@ -21,8 +21,8 @@ const char *setting_state(const Setting *s) {
 
 const Setting *setting_find(const SettingTable *t, const char *name) {
         SETTING_TABLE_FOREACH(s, t)
-        if (streq(s->name, name))
-                return s;
+                if (streq(s->name, name))
+                        return s;
 
         return NULL;
 }
@@ -36,8 +36,8 @@ const Setting *setting_for_backends(const SettingTable *t, const char *name, uns
 
         state = setting_state(found);
         SETTING_TABLE_FOREACH(s, t)
-        if (!s->alias_of && (backends & 1U << s->backend) && streq(s->name, state))
-                return s;
+                if (!s->alias_of && (backends & 1U << s->backend) && streq(s->name, state))
+                        return s;
 
         return NULL;
 }
@@ -46,7 +46,7 @@ const char *setting_nearest(const SettingTable *t, const char *name) {
         Nearest n = { .typed = name };
 
         SETTING_TABLE_FOREACH(s, t)
-        nearest_offer(&n, s->name);
+                nearest_offer(&n, s->name);
 
         return n.word;
 }

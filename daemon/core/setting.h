@@ -59,8 +59,8 @@ typedef struct SettingTable {
 } SettingTable;
 
 /* Inside it `break` leaves one backend's array only. */
-#define SETTING_TABLE_FOREACH(s, t)                                                                                    \
-        for (const Setting *const *_rows = (t)->tables; *_rows; _rows++)                                               \
+#define SETTING_TABLE_FOREACH(s, t)                                      \
+        for (const Setting *const *_rows = (t)->tables; *_rows; _rows++) \
                 for (const Setting *s = *_rows; s->name; s++)
 
 /* The row that config key `name` stands for. Several rows may share a name (write_cache on ATA and on NVMe); they have

@@ -195,7 +195,7 @@ const Setting ata_settings[] = {
         {
                 .name = "error_recovery",
                 .backend = BACKEND_ATA,
-                .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .has_off = true, .off = 0 },
+                .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 },
                 .order = 130,
                 .summary = "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)",
                 .equivalent = "smartctl -l scterc",

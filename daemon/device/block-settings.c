@@ -50,7 +50,7 @@ const Setting block_settings[] = {
         {
                 .name = "read_ahead_kb",
                 .backend = BACKEND_BLOCK,
-                .range = { .type = VALUE_SIZE, .min = 0, .max = 1LL << 40, .unit = 1024 },
+                .range = { .type = VALUE_SIZE, .min = 0, .max = 1LL << 40, .unit = 1024, .step = 1024 },
                 .flags = SETTING_KERNEL,
                 .order = 900, /* every later commit of queue limits may reset it: last */
                 .summary = "how far the kernel reads ahead of a sequential reader",
@@ -65,7 +65,7 @@ const Setting block_settings[] = {
                 .name = "read_ahead_sect",
                 .alias_of = "read_ahead_kb",
                 .backend = BACKEND_BLOCK,
-                .range = { .type = VALUE_SIZE, .min = 0, .max = 1LL << 40, .unit = 512 },
+                .range = { .type = VALUE_SIZE, .min = 0, .max = 1LL << 40, .unit = 512, .step = 1024 },
                 .flags = SETTING_KERNEL,
                 .order = 900,
                 .summary = "read_ahead_kb in sectors of 512 bytes, as hdparm.conf has it",

@@ -11,7 +11,7 @@ const Setting scsi_settings[] = {
                 .name = "timeout",
                 .backend = BACKEND_SCSI,
                 /* The kernel does not check what is stored there (catalogue 4.3): this range is our own. */
-                .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000 },
+                .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 },
                 .flags = SETTING_KERNEL,
                 .order = 20,
                 .summary = "how long the kernel waits for a command before it resets the drive",

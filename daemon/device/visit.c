@@ -136,18 +136,17 @@ int visit_run(const Visit *v, Plan *ret) {
         return 0;
 }
 
-int visit_dry_run(const Drive *drive, const Wishes *w, const SettingTable *t, Plan *ret) {
-        const Visit v = { .drive = drive, .wishes = w, .settings = t, .io = &device_io_real };
+int visit_dry_run(const Visit *v, Plan *ret) {
         Device d;
         Plan p;
         int r;
 
-        r = plan_new(w, t, drive_backends(drive), &p);
+        r = plan_new(v->wishes, v->settings, drive_backends(v->drive), &p);
         if (r < 0)
                 return r;
 
-        device_init(&d, drive, &device_io_real);
-        visit_read(&v, &p, &d);
+        device_init(&d, v->drive, v->io ?: &device_io_real);
+        visit_read(v, &p, &d);
         device_done(&d);
 
         *ret = p;

@@ -22,5 +22,6 @@ typedef struct Visit {
 /* The plan with a verdict in every step. */
 int visit_run(const Visit *v, Plan *ret);
 
-/* Reads and decides only: steps that would be written have no verdict (_VERDICT_INVALID) and `write` set. */
-int visit_dry_run(const Drive *drive, const Wishes *w, const SettingTable *t, Plan *ret);
+/* Reads and decides only: steps that would be written have no verdict (_VERDICT_INVALID) and `write` set. Of the visit it
+ * needs drive, wishes, memories and settings. */
+int visit_dry_run(const Visit *v, Plan *ret);

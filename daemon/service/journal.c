@@ -72,7 +72,8 @@ static void record_add_drive(Record *r, const Drive *d) {
 void journal_started(size_t n_drives, size_t n_rules) {
         Record r = record_new(LOG_INFO, JOURNAL_ID_STARTED);
 
-        record_add(&r, "MESSAGE", "Looking after %zu drives by %zu rules.", n_drives, n_rules);
+        record_add(&r, "MESSAGE", "Looking after %zu drive%s by %zu rule%s.", n_drives, n_drives == 1 ? "" : "s",
+                   n_rules, n_rules == 1 ? "" : "s");
         record_send(&r);
 }
 

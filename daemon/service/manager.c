@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <syslog.h>
+#include <time.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-id128.h>
 
@@ -17,6 +18,9 @@
 /* Enough to hide the latency of many drives; few enough that a machine with a thousand does not fork itself to death. */
 #define WORKERS_MAX 16U
 
+/* Slow drives need ten seconds to spin up. */
+#define RULES_CHECK_USEC (30ULL * 1000 * 1000)
+
 struct Manager {
         WatchedEnv env;
         Config *config;
@@ -25,7 +29,7 @@ struct Manager {
         Bus *bus;
         Watched *drives;
         Watched *leaving; /* unplugged, with a worker still at them */
-        sd_event_source *scan, *status, *schedule;
+        sd_event_source *scan, *status, *schedule, *rules_check;
         char boot_id[SD_ID128_STRING_MAX];
 };
 
@@ -291,38 +295,41 @@ static const MonitorEvents monitor_events = {
 
 /* ---- the files ---- */
 
-static void manager_check_rules(Manager *m, const Inventory *i) {
+/* Rules for drives that have not come by then are told of once; while a machine boots drives come late. */
+static int on_rules_check(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Manager *m = userdata;
+
+        m->rules_check = sd_event_source_disable_unref(m->rules_check);
+
         for (size_t b = 0; b < m->config->n_blocks; b++) {
                 const Block *block = m->config->blocks + b;
                 bool fits = false;
 
-                for (size_t k = 0; k < i->n_drives && !fits; k++)
-                        fits = match_drive(&block->match, i->drives[k], NULL);
+                for (const Watched *w = m->drives; w && !fits; w = w->next)
+                        fits = match_drive(&block->match, w->drive, NULL);
                 if (!fits)
-                        (void) complain(&m->config->complaints, COMPLAINT_NOTICE, block->file, block->line, 0,
-                                        "no drive that is present now fits this rule");
+                        journal_log(LOG_NOTICE, "%s:%u:%u: notice: no drive that is present fits this rule",
+                                    block->file, block->line, block->column);
         }
+
+        return 0;
 }
 
 static int manager_load(Manager *m) {
-        _cleanup_(inventory_done) Inventory i = {};
         int r;
 
         r = config_new(&m->config);
         if (r >= 0)
                 r = config_load(m->config, &all_settings, config_roots);
         if (r >= 0)
-                r = inventory_read(&i);
+                r = complaints_sort(&m->config->complaints);
         if (r < 0)
                 return r;
 
-        manager_check_rules(m, &i);
-        complaints_sort(&m->config->complaints);
         for (size_t k = 0; k < m->config->complaints.n_items; k++)
                 journal_complaint(m->config->complaints.items + k);
 
         m->env.config = m->config;
-        journal_started(i.n_drives, m->config->n_blocks);
         return 0;
 }
 
@@ -330,6 +337,7 @@ static int manager_load(Manager *m) {
 
 static int on_scan(sd_event_source *source _unused_, void *userdata) {
         Manager *m = userdata;
+        size_t n = 0;
         int r;
 
         m->scan = sd_event_source_disable_unref(m->scan);
@@ -338,6 +346,10 @@ static int on_scan(sd_event_source *source _unused_, void *userdata) {
                 return r;
 
         (void) state_prune(STATE_DIR, keep_state, m);
+
+        for (Watched *w = m->drives; w; w = w->next)
+                n++;
+        journal_started(n, m->config->n_blocks);
         return 0;
 }
 
@@ -393,6 +405,9 @@ int manager_new(sd_event *event, Manager **ret) {
                 r = add_source(event, &m->status, on_status, SD_EVENT_PRIORITY_IDLE, m);
         if (r >= 0)
                 r = add_source(event, &m->scan, on_scan, SD_EVENT_PRIORITY_IMPORTANT, m);
+        if (r >= 0)
+                r = sd_event_add_time_relative(event, &m->rules_check, CLOCK_MONOTONIC, RULES_CHECK_USEC, 0,
+                                               on_rules_check, m);
         if (r < 0)
                 return r;
 
@@ -432,6 +447,7 @@ Manager *manager_free(Manager *m) {
         sd_event_source_disable_unref(m->scan);
         sd_event_source_disable_unref(m->status);
         sd_event_source_disable_unref(m->schedule);
+        sd_event_source_disable_unref(m->rules_check);
         free(m);
         return NULL;
 }

@@ -60,13 +60,6 @@ static int record_set_identity(DriveRecord *record, const Drive *d, const char *
         return 0;
 }
 
-/* Is this the state file of the same attach of the same drive? */
-static bool record_continues(const DriveRecord *record, const Drive *d, const char *boot_id) {
-        return streq_ptr(record->boot_id, boot_id) && record->diskseq == d->diskseq &&
-               streq_ptr(record->serial, d->serial) && streq_ptr(record->wwn, d->wwn) &&
-               streq_ptr(record->model, d->model);
-}
-
 static void watched_save(Watched *w) {
         int r;
 
@@ -89,7 +82,8 @@ int watched_new(const WatchedEnv *env, Drive *drive, Watched **ret) {
         Watched *w;
         int r;
 
-        if (state_read(env->state_dir, drive->name, &record) < 0 || !record_continues(record, drive, env->boot_id)) {
+        if (state_read(env->state_dir, drive->name, &record) < 0 ||
+            !drive_record_continues(record, drive, env->boot_id)) {
                 (void) drive_record_free(TAKE_PTR(record));
                 record = calloc(1, sizeof *record);
                 if (!record)
@@ -140,30 +134,6 @@ static void record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
                 if (!wanted)
                         drive_record_drop(record, i);
         }
-}
-
-static int memories_new(const Watched *w, Memory **ret) {
-        Memory *m;
-
-        m = calloc(MAX(w->wishes.n_items, 1U), sizeof *m);
-        if (!m)
-                return -ENOMEM;
-
-        for (size_t i = 0; i < w->wishes.n_items; i++) {
-                const SettingRecord *s = drive_record_find(w->record, w->wishes.items[i].name);
-                ValueType type = w->wishes.items[i].value.type;
-
-                if (s)
-                        m[i] = (Memory){
-                                .sent = s->sent,
-                                .value = { .type = type, .number = s->sent_value },
-                                .adjusted = s->settled,
-                                .settled = { .type = type, .number = s->settled_value },
-                        };
-        }
-
-        *ret = m;
-        return 0;
 }
 
 /* What need not be sent again as long as the drive keeps its power. */
@@ -218,6 +188,15 @@ static int record_step(DriveRecord *drive, const Step *s) {
 
 /* ---- the visit ---- */
 
+/* A rule for an array or a volume is a rule for every drive below: that should surprise nobody. */
+static void tell_stacked(const Watched *w) {
+        for (size_t i = 0; i < w->wishes.n_items; i++)
+                if (w->wishes.items[i].via_stacked)
+                        journal_log(LOG_NOTICE, "%s:%u names %s, which lies on %s: %s is for that drive too.",
+                                    w->wishes.items[i].file, w->wishes.items[i].line, w->wishes.items[i].via_stacked,
+                                    w->drive->name, w->wishes.items[i].name);
+}
+
 int watched_visit(Watched *w, VisitReason reason) {
         uint64_t patience = w->env->config->fsck_wait_ms * 1000;
         int r;
@@ -246,8 +225,9 @@ int watched_visit(Watched *w, VisitReason reason) {
         if (r < 0)
                 return r;
 
+        tell_stacked(w);
         free(TAKE_PTR(w->memories));
-        r = memories_new(w, &w->memories);
+        r = drive_record_memories(w->record, &w->wishes, &w->memories);
         if (r < 0)
                 return r;
 

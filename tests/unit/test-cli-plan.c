@@ -81,7 +81,9 @@ void plan_done(Plan *p) {
         free(p->steps);
 }
 
-int visit_dry_run(_unused_ const Drive *d, const Wishes *w, _unused_ const SettingTable *t, Plan *ret) {
+int visit_dry_run(const Visit *v, Plan *ret) {
+        const Wishes *w = v->wishes;
+
         if (drive_is_dead)
                 return -EIO;
 

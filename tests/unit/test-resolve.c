@@ -50,6 +50,9 @@ static const struct {
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; apm = \"keep\"; lookahead = on });",
           "apm=!@2 lookahead=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sdb\"; apm = on });", "apm=1@1" },
+        /* All its names are readable: only those are held back. */
+        { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; apm = = 2 });",
+          "apm=!@2 lookahead=on@1" },
         /* A lost match stops the general rules, not those for the drive itself. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = /dev/sda; apm = 2 },\n"
           "{ match = \"/dev/sda\"; apm = 3 });", "apm=3@3 lookahead=!@1" },

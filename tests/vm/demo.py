@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""The story of drivekeep in one terminal: a file, a boot, what the drives have then, and that it lasts."""
+import argparse
+import sys
+import threading
+import time
+
+import image
+from keeping import CONF, Keeping, by_id
+from machine import nvme_disk
+
+FILE = f"""\
+drives = (
+  {{ match = {{ transport = "sata"; rotational = true; }};        // every SATA disk that turns
+    spindown_time = "20min"; lookahead = true; apm = 127; }},
+
+  {{ match = "{by_id('NAS-1')}";
+    error_recovery = "7s"; write_cache = "off"; }},
+
+  {{ match = {{ serial = "OLD-*"; }};
+    acoustic_management = 128; apm = "keep"; }},
+
+  {{ match = {{ transport = "nvme"; }};
+    write_cache = "off"; read_ahead_kb = 512; }}
+);
+"""
+
+
+class Progress:
+    """A line that counts seconds while something takes its time."""
+
+    def __init__(self, text):
+        self.text = text
+        self._done = threading.Event()
+        self._started = time.monotonic()
+        self._thread = threading.Thread(target=self._count, daemon=True)
+
+    def _show(self, end):
+        print(f"\r  … {self.text} ({time.monotonic() - self._started:.0f} s)", end=end, flush=True)
+
+    def _count(self):
+        while sys.stdout.isatty() and not self._done.wait(1):
+            self._show("")
+
+    def __enter__(self):
+        self._show("")
+        self._thread.start()
+
+    def __exit__(self, *_):
+        self._done.set()
+        self._thread.join()
+        self._show("\n")
+
+
+class Demo(Keeping):
+    def title(self, text):
+        print(f"\n\033[1m{text}\033[0m" if sys.stdout.isatty() else f"\n== {text}", flush=True)
+
+    def show(self, machine, command):
+        print(f"  # {command}", flush=True)
+        result = machine.run(command, check=False)
+        for line in (result.stdout + result.stderr).splitlines():
+            print(f"  {line}", flush=True)
+
+    def show_drives(self):
+        print(f"  {'drive':8} {'APM':>5} {'look-ahead':>11} {'write cache':>12} {'acoustic':>9} {'timer (s)':>10}")
+        for drive in self.ata:
+            s = drive.state()
+            print(f"  {drive.serial:8} {s['apm']:>5} {'on' if s['lookahead'] else 'off':>11} "
+                  f"{'on' if s['write_cache'] else 'off':>12} {s.get('acoustic', '-'):>9} {s['standby_seconds'] or 'off':>10}",
+                  flush=True)
+
+    def run(self):
+        self.ata = [self.drive("NAS-1", lookahead=False), self.drive("NAS-2", lookahead=False),
+                    self.drive("OLD-1", lookahead=False, acoustic=254, erc=None)]
+        self.title("The file")
+        print("".join(f"  {line}\n" for line in FILE.splitlines()), end="")
+        self.title("The drives, fresh from the shop: their power-on values, in their own words")
+        self.show_drives()
+
+        with self.drives(*self.ata) as (hba, arguments), \
+             self.machine(disks=[nvme_disk("FAST-1")], files={CONF: FILE}, extra_args=arguments,
+                          setup="systemctl enable drivekeep.service") as machine:
+            self.title("A machine with these drives, a slow old one in software, has started; drivekeep.service is enabled")
+            with Progress("drivekeep is at work"):
+                self.settle(machine)
+            self.show(machine, "systemctl status drivekeep.service --no-pager -n 0")
+            self.title("What became of each setting")
+            self.show(machine, "drivekeep status")
+            self.title("The same in the journal")
+            self.show(machine, "journalctl -b -u drivekeep -o cat --no-pager")
+            self.title("What other programs say")
+            self.show(machine, f"hdparm -B -A -W {by_id('NAS-1')}")
+            self.show(machine, f"smartctl -l scterc {by_id('NAS-1')} | tail -n +4")
+            self.show(machine, "nvme get-feature /dev/nvme0 --feature-id=6")
+            self.title("Power off, power on: the drives have forgotten …")
+            with Progress("shutting down"):
+                machine.power_off()
+            hba.power_cycle()
+            self.show_drives()
+            self.title("… and after the boot")
+            with Progress("booting"):
+                machine.power_on()
+                machine.wait_boot()
+                self.settle(machine)
+            self.show_drives()
+            self.show(machine, "drivekeep status")
+            kept = [(d["apm"], d["lookahead"], d["standby_seconds"]) for d in self.ata]
+            self.equal("everything is there again", kept, [(127, True, 1200), (127, True, 1200), (128, True, 1200)])
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Show drivekeep at work in a virtual machine.")
+    parser.add_argument("--overlay", metavar="DIR", required=True, help="drivekeep as `DESTDIR=DIR meson install` made it")
+    parser.add_argument("--module", metavar="FILE", required=True, help="the kernel module of the drive model")
+    options = parser.parse_args()
+    demo = Demo(image.build(options.overlay, options.module, log=lambda text: print(text, flush=True)))
+    demo.execute()
+    return 1 if demo.failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
