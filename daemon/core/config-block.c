@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <ctype.h>
-
 #include "config-block.h"
+#include "config-hidden.h"
 #include "config-parse.h"
 #include "nearest.h"
 
-#define NAME_TEXT_MAX 64U
-
 #define KEY_MATCH "match"
 #define KEY_ALLOW_DANGEROUS "allow_dangerous"
+
+/* What a block has besides settings. */
+static bool is_own_key(const char *name) {
+        return streq(name, KEY_MATCH) || streq(name, KEY_ALLOW_DANGEROUS) || streq(name, CONFIG_ON_BATTERY);
+}
 
 typedef struct BlockReader {
         ConfigText *text;
@@ -19,7 +21,9 @@ typedef struct BlockReader {
         const Setting **rows; /* of block.assignments: the keys as they were written */
         bool obscure;         /* there is something, perhaps a setting's name, that means nothing */
         bool match_known;
-        bool match_meant; /* there is something that was to be a match, and was complained about */
+        bool match_meant;      /* there is something that was to be a match, and was complained about */
+        size_t battery;        /* the name of on_battery = { … }; 0: there is none */
+        bool battery_withheld; /* … as it is in error as a whole */
 } BlockReader;
 
 static void block_reader_done(BlockReader *b) {
@@ -27,30 +31,14 @@ static void block_reader_done(BlockReader *b) {
         free(b->rows);
 }
 
-/* A longer name cannot be a known one. */
-static const char *name_copy(const ConfigText *t, const Statement *st, char buf[static NAME_TEXT_MAX]) {
-        size_t n = MIN((size_t) token_quote_length(t, st->name), NAME_TEXT_MAX - 1);
+/* The one that `a` would be the second of. */
+static Assignment *find_assignment(BlockReader *b, const Assignment *a) {
+        for (size_t i = 0; i < b->block.n_assignments; i++) {
+                Assignment *before = &b->block.assignments[i];
 
-        memcpy(buf, token_text(t, st->name), n);
-        buf[n] = '\0';
-        return buf;
-}
-
-/* Whether no comment stands between this token and the next. */
-static bool gap_is_blank(const ConfigText *t, size_t token) {
-        const Token *k = &t->tokens[token];
-
-        for (size_t i = k->offset + k->length; i < k[1].offset; i++)
-                if (!isspace((unsigned char) t->text[i]))
-                        return false;
-
-        return true;
-}
-
-static Assignment *find_assignment(BlockReader *b, const char *state) {
-        for (size_t i = 0; i < b->block.n_assignments; i++)
-                if (streq(b->block.assignments[i].name, state))
-                        return &b->block.assignments[i];
+                if (streq(before->name, a->name) && before->on_battery == a->on_battery)
+                        return before;
+        }
 
         return NULL;
 }
@@ -74,17 +62,18 @@ static int add_assignment(BlockReader *b, const Assignment *a, const Setting *ro
         return 0;
 }
 
-static Assignment assignment_at(const BlockReader *b, const Setting *row, size_t token) {
+static Assignment assignment_of(const BlockReader *b, const Setting *row, const Statement *st) {
         return (Assignment){
                 .name = setting_state(row),
                 .value.type = row->range.type,
-                .line = b->text->tokens[token].line,
-                .column = b->text->tokens[token].column,
+                .on_battery = st->battery > 0 || (row->flags & SETTING_ON_BATTERY),
+                .line = b->text->tokens[st->name].line,
+                .column = b->text->tokens[st->name].column,
         };
 }
 
 static int read_setting(BlockReader *b, const Setting *row, const Statement *st) {
-        Assignment a = assignment_at(b, row, st->name), *before;
+        Assignment a = assignment_of(b, row, st), *before;
         const Setting **before_row;
         int r;
 
@@ -93,7 +82,7 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
                 return r;
         a.withheld = r == 0;
 
-        before = find_assignment(b, a.name);
+        before = find_assignment(b, &a);
         if (!before)
                 return add_assignment(b, &a, row);
 
@@ -118,10 +107,11 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
  * end was guessed, or in a comment that also hides that end. `next` is what stands behind it, or NULL. */
 static bool match_is_cut(const BlockReader *b, const Statement *st, const Statement *next) {
         if (next && next->value == 0 && !token_starts_statement(b->text, next->name)) {
-                char buf[NAME_TEXT_MAX];
+                char buf[TOKEN_NAME_MAX];
 
-                if (b->text->tokens[next->name].type != TOKEN_REFUSED &&
-                    !setting_find(b->table, name_copy(b->text, next, buf)))
+                token_copy(b->text, next->name, buf);
+                if (b->text->tokens[next->name].type != TOKEN_REFUSED && !is_own_key(buf) &&
+                    !setting_find(b->table, buf))
                         return true;
         }
 
@@ -153,12 +143,51 @@ static int read_match(BlockReader *b, const Statement *st, const Statement *next
         return 0;
 }
 
+static int read_battery(BlockReader *b, const Statement *st) {
+        const Token *value = &b->text->tokens[st->value];
+
+        if (b->battery > 0) {
+                b->battery_withheld = true;
+                return config_text_error(b->text, st->name,
+                                         "\"" CONFIG_ON_BATTERY
+                                         "\" stands here a second time (the first is in line %u); neither is applied",
+                                         b->text->tokens[b->battery].line);
+        }
+
+        b->battery = st->name;
+        if (!st->sound)
+                return 0;
+
+        if (value->type != TOKEN_GROUP) {
+                b->block.broken = b->obscure = true;
+                return config_text_error(b->text, st->value,
+                                         CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
+        }
+        if (value->partner == st->value + 1)
+                return config_text_warning(b->text, st->value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
+
+        return 0;
+}
+
 /* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
 static int read_known(BlockReader *b, const Statement *st, const Statement *next) {
-        char buf[NAME_TEXT_MAX];
-        const char *name = name_copy(b->text, st, buf);
+        char buf[TOKEN_NAME_MAX];
+        const char *name = token_copy(b->text, st->name, buf);
         const Setting *row;
         int r;
+
+        if (st->battery > 0 && !token_is_name(b->text, st->battery, CONFIG_ON_BATTERY))
+                b->battery_withheld = true; /* what is around it is mistyped */
+
+        if (st->battery > 0 && is_own_key(name)) {
+                b->battery_withheld = true;
+                return config_text_error(b->text, st->name,
+                                         CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied",
+                                         name);
+        }
+
+        if (streq(name, CONFIG_ON_BATTERY))
+                return read_battery(b, st);
 
         if (streq(name, KEY_MATCH))
                 return read_match(b, st, next);
@@ -180,59 +209,15 @@ static int complain_unknown(BlockReader *b, const Statement *st, const char *nea
         return config_text_error(b->text, st->name, "unknown setting \"%.*s\"", TOKEN_QUOTED(b->text, st->name));
 }
 
-static bool is_wordy(TokenType type) {
-        return type == TOKEN_NAME || type == TOKEN_WORD || type == TOKEN_STRING || type == TOKEN_UNCLOSED ||
-               type == TOKEN_REFUSED;
-}
-
-/* Whether there is a "name =" that is no statement of the block, nor inside its match: in a bracket too many, say. */
-static bool has_stray_assignment(const ConfigText *t, const Section *section, const Statements *statements) {
-        size_t k = 0;
-
-        for (size_t i = section->inside; i < section->end; i++) {
-                const Statement *st = k < statements->n_items ? &statements->items[k] : NULL;
-
-                if (st && st->name == i) {
-                        k++;
-                        if (st->sound && token_is_name(t, i, KEY_MATCH))
-                                i = st->end - 1;
-                        else
-                                i++;
-                } else if (t->tokens[i].type == TOKEN_EQUALS && t->tokens[i - 1].type != TOKEN_EQUALS)
-                        return true; /* one that is only typed twice hides nothing */
-        }
-
-        return false;
-}
-
-/* Whether a broken block's statements may stand in what is now a string (for want of a quote) or, in one whose bounds
- * are a guess, a comment. */
-static bool hides_statements(const ConfigText *t, const Section *section, const Statements *statements) {
-        /* Cut off within a statement: the others may stand behind it. */
-        if (section->broken && statements->n_items > 0 && !statements->items[statements->n_items - 1].sound)
-                return true;
-
-        for (size_t i = section->start; i < section->end; i++) {
-                const Token *k = &t->tokens[i];
-                size_t end = k->offset + k->length;
-
-                if (is_wordy(k->type) && memchr(t->text + k->offset, '=', k->length))
-                        return true;
-                if (section->broken && memchr(t->text + end, '=', k[1].offset - end))
-                        return true;
-        }
-
-        return false;
-}
-
 static int read_unknown(BlockReader *b, const Statement *st) {
-        char buf[NAME_TEXT_MAX];
-        Nearest n = { .typed = name_copy(b->text, st, buf) };
+        char buf[TOKEN_NAME_MAX];
+        Nearest n = { .typed = token_copy(b->text, st->name, buf) };
         const Setting *row;
+        Assignment a;
         MatchKey key;
         int r;
 
-        if (streq(buf, KEY_MATCH) || streq(buf, KEY_ALLOW_DANGEROUS) || setting_find(b->table, buf))
+        if (is_own_key(buf) || setting_find(b->table, buf))
                 return 0;
 
         SETTING_TABLE_FOREACH(s, b->table)
@@ -248,6 +233,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
 
         nearest_offer(&n, KEY_MATCH);
         nearest_offer(&n, KEY_ALLOW_DANGEROUS);
+        nearest_offer(&n, CONFIG_ON_BATTERY);
         for (key = 0; key < MATCH_PROPERTY; key++)
                 nearest_offer(&n, match_key_to_string(key));
 
@@ -257,10 +243,19 @@ static int read_unknown(BlockReader *b, const Statement *st) {
                 if (r < 0)
                         return r;
         }
-        if (!n.word)
-                b->obscure = b->obscure || is_wordy(b->text->tokens[st->name].type);
+        if (!n.word) {
+                b->obscure = b->obscure || token_is_wordy(b->text, st->name);
+                /* There are no other groups: a match, or what is for battery. */
+                b->block.broken = b->block.broken || b->text->tokens[st->value].type == TOKEN_GROUP;
+        }
         if (!n.word || streq(n.word, KEY_ALLOW_DANGEROUS))
                 return 0;
+
+        if (streq(n.word, CONFIG_ON_BATTERY)) {
+                if (b->text->tokens[st->value].type == TOKEN_GROUP)
+                        return 0; /* what is in it has been read, and is withheld */
+                b->obscure = true;
+        }
 
         row = setting_find(b->table, n.word);
         if (!row) {
@@ -270,14 +265,9 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         }
 
         /* Most likely this setting was meant, so an earlier block's value for it must not come through. */
-        if (!find_assignment(b, setting_state(row))) {
-                Assignment a = assignment_at(b, row, st->name);
-
-                a.withheld = true;
-                return add_assignment(b, &a, row);
-        }
-
-        return 0;
+        a = assignment_of(b, row, st);
+        a.withheld = true;
+        return find_assignment(b, &a) ? 0 : add_assignment(b, &a, row);
 }
 
 static int check_block(BlockReader *b, const Section *section, size_t n_statements) {
@@ -329,13 +319,14 @@ int block_read(ConfigText *t, const SettingTable *table, const Section *section,
         if (r < 0)
                 return r;
 
-        if (!b.match_known)
+        if (!b.match_known || (b.battery > 0 && section->brace_behind))
                 b.block.broken = true;
-        if (b.block.broken) {
-                b.block.obscure = b.obscure || has_stray_assignment(t, section, statements) ||
-                                  hides_statements(t, section, statements);
-                for (size_t i = 0; i < b.block.n_assignments; i++)
-                        b.block.assignments[i].withheld = true;
+        if (b.block.broken)
+                b.block.obscure = b.obscure || section_hides_statements(t, section, statements);
+        for (size_t i = 0; i < b.block.n_assignments; i++) {
+                Assignment *a = &b.block.assignments[i];
+
+                a->withheld = a->withheld || b.block.broken || (a->on_battery && b.battery_withheld);
         }
 
         *ret = b.block;

@@ -7,7 +7,6 @@
 #include "config-parse.h"
 #include "nearest.h"
 
-#define NAME_TEXT_MAX 64U
 #define LINES_TEXT_MAX 256U
 
 typedef struct FileReader {
@@ -38,7 +37,7 @@ static int complain_option(FileReader *f, size_t token, const char *name) {
 
         if (n.word)
                 return config_text_error(&f->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
-        if (setting_find(f->table, name))
+        if (setting_find(f->table, name) || streq(name, CONFIG_ON_BATTERY))
                 return config_text_error(&f->text, token,
                                          "\"%s\" is a setting of drives: write it into a block of drives = ( … );",
                                          name);
@@ -46,16 +45,8 @@ static int complain_option(FileReader *f, size_t token, const char *name) {
         return config_text_error(&f->text, token, "unknown option \"%s\"", name);
 }
 
-static const char *name_copy(const ConfigText *t, size_t token, char buf[static NAME_TEXT_MAX]) {
-        size_t n = MIN((size_t) token_quote_length(t, token), NAME_TEXT_MAX - 1);
-
-        memcpy(buf, token_text(t, token), n);
-        buf[n] = '\0';
-        return buf;
-}
-
 static int read_option(FileReader *f, const Section *section) {
-        char name[NAME_TEXT_MAX];
+        char name[TOKEN_NAME_MAX];
         const Statement *st;
         Value v;
         int r;
@@ -65,7 +56,7 @@ static int read_option(FileReader *f, const Section *section) {
                 return r;
 
         st = &f->statements.items[0];
-        name_copy(&f->text, st->name, name);
+        token_copy(&f->text, st->name, name);
         if (streq(name, CONFIG_DRIVES))
                 return config_text_error(&f->text, st->name, "drives is a list of blocks: drives = ( { … }, { … } );");
 
@@ -91,14 +82,14 @@ static int read_option(FileReader *f, const Section *section) {
 
 static int read_block(FileReader *f, const Section *section) {
         _cleanup_(block_done) Block block = {};
-        char name[NAME_TEXT_MAX];
+        char name[TOKEN_NAME_MAX];
         int r;
 
         if (section->misnamed && section->list_name != f->list_name) {
                 f->list_name = section->list_name;
                 r = config_text_error(&f->text, f->list_name,
                                       "the list of blocks is called \"drives\", not \"%s\"; nothing of it is applied",
-                                      name_copy(&f->text, f->list_name, name));
+                                      token_copy(&f->text, f->list_name, name));
                 if (r < 0)
                         return r;
         }

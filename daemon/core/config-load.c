@@ -78,7 +78,7 @@ int config_load_file(Config *c, const SettingTable *t, const char *path) {
         _cleanup_free_ char *text = NULL;
         const char *objection;
         struct stat st;
-        size_t size;
+        size_t size = 0;
         int r;
 
         /* Non-blocking: a FIFO would make us wait for its writer. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "config-brackets.h"
 #include "config-option.h"
 #include "config-outline.h"
 
@@ -7,13 +8,12 @@ typedef struct Outliner {
         ConfigText *text;
         Outline outline;
         size_t n_allocated;
-        size_t i;     /* the next token */
-        size_t *open; /* brackets open inside the section being read, outermost first */
-        size_t n_open;
-        size_t brace;     /* the first '{' or '}' at or behind i, when it is not behind brace */
-        size_t drives;    /* where the list began; 0: not yet, as a list cannot begin with the first token */
-        bool misnamed;    /* the list being read is not called "drives" … */
-        size_t list_name; /* … but this */
+        size_t i;          /* the next token */
+        Brackets brackets; /* open inside the section being read */
+        size_t brace;      /* the first '{' or '}' at or behind i, when it is not behind brace */
+        size_t drives;     /* where the list began; 0: not yet, as a list cannot begin with the first token */
+        bool misnamed;     /* the list being read is not called "drives" … */
+        size_t list_name;  /* … but this */
 } Outliner;
 
 static TokenType token_type(const Outliner *o, size_t i) {
@@ -56,56 +56,15 @@ static int add_section(Outliner *o, const Section *s) {
         return 0;
 }
 
-/* Of the nth bracket that is open, 1 for the innermost; TOKEN_END: there are not so many. */
-static TokenType open_type(const Outliner *o, size_t n) {
-        return n <= o->n_open ? token_type(o, o->open[o->n_open - n]) : TOKEN_END;
+/* The block read last, or NULL. */
+static Section *last_block(const Outliner *o) {
+        size_t n = o->outline.n_sections;
+
+        return n > 0 && o->outline.sections[n - 1].block ? &o->outline.sections[n - 1] : NULL;
 }
 
-/* Keeps track of the bracket at o->i. Returns false when it closes nothing of this section. */
-static bool track_bracket(Outliner *o) {
-        TokenType type = token_type(o, o->i), opening;
-
-        if (type == TOKEN_GROUP || type == TOKEN_LIST || type == TOKEN_ARRAY) {
-                o->open[o->n_open++] = o->i;
-                return true;
-        }
-
-        if (type == TOKEN_GROUP_END) {
-                /* '}' is surest: it closes what is open within its group, too. */
-                while (o->n_open > 0 && open_type(o, 1) != TOKEN_GROUP)
-                        o->n_open--;
-                opening = TOKEN_GROUP;
-        } else if (type == TOKEN_LIST_END || type == TOKEN_ARRAY_END) {
-                TokenType other = type == TOKEN_LIST_END ? TOKEN_ARRAY : TOKEN_LIST;
-
-                opening = type == TOKEN_LIST_END ? TOKEN_LIST : TOKEN_ARRAY;
-                if (open_type(o, 1) == other && open_type(o, 2) == opening)
-                        o->n_open--;
-        } else
-                return true;
-
-        if (open_type(o, 1) != opening)
-                return false;
-
-        o->text->tokens[o->open[--o->n_open]].partner = o->i;
-        return true;
-}
-
-/* A '{' that is no value begins a block: the one before it was not closed. */
-static bool brace_is_value(const Outliner *o) {
-        TokenType before = token_type(o, o->i - 1), around = open_type(o, 1);
-
-        if (token_is_name(o->text, o->i + 1, "match"))
-                return false;
-        if (before == TOKEN_EQUALS)
-                return true;
-
-        return (around == TOKEN_LIST || around == TOKEN_ARRAY) &&
-               (before == TOKEN_LIST || before == TOKEN_ARRAY || before == TOKEN_COMMA);
-}
-
-/* Whether the next brace behind a ')' closes a block: then the ')' is a slip, and not the end of the list. */
-static bool brace_closes(Outliner *o) {
+/* The first brace at or behind o->i, or the end. */
+static size_t next_brace(Outliner *o) {
         TokenType type;
 
         if (o->brace < o->i)
@@ -113,7 +72,18 @@ static bool brace_closes(Outliner *o) {
                         if (type == TOKEN_GROUP || type == TOKEN_GROUP_END)
                                 break;
 
-        return token_type(o, o->brace) == TOKEN_GROUP_END;
+        return o->brace;
+}
+
+/* Whether the next brace behind a ')' is still one of a block: then the ')' is a slip, and not the end of the list. */
+static bool brace_is_inside(Outliner *o) {
+        size_t brace = next_brace(o);
+        TokenType type = token_type(o, brace);
+
+        if (type == TOKEN_GROUP)
+                return token_type(o, brace - 1) == TOKEN_EQUALS && !token_is_name(o->text, brace - 2, CONFIG_DRIVES);
+
+        return type == TOKEN_GROUP_END;
 }
 
 /* Whether another block, even without its '{', follows the bracket at o->i: then it is not the end of the list. */
@@ -142,20 +112,20 @@ static int read_block(Outliner *o, Section *s) {
         int r = 0;
 
         s->inside = o->i;
-        o->n_open = 0;
+        o->brackets.n_open = 0;
         for (;; o->i++) {
                 TokenType type = token_type(o, o->i);
                 bool unclosed = type == TOKEN_END;
 
                 s->end = o->i;
                 if (type == TOKEN_GROUP)
-                        unclosed = !brace_is_value(o);
-                if (!unclosed && !track_bracket(o)) {
+                        unclosed = !brackets_open_value(&o->brackets, o->i);
+                if (!unclosed && !brackets_pass(&o->brackets, o->i)) {
                         if (type == TOKEN_GROUP_END) {
                                 o->i++;
                                 break;
                         }
-                        if (type == TOKEN_LIST_END && !brace_closes(o)) {
+                        if (type == TOKEN_LIST_END && !brace_is_inside(o)) {
                                 if (block_follows(o)) {
                                         s->broken = true;
                                         r = config_text_error(o->text, o->i++,
@@ -176,9 +146,11 @@ static int read_block(Outliner *o, Section *s) {
 }
 
 static int read_braced_block(Outliner *o) {
-        Section s = block_here(o);
+        Section s = block_here(o), *before = last_block(o);
         int r;
 
+        /* The '{' at which a block was found not to be closed; with a match, it begins the next one. */
+        s.broken = before && before->broken && before->end == o->i && !token_is_name(o->text, o->i + 1, "match");
         o->i++;
         /* On another line it is the next block. */
         if (token_type(o, o->i) == TOKEN_GROUP && o->text->tokens[o->i].line == o->text->tokens[s.start].line) {
@@ -200,6 +172,11 @@ static int read_debris(Outliner *o) {
 
         s.broken = true;
         if (token_starts_statement(o->text, o->i)) {
+                Section *before = last_block(o);
+
+                /* A match begins a block; anything else may be the rest of the one before. */
+                if (before && !token_is_name(o->text, o->i, "match"))
+                        before->broken = true;
                 r = config_text_error(o->text, o->i, "this stands between blocks; is a \"{\" missing before it?");
                 return r < 0 ? r : read_block(o, &s);
         }
@@ -252,13 +229,21 @@ static int read_list(Outliner *o, size_t start, bool bare) {
                         r = config_text_error(o->text, o->i++, "between blocks stands a comma, not \";\"");
                         separated = true;
                 } else if (ends_list(type)) {
-                        if (!block_follows(o) && !brace_closes(o)) {
+                        /* But a group behind ");" is no block's. */
+                        bool ended = token_type(o, o->i + 1) == TOKEN_SEMICOLON &&
+                                     token_type(o, next_brace(o)) == TOKEN_GROUP;
+
+                        if (!block_follows(o) && (ended || !brace_is_inside(o))) {
                                 o->i++;
                                 return 0;
                         }
                         r = config_text_error(o->text, o->i++, "here the list is closed, but more blocks follow");
                         separated = true;
                 } else if (type == TOKEN_GROUP_END) {
+                        Section *before = last_block(o);
+
+                        if (before)
+                                before->brace_behind = true;
                         r = config_text_error(o->text, o->i, "here is one \"}\" too many");
                         while (token_type(o, o->i) == TOKEN_GROUP_END)
                                 o->i++;
@@ -275,13 +260,13 @@ static int read_list(Outliner *o, size_t start, bool bare) {
 static int read_option(Outliner *o) {
         Section s = { .start = o->i, .inside = o->i };
 
-        o->n_open = 0;
+        o->brackets.n_open = 0;
         for (o->i += 2; token_type(o, o->i) != TOKEN_END && !is_option(o, o->i); o->i++) {
                 TokenType type = token_type(o, o->i);
 
-                if (o->n_open == 0 && (separates(type) || token_starts_statement(o->text, o->i)))
+                if (o->brackets.n_open == 0 && (separates(type) || token_starts_statement(o->text, o->i)))
                         break;
-                (void) track_bracket(o);
+                (void) brackets_pass(&o->brackets, o->i);
         }
 
         s.end = o->i;
@@ -376,10 +361,10 @@ static int outline_read(Outliner *o) {
 
 int outline_make(ConfigText *t, Outline *ret) {
         _cleanup_free_ size_t *open = NULL;
-        Outliner o = { .text = t };
+        Outliner o = { .text = t, .brackets.text = t };
         int r;
 
-        o.open = open = calloc(t->n_tokens, sizeof(size_t));
+        o.brackets.open = open = calloc(t->n_tokens, sizeof(size_t));
         if (!open)
                 return -ENOMEM;
 

@@ -6,13 +6,14 @@
 #include "config-text.h"
 
 typedef struct Section {
-        bool block;       /* else an option: a statement beside the list of drives */
-        bool broken;      /* its bounds are a guess */
-        size_t start;     /* the token to point at */
-        size_t inside;    /* the tokens inside: from here … */
-        size_t end;       /* … up to, not with, this one */
-        bool misnamed;    /* a block in a list that is not called "drives" … */
-        size_t list_name; /* … but as this token */
+        bool block;        /* else an option: a statement beside the list of drives */
+        bool broken;       /* its bounds are a guess */
+        size_t start;      /* the token to point at */
+        size_t inside;     /* the tokens inside: from here … */
+        size_t end;        /* … up to, not with, this one */
+        bool brace_behind; /* a '}' too many: perhaps the block ends only there */
+        bool misnamed;     /* a block in a list that is not called "drives" … */
+        size_t list_name;  /* … but as this token */
 } Section;
 
 typedef struct Outline {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "config-statement.h"
+#include "nearest.h"
 
 /* The deepest that means anything is a list in a group: match = { model = ("a", "b"); }. */
 #define DEPTH_MAX 4U
@@ -10,8 +11,10 @@ typedef struct Reader {
         ConfigText *text;
         size_t i, end;
         unsigned depth;
-        size_t name;    /* of the statement being read, for complaints */
-        bool *unclosed; /* a bracket that is not closed was complained about; once is enough for a section */
+        size_t name;            /* of the statement being read, for complaints */
+        size_t battery;         /* of the on_battery around it; 0: none */
+        Statements *statements; /* to add to; NULL inside a group that is a value: only its soundness counts */
+        bool *unclosed;         /* a bracket that is not closed was complained about; once is enough for a section */
 } Reader;
 
 static TokenType token_type(const Reader *r, size_t i) {
@@ -114,7 +117,16 @@ static int read_elements(Reader *r) {
         return sound;
 }
 
-static int read_statements(Reader *r, Statements *s);
+/* Whether this is the name of on_battery = { … }, or most likely was meant to be. */
+static bool names_battery(const ConfigText *t, size_t token) {
+        char buf[TOKEN_NAME_MAX];
+        Nearest n = { .typed = token_copy(t, token, buf) };
+
+        nearest_offer(&n, CONFIG_ON_BATTERY);
+        return n.word;
+}
+
+static int read_statements(Reader *r);
 
 static int read_bracketed(Reader *r) {
         const Token *t = &r->text->tokens[r->i];
@@ -130,11 +142,13 @@ static int read_bracketed(Reader *r) {
 
         inner.end = t->partner;
         inner.depth++;
+        inner.battery = r->name;
+        inner.statements = names_battery(r->text, r->name) ? r->statements : NULL;
         r->i = t->partner + 1U;
         if (inner.depth > DEPTH_MAX)
                 return config_text_error(r->text, at, "brackets are nested too deeply here");
 
-        return t->type == TOKEN_GROUP ? read_statements(&inner, NULL) : read_elements(&inner);
+        return t->type == TOKEN_GROUP ? read_statements(&inner) : read_elements(&inner);
 }
 
 /* Goes behind the value; 1 when it is sound, 0 when it was complained about. */
@@ -257,29 +271,31 @@ static int read_statement(Reader *r, Statement *st) {
         return k;
 }
 
-/* `s` is NULL inside a group that is a value: only its soundness counts. */
-static int read_statements(Reader *r, Statements *s) {
+static int read_statements(Reader *r) {
+        Statements *s = r->statements;
         int k, sound = 1;
 
         while (r->i < r->end) {
-                Statement st = {};
+                Statement st = { .battery = r->battery };
+                size_t at = s ? s->n_items : 0;
 
                 if (token_type(r, r->i) == TOKEN_SEMICOLON || token_type(r, r->i) == TOKEN_COMMA) {
                         r->i++;
                         continue;
                 }
 
+                /* Its place, before those inside it. */
+                k = s ? add_statement(s, &st) : 0;
+                if (k < 0)
+                        return k;
+
                 k = starts_statement(r, r->i) ? read_statement(r, &st) : read_other(r, &st);
                 if (k < 0)
                         return k;
                 sound = sound && k > 0;
                 st.sound = k > 0;
-
-                if (s) {
-                        k = add_statement(s, &st);
-                        if (k < 0)
-                                return k;
-                }
+                if (s)
+                        s->items[at] = st;
         }
 
         return sound;
@@ -287,10 +303,10 @@ static int read_statements(Reader *r, Statements *s) {
 
 int statements_read(ConfigText *t, const Section *s, Statements *ret) {
         bool unclosed = false;
-        Reader r = { .text = t, .i = s->inside, .end = s->end, .unclosed = &unclosed };
+        Reader r = { .text = t, .i = s->inside, .end = s->end, .statements = ret, .unclosed = &unclosed };
 
         ret->n_items = 0;
-        return read_statements(&r, ret);
+        return read_statements(&r);
 }
 
 void statements_done(Statements *s) {

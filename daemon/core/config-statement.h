@@ -9,7 +9,8 @@
 typedef struct Statement {
         size_t name;       /* tokens: the name … */
         size_t value, end; /* … and the value, from here up to, not with, there */
-        bool sound;        /* else it was complained about, and there may be no value at all */
+        size_t battery; /* the name of the on_battery = { … }, or what looks like it, that it stands in; 0: in none */
+        bool sound;     /* else it was complained about, and there may be no value at all */
 } Statement;
 
 typedef struct Statements {
@@ -18,7 +19,8 @@ typedef struct Statements {
         size_t n_allocated;
 } Statements;
 
-/* Fills `ret`, which may hold those of an earlier section. 1: all is sound, 0: there were complaints. */
+/* Fills `ret`, which may hold those of an earlier section, in the order of the text: those in on_battery = { … } stand
+ * behind it. 1: all is sound, 0: there were complaints. */
 int statements_read(ConfigText *t, const Section *s, Statements *ret);
 void statements_done(Statements *s);
 

@@ -341,6 +341,14 @@ int token_quote_length(const ConfigText *t, size_t token) {
         return (int) i;
 }
 
+const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_NAME_MAX]) {
+        size_t n = MIN((size_t) token_quote_length(t, token), TOKEN_NAME_MAX - 1);
+
+        memcpy(buf, token_text(t, token), n);
+        buf[n] = '\0';
+        return buf;
+}
+
 bool token_is_name(const ConfigText *t, size_t token, const char *name) {
         const Token *k = &t->tokens[token];
 

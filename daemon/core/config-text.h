@@ -7,6 +7,8 @@
 
 #include "complaint.h"
 
+#define CONFIG_ON_BATTERY "on_battery" /* the one group of settings inside a block */
+
 typedef enum TokenType {
         TOKEN_COMMA = ',',
         TOKEN_SEMICOLON = ';',
@@ -58,6 +60,10 @@ int config_text_warning(ConfigText *t, size_t token, const char *format, ...) _p
 int token_quote_length(const ConfigText *t, size_t token);
 const char *token_text(const ConfigText *t, size_t token);
 #define TOKEN_QUOTED(t, token) token_quote_length(t, token), token_text(t, token)
+
+/* Cut to fit: a longer name cannot be a known one. Returns buf. */
+#define TOKEN_NAME_MAX 64U
+const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_NAME_MAX]);
 
 bool token_is_name(const ConfigText *t, size_t token, const char *name);
 bool token_starts_statement(const ConfigText *t, size_t token); /* something like a name, and "=" */

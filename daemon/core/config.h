@@ -11,8 +11,9 @@
 typedef struct Assignment {
         const char *name; /* the state's canonical key (setting_state()), from the table */
         Value value;
-        bool keep;     /* "keep": cancels an earlier block's value */
-        bool withheld; /* the value is in error: earlier values must not come through, nothing is written */
+        bool on_battery; /* it counts only while the machine runs on battery, and there before the block's others */
+        bool keep;       /* "keep": cancels an earlier block's value */
+        bool withheld;   /* the value is in error: earlier values must not come through, nothing is written */
         unsigned line, column;
 } Assignment;
 
@@ -20,7 +21,7 @@ typedef struct Block {
         Match match;
         const char *file; /* owned by the Config */
         unsigned line, column;
-        bool broken;          /* it cannot be trusted: every assignment is withheld */
+        bool broken;          /* it cannot be trusted: every assignment is withheld, on battery and off */
         bool obscure;         /* … nor which settings it names: all that earlier blocks want is withheld */
         bool allow_dangerous; /* the user's word that dangerous settings of this block are meant */
         Assignment *assignments;
@@ -77,9 +78,13 @@ typedef struct Wishes {
         size_t n_items;
 } Wishes;
 
-/* resolve.c. `keep` and unnamed settings leave no wish. The wishes point into the Config and its SettingTable. */
-int config_resolve(const Config *c, const Drive *d, Wishes *ret);
+/* resolve.c. `on_battery`: what the machine runs on now. `keep` and unnamed settings leave no wish. The wishes point into
+ * the Config and its SettingTable. */
+int config_resolve(const Config *c, const Drive *d, bool on_battery, Wishes *ret);
 void wishes_done(Wishes *w);
+
+/* Whether what the machine runs on makes a difference to any drive. */
+bool config_uses_battery(const Config *c);
 
 /* The same values for the same settings; where in the files they stand does not count. */
 bool wishes_equal(const Wishes *a, const Wishes *b);

@@ -9,7 +9,7 @@
 /* clang-format off */
 static const char *const visit_reason_table[_VISIT_REASON_MAX] = {
         [VISIT_BOOT] = "boot",     [VISIT_ATTACH] = "attach",   [VISIT_CHANGE] = "change", [VISIT_RESUME] = "resume",
-        [VISIT_RELOAD] = "reload", [VISIT_REQUEST] = "request", [VISIT_RETRY] = "retry",
+        [VISIT_RELOAD] = "reload", [VISIT_POWER] = "power", [VISIT_REQUEST] = "request", [VISIT_RETRY] = "retry",
 };
 /* clang-format on */
 

@@ -16,6 +16,7 @@ typedef enum VisitReason {
         VISIT_CHANGE,  /* udev says something about it changed */
         VISIT_RESUME,  /* the machine slept */
         VISIT_RELOAD,  /* the files changed */
+        VISIT_POWER,   /* the machine went on or off battery */
         VISIT_REQUEST, /* somebody asked (drivekeep apply) */
         VISIT_RETRY,   /* what was deferred is taken up again */
         _VISIT_REASON_MAX,

@@ -86,7 +86,34 @@ static void withhold_all(Wishes *w, const Block *b) {
         }
 }
 
-int config_resolve(const Config *c, const Drive *d, Wishes *ret) {
+/* A broken block is not to be trusted to tell what is for which state, so all it names is withheld in both. */
+static bool assignment_counts(const Block *b, const Assignment *a, bool on_battery) {
+        return !a->on_battery || on_battery || b->broken;
+}
+
+/* The plain assignments of a block first, so that those for battery take their place. */
+static int apply_block(Wishes *w, const Block *b, const DriveLink *link, bool on_battery) {
+        int r;
+
+        if (b->obscure)
+                withhold_all(w, b);
+
+        for (int battery = 0; battery <= 1; battery++)
+                for (size_t i = 0; i < b->n_assignments; i++) {
+                        const Assignment *a = &b->assignments[i];
+
+                        if (a->on_battery != battery || !assignment_counts(b, a, on_battery))
+                                continue;
+
+                        r = apply_assignment(w, b, a, link);
+                        if (r < 0)
+                                return r;
+                }
+
+        return 0;
+}
+
+int config_resolve(const Config *c, const Drive *d, bool on_battery, Wishes *ret) {
         _cleanup_(wishes_done) Wishes w = {};
         int r;
 
@@ -97,19 +124,26 @@ int config_resolve(const Config *c, const Drive *d, Wishes *ret) {
                 if (!match_drive(&b->match, d, &link))
                         continue;
 
-                if (b->obscure)
-                        withhold_all(&w, b);
-
-                for (size_t k = 0; k < b->n_assignments; k++) {
-                        r = apply_assignment(&w, b, &b->assignments[k], link);
-                        if (r < 0)
-                                return r;
-                }
+                r = apply_block(&w, b, link, on_battery);
+                if (r < 0)
+                        return r;
         }
 
         *ret = w;
         w = (Wishes){};
         return 0;
+}
+
+bool config_uses_battery(const Config *c) {
+        for (size_t i = 0; i < c->n_blocks; i++) {
+                const Block *b = &c->blocks[i];
+
+                for (size_t k = 0; k < b->n_assignments; k++)
+                        if (!assignment_counts(b, &b->assignments[k], false))
+                                return true;
+        }
+
+        return false;
 }
 
 void wishes_done(Wishes *w) {

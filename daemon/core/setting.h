@@ -22,6 +22,7 @@ typedef enum SettingFlags {
         SETTING_UNREADABLE = 1 << 0,   /* nothing can read it: sent once per boot, attach and resume */
         SETTING_KERNEL = 1 << 1,       /* held by the kernel: writing it sends the drive nothing */
         SETTING_STANDBY_SAFE = 1 << 2, /* its write function copes with a drive in standby and does not wake it */
+        SETTING_ON_BATTERY = 1 << 3,   /* an alias: its values count while the machine runs on battery */
 } SettingFlags;
 
 /* What a device says of one setting. */
@@ -36,7 +37,7 @@ typedef struct Setting Setting;
 
 struct Setting {
         const char *name;     /* config key, hdparm.conf's own where it has one */
-        const char *alias_of; /* another key for the state of that row, in another unit; it has no functions */
+        const char *alias_of; /* another key for that row's state, in another unit or on battery; no functions */
         Backend backend;
         ValueRange range;
         SettingFlags flags;

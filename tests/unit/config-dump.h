@@ -29,7 +29,7 @@ static inline void dump_match(FILE *f, const Match *m) {
         }
 }
 
-/* "1: node=/dev/sda > apm=127 lookahead=!" with "!" for a withheld value; "1!" is a broken block. */
+/* "1: node=/dev/sda > apm=127 lookahead=! battery:apm=1" with "!" for a withheld value; "1!" is a broken block. */
 static inline char *config_dump(const Config *c) {
         char *text = NULL, buf[VALUE_TEXT_MAX];
         size_t size;
@@ -53,7 +53,7 @@ static inline char *config_dump(const Config *c) {
                                 value = "keep";
                         else
                                 value = value_format(&setting_find(&fake_table, a->name)->range, &a->value, buf);
-                        fprintf(f, " %s=%s", a->name, value);
+                        fprintf(f, " %s%s=%s", a->on_battery ? "battery:" : "", a->name, value);
                 }
                 fputc('\n', f);
         }

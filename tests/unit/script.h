@@ -100,10 +100,11 @@ static inline int script_open(void *userdata _unused_, const char *node _unused_
         return 1000; /* nobody reads or closes it: device_done() gets an error, and nothing of ours has that number */
 }
 
-static inline int script_gate(void *userdata) {
+static inline int script_gate(void *userdata, const char **ret_why) {
         Script *s = userdata;
 
         s->n_gates++;
+        *ret_why = "not now";
         return s->gate_closes_at && s->n_gates >= s->gate_closes_at ? -EAGAIN : 0;
 }
 

@@ -3,6 +3,7 @@
 /* `drivekeep plan` as a whole, with stand-ins for udev, the files and the drives. */
 
 #include "inventory.h"
+#include "power-supply.h"
 #include "settings.h"
 #include "test-cli.h"
 #include "verb.h"
@@ -20,7 +21,7 @@ static Drive *found[] = { drives, drives + 1 };
 
 /* What the stand-ins do. */
 static uid_t user;
-static bool all_kept, config_in_error, drive_is_dead;
+static bool all_kept, config_in_error, drive_is_dead, on_battery;
 static const char *roots_seen;
 
 uid_t geteuid(void) {
@@ -62,7 +63,12 @@ char *complaint_format(const Complaint *c) {
                                : line;
 }
 
-int config_resolve(_unused_ const Config *c, const Drive *d, Wishes *ret) {
+int power_on_battery(const char *classdir) {
+        ck_assert_str_eq(classdir, "/sys/class/power_supply");
+        return on_battery;
+}
+
+int config_resolve(_unused_ const Config *c, const Drive *d, bool battery, Wishes *ret) {
         static const Wish wishes[] = {
                 { .name = "apm", .value = { .type = VALUE_INT, .number = 128 }, .file = "/etc/a.conf", .line = 12 },
                 { .name = "lookahead", .value = VALUE_BOOLEAN(1), .file = "/etc/a.conf", .line = 13 },
@@ -70,6 +76,8 @@ int config_resolve(_unused_ const Config *c, const Drive *d, Wishes *ret) {
 
         *ret = (Wishes){ .items = calloc(2, sizeof(Wish)), .n_items = d == drives ? 2 : 0 };
         memcpy(ret->items, wishes, sizeof wishes);
+        if (battery)
+                ret->items[0].value.number = 1;
         return 0;
 }
 
@@ -133,6 +141,15 @@ START_TEST(test_table) {
                               "sda lookahead: not \\x1b[2J here\n");
         ck_assert_str_eq(err, "");
         ck_assert_str_eq(roots_seen, "/etc");
+}
+END_TEST
+
+START_TEST(test_on_battery) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        on_battery = true;
+        ck_assert_int_eq(plan(NULL, NULL, &out, &err), EXIT_NOT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out, "sda   apm       1      254     write       a.conf:12\n"));
 }
 END_TEST
 
@@ -245,6 +262,7 @@ int main(void) {
         TCase *t = tcase_create("plan");
 
         tcase_add_test(t, test_table);
+        tcase_add_test(t, test_on_battery);
         tcase_add_test(t, test_json);
         tcase_add_test(t, test_nothing_to_do);
         tcase_add_test(t, test_drive_without_rules);

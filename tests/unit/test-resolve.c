@@ -23,6 +23,7 @@ static const Drive drive = {
 static const struct {
         const char *text;
         const char *wishes; /* "name=value@line", "!" for a withheld one, and the stacked link */
+        const char *on_battery; /* NULL: the same */
 } cases[] = {
         { "drives = ();", "" },
         { "drives = ({ match = \"/dev/sdb\"; apm = 1 });", "" },
@@ -62,6 +63,43 @@ static const struct {
         { "drives = ({ match = [\"/dev/md0\", \"/dev/sda\"]; apm = 1 });", "apm=1@1" },
         { "drives = ({ match = [\"/dev/md0\", \"/dev/disk/by-id/*\"]; apm = 1 });", "apm=1@1" },
         { "drives = ({ match = \"/dev/md0\"; apm = 1 },\n{ match = \"/dev/sda\"; apm = 2 });", "apm=2@2" },
+
+        /* On battery: before the block's plain values, wherever they stand. */
+        { "drives = ({ match = {}; on_battery = {\napm = 2 };\napm = 1; lookahead = true });",
+          "apm=1@3 lookahead=on@3", "apm=2@2 lookahead=on@3" },
+        { "drives = ({ match = {}; apm = 1; on_battery = { lookahead = true } });", "apm=1@1", "apm=1@1 lookahead=on@1" },
+        { "drives = ({ match = {}; apm = 1;\napm_battery = 2 });", "apm=1@1", "apm=2@2" },
+        { "drives = ({ match = \"/dev/sdb\"; on_battery = { apm = 2 } });", "" },
+        { "drives = ({ match = \"/dev/md0\"; on_battery = { apm = 2 } });", "", "apm=2@1(/dev/md0)" },
+        { "drives = ({ match = {}; read_ahead_kb = 512; on_battery = { read_ahead_sect = 256 } });",
+          "read_ahead_kb=512 KiB@1", "read_ahead_kb=128 KiB@1" },
+        /* But later blocks win, whatever their values are for. */
+        { "drives = ({ match = {}; on_battery = { apm = 2; lookahead = true } },\n{ match = {}; apm = 1 });",
+          "apm=1@2", "apm=1@2 lookahead=on@1" },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { apm = 2 } });", "apm=1@1", "apm=2@2" },
+        { "drives = ({ match = {}; apm_battery = 2 },\n{ match = {}; on_battery = { apm = 3 } });", "", "apm=3@2" },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { apm = \"keep\" } });", "apm=1@1", "" },
+        { "drives = ({ match = {}; apm = 1; on_battery = { apm = \"keep\" } });", "apm=1@1", "" },
+        { "drives = ({ match = {}; apm = \"keep\"; on_battery = { apm = 1 } });", "", "apm=1@1" },
+        { "drives = ({ match = {}; on_battery = { apm = 2 } },\n{ match = {}; apm = \"keep\" });", "" },
+        /* An error in a value costs it in its own state … */
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm = 2; on_battery = { apm = 300 } });",
+          "apm=2@2", "apm=!@2" },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm_battery = 300 });", "apm=1@1", "apm=!@2" },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { amp = 3 } });", "apm=1@1", "apm=!@2" },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battry = { apm = 3 } });", "apm=1@1", "apm=!@2" },
+        { "drives = ({ match = {}; apm = 300; on_battery = { apm = 2 } });", "apm=!@1", "apm=2@1" },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { match = {}; apm = 3 } });",
+          "apm=1@1", "apm=!@2" },
+        /* … one of syntax in both. */
+        { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; on_battery = { apm = on } });",
+          "apm=!@2 lookahead=on@1" },
+        { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; on_battery = 1; });",
+          "apm=!@2 lookahead=!@2" },
+        { "drives = ({ match = {}; apm = 1; lookahead = true },\n"
+          "{ match = \"/dev/sda\"; on_battery { apm = 2 } });", "apm=!@2 lookahead=!@2" },
+        /* A general rule that is lost with another block is lost in both. */
+        { "drives = ({ match = {}; on_battery = { apm = 1 } },\n{ match = /dev/sdb; apm = 2 });", "apm=!@1" },
 };
 
 static const struct {
@@ -88,13 +126,12 @@ static Config *parse(const char *text) {
         return c;
 }
 
-START_TEST(test_resolve) {
-        _cleanup_(config_freep) Config *c = parse(cases[_i].text);
+static void assert_wishes(const Config *c, bool on_battery, const char *expected) {
         _cleanup_(wishes_done) Wishes w = {};
         char text[256] = "", buf[VALUE_TEXT_MAX];
         size_t used = 0;
 
-        ck_assert_int_eq(config_resolve(c, &drive, &w), 0);
+        ck_assert_int_eq(config_resolve(c, &drive, on_battery, &w), 0);
         for (size_t i = 0; i < w.n_items; i++) {
                 const Wish *x = &w.items[i];
                 const ValueRange *range = &setting_find(&fake_table, x->name)->range;
@@ -106,7 +143,14 @@ START_TEST(test_resolve) {
                 if (x->via_stacked)
                         used += snprintf(text + used, sizeof text - used, "(%s)", x->via_stacked);
         }
-        ck_assert_str_eq(text, cases[_i].wishes);
+        ck_assert_str_eq(text, expected);
+}
+
+START_TEST(test_resolve) {
+        _cleanup_(config_freep) Config *c = parse(cases[_i].text);
+
+        assert_wishes(c, false, cases[_i].wishes);
+        assert_wishes(c, true, cases[_i].on_battery ?: cases[_i].wishes);
 }
 END_TEST
 
@@ -114,20 +158,41 @@ START_TEST(test_equal) {
         _cleanup_(config_freep) Config *a = parse(pairs[_i].a), *b = parse(pairs[_i].b);
         _cleanup_(wishes_done) Wishes x = {}, y = {};
 
-        ck_assert_int_eq(config_resolve(a, &drive, &x), 0);
-        ck_assert_int_eq(config_resolve(b, &drive, &y), 0);
+        ck_assert_int_eq(config_resolve(a, &drive, false, &x), 0);
+        ck_assert_int_eq(config_resolve(b, &drive, false, &y), 0);
         ck_assert_int_eq(wishes_equal(&x, &y), pairs[_i].equal);
         ck_assert_int_eq(wishes_equal(&y, &x), pairs[_i].equal);
         ck_assert(wishes_equal(&x, &x));
 }
 END_TEST
 
+static const struct {
+        const char *text;
+        bool uses_battery;
+} uses[] = {
+        { "", false },
+        { "drives = ({ match = {}; apm = 1 });", false },
+        { "drives = ({ match = {}; on_battery = {} });", false },
+        { "drives = ({ match = {}; apm = 1 }, { match = {}; lookahead = true; on_battery = { apm = 2 } });", true },
+        { "drives = ({ match = {}; apm_battery = 2 });", true },
+        { "drives = ({ match = {}; on_battery = { apm = 300 } });", true },
+        /* Withheld in both states. */
+        { "drives = ({ match = {}; on_battery = { apm = on } });", false },
+};
+
+START_TEST(test_uses_battery) {
+        _cleanup_(config_freep) Config *c = parse(uses[_i].text);
+
+        ck_assert_int_eq(config_uses_battery(c), uses[_i].uses_battery);
+}
+END_TEST
+
 /* What the files want of the drive with this node for apm; 0: nothing, -1: withheld. */
-static int resolve_apm(const Config *c, const char *node) {
+static int resolve_apm(const Config *c, const char *node, bool on_battery) {
         _cleanup_(wishes_done) Wishes w = {};
         const Drive d = { .name = (char *) "x", .node = (char *) node, .transport = TRANSPORT_SATA };
 
-        ck_assert_int_eq(config_resolve(c, &d, &w), 0);
+        ck_assert_int_eq(config_resolve(c, &d, on_battery, &w), 0);
         for (size_t i = 0; i < w.n_items; i++)
                 if (streq(w.items[i].name, "apm"))
                         return w.items[i].withheld ? -1 : (int) w.items[i].value.number;
@@ -143,8 +208,35 @@ static bool says(const Config *c, const char *words) {
         return false;
 }
 
-/* Every slip of one character in one block of three: whenever there is an error, the general rule does not reach the
- * drive that the block protects, and the third block lives. */
+/* Checks the file with every slip of one character in its middle block. */
+static void try_slips(const char *head, const char *middle, const char *tail,
+                      void (*check)(const Config *c, const char *text)) {
+        static const char slips[] = "(){}[]=;,:\"'\\/*#\n a1_.";
+
+        for (size_t at = 0; at <= strlen(middle); at++)
+                for (size_t k = 0; k < 2 * sizeof slips; k++) {
+                        _cleanup_(config_freep) Config *c = NULL;
+                        char text[512], put[] = { slips[k / 2], '\0' }; /* the NUL at its end: leave out only */
+                        bool replace = k % 2;
+
+                        if (replace && at == strlen(middle))
+                                continue;
+                        (void) snprintf(text, sizeof text, "%s%.*s%s%s%s", head, (int) at, middle, put,
+                                        middle + at + replace, tail);
+                        c = parse(text);
+                        check(c, text);
+                }
+}
+
+static void check_plain(const Config *c, const char *text) {
+        if (c->complaints.n_errors > 0)
+                ck_assert_msg(resolve_apm(c, "/dev/sda", false) != 9, "%s", text);
+        /* But a comment without an end may have been meant to hold the rest. */
+        ck_assert_msg(resolve_apm(c, "/dev/sdb", false) == 3 || says(c, "comment is not closed"), "%s", text);
+}
+
+/* Whenever there is an error, the general rule does not reach the drive that the block protects, and the third block
+ * lives. */
 START_TEST(test_slips) {
         static const char *const middle[] = {
                 "{ match = \"/dev/sda\"; apm = 1; }",
@@ -152,27 +244,36 @@ START_TEST(test_slips) {
                 "{ apm = 1, lookahead = \"off\", match = (\"/dev/sda\") }",
                 "{ match = \"/dev/\" \"sda\"; spindown_time = \"20min\"; apm = 0x01 /* low */; }",
         };
-        static const char slips[] = "(){}[]=;,:\"'\\/*#\n a1_.";
-        static const char head[] = "drives = (\n{ match = {}; apm = 9; },\n";
-        static const char tail[] = ",\n{ match = \"/dev/sdb\"; apm = 3; }\n);\n";
-        const char *m = middle[_i];
 
-        for (size_t at = 0; at <= strlen(m); at++)
-                for (size_t k = 0; k < 2 * sizeof slips; k++) {
-                        _cleanup_(config_freep) Config *c = NULL;
-                        char text[512], put[] = { slips[k / 2], '\0' }; /* the NUL at its end: leave out only */
-                        bool replace = k % 2;
+        try_slips("drives = (\n{ match = {}; apm = 9; },\n", middle[_i], ",\n{ match = \"/dev/sdb\"; apm = 3; }\n);\n",
+                  check_plain);
+}
+END_TEST
 
-                        if (replace && at == strlen(m))
-                                continue;
-                        (void) snprintf(text, sizeof text, "%s%.*s%s%s%s", head, (int) at, m, put, m + at + replace,
-                                        tail);
-                        c = parse(text);
-                        if (c->complaints.n_errors > 0)
-                                ck_assert_msg(resolve_apm(c, "/dev/sda") != 9, "%s", text);
-                        /* But a comment without an end may have been meant to hold the rest. */
-                        ck_assert_msg(resolve_apm(c, "/dev/sdb") == 3 || says(c, "comment is not closed"), "%s", text);
-                }
+static void check_battery(const Config *c, const char *text) {
+        int mains = resolve_apm(c, "/dev/sda", false), battery = resolve_apm(c, "/dev/sda", true);
+
+        ck_assert_msg(mains != 2 && mains != 8, "%d: %s", mains, text);
+        if (c->complaints.n_errors > 0) {
+                ck_assert_msg(mains != 9, "%d: %s", mains, text);
+                ck_assert_msg(battery == 2 || battery == -1, "%d: %s", battery, text);
+        }
+        ck_assert_msg((resolve_apm(c, "/dev/sdb", false) == 3 && resolve_apm(c, "/dev/sdb", true) == 4) ||
+                                      says(c, "comment is not closed"),
+                      "%s", text);
+}
+
+/* Nor does what is for one state reach the drive in the other. */
+START_TEST(test_battery_slips) {
+        static const char *const middle[] = {
+                "{ match = \"/dev/sda\"; apm = 1; on_battery = { apm = 2; }; }",
+                "{\n  match = \"/dev/sda\";\n  on_battery = {\n    lookahead = \"off\";\n    apm = 2;\n  };\n  apm = 1;\n}",
+                "{ on_battery: { apm: 2, timeout: \"5s\" }, apm: 1, match: { node: \"/dev/sda\" } }",
+                "{ match = \"/dev/sda\"; apm = 1; apm_battery = 2; }",
+        };
+
+        try_slips("drives = (\n{ match = {}; apm = 9; on_battery = { apm = 8; }; },\n", middle[_i],
+                  ",\n{ match = \"/dev/sdb\"; apm = 3; on_battery = { apm = 4; }; }\n);\n", check_battery);
 }
 END_TEST
 
@@ -184,7 +285,9 @@ int main(void) {
 
         tcase_add_loop_test(tc, test_resolve, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(tc, test_equal, 0, ELEMENTSOF(pairs));
+        tcase_add_loop_test(tc, test_uses_battery, 0, ELEMENTSOF(uses));
         tcase_add_loop_test(tc, test_slips, 0, 4);
+        tcase_add_loop_test(tc, test_battery_slips, 0, 4);
         suite_add_tcase(suite, tc);
 
         runner = srunner_create(suite);

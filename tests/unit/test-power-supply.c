@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <check.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "macro.h"
+#include "power-supply.h"
+
+static char directory[] = "/tmp/drivekeep-test-XXXXXX";
+
+static void setup(void) {
+        strcpy(directory + strlen(directory) - 6, "XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw) {
+        (void) st;
+        (void) type;
+        (void) ftw;
+        return remove(path);
+}
+
+static void teardown(void) {
+        ck_assert_int_eq(nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+/* As sysfs has it, with a newline; `path` goes from the class directory on. */
+static void write_attribute(const char *path, const char *value) {
+        char name[256];
+        FILE *f;
+
+        (void) snprintf(name, sizeof name, "%s/%s", directory, path);
+        for (char *p = name + strlen(directory) + 1; (p = strchr(p, '/')); p++) {
+                *p = '\0';
+                ck_assert(mkdir(name, 0755) >= 0 || errno == EEXIST);
+                *p = '/';
+        }
+
+        f = fopen(name, "we");
+        ck_assert_ptr_nonnull(f);
+        fprintf(f, "%s\n", value);
+        ck_assert_int_eq(fclose(f), 0);
+}
+
+/* "SUPPLY/ATTRIBUTE=VALUE", one by one. */
+#define MAINS(online) "AC/type=Mains", "AC/online=" online
+#define BATTERY(status) "BAT0/type=Battery", "BAT0/present=1", "BAT0/status=" status
+
+/* clang-format off */
+static const struct {
+        const char *what;
+        const char *attributes[12];
+        int on_battery;
+} cases[] = {
+        { "no supplies",            {},                                                                          0 },
+        { "a server",               { MAINS("1") },                                                              0 },
+        { "without its mains",      { MAINS("0") },                                                              0 },
+        { "a laptop, plugged in",   { MAINS("1"), BATTERY("Charging") },                                         0 },
+        { "full",                   { MAINS("1"), BATTERY("Full") },                                             0 },
+        { "charger too weak",       { MAINS("1"), BATTERY("Discharging") },                                      0 },
+        { "plugged out",            { MAINS("0"), BATTERY("Discharging") },                                      1 },
+        { "no mains at all",        { BATTERY("Discharging") },                                                  1 },
+        { "between the two",        { MAINS("0"), BATTERY("Not charging") },                                     0 },
+        { "kept by a threshold",    { BATTERY("Unknown") },                                                      0 },
+        { "no status",              { MAINS("0"), "BAT0/type=Battery" },                                         0 },
+        { "one of two",             { BATTERY("Full"), "BAT1/type=Battery", "BAT1/status=Discharging" },         1 },
+        { "battery taken out",      { "BAT0/type=Battery", "BAT0/present=0", "BAT0/status=Discharging" },        0 },
+        { "does not say present",   { "BAT0/type=Battery", "BAT0/status=Discharging" },                          1 },
+        { "scope System",           { BATTERY("Discharging"), "BAT0/scope=System" },                             1 },
+
+        /* What belongs to a mouse. */
+        { "a mouse",                { "hid-1/type=Battery", "hid-1/scope=Device", "hid-1/status=Discharging" },  0 },
+        { "its cradle",             { BATTERY("Discharging"), "w/type=Mains", "w/scope=Device", "w/online=1" },  1 },
+        { "USB of scope Device",    { BATTERY("Discharging"), "w/type=USB", "w/scope=Device", "w/online=1" },    1 },
+
+        /* USB-C. */
+        { "charged by USB",         { MAINS("0"), BATTERY("Charging"), "u/type=USB", "u/online=1" },             0 },
+        { "slowly",                 { MAINS("0"), BATTERY("Discharging"), "u/type=USB", "u/online=1" },          0 },
+        { "programmable",           { BATTERY("Discharging"), "u/type=USB", "u/online=2" },                      0 },
+        { "nothing plugged in",     { BATTERY("Discharging"), "u/type=USB", "u/online=0" },                      1 },
+        { "feeds a telephone",      { BATTERY("Discharging"), "u/type=USB", "u/online=1",
+                                      "u/device/typec/port0/power_role=[source] sink" },                         1 },
+        { "is fed",                 { BATTERY("Discharging"), "u/type=USB", "u/online=1",
+                                      "u/device/typec/port0/power_role=source [sink]" },                         0 },
+        { "both",                   { BATTERY("Discharging"), "u/type=USB", "u/online=1",
+                                      "u/device/typec/port0/power_role=[source] sink",
+                                      "u/device/typec/port1/power_role=source [sink]" },                         0 },
+
+        { "a UPS that feeds",       { BATTERY("Discharging"), "ups/type=UPS", "ups/online=1" },                  0 },
+        { "online without a type",  { BATTERY("Discharging"), "x/online=1" },                                    1 },
+        { "says nothing",           { BATTERY("Discharging"), "AC/type=Mains", "AC/online=" },                   1 },
+};
+/* clang-format on */
+
+START_TEST(test_supplies) {
+        for (size_t i = 0; cases[_i].attributes[i]; i++) {
+                char path[128];
+                char *value;
+
+                (void) snprintf(path, sizeof path, "%s", cases[_i].attributes[i]);
+                value = strchr(path, '=');
+                *value++ = '\0';
+                write_attribute(path, value);
+        }
+
+        ck_assert_msg(power_on_battery(directory) == cases[_i].on_battery, "%s", cases[_i].what);
+}
+END_TEST
+
+/* The class's entries are links, and a supply may go while we look. */
+START_TEST(test_links) {
+        char supply[128], link[128];
+
+        write_attribute("devices/BAT0/type", "Battery");
+        write_attribute("devices/BAT0/status", "Discharging");
+        write_attribute("class/uevent", "");
+        (void) snprintf(link, sizeof link, "%s/class/BAT0", directory);
+        ck_assert_int_eq(symlink("../devices/BAT0", link), 0);
+        (void) snprintf(link, sizeof link, "%s/class/AC", directory);
+        ck_assert_int_eq(symlink("../devices/AC", link), 0);
+
+        (void) snprintf(supply, sizeof supply, "%s/class", directory);
+        ck_assert_int_eq(power_on_battery(supply), 1);
+}
+END_TEST
+
+START_TEST(test_no_directory) {
+        char path[128];
+
+        (void) snprintf(path, sizeof path, "%s/none", directory);
+        ck_assert_int_eq(power_on_battery(path), 0);
+        write_attribute("file", "");
+        (void) snprintf(path, sizeof path, "%s/file", directory);
+        ck_assert_int_eq(power_on_battery(path), -ENOTDIR);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("power-supply");
+        TCase *tc = tcase_create("power-supply");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_loop_test(tc, test_supplies, 0, ELEMENTSOF(cases));
+        tcase_add_test(tc, test_links);
+        tcase_add_test(tc, test_no_directory);
+        suite_add_tcase(suite, tc);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+
+        return failed > 0;
+}
