@@ -218,6 +218,18 @@ const Setting ata_settings[] = {
                 .detail = &(const AtaFeature) { .supported = { 83, 3 }, .enabled = { 86, 3 }, .level = 91, .on = 0x05, .off = 0x85 },
         },
         {
+                .name = "apm_battery",
+                .alias_of = "apm",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 },
+                .flags = SETTING_ON_BATTERY,
+                .order = 200,
+                .summary = "apm while the machine runs on battery, as hdparm.conf has it: on_battery = { apm = … }",
+                .equivalent = "hdparm -B",
+                .lost_by = "power",
+                .source = "hdparm.conf(5)",
+        },
+        {
                 .name = "spindown_time",
                 .backend = BACKEND_ATA,
                 .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <endian.h>
+#include <time.h>
 
 #include "ata.h"
 #include "ata-identify.h"
@@ -8,6 +9,7 @@
 #include "sysfs.h"
 
 #define UNIT_ATTENTION_RETRIES 3
+#define SLOW_ERROR_MS 2000U
 
 enum {
         SENSE_RECOVERED_ERROR = 0x1,
@@ -149,8 +151,30 @@ static SgRequest passthrough16(const Taskfile *tf, SgDirection direction, void *
         return q;
 }
 
+static uint64_t now_ms(void) {
+        struct timespec ts;
+
+        (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+        return (uint64_t) ts.tv_sec * 1000 + (uint64_t) ts.tv_nsec / 1000000;
+}
+
+/* A pulled drive: the kernel looks for it for seconds, gives the command back as aborted, and takes the disk away a moment
+ * later. A drive that refuses does so at once. */
+static bool pulled(const Device *d, uint64_t took_ms) {
+        if (took_ms < SLOW_ERROR_MS)
+                return false;
+
+        for (unsigned i = 0; i < 10; i++) {
+                if (access(d->drive->syspath, F_OK) < 0)
+                        return true;
+                (void) usleep(100 * 1000);
+        }
+        return false;
+}
+
 int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data, size_t len, Registers *ret) {
         Registers regs = {};
+        uint64_t started;
         int fd, r;
 
         fd = device_open(d);
@@ -164,6 +188,7 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
                 if (r < 0)
                         return r;
 
+                started = now_ms();
                 r = d->io.sg(d->io.userdata, fd, &q);
                 if (r == -ENODEV || r == -ENXIO)
                         return device_fail(d, STEP_VANISHED, "the drive is gone (command %02Xh)", tf->command);
@@ -178,6 +203,8 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
                         continue;
                 if (r == -EINTR)
                         return device_fail(d, -EIO, "the drive keeps answering with unit attention");
+                if (r < 0 && pulled(d, now_ms() - started))
+                        return device_fail(d, STEP_VANISHED, "the drive was unplugged (command %02Xh)", tf->command);
                 if (r < 0)
                         return r;
                 break;
@@ -239,8 +266,7 @@ int ata_power_mode(Device *d) {
                 return 0;
         }
 
-        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_CHECK_POWER_MODE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
-                        SG_NONE, NULL, 0, &regs);
+        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_CHECK_POWER_MODE }, SG_NONE, NULL, 0, &regs);
         if (r < 0)
                 return r;
 

@@ -75,15 +75,14 @@ void device_refresh(Device *d) {
 }
 
 int device_gate(Device *d) {
+        const char *why = NULL;
         int r;
 
         if (!d->io.gate)
                 return 0;
 
-        r = d->io.gate(d->io.userdata);
-        if (r == STEP_DEFERRED)
-                return device_fail(d, r, "not now: a file system check is queued or running on it");
-        return r;
+        r = d->io.gate(d->io.userdata, &why);
+        return r == STEP_DEFERRED ? device_fail(d, r, "%s", why) : r;
 }
 
 int device_open(Device *d) {

@@ -17,9 +17,9 @@ typedef struct DeviceIO {
         int (*sg)(void *userdata, int fd, SgRequest *request);
         int (*nvme_admin)(void *userdata, int fd, struct nvme_passthru_cmd *cmd);
 
-        /* Asked before every command to the drive and every store into its sysfs: 0 go ahead, -EAGAIN not now. NULL:
-         * always. */
-        int (*gate)(void *userdata);
+        /* Asked before every command to the drive and every store into its sysfs: 0 go ahead, -EAGAIN not now, and why
+         * (a sentence). NULL: always. */
+        int (*gate)(void *userdata, const char **ret_why);
         void *userdata;
 } DeviceIO;
 
