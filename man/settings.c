@@ -42,7 +42,7 @@ static void row(const Setting *s) {
         puts(".\n.br");
         line("Values", value_range_format(&s->range, range, sizeof range));
         if (s->alias_of)
-                line("Another unit for", s->alias_of);
+                line(s->flags & SETTING_ON_BATTERY ? "On battery, sets" : "Another unit for", s->alias_of);
         line("As", s->equivalent);
         line("Lost by", s->lost_by);
         if (s->flags & SETTING_UNREADABLE)

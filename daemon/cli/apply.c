@@ -111,7 +111,7 @@ static int run(int argc, char *argv[]) {
         if (!o.names)
                 names[0] = NULL;
 
-        r = sd_bus_open_system(&bus);
+        r = request_open(&bus);
         if (r >= 0)
                 r = request_apply(bus, names, &visited, &error);
         if (r < 0)

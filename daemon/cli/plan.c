@@ -9,6 +9,7 @@
 #include "inventory.h"
 #include "options.h"
 #include "plan-view.h"
+#include "power-supply.h"
 #include "records.h"
 #include "settings.h"
 #include "text.h"
@@ -109,11 +110,11 @@ static int read_memories(const Records *records, const DrivePlan *p, Memory **re
         return drive_record_memories(record, &p->wishes, ret);
 }
 
-static int plan_make(const Records *records, const Config *config, DrivePlan *p) {
+static int plan_make(const Records *records, const Config *config, bool on_battery, DrivePlan *p) {
         _cleanup_free_ Memory *memories = NULL;
         int r;
 
-        r = config_resolve(config, p->drive, &p->wishes);
+        r = config_resolve(config, p->drive, on_battery, &p->wishes);
         if (r >= 0)
                 r = read_memories(records, p, &memories);
         if (r < 0)
@@ -127,6 +128,11 @@ static int plans_make(const Inventory *inventory, const bool *chosen, const Conf
                       Plans *ret) {
         _cleanup_(plans_done) Plans plans = {};
         _cleanup_(records_done) Records records = {};
+        int on_battery;
+
+        on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR);
+        if (on_battery < 0)
+                return on_battery;
 
         (void) records_read(state_dir, &records);
 
@@ -143,7 +149,7 @@ static int plans_make(const Inventory *inventory, const bool *chosen, const Conf
 
                 p->drive = inventory->drives[i];
                 plans.n_items++;
-                r = plan_make(&records, config, p);
+                r = plan_make(&records, config, on_battery, p);
                 if (r == -ENOMEM)
                         return r;
                 if (r < 0) {

@@ -57,7 +57,7 @@ static int file_read(int dir_fd, const char *name, char **ret, size_t *ret_size)
 static int record_read(int dir_fd, const char *name, DriveRecord **ret) {
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
         _cleanup_free_ char *text = NULL;
-        size_t size;
+        size_t size = 0;
         int r;
 
         r = file_read(dir_fd, name, &text, &size);

@@ -8,16 +8,58 @@
 /* Visits may wait for an fsck, and the daemon bounds that wait itself; this only keeps us from waiting for ever. */
 #define APPLY_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)
 
+#define PRIVATE_ADDRESS "unix:path=/run/drivekeep/private"
+#define DESTINATION "org.drivekeep1"
+#define OBJECT_PATH "/org/drivekeep1"
+#define INTERFACE "org.drivekeep1.Manager"
+
 static inline void message_unrefp(sd_bus_message **m) {
         (void) sd_bus_message_unref(*m);
+}
+
+static inline void bus_closep(sd_bus **bus) {
+        (void) sd_bus_close_unref(*bus);
+}
+
+static int open_private(sd_bus **ret) {
+        _cleanup_(bus_closep) sd_bus *bus = NULL;
+        int r;
+
+        r = sd_bus_new(&bus);
+        if (r >= 0)
+                r = sd_bus_set_address(bus, PRIVATE_ADDRESS);
+        if (r >= 0)
+                r = sd_bus_start(bus);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(bus);
+        return 0;
+}
+
+int request_open(sd_bus **ret) {
+        if (geteuid() == 0 && open_private(ret) >= 0)
+                return 0;
+        return sd_bus_open_system(ret);
+}
+
+int request_reload(sd_bus *bus, sd_bus_error *ret_error) {
+        _cleanup_(message_unrefp) sd_bus_message *m = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE, "Reload");
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(m, false);
+        if (r < 0)
+                return r;
+        return sd_bus_call(bus, m, 0, ret_error, NULL);
 }
 
 int request_apply(sd_bus *bus, char *const *names, char ***ret_visited, sd_bus_error *ret_error) {
         _cleanup_(message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
         int r;
 
-        r = sd_bus_message_new_method_call(bus, &m, "org.drivekeep1", "/org/drivekeep1", "org.drivekeep1.Manager",
-                                           "Apply");
+        r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE, "Apply");
         if (r < 0)
                 return r;
 
@@ -65,7 +107,7 @@ ExitStatus request_explain(int r, const sd_bus_error *error) {
         }
 
         if (error_is_any(error, denied) || (!sd_bus_error_is_set(error) && (r == -EACCES || r == -EPERM))) {
-                warnx("only root may have settings applied; try 'sudo drivekeep apply'");
+                warnx("only root may ask for that; try it with sudo");
                 return EXIT_BAD_INPUT;
         }
 

@@ -7,6 +7,13 @@
 
 #include "verb.h"
 
+/* Opens the way to the daemon: for root its own socket, which works without a bus; for others, or where there is no such
+ * socket, the system bus. */
+int request_open(sd_bus **ret);
+
+/* Has the daemon read its files anew. The error's message is the sentence about what is wrong in them. */
+int request_reload(sd_bus *bus, sd_bus_error *ret_error);
+
 /* Has the daemon visit these drives (NULL-terminated kernel names; none: all) and returns when that is over, which can
  * take as long as a file system check. The caller frees *ret_visited and its strings. */
 int request_apply(sd_bus *bus, char *const *names, char ***ret_visited, sd_bus_error *ret_error);

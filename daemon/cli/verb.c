@@ -12,6 +12,7 @@ static const Verb *const verbs[] = {
         &verb_status,
         &verb_plan,
         &verb_apply,
+        &verb_reload,
 };
 /* clang-format on */
 

@@ -22,7 +22,7 @@ typedef struct Verb {
         int (*run)(int argc, char *argv[]);
 } Verb;
 
-extern const Verb verb_apply, verb_list, verb_plan, verb_status;
+extern const Verb verb_apply, verb_list, verb_plan, verb_reload, verb_status;
 
 /* The whole command: finds the verb, runs it, and returns the exit status. */
 int verb_dispatch(int argc, char *argv[]);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep reload`: what `systemctl reload drivekeep.service` runs. Waits for the daemon's word on its files. */
+
+#include <err.h>
+
+#include "options.h"
+#include "request.h"
+
+static const struct argp_option options[] = {
+        OPTION_HELP,
+        {},
+};
+
+static const struct argp argp = {
+        .options = options,
+        .parser = options_parse,
+        .doc = "Has the service read its files anew, and the drives visited whose wanted settings changed. With an error in "
+               "a file the old settings stay in force.",
+};
+
+static inline void bus_closep(sd_bus **bus) {
+        (void) sd_bus_flush_close_unref(*bus);
+}
+
+static int run(int argc, char *argv[]) {
+        Options o = OPTIONS_DEFAULT;
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_(bus_closep) sd_bus *bus = NULL;
+        int r;
+
+        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
+
+        r = request_open(&bus);
+        if (r >= 0)
+                r = request_reload(bus, &error);
+        return r < 0 ? (int) request_explain(r, &error) : EXIT_WANTED;
+}
+
+const Verb verb_reload = {
+        .name = "reload",
+        .summary = "Have the service read its files anew",
+        .run = run,
+};
