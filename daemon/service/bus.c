@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <systemd/sd-bus.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <syslog.h>
 
 #include "bus.h"
-#include "config.h"
 
 #define BUS_NAME "org.drivekeep1"
 #define BUS_PATH "/org/drivekeep1"
 #define BUS_INTERFACE "org.drivekeep1.Manager"
 #define ERROR_NO_SUCH_DRIVE "org.drivekeep1.Error.NoSuchDrive"
+#define ERROR_BAD_CONFIGURATION "org.drivekeep1.Error.BadConfiguration"
 
 /* A call of Apply() that waits for its visits. */
 typedef struct Request Request;
@@ -20,10 +24,23 @@ struct Request {
         Request *next;
 };
 
-struct Bus {
+/* Somebody at our own socket. */
+typedef struct Peer Peer;
+struct Peer {
         sd_bus *bus;
+        bool gone; /* closed; its connection is freed when that is not being dispatched any more */
+        Peer *next;
+};
+
+struct Bus {
+        sd_event *event;
+        Daemon *daemon;
         Manager *manager;
         Request *requests;
+        sd_bus_slot *object;
+        int socket;
+        sd_event_source *listen;
+        Peer *peers;
 };
 
 static Request *request_free(Request *q) {
@@ -94,7 +111,7 @@ static void bus_answer(Bus *b, Request *q) {
                 }
 
         /* Whoever asked may be gone. */
-        (void) sd_bus_send(b->bus, q->reply, NULL);
+        (void) sd_bus_send(NULL, q->reply, NULL);
         (void) request_free(q);
 }
 
@@ -141,6 +158,19 @@ static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) 
         return 1;
 }
 
+static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        _cleanup_free_ char *sentence = NULL;
+        Bus *b = userdata;
+        int r;
+
+        r = daemon_reload(b->daemon, &sentence);
+        if (r == -EINVAL)
+                return sd_bus_error_set(error, ERROR_BAD_CONFIGURATION, strna(sentence));
+        if (r < 0)
+                return r;
+        return sd_bus_reply_method_return(m, "");
+}
+
 static int method_list_drives(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         sd_bus_message *reply = NULL;
         Bus *b = userdata;
@@ -171,32 +201,162 @@ static int property_version(sd_bus *bus _unused_, const char *path _unused_, con
 static const sd_bus_vtable vtable[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply, 0),
+        SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),
         SD_BUS_METHOD_WITH_ARGS("ListDrives", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(sss)", drives), method_list_drives,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_PROPERTY("Version", "s", property_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_VTABLE_END,
 };
 
-int bus_new(sd_event *event, Manager *m, Bus **ret) {
+void bus_connected(Bus *b, sd_bus *bus) {
+        int r;
+
+        b->object = sd_bus_slot_unref(b->object);
+        r = sd_bus_add_object_vtable(bus, &b->object, BUS_PATH, BUS_INTERFACE, vtable, b);
+        if (r >= 0)
+                r = sd_bus_request_name_async(bus, NULL, BUS_NAME, 0, NULL, NULL);
+        if (r < 0)
+                journal_log(LOG_WARNING, "Nobody can ask over the system bus, ignoring: %s", strerror(-r));
+}
+
+/* Those who wait at this connection wait for nothing any more. */
+static void bus_forget(Bus *b, const sd_bus *bus) {
+        for (Request **p = &b->requests; *p;) {
+                Request *q = *p;
+
+                if (sd_bus_message_get_bus(q->message) != bus) {
+                        p = &q->next;
+                        continue;
+                }
+                *p = q->next;
+                (void) request_free(q);
+        }
+}
+
+void bus_lost(Bus *b) {
+        if (b->object)
+                bus_forget(b, sd_bus_slot_get_bus(b->object));
+        b->object = sd_bus_slot_unref(b->object);
+}
+
+/* ---- our own socket ---- */
+
+static void peers_sweep(Bus *b) {
+        for (Peer **p = &b->peers; *p;) {
+                Peer *peer = *p;
+
+                if (!peer->gone) {
+                        p = &peer->next;
+                        continue;
+                }
+                *p = peer->next;
+                (void) sd_bus_close_unref(peer->bus);
+                free(peer);
+        }
+}
+
+static int on_peer_gone(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        Bus *b = userdata;
+
+        for (Peer *p = b->peers; p; p = p->next)
+                if (p->bus == sd_bus_message_get_bus(m))
+                        p->gone = true;
+        bus_forget(b, sd_bus_message_get_bus(m));
+        return 0;
+}
+
+static int peer_start(Bus *b, sd_bus *bus, int fd) {
+        sd_id128_t id;
+        int r;
+
+        r = sd_id128_randomize(&id);
+        if (r >= 0)
+                r = sd_bus_set_fd(bus, fd, fd);
+        if (r < 0) {
+                (void) close(fd);
+                return r;
+        }
+
+        /* From here on the connection owns the descriptor. */
+        r = sd_bus_set_server(bus, true, id);
+        if (r >= 0)
+                r = sd_bus_negotiate_creds(bus, true,
+                                           SD_BUS_CREDS_UID | SD_BUS_CREDS_EUID | SD_BUS_CREDS_EFFECTIVE_CAPS);
+        if (r >= 0)
+                r = sd_bus_add_object_vtable(bus, NULL, BUS_PATH, BUS_INTERFACE, vtable, b);
+        if (r >= 0)
+                r = sd_bus_match_signal(bus, NULL, "org.freedesktop.DBus.Local", NULL, "org.freedesktop.DBus.Local",
+                                        "Disconnected", on_peer_gone, b);
+        if (r >= 0)
+                r = sd_bus_start(bus);
+        if (r >= 0)
+                r = sd_bus_attach_event(bus, b->event, SD_EVENT_PRIORITY_NORMAL);
+        return r;
+}
+
+static int on_listen(sd_event_source *source _unused_, int fd, uint32_t revents _unused_, void *userdata) {
+        Bus *b = userdata;
+        sd_bus *bus = NULL;
+        Peer *peer;
+        int client, r;
+
+        peers_sweep(b);
+
+        client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (client < 0)
+                return 0;
+
+        r = sd_bus_new(&bus);
+        if (r < 0)
+                (void) close(client);
+        else
+                r = peer_start(b, bus, client);
+
+        peer = r < 0 ? NULL : malloc(sizeof *peer);
+        if (!peer) {
+                (void) sd_bus_close_unref(bus);
+                return 0;
+        }
+
+        *peer = (Peer){ .bus = bus, .next = b->peers };
+        b->peers = peer;
+        return 0;
+}
+
+/* Root alone may connect: the mode says so, and the methods ask again. */
+static int socket_listen(const char *path) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd, r;
+
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0)
+                return -errno;
+
+        (void) strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+        (void) unlink(path);
+        if (bind(fd, (const struct sockaddr *) &address, sizeof address) < 0 || chmod(path, 0600) < 0 ||
+            listen(fd, 16) < 0) {
+                r = -errno;
+                (void) close(fd);
+                return r;
+        }
+
+        return fd;
+}
+
+int bus_new(sd_event *event, Daemon *d, Manager *m, Bus **ret) {
         Bus *b;
         int r;
 
         b = calloc(1, sizeof *b);
         if (!b)
                 return -ENOMEM;
-        b->manager = m;
 
-        r = sd_bus_open_system(&b->bus);
-        if (r >= 0)
-                r = sd_bus_add_object_vtable(b->bus, NULL, BUS_PATH, BUS_INTERFACE, vtable, b);
-        if (r >= 0)
-                r = sd_bus_request_name_async(b->bus, NULL, BUS_NAME, 0, NULL, NULL);
-        if (r >= 0)
-                r = sd_bus_attach_event(b->bus, event, SD_EVENT_PRIORITY_NORMAL);
-        if (r < 0) {
-                (void) bus_free(b);
-                return r;
-        }
+        *b = (Bus){ .event = sd_event_ref(event), .daemon = d, .manager = m };
+        b->socket = socket_listen(BUS_PRIVATE_SOCKET);
+        r = b->socket < 0 ? b->socket : sd_event_add_io(event, &b->listen, b->socket, EPOLLIN, on_listen, b);
+        if (r < 0)
+                journal_log(LOG_WARNING, BUS_PRIVATE_SOCKET " cannot be offered, ignoring: %s", strerror(-r));
 
         *ret = b;
         return 0;
@@ -212,7 +372,13 @@ Bus *bus_free(Bus *b) {
                 b->requests = q->next;
                 (void) request_free(q);
         }
-        (void) sd_bus_flush_close_unref(b->bus);
+        for (Peer *p = b->peers; p; p = p->next)
+                p->gone = true;
+        peers_sweep(b);
+        sd_bus_slot_unref(b->object);
+        sd_event_source_disable_unref(b->listen);
+        closep(&b->socket);
+        sd_event_unref(b->event);
         free(b);
         return NULL;
 }

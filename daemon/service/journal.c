@@ -195,10 +195,22 @@ void journal_waiting(const Drive *d, const char *unit, bool deferred) {
         record_send(&r);
 }
 
-void journal_worker_lost(const Drive *d, const char *what) {
-        Record r = record_new(LOG_ERR, JOURNAL_ID_WORKER);
+void journal_worker(const Drive *d, const char *format, ...) {
+        _cleanup_free_ char *text = NULL;
+        va_list ap;
+        Record r;
+        int n;
 
-        record_add(&r, "MESSAGE", "%s: the worker process %s.", d->name, what);
+        va_start(ap, format);
+        n = vasprintf(&text, format, ap);
+        va_end(ap);
+        if (n < 0) {
+                text = NULL;
+                return;
+        }
+
+        r = record_new(LOG_ERR, JOURNAL_ID_WORKER);
+        record_add(&r, "MESSAGE", "%s: %s", d->name, text);
         record_add_drive(&r, d);
         record_send(&r);
 }

@@ -31,8 +31,8 @@ void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summa
 /* A drive's visit waits for a unit of PID 1's; `deferred`: it has waited as long as it may. */
 void journal_waiting(const Drive *d, const char *unit, bool deferred);
 
-/* The worker of a drive ended without finishing. */
-void journal_worker_lost(const Drive *d, const char *what);
+/* The worker of a drive did not finish: it ended, or says nothing. */
+void journal_worker(const Drive *d, const char *format, ...) _printf_(2, 3);
 
 /* Anything else, at a syslog priority; strings from drives must not come this way. */
 void journal_log(int priority, const char *format, ...) _printf_(2, 3);

@@ -6,8 +6,8 @@
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
 
+#include "daemon.h"
 #include "journal.h"
-#include "manager.h"
 #include "rescue.h"
 
 const char *argp_program_version = "drivekeepd " DRIVEKEEP_VERSION;
@@ -32,7 +32,7 @@ static int parse_option(int key, char *arg _unused_, struct argp_state *state) {
 }
 
 static int run(void) {
-        _cleanup_(manager_freep) Manager *m = NULL;
+        _cleanup_(daemon_freep) Daemon *d = NULL;
         sd_event *event = NULL;
         sigset_t mask;
         int r;
@@ -46,18 +46,13 @@ static int run(void) {
 
         r = sd_event_default(&event);
         if (r >= 0)
-                r = sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
-        if (r >= 0)
-                r = sd_event_add_signal(event, NULL, SIGINT, NULL, NULL);
-        if (r >= 0)
-                r = manager_new(event, &m);
+                r = daemon_new(event, &d);
         if (r >= 0) {
                 (void) sd_notify(false, "READY=1");
                 r = sd_event_loop(event);
-                (void) sd_notify(false, "STOPPING=1");
         }
 
-        m = manager_free(m);
+        d = daemon_free(d);
         (void) sd_event_unref(event);
         return r;
 }

@@ -3,14 +3,11 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <syslog.h>
-#include <time.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-id128.h>
 
-#include "bus.h"
 #include "inventory.h"
 #include "manager.h"
-#include "monitor.h"
 #include "settings.h"
 #include "stack.h"
 #include "state.h"
@@ -18,22 +15,16 @@
 /* Enough to hide the latency of many drives; few enough that a machine with a thousand does not fork itself to death. */
 #define WORKERS_MAX 16U
 
-/* Slow drives need ten seconds to spin up. */
-#define RULES_CHECK_USEC (30ULL * 1000 * 1000)
-
 struct Manager {
         WatchedEnv env;
-        Config *config;
-        Gate *gate;
-        Monitor *monitor;
-        Bus *bus;
+        const ManagerEvents *events;
+        void *userdata;
         Watched *drives;
         Watched *leaving; /* unplugged, with a worker still at them */
-        sd_event_source *scan, *status, *schedule, *rules_check;
+        bool held;
+        sd_event_source *status, *schedule;
         char boot_id[SD_ID128_STRING_MAX];
 };
-
-static const char *const config_roots[] = { "/etc", "/run", "/usr/lib", NULL };
 
 /* ---- the list ---- */
 
@@ -93,20 +84,26 @@ static void manager_changed(Manager *m) {
         (void) sd_event_source_set_enabled(m->status, SD_EVENT_ONESHOT);
 }
 
-/* A worker at the gate sends nothing, so it takes no place. */
-static unsigned count_busy(const Manager *m) {
+/* A worker at the gate sends nothing, and a stuck one is the kernel's, so they take no place. */
+static unsigned count_busy(const Watched *list) {
         unsigned n = 0;
 
-        for (const Watched *w = m->drives; w; w = w->next)
+        for (const Watched *w = list; w; w = w->next)
                 n += w->visitor && visitor_is_busy(w->visitor);
         return n;
 }
 
 static int on_schedule(sd_event_source *source, void *userdata) {
         Manager *m = userdata;
-        unsigned busy = count_busy(m);
+        unsigned busy = count_busy(m->drives);
 
         (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
+
+        if (m->held) {
+                if (busy + count_busy(m->leaving) == 0)
+                        m->events->quiet(m->userdata);
+                return 0;
+        }
 
         for (Watched *w = m->drives; w && busy < WORKERS_MAX; w = w->next) {
                 int r;
@@ -119,6 +116,7 @@ static int on_schedule(sd_event_source *source, void *userdata) {
                         journal_log(LOG_ERR, "No worker process for %s, trying again at its next event: %s",
                                     w->drive->name, strerror(-r));
                         w->visitor = visitor_free(w->visitor);
+                        m->events->rested(m->userdata, w);
                 } else
                         busy++;
         }
@@ -126,19 +124,20 @@ static int on_schedule(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-static void on_wants_worker(void *userdata, Watched *w _unused_) {
-        Manager *m = userdata;
-
+static void manager_schedule(Manager *m) {
         (void) sd_event_source_set_enabled(m->schedule, SD_EVENT_ONESHOT);
+}
+
+static void on_wants_worker(void *userdata, Watched *w _unused_) {
+        manager_schedule(userdata);
 }
 
 static void on_rested(void *userdata, Watched *w) {
         Manager *m = userdata;
 
-        (void) sd_event_source_set_enabled(m->schedule, SD_EVENT_ONESHOT);
+        manager_schedule(m);
         manager_changed(m);
-        if (m->bus)
-                bus_drive_rested(m->bus, w);
+        m->events->rested(m->userdata, w);
 
         if (w->gone && !w->visitor) {
                 list_remove(&m->leaving, w);
@@ -155,22 +154,58 @@ void manager_visit(Manager *m, Watched *w, VisitReason reason) {
         manager_changed(m);
 }
 
+void manager_visit_all(Manager *m, VisitReason reason) {
+        for (Watched *w = m->drives; w; w = w->next)
+                manager_visit(m, w, reason);
+}
+
+void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason reason) {
+        if (files) {
+                (void) files_unref(m->env.files);
+                m->env.files = files_ref(files);
+        }
+        m->env.on_battery = on_battery;
+
+        for (Watched *w = m->drives; w; w = w->next) {
+                int r;
+
+                r = watched_reconfigure(w, reason);
+                if (r < 0)
+                        journal_log(LOG_ERR, "%s keeps its old settings: %s", w->drive->name, strerror(-r));
+        }
+        manager_changed(m);
+}
+
+void manager_hold(Manager *m, bool hold) {
+        m->held = hold;
+
+        for (Watched *w = m->drives; w && hold; w = w->next)
+                if (w->visitor)
+                        visitor_stop(w->visitor);
+        manager_schedule(m);
+}
+
+void manager_tell_stuck(Manager *m) {
+        for (Watched *w = m->drives; w; w = w->next)
+                if (w->visitor && visitor_has_worker(w->visitor))
+                        journal_worker(w->drive, "its worker process still waits for the kernel, and is left to it.");
+}
+
 /* ---- drives come and go ---- */
 
 static void manager_remove(Manager *m, Watched *w) {
         list_remove(&m->drives, w);
         (void) state_remove(STATE_DIR, w->drive->name);
-        w->gone = true;
         manager_changed(m);
-        if (m->bus)
-                bus_drive_rested(m->bus, w);
 
-        /* Its worker finds out by itself, and still has something to tell. */
-        if (w->visitor && visitor_has_worker(w->visitor)) {
+        if (watched_leave(w)) {
                 w->next = m->leaving;
                 m->leaving = w;
-        } else
+                m->events->rested(m->userdata, w);
+        } else {
+                m->events->rested(m->userdata, w);
                 (void) watched_free(w);
+        }
 }
 
 /* Returns the new one; NULL when it was known already, or there is no memory for it. */
@@ -203,32 +238,29 @@ static Watched *manager_add(Manager *m, Drive *drive) {
         return w;
 }
 
-static void on_drive(void *userdata, Drive *drive) {
-        Manager *m = userdata;
+void manager_plugged(Manager *m, Drive *drive) {
         Watched *w;
 
         w = manager_add(m, drive);
         if (w)
                 manager_visit(m, w, VISIT_ATTACH);
-        gate_poke(m->gate);
+        gate_poke(m->env.gate);
 }
 
-static void on_removed(void *userdata, const char *name) {
-        Manager *m = userdata;
+void manager_unplugged(Manager *m, const char *name) {
         Watched *w;
 
         w = manager_find(m, name);
         if (w)
                 manager_remove(m, w);
-        gate_poke(m->gate);
+        gate_poke(m->env.gate);
 }
 
 /* The links of a partition or of something stacked are links of the drives below: match them again. */
-static void on_other(void *userdata, const char *name, bool removed) {
-        Manager *m = userdata;
+void manager_stack_changed(Manager *m, const char *name, bool removed) {
         _cleanup_(names_freep) char **disks = NULL;
 
-        gate_poke(m->gate);
+        gate_poke(m->env.gate);
 
         if (removed || stack_disks_below(INVENTORY_CLASSDIR, name, &disks) < 0)
                 return;
@@ -246,8 +278,7 @@ static bool keep_state(void *userdata, const char *name) {
         return manager_find(userdata, name);
 }
 
-/* Returns by ret_new how many drives were not known before; they are visited for `reason`. */
-static int manager_enumerate(Manager *m, VisitReason reason) {
+int manager_enumerate(Manager *m, VisitReason reason) {
         _cleanup_(inventory_done) Inventory i = {};
         Watched *next;
         int r;
@@ -273,85 +304,11 @@ static int manager_enumerate(Manager *m, VisitReason reason) {
                         manager_visit(m, w, reason);
         }
 
-        return 0;
-}
-
-static void on_lost(void *userdata) {
-        Manager *m = userdata;
-        int r;
-
-        journal_log(LOG_NOTICE, "Some events of udev's were lost; looking at all drives anew.");
-        r = manager_enumerate(m, VISIT_ATTACH);
-        if (r < 0)
-                journal_log(LOG_ERR, "The drives cannot be enumerated: %s", strerror(-r));
-}
-
-static const MonitorEvents monitor_events = {
-        .drive = on_drive,
-        .removed = on_removed,
-        .other = on_other,
-        .lost = on_lost,
-};
-
-/* ---- the files ---- */
-
-/* Rules for drives that have not come by then are told of once; while a machine boots drives come late. */
-static int on_rules_check(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Manager *m = userdata;
-
-        m->rules_check = sd_event_source_disable_unref(m->rules_check);
-
-        for (size_t b = 0; b < m->config->n_blocks; b++) {
-                const Block *block = m->config->blocks + b;
-                bool fits = false;
-
-                for (const Watched *w = m->drives; w && !fits; w = w->next)
-                        fits = match_drive(&block->match, w->drive, NULL);
-                if (!fits)
-                        journal_log(LOG_NOTICE, "%s:%u:%u: notice: no drive that is present fits this rule",
-                                    block->file, block->line, block->column);
-        }
-
-        return 0;
-}
-
-static int manager_load(Manager *m) {
-        int r;
-
-        r = config_new(&m->config);
-        if (r >= 0)
-                r = config_load(m->config, &all_settings, config_roots);
-        if (r >= 0)
-                r = complaints_sort(&m->config->complaints);
-        if (r < 0)
-                return r;
-
-        for (size_t k = 0; k < m->config->complaints.n_items; k++)
-                journal_complaint(m->config->complaints.items + k);
-
-        m->env.config = m->config;
+        (void) state_prune(STATE_DIR, keep_state, m);
         return 0;
 }
 
 /* ---- start and end ---- */
-
-static int on_scan(sd_event_source *source _unused_, void *userdata) {
-        Manager *m = userdata;
-        size_t n = 0;
-        int r;
-
-        m->scan = sd_event_source_disable_unref(m->scan);
-        r = manager_enumerate(m, VISIT_BOOT);
-        if (r < 0)
-                return r;
-
-        (void) state_prune(STATE_DIR, keep_state, m);
-
-        for (Watched *w = m->drives; w; w = w->next)
-                n++;
-        journal_started(n, m->config->n_blocks);
-        return 0;
-}
 
 static int add_source(sd_event *event, sd_event_source **ret, sd_event_handler_t handler, int64_t priority,
                       Manager *m) {
@@ -365,7 +322,7 @@ static int add_source(sd_event *event, sd_event_source **ret, sd_event_handler_t
         return r;
 }
 
-int manager_new(sd_event *event, Manager **ret) {
+int manager_new(sd_event *event, Files *files, const ManagerEvents *events, void *userdata, Manager **ret) {
         _cleanup_(manager_freep) Manager *m = NULL;
         sd_id128_t boot;
         int r;
@@ -373,18 +330,20 @@ int manager_new(sd_event *event, Manager **ret) {
         m = calloc(1, sizeof *m);
         if (!m)
                 return -ENOMEM;
+        m->events = events;
+        m->userdata = userdata;
 
         r = sd_id128_get_boot(&boot);
         if (r < 0)
                 return r;
         (void) sd_id128_to_string(boot, m->boot_id);
 
-        (void) mkdir("/run/drivekeep", 0755);
         if (mkdir(STATE_DIR, 0755) < 0 && errno != EEXIST)
                 journal_log(LOG_WARNING, STATE_DIR " cannot be made, ignoring: %s", strerror(errno));
 
         m->env = (WatchedEnv){
                 .event = event,
+                .files = files_ref(files),
                 .settings = &all_settings,
                 .state_dir = STATE_DIR,
                 .boot_id = m->boot_id,
@@ -393,61 +352,38 @@ int manager_new(sd_event *event, Manager **ret) {
                 .userdata = m,
         };
 
-        /* What udev says from now on waits in its socket until everything that is there already is known. */
-        r = monitor_new(event, &monitor_events, m, &m->monitor);
-        if (r >= 0)
-                r = gate_new(event, &m->gate);
-        if (r >= 0)
-                r = manager_load(m);
+        r = gate_new(event, &m->env.gate);
         if (r >= 0)
                 r = add_source(event, &m->schedule, on_schedule, SD_EVENT_PRIORITY_NORMAL, m);
         if (r >= 0)
                 r = add_source(event, &m->status, on_status, SD_EVENT_PRIORITY_IDLE, m);
-        if (r >= 0)
-                r = add_source(event, &m->scan, on_scan, SD_EVENT_PRIORITY_IMPORTANT, m);
-        if (r >= 0)
-                r = sd_event_add_time_relative(event, &m->rules_check, CLOCK_MONOTONIC, RULES_CHECK_USEC, 0,
-                                               on_rules_check, m);
         if (r < 0)
                 return r;
 
-        m->env.gate = m->gate;
-        (void) sd_event_source_set_enabled(m->scan, SD_EVENT_ONESHOT);
         manager_changed(m);
-
-        /* Without a bus nobody can ask for anything; all else works. */
-        r = bus_new(event, m, &m->bus);
-        if (r < 0)
-                journal_log(LOG_NOTICE, "No system bus, so 'drivekeep apply' cannot be heard: %s", strerror(-r));
-
         *ret = TAKE_PTR(m);
         return 0;
+}
+
+static void free_all(Watched *list) {
+        while (list) {
+                Watched *w = list;
+
+                list = w->next;
+                (void) watched_free(w);
+        }
 }
 
 Manager *manager_free(Manager *m) {
         if (!m)
                 return NULL;
 
-        (void) bus_free(m->bus);
-        while (m->drives) {
-                Watched *w = m->drives;
-
-                m->drives = w->next;
-                (void) watched_free(w);
-        }
-        while (m->leaving) {
-                Watched *w = m->leaving;
-
-                m->leaving = w->next;
-                (void) watched_free(w);
-        }
-        (void) monitor_free(m->monitor);
-        (void) gate_free(m->gate);
-        (void) config_free(m->config);
-        sd_event_source_disable_unref(m->scan);
+        free_all(m->drives);
+        free_all(m->leaving);
+        (void) gate_free(m->env.gate);
+        (void) files_unref(m->env.files);
         sd_event_source_disable_unref(m->status);
         sd_event_source_disable_unref(m->schedule);
-        sd_event_source_disable_unref(m->rules_check);
         free(m);
         return NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The daemon: all drives, the bound on workers, and the one door by which every trigger enters, manager_visit(). */
+/* All drives, the bound on workers, and the one door by which every trigger enters: manager_visit(). What triggers there
+ * are, daemon.c knows. */
 
 #include <systemd/sd-event.h>
 
@@ -9,13 +10,35 @@
 
 typedef struct Manager Manager;
 
-/* Reads the files, listens, enumerates, and only then says that it is ready; visits start when the loop runs. */
-int manager_new(sd_event *event, Manager **ret);
+typedef struct ManagerEvents {
+        void (*rested)(void *userdata, const Watched *w); /* see WatchedEnv; also for one that was unplugged */
+        void (*quiet)(void *userdata);                    /* no worker is at a drive, but those that are stuck */
+} ManagerEvents;
+
+int manager_new(sd_event *event, Files *files, const ManagerEvents *events, void *userdata, Manager **ret);
 Manager *manager_free(Manager *m);
 DEFINE_CLEANUP(Manager *, manager_free);
 
-/* Boot scan, hotplug, resume, reload and request all come in here. */
+/* Boot scan, hotplug, resume, reload, power source and request all come in here. */
 void manager_visit(Manager *m, Watched *w, VisitReason reason);
+void manager_visit_all(Manager *m, VisitReason reason);
 
 Watched *manager_first(Manager *m); /* the list of drives, by ->next */
 Watched *manager_find(Manager *m, const char *name);
+
+/* Everything that udev knows; drives that are new are visited for `reason`, those that are gone are dropped. */
+int manager_enumerate(Manager *m, VisitReason reason);
+
+void manager_plugged(Manager *m, Drive *drive); /* it is there, or changed; takes ownership */
+void manager_unplugged(Manager *m, const char *name);
+void manager_stack_changed(Manager *m, const char *name, bool removed); /* a partition, md or dm device */
+
+/* What is wanted changes: other files (NULL: the same), another power source. Visits the drives concerned. */
+void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason reason);
+
+/* Begin no visits, and end those under way after the command they are at; `quiet` comes when that is done, maybe at once.
+ * Or go on. */
+void manager_hold(Manager *m, bool hold);
+
+/* Tells the journal which drives still have a worker. */
+void manager_tell_stuck(Manager *m);

@@ -19,8 +19,14 @@ struct Monitor {
 
 static void monitor_dispatch(Monitor *m, struct udev_device *device) {
         const char *action = udev_device_get_action(device), *name = udev_device_get_sysname(device);
+        const char *subsystem = udev_device_get_subsystem(device);
         bool removed = action && streq(action, "remove");
         Drive *d;
+
+        if (subsystem && streq(subsystem, "power_supply")) {
+                m->events->power(m->userdata);
+                return;
+        }
 
         if (!inventory_is_drive(device)) {
                 m->events->other(m->userdata, name, removed);
@@ -77,6 +83,8 @@ int monitor_new(sd_event *event, const MonitorEvents *events, void *userdata, Mo
         (void) udev_monitor_set_receive_buffer_size(m->monitor, RECEIVE_BUFFER);
 
         r = udev_monitor_filter_add_match_subsystem_devtype(m->monitor, "block", NULL);
+        if (r >= 0)
+                r = udev_monitor_filter_add_match_subsystem_devtype(m->monitor, "power_supply", NULL);
         if (r >= 0)
                 r = udev_monitor_enable_receiving(m->monitor);
         if (r >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* udev's events about block devices. With inventory.c the only user of libudev. */
+/* udev's events about block devices and power supplies. With inventory.c the only user of libudev. */
 
 #include <systemd/sd-event.h>
 
@@ -13,8 +13,9 @@ typedef struct MonitorEvents {
         void (*drive)(void *userdata, Drive *drive); /* it is there, or something about it changed; takes ownership */
         void (*removed)(void *userdata, const char *name);
         void (*other)(void *userdata, const char *name,
-                      bool removed);  /* a partition, md or dm device came, changed, went */
-        void (*lost)(void *userdata); /* events were lost: look at everything anew */
+                      bool removed);   /* a partition, md or dm device came, changed, went */
+        void (*power)(void *userdata); /* something about a power supply changed */
+        void (*lost)(void *userdata);  /* events were lost: look at everything anew */
 } MonitorEvents;
 
 /* Listens from now on; events come in the loop. */

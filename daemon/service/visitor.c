@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "visitor.h"
+
+/* Our patience with a drive; the kernel's is longer, and nothing is aborted. A silent drive takes no worker's place. */
+#define SILENT_SECONDS 20U
 
 struct Visitor {
         sd_event *event;
@@ -24,7 +28,8 @@ struct Visitor {
         bool deferred;
 
         Worker worker;
-        bool working, asking;
+        bool working, asking, stopping, silent;
+        sd_event_source *silence; /* runs out when the worker says nothing */
         sd_event_source *io, *child;
         bool *told; /* per wish: its verdict came */
         bool finished;
@@ -144,6 +149,7 @@ Visitor *visitor_free(Visitor *v) {
         (void) gate_ticket_free(v->ticket);
         sd_event_source_disable_unref(v->io);
         sd_event_source_disable_unref(v->child);
+        sd_event_source_disable_unref(v->silence);
         if (v->worker.fd >= 0)
                 (void) close(v->worker.fd);
         free(v->told);
@@ -154,6 +160,23 @@ Visitor *visitor_free(Visitor *v) {
 
 /* ---- the worker ---- */
 
+static int on_silence(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Visitor *v = userdata;
+
+        if (v->asking)
+                return 0;
+        v->silent = true;
+        v->events->silent(v->userdata, SILENT_SECONDS);
+        return 0;
+}
+
+/* It said something, or was told something. */
+static void visitor_heard(Visitor *v) {
+        v->silent = false;
+        if (sd_event_source_set_time_relative(v->silence, SILENT_SECONDS * 1000000ULL) >= 0)
+                (void) sd_event_source_set_enabled(v->silence, SD_EVENT_ONESHOT);
+}
+
 static void on_worker_gate(void *userdata, const char *unit) {
         Visitor *v = userdata;
 
@@ -163,6 +186,7 @@ static void on_worker_gate(void *userdata, const char *unit) {
         v->ticket = NULL;
         v->asking = false;
         visitor_stop_waiting(v);
+        visitor_heard(v);
         (void) worker_answer(&v->worker, WORKER_GO);
 }
 
@@ -176,6 +200,9 @@ static void on_step(Visitor *v, const WorkerMessage *m) {
         s.verdict = m->verdict;
         memcpy(s.reason, m->reason, sizeof s.reason);
 
+        /* What comes after "vanished" is the echo of that. */
+        if (v->told[m->wish])
+                return;
         v->told[m->wish] = true;
         v->events->step(v->userdata, &s);
 }
@@ -192,8 +219,13 @@ static int visitor_read(Visitor *v) {
                 if (r <= 0)
                         return 0;
 
+                visitor_heard(v);
                 switch (m.type) {
                 case WORKER_ASKS:
+                        if (v->stopping) {
+                                (void) worker_answer(&v->worker, WORKER_STOP);
+                                break;
+                        }
                         v->asking = true;
                         r = gate_ask(v->gate, v->drive->name, false, on_worker_gate, v, &v->ticket);
                         if (r < 0) {
@@ -228,6 +260,7 @@ static int on_worker_exit(sd_event_source *source _unused_, const siginfo_t *si,
         (void) visitor_read(v);
         v->ticket = gate_ticket_free(v->ticket);
         v->working = v->asking = false;
+        v->silence = sd_event_source_disable_unref(v->silence);
 
         if (v->finished) {
                 v->events->ended(v->userdata, v->deferred, NULL);
@@ -254,10 +287,40 @@ int visitor_work(Visitor *v) {
         v->working = true;
         /* A bound that has passed once is not counted anew for the same visit. */
         v->deferred = false;
-        r = sd_event_add_io(v->event, &v->io, v->worker.fd, EPOLLIN, on_io, v);
+        r = sd_event_add_time_relative(v->event, &v->silence, CLOCK_MONOTONIC, SILENT_SECONDS * 1000000ULL, 0,
+                                       on_silence, v);
+        if (r >= 0)
+                r = sd_event_add_io(v->event, &v->io, v->worker.fd, EPOLLIN, on_io, v);
         if (r >= 0)
                 r = sd_event_add_child(v->event, &v->child, v->worker.pid, WEXITED, on_worker_exit, v);
         return r;
+}
+
+void visitor_stop(Visitor *v) {
+        if (!v->working || v->stopping)
+                return;
+
+        v->stopping = v->deferred = true;
+        if (!v->asking)
+                return;
+
+        v->ticket = gate_ticket_free(v->ticket);
+        v->asking = false;
+        visitor_stop_waiting(v);
+        (void) worker_answer(&v->worker, WORKER_STOP);
+}
+
+void visitor_vanish(Visitor *v) {
+        for (size_t i = 0; i < v->wishes->n_items; i++)
+                if (!v->told[i]) {
+                        v->told[i] = true;
+                        visitor_tell(v, i, VERDICT_VANISHED, "the drive was unplugged while it was visited");
+                }
+
+        /* What it is at hangs in the kernel until that gives up. */
+        v->finished = true;
+        if (v->working)
+                (void) kill(v->worker.pid, SIGKILL);
 }
 
 bool visitor_has_worker(const Visitor *v) {
@@ -265,5 +328,5 @@ bool visitor_has_worker(const Visitor *v) {
 }
 
 bool visitor_is_busy(const Visitor *v) {
-        return v->working && !v->asking;
+        return v->working && !v->asking && !v->silent;
 }

@@ -13,6 +13,7 @@ typedef struct VisitorEvents {
                         bool deferred); /* for a unit; deferred: longer than allowed */
         void (*ready)(void *userdata);  /* the gate is open: visitor_work() when you can */
         void (*step)(void *userdata, const Step *s);
+        void (*silent)(void *userdata, unsigned seconds); /* its worker has not said a word for so long */
         /* The visitor may be freed from here, and only from here and from outside its events. `deferred`: a check came
          * in between. `lost`: the worker died; how. */
         void (*ended)(void *userdata, bool deferred, const char *lost);
@@ -28,7 +29,13 @@ DEFINE_CLEANUP(Visitor *, visitor_free);
 
 int visitor_work(Visitor *v);
 
+/* End the visit after the command that is under way; `ended` comes with `deferred`. Without a worker: nothing. */
+void visitor_stop(Visitor *v);
+
+/* The drive is gone: says so of each setting that nothing was said of yet, at once, and kills the worker. */
+void visitor_vanish(Visitor *v);
+
 bool visitor_has_worker(const Visitor *v);
 
-/* Has it a worker that is not waiting at the gate? */
+/* Has it a worker that is neither waiting at the gate nor silent for long? */
 bool visitor_is_busy(const Visitor *v);

@@ -98,8 +98,8 @@ int watched_new(const WatchedEnv *env, Drive *drive, Watched **ret) {
         if (!w)
                 return -ENOMEM;
 
-        *w = (Watched){ .env = env, .drive = drive, .record = TAKE_PTR(record) };
-        r = config_resolve(env->config, drive, &w->wishes);
+        *w = (Watched){ .env = env, .drive = drive, .files = files_ref(env->files), .record = TAKE_PTR(record) };
+        r = config_resolve(env->files->config, drive, env->on_battery, &w->wishes);
         if (r < 0) {
                 w->drive = NULL;
                 (void) watched_free(w);
@@ -117,6 +117,7 @@ Watched *watched_free(Watched *w) {
         (void) visitor_free(w->visitor);
         free(w->memories);
         wishes_done(&w->wishes);
+        (void) files_unref(w->files);
         (void) drive_record_free(w->record);
         (void) drive_free(w->drive);
         (void) drive_free(w->successor);
@@ -188,6 +189,13 @@ static int record_step(DriveRecord *drive, const Step *s) {
 
 /* ---- the visit ---- */
 
+/* Ends a visit that has no worker yet. */
+static void watched_withdraw(Watched *w) {
+        w->visitor = visitor_free(w->visitor);
+        w->ready = false;
+        (void) replace_string(&w->record->waiting_for, NULL);
+}
+
 /* A rule for an array or a volume is a rule for every drive below: that should surprise nobody. */
 static void tell_stacked(const Watched *w) {
         for (size_t i = 0; i < w->wishes.n_items; i++)
@@ -198,13 +206,19 @@ static void tell_stacked(const Watched *w) {
 }
 
 int watched_visit(Watched *w, VisitReason reason) {
-        uint64_t patience = w->env->config->fsck_wait_ms * 1000;
+        uint64_t patience = w->files->config->fsck_wait_ms * 1000;
         int r;
 
-        if (w->visitor) {
+        if (w->visitor && visitor_has_worker(w->visitor)) {
                 w->again = true;
                 w->again_reason = reason;
                 return 0;
+        }
+        if (w->visitor) {
+                /* It has not begun: it does as well, unless the drive has lost what it was thought to have. */
+                if (reason != VISIT_RESUME)
+                        return 0;
+                watched_withdraw(w);
         }
 
         w->again = false;
@@ -287,28 +301,42 @@ static void on_step(void *userdata, const Step *s) {
         }
 }
 
+static void on_silent(void *userdata, unsigned seconds) {
+        Watched *w = userdata;
+
+        journal_worker(w->drive, "no answer for %u s; the kernel goes on trying, and other drives do not wait for it.",
+                       seconds);
+        w->env->rested(w->env->userdata, w);
+}
+
+/* What came up while the visit was under way. */
+static void watched_next(Watched *w, bool deferred) {
+        if (w->stale)
+                (void) watched_reconfigure(w, w->again_reason);
+        else if (w->successor)
+                (void) watched_update(w, TAKE_PTR(w->successor));
+        if (w->visitor)
+                return;
+
+        if (w->again)
+                (void) watched_visit(w, w->again_reason);
+        else if (deferred)
+                (void) watched_visit(w, VISIT_RETRY);
+}
+
 static void on_ended(void *userdata, bool deferred, const char *lost) {
         Watched *w = userdata;
 
         if (lost)
-                journal_worker_lost(w->drive, lost);
+                journal_worker(w->drive, "the worker process %s.", lost);
         journal_visit(w->drive, w->reason, &w->summary);
 
         w->visitor = visitor_free(w->visitor);
         (void) replace_string(&w->record->waiting_for, NULL);
         watched_save(w);
 
-        if (!w->gone) {
-                if (w->successor) {
-                        (void) watched_update(w, TAKE_PTR(w->successor));
-                        deferred = deferred && !w->visitor;
-                }
-                if (deferred && !w->again)
-                        (void) watched_visit(w, VISIT_RETRY);
-                else if (w->again && !w->visitor)
-                        (void) watched_visit(w, w->again_reason);
-        }
-
+        if (!w->gone)
+                watched_next(w, deferred);
         w->env->rested(w->env->userdata, w);
 }
 
@@ -316,12 +344,37 @@ static const VisitorEvents visitor_events = {
         .waiting = on_waiting,
         .ready = on_ready,
         .step = on_step,
+        .silent = on_silent,
         .ended = on_ended,
 };
 
-int watched_update(Watched *w, Drive *drive) {
+/* ---- what is wanted changes ---- */
+
+/* Returns 1 when the wishes are others now. */
+static int watched_resolve(Watched *w) {
         Wishes wishes = {};
         bool same;
+        int r;
+
+        r = config_resolve(w->env->files->config, w->drive, w->env->on_battery, &wishes);
+        if (r < 0)
+                return r;
+
+        same = wishes_equal(&w->wishes, &wishes);
+        wishes_done(&w->wishes);
+        w->wishes = wishes;
+        (void) files_unref(w->files);
+        w->files = files_ref(w->env->files);
+        return !same;
+}
+
+static int watched_adopt(Watched *w, Drive *drive) {
+        (void) drive_free(w->drive);
+        w->drive = drive;
+        return record_set_identity(w->record, drive, w->env->boot_id);
+}
+
+int watched_update(Watched *w, Drive *drive) {
         int r;
 
         if (w->visitor) {
@@ -330,17 +383,63 @@ int watched_update(Watched *w, Drive *drive) {
                 return 0;
         }
 
-        (void) drive_free(w->drive);
-        w->drive = drive;
-        r = record_set_identity(w->record, drive, w->env->boot_id);
+        r = watched_adopt(w, drive);
         if (r >= 0)
-                r = config_resolve(w->env->config, drive, &wishes);
+                r = watched_resolve(w);
+        return r > 0 ? watched_visit(w, VISIT_CHANGE) : r;
+}
+
+/* A key that was taken out leaves the drive as it is, which may not be what is expected: it is said, once. */
+static void tell_released(const Watched *w) {
+        for (size_t i = 0; i < w->record->n_settings; i++) {
+                const SettingRecord *s = w->record->settings + i;
+                bool wanted = false;
+
+                for (size_t k = 0; k < w->wishes.n_items && !wanted; k++)
+                        wanted = streq(w->wishes.items[k].name, s->name);
+                if (!wanted)
+                        journal_log(LOG_NOTICE,
+                                    "%s: nothing asks for %s any more; the drive keeps %s until it loses it.",
+                                    w->drive->name, s->name, s->actual ?: strna(s->wanted));
+        }
+}
+
+int watched_reconfigure(Watched *w, VisitReason reason) {
+        bool interrupted = w->visitor;
+        int r;
+
+        if (w->visitor && visitor_has_worker(w->visitor)) {
+                w->stale = w->again = true;
+                w->again_reason = reason;
+                return 0;
+        }
+
+        w->stale = false;
+        if (w->visitor)
+                watched_withdraw(w);
+        if (w->successor) {
+                r = watched_adopt(w, TAKE_PTR(w->successor));
+                if (r < 0)
+                        return r;
+        }
+
+        r = watched_resolve(w);
         if (r < 0)
                 return r;
+        if (r == 0 && !interrupted) {
+                w->again = false;
+                return 0;
+        }
 
-        same = wishes_equal(&w->wishes, &wishes);
-        wishes_done(&w->wishes);
-        w->wishes = wishes;
+        tell_released(w);
+        return watched_visit(w, reason);
+}
 
-        return same ? 0 : watched_visit(w, VISIT_CHANGE);
+bool watched_leave(Watched *w) {
+        w->gone = true;
+        if (!w->visitor || !visitor_has_worker(w->visitor))
+                return false;
+
+        visitor_vanish(w->visitor);
+        return true;
 }

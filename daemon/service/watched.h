@@ -4,6 +4,7 @@
 /* One drive that the daemon looks after: what it is, what the files want of it, what is known of each setting, and the
  * visit it has at present. Knows nothing of other drives. */
 
+#include "files.h"
 #include "gate.h"
 #include "journal.h"
 #include "record.h"
@@ -16,7 +17,8 @@ typedef struct WatchedEnv {
         sd_event *event;
         Gate *gate;
         const SettingTable *settings;
-        const Config *config;
+        Files *files; /* in force now */
+        bool on_battery;
         const char *state_dir;
         const char *boot_id;
 
@@ -32,6 +34,7 @@ struct Watched {
         Drive *drive;
         Drive *successor; /* the same drive, as a later event describes it; taken over when no visit looks at the old one */
         Wishes wishes;
+        Files *files; /* the ones that the wishes point into; a reference of its own */
         DriveRecord *record;
 
         Visitor *visitor; /* NULL: it rests */
@@ -39,6 +42,7 @@ struct Watched {
         VisitReason reason;
         bool again; /* visit once more when this one is over … */
         VisitReason again_reason;
+        bool stale; /* … after asking the files again what they want */
         VisitSummary summary;
 
         bool ready;   /* waits for a worker */
@@ -58,3 +62,10 @@ int watched_work(Watched *w);
 
 /* udev told of it again (takes over `drive`): visit it if that changes what the files want of it. */
 int watched_update(Watched *w, Drive *drive);
+
+/* The files or the power source are others now: visit it if that changes what is wanted of it. */
+int watched_reconfigure(Watched *w, VisitReason reason);
+
+/* It was unplugged: tells so of what was under way. Returns true when a worker is still at it; it is to be freed when it
+ * rests. */
+bool watched_leave(Watched *w);

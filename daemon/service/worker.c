@@ -11,7 +11,7 @@
 typedef struct Child {
         int fd;
         const Wishes *wishes;
-        bool deferred;
+        WorkerAnswer answer; /* the last one; anything but WORKER_GO holds for the rest of the visit */
 } Child;
 
 static void child_send(Child *c, const WorkerMessage *m) {
@@ -20,19 +20,24 @@ static void child_send(Child *c, const WorkerMessage *m) {
                 _exit(EXIT_FAILURE);
 }
 
-static int child_gate(void *userdata) {
+static int child_gate(void *userdata, const char **ret_why) {
+        static const char *const why[_WORKER_ANSWER_MAX] = {
+                [WORKER_DEFER] = "not now: a file system check is queued or running on it",
+                [WORKER_STOP] = "not now: the machine goes to sleep, or the service stops",
+        };
         Child *c = userdata;
-        WorkerAnswer answer;
 
-        if (c->deferred)
-                return STEP_DEFERRED;
+        if (c->answer == WORKER_GO) {
+                child_send(c, &(WorkerMessage){ .type = WORKER_ASKS });
+                if (recv(c->fd, &c->answer, sizeof c->answer, 0) != (ssize_t) sizeof c->answer)
+                        _exit(EXIT_FAILURE);
+        }
 
-        child_send(c, &(WorkerMessage){ .type = WORKER_ASKS });
-        if (recv(c->fd, &answer, sizeof answer, 0) != (ssize_t) sizeof answer)
-                _exit(EXIT_FAILURE);
+        if (c->answer == WORKER_GO)
+                return 0;
 
-        c->deferred = answer == WORKER_DEFER;
-        return c->deferred ? STEP_DEFERRED : 0;
+        *ret_why = why[c->answer];
+        return STEP_DEFERRED;
 }
 
 static void child_ended(void *userdata, const Step *s) {

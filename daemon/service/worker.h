@@ -25,7 +25,9 @@ typedef struct WorkerMessage {
 
 typedef enum WorkerAnswer {
         WORKER_GO,
-        WORKER_DEFER, /* not this time: end the visit */
+        WORKER_DEFER, /* a check takes longer than allowed: end the visit */
+        WORKER_STOP,  /* the machine goes to sleep, or the service ends: end the visit */
+        _WORKER_ANSWER_MAX,
 } WorkerAnswer;
 
 typedef struct Worker {

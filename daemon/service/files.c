@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "files.h"
+#include "journal.h"
+#include "settings.h"
+
+static const char *const roots[] = { "/etc", "/run", "/usr/lib", NULL };
+
+int files_load(Files **ret) {
+        _cleanup_(config_freep) Config *c = NULL;
+        Files *f;
+        int r;
+
+        r = config_new(&c);
+        if (r >= 0)
+                r = config_load(c, &all_settings, roots);
+        if (r >= 0)
+                r = complaints_sort(&c->complaints);
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; i < c->complaints.n_items; i++)
+                journal_complaint(c->complaints.items + i);
+
+        f = malloc(sizeof *f);
+        if (!f)
+                return -ENOMEM;
+
+        *f = (Files){ .n_ref = 1, .config = TAKE_PTR(c) };
+        *ret = f;
+        return 0;
+}
+
+Files *files_ref(Files *f) {
+        f->n_ref++;
+        return f;
+}
+
+Files *files_unref(Files *f) {
+        if (!f || --f->n_ref > 0)
+                return NULL;
+
+        (void) config_free(f->config);
+        free(f);
+        return NULL;
+}
+
+char *files_first_error(const Files *f) {
+        const Complaints *c = &f->config->complaints;
+        _cleanup_free_ char *first = NULL;
+        char *sentence;
+
+        for (size_t i = 0; i < c->n_items && !first; i++)
+                if (c->items[i].level == COMPLAINT_ERROR)
+                        first = complaint_format(c->items + i);
+
+        if (!first || c->n_errors == 1)
+                return TAKE_PTR(first);
+        return asprintf(&sentence, "%s (and %zu more)", first, c->n_errors - 1) < 0 ? NULL : sentence;
+}

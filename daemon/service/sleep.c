@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <syslog.h>
+#include <time.h>
+
+#include "journal.h"
+#include "sleep.h"
+
+#define LOGIN_DESTINATION "org.freedesktop.login1"
+#define LOGIN_PATH "/org/freedesktop/login1"
+#define LOGIN_INTERFACE "org.freedesktop.login1.Manager"
+
+/* The two clocks differ by the time slept, and by nothing else: anything beyond the jitter of reading both is sleep. */
+#define SLEPT_NSEC (50LL * 1000 * 1000)
+
+struct Sleep {
+        sd_event *event;
+        sd_event_source *post, *clock;
+        const SleepEvents *events;
+        void *userdata;
+
+        sd_bus_slot *signal_slot, *inhibit_slot;
+        sd_bus *bus;
+        int inhibitor; /* logind waits while this is open */
+        bool preparing;
+
+        int stats_fd, clock_fd;
+        int64_t asleep_nsec;    /* BOOTTIME − MONOTONIC when it was looked at last */
+        unsigned long n_sleeps; /* the kernel's count */
+};
+
+static int64_t clock_nsec(clockid_t clock) {
+        struct timespec ts;
+
+        (void) clock_gettime(clock, &ts);
+        return (int64_t) ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static unsigned long read_count(int fd) {
+        char buf[32];
+        ssize_t n;
+
+        n = fd >= 0 ? pread(fd, buf, sizeof buf - 1, 0) : -1;
+        if (n <= 0)
+                return 0;
+
+        buf[n] = '\0';
+        return strtoul(buf, NULL, 10);
+}
+
+/* Has the machine slept since this was asked last? A stepped clock does not count: neither of the two is ever set. */
+static bool sleep_look(Sleep *s) {
+        int64_t asleep = clock_nsec(CLOCK_BOOTTIME) - clock_nsec(CLOCK_MONOTONIC);
+        unsigned long n = read_count(s->stats_fd);
+        bool slept = asleep - s->asleep_nsec > SLEPT_NSEC || n != s->n_sleeps;
+
+        if (slept) {
+                s->asleep_nsec = asleep;
+                s->n_sleeps = n;
+        }
+        return slept;
+}
+
+/* After every event, whatever it was. */
+static int on_post(sd_event_source *source _unused_, void *userdata) {
+        Sleep *s = userdata;
+
+        /* logind is about to say it, and then things are in order again. */
+        if (!s->preparing && sleep_look(s))
+                s->events->awake(s->userdata, true);
+        return 0;
+}
+
+/* The kernel cancels timers on the wall clock when that jumps, at the end of a sleep too: a reason to look, no more. */
+static void clock_arm(Sleep *s) {
+        const struct itimerspec never = { .it_value.tv_sec = (time_t) INT64_MAX };
+
+        (void) timerfd_settime(s->clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+}
+
+static int on_clock(sd_event_source *source _unused_, int fd, uint32_t revents _unused_, void *userdata) {
+        uint64_t n;
+
+        (void) !read(fd, &n, sizeof n);
+        clock_arm(userdata);
+        return 0;
+}
+
+int sleep_new(sd_event *event, const SleepEvents *events, void *userdata, Sleep **ret) {
+        _cleanup_(sleep_freep) Sleep *s = NULL;
+        int r;
+
+        s = calloc(1, sizeof *s);
+        if (!s)
+                return -ENOMEM;
+
+        *s = (Sleep){ .event = sd_event_ref(event), .events = events, .userdata = userdata, .inhibitor = -EBADF };
+        /* A kernel without suspend has no such file, and never sleeps. */
+        s->stats_fd = open("/sys/power/suspend_stats/success", O_RDONLY | O_CLOEXEC);
+        s->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (s->clock_fd < 0)
+                return -errno;
+
+        (void) sleep_look(s);
+        clock_arm(s);
+
+        r = sd_event_add_post(event, &s->post, on_post, s);
+        if (r >= 0)
+                r = sd_event_add_io(event, &s->clock, s->clock_fd, EPOLLIN, on_clock, s);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+Sleep *sleep_free(Sleep *s) {
+        if (!s)
+                return NULL;
+
+        sleep_bus_lost(s);
+        sd_event_source_disable_unref(s->post);
+        sd_event_source_disable_unref(s->clock);
+        closep(&s->stats_fd);
+        closep(&s->clock_fd);
+        sd_event_unref(s->event);
+        free(s);
+        return NULL;
+}
+
+/* ---- logind ---- */
+
+void sleep_ready(Sleep *s) {
+        closep(&s->inhibitor);
+        s->inhibitor = -EBADF;
+}
+
+static int on_inhibited(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        Sleep *s = userdata;
+        int fd;
+
+        s->inhibit_slot = sd_bus_slot_unref(s->inhibit_slot);
+
+        /* Without logind, or without its leave: sleep is noticed afterwards. */
+        if (sd_bus_message_is_method_error(m, NULL) || sd_bus_message_read(m, "h", &fd) < 0)
+                return 0;
+
+        sleep_ready(s);
+        s->inhibitor = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        return 0;
+}
+
+static void sleep_inhibit(Sleep *s) {
+        int r;
+
+        s->inhibit_slot = sd_bus_slot_unref(s->inhibit_slot);
+        r = sd_bus_call_method_async(s->bus, &s->inhibit_slot, LOGIN_DESTINATION, LOGIN_PATH, LOGIN_INTERFACE,
+                                     "Inhibit", on_inhibited, s, "ssss", "sleep", "drivekeep",
+                                     "Drive settings are being written", "delay");
+        if (r < 0)
+                journal_log(LOG_NOTICE, "logind cannot be asked to wait before sleep, ignoring: %s", strerror(-r));
+}
+
+static int on_prepare_for_sleep(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        Sleep *s = userdata;
+        int preparing;
+
+        if (sd_bus_message_read(m, "b", &preparing) < 0)
+                return 0;
+
+        if (preparing) {
+                s->preparing = true;
+                s->events->preparing(s->userdata);
+                return 0;
+        }
+
+        s->preparing = false;
+        sleep_inhibit(s);
+        /* It may have come to nothing. */
+        s->events->awake(s->userdata, sleep_look(s));
+        return 0;
+}
+
+void sleep_bus_connected(Sleep *s, sd_bus *bus) {
+        int r;
+
+        s->bus = sd_bus_ref(bus);
+        r = sd_bus_match_signal_async(bus, &s->signal_slot, LOGIN_DESTINATION, LOGIN_PATH, LOGIN_INTERFACE,
+                                      "PrepareForSleep", on_prepare_for_sleep, NULL, s);
+        if (r < 0)
+                journal_log(LOG_NOTICE, "logind cannot be listened to, ignoring: %s", strerror(-r));
+        sleep_inhibit(s);
+}
+
+void sleep_bus_lost(Sleep *s) {
+        s->signal_slot = sd_bus_slot_unref(s->signal_slot);
+        s->inhibit_slot = sd_bus_slot_unref(s->inhibit_slot);
+        s->bus = sd_bus_unref(s->bus);
+        sleep_ready(s);
+
+        /* Whoever would have said that it is over is gone. */
+        if (s->preparing) {
+                s->preparing = false;
+                s->events->awake(s->userdata, sleep_look(s));
+        }
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Suspend and hibernation. logind says when they begin and end, and waits for us a little; sleep that logind knows nothing
+ * of shows at the next wake-up of any kind, by clocks that drift apart and by the kernel's count. */
+
+#include <systemd/sd-bus.h>
+
+#include "macro.h"
+
+typedef struct Sleep Sleep;
+
+typedef struct SleepEvents {
+        void (*preparing)(void *userdata); /* stop sending commands, then call sleep_ready() */
+        /* The machine is awake; `slept`: and it was not before. */
+        void (*awake)(void *userdata, bool slept);
+} SleepEvents;
+
+int sleep_new(sd_event *event, const SleepEvents *events, void *userdata, Sleep **ret);
+Sleep *sleep_free(Sleep *s);
+DEFINE_CLEANUP(Sleep *, sleep_free);
+
+void sleep_bus_connected(Sleep *s, sd_bus *bus);
+void sleep_bus_lost(Sleep *s);
+
+/* Everything is quiet: logind need not wait for us any longer. */
+void sleep_ready(Sleep *s);

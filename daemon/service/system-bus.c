@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <syslog.h>
+#include <time.h>
+
+#include "journal.h"
+#include "system-bus.h"
+
+#define ADDRESS "unix:path=/run/dbus/system_bus_socket"
+#define RECONNECT_USEC (500ULL * 1000)
+
+struct SystemBus {
+        sd_event *event;
+        sd_bus *bus;
+        sd_event_source *timer;
+        const SystemBusEvents *events;
+        void *userdata;
+};
+
+static int system_bus_connect(SystemBus *b);
+
+static int on_reconnect(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        SystemBus *b = userdata;
+        int r;
+
+        b->timer = sd_event_source_disable_unref(b->timer);
+
+        /* Here and not where the loss was noticed: the connection was still being dispatched there. */
+        b->bus = sd_bus_close_unref(b->bus);
+        r = system_bus_connect(b);
+        if (r < 0)
+                journal_log(LOG_WARNING, "No connection to the system bus: %s", strerror(-r));
+        return 0;
+}
+
+static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
+        SystemBus *b = userdata;
+
+        if (!b->timer &&
+            sd_event_add_time_relative(b->event, &b->timer, CLOCK_MONOTONIC, RECONNECT_USEC, 0, on_reconnect, b) >= 0)
+                b->events->lost(b->userdata);
+        return 0;
+}
+
+static int on_connected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
+        SystemBus *b = userdata;
+
+        b->events->connected(b->userdata, b->bus);
+        return 0;
+}
+
+static int system_bus_connect(SystemBus *b) {
+        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
+        int r;
+
+        r = sd_bus_new(&bus);
+        if (r >= 0)
+                r = sd_bus_set_address(bus, ADDRESS);
+        if (r >= 0)
+                r = sd_bus_set_bus_client(bus, true);
+        /* Where there is no socket yet, an inotify watch waits for it, without waking us up. */
+        if (r >= 0)
+                r = sd_bus_set_watch_bind(bus, true);
+        if (r >= 0)
+                r = sd_bus_set_connected_signal(bus, true);
+        if (r >= 0)
+                r = sd_bus_match_signal_async(bus, NULL, "org.freedesktop.DBus.Local", NULL,
+                                              "org.freedesktop.DBus.Local", "Connected", on_connected, NULL, b);
+        if (r >= 0)
+                r = sd_bus_match_signal_async(bus, NULL, "org.freedesktop.DBus.Local", NULL,
+                                              "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, b);
+        if (r >= 0)
+                r = sd_bus_start(bus);
+        if (r >= 0)
+                r = sd_bus_attach_event(bus, b->event, SD_EVENT_PRIORITY_NORMAL);
+        if (r < 0)
+                return r;
+
+        b->bus = TAKE_PTR(bus);
+        return 0;
+}
+
+int system_bus_new(sd_event *event, const SystemBusEvents *events, void *userdata, SystemBus **ret) {
+        SystemBus *b;
+        int r;
+
+        b = calloc(1, sizeof *b);
+        if (!b)
+                return -ENOMEM;
+
+        *b = (SystemBus){ .event = sd_event_ref(event), .events = events, .userdata = userdata };
+        r = system_bus_connect(b);
+        if (r < 0) {
+                (void) system_bus_free(b);
+                return r;
+        }
+
+        *ret = b;
+        return 0;
+}
+
+SystemBus *system_bus_free(SystemBus *b) {
+        if (!b)
+                return NULL;
+
+        sd_event_source_disable_unref(b->timer);
+        (void) sd_bus_flush_close_unref(b->bus);
+        sd_event_unref(b->event);
+        free(b);
+        return NULL;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The connection to the system bus: made when there is one, made again when it breaks, never waited for. */
+
+#include <systemd/sd-bus.h>
+
+#include "macro.h"
+
+typedef struct SystemBus SystemBus;
+
+typedef struct SystemBusEvents {
+        void (*connected)(void *userdata, sd_bus *bus); /* a new connection: ask, match, offer objects */
+        void (*lost)(void *userdata);                   /* it is gone, with all its slots */
+} SystemBusEvents;
+
+int system_bus_new(sd_event *event, const SystemBusEvents *events, void *userdata, SystemBus **ret);
+SystemBus *system_bus_free(SystemBus *b);
