@@ -33,12 +33,12 @@ class Keeping(Scenario):
     """Base class; not a scenario of its own (the runner takes only what a file defines itself)."""
 
     @contextlib.contextmanager
-    def drives(self, *drives, usb=()):
+    def drives(self, *drives, usb=(), name="hba0"):
         """The controller with these drives, and USB disks (drive, bridge arguments); yields what Machine needs."""
         directory = pathlib.Path(tempfile.mkdtemp(prefix="dkd-", dir="/tmp"))
         with contextlib.ExitStack() as stack:
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
-            hba = stack.enter_context(Hba(directory / "hba", ports=max(len(drives), 1)))
+            hba = stack.enter_context(Hba(directory / "hba", ports=max(len(drives), 1), name=name))
             for port, drive in enumerate(drives):
                 hba.attach(port, drive)
             arguments = hba.qemu_args()

@@ -1,0 +1,131 @@
+"""Drives come, go, come back, and are swapped for others."""
+import time
+
+from keeping import CONF, Keeping, by_id, ours, settings
+from machine import nvme_disk, scsi_disk
+
+FILE = """
+drives = (
+  { match = { transport = "sata"; }; apm = 127; lookahead = true; spindown_time = "20min"; },
+  { match = { transport = "nvme"; }; write_cache = "off"; },
+  { match = { transport = "scsi"; }; timeout = "60s"; },
+  { match = { transport = "usb"; };  apm = 127; }
+);
+"""
+COLD = {"apm": 128, "lookahead": False}
+MARK = 12345
+SLOW = "systemd-fsck@dev-disk-by\\x2dlabel-late.service"
+
+
+class Hotplug(Keeping):
+    """Plug, unplug, plug again, another drive under the same name; no other drive hears of it"""
+
+    def run(self):
+        first = [self.drive(f"SN-{i}", **COLD) for i in range(2)]
+        late = self.drive("SN-LATE", size_mb=64, **COLD)
+        with self.drives(*first, late, self.drive("SN-SPARE", **COLD)) as (hba, arguments), \
+             self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+            hba.detach(2)
+            spare = hba.detach(3)
+            self.settle(machine)
+            self.check_plug(machine, hba, first, spare)
+            self.check_swap(machine, hba, spare)
+            self.check_repeated_events(machine, first)
+            self.check_mid_visit(machine, hba)
+            self.check_fstab(machine, hba, late)
+            self.check_others(machine)
+
+    def wait_for(self, machine, serial, setting, verdict, timeout=60):
+        machine.wait_until(f"journalctl -b -o cat DRIVEKEEP_SERIAL={serial} DRIVEKEEP_SETTING={setting} "
+                           f"DRIVEKEEP_VERDICT={verdict} | grep -q .", timeout)
+
+    def check_plug(self, machine, hba, first, spare):
+        marks = [d.log.mark() for d in first]
+        hba.attach(3, spare)
+        self.wait_for(machine, "SN-SPARE", "spindown_time", "unverifiable")
+        self.equal("a plugged drive is configured", (spare["apm"], spare["lookahead"], spare["standby_seconds"]), (127, True, 1200))
+        self.equal("the others are sent nothing", [ours(d, m) for d, m in zip(first, marks)], [[], []])
+        hba.detach(3)
+        machine.wait_until(f"! test -e {by_id('SN-SPARE')}", 60)
+        self.equal("status forgets an unplugged drive", "SN-SPARE" in self.status(machine), False)
+        mark = spare.log.mark()
+        hba.attach(3, spare)
+        spare.log.wait(mark, 60, command=0xE3)
+        self.equal("plugged again: configured again, the timer too", (spare["apm"], spare["standby_seconds"]), (127, 1200))
+        self.equal("and the others are sent nothing", [ours(d, m) for d, m in zip(first, marks)], [[], []])
+
+    def check_swap(self, machine, hba, spare):
+        self.settle(machine)
+        name = self.node(machine, "SN-SPARE")
+        hba.detach(3)
+        machine.wait_until(f"! test -e {by_id('SN-SPARE')}", 60)
+        other = self.drive("SN-OTHER", **COLD)
+        hba.attach(3, other)
+        self.wait_for(machine, "SN-OTHER", "spindown_time", "unverifiable")
+        self.equal("another drive takes over the name", self.node(machine, "SN-OTHER"), name)
+        self.equal("and is not taken for the old one", (other["apm"], other["standby_seconds"]), (127, 1200))
+        listed = machine.run("drivekeep list --json").stdout
+        self.match("list says by what it is known", listed, r'"identity": ?"(serial|wwn)"')
+        self.other = other
+
+    def check_repeated_events(self, machine, first):
+        self.settle(machine)
+        marks = [d.log.mark() for d in first]
+        machine.run("udevadm trigger --action=add --subsystem-match=block; udevadm settle; "
+                    "udevadm trigger --action=change --subsystem-match=block; udevadm settle; sleep 2")
+        self.equal("add and change events for drives that are there already cost nothing",
+                   [[e.registers() for e in ours(d, m)] for d, m in zip(first, marks)], [[], []])
+        machine.run("systemctl restart systemd-udevd; udevadm trigger --subsystem-match=block; udevadm settle; sleep 2")
+        self.equal("nor does a restart of udevd", [settings(d, m) for d, m in zip(first, marks)], [[], []])
+
+    def check_mid_visit(self, machine, hba):
+        drive = self.drive("SN-GONE", **COLD)
+        drive.inject("never", command=0xEF, feature=0xAA, times=None)
+        hba.attach(2, drive)
+        drive.log.wait(0, 60, command=0xEF, feature=0xAA, status=None)
+        started = time.monotonic()
+        hba.detach(2)
+        self.wait_for(machine, "SN-GONE", "apm", "vanished", 90)
+        self.equal("unplugged in mid-visit: vanished, for what was not done yet",
+                   [self.verdict(machine, "SN-GONE", s) for s in ("lookahead", "apm", "spindown_time")], ["vanished"] * 3)
+        self.note(f"the kernel and we took {time.monotonic() - started:.1f} s for that")
+        mark = drive.log.mark()
+        drive.faults.clear()
+        hba.attach(2, drive)
+        drive.log.wait(mark, 90, command=0xE3)
+        self.equal("and when it comes back it is configured", drive["apm"], 127)
+        hba.detach(2)
+        machine.wait_until(f"! test -e {by_id('SN-GONE')}", 60)
+
+    def check_fstab(self, machine, hba, late):
+        """A disk in fstab, plugged with a check that takes its time."""
+        hba.attach(2, late)
+        machine.wait_until(f"test -e {by_id('SN-LATE')}", 60)
+        machine.run(f"printf 'label: gpt\\n,,\\n' | sfdisk -q {by_id('SN-LATE')} && udevadm settle && "
+                    f"mkfs.ext4 -q -L late {by_id('SN-LATE')}-part1 && mkdir -p /srv/late && sync && "
+                    "echo 'LABEL=late /srv/late ext4 nofail,x-systemd.device-timeout=5s 0 2' >> /etc/fstab")
+        machine.push(f"/etc/systemd/system/{SLOW}.d/slow.conf",
+                     "[Service]\nExecStartPre=/bin/sleep 5\n"
+                     f"ExecStartPost=/bin/dd if={by_id('SN-LATE')} of=/dev/null bs=512 count=1 skip={MARK} iflag=direct\n")
+        # What makes systemd check and mount it when it is plugged.
+        machine.push("/etc/udev/rules.d/99-mount.rules",
+                     'SUBSYSTEM=="block", ENV{ID_FS_LABEL}=="late", ENV{SYSTEMD_WANTS}+="srv-late.mount"\n')
+        machine.run("udevadm control --reload && systemctl daemon-reload")
+        hba.detach(2)
+        machine.wait_until(f"! test -e {by_id('SN-LATE')}", 60)
+        mark = late.log.mark()
+        hba.attach(2, late)
+        late.log.wait(mark, 90, command=0xE3)
+        entries = late.log.since(mark)
+        end = [e.index for e in entries if e.lba == MARK and e.command in (0x20, 0x24, 0x25, 0xC8)]
+        sent = [e.index for e in ours(late, mark)]
+        self.claim("a plugged disk with a file system to be checked: no command of ours before the check has ended",
+                   len(end) == 1 and sent and min(sent) > end[0], f"check ended at {end}, ours at {sent}")
+
+    def check_others(self, machine):
+        machine.plug(nvme_disk("HOTNVME"))
+        self.wait_for(machine, "HOTNVME", "write_cache", "applied")
+        self.match("a plugged NVMe drive, by nvme", machine.run("nvme get-feature /dev/nvme0 --feature-id=6").stdout, r"value:0+$")
+        machine.plug(scsi_disk("HOTSCSI"))
+        self.wait_for(machine, "HOTSCSI", "timeout", "applied")
+        self.claim("a plugged SCSI drive, by sysfs", "60" in machine.run("cat /sys/block/sd*/device/timeout").stdout)

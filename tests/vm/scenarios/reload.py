@@ -1,0 +1,99 @@
+"""New files, old drives."""
+import time
+
+from keeping import CONF, Keeping, ours, settings
+
+COLD = {"apm": 128, "lookahead": False}
+
+
+def file(apm=127, extra="lookahead = true; spindown_time = \"20min\";", b=""):
+    return (f'drives = (\n  {{ match = {{ transport = "sata"; }}; apm = {apm}; {extra} }},\n'
+            f'  {{ match = {{ serial = "SN-B"; }}; read_ahead_kb = 256; {b} }}\n);\n')
+
+
+class Reload(Keeping):
+    """One changed value is one command; a broken file changes nothing; a removed key is said; battery; stop"""
+
+    def run(self):
+        self.ata = {name: self.drive(name, **COLD) for name in ("SN-A", "SN-B")}
+        with self.drives(*self.ata.values()) as (hba, arguments), \
+             self.machine(files={CONF: file()}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+            self.settle(machine)
+            self.check_one_value(machine)
+            self.check_broken(machine)
+            self.check_removed(machine)
+            self.check_battery(machine)
+            self.check_without_bus(machine)
+
+    def marks(self):
+        return {name: drive.log.mark() for name, drive in self.ata.items()}
+
+    def reload(self, machine, text, check=True):
+        machine.push(CONF, text)
+        marks = self.marks()
+        result = machine.run("systemctl reload drivekeep", check=check)
+        self.settle(machine)
+        return result, {name: settings(drive, marks[name]) for name, drive in self.ata.items()}, marks
+
+    def check_one_value(self, machine):
+        _, sent, marks = self.reload(machine, file(b="apm = 100;"))
+        self.equal("one changed value is one setting command", sent, {"SN-A": [], "SN-B": ["EF/05 64 000000"]})
+        self.equal("a drive whose values did not change is not even asked", ours(self.ata["SN-A"], marks["SN-A"]), [])
+        _, sent, marks = self.reload(machine, file(b="apm = 100;") + "// a comment\n")
+        self.equal("no change, no command", [len(ours(d, marks[n])) for n, d in self.ata.items()], [0, 0])
+
+    def check_broken(self, machine):
+        result, sent, _ = self.reload(machine, file(apm=50, b="apm = = 3;"), check=False)
+        self.claim("systemctl reload fails with a file that does not parse", result.status != 0)
+        self.equal("and the last good one stays in force", sent, {"SN-A": [], "SN-B": []})
+        self.match("the sentence is in the journal", machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout,
+                   rf"^drivekeep: .*{CONF}:3:\d+: error: ")
+        again = machine.run("drivekeep reload", check=False)
+        self.equal("the command says it, with exit status 1", (again.status, f"{CONF}:3:" in again.stderr), (1, True))
+        self.equal("the service goes on", machine.run("systemctl is-active drivekeep").stdout, "active\n")
+
+    def check_removed(self, machine):
+        _, sent, _ = self.reload(machine, file(extra="lookahead = true;", b="apm = 100;"))
+        self.equal("a key that was taken out leaves the drives as they are", sent, {"SN-A": [], "SN-B": []})
+        said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
+        self.equal("and that is said once per drive", said.count("nothing asks for spindown_time any more"), 2)
+
+    def check_battery(self, machine):
+        """The kernel's test_power module plays supplies."""
+        if machine.run("modprobe test_power ac_online=on battery_status=charging usb_online=off", check=False).status:
+            self.note("skipped: the kernel has no test_power module")
+            return
+        _, sent, _ = self.reload(machine, file(extra="lookahead = true;", b="apm = 100; on_battery = { apm = 30; };"))
+        self.equal("on the mains the battery's value is not used", sent, {"SN-A": [], "SN-B": []})
+        marks = self.marks()
+        machine.run("cd /sys/module/test_power/parameters && echo discharging > battery_status && echo off > ac_online")
+        self.ata["SN-B"].log.wait(marks["SN-B"], 30, command=0xEF)
+        self.equal("on battery it is, on the drive concerned", settings(self.ata["SN-B"], marks["SN-B"]), ["EF/05 1E 000000"])
+        self.equal("and no other is asked", ours(self.ata["SN-A"], marks["SN-A"]), [])
+        self.settle(machine)
+        marks = self.marks()
+        machine.run("cd /sys/module/test_power/parameters && echo on > ac_online && echo charging > battery_status")
+        self.ata["SN-B"].log.wait(marks["SN-B"], 30, command=0xEF)
+        self.equal("back on the mains", settings(self.ata["SN-B"], marks["SN-B"]), ["EF/05 64 000000"])
+        self.settle(machine)
+
+    def check_without_bus(self, machine):
+        machine.run("systemctl restart dbus; sleep 3")
+        machine.wait_until("busctl status org.drivekeep1", 30)
+        self.claim("after a restart of D-Bus it is on the bus again", True)
+        self.equal("and listens to logind again", "drivekeep" in machine.run(
+            "busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager ListInhibitors").stdout, True)
+        machine.run("systemctl daemon-reexec")
+        node = self.node(machine, "SN-A")
+        machine.run(f"hdparm -B 77 {node}")
+        self.equal("after PID 1 executed itself anew it still works",
+                   (machine.run("drivekeep apply", check=False).status, self.ata["SN-A"]["apm"]), (0, 127))
+        machine.run("systemctl mask --now dbus.socket dbus.service; systemctl restart drivekeep", 120, check=False)
+        machine.wait_until("systemctl is-active --quiet drivekeep", 60)
+        machine.run(f"hdparm -B 77 {node}")
+        self.equal("without any bus root can still have settings applied",
+                   (machine.run("drivekeep apply", check=False).status, self.ata["SN-A"]["apm"]), (0, 127))
+        self.equal("and have the files read", machine.run("systemctl reload drivekeep", check=False).status, 0)
+        started = time.monotonic()
+        machine.run("systemctl stop drivekeep")
+        self.claim("stop is prompt", time.monotonic() - started < 5, f"{time.monotonic() - started:.1f} s")

@@ -1,0 +1,92 @@
+"""What sleep takes is given back, and only that."""
+from keeping import CONF, Keeping, by_id, ours, settings
+
+FILE = """
+drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; spindown_time = "20min"; read_ahead_kb = 512; } );
+"""
+COLD = {"apm": 128, "lookahead": False}
+ALL = ["EF/AA", "EF/05", "E3/00"]
+
+
+class Resume(Keeping):
+    """Suspend through logind and behind its back, three times, with a swapped drive and a visit in flight"""
+
+    def run(self):
+        self.ata = {name: self.drive(name, **COLD) for name in ("SN-LOSES", "SN-KEEPS")}
+        with self.drives(*self.ata.values(), self.drive("SN-PORT", **COLD)) as (hba, arguments), \
+             self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+            self.hba = hba
+            self.settle(machine)
+            self.check_logind(machine)
+            self.check_behind_its_back(machine)
+            self.check_in_flight(machine)
+            self.check_swapped(machine)
+            self.check_clock(machine)
+
+    def lose(self):
+        self.ata["SN-LOSES"].power_cycle()
+
+    def marks(self):
+        return {name: drive.log.mark() for name, drive in self.ata.items()}
+
+    def after(self, machine, marks):
+        self.ata["SN-LOSES"].log.wait(marks["SN-LOSES"], 60, command=0xE3)
+        self.ata["SN-KEEPS"].log.wait(marks["SN-KEEPS"], 60, command=0xE3)
+        self.settle(machine)
+        return {name: [r[:5] for r in settings(drive, marks[name])] for name, drive in self.ata.items()}
+
+    def check_logind(self, machine):
+        self.match("logind is asked to wait for us", machine.run("busctl call org.freedesktop.login1 /org/freedesktop/login1 "
+                   "org.freedesktop.login1.Manager ListInhibitors").stdout, r'"sleep" "drivekeep".*"delay"')
+        for number in (1, 2, 3):
+            marks = self.marks()
+            machine.suspend(while_asleep=self.lose)
+            sent = self.after(machine, marks)
+            self.equal(f"suspend {number}: what was lost is written again", sent["SN-LOSES"], ALL)
+            self.equal(f"suspend {number}: what was kept is left alone, and what cannot be read is sent again",
+                       sent["SN-KEEPS"], ["E3/00"])
+        self.equal("as hdparm reads it", "127" in machine.run(f"hdparm -B {by_id('SN-LOSES')}").stdout, True)
+        commands = len(ours(self.ata["SN-LOSES"], marks["SN-LOSES"]))
+        self.claim("at most two commands more than the settings and two readings", commands <= len(ALL) + 2 + 2, commands)
+
+    def check_behind_its_back(self, machine):
+        marks = self.marks()
+        machine.qmp.forget_events()
+        machine.start("echo mem > /sys/power/state")
+        machine.wait_event("SUSPEND", 60)
+        self.lose()
+        machine.qmp.execute("system_wakeup")
+        sent = self.after(machine, marks)
+        self.equal("sleep that logind knows nothing of: written again too", sent["SN-LOSES"], ALL)
+        found = self.records(machine, DRIVEKEEP_SERIAL="SN-LOSES", DRIVEKEEP_SETTING="apm")
+        self.equal("and the journal says why", found[-1]["DRIVEKEEP_VISIT"], "resume")
+
+    def check_in_flight(self, machine):
+        drive = self.ata["SN-LOSES"]
+        machine.run(f"hdparm -B 200 -A 0 {by_id('SN-LOSES')}")
+        drive.inject("hang", command=0xEF, feature=0xAA, seconds=2)
+        marks = self.marks()
+        machine.start("drivekeep apply")
+        drive.log.wait(marks["SN-LOSES"], 60, command=0xEF, feature=0xAA, status=None)
+        machine.suspend(while_asleep=self.lose)
+        self.after(machine, marks)
+        machine.wait_until(lambda: drive["apm"] == 127, 60)
+        self.equal("with a visit in flight: it all is there afterwards", (drive["apm"], drive["lookahead"], drive["standby_seconds"]),
+                   (127, True, 1200))
+
+    def check_swapped(self, machine):
+        other = self.drive("SN-NEW", **COLD)
+
+        def swap():
+            self.hba.detach(2)
+            self.hba.attach(2, other)
+
+        machine.suspend(while_asleep=swap)
+        machine.wait_until(lambda: other["standby_seconds"] == 1200, 90)
+        self.equal("a drive that was swapped in while asleep gets its settings", (other["apm"], other["lookahead"]), (127, True))
+        self.settle(machine)
+
+    def check_clock(self, machine):
+        marks = self.marks()
+        machine.run("date -s '+1 year' && sleep 3 && date -s '-1 year' && sleep 2")
+        self.equal("a clock that is stepped by a year causes no visit", [ours(d, marks[n]) for n, d in self.ata.items()], [[], []])
