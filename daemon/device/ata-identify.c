@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <ctype.h>
+
 #include "ata-identify.h"
 
 bool identify_checksum_ok(const uint16_t id[static 256]) {
@@ -44,4 +46,44 @@ static bool word_valid(const uint16_t id[static 256], unsigned word) {
 
 bool identify_bit(const uint16_t id[static 256], unsigned word, unsigned bit) {
         return word_valid(id, word) && (id[word] & (1U << bit));
+}
+
+void identify_serial(const uint16_t id[static 256], char ret[static IDENTIFY_SERIAL_SIZE]) {
+        char text[IDENTIFY_SERIAL_SIZE] = {};
+        size_t start, end = IDENTIFY_SERIAL_SIZE - 1;
+
+        /* The first character of each pair is in the high byte. */
+        for (size_t i = 0; i < 20; i++)
+                text[i] = (char) (i % 2 == 0 ? id[10 + i / 2] >> 8 : id[10 + i / 2] & 0xFF);
+
+        while (end > 0 && (text[end - 1] == ' ' || text[end - 1] == '\0'))
+                end--;
+        start = MIN(strspn(text, " "), end);
+
+        memset(ret, 0, IDENTIFY_SERIAL_SIZE);
+        memcpy(ret, text + start, end - start);
+}
+
+bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial) {
+        char serial[IDENTIFY_SERIAL_SIZE];
+        const char *u = udev_serial;
+
+        identify_serial(id, serial);
+        for (const char *s = serial; *s; s++)
+                if (!isalnum((unsigned char) *s) && !strchr(" _-.", *s))
+                        return true;
+
+        for (const char *s = serial; *s;) {
+                if (*s == ' ' || *s == '_') {
+                        if (*u != ' ' && *u != '_')
+                                return false;
+                        s += strspn(s, " _");
+                        u += strspn(u, " _");
+                        continue;
+                }
+                if (*s++ != *u++)
+                        return false;
+        }
+
+        return *u == '\0';
 }

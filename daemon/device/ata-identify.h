@@ -12,3 +12,11 @@ bool identify_checksum_ok(const uint16_t id[static 256]);
 
 /* The bit, or false where the word that holds it is not valid (82…84, 85…87, 119/120, 76…79, 50 have rules of their own). */
 bool identify_bit(const uint16_t id[static 256], unsigned word, unsigned bit);
+
+/* The serial number (words 10…19), without the blanks around it. */
+#define IDENTIFY_SERIAL_SIZE 21U
+void identify_serial(const uint16_t id[static 256], char ret[static IDENTIFY_SERIAL_SIZE]);
+
+/* Is that the serial number that udev has from the same words? Blanks and '_' are one, as in udev's spelling. A serial with
+ * characters that udev spells otherwise says nothing: true. */
+bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial);

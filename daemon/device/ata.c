@@ -220,6 +220,15 @@ int ata_set_features(Device *d, uint8_t feature, uint8_t count) {
                            SG_NONE, NULL, 0, NULL);
 }
 
+/* Swapped while the machine slept, or one bay of a dock answering for another: what is asked of this drive is not for that
+ * one. Only where udev has the serial number from IDENTIFY too. */
+static bool is_another(const Device *d, const uint16_t id[static 256]) {
+        const char *from_identify = drive_property(d->drive, "ID_ATA");
+
+        return d->drive->serial && from_identify && streq(from_identify, "1") &&
+               !identify_serial_agrees(id, d->drive->serial);
+}
+
 int ata_identify(Device *d) {
         uint16_t data[256] = {};
         int r;
@@ -238,6 +247,8 @@ int ata_identify(Device *d) {
                         data[i] = le16toh(data[i]);
                 if (!identify_checksum_ok(data))
                         r = device_fail(d, -EBADMSG, "its IDENTIFY data has a wrong checksum or is empty");
+                else if (is_another(d, data))
+                        r = device_fail(d, STEP_VANISHED, "another drive answers under its name");
         }
         if (r == STEP_DEFERRED)
                 return r;

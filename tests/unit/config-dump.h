@@ -11,12 +11,28 @@
 
 #define EXPECTED_MAX 12
 
+/* clang-format off */
+/* A block that every broken neighbour must leave alone, behind and before it. */
+#define GOOD "  { match = \"/dev/good\"; apm = 1; }"
+#define GOOD_DUMP(line) #line ": node=/dev/good > apm=1\n"
+#define BROKEN(middle) "drives = (\n" GOOD ",\n" middle ",\n" GOOD "\n);\n"
+#define BROKEN_DUMP(middle) GOOD_DUMP(2) middle GOOD_DUMP(4)
+/* clang-format on */
+
 /* What a complaint must be, and words that must stand in it. The last row has line 0 and says NULL. */
 typedef struct Expected {
         unsigned line, column;
         char level; /* e, w */
         const char *says;
 } Expected;
+
+static inline Config *parse(const char *text, size_t size) {
+        Config *c;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_parse(c, &fake_table, "f", text, size), 0);
+        return c;
+}
 
 static inline void dump_match(FILE *f, const Match *m) {
         for (size_t i = 0; i < m->n_criteria; i++) {

@@ -147,6 +147,32 @@ START_TEST(test_identify) {
 }
 END_TEST
 
+START_TEST(test_another_drive_answers) {
+        Image image = image_make(true, false, 128, -1);
+        const Row rows[] = { { .cdb = IDENTIFY_CDB, .data = &image, .data_len = sizeof image },
+                             { .cdb = IDENTIFY_CDB, .data = &image, .data_len = sizeof image } };
+        Script s = SCRIPT(rows);
+        DeviceIO io = script_io(&s);
+        Drive other = drive;
+        Device d;
+
+        for (size_t i = 10; i < 20; i++)
+                image.words[i] = htole16('A' << 8 | 'A');
+        image_seal(&image);
+
+        other.serial = (char *) "AAAAAAAAAAAAAAAAAAAB";
+        other.properties = (char *[]){ (char *) "ID_ATA=1", NULL };
+        device_init(&d, &other, &io);
+        ck_assert_int_eq(ata_identify(&d), STEP_VANISHED);
+
+        /* A number that is not from IDENTIFY cannot be compared with it. */
+        other.properties = (char *[]){ (char *) "ID_BUS=usb", NULL };
+        device_init(&d, &other, &io);
+        ck_assert_int_eq(ata_identify(&d), 0);
+        script_done(&s);
+}
+END_TEST
+
 #define SCT_STATUS_CDB "85 08 0e 00 d5 00 01 00 e0 00 4f 00 c2 40 b0 00"
 #define SCT_COMMAND_CDB "85 0a 26 00 d6 00 01 00 e0 00 4f 00 c2 40 b0 00"
 
@@ -202,6 +228,7 @@ int main(void) {
         tcase_add_test(t, test_unit_attention_is_retried);
         tcase_add_loop_test(t, test_power_mode, 0, ELEMENTSOF(power_modes));
         tcase_add_test(t, test_identify);
+        tcase_add_test(t, test_another_drive_answers);
         tcase_add_test(t, test_sct_erc);
         suite_add_tcase(suite, t);
 

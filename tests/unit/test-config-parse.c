@@ -6,10 +6,6 @@
 
 /* clang-format off */
 
-/* A block that every broken neighbour must leave alone, behind and before it. */
-#define GOOD "  { match = \"/dev/good\"; apm = 1; }"
-#define GOOD_DUMP(line) #line ": node=/dev/good > apm=1\n"
-
 static const struct {
         const char *text, *dump;
         Expected complaints[EXPECTED_MAX];
@@ -65,8 +61,6 @@ static const struct {
           { { 2, 18, 'w', "cannot be exactly \"22min\", it becomes 30 min" }, { 3, 19, 'w', "it becomes 7.1 s" } } },
 
         /* One typo costs one block, and nothing comes through to its drives. */
-#define BROKEN(middle) "drives = (\n" GOOD ",\n" middle ",\n" GOOD "\n);\n"
-#define BROKEN_DUMP(middle) GOOD_DUMP(2) middle GOOD_DUMP(4)
         { BROKEN("  { match = \"/dev/sda\"; apm = on; lookahead = yes; write_cache = OFF; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! write_cache=!\n"),
           { { 3, 31, 'e', "write \"on\", or true" }, { 3, 47, 'e', "write \"yes\", or true" },
@@ -224,97 +218,6 @@ static const struct {
           "1! > apm=!\n3! model=x > apm=!\n",
           { { 2, 1, 'e', "no match" }, { 2, 1, 'e', "lines 1, 3" }, { 4, 1, 'e', "no match" } } },
 
-        /* For battery. */
-#define BATTERY(inside) "drives = ({ match = {}; apm = 1; on_battery = { " inside " }; lookahead = true })"
-        { BATTERY("apm = 2; write_cache = \"keep\"; spindown_time = \"5min\""),
-          "1: > apm=1 battery:apm=2 battery:write_cache=keep battery:spindown_time=5 min lookahead=on\n", {} },
-        { "drives = ({ on_battery: { apm: 2, }, match: {} }, { match = {};\n on_battery =\n{\napm = 1\n} })",
-          "1: > battery:apm=2\n1: > battery:apm=1\n", {} },
-        { "drives = ({ match = {}; apm = 1; apm_battery = 2 }, { match = {}; apm_battery = \"keep\" });",
-          "1: > apm=1 battery:apm=2\n1: > battery:apm=keep\n", {} },
-        { BATTERY("read_ahead_sect = 1024"), "1: > apm=1 battery:read_ahead_kb=512 KiB lookahead=on\n", {} },
-        { BATTERY(""), "1: > apm=1 lookahead=on\n", { { 1, 47, 'w', "this on_battery is empty" } } },
-        { BATTERY("apm = 300;\n write_cache = \"maybe\"; scheduler = \"none\""),
-          "1: > apm=1 battery:apm=! battery:write_cache=! battery:scheduler=none lookahead=on\n",
-          { { 1, 55, 'e', "300 is out of range for apm" }, { 2, 16, 'e', "\"maybe\" is no value for write_cache" } } },
-        { BATTERY("apm = ((2))"), "1: > apm=1 battery:apm=! lookahead=on\n", { { 1, 55, 'e', "no group or list" } } },
-        { BATTERY("apm = [ \"a\" \"b\" ]"), "1: > apm=1 battery:apm=! lookahead=on\n",
-          { { 1, 55, 'e', "no group or list" }, { 1, 61, 'w', "a comma missing" } } },
-        { BATTERY("amp = 2"), "1: > apm=1 lookahead=on battery:apm=!\n", { { 1, 49, 'e', "did you mean \"apm\"?" } } },
-        { BATTERY("amp = 2; apm = 3"), "1: > apm=1 battery:apm=3 lookahead=on\n",
-          { { 1, 49, 'e', "did you mean \"apm\"?" } } },
-        { BATTERY("colour = 2; apm = 3"), "1: > apm=1 battery:apm=3 lookahead=on\n",
-          { { 1, 49, 'e', "unknown setting \"colour\"" } } },
-        { "drives = ({ match = {}; apm = 1; apm_batery = 2 });", "1: > apm=1 battery:apm=!\n",
-          { { 1, 34, 'e', "did you mean \"apm_battery\"?" } } },
-        { "drives = ({ match = {}; apm = 1; apm_battery = 300 });", "1: > apm=1 battery:apm=!\n",
-          { { 1, 48, 'e', "300 is out of range for apm_battery" } } },
-
-        /* Twice: in one state only. */
-        { BATTERY("apm = 2; apm = 3"), "1: > apm=1 battery:apm=! lookahead=on\n",
-          { { 1, 58, 'e', "\"apm\" stands here a second time" } } },
-        { BATTERY("apm = 2; apm_battery = 3"), "1: > apm=1 battery:apm=3 lookahead=on\n",
-          { { 1, 58, 'w', "\"apm_battery\" and \"apm\" (in line 1) set the same thing" } } },
-        { "drives = ({ match = {}; apm_battery = 2;\n on_battery = { lookahead = true; };\n on_battery = { timeout = 3; }; })",
-          "1: > battery:apm=! battery:lookahead=! battery:timeout=!\n",
-          { { 3, 2, 'e', "\"on_battery\" stands here a second time (the first is in line 2); neither" },
-            { 3, 27, 'e', "write \"3 s\"" } } },
-
-        /* What does not belong there costs the state, not the block. */
-        { BATTERY("match = \"/dev/sda\"; apm = 2"), "1: > apm=1 battery:apm=! lookahead=on\n",
-          { { 1, 49, 'e', "on_battery holds settings only, no match; nothing of it" } } },
-        { BATTERY("allow_dangerous = true; apm = 2"), "1: > apm=1 battery:apm=! lookahead=on\n",
-          { { 1, 49, 'e', "on_battery holds settings only, no allow_dangerous" } } },
-        { BATTERY("on_battery = { apm = 2 }; timeout = \"2s\""),
-          "1: > apm=1 battery:apm=! battery:timeout=! lookahead=on\n",
-          { { 1, 49, 'e', "on_battery holds settings only, no on_battery" } } },
-        { BATTERY("apm = 2; serial = \"x\""), "1! > apm=! battery:apm=! lookahead=!\n",
-          { { 1, 58, 'e', "write it into match" } } },
-        { BATTERY("on_battery = { on_battery = { on_battery = { on_battery = { apm = 2 } } } }"),
-          "1! > apm=! lookahead=!\n",
-          { { 1, 49, 'e', "no on_battery" }, { 1, 64, 'e', "no on_battery" }, { 1, 79, 'e', "no on_battery" },
-            { 1, 94, 'e', "no on_battery" }, { 1, 107, 'e', "nested too deeply" } } },
-
-        /* No group, or not called so. */
-        { "drives = ({ match = {}; apm = 1; sometimes = { apm = 2 } })", "1! > apm=!\n",
-          { { 1, 34, 'e', "unknown setting \"sometimes\"" } } },
-        { "drives = ({ match = {}; apm = 1; on_battery = 128 })", "1! > apm=!\n",
-          { { 1, 47, 'e', "on_battery is a group of settings" } } },
-        { "drives = ({ match = {}; on_battery = ({ apm = 1 }) })", "1! > battery:apm=!\n",
-          { { 1, 38, 'e', "on_battery is a group of settings" } } },
-        { "drives = ({ match = {}; apm = 1; on_battry = { apm = 2; amp = 3 } })", "1: > apm=1 battery:apm=!\n",
-          { { 1, 34, 'e', "unknown setting \"on_battry\"; did you mean \"on_battery\"?" },
-            { 1, 57, 'e', "did you mean \"apm\"?" } } },
-        { "drives = ({ match = {}; apm = 1; on_battry = 2 })", "1! > apm=!\n",
-          { { 1, 34, 'e', "did you mean \"on_battery\"?" } } },
-        { "drives = ({ match = {}; apm = 1; ap_battery = { apm = 2 } })", "1: > apm=1 battery:apm=!\n",
-          { { 1, 34, 'e', "did you mean \"apm_battery\"?" } } },
-        { "drives = ({ match = {}; apm = 1; on_battery { apm = 2 }; timeout = \"2s\" })", "1! > apm=! timeout=!\n",
-          { { 1, 34, 'e', "\"=\" is missing behind \"on_battery\"" } } },
-        { "drives = (\n" GOOD "\n);\non_battery = { apm = 1 };", GOOD_DUMP(2),
-          { { 4, 1, 'e', "\"on_battery\" is a setting of drives" } } },
-        { "on_battery = { apm = 1 }; drives = ();", "", { { 1, 1, 'e', "\"on_battery\" is a setting of drives" } } },
-
-        /* Errors of syntax in it cost the block, in both states. */
-        { BROKEN("  { match = \"/dev/sda\"; apm = 3; on_battery = { apm = on; timeout = \"2s\" } }"),
-          BROKEN_DUMP("3! node=/dev/sda > apm=! battery:apm=! battery:timeout=!\n"),
-          { { 3, 55, 'e', "write \"on\", or true" } } },
-        { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm 3; } }"),
-          BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"), { { 3, 40, 'e', "\"=\" is missing" } } },
-        { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; }"),
-          BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"), { { 3, 3, 'e', "not closed" } } },
-        { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; ); }; }"),
-          BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"), { { 3, 49, 'e', "\")\" is not expected" } } },
-        { BROKEN("  { match = \"/dev/sda\"; apm = 3; ) on_battery = { timeout = \"2s\"; } }"),
-          BROKEN_DUMP("3! node=/dev/sda > apm=! battery:timeout=!\n"), { { 3, 34, 'e', "\")\" is not expected" } } },
-        { BROKEN("  { match = \"/dev/sda\"; apm = 3}; apm_battery = 2; }"),
-          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
-          { { 3, 33, 'e', "comma, not \";\"" }, { 3, 35, 'e', "stands between blocks" } } },
-        /* Which of these braces is the one too many? */
-        { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; } timeout = \"2s\"; }; }"),
-          BROKEN_DUMP("3! node=/dev/sda > battery:apm=! timeout=!\n"),
-          { { 3, 68, 'e', "comma, not \";\"" }, { 3, 70, 'e', "one \"}\" too many" } } },
-
         /* Harmless, but not meant. */
         { "drives = ({ match = \"/dev/sda\"; },\n{ });", "1: node=/dev/sda >\n",
           { { 1, 11, 'w', "does nothing" }, { 2, 1, 'w', "empty" } } },
@@ -322,14 +225,6 @@ static const struct {
           { { 1, 31, 'w', "a comma missing" } } },
 };
 /* clang-format on */
-
-static Config *parse(const char *text, size_t size) {
-        Config *c;
-
-        ck_assert_int_eq(config_new(&c), 0);
-        ck_assert_int_eq(config_parse(c, &fake_table, "f", text, size), 0);
-        return c;
-}
 
 START_TEST(test_file) {
         _cleanup_(config_freep) Config *c = parse(files[_i].text, strlen(files[_i].text));

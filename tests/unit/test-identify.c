@@ -56,6 +56,35 @@ START_TEST(test_words_119_120) {
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+        const char *in_drive, *in_udev; /* 20 characters, as the drive pads them */
+        bool agrees;
+} serials[] = {
+        { "     WD-WCC4E0123456", "WD-WCC4E0123456", true },
+        { "WD-WCC4E0123456     ", "WD-WCC4E0123456", true },
+        { "WD-WCC4E0123456     ", "WD-WCC4E0123457", false },
+        { "WD-WCC4E0123456     ", "WD-WCC4E012345", false },
+        { "WD-WCC4E012345      ", "WD-WCC4E0123456", false },
+        { "OCZ  0123 45        ", "OCZ_0123_45", true },
+        { "OCZ0123             ", "OCZ_0123", false },
+        { "12/34#5             ", "anything", true },
+        { "                    ", "", true },
+        { "                    ", "S1", false },
+};
+/* clang-format on */
+
+START_TEST(test_serial) {
+        uint16_t id[256] = {};
+
+        for (size_t i = 0; i < 10; i++)
+                id[10 + i] = (uint16_t) ((uint8_t) serials[_i].in_drive[2 * i] << 8 |
+                                         (uint8_t) serials[_i].in_drive[2 * i + 1]);
+        ck_assert_msg(identify_serial_agrees(id, serials[_i].in_udev) == serials[_i].agrees, "'%s' and '%s'",
+                      serials[_i].in_drive, serials[_i].in_udev);
+}
+END_TEST
+
 /* Images of real drives. Their directory is not part of the project. */
 static const char *corpus(void) {
         return getenv("DRIVEKEEP_IDENTIFY_CORPUS") ?: "../shared/corpus/identify";
@@ -134,6 +163,7 @@ int main(void) {
         tcase_add_test(t, test_checksum);
         tcase_add_loop_test(t, test_validity, 0, ELEMENTSOF(validity));
         tcase_add_test(t, test_words_119_120);
+        tcase_add_loop_test(t, test_serial, 0, ELEMENTSOF(serials));
         suite_add_tcase(suite, t);
 
         if (access(corpus(), R_OK) == 0) {

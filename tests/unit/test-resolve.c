@@ -118,14 +118,6 @@ static const struct {
 };
 /* clang-format on */
 
-static Config *parse(const char *text) {
-        Config *c;
-
-        ck_assert_int_eq(config_new(&c), 0);
-        ck_assert_int_eq(config_parse(c, &fake_table, "f", text, strlen(text)), 0);
-        return c;
-}
-
 static void assert_wishes(const Config *c, bool on_battery, const char *expected) {
         _cleanup_(wishes_done) Wishes w = {};
         char text[256] = "", buf[VALUE_TEXT_MAX];
@@ -147,7 +139,7 @@ static void assert_wishes(const Config *c, bool on_battery, const char *expected
 }
 
 START_TEST(test_resolve) {
-        _cleanup_(config_freep) Config *c = parse(cases[_i].text);
+        _cleanup_(config_freep) Config *c = parse(cases[_i].text, strlen(cases[_i].text));
 
         assert_wishes(c, false, cases[_i].wishes);
         assert_wishes(c, true, cases[_i].on_battery ?: cases[_i].wishes);
@@ -155,7 +147,8 @@ START_TEST(test_resolve) {
 END_TEST
 
 START_TEST(test_equal) {
-        _cleanup_(config_freep) Config *a = parse(pairs[_i].a), *b = parse(pairs[_i].b);
+        _cleanup_(config_freep) Config *a = parse(pairs[_i].a, strlen(pairs[_i].a)),
+                                       *b = parse(pairs[_i].b, strlen(pairs[_i].b));
         _cleanup_(wishes_done) Wishes x = {}, y = {};
 
         ck_assert_int_eq(config_resolve(a, &drive, false, &x), 0);
@@ -181,7 +174,7 @@ static const struct {
 };
 
 START_TEST(test_uses_battery) {
-        _cleanup_(config_freep) Config *c = parse(uses[_i].text);
+        _cleanup_(config_freep) Config *c = parse(uses[_i].text, strlen(uses[_i].text));
 
         ck_assert_int_eq(config_uses_battery(c), uses[_i].uses_battery);
 }
@@ -223,7 +216,7 @@ static void try_slips(const char *head, const char *middle, const char *tail,
                                 continue;
                         (void) snprintf(text, sizeof text, "%s%.*s%s%s%s", head, (int) at, middle, put,
                                         middle + at + replace, tail);
-                        c = parse(text);
+                        c = parse(text, strlen(text));
                         check(c, text);
                 }
 }

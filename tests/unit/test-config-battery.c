@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* on_battery = { … } and apm_battery, as they are read. What comes of them for a drive: test-resolve.c. */
+
+#include <check.h>
+
+#include "config-dump.h"
+
+/* clang-format off */
+static const struct {
+        const char *text, *dump;
+        Expected complaints[EXPECTED_MAX];
+} files[] = {
+#define BATTERY(inside) "drives = ({ match = {}; apm = 1; on_battery = { " inside " }; lookahead = true })"
+        { BATTERY("apm = 2; write_cache = \"keep\"; spindown_time = \"5min\""),
+          "1: > apm=1 battery:apm=2 battery:write_cache=keep battery:spindown_time=5 min lookahead=on\n", {} },
+        { "drives = ({ on_battery: { apm: 2, }, match: {} }, { match = {};\n on_battery =\n{\napm = 1\n} })",
+          "1: > battery:apm=2\n1: > battery:apm=1\n", {} },
+        { "drives = ({ match = {}; apm = 1; apm_battery = 2 }, { match = {}; apm_battery = \"keep\" });",
+          "1: > apm=1 battery:apm=2\n1: > battery:apm=keep\n", {} },
+        { BATTERY("read_ahead_sect = 1024"), "1: > apm=1 battery:read_ahead_kb=512 KiB lookahead=on\n", {} },
+        { BATTERY(""), "1: > apm=1 lookahead=on\n", { { 1, 47, 'w', "this on_battery is empty" } } },
+        { BATTERY("apm = 300;\n write_cache = \"maybe\"; scheduler = \"none\""),
+          "1: > apm=1 battery:apm=! battery:write_cache=! battery:scheduler=none lookahead=on\n",
+          { { 1, 55, 'e', "300 is out of range for apm" }, { 2, 16, 'e', "\"maybe\" is no value for write_cache" } } },
+        { BATTERY("apm = ((2))"), "1: > apm=1 battery:apm=! lookahead=on\n", { { 1, 55, 'e', "no group or list" } } },
+        { BATTERY("apm = [ \"a\" \"b\" ]"), "1: > apm=1 battery:apm=! lookahead=on\n",
+          { { 1, 55, 'e', "no group or list" }, { 1, 61, 'w', "a comma missing" } } },
+        { BATTERY("amp = 2"), "1: > apm=1 lookahead=on battery:apm=!\n", { { 1, 49, 'e', "did you mean \"apm\"?" } } },
+        { BATTERY("amp = 2; apm = 3"), "1: > apm=1 battery:apm=3 lookahead=on\n",
+          { { 1, 49, 'e', "did you mean \"apm\"?" } } },
+        { BATTERY("colour = 2; apm = 3"), "1: > apm=1 battery:apm=3 lookahead=on\n",
+          { { 1, 49, 'e', "unknown setting \"colour\"" } } },
+        { "drives = ({ match = {}; apm = 1; apm_batery = 2 });", "1: > apm=1 battery:apm=!\n",
+          { { 1, 34, 'e', "did you mean \"apm_battery\"?" } } },
+        { "drives = ({ match = {}; apm = 1; apm_battery = 300 });", "1: > apm=1 battery:apm=!\n",
+          { { 1, 48, 'e', "300 is out of range for apm_battery" } } },
+
+        /* Twice: in one state only. */
+        { BATTERY("apm = 2; apm = 3"), "1: > apm=1 battery:apm=! lookahead=on\n",
+          { { 1, 58, 'e', "\"apm\" stands here a second time" } } },
+        { BATTERY("apm = 2; apm_battery = 3"), "1: > apm=1 battery:apm=3 lookahead=on\n",
+          { { 1, 58, 'w', "\"apm_battery\" and \"apm\" (in line 1) set the same thing" } } },
+        { "drives = ({ match = {}; apm_battery = 2;\n on_battery = { lookahead = true; };\n on_battery = { timeout = 3; }; })",
+          "1: > battery:apm=! battery:lookahead=! battery:timeout=!\n",
+          { { 3, 2, 'e', "\"on_battery\" stands here a second time (the first is in line 2); neither" },
+            { 3, 27, 'e', "write \"3 s\"" } } },
+
+        /* What does not belong there costs the state, not the block. */
+        { BATTERY("match = \"/dev/sda\"; apm = 2"), "1: > apm=1 battery:apm=! lookahead=on\n",
+          { { 1, 49, 'e', "on_battery holds settings only, no match; nothing of it" } } },
+        { BATTERY("allow_dangerous = true; apm = 2"), "1: > apm=1 battery:apm=! lookahead=on\n",
+          { { 1, 49, 'e', "on_battery holds settings only, no allow_dangerous" } } },
+        { BATTERY("on_battery = { apm = 2 }; timeout = \"2s\""),
+          "1: > apm=1 battery:apm=! battery:timeout=! lookahead=on\n",
+          { { 1, 49, 'e', "on_battery holds settings only, no on_battery" } } },
+        { BATTERY("apm = 2; serial = \"x\""), "1! > apm=! battery:apm=! lookahead=!\n",
+          { { 1, 58, 'e', "write it into match" } } },
+        { BATTERY("on_battery = { on_battery = { on_battery = { on_battery = { apm = 2 } } } }"),
+          "1! > apm=! lookahead=!\n",
+          { { 1, 49, 'e', "no on_battery" }, { 1, 64, 'e', "no on_battery" }, { 1, 79, 'e', "no on_battery" },
+            { 1, 94, 'e', "no on_battery" }, { 1, 107, 'e', "nested too deeply" } } },
+
+        /* No group, or not called so. */
+        { "drives = ({ match = {}; apm = 1; sometimes = { apm = 2 } })", "1! > apm=!\n",
+          { { 1, 34, 'e', "unknown setting \"sometimes\"" } } },
+        { "drives = ({ match = {}; apm = 1; on_battery = 128 })", "1! > apm=!\n",
+          { { 1, 47, 'e', "on_battery is a group of settings" } } },
+        { "drives = ({ match = {}; on_battery = ({ apm = 1 }) })", "1! > battery:apm=!\n",
+          { { 1, 38, 'e', "on_battery is a group of settings" } } },
+        { "drives = ({ match = {}; apm = 1; on_battry = { apm = 2; amp = 3 } })", "1: > apm=1 battery:apm=!\n",
+          { { 1, 34, 'e', "unknown setting \"on_battry\"; did you mean \"on_battery\"?" },
+            { 1, 57, 'e', "did you mean \"apm\"?" } } },
+        { "drives = ({ match = {}; apm = 1; on_battry = 2 })", "1! > apm=!\n",
+          { { 1, 34, 'e', "did you mean \"on_battery\"?" } } },
+        { "drives = ({ match = {}; apm = 1; ap_battery = { apm = 2 } })", "1: > apm=1 battery:apm=!\n",
+          { { 1, 34, 'e', "did you mean \"apm_battery\"?" } } },
+        { "drives = ({ match = {}; apm = 1; on_battery { apm = 2 }; timeout = \"2s\" })", "1! > apm=! timeout=!\n",
+          { { 1, 34, 'e', "\"=\" is missing behind \"on_battery\"" } } },
+        { "drives = (\n" GOOD "\n);\non_battery = { apm = 1 };", GOOD_DUMP(2),
+          { { 4, 1, 'e', "\"on_battery\" is a setting of drives" } } },
+        { "on_battery = { apm = 1 }; drives = ();", "", { { 1, 1, 'e', "\"on_battery\" is a setting of drives" } } },
+
+        /* Errors of syntax in it cost the block, in both states. */
+        { BROKEN("  { match = \"/dev/sda\"; apm = 3; on_battery = { apm = on; timeout = \"2s\" } }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=! battery:apm=! battery:timeout=!\n"),
+          { { 3, 55, 'e', "write \"on\", or true" } } },
+        { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm 3; } }"),
+          BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"), { { 3, 40, 'e', "\"=\" is missing" } } },
+        { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; }"),
+          BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"), { { 3, 3, 'e', "not closed" } } },
+        { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; ); }; }"),
+          BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"), { { 3, 49, 'e', "\")\" is not expected" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = 3; ) on_battery = { timeout = \"2s\"; } }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=! battery:timeout=!\n"), { { 3, 34, 'e', "\")\" is not expected" } } },
+        { BROKEN("  { match = \"/dev/sda\"; apm = 3}; apm_battery = 2; }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
+          { { 3, 33, 'e', "comma, not \";\"" }, { 3, 35, 'e', "stands between blocks" } } },
+        /* Which of these braces is the one too many? */
+        { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; } timeout = \"2s\"; }; }"),
+          BROKEN_DUMP("3! node=/dev/sda > battery:apm=! timeout=!\n"),
+          { { 3, 68, 'e', "comma, not \";\"" }, { 3, 70, 'e', "one \"}\" too many" } } },
+};
+/* clang-format on */
+
+START_TEST(test_file) {
+        _cleanup_(config_freep) Config *c = parse(files[_i].text, strlen(files[_i].text));
+        _cleanup_free_ char *dump = config_dump(c);
+
+        assert_complaints(&c->complaints, files[_i].complaints);
+        ck_assert_str_eq(dump, files[_i].dump);
+}
+END_TEST
+
+/* Cut anywhere, it is read without harm. */
+START_TEST(test_file_cut) {
+        for (size_t size = 0; size < strlen(files[_i].text); size++) {
+                _cleanup_free_ char *text = memcpy(malloc(size + 1), files[_i].text, size);
+                _cleanup_(config_freep) Config *c = parse(text, size);
+
+                for (size_t i = 0; i < c->complaints.n_items; i++)
+                        ck_assert_uint_ge(c->complaints.items[i].line, 1);
+        }
+}
+END_TEST
+
+START_TEST(test_position) {
+        static const char text[] = "drives = (\n\t{ match = {};\n  on_battery = {\n    apm = 1 } });";
+        _cleanup_(config_freep) Config *c = parse(text, strlen(text));
+
+        ck_assert_uint_eq(c->blocks[0].n_assignments, 1);
+        ck_assert_uint_eq(c->blocks[0].assignments[0].line, 4);
+        ck_assert_uint_eq(c->blocks[0].assignments[0].column, 5);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("config-battery");
+        TCase *tc = tcase_create("config-battery");
+        SRunner *runner;
+        int failed;
+
+        tcase_add_loop_test(tc, test_file, 0, ELEMENTSOF(files));
+        tcase_add_loop_test(tc, test_file_cut, 0, ELEMENTSOF(files));
+        tcase_add_test(tc, test_position);
+        suite_add_tcase(suite, tc);
+
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+
+        return failed > 0;
+}
