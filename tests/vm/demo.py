@@ -78,7 +78,7 @@ class Demo(Keeping):
         self.title("The drives, fresh from the shop: their power-on values, in their own words")
         self.show_drives()
 
-        with self.drives(*self.ata) as (hba, arguments), \
+        with self.drives(*self.ata, None) as (hba, arguments), \
              self.machine(disks=[nvme_disk("FAST-1")], files={CONF: FILE}, extra_args=arguments,
                           setup="systemctl enable drivekeep.service") as machine:
             self.title("A machine with these drives, a slow old one in software, has started; drivekeep.service is enabled")
@@ -93,6 +93,21 @@ class Demo(Keeping):
             self.show(machine, f"hdparm -B -A -W {by_id('NAS-1')}")
             self.show(machine, f"smartctl -l scterc {by_id('NAS-1')} | tail -n +4")
             self.show(machine, "nvme get-feature /dev/nvme0 --feature-id=6")
+            self.title("A drive is plugged in")
+            new = self.drive("NEW-1", lookahead=False)
+            self.ata.append(new)
+            hba.attach(len(self.ata) - 1, new)
+            with Progress("udev, then drivekeep"):
+                machine.wait_until(lambda: new["standby_seconds"] == 1200, 90)
+            self.show(machine, "journalctl -b -u drivekeep -o cat --no-pager DRIVEKEEP_SERIAL=NEW-1")
+            self.title("The machine sleeps, and the drives lose their power")
+            with Progress("suspend, resume"):
+                machine.suspend(while_asleep=lambda: (hba.power_cycle(), self.show_drives()))
+                machine.wait_until(lambda: all(d["standby_seconds"] == 1200 for d in self.ata), 90)
+            self.settle(machine)
+            self.title("… and have it all again when it is awake")
+            self.show_drives()
+
             self.title("Power off, power on: the drives have forgotten …")
             with Progress("shutting down"):
                 machine.power_off()
@@ -106,7 +121,7 @@ class Demo(Keeping):
             self.show_drives()
             self.show(machine, "drivekeep status")
             kept = [(d["apm"], d["lookahead"], d["standby_seconds"]) for d in self.ata]
-            self.equal("everything is there again", kept, [(127, True, 1200), (127, True, 1200), (128, True, 1200)])
+            self.equal("everything is there again", kept, [(127, True, 1200), (127, True, 1200), (128, True, 1200), (127, True, 1200)])
 
 
 def main():

@@ -40,7 +40,8 @@ class Keeping(Scenario):
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
             hba = stack.enter_context(Hba(directory / "hba", ports=max(len(drives), 1), name=name))
             for port, drive in enumerate(drives):
-                hba.attach(port, drive)
+                if drive is not None:   # an empty port, for later
+                    hba.attach(port, drive)
             arguments = hba.qemu_args()
             for number, (drive, bridge) in enumerate(usb):
                 disk = stack.enter_context(UsbDisk(directory / f"usb{number}", drive, name=f"usb{number}", **bridge))

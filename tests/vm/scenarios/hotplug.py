@@ -23,10 +23,9 @@ class Hotplug(Keeping):
     def run(self):
         first = [self.drive(f"SN-{i}", **COLD) for i in range(2)]
         late = self.drive("SN-LATE", size_mb=64, **COLD)
-        with self.drives(*first, late, self.drive("SN-SPARE", **COLD)) as (hba, arguments), \
+        with self.drives(*first, None, None) as (hba, arguments), \
              self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
-            hba.detach(2)
-            spare = hba.detach(3)
+            spare = self.drive("SN-SPARE", **COLD)
             self.settle(machine)
             self.check_plug(machine, hba, first, spare)
             self.check_swap(machine, hba, spare)

@@ -13,7 +13,7 @@ class Resume(Keeping):
 
     def run(self):
         self.ata = {name: self.drive(name, **COLD) for name in ("SN-LOSES", "SN-KEEPS")}
-        with self.drives(*self.ata.values(), self.drive("SN-PORT", **COLD)) as (hba, arguments), \
+        with self.drives(*self.ata.values(), None) as (hba, arguments), \
              self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.hba = hba
             self.settle(machine)
