@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Build the guest's kernel modules, each once per source and kernel, and print where they are."""
+import argparse
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from image import cache_directory
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCES = [HERE / "drives/ivata", HERE / "supply"]      # a folder makes the module of its name
+
+
+def build(source, kernel):
+    """Path of the module for a kernel, such as '6.1.0-56-amd64', whose linux-headers are installed.
+
+    Built in the cache, so the source folder stays clean.
+    """
+    name = f"{source.name}.ko"
+    digest = hashlib.sha256(kernel.encode())
+    for file in sorted(source.iterdir()):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    cache = cache_directory()
+    built = cache / f"{source.name}-{kernel}-{digest.hexdigest()[:16]}" / name
+    if built.exists():
+        return built
+
+    built.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        shutil.copytree(source, folder, dirs_exist_ok=True)
+        make = subprocess.run(["make", "-C", f"/lib/modules/{kernel}/build", f"M={folder}", "modules"],
+                              capture_output=True, text=True)
+        if make.returncode:
+            raise RuntimeError(f"{name} for {kernel} does not build:\n{make.stdout}{make.stderr}")
+        subprocess.run(["strip", "--strip-debug", f"{folder}/{name}"], check=True)
+        os.replace(f"{folder}/{name}", built)
+    return built
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Build the guest's kernel modules and print their paths, one per line.")
+    parser.add_argument("kernel", metavar="KERNEL", help="its version, as image.py --kernel-version prints it")
+    options = parser.parse_args()
+    for source in SOURCES:
+        print(build(source, options.kernel))
+
+
+if __name__ == "__main__":
+    main()
