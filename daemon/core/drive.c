@@ -262,6 +262,9 @@ const char *identity_kind_to_string(IdentityKind k) {
 }
 
 bool drive_same(const Drive *a, const Drive *b) {
+        /* One number is one attach of one drive, whatever udev could find out about it this time. */
+        if (a->diskseq != 0 && b->diskseq != 0)
+                return a->diskseq == b->diskseq && streq(a->syspath, b->syspath);
         if (a->diskseq != b->diskseq || drive_identity_kind(a) != drive_identity_kind(b))
                 return false;
 

@@ -125,7 +125,8 @@ void step_decide(Step *s, const Memory *memory, bool asleep) {
                                 "sent before, since the drive was attached; it cannot be read");
 
         if (asleep)
-                return step_end(s, VERDICT_DEFERRED, "the drive sleeps and is not woken for this");
+                return step_end(s, VERDICT_DEFERRED,
+                                "the drive sleeps and is not woken for this; its next event takes it up, or 'drivekeep apply' when it is awake");
 
         s->write = true;
 }

@@ -36,10 +36,10 @@ typedef struct Step {
         const Wish *wish;
         const Setting *setting; /* NULL: no row for this kind of drive */
         Reading before, after;
-        bool read_failed;
         bool write;                   /* the plan: send it */
         bool written;                 /* it was sent and accepted */
-        int error;                    /* of reading or writing: negative errno, 0 none */
+        bool failed;                  /* it was sent, at least in part, and not accepted */
+        int error;                    /* of reading or writing: STEP_… or a negative errno; 0: none */
         Verdict verdict;              /* _VERDICT_INVALID until judged */
         char reason[STEP_REASON_MAX]; /* a sentence, when the verdict needs one; else empty */
 } Step;
@@ -49,12 +49,13 @@ typedef struct Plan {
         size_t n_steps;
 } Plan;
 
-/* Errors of reading and writing, and the verdict each one means. Anything else is `failed`. */
-#define STEP_REFUSED (-EREMOTEIO)      /* the drive or the kernel answered with an error */
-#define STEP_UNSUPPORTED (-EOPNOTSUPP) /* there is no such thing to ask */
-#define STEP_DEFERRED (-EAGAIN)        /* not allowed now: an fsck, a sleeping drive */
-#define STEP_VANISHED (-ENODEV)        /* the drive is gone */
-#define STEP_FORBIDDEN (-EPERM)        /* our own policy */
+/* Ends of reading and writing that have a verdict of their own. Numbers that no system call returns, so that an errno is
+ * never taken for one of them: any errno is `failed`. */
+#define STEP_REFUSED (-5001)     /* the drive or the kernel answered with an error */
+#define STEP_UNSUPPORTED (-5002) /* there is no such thing to ask */
+#define STEP_DEFERRED (-5003)    /* not allowed now: a check, a sleeping drive */
+#define STEP_VANISHED (-5004)    /* the drive is gone */
+#define STEP_FORBIDDEN (-5005)   /* our own policy */
 
 /* One step per wish, in the order of writing; nothing decided yet. `backends`: mask of 1 << Backend. Steps point into
  * `w`, which must outlive the plan. */

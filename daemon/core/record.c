@@ -277,7 +277,8 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {
                 const SettingRecord *s = drive_record_find(r, w->items[i].name);
                 ValueType type = w->items[i].value.type;
 
-                if (s)
+                /* Names are not remembered: nothing that has one is unreadable. */
+                if (s && type != VALUE_NAME)
                         m[i] = (Memory){
                                 .sent = s->sent,
                                 .value = { .type = type, .number = s->sent_value },

@@ -64,3 +64,9 @@ bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *bo
 
 /* What the record knows, one Memory per wish, in their order. The caller frees it. */
 int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
+
+/* record-update.c: what the daemon does to a record. Failures are -ENOMEM. */
+int drive_record_set_identity(DriveRecord *r, const Drive *d, const char *boot_id);
+int drive_record_step(DriveRecord *r, const Step *s, uint64_t when); /* a setting has its verdict */
+void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w);    /* nobody asks for these any more */
+int string_replace(char **field, const char *value);                 /* a copy; NULL: none */

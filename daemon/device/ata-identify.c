@@ -23,7 +23,7 @@ static bool marked(uint16_t word) {
         return (word & 0xC000) == 0x4000;
 }
 
-static bool word_valid(const uint16_t id[static 256], unsigned word) {
+bool identify_word_valid(const uint16_t id[static 256], unsigned word) {
         switch (word) {
         case 82 ... 84:
                 return marked(id[83]);
@@ -45,7 +45,7 @@ static bool word_valid(const uint16_t id[static 256], unsigned word) {
 }
 
 bool identify_bit(const uint16_t id[static 256], unsigned word, unsigned bit) {
-        return word_valid(id, word) && (id[word] & (1U << bit));
+        return identify_word_valid(id, word) && (id[word] & (1U << bit));
 }
 
 void identify_serial(const uint16_t id[static 256], char ret[static IDENTIFY_SERIAL_SIZE]) {

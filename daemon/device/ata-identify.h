@@ -10,6 +10,9 @@
  * have no mark; words that are all equal are no IDENTIFY data at all. */
 bool identify_checksum_ok(const uint16_t id[static 256]);
 
+/* May the word be believed? */
+bool identify_word_valid(const uint16_t id[static 256], unsigned word);
+
 /* The bit, or false where the word that holds it is not valid (82…84, 85…87, 119/120, 76…79, 50 have rules of their own). */
 bool identify_bit(const uint16_t id[static 256], unsigned word, unsigned bit);
 

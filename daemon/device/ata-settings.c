@@ -3,6 +3,10 @@
 /* The settings an ATA drive holds itself. Most are a pair of SET FEATURES subcommands and three places in IDENTIFY
  * DEVICE, and need a row only. */
 
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+
 #include "ata.h"
 #include "ata-identify.h"
 #include "ata-sct.h"
@@ -32,7 +36,7 @@ static int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
         enabled = identify_bit(d->identify, f->enabled.word, f->enabled.bit);
         *ret = (Reading){
                 .supported = identify_bit(d->identify, f->supported.word, f->supported.bit),
-                .known = true,
+                .known = identify_word_valid(d->identify, f->enabled.word),
                 .value = { .type = s->range.type, .number = enabled },
         };
         /* The high byte may hold anything, and the low one counts only while the feature is enabled. */
@@ -51,6 +55,66 @@ static int ata_feature_write(Device *d, const Setting *s, const Value *v) {
         return ata_set_features(d, f->on, v->number);
 }
 
+/* What the kernel believes of the cache: 1 write back, 0 write through, negative when it does not say. */
+static int kernel_cache_view(Device *d) {
+        char path[PATH_MAX], type[64];
+        struct dirent *e;
+        int r = -ENOENT;
+        DIR *dir;
+
+        (void) snprintf(path, sizeof path, "%s/device/scsi_disk", d->drive->syspath);
+        dir = opendir(path);
+        if (!dir)
+                return -errno;
+
+        while (r < 0 && (e = readdir(dir))) {
+                if (e->d_name[0] == '.')
+                        continue;
+                (void) snprintf(path, sizeof path, "device/scsi_disk/%s/cache_type", e->d_name);
+                if (sysfs_read(d, path, type, sizeof type) >= 0)
+                        r = strncmp(type, "write back", 10) == 0;
+        }
+
+        (void) closedir(dir);
+        return r;
+}
+
+/* libata reads the drive anew a moment after it saw the command pass; behind bridges and HBAs nothing tells the kernel
+ * (catalogue 3.1, -W), so it is asked to look. */
+static int kernel_cache_follow(Device *d, bool enabled) {
+        int r;
+
+        if (d->drive->transport != TRANSPORT_SATA && d->drive->transport != TRANSPORT_PATA) {
+                r = sysfs_write(d, "device/rescan", "1");
+                if (r == STEP_DEFERRED || r == STEP_VANISHED)
+                        return r;
+        }
+
+        for (unsigned i = 0; i < 20; i++) {
+                r = kernel_cache_view(d);
+                if (r < 0 || r == enabled)
+                        return 0;
+                (void) usleep(100 * 1000);
+        }
+
+        return -ETIME;
+}
+
+/* A cache that the kernel does not know of loses data when the power goes: that is not "on", and written again. */
+static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
+        r = ata_feature_read(d, s, ret);
+        if (r < 0)
+                return r;
+
+        if (ret->known && ret->value.number && kernel_cache_view(d) == 0) {
+                ret->value = (Value){ .type = VALUE_NAME };
+                (void) snprintf(ret->value.name, sizeof ret->value.name, "on, unknown to the kernel");
+        }
+        return 0;
+}
+
 static int write_cache_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
@@ -60,10 +124,12 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
 
         /* Once the kernel takes the cache for write-through it sends no more flushes: what is left in it must get out. */
         if (!v->number) {
+                bool ext = identify_bit(d->identify, 83, 13);
+
                 r = ata_command(d,
                                 &(Taskfile){
-                                                .command = identify_bit(d->identify, 83, 13) ? ATA_CMD_FLUSH_CACHE_EXT
-                                                                                             : ATA_CMD_FLUSH_CACHE,
+                                                .command = ext ? ATA_CMD_FLUSH_CACHE_EXT : ATA_CMD_FLUSH_CACHE,
+                                                .ext = ext,
                                                 .timeout_ms = SG_TIMEOUT_FLUSH_MS,
                                 },
                                 SG_NONE, NULL, 0, NULL);
@@ -71,15 +137,17 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
                         return r;
         }
 
-        /* libata sees the command pass and reads the drive anew by itself; behind bridges and HBAs nothing tells the
-         * kernel (catalogue 3.1, -W). It may fail where the bridge has no caching page: the drive has the value. */
-        if (d->drive->transport != TRANSPORT_SATA && d->drive->transport != TRANSPORT_PATA) {
-                r = sysfs_write(d, "device/rescan", "1");
-                if (r == STEP_DEFERRED)
+        r = kernel_cache_follow(d, v->number);
+        if (r == -ETIME && v->number) {
+                r = ata_feature_write(d, s, &VALUE_BOOLEAN(false));
+                if (r < 0)
                         return r;
+                return device_fail(
+                                d, STEP_FORBIDDEN,
+                                "the kernel goes on believing that there is no cache and would not flush it, so it was turned off again");
         }
-
-        return 0;
+        /* The other way round costs flushes that are not needed, and no data. */
+        return r == -ETIME ? 0 : r;
 }
 
 static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
@@ -100,19 +168,26 @@ static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
 }
 
 static int standby_timer_write(Device *d, const Setting *s _unused_, const Value *v) {
+        Registers regs;
+        int r;
+
         /* IDLE spins a sleeping drive up. STANDBY sets the timer and leaves it asleep, but some drives do not take its
          * count of 0 as "disabled" (catalogue 3.1, -S): that waits until the drive is awake. */
         if (d->power == POWER_STANDBY && v->number == 0)
                 return device_fail(d, STEP_DEFERRED,
                                    "the drive sleeps, and its timer can be disabled only while it is awake");
 
-        return ata_command(d,
-                           &(Taskfile){
-                                           .command = d->power == POWER_STANDBY ? ATA_CMD_STANDBY : ATA_CMD_IDLE,
-                                           .count = v->number,
-                                           .timeout_ms = SG_TIMEOUT_SPINUP_MS,
-                           },
-                           SG_NONE, NULL, 0, NULL);
+        r = ata_command(d,
+                        &(Taskfile){
+                                        .command = d->power == POWER_STANDBY ? ATA_CMD_STANDBY : ATA_CMD_IDLE,
+                                        .count = v->number,
+                                        .timeout_ms = SG_TIMEOUT_SPINUP_MS,
+                        },
+                        SG_NONE, NULL, 0, &regs);
+        /* Nothing else will ever tell. */
+        if (r >= 0 && !regs.valid)
+                (void) snprintf(d->note, sizeof d->note, "sent; the bridge does not tell what the drive made of it");
+        return r;
 }
 
 static int error_recovery_read(Device *d, const Setting *s, Reading *ret) {
@@ -162,7 +237,7 @@ const Setting ata_settings[] = {
                 .equivalent = "hdparm -W",
                 .lost_by = "power",
                 .source = "ACS SET FEATURES 02h/82h; catalogue 3.1",
-                .read = ata_feature_read,
+                .read = write_cache_read,
                 .write = write_cache_write,
                 .detail = &(const AtaFeature) { .supported = { 82, 5 }, .enabled = { 85, 5 }, .on = 0x02, .off = 0x82 },
         },

@@ -10,6 +10,7 @@
 
 #define UNIT_ATTENTION_RETRIES 3
 #define SLOW_ERROR_MS 2000U
+#define TIMEOUTS_MAX 2U /* each one makes the kernel reset the link */
 
 enum {
         SENSE_RECOVERED_ERROR = 0x1,
@@ -139,7 +140,7 @@ static SgRequest passthrough16(const Taskfile *tf, SgDirection direction, void *
         };
 
         q.cdb[0] = 0x85;
-        q.cdb[1] = modes[direction].protocol << 1;
+        q.cdb[1] = modes[direction].protocol << 1 | tf->ext;
         q.cdb[2] = modes[direction].flags | (tf->want_registers ? 0x20 : 0);
         q.cdb[4] = tf->feature;
         q.cdb[6] = tf->count;
@@ -174,12 +175,11 @@ static bool pulled(const Device *d, uint64_t took_ms) {
 
 int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data, size_t len, Registers *ret) {
         Registers regs = {};
-        uint64_t started;
+        uint64_t started, took;
         int fd, r;
 
-        fd = device_open(d);
-        if (fd < 0)
-                return fd;
+        if (d->n_timeouts >= TIMEOUTS_MAX)
+                return device_fail(d, -ETIMEDOUT, "not sent: %u commands before it got no answer", d->n_timeouts);
 
         for (unsigned i = 0;; i++) {
                 SgRequest q = passthrough16(tf, direction, data, len);
@@ -187,6 +187,9 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
                 r = device_gate(d);
                 if (r < 0)
                         return r;
+                fd = device_open(d);
+                if (fd < 0)
+                        return fd;
 
                 started = now_ms();
                 r = d->io.sg(d->io.userdata, fd, &q);
@@ -203,7 +206,14 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
                         continue;
                 if (r == -EINTR)
                         return device_fail(d, -EIO, "the drive keeps answering with unit attention");
-                if (r < 0 && pulled(d, now_ms() - started))
+                took = now_ms() - started;
+                /* libata gives a command back as "aborted" when the time is up; a drive that aborts does so at once. */
+                if (r == STEP_REFUSED && took + 500 >= q.timeout_ms)
+                        r = device_fail(d, -ETIMEDOUT, "the drive did not answer command %02Xh/%02Xh in %u s",
+                                        tf->command, tf->feature, q.timeout_ms / 1000);
+                if (r == -ETIMEDOUT)
+                        d->n_timeouts++;
+                if (r < 0 && pulled(d, took))
                         return device_fail(d, STEP_VANISHED, "the drive was unplugged (command %02Xh)", tf->command);
                 if (r < 0)
                         return r;

@@ -23,6 +23,7 @@ typedef struct Taskfile {
         uint8_t command;
         uint8_t feature, count;
         uint8_t lbal, lbam, lbah;
+        bool ext;            /* one of the 48-bit commands */
         uint32_t timeout_ms; /* 0: SG_TIMEOUT_MS */
         bool want_registers; /* data commands: ask for the registers too (CK_COND); non-data ones always do */
 } Taskfile;

@@ -1,33 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "plan.h"
 #include "settings.h"
 #include "sysfs.h"
 
 /* "mq-deadline [none]": the one in brackets is in force. */
 static int scheduler_read(Device *d, const Setting *s, Reading *ret) {
         const SysfsAttribute *a = s->detail;
-        char buf[256], *open, *close;
+        char buf[256], *open, *name;
         int r;
 
         r = sysfs_read(d, a->path, buf, sizeof buf);
         if (r == -ENOENT)
-                return device_fail(d, STEP_UNSUPPORTED, "the kernel has no %s for it", a->path);
+                return sysfs_missing(d, a->path);
         if (r < 0)
                 return device_fail(d, r, "%s cannot be read: %s", a->path, strerror(-r));
 
-        open = strchr(buf, '[');
-        close = open ? strchr(open, ']') : NULL;
         /* Queues without schedulers say just "none". */
-        if (!close) {
-                open = buf - 1;
-                close = buf + strlen(buf);
-        }
-        if ((size_t) (close - open - 1) >= VALUE_NAME_MAX)
-                return device_fail(d, -EBADMSG, "%s reads '%s'", a->path, buf);
+        open = strchr(buf, '[');
+        name = open ? open + 1 : buf;
+        name[strcspn(name, open ? "]" : " ")] = '\0';
+        if (strlen(name) >= VALUE_NAME_MAX)
+                return device_fail(d, -EBADMSG, "%s reads '%s'", a->path, name);
 
         *ret = (Reading){ .supported = true, .known = true, .value = { .type = VALUE_NAME } };
-        memcpy(ret->value.name, open + 1, close - open - 1);
+        (void) strcpy(ret->value.name, name);
         return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/nvme_ioctl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,12 +11,20 @@
 #include "plan.h"
 #include "sg-io.h"
 
-static int real_open_node(void *userdata _unused_, const char *node) {
-        int fd;
+static int real_open_node(void *userdata _unused_, const Drive *drive) {
+        _cleanup_close_ int fd = -EBADF;
+        uint64_t diskseq;
 
         /* Never for writing: closing such a descriptor makes udev send a `change` event (catalogue 1.2). */
-        fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-        return fd < 0 ? -errno : fd;
+        fd = open(drive->node, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+                return -errno;
+
+        /* The name may belong to another drive by now; this number never does. Kernels before 5.15 have none. */
+        if (drive->diskseq != 0 && ioctl(fd, BLKGETDISKSEQ, &diskseq) >= 0 && diskseq != drive->diskseq)
+                return -ENODEV;
+
+        return TAKE_FD(fd);
 }
 
 static int real_nvme_admin(void *userdata _unused_, int fd, struct nvme_passthru_cmd *cmd) {
@@ -91,9 +100,9 @@ int device_open(Device *d) {
         if (d->fd >= 0)
                 return d->fd;
 
-        r = d->io.open_node(d->io.userdata, d->drive->node);
+        r = d->io.open_node(d->io.userdata, d->drive);
         if (r == -ENXIO || r == -ENODEV || r == -ENOENT)
-                return device_fail(d, STEP_VANISHED, "%s is gone", d->drive->node);
+                return device_fail(d, STEP_VANISHED, "%s is gone, or another drive by now", d->drive->node);
         if (r < 0)
                 return device_fail(d, r, "%s cannot be opened: %s", d->drive->node, strerror(-r));
 

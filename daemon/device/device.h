@@ -13,7 +13,7 @@ typedef struct SgRequest SgRequest;
 /* The outside world, as a parameter: the real one is device_io_real; tests pass scripts of expected commands. Each
  * returns 0 or a negative errno of the system call. */
 typedef struct DeviceIO {
-        int (*open_node)(void *userdata, const char *node);
+        int (*open_node)(void *userdata, const Drive *drive); /* -ENODEV: it is another one by now */
         int (*sg)(void *userdata, int fd, SgRequest *request);
         int (*nvme_admin)(void *userdata, int fd, struct nvme_passthru_cmd *cmd);
 
@@ -48,7 +48,9 @@ struct Device {
         int identify_error;
         uint16_t identify[256]; /* ATA IDENTIFY DEVICE, host byte order */
         bool sct_checked;
+        unsigned n_timeouts;
 
+        char note[128];  /* about a success that is not quite one; cleared before every setting */
         char error[256]; /* a sentence's end: "the drive aborted EFh/05h (status 51h, error 04h)" */
 };
 

@@ -151,7 +151,10 @@ int inventory_read(Inventory *ret) {
                 _cleanup_(drive_freep) Drive *d = NULL;
                 Drive **drives;
 
+                errno = 0;
                 device = udev_device_new_from_syspath(udev, udev_list_entry_get_name(entry));
+                if (!device && errno != 0 && errno != ENOENT && errno != ENODEV)
+                        return -errno;
                 if (!device || !inventory_is_drive(device))
                         continue;
 
@@ -192,9 +195,10 @@ int inventory_readiness(const char *name, Readiness *ret) {
         udev = udev_new();
         if (!udev)
                 return -errno;
+        errno = 0;
         device = udev_device_new_from_subsystem_sysname(udev, "block", name);
         if (!device)
-                return -ENODEV;
+                return errno == 0 || errno == ENOENT ? -ENODEV : -errno;
 
         ready = udev_device_get_property_value(device, "SYSTEMD_READY");
         usage = udev_device_get_property_value(device, "ID_FS_USAGE");

@@ -22,13 +22,12 @@ enum {
 static int nvme_admin(Device *d, struct nvme_passthru_cmd *cmd) {
         int fd, r;
 
-        fd = device_open(d);
-        if (fd < 0)
-                return fd;
-
         r = device_gate(d);
         if (r < 0)
                 return r;
+        fd = device_open(d);
+        if (fd < 0)
+                return fd;
 
         cmd->timeout_ms = NVME_TIMEOUT_MS;
         r = d->io.nvme_admin(d->io.userdata, fd, cmd);

@@ -52,7 +52,7 @@ static int add_entries(const char *classdir, const char *name, const char *sub, 
 
         dir = opendir(path);
         if (!dir)
-                return errno == ENOMEM ? -ENOMEM : 0;
+                return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
 
         while (r >= 0 && (e = readdir(dir))) {
                 char mark[PATH_MAX];

@@ -38,12 +38,18 @@ int sysfs_read(Device *d, const char *path, char *buf, size_t size) {
 int sysfs_write(Device *d, const char *path, const char *text) {
         _cleanup_close_ int fd = -EBADF;
         size_t n = strlen(text);
+        char diskseq[32];
         ssize_t k;
         int r;
 
         r = device_gate(d);
         if (r < 0)
                 return r;
+
+        /* In the same slot there may be another drive by now. */
+        if (d->drive->diskseq != 0 && sysfs_read(d, "diskseq", diskseq, sizeof diskseq) >= 0 &&
+            strtoull(diskseq, NULL, 10) != d->drive->diskseq)
+                return device_fail(d, STEP_VANISHED, "%s is another drive by now", d->drive->node);
 
         fd = sysfs_open(d, path, O_WRONLY);
         if (fd < 0)
@@ -56,7 +62,7 @@ int sysfs_write(Device *d, const char *path, const char *text) {
 }
 
 /* A missing attribute means "no such setting here", unless the whole disk is missing. */
-static int sysfs_missing(Device *d, const char *path) {
+int sysfs_missing(Device *d, const char *path) {
         if (access(d->drive->syspath, F_OK) < 0)
                 return device_fail(d, STEP_VANISHED, "%s is gone", d->drive->node);
         return device_fail(d, STEP_UNSUPPORTED, "the kernel has no %s for it", path);
@@ -85,7 +91,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
 
 /* A store's errno, as a step's end. */
 static int sysfs_refused(Device *d, const char *path, const char *text, int r) {
-        if (r == STEP_DEFERRED)
+        if (r == STEP_DEFERRED || r == STEP_VANISHED)
                 return r;
         if (r == -ENOENT || r == -ENODEV || r == -ENXIO)
                 return sysfs_missing(d, path);

@@ -47,6 +47,7 @@ static bool step_would_wake(const Step *s, const Device *d) {
 }
 
 static void visit_read(const Visit *v, Plan *p, Device *d) {
+        char why[sizeof d->error];
         int prepared;
 
         for (size_t i = 0; i < p->n_steps; i++)
@@ -54,6 +55,7 @@ static void visit_read(const Visit *v, Plan *p, Device *d) {
                         visit_ended(v, p->steps + i);
 
         prepared = visit_prepare(p, d);
+        (void) snprintf(why, sizeof why, "%s", d->error);
 
         for (size_t i = 0; i < p->n_steps; i++) {
                 Step *s = p->steps + i;
@@ -65,7 +67,7 @@ static void visit_read(const Visit *v, Plan *p, Device *d) {
 
                 asleep = step_would_wake(s, d);
                 if (s->setting->backend == BACKEND_ATA && prepared < 0)
-                        r = prepared;
+                        r = device_fail(d, prepared, "%s", why);
                 else if (asleep)
                         s->before = (Reading){ .supported = true };
                 else
@@ -86,16 +88,25 @@ static void visit_write(const Visit *v, Plan *p, Device *d) {
                 if (!step_is_open(s))
                         continue;
 
+                d->note[0] = '\0';
                 r = s->setting->write(d, s->setting, &s->wish->value);
-                if (r < 0) {
-                        step_error(s, d, r);
+                if (r >= 0) {
+                        s->written = true;
+                        if (!s->before.known)
+                                (void) snprintf(s->reason, sizeof s->reason, "%s", d->note);
+                        continue;
+                }
+
+                step_error(s, d, r);
+                s->failed = r != STEP_DEFERRED && r != STEP_VANISHED;
+                if (!s->failed) {
                         step_judge(s);
                         visit_ended(v, s);
-                } else
-                        s->written = true;
+                }
         }
 }
 
+/* What is in the drive now: of settings that were refused too, because a part of one may have been accepted. */
 static void visit_verify(const Visit *v, Plan *p, Device *d) {
         device_refresh(d);
 
@@ -108,7 +119,7 @@ static void visit_verify(const Visit *v, Plan *p, Device *d) {
 
                 if (!(s->setting->flags & SETTING_UNREADABLE)) {
                         r = s->setting->read(d, s->setting, &s->after);
-                        if (r < 0)
+                        if (r < 0 && !s->failed)
                                 step_error(s, d, r);
                 }
 

@@ -115,12 +115,22 @@ static void bus_answer(Bus *b, Request *q) {
         (void) request_free(q);
 }
 
+static void request_done_at(Request *q, size_t i) {
+        if (q->pending[i][0] == '\0')
+                return;
+        q->pending[i][0] = '\0';
+        q->n_left--;
+}
+
 static void request_rested(Request *q, const char *name) {
         for (size_t i = 0; i < q->n_pending; i++)
-                if (streq(q->pending[i], name)) {
-                        q->pending[i][0] = '\0';
-                        q->n_left--;
-                }
+                if (streq(q->pending[i], name))
+                        request_done_at(q, i);
+}
+
+/* A visit that is deferred is as good as over: it may take hours. */
+static bool is_over(const Watched *w) {
+        return !w->visitor || w->gone || w->reason == VISIT_RETRY;
 }
 
 static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) {
@@ -149,8 +159,8 @@ static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) 
 
                 if (w)
                         manager_visit(b->manager, w, VISIT_REQUEST);
-                if (!w || !w->visitor)
-                        request_rested(shared, shared->pending[i]);
+                if (!w || is_over(w))
+                        request_done_at(shared, i);
         }
         if (--shared->n_left == 0)
                 bus_answer(b, shared);
@@ -386,8 +396,8 @@ Bus *bus_free(Bus *b) {
 void bus_drive_rested(Bus *b, const Watched *w) {
         Request *next;
 
-        /* The visit that was asked for has just begun. One that is deferred is as good as over: it may take hours. */
-        if (w->visitor && !w->gone && w->reason != VISIT_RETRY)
+        /* The visit that was asked for has just begun. */
+        if (!is_over(w))
                 return;
 
         for (Request *q = b->requests; q; q = next) {

@@ -13,6 +13,7 @@
 
 #define SETTLE_RETRY_USEC (250ULL * 1000)   /* udev's events say when to look again; PID 1 is a little behind them */
 #define FAILURE_RETRY_USEC (1000ULL * 1000) /* while PID 1 cannot be asked */
+#define SAFETY_USEC (5000ULL * 1000)        /* while something waits, even if nobody tells us anything */
 #define LINGER_USEC (3000ULL * 1000)        /* an idle connection to PID 1 means wake-ups for its signals */
 
 struct GateTicket {
@@ -24,6 +25,8 @@ struct GateTicket {
         GateFn fn;
         void *userdata;
         char *waiting_for;
+        bool answered;       /* by the survey that is being told of … */
+        const char *blocker; /* … with this */
 };
 
 struct Gate {
@@ -111,21 +114,18 @@ static void gate_set_timer(Gate *g, uint64_t usec) {
         (void) r;
 }
 
-/* The disks below the root file system; empty when that has no block device of its own (btrfs, overlay). */
-static int root_disks(char ***ret) {
+/* The block device of the root file system; NULL when that has none of its own (btrfs, overlay). */
+static char *root_device(void) {
         char path[64];
         _cleanup_free_ char *real = NULL;
         struct stat st;
 
         if (stat("/", &st) < 0)
-                return -errno;
+                return NULL;
 
         (void) snprintf(path, sizeof path, "/sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
         real = realpath(path, NULL);
-        if (!real)
-                return -errno;
-
-        return stack_disks_below(INVENTORY_CLASSDIR, strrchr(real, '/') + 1, ret);
+        return real ? strdup(strrchr(real, '/') + 1) : NULL;
 }
 
 /* Does PID 1 know this device? udev is a little ahead of it, and only then is a check's job bound to the device. */
@@ -143,9 +143,14 @@ static bool is_plugged(const Gate *g, const Survey *s, const Readiness *ready) {
  * LUKS, LVM or RAID members that nothing has opened yet. */
 static bool is_unresolved(const Gate *g, const Survey *s, const char *name) {
         Readiness ready = {};
-        bool answer = false;
+        bool answer;
+        int r;
 
-        if (inventory_readiness(name, &ready) >= 0)
+        /* A device that is gone hides nothing; one that cannot be asked about may. */
+        r = inventory_readiness(name, &ready);
+        if (r < 0)
+                answer = r != -ENODEV;
+        else
                 answer = !ready.initialized || !ready.ready || !is_plugged(g, s, &ready) ||
                          (ready.container && !stack_is_held(INVENTORY_CLASSDIR, name));
         readiness_done(&ready);
@@ -162,30 +167,36 @@ static bool disk_is_unresolved(const Gate *g, const Survey *s, const char *disk,
 }
 
 static bool unit_covers(const Gate *g, const Survey *s, const FsckUnit *u, const char *disk, char *const *above) {
-        _cleanup_(names_freep) char **disks = NULL;
+        _cleanup_free_ char *root = u->root ? root_device() : NULL;
+        const char *sysname = u->root ? root : u->sysname;
 
-        if (u->root)
-                /* When it cannot be known which disks those are, it may be this one. */
-                return root_disks(&disks) < 0 || names_contain(disks, disk);
-        if (!u->sysname)
-                return disk_is_unresolved(g, s, disk, above);
-
-        return streq(u->sysname, disk) || names_contain(above, u->sysname);
+        if (sysname)
+                return streq(sysname, disk) || names_contain(above, sysname);
+        /* When it cannot be known which device that is, it may lie on this one. */
+        return u->root || disk_is_unresolved(g, s, disk, above);
 }
 
-/* Are all parts of the disk known to udev and PID 1? Jobs for checks come only then. */
-static bool disk_is_settled(const Gate *g, const Survey *s, char *const *above) {
-        for (; above && *above; above++) {
-                Readiness ready = {};
-                bool settled = true;
+static bool is_settled(const Gate *g, const Survey *s, const char *name) {
+        Readiness ready = {};
+        bool settled;
+        int r;
 
-                if (inventory_readiness(*above, &ready) >= 0)
-                        settled = ready.initialized && is_plugged(g, s, &ready);
-                readiness_done(&ready);
-                if (!settled)
+        r = inventory_readiness(name, &ready);
+        if (r < 0)
+                settled = r == -ENODEV;
+        else
+                settled = ready.initialized && is_plugged(g, s, &ready);
+        readiness_done(&ready);
+        return settled;
+}
+
+/* Are the disk and all its parts known to udev and PID 1? Jobs for checks come only then. */
+static bool disk_is_settled(const Gate *g, const Survey *s, const char *disk, char *const *above) {
+        if (!is_settled(g, s, disk))
+                return false;
+        for (; above && *above; above++)
+                if (!is_settled(g, s, *above))
                         return false;
-        }
-
         return true;
 }
 
@@ -200,11 +211,11 @@ static const char *ticket_blocker(const GateTicket *t, const Survey *s, bool *re
                 if (!unit_covers(t->gate, s, s->units + i, t->disk, above))
                         continue;
                 if (!s->units[i].sysname && !s->units[i].root)
-                        *ret_soon = !disk_is_settled(t->gate, s, above); /* else udev tells when something comes */
+                        *ret_soon = *ret_soon || !disk_is_settled(t->gate, s, t->disk, above); /* else udev tells */
                 return s->units[i].name;
         }
 
-        if (t->settled && !disk_is_settled(t->gate, s, above)) {
+        if (t->settled && !disk_is_settled(t->gate, s, t->disk, above)) {
                 *ret_soon = true;
                 return "udev";
         }
@@ -225,10 +236,17 @@ static void on_jobs(void *userdata) {
         gate_poke(userdata);
 }
 
+static GateTicket *gate_answered(Gate *g) {
+        for (GateTicket *t = g->tickets; t; t = t->next)
+                if (t->answered)
+                        return t;
+        return NULL;
+}
+
 static void on_survey(void *userdata, int error, const Survey *survey) {
         Gate *g = userdata;
-        GateTicket *ready = NULL;
         bool soon = false;
+        int r;
 
         g->surveying = false;
 
@@ -241,34 +259,23 @@ static void on_survey(void *userdata, int error, const Survey *survey) {
                                 return;
                         }
 
-        /* Callbacks may ask again and withdraw: first sort out the answers, then tell them, one by one from the top. */
-        for (GateTicket **p = &g->tickets, *t; (t = *p);) {
-                const char *blocker = error < 0 ? "systemd" : NULL;
-
-                if ((int) (t->since - g->survey) > 0) {
-                        p = &t->next;
+        for (GateTicket *t = g->tickets; t; t = t->next) {
+                if ((int) (t->since - g->survey) > 0)
                         continue;
-                }
-
-                if (!blocker)
-                        blocker = ticket_blocker(t, survey, &soon);
-                if (blocker) {
-                        ticket_wait(t, blocker);
-                        p = &t->next;
-                        continue;
-                }
-
-                *p = t->next;
-                t->next = ready;
-                ready = t;
+                t->answered = true;
+                t->blocker = error < 0 ? "systemd" : ticket_blocker(t, survey, &soon);
         }
 
-        while (ready) {
-                GateTicket *t = ready;
+        /* Whoever is told may ask anew and withdraw questions, so the list is begun from the top each time. */
+        for (GateTicket *t; (t = gate_answered(g));) {
                 GateFn fn = t->fn;
                 void *fn_userdata = t->userdata;
 
-                ready = t->next;
+                t->answered = false;
+                if (t->blocker) {
+                        ticket_wait(t, t->blocker);
+                        continue;
+                }
                 (void) gate_ticket_free(t);
                 fn(fn_userdata, NULL);
         }
@@ -280,12 +287,15 @@ static void on_survey(void *userdata, int error, const Survey *survey) {
                 return;
         }
 
-        if (g->again)
+        if (g->again) {
                 gate_look(g);
-        else if (error < 0 || pid1_watch_jobs(g->pid1, on_jobs, g) < 0)
-                gate_set_timer(g, FAILURE_RETRY_USEC);
-        else if (soon)
-                gate_set_timer(g, SETTLE_RETRY_USEC);
+                return;
+        }
+
+        /* Events are to tell when to look again, but one may have passed before they were asked for, and a connection
+         * that breaks takes them with it. */
+        r = error < 0 ? error : pid1_watch_jobs(g->pid1, on_jobs, g);
+        gate_set_timer(g, r > 0 || soon ? SETTLE_RETRY_USEC : r < 0 ? FAILURE_RETRY_USEC : SAFETY_USEC);
 }
 
 static int units_add(char ***units, const char *name) {

@@ -134,11 +134,14 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s) {
         const char *wanted, *before, *after, *verdict = verdict_to_string(s->verdict);
         Record r = record_new(step_priority(s), JOURNAL_ID_SETTING);
 
-        wanted = s->setting ? value_format(&s->setting->range, &s->wish->value, wanted_buf) : NULL;
+        wanted = s->setting && !s->wish->withheld ? value_format(&s->setting->range, &s->wish->value, wanted_buf)
+                                                  : NULL;
         before = reading_format(s, &s->before, before_buf);
         after = reading_format(s, &s->after, after_buf);
 
-        if (s->reason[0])
+        if (s->wish->withheld)
+                record_add(&r, "MESSAGE", "%s: %s: %s: %s", d->name, s->wish->name, verdict, s->reason);
+        else if (s->reason[0])
                 record_add(&r, "MESSAGE", "%s: %s = %s: %s: %s", d->name, s->wish->name, strna(wanted), verdict,
                            s->reason);
         else if (before)
@@ -151,7 +154,7 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s) {
         record_add_string(&r, "DRIVEKEEP_SETTING", s->wish->name);
         record_add_string(&r, "DRIVEKEEP_WANTED", wanted);
         record_add_string(&r, "DRIVEKEEP_BEFORE", before);
-        record_add_string(&r, "DRIVEKEEP_AFTER", after ?: (s->written ? NULL : before));
+        record_add_string(&r, "DRIVEKEEP_AFTER", after ?: (s->written || s->failed ? NULL : before));
         record_add_string(&r, "DRIVEKEEP_VERDICT", verdict);
         record_add_string(&r, "DRIVEKEEP_REASON", s->reason[0] ? s->reason : NULL);
         record_add_string(&r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));

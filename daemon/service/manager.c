@@ -5,6 +5,7 @@
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-id128.h>
+#include <time.h>
 
 #include "inventory.h"
 #include "manager.h"
@@ -14,6 +15,8 @@
 
 /* Enough to hide the latency of many drives; few enough that a machine with a thousand does not fork itself to death. */
 #define WORKERS_MAX 16U
+/* When a process cannot be made. */
+#define RETRY_USEC (1000ULL * 1000)
 
 struct Manager {
         WatchedEnv env;
@@ -22,7 +25,7 @@ struct Manager {
         Watched *drives;
         Watched *leaving; /* unplugged, with a worker still at them */
         bool held;
-        sd_event_source *status, *schedule;
+        sd_event_source *status, *schedule, *retry;
         char boot_id[SD_ID128_STRING_MAX];
 };
 
@@ -93,6 +96,18 @@ static unsigned count_busy(const Watched *list) {
         return n;
 }
 
+static void manager_schedule(Manager *m) {
+        (void) sd_event_source_set_enabled(m->schedule, SD_EVENT_ONESHOT);
+}
+
+static int on_retry(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Manager *m = userdata;
+
+        m->retry = sd_event_source_disable_unref(m->retry);
+        manager_schedule(m);
+        return 0;
+}
+
 static int on_schedule(sd_event_source *source, void *userdata) {
         Manager *m = userdata;
         unsigned busy = count_busy(m->drives);
@@ -113,19 +128,17 @@ static int on_schedule(sd_event_source *source, void *userdata) {
 
                 r = watched_work(w);
                 if (r < 0) {
-                        journal_log(LOG_ERR, "No worker process for %s, trying again at its next event: %s",
-                                    w->drive->name, strerror(-r));
-                        w->visitor = visitor_free(w->visitor);
-                        m->events->rested(m->userdata, w);
+                        journal_log(LOG_ERR, "No worker process for %s, trying again: %s", w->drive->name,
+                                    strerror(-r));
+                        if (!m->retry)
+                                (void) sd_event_add_time_relative(m->env.event, &m->retry, CLOCK_MONOTONIC, RETRY_USEC,
+                                                                  0, on_retry, m);
+                        break;
                 } else
                         busy++;
         }
 
         return 0;
-}
-
-static void manager_schedule(Manager *m) {
-        (void) sd_event_source_set_enabled(m->schedule, SD_EVENT_ONESHOT);
 }
 
 static void on_wants_worker(void *userdata, Watched *w _unused_) {
@@ -384,6 +397,7 @@ Manager *manager_free(Manager *m) {
         (void) files_unref(m->env.files);
         sd_event_source_disable_unref(m->status);
         sd_event_source_disable_unref(m->schedule);
+        sd_event_source_disable_unref(m->retry);
         free(m);
         return NULL;
 }

@@ -400,8 +400,9 @@ int pid1_watch_jobs(Pid1 *p, JobFn fn, void *userdata) {
         if (r < 0)
                 return r;
 
-        return sd_bus_call_method_async(p->bus, NULL, DESTINATION, MANAGER_PATH, MANAGER_INTERFACE, "Subscribe", NULL,
-                                        NULL, NULL);
+        r = sd_bus_call_method_async(p->bus, NULL, DESTINATION, MANAGER_PATH, MANAGER_INTERFACE, "Subscribe", NULL,
+                                     NULL, NULL);
+        return r < 0 ? r : 1;
 }
 
 int device_unit_name(const char *node, char **ret) {

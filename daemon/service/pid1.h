@@ -34,7 +34,7 @@ DEFINE_CLEANUP(Pid1 *, pid1_free);
 /* `device_units` (NULL-terminated, may be NULL) are looked at too. fn is called later, once, never from in here. */
 int pid1_survey(Pid1 *p, char *const *device_units, SurveyFn fn, void *userdata);
 
-/* Calls fn whenever a job for a check or for a device ends; fn NULL: no more. Lost with the connection: ask again after
+/* Returns 1 when it begins to listen now: what happened before that went unheard. Calls fn whenever a job for a check or for a device ends; fn NULL: no more. Lost with the connection: ask again after
  * every survey. */
 int pid1_watch_jobs(Pid1 *p, JobFn fn, void *userdata);
 

@@ -185,6 +185,8 @@ static void on_worker_gate(void *userdata, const char *unit) {
 
         v->ticket = NULL;
         v->asking = false;
+        if (v->waiting_for)
+                v->events->waiting(v->userdata, NULL, false);
         visitor_stop_waiting(v);
         visitor_heard(v);
         (void) worker_answer(&v->worker, WORKER_GO);
@@ -196,6 +198,7 @@ static void on_step(Visitor *v, const WorkerMessage *m) {
         s.before = m->before;
         s.after = m->after;
         s.written = m->written;
+        s.failed = m->failed;
         s.error = m->error;
         s.verdict = m->verdict;
         memcpy(s.reason, m->reason, sizeof s.reason);
@@ -230,6 +233,7 @@ static int visitor_read(Visitor *v) {
                         r = gate_ask(v->gate, v->drive->name, false, on_worker_gate, v, &v->ticket);
                         if (r < 0) {
                                 v->asking = false;
+                                v->deferred = true;
                                 (void) worker_answer(&v->worker, WORKER_DEFER);
                         }
                         break;
@@ -293,6 +297,15 @@ int visitor_work(Visitor *v) {
                 r = sd_event_add_io(v->event, &v->io, v->worker.fd, EPOLLIN, on_io, v);
         if (r >= 0)
                 r = sd_event_add_child(v->event, &v->child, v->worker.pid, WEXITED, on_worker_exit, v);
+        if (r < 0) {
+                /* Nobody would hear it: it has sent nothing yet. */
+                (void) kill(v->worker.pid, SIGKILL);
+                (void) waitpid(v->worker.pid, NULL, 0);
+                (void) close(TAKE_FD(v->worker.fd));
+                v->io = sd_event_source_disable_unref(v->io);
+                v->silence = sd_event_source_disable_unref(v->silence);
+                v->working = false;
+        }
         return r;
 }
 
@@ -328,5 +341,5 @@ bool visitor_has_worker(const Visitor *v) {
 }
 
 bool visitor_is_busy(const Visitor *v) {
-        return v->working && !v->asking && !v->silent;
+        return v->working && !(v->asking && v->waiting_for) && !v->silent;
 }

@@ -10,7 +10,7 @@ typedef struct Visitor Visitor;
 
 typedef struct VisitorEvents {
         void (*waiting)(void *userdata, const char *unit,
-                        bool deferred); /* for a unit; deferred: longer than allowed */
+                        bool deferred); /* for a unit (NULL: no more); deferred: longer than allowed */
         void (*ready)(void *userdata);  /* the gate is open: visitor_work() when you can */
         void (*step)(void *userdata, const Step *s);
         void (*silent)(void *userdata, unsigned seconds); /* its worker has not said a word for so long */

@@ -10,20 +10,6 @@
 
 static const VisitorEvents visitor_events;
 
-static int replace_string(char **field, const char *value) {
-        char *copy = NULL;
-
-        if (value) {
-                copy = strdup(value);
-                if (!copy)
-                        return -ENOMEM;
-        }
-
-        free(*field);
-        *field = copy;
-        return 0;
-}
-
 static uint64_t now_usec(void) {
         struct timespec ts;
 
@@ -32,33 +18,6 @@ static uint64_t now_usec(void) {
 }
 
 /* ---- the record ---- */
-
-static int record_set_identity(DriveRecord *record, const Drive *d, const char *boot_id) {
-        const struct {
-                char **field;
-                const char *value;
-        } strings[] = {
-                { &record->name, d->name },
-                { &record->node, d->node },
-                { &record->model, d->model },
-                { &record->serial, d->serial },
-                { &record->wwn, d->wwn },
-                { &record->firmware, d->firmware },
-                { &record->transport, transport_to_string(d->transport) },
-                { &record->identity, identity_kind_to_string(drive_identity_kind(d)) },
-                { &record->boot_id, boot_id },
-        };
-
-        for (size_t i = 0; i < ELEMENTSOF(strings); i++) {
-                int r = replace_string(strings[i].field, strings[i].value);
-                if (r < 0)
-                        return r;
-        }
-
-        record->size = d->size;
-        record->diskseq = d->diskseq;
-        return 0;
-}
 
 static void watched_save(Watched *w) {
         int r;
@@ -90,7 +49,7 @@ int watched_new(const WatchedEnv *env, Drive *drive, Watched **ret) {
                         return -ENOMEM;
         }
 
-        r = record_set_identity(record, drive, env->boot_id);
+        r = drive_record_set_identity(record, drive, env->boot_id);
         if (r < 0)
                 return r;
 
@@ -116,6 +75,7 @@ Watched *watched_free(Watched *w) {
 
         (void) visitor_free(w->visitor);
         free(w->memories);
+        free(w->told_waiting);
         wishes_done(&w->wishes);
         (void) files_unref(w->files);
         (void) drive_record_free(w->record);
@@ -125,75 +85,20 @@ Watched *watched_free(Watched *w) {
         return NULL;
 }
 
-/* Settings that nobody wants any more are not told of any more. */
-static void record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
-        for (size_t i = record->n_settings; i-- > 0;) {
-                bool wanted = false;
-
-                for (size_t k = 0; k < wishes->n_items && !wanted; k++)
-                        wanted = streq(wishes->items[k].name, record->settings[i].name);
-                if (!wanted)
-                        drive_record_drop(record, i);
-        }
-}
-
-/* What need not be sent again as long as the drive keeps its power. */
-static void record_remember(SettingRecord *record, const Step *s) {
-        if (!s->written) {
-                /* A reading that says otherwise makes the memory void. */
-                if (s->verdict != VERDICT_UNVERIFIABLE && s->verdict != VERDICT_ADJUSTED &&
-                    s->verdict != VERDICT_DEFERRED)
-                        record->sent = record->settled = false;
-                return;
-        }
-
-        record->sent = s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_ADJUSTED;
-        record->sent_value = s->wish->value.number;
-        record->settled = s->verdict == VERDICT_ADJUSTED;
-        record->settled_value = s->after.value.number;
-}
-
-static int record_step(DriveRecord *drive, const Step *s) {
-        char wanted[VALUE_TEXT_MAX], before[VALUE_TEXT_MAX], actual[VALUE_TEXT_MAX], rule[512];
-        const Reading *now = s->written ? &s->after : &s->before;
-        const ValueRange *range = s->setting ? &s->setting->range : NULL;
-        SettingRecord *record;
-        int r;
-
-        r = drive_record_add(drive, s->wish->name, &record);
-        if (r < 0)
-                return r;
-
-        (void) snprintf(rule, sizeof rule, "%s:%u", s->wish->file, s->wish->line);
-        const struct {
-                char **field;
-                const char *value;
-        } strings[] = {
-                { &record->wanted, range && !s->wish->withheld ? value_format(range, &s->wish->value, wanted) : NULL },
-                { &record->before, range && s->before.known ? value_format(range, &s->before.value, before) : NULL },
-                { &record->actual, range && now->known ? value_format(range, &now->value, actual) : NULL },
-                { &record->reason, s->reason[0] ? s->reason : NULL },
-                { &record->rule, rule },
-        };
-        for (size_t i = 0; i < ELEMENTSOF(strings); i++) {
-                r = replace_string(strings[i].field, strings[i].value);
-                if (r < 0)
-                        return r;
-        }
-
-        record->verdict = s->verdict;
-        record->when = now_usec();
-        record_remember(record, s);
-        return 0;
-}
-
 /* ---- the visit ---- */
 
 /* Ends a visit that has no worker yet. */
 static void watched_withdraw(Watched *w) {
         w->visitor = visitor_free(w->visitor);
         w->ready = false;
-        (void) replace_string(&w->record->waiting_for, NULL);
+        (void) string_replace(&w->record->waiting_for, NULL);
+}
+
+/* Sleep took what was thought to be known, and a reason that came later does not give it back. */
+static void watched_again(Watched *w, VisitReason reason) {
+        if (!w->again || w->again_reason != VISIT_RESUME)
+                w->again_reason = reason;
+        w->again = true;
 }
 
 /* A rule for an array or a volume is a rule for every drive below: that should surprise nobody. */
@@ -210,8 +115,7 @@ int watched_visit(Watched *w, VisitReason reason) {
         int r;
 
         if (w->visitor && visitor_has_worker(w->visitor)) {
-                w->again = true;
-                w->again_reason = reason;
+                watched_again(w, reason);
                 return 0;
         }
         if (w->visitor) {
@@ -224,7 +128,7 @@ int watched_visit(Watched *w, VisitReason reason) {
         w->again = false;
         w->reason = reason;
         w->summary = (VisitSummary){};
-        record_drop_unwanted(w->record, &w->wishes);
+        drive_record_drop_unwanted(w->record, &w->wishes);
 
         if (reason == VISIT_RESUME)
                 for (size_t i = 0; i < w->record->n_settings; i++)
@@ -235,7 +139,7 @@ int watched_visit(Watched *w, VisitReason reason) {
                 return 0;
         }
 
-        r = replace_string(&w->record->visit_reason, visit_reason_to_string(reason));
+        r = string_replace(&w->record->visit_reason, visit_reason_to_string(reason));
         if (r < 0)
                 return r;
 
@@ -253,10 +157,10 @@ int watched_visit(Watched *w, VisitReason reason) {
 int watched_work(Watched *w) {
         int r;
 
-        w->ready = false;
         r = visitor_work(w->visitor);
         if (r < 0)
                 return r;
+        w->ready = false;
 
         watched_save(w);
         return 0;
@@ -264,11 +168,14 @@ int watched_work(Watched *w) {
 
 static void on_waiting(void *userdata, const char *unit, bool deferred) {
         Watched *w = userdata;
+        bool told = unit && streq_ptr(w->told_waiting, unit);
 
-        (void) replace_string(&w->record->waiting_for, unit);
-        /* A moment's wait for udev at every hotplug is no news. */
-        if (deferred || (strncmp(unit, "systemd-fsck", 12) == 0 && w->reason != VISIT_RETRY))
+        (void) string_replace(&w->record->waiting_for, unit);
+        /* A moment's wait for udev at every hotplug is no news, nor is the same wait after a visit began anew. */
+        if (unit && (deferred || (!told && strncmp(unit, "systemd-fsck", 12) == 0 && w->reason != VISIT_RETRY))) {
                 journal_waiting(w->drive, unit, deferred);
+                (void) string_replace(&w->told_waiting, unit);
+        }
         if (deferred)
                 w->reason = VISIT_RETRY;
         watched_save(w);
@@ -277,7 +184,7 @@ static void on_waiting(void *userdata, const char *unit, bool deferred) {
 static void on_ready(void *userdata) {
         Watched *w = userdata;
 
-        (void) replace_string(&w->record->waiting_for, NULL);
+        (void) string_replace(&w->record->waiting_for, NULL);
         w->summary = (VisitSummary){};
         w->ready = true;
         w->env->wants_worker(w->env->userdata, w);
@@ -291,7 +198,7 @@ static void on_step(void *userdata, const Step *s) {
         w->summary.n_verdicts[s->verdict]++;
 
         journal_step(w->drive, w->reason, s);
-        if (record_step(w->record, s) < 0)
+        if (drive_record_step(w->record, s, now_usec()) < 0)
                 journal_log(LOG_ERR, "Out of memory for the record of %s", w->drive->name);
 
         /* Told while it still waits at the gate: the whole visit is deferred, and nobody should wait for its end. */
@@ -332,7 +239,8 @@ static void on_ended(void *userdata, bool deferred, const char *lost) {
         journal_visit(w->drive, w->reason, &w->summary);
 
         w->visitor = visitor_free(w->visitor);
-        (void) replace_string(&w->record->waiting_for, NULL);
+        (void) string_replace(&w->record->waiting_for, NULL);
+        (void) string_replace(&w->told_waiting, NULL);
         watched_save(w);
 
         if (!w->gone)
@@ -371,22 +279,29 @@ static int watched_resolve(Watched *w) {
 static int watched_adopt(Watched *w, Drive *drive) {
         (void) drive_free(w->drive);
         w->drive = drive;
-        return record_set_identity(w->record, drive, w->env->boot_id);
+        return drive_record_set_identity(w->record, drive, w->env->boot_id);
 }
 
 int watched_update(Watched *w, Drive *drive) {
+        bool interrupted = w->visitor;
+        VisitReason reason = interrupted ? w->reason : VISIT_CHANGE;
         int r;
 
-        if (w->visitor) {
+        if (w->visitor && visitor_has_worker(w->visitor)) {
                 (void) drive_free(w->successor);
                 w->successor = drive;
                 return 0;
         }
 
+        /* A visit that has not begun yet begins anew: the links of partitions, which it waited for, may say that this drive
+         * is to be left alone. */
+        if (w->visitor)
+                watched_withdraw(w);
+
         r = watched_adopt(w, drive);
         if (r >= 0)
                 r = watched_resolve(w);
-        return r > 0 ? watched_visit(w, VISIT_CHANGE) : r;
+        return r > 0 || (r == 0 && interrupted) ? watched_visit(w, reason) : r;
 }
 
 /* A key that was taken out leaves the drive as it is, which may not be what is expected: it is said, once. */
@@ -409,8 +324,8 @@ int watched_reconfigure(Watched *w, VisitReason reason) {
         int r;
 
         if (w->visitor && visitor_has_worker(w->visitor)) {
-                w->stale = w->again = true;
-                w->again_reason = reason;
+                w->stale = true;
+                watched_again(w, reason);
                 return 0;
         }
 

@@ -45,9 +45,9 @@ struct Watched {
         bool stale; /* … after asking the files again what they want */
         VisitSummary summary;
 
-        bool ready;   /* waits for a worker */
-        bool waiting; /* the journal knows that it waits */
-        bool gone;    /* unplugged while a worker was at it: nothing of it may be written down any more */
+        bool ready;         /* waits for a worker */
+        char *told_waiting; /* the unit that the journal knows it waits for */
+        bool gone;          /* unplugged while a worker was at it: nothing of it may be written down any more */
 
         Watched *next; /* the manager's list */
 };

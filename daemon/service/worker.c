@@ -46,6 +46,7 @@ static void child_ended(void *userdata, const Step *s) {
                 .type = WORKER_STEP,
                 .wish = s->wish - c->wishes->items,
                 .written = s->written,
+                .failed = s->failed,
                 .error = s->error,
                 .before = s->before,
                 .after = s->after,

@@ -16,7 +16,7 @@ typedef enum WorkerMessageType {
 typedef struct WorkerMessage {
         WorkerMessageType type;
         size_t wish; /* index in the visit's wishes */
-        bool written;
+        bool written, failed;
         int error;
         Reading before, after;
         Verdict verdict;

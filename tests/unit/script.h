@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "device.h"
+#include "plan.h"
 #include "sg-io.h"
 
 typedef struct Row {
@@ -96,7 +97,7 @@ static inline int script_nvme(void *userdata, int fd _unused_, struct nvme_passt
         return row->error ?: row->status;
 }
 
-static inline int script_open(void *userdata _unused_, const char *node _unused_) {
+static inline int script_open(void *userdata _unused_, const Drive *drive _unused_) {
         return 1000; /* nobody reads or closes it: device_done() gets an error, and nothing of ours has that number */
 }
 
@@ -105,7 +106,7 @@ static inline int script_gate(void *userdata, const char **ret_why) {
 
         s->n_gates++;
         *ret_why = "not now";
-        return s->gate_closes_at && s->n_gates >= s->gate_closes_at ? -EAGAIN : 0;
+        return s->gate_closes_at && s->n_gates >= s->gate_closes_at ? STEP_DEFERRED : 0;
 }
 
 static inline DeviceIO script_io(Script *s) {

@@ -103,13 +103,20 @@ END_TEST
 START_TEST(test_same) {
         static const Fact other_seq[] = { { "ID_WWN", "0x50014ee2b0000001" }, { "diskseq", "10" }, {} };
         static const Fact first[] = { { "ID_WWN", "0x50014ee2b0000001" }, { "diskseq", "9" }, {} };
-        static const Fact other_drive[] = { { "ID_WWN", "0x50014ee2b0000002" }, { "diskseq", "9" }, {} };
+        static const Fact poor[] = { { "diskseq", "9" }, {} };
+        static const Fact old_kernel[] = { { "ID_WWN", "0x50014ee2b0000001" }, {} };
+        static const Fact other_drive[] = { { "ID_WWN", "0x50014ee2b0000002" }, {} };
         _cleanup_(drive_freep) Drive *a = make(ata_path, first), *b = make(ata_path, first),
-                                     *c = make(ata_path, other_seq), *d = make(ata_path, other_drive);
+                                     *c = make(ata_path, other_seq), *d = make(ata_path, other_drive),
+                                     *e = make(ata_path, old_kernel), *f = make(ata_path, old_kernel),
+                                     *g = make(ata_path, poor);
 
         ck_assert(drive_same(a, b));
         ck_assert(!drive_same(a, c)); /* plugged again */
-        ck_assert(!drive_same(a, d)); /* another one under its name */
+        ck_assert(drive_same(a, g));  /* udev found out less this time */
+        ck_assert(drive_same(e, f));
+        ck_assert(!drive_same(e, d)); /* another one under its name */
+        ck_assert(!drive_same(a, d));
 }
 END_TEST
 

@@ -32,7 +32,7 @@ typedef struct Case {
         unsigned gate_closes_at;
 } Case;
 
-static Image cold, apm127, apm100, lookahead_on, all_set, acoustic128;
+static Image cold, apm127, apm100, lookahead_on, all_set, acoustic128, unmarked;
 
 static const Row all_as_wanted[] = { POWER("ff"), ID, .data = &apm127, .data_len = 512 } };
 
@@ -40,7 +40,7 @@ static const Row changes[] = {
         POWER("ff"),
         ID, .data = &cold, .data_len = 512 },
         { .cdb = FEATURE("82", "00"), .sense = GOOD },
-        { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 ea 00", .sense = GOOD }, /* the flush after turning it off */
+        { .cdb = "85 07 20 00 00 00 00 00 00 00 00 00 00 40 ea 00", .sense = GOOD }, /* the flush after turning it off */
         { .cdb = FEATURE("aa", "00"), .sense = GOOD },
         { .cdb = FEATURE("05", "7f"), .sense = GOOD },
         { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e3 00", .sense = GOOD },
@@ -73,6 +73,21 @@ static const Row refuses_one[] = {
         { .cdb = FEATURE("aa", "00"), .sense = ABORTED },
         { .cdb = FEATURE("05", "7f"), .sense = GOOD },
         ID, .data = &apm127, .data_len = 512 },
+};
+
+/* The cache is off although the flush that goes with it was refused: nobody may read "on" afterwards. */
+static const Row half_done[] = {
+        POWER("ff"),
+        ID, .data = &cold, .data_len = 512 },
+        { .cdb = FEATURE("82", "00"), .sense = GOOD },
+        { .cdb = "85 07 20 00 00 00 00 00 00 00 00 00 00 40 ea 00", .sense = ABORTED },
+        ID, .data = &all_set, .data_len = 512 },
+};
+
+/* Words 85…87 are not valid: what is on and what is off is not known, and is not taken for "off". */
+static const Row unknown_state[] = {
+        POWER("ff"), ID, .data = &unmarked, .data_len = 512 }, { .cdb = FEATURE("55", "00"), .sense = GOOD },
+        ID, .data = &unmarked, .data_len = 512 },
 };
 
 static const Row asleep[] = {
@@ -117,6 +132,8 @@ static const Case cases[] = {
         { "made another value of", { { "apm", 96, VERDICT_ADJUSTED } }, ROWS(quantises) },
         { "made another value of before: not sent again", { { "apm", 96, VERDICT_ADJUSTED } }, ROWS(settled), apm_settled },
         { "one refused, the others done", { { "apm", 127, VERDICT_APPLIED }, { "lookahead", 1, VERDICT_REFUSED } }, ROWS(refuses_one) },
+        { "half of it refused", { { "write_cache", 0, VERDICT_REFUSED } }, ROWS(half_done) },
+        { "state not known", { { "lookahead", 0, VERDICT_UNVERIFIABLE } }, ROWS(unknown_state) },
         { "asleep: the timer by STANDBY, the rest later",
           { { "apm", 127, VERDICT_DEFERRED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(asleep) },
         { "asleep: the timer is not disabled by STANDBY", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable) },
@@ -164,6 +181,8 @@ static void visit_case(const Case *c, Drive *drive) {
 
                 ck_assert_msg(s->verdict == o->verdict, "%s: %s: expected %s, got %s (%s)", c->name, o->name,
                               verdict_to_string(o->verdict), verdict_to_string(s->verdict), s->reason);
+                if (c->rows == half_done)
+                        ck_assert(s->after.known && s->after.value.number == 0);
                 /* Whatever is not simply so is explained. */
                 if (s->verdict != VERDICT_APPLIED && s->verdict != VERDICT_UNCHANGED)
                         ck_assert_msg(s->reason[0], "%s: %s: no reason", c->name, o->name);
@@ -194,6 +213,7 @@ static const Row nvme_same[] = { CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6,
 static const Row nvme_none[] = { CTRL(without_cache) };
 static const Row nvme_refused[] = {
         CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6, .result = 1 }, { .opcode = 0x09, .cdw10 = 6, .status = 0x410E },
+        CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6, .result = 1 },
 };
 static const Row nvme_gone[] = { { .opcode = 0x06, .cdw10 = 1, .error = -ENODEV } };
 
@@ -292,6 +312,9 @@ int main(void) {
         lookahead_on = image_make(true, true, -1, -1);
         all_set = image_make(false, true, 127, -1);
         acoustic128 = image_make(true, false, 128, 128);
+        unmarked = cold;
+        unmarked.words[87] = 0;
+        image_seal(&unmarked);
 
         tcase_add_loop_test(t, test_ata, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_nvme, 0, ELEMENTSOF(nvme_cases));

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a visit leaves in a drive's record. */
+
+#include <stdio.h>
+
+#include "record.h"
+
+int string_replace(char **field, const char *value) {
+        char *copy = NULL;
+
+        if (value) {
+                copy = strdup(value);
+                if (!copy)
+                        return -ENOMEM;
+        }
+
+        free(*field);
+        *field = copy;
+        return 0;
+}
+
+int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *boot_id) {
+        const struct {
+                char **field;
+                const char *value;
+        } strings[] = {
+                { &record->name, d->name },
+                { &record->node, d->node },
+                { &record->model, d->model },
+                { &record->serial, d->serial },
+                { &record->wwn, d->wwn },
+                { &record->firmware, d->firmware },
+                { &record->transport, transport_to_string(d->transport) },
+                { &record->identity, identity_kind_to_string(drive_identity_kind(d)) },
+                { &record->boot_id, boot_id },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(strings); i++) {
+                int r = string_replace(strings[i].field, strings[i].value);
+                if (r < 0)
+                        return r;
+        }
+
+        record->size = d->size;
+        record->diskseq = d->diskseq;
+        return 0;
+}
+
+void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
+        for (size_t i = record->n_settings; i-- > 0;) {
+                bool wanted = false;
+
+                for (size_t k = 0; k < wishes->n_items && !wanted; k++)
+                        wanted = streq(wishes->items[k].name, record->settings[i].name);
+                if (!wanted)
+                        drive_record_drop(record, i);
+        }
+}
+
+/* What need not be sent again as long as the drive keeps its power. */
+static void record_remember(SettingRecord *record, const Step *s) {
+        if (!s->written) {
+                /* A reading that says otherwise makes the memory void. */
+                if (s->verdict != VERDICT_UNVERIFIABLE && s->verdict != VERDICT_ADJUSTED &&
+                    s->verdict != VERDICT_DEFERRED)
+                        record->sent = record->settled = false;
+                return;
+        }
+
+        record->sent = s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_ADJUSTED;
+        record->sent_value = s->wish->value.number;
+        record->settled = s->verdict == VERDICT_ADJUSTED;
+        record->settled_value = s->after.value.number;
+}
+
+int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
+        char wanted[VALUE_TEXT_MAX], before[VALUE_TEXT_MAX], actual[VALUE_TEXT_MAX], rule[512];
+        const Reading *now = s->written || s->failed ? &s->after : &s->before;
+        const ValueRange *range = s->setting ? &s->setting->range : NULL;
+        SettingRecord *record;
+        int r;
+
+        r = drive_record_add(drive, s->wish->name, &record);
+        if (r < 0)
+                return r;
+
+        (void) snprintf(rule, sizeof rule, "%s:%u", s->wish->file, s->wish->line);
+        const struct {
+                char **field;
+                const char *value;
+        } strings[] = {
+                { &record->wanted, range && !s->wish->withheld ? value_format(range, &s->wish->value, wanted) : NULL },
+                { &record->before, range && s->before.known ? value_format(range, &s->before.value, before) : NULL },
+                { &record->actual, range && now->known ? value_format(range, &now->value, actual) : NULL },
+                { &record->reason, s->reason[0] ? s->reason : NULL },
+                { &record->rule, rule },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(strings); i++) {
+                r = string_replace(strings[i].field, strings[i].value);
+                if (r < 0)
+                        return r;
+        }
+
+        record->verdict = s->verdict;
+        record->when = when;
+        record_remember(record, s);
+        return 0;
+}
