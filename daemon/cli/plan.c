@@ -5,6 +5,7 @@
 #include <err.h>
 #include <systemd/sd-id128.h>
 
+#include "check-running.h"
 #include "choice.h"
 #include "inventory.h"
 #include "options.h"
@@ -170,6 +171,7 @@ static int run(int argc, char *argv[]) {
         _cleanup_(config_freep) Config *config = NULL;
         _cleanup_(plans_done) Plans plans = {};
         _cleanup_free_ bool *chosen = NULL;
+        _cleanup_free_ char *unit = NULL;
         int r;
 
         (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
@@ -177,6 +179,15 @@ static int run(int argc, char *argv[]) {
         if (geteuid() != 0) {
                 warnx("reading the drives needs root; try 'sudo drivekeep plan'");
                 return EXIT_BAD_INPUT;
+        }
+
+        r = check_running(&unit);
+        if (r == -ENOMEM)
+                return r;
+        if (r > 0) {
+                warnx("%s is queued or running, and no drive is asked anything before it has ended; try again then",
+                      unit);
+                return EXIT_NOT_WANTED;
         }
 
         r = config_new(&config);

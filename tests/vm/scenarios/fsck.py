@@ -109,6 +109,13 @@ class Fsck(Keeping):
         self.equal("longer than allowed: deferred, and nothing was sent", ours(drive, mark), [])
         self.equal("status says so", self.status(machine)["SN-PLAIN"]["apm"]["verdict"], "deferred")
         self.equal("the other drives did not wait for it", self.ata["SN-FREE"]["apm"], 126)
+        asked = machine.run("drivekeep plan", check=False)
+        self.equal("plan asks no drive while a check runs, and says why", (asked.status, "systemd-fsck@" in asked.stderr,
+                   ours(drive, mark)), (2, True, []))
+        applied = machine.run(f"timeout 5 drivekeep apply {self.node(machine, 'SN-PLAIN')}", check=False)
+        self.equal("apply does not wait for a check that takes longer than allowed", applied.status, 2)
+        # The connection over which PID 1 was to tell of the check's end.
+        machine.run("systemctl kill --signal=KILL dbus.service", check=False)
         drive.log.wait(mark, 90, command=0xEF, feature=0x05)
         self.settle(machine)
         self.equal("taken up when the check has ended", (drive["apm"], self.verdict(machine, "SN-PLAIN", "apm")), (126, "applied"))

@@ -9,7 +9,8 @@ drives = (
   { match = { transport = "sata"; }; apm = 127; lookahead = true; spindown_time = "20min"; },
   { match = { transport = "nvme"; }; write_cache = "off"; },
   { match = { transport = "scsi"; }; timeout = "60s"; },
-  { match = { transport = "usb"; };  apm = 127; }
+  { match = { transport = "usb"; };  apm = 127; },
+  { match = "/dev/disk/by-label/late";  lookahead = "keep"; }
 );
 """
 COLD = {"apm": 128, "lookahead": False}
@@ -118,6 +119,7 @@ class Hotplug(Keeping):
         entries = late.log.since(mark)
         end = [e.index for e in entries if e.lba == MARK and e.command in (0x20, 0x24, 0x25, 0xC8)]
         sent = [e.index for e in ours(late, mark)]
+        self.equal("a rule for a partition's label counts before anything is written", late["lookahead"], False)
         self.claim("a plugged disk with a file system to be checked: no command of ours before the check has ended",
                    len(end) == 1 and sent and min(sent) > end[0], f"check ended at {end}, ours at {sent}")
 

@@ -1,7 +1,7 @@
 """Drives that never answer harm nobody else."""
 import time
 
-from keeping import CONF, Keeping, ours
+from keeping import CONF, Keeping, by_id, ours
 
 FILE = 'drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; } );\n'
 COLD = {"apm": 128, "lookahead": False}
@@ -24,6 +24,7 @@ class Silent(Keeping):
             self.equal("boot is not held up", machine.run("systemctl is-active multi-user.target").stdout, "active\n")
             cost = {len(ours(d)) for d in good}
             self.equal("the others cost what they always cost", cost, {5})
+            self.check_time_out(machine, good[0])
             started = time.monotonic()
             machine.run("systemctl restart drivekeep")
             self.claim("stop and start take no longer than 5 s", time.monotonic() - started < 6, f"{time.monotonic() - started:.1f} s")
@@ -34,3 +35,12 @@ class Silent(Keeping):
             started = time.monotonic()
             machine.suspend()
             self.claim("suspend is not held up by us", time.monotonic() - started < 30, f"{time.monotonic() - started:.1f} s")
+
+    def check_time_out(self, machine, drive):
+        """libata calls it aborted; it is not the drive's word."""
+        machine.run(f"hdparm -B 200 {by_id(drive.serial)}")
+        drive.inject("hang", command=0xEF, feature=0x05, origin="passthrough", seconds=3600)
+        machine.run(f"drivekeep apply {by_id(drive.serial)}", 120, check=False)
+        self.equal("a command that times out has failed, and was not refused", self.verdict(machine, drive.serial, "apm"), "failed")
+        machine.run(f"drivekeep apply {by_id(drive.serial)}", 120, check=False)
+        self.equal("and the next visit makes it good", (drive["apm"], self.verdict(machine, drive.serial, "apm")), (127, "applied"))
