@@ -55,8 +55,8 @@ build() {
         ninja -C "$dir" >"$LOGS/ninja.log" 2>&1 || { cat "$LOGS/ninja.log"; say "The build failed."; exit 1; }
 }
 
-# Builds the program as a distribution would, and installs it below $BUILD/root. Builds the drive model's kernel module for
-# the kernel of the virtual machine: MODULE.
+# Builds the program as a distribution would, and installs it below $BUILD/root. Builds the kernel modules of the virtual
+# machine: MODULES, the options that say where they are.
 build_for_vm() {
         build "$BUILD/release" --buildtype=release -Dtests=disabled
         rm -rf "$BUILD/root"
@@ -69,5 +69,7 @@ build_for_vm() {
         kernel=$(/usr/bin/python3 tests/vm/image.py --kernel-version | tail -1)
         [ -n "$kernel" ] || { say "The virtual machine's base system could not be built."; exit 1; }
         need "linux-headers-$kernel"
-        MODULE=$(cd tests/vm && /usr/bin/python3 -m drives.build "$kernel") || exit 1
+        built=$(/usr/bin/python3 tests/vm/modules.py "$kernel") || exit 1
+        mapfile -t MODULES <<<"$built"
+        MODULES=("${MODULES[@]/#/--module=}")
 }

@@ -49,6 +49,7 @@ static int drive_json(const DriveRecord *d, struct json_object **ret) {
                 { "model", d->model },
                 { "serial", d->serial },
                 { "wwn", d->wwn },
+                { "identity", d->identity },
                 { "state", drive_state_to_string(d->state) },
                 { "waiting_for", d->waiting_for },
                 { "visit_reason", d->visit_reason },

@@ -97,6 +97,18 @@ static int state_note_print(FILE *f, const DriveRecord *d) {
         return 0;
 }
 
+/* Only the weak ones: a drive without a name of its own is whatever sits at that place. */
+static int identity_note_print(FILE *f, const DriveRecord *d) {
+        if (d->n_settings == 0 || !d->identity)
+                return 0;
+        if (streq(d->identity, "serial"))
+                return note_print(f, "%s: known by serial number and model, as it has no WWN", d->name);
+        if (streq(d->identity, "path"))
+                return note_print(f, "%s: known only by where it is attached, as it has no WWN and no serial number",
+                                  d->name);
+        return 0;
+}
+
 int report_notes(const Records *records, const bool *chosen, FILE *f) {
         for (size_t i = 0; i < records->n_items; i++) {
                 const DriveRecord *d = records->items[i];
@@ -106,6 +118,8 @@ int report_notes(const Records *records, const bool *chosen, FILE *f) {
                         continue;
 
                 r = state_note_print(f, d);
+                if (r >= 0)
+                        r = identity_note_print(f, d);
                 if (r < 0)
                         return r;
 

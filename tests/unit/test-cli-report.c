@@ -7,7 +7,7 @@
 #define NOW UINT64_C(1763692751123456) /* 2025-11-21 02:39:11 UTC */
 
 #define SDA                                                                                                 \
-        "VERSION=1\nNAME=sda\nNODE=/dev/sda\nMODEL=ST\\x1b[2J\nSERIAL=5YD1\nWWN=0x5000c500\n"               \
+        "VERSION=1\nNAME=sda\nNODE=/dev/sda\nMODEL=ST\\x1b[2J\nSERIAL=5YD1\nWWN=0x5000c500\nIDENTITY=wwn\n" \
         "STATE=idle\nVISIT_REASON=boot\nSETTINGS=3\n"                                                       \
         "SETTING_0_NAME=apm\nSETTING_0_WANTED=128\nSETTING_0_BEFORE=254\nSETTING_0_ACTUAL=254\n"            \
         "SETTING_0_VERDICT=ignored\nSETTING_0_REASON=128 was accepted, but it still reads 254\n"            \
@@ -73,26 +73,27 @@ START_TEST(test_json) {
         _cleanup_(json_putp) struct json_object *o = NULL;
 
         ck_assert_int_eq(report_json(&r, all, &o), 0);
-        ck_assert_str_eq(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
-                         "[{\"name\":\"sda\",\"node\":\"/dev/sda\",\"model\":\"ST\\\\x1b[2J\",\"serial\":\"5YD1\","
-                         "\"wwn\":\"0x5000c500\",\"state\":\"idle\",\"waiting_for\":null,\"visit_reason\":\"boot\","
-                         "\"settings\":["
-                         "{\"name\":\"apm\",\"wanted\":\"128\",\"before\":\"254\",\"actual\":\"254\","
-                         "\"verdict\":\"ignored\","
-                         "\"reason\":\"128 was accepted, but it still reads 254\","
-                         "\"rule\":\"/etc/drivekeep/drivekeep.conf:12\",\"when\":\"2025-11-21T02:39:11Z\"},"
-                         "{\"name\":\"lookahead\",\"wanted\":\"on\",\"before\":null,\"actual\":\"on\","
-                         "\"verdict\":\"unchanged\","
-                         "\"reason\":null,\"rule\":\"/etc/drivekeep/drivekeep.conf:13\","
-                         "\"when\":\"2025-11-18T02:39:11Z\"},"
-                         "{\"name\":\"spindown_time\",\"wanted\":\"20 min\",\"before\":null,\"actual\":null,"
-                         "\"verdict\":null,"
-                         "\"reason\":null,\"rule\":null,\"when\":null}]},"
-                         "{\"name\":\"sdb\",\"node\":\"/dev/sdb\",\"model\":null,\"serial\":null,\"wwn\":null,"
-                         "\"state\":\"waiting\",\"waiting_for\":\"systemd-fsck@dev-disk-by\\\\x2dlabel-data.service\","
-                         "\"visit_reason\":null,\"settings\":[]},"
-                         "{\"name\":\"sdc\",\"node\":\"/dev/sdc\",\"model\":null,\"serial\":null,\"wwn\":null,"
-                         "\"state\":\"idle\",\"waiting_for\":null,\"visit_reason\":null,\"settings\":[]}]");
+        ck_assert_str_eq(
+                        json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
+                        "[{\"name\":\"sda\",\"node\":\"/dev/sda\",\"model\":\"ST\\\\x1b[2J\",\"serial\":\"5YD1\","
+                        "\"wwn\":\"0x5000c500\",\"identity\":\"wwn\",\"state\":\"idle\",\"waiting_for\":null,\"visit_reason\":\"boot\","
+                        "\"settings\":["
+                        "{\"name\":\"apm\",\"wanted\":\"128\",\"before\":\"254\",\"actual\":\"254\","
+                        "\"verdict\":\"ignored\","
+                        "\"reason\":\"128 was accepted, but it still reads 254\","
+                        "\"rule\":\"/etc/drivekeep/drivekeep.conf:12\",\"when\":\"2025-11-21T02:39:11Z\"},"
+                        "{\"name\":\"lookahead\",\"wanted\":\"on\",\"before\":null,\"actual\":\"on\","
+                        "\"verdict\":\"unchanged\","
+                        "\"reason\":null,\"rule\":\"/etc/drivekeep/drivekeep.conf:13\","
+                        "\"when\":\"2025-11-18T02:39:11Z\"},"
+                        "{\"name\":\"spindown_time\",\"wanted\":\"20 min\",\"before\":null,\"actual\":null,"
+                        "\"verdict\":null,"
+                        "\"reason\":null,\"rule\":null,\"when\":null}]},"
+                        "{\"name\":\"sdb\",\"node\":\"/dev/sdb\",\"model\":null,\"serial\":null,\"wwn\":null,\"identity\":null,"
+                        "\"state\":\"waiting\",\"waiting_for\":\"systemd-fsck@dev-disk-by\\\\x2dlabel-data.service\","
+                        "\"visit_reason\":null,\"settings\":[]},"
+                        "{\"name\":\"sdc\",\"node\":\"/dev/sdc\",\"model\":null,\"serial\":null,\"wwn\":null,\"identity\":null,"
+                        "\"state\":\"idle\",\"waiting_for\":null,\"visit_reason\":null,\"settings\":[]}]");
 }
 END_TEST
 

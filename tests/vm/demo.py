@@ -127,7 +127,8 @@ class Demo(Keeping):
 def main():
     parser = argparse.ArgumentParser(description="Show drivekeep at work in a virtual machine.")
     parser.add_argument("--overlay", metavar="DIR", required=True, help="drivekeep as `DESTDIR=DIR meson install` made it")
-    parser.add_argument("--module", metavar="FILE", required=True, help="the kernel module of the drive model")
+    parser.add_argument("--module", action="append", metavar="FILE", required=True,
+                        help="a kernel module that modules.py built; as often as needed")
     options = parser.parse_args()
     demo = Demo(image.build(options.overlay, options.module, log=lambda text: print(text, flush=True)))
     demo.execute()

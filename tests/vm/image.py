@@ -2,7 +2,7 @@
 """The guest: a Debian 12 root file system, its kernel and a small initrd, built from packages and cached.
 
 Two stages, each cached by a hash of what goes into it: a base tree (a minute, when the package list or the archive's
-kernel changes) and a disk image with drivekeep, the drive module and the agent in it (seconds, at every new build).
+kernel changes) and a disk image with drivekeep, the kernel modules and the agent in it (seconds, at every new build).
 """
 import argparse
 import contextlib
@@ -124,7 +124,7 @@ def cpio_archive(entries):
 
 
 def kernel_version(log=print):
-    """The guest's kernel version: the headers of exactly this one are what the drive module is built with."""
+    """The guest's kernel version: the headers of exactly this one are what modules.py builds with."""
     return base(log).version
 
 
@@ -144,8 +144,8 @@ def base(log=print):
                 (directory / "version").read_text().strip())
 
 
-def build(overlay=None, module=None, files=None, log=print):
-    """The bootable image: the base, a tree over it (`DESTDIR=... meson install`), a kernel module and single files.
+def build(overlay=None, modules=(), files=None, log=print):
+    """The bootable image: the base, a tree over it (`DESTDIR=... meson install`), kernel modules and single files.
 
     files maps an absolute path to its text, or to (text, mode).
     """
@@ -154,8 +154,9 @@ def build(overlay=None, module=None, files=None, log=print):
     files = dict(files or {})
     for name in ("agent.pl", "agent.service"):
         files.setdefault(_AGENT_PATHS[name], (HERE / name).read_text())
+    modules = [pathlib.Path(module) for module in modules]
     key = _digest(first.key, repr(sorted(files.items())), _tree_digest(overlay) if overlay else "",
-                  pathlib.Path(module).read_bytes() if module else "")
+                  repr(sorted((module.name, _digest(module.read_bytes())) for module in modules)))
     disk = cache / f"disk-{key}.img"
     with _lock(cache):
         if disk.exists():
@@ -163,7 +164,7 @@ def build(overlay=None, module=None, files=None, log=print):
         else:
             log("image: making the disk image")
             with _workspace(cache) as work:
-                _build_disk(work, first, overlay, module, files)
+                _build_disk(work, first, overlay, modules, files)
                 (work / "disk").rename(disk)
             _prune(cache.glob("disk-*.img"), IMAGES_KEPT)
     return Image(disk, first.kernel, first.initrd, first.version)
@@ -316,7 +317,7 @@ def _configure(root):
     _run("chroot", root, "passwd", "--delete", "root")
 
 
-def _build_disk(work, first, overlay, module, files):
+def _build_disk(work, first, overlay, modules, files):
     root = work / "root"
     root.mkdir()
     _run("tar", "-C", root, "--numeric-owner", "--xattrs", "-xf", first.tree)
@@ -329,10 +330,11 @@ def _build_disk(work, first, overlay, module, files):
             raise RuntimeError(f"cannot pack {overlay}")
         _run("chroot", root, "journalctl", "--update-catalog")
         _run("chroot", root, "ldconfig")
-    if module:
+    if modules:
         extra = root / f"usr/lib/modules/{first.version}/extra"
         extra.mkdir(exist_ok=True)
-        shutil.copy(module, extra)
+        for module in modules:
+            shutil.copy(module, extra)
         _run("chroot", root, "depmod", first.version)
     for name, content in files.items():
         text, mode = content if isinstance(content, tuple) else (content, 0o644)
@@ -351,7 +353,8 @@ def _build_disk(work, first, overlay, module, files):
 def main():
     parser = argparse.ArgumentParser(description="Build the guest's image and print where it is.")
     parser.add_argument("--overlay", metavar="DIR", help="a tree to lay over the root, as `meson install` makes it")
-    parser.add_argument("--module", metavar="FILE", help="a kernel module to install")
+    parser.add_argument("--module", action="append", default=[], metavar="FILE",
+                        help="a kernel module to install; as often as needed")
     parser.add_argument("--kernel-version", action="store_true", help="print the guest's kernel version and stop")
     options = parser.parse_args()
 

@@ -112,7 +112,8 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios to run, wildcards allowed (default: all)")
     parser.add_argument("--list", action="store_true", help="list the scenarios and stop")
     parser.add_argument("--overlay", metavar="DIR", help="drivekeep as `DESTDIR=DIR meson install` made it")
-    parser.add_argument("--module", metavar="FILE", help="the kernel module of the drive model")
+    parser.add_argument("--module", action="append", default=[], metavar="FILE",
+                        help="a kernel module that modules.py built; as often as needed")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at a time (default: 1)")
     parser.add_argument("--results", metavar="FILE", help="write the counts to FILE as JSON")
     options = parser.parse_args()

@@ -11,6 +11,6 @@
             print(drive.log)
 
 model.AtaDrive is the drive, log.Log what it was asked, fault.Fault what may go wrong,
-hba.Hba puts it on SATA (with the guest's kernel module in ivata/, built by build.py) and
+hba.Hba puts it on SATA (with the guest's kernel module in ivata/, built by ../modules.py) and
 usb.UsbDisk behind a USB bridge.
 """

@@ -59,20 +59,18 @@ class Reload(Keeping):
         self.equal("and that is said once per drive", said.count("nothing asks for spindown_time any more"), 2)
 
     def check_battery(self, machine):
-        """The kernel's test_power module plays supplies."""
-        if machine.run("modprobe test_power ac_online=on battery_status=charging usb_online=off", check=False).status:
-            self.note("skipped: the kernel has no test_power module")
-            return
+        """Our own module plays supplies."""
+        machine.run("modprobe supply online=1 discharging=0")
         _, sent, _ = self.reload(machine, file(extra="lookahead = true;", b="apm = 100; on_battery = { apm = 30; };"))
         self.equal("on the mains the battery's value is not used", sent, {"SN-A": [], "SN-B": []})
         marks = self.marks()
-        machine.run("cd /sys/module/test_power/parameters && echo discharging > battery_status && echo off > ac_online")
+        machine.run("cd /sys/module/supply/parameters && echo 1 > discharging && echo 0 > online")
         self.ata["SN-B"].log.wait(marks["SN-B"], 30, command=0xEF)
         self.equal("on battery it is, on the drive concerned", settings(self.ata["SN-B"], marks["SN-B"]), ["EF/05 1E 000000"])
         self.equal("and no other is asked", ours(self.ata["SN-A"], marks["SN-A"]), [])
         self.settle(machine)
         marks = self.marks()
-        machine.run("cd /sys/module/test_power/parameters && echo on > ac_online && echo charging > battery_status")
+        machine.run("cd /sys/module/supply/parameters && echo 1 > online && echo 0 > discharging")
         self.ata["SN-B"].log.wait(marks["SN-B"], 30, command=0xEF)
         self.equal("back on the mains", settings(self.ata["SN-B"], marks["SN-B"]), ["EF/05 64 000000"])
         self.settle(machine)

@@ -3,8 +3,8 @@
  * supply - a mains supply and a battery that a test can switch
  *
  * /sys/module/supply/parameters/online says whether there is mains power, .../discharging
- * whether the battery feeds the machine; each write, even of the same value, is one
- * "change" event of its supply.  Nothing loads this module but modprobe.
+ * whether the battery feeds the machine; a write, even of the same value, makes a
+ * "change" event of its supply.  Nothing but modprobe loads this module.
  *
  * Written for Linux 6.1.
  */

@@ -1,0 +1,27 @@
+"""Many drives at once."""
+import contextlib
+
+from keeping import CONF, Keeping, ours
+
+FILE = 'drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; spindown_time = "20min"; } );\n'
+
+
+class Many(Keeping):
+    """24 drives plugged at once, each configured, none asked more than one alone is"""
+
+    def run(self):
+        drives = [self.drive(f"SN-{i:02}", apm=128, lookahead=False, size_mb=8) for i in range(24)]
+        with contextlib.ExitStack() as stack:
+            first, _ = stack.enter_context(self.drives(*drives[:12], name="hba0"))
+            second, _ = stack.enter_context(self.drives(*drives[12:], name="hba1"))
+            machine = stack.enter_context(self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep"))
+            machine.wait_running()
+            first.plug(machine)
+            second.plug(machine)
+            machine.wait_until(lambda: all(d["standby_seconds"] == 1200 for d in drives), 180)
+            self.settle(machine)
+            self.equal("all have their settings", {(d["apm"], d["lookahead"], d["standby_seconds"]) for d in drives},
+                       {(127, True, 1200)})
+            self.equal("six commands each: power mode, IDENTIFY, three settings, IDENTIFY", {len(ours(d)) for d in drives}, {6})
+            self.match("the status text counts them", machine.run("systemctl show -P StatusText drivekeep").stdout,
+                       r"^2[0-9] drives, 72 settings kept$")
