@@ -198,22 +198,24 @@ void journal_waiting(const Drive *d, const char *unit, bool deferred) {
         record_send(&r);
 }
 
+/* NULL when there is no memory for it; the caller frees it. */
+static char *text_format(const char *format, va_list ap) {
+        char *text;
+
+        return vasprintf(&text, format, ap) < 0 ? NULL : text;
+}
+
 void journal_worker(const Drive *d, const char *format, ...) {
         _cleanup_free_ char *text = NULL;
         va_list ap;
         Record r;
-        int n;
 
         va_start(ap, format);
-        n = vasprintf(&text, format, ap);
+        text = text_format(format, ap);
         va_end(ap);
-        if (n < 0) {
-                text = NULL;
-                return;
-        }
 
         r = record_new(LOG_ERR, JOURNAL_ID_WORKER);
-        record_add(&r, "MESSAGE", "%s: %s", d->name, text);
+        record_add(&r, "MESSAGE", "%s: %s", d->name, strna(text));
         record_add_drive(&r, d);
         record_send(&r);
 }
@@ -222,17 +224,12 @@ void journal_log(int priority, const char *format, ...) {
         _cleanup_free_ char *text = NULL;
         va_list ap;
         Record r;
-        int n;
 
         va_start(ap, format);
-        n = vasprintf(&text, format, ap);
+        text = text_format(format, ap);
         va_end(ap);
-        if (n < 0) {
-                text = NULL;
-                return;
-        }
 
         r = record_new(priority, NULL);
-        record_add_string(&r, "MESSAGE", text);
+        record_add_string(&r, "MESSAGE", strna(text));
         record_send(&r);
 }

@@ -5,6 +5,7 @@
 #include "identify-image.h"
 #include "plan.h"
 #include "script.h"
+#include "suite.h"
 
 static const Drive drive = { .name = (char *) "sda",
                              .node = (char *) "/dev/sda",
@@ -221,8 +222,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("ata");
         TCase *t = tcase_create("ata");
-        SRunner *runner;
-        int failed;
 
         tcase_add_loop_test(t, test_answer, 0, ELEMENTSOF(answers));
         tcase_add_test(t, test_unit_attention_is_retried);
@@ -232,9 +231,5 @@ int main(void) {
         tcase_add_test(t, test_sct_erc);
         suite_add_tcase(suite, t);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+        return suite_run(suite);
 }

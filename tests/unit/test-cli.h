@@ -9,18 +9,14 @@
 #include <sys/stat.h>
 
 #include "record.h"
+#include "suite.h"
 
 static inline int test_main(const char *name, TCase *cases) {
         Suite *s = suite_create(name);
-        SRunner *runner;
-        int failed;
 
         suite_add_tcase(s, cases);
-        runner = srunner_create(s);
-        srunner_run_all(runner, CK_NORMAL);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+
+        return suite_run(s);
 }
 
 static _unused_ char scratch[] = "/tmp/drivekeep-test-XXXXXX";

@@ -2,9 +2,8 @@
 
 /* on_battery = { … } and apm_battery, as they are read. What comes of them for a drive: test-resolve.c. */
 
-#include <check.h>
-
 #include "config-dump.h"
+#include "suite.h"
 
 /* clang-format off */
 static const struct {
@@ -137,18 +136,11 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("config-battery");
         TCase *tc = tcase_create("config-battery");
-        SRunner *runner;
-        int failed;
 
         tcase_add_loop_test(tc, test_file, 0, ELEMENTSOF(files));
         tcase_add_loop_test(tc, test_file_cut, 0, ELEMENTSOF(files));
         tcase_add_test(tc, test_position);
         suite_add_tcase(suite, tc);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-
-        return failed > 0;
+        return suite_run(suite);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
 #include <time.h>
 
 #include "config.h"
 #include "fake-settings.h"
+#include "suite.h"
 
 static Config *parse(const char *text, size_t size) {
         Config *c;
@@ -98,18 +98,11 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("config-hostile");
         TCase *tc = tcase_create("config-hostile");
-        SRunner *runner;
-        int failed;
 
         tcase_set_timeout(tc, 60);
         tcase_add_loop_test(tc, test_hostile, 0, ELEMENTSOF(hostile));
         tcase_add_loop_test(tc, test_noise, 0, 200);
         suite_add_tcase(suite, tc);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-
-        return failed > 0;
+        return suite_run(suite);
 }

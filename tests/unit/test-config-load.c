@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "config-dump.h"
+#include "suite.h"
 
 static char directory[] = "/tmp/drivekeep-test-XXXXXX";
 static char roots_text[3][64];
@@ -215,8 +215,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("config-load");
         TCase *tc = tcase_create("config-load");
-        SRunner *runner;
-        int failed;
 
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_test(tc, test_nothing);
@@ -231,10 +229,5 @@ int main(void) {
         tcase_add_test(tc, test_writable_by_others);
         suite_add_tcase(suite, tc);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-
-        return failed > 0;
+        return suite_run(suite);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
-
 #include "config-dump.h"
+#include "suite.h"
 
 /* clang-format off */
 
@@ -309,8 +308,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("config-parse");
         TCase *tc = tcase_create("config-parse");
-        SRunner *runner;
-        int failed;
 
         tcase_add_loop_test(tc, test_file, 0, ELEMENTSOF(files));
         tcase_add_loop_test(tc, test_file_from_windows, 0, ELEMENTSOF(files));
@@ -320,10 +317,5 @@ int main(void) {
         tcase_add_test(tc, test_position_of_block);
         suite_add_tcase(suite, tc);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-
-        return failed > 0;
+        return suite_run(suite);
 }

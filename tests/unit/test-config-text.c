@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "config-dump.h"
 #include "config-statement.h"
+#include "suite.h"
 
 /* clang-format off */
 
@@ -147,8 +147,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("config-text");
         TCase *tc = tcase_create("config-text");
-        SRunner *runner;
-        int failed;
 
         tcase_set_timeout(tc, 60);
         tcase_add_loop_test(tc, test_scan, 0, ELEMENTSOF(scans));
@@ -157,10 +155,5 @@ int main(void) {
         tcase_add_loop_test(tc, test_hostile, 0, 12);
         suite_add_tcase(suite, tc);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-
-        return failed > 0;
+        return suite_run(suite);
 }

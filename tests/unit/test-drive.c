@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
 #include <stdio.h>
 
 #include "drive.h"
+#include "suite.h"
 
 /* clang-format off */
 static const struct {
@@ -151,8 +151,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("drive");
         TCase *t = tcase_create("drive");
-        SRunner *runner;
-        int failed;
 
         tcase_add_loop_test(t, test_transport, 0, ELEMENTSOF(paths));
         tcase_add_test(t, test_identity);
@@ -162,9 +160,5 @@ int main(void) {
         tcase_add_test(t, test_name_order);
         suite_add_tcase(suite, t);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+        return suite_run(suite);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 
 #include "ata-identify.h"
 #include "identify-image.h"
+#include "suite.h"
 
 START_TEST(test_checksum) {
         Image i = image_make(true, true, 128, 254), bad = i, unmarked = i, empty = {};
@@ -157,8 +157,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("identify");
         TCase *t = tcase_create("identify");
-        SRunner *runner;
-        int failed;
 
         tcase_add_test(t, test_checksum);
         tcase_add_loop_test(t, test_validity, 0, ELEMENTSOF(validity));
@@ -176,9 +174,5 @@ int main(void) {
                 printf("skipped: %zu cases with IDENTIFY images of real drives, which are not here (%s)\n",
                        ELEMENTSOF(images) + 1, corpus());
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+        return suite_run(suite);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
 #include <time.h>
 
 #include "match.h"
+#include "suite.h"
 
 static DriveLink links[] = {
         { (char *) "/dev/disk/by-id/ata-ST2000DL003-9VT166_5YD1AAAA", LINK_OWN },
@@ -249,8 +249,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("match");
         TCase *tc = tcase_create("match");
-        SRunner *runner;
-        int failed;
 
         tcase_add_loop_test(tc, test_criterion, 0, ELEMENTSOF(criteria));
         tcase_add_loop_test(tc, test_bad_pattern, 0, ELEMENTSOF(bad));
@@ -262,10 +260,5 @@ int main(void) {
         tcase_add_loop_test(tc, test_hostile_pattern, 0, 7);
         suite_add_tcase(suite, tc);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-
-        return failed > 0;
+        return suite_run(suite);
 }

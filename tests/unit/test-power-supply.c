@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "macro.h"
 #include "power-supply.h"
+#include "suite.h"
 
 static char directory[] = "/tmp/drivekeep-test-XXXXXX";
 
@@ -140,8 +140,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("power-supply");
         TCase *tc = tcase_create("power-supply");
-        SRunner *runner;
-        int failed;
 
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_loop_test(tc, test_supplies, 0, ELEMENTSOF(cases));
@@ -149,10 +147,5 @@ int main(void) {
         tcase_add_test(tc, test_no_directory);
         suite_add_tcase(suite, tc);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-
-        return failed > 0;
+        return suite_run(suite);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
 #include <stdio.h>
 
 #include "record.h"
+#include "suite.h"
 
 static const char good[] = "VERSION=1\n"
                            "NAME=sda\n"
@@ -259,8 +259,6 @@ END_TEST
 int main(void) {
         Suite *s = suite_create("record");
         TCase *t = tcase_create("record");
-        SRunner *runner;
-        int failed;
 
         tcase_add_test(t, test_parse);
         tcase_add_test(t, test_serialize);
@@ -275,9 +273,5 @@ int main(void) {
         tcase_add_test(t, test_states);
         suite_add_tcase(s, t);
 
-        runner = srunner_create(s);
-        srunner_run_all(runner, CK_NORMAL);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+        return suite_run(s);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
-
 #include "config-dump.h"
+#include "suite.h"
 
 static DriveLink links[] = {
         { (char *) "/dev/disk/by-id/ata-one", LINK_OWN },
@@ -273,8 +272,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("resolve");
         TCase *tc = tcase_create("resolve");
-        SRunner *runner;
-        int failed;
 
         tcase_add_loop_test(tc, test_resolve, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(tc, test_equal, 0, ELEMENTSOF(pairs));
@@ -283,10 +280,5 @@ int main(void) {
         tcase_add_loop_test(tc, test_battery_slips, 0, 4);
         suite_add_tcase(suite, tc);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-
-        return failed > 0;
+        return suite_run(suite);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
-
 #include "fake-settings.h"
 #include "macro.h"
+#include "suite.h"
 
 /* clang-format off */
 static const struct {
@@ -95,8 +94,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("setting");
         TCase *tc = tcase_create("setting");
-        SRunner *runner;
-        int failed;
 
         tcase_add_loop_test(tc, test_nearest, 0, ELEMENTSOF(mistyped));
         tcase_add_test(tc, test_nearest_long);
@@ -105,10 +102,5 @@ int main(void) {
         tcase_add_test(tc, test_backend_words);
         suite_add_tcase(suite, tc);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-
-        return failed > 0;
+        return suite_run(suite);
 }

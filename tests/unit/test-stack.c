@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "stack.h"
+#include "suite.h"
 
 /* sda (sda1, sda2) and sdb (sdb1): md0 on sda2 and sdb1, LUKS dm-0 on md0, LVM dm-1 and dm-2 on dm-0; sdc is bare. */
 static char root[] = "/tmp/drivekeep-test-XXXXXX";
@@ -136,17 +136,11 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("stack");
         TCase *t = tcase_create("stack");
-        SRunner *runner;
-        int failed;
 
         tcase_add_unchecked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_stack, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_held);
         suite_add_tcase(suite, t);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+        return suite_run(suite);
 }

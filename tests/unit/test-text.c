@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
-
 #include "text.h"
+#include "suite.h"
 
 /* clang-format off */
 static const struct {
@@ -71,8 +70,6 @@ END_TEST
 int main(void) {
         Suite *s = suite_create("text");
         TCase *t = tcase_create("text");
-        SRunner *runner;
-        int failed;
 
         tcase_add_loop_test(t, test_escape, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_round_trip, 0, ELEMENTSOF(cases));
@@ -80,9 +77,5 @@ int main(void) {
         tcase_add_loop_test(t, test_unescape_bad, 0, ELEMENTSOF(bad));
         suite_add_tcase(s, t);
 
-        runner = srunner_create(s);
-        srunner_run_all(runner, CK_NORMAL);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+        return suite_run(s);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <check.h>
 #include <errno.h>
 #include <inttypes.h>
 
 #include "macro.h"
 #include "value.h"
+#include "suite.h"
 
 /* clang-format off */
 static const ValueRange boolean  = { .type = VALUE_BOOL };
@@ -340,8 +340,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("value");
         TCase *tc = tcase_create("value");
-        SRunner *runner;
-        int failed;
 
         tcase_add_loop_test(tc, test_text, 0, ELEMENTSOF(texts));
         tcase_add_loop_test(tc, test_round_trip, 0, ELEMENTSOF(texts));
@@ -354,10 +352,5 @@ int main(void) {
         tcase_add_test(tc, test_standby_seconds);
         suite_add_tcase(suite, tc);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-
-        return failed > 0;
+        return suite_run(suite);
 }

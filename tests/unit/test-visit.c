@@ -8,6 +8,7 @@
 #include "script.h"
 #include "settings.h"
 #include "visit.h"
+#include "suite.h"
 
 /* clang-format off */
 #define ID { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00"
@@ -303,8 +304,6 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("visit");
         TCase *t = tcase_create("visit");
-        SRunner *runner;
-        int failed;
 
         cold = image_make(true, false, 128, -1);
         apm127 = image_make(true, false, 127, -1);
@@ -321,9 +320,5 @@ int main(void) {
         tcase_add_test(t, test_sysfs);
         suite_add_tcase(suite, t);
 
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+        return suite_run(suite);
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <check.h>
+#include <stdlib.h>
+
+/* Runs a suite of test cases; what main() returns. */
+static inline int suite_run(Suite *suite) {
+        SRunner *runner = srunner_create(suite);
+        int failed;
+
+        srunner_run_all(runner, CK_NORMAL);
+        failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
