@@ -21,8 +21,8 @@ typedef struct Scanner {
         bool no_comment_end; /* from here on; not looked for again */
 } Scanner;
 
-static int complain_at(ConfigText *t, unsigned line, unsigned column, ComplaintLevel level, const char *format,
-                       va_list ap) {
+_printf_(5, 0) static int complain_at(ConfigText *t, unsigned line, unsigned column, ComplaintLevel level,
+                                      const char *format, va_list ap) {
         char sentence[1024];
 
         if (t->n_complaints > COMPLAINTS_MAX)

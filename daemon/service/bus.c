@@ -34,8 +34,9 @@ struct Peer {
 
 struct Bus {
         sd_event *event;
-        Daemon *daemon;
         Manager *manager;
+        BusReloadFn reload;
+        void *userdata;
         Request *requests;
         sd_bus_slot *object;
         int socket;
@@ -173,7 +174,7 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
         Bus *b = userdata;
         int r;
 
-        r = daemon_reload(b->daemon, &sentence);
+        r = b->reload(b->userdata, &sentence);
         if (r == -EINVAL)
                 return sd_bus_error_set(error, ERROR_BAD_CONFIGURATION, strna(sentence));
         if (r < 0)
@@ -354,7 +355,7 @@ static int socket_listen(const char *path) {
         return fd;
 }
 
-int bus_new(sd_event *event, Daemon *d, Manager *m, Bus **ret) {
+int bus_new(sd_event *event, Manager *m, BusReloadFn reload, void *userdata, Bus **ret) {
         Bus *b;
         int r;
 
@@ -362,7 +363,7 @@ int bus_new(sd_event *event, Daemon *d, Manager *m, Bus **ret) {
         if (!b)
                 return -ENOMEM;
 
-        *b = (Bus){ .event = sd_event_ref(event), .daemon = d, .manager = m };
+        *b = (Bus){ .event = sd_event_ref(event), .manager = m, .reload = reload, .userdata = userdata };
         b->socket = socket_listen(BUS_PRIVATE_SOCKET);
         r = b->socket < 0 ? b->socket : sd_event_add_io(event, &b->listen, b->socket, EPOLLIN, on_listen, b);
         if (r < 0)

@@ -11,13 +11,16 @@
 
 #include <systemd/sd-bus.h>
 
-#include "daemon.h"
+#include "manager.h"
 
 #define BUS_PRIVATE_SOCKET "/run/drivekeep/private"
 
 typedef struct Bus Bus;
 
-int bus_new(sd_event *event, Daemon *d, Manager *m, Bus **ret);
+/* Reload() as the daemon does it: 0, or -EINVAL with a sentence for who asked, which is freed here. */
+typedef int (*BusReloadFn)(void *userdata, char **ret_sentence);
+
+int bus_new(sd_event *event, Manager *m, BusReloadFn reload, void *userdata, Bus **ret);
 Bus *bus_free(Bus *b);
 
 /* The system bus has come, or went. */

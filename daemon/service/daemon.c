@@ -68,7 +68,9 @@ static bool daemon_look_at_power(Daemon *d) {
         return config_uses_battery(d->files->config) && power_on_battery(POWER_SUPPLY_CLASSDIR) > 0;
 }
 
-int daemon_reload(Daemon *d, char **ret_sentence) {
+/* With errors in the new files the old ones stay in force. */
+static int on_reload(void *userdata, char **ret_sentence) {
+        Daemon *d = userdata;
         _cleanup_(files_unrefp) Files *files = NULL;
         int r;
 
@@ -252,7 +254,7 @@ int daemon_new(sd_event *event, Daemon **ret) {
         if (r >= 0)
                 r = manager_new(event, d->files, &manager_events, d, &d->manager);
         if (r >= 0)
-                r = bus_new(event, d, d->manager, &d->bus);
+                r = bus_new(event, d->manager, on_reload, d, &d->bus);
         if (r >= 0)
                 r = sleep_new(event, &sleep_events, d, &d->sleep);
         /* What udev says from now on waits in its socket until everything that is there already is known. */

@@ -14,6 +14,3 @@ typedef struct Daemon Daemon;
 int daemon_new(sd_event *event, Daemon **ret);
 Daemon *daemon_free(Daemon *d);
 DEFINE_CLEANUP(Daemon *, daemon_free);
-
-/* Reads the files anew. With errors in them the old ones stay in force: -EINVAL, and *ret_sentence for who asked. */
-int daemon_reload(Daemon *d, char **ret_sentence);

@@ -199,7 +199,7 @@ void journal_waiting(const Drive *d, const char *unit, bool deferred) {
 }
 
 /* NULL when there is no memory for it; the caller frees it. */
-static char *text_format(const char *format, va_list ap) {
+_printf_(1, 0) static char *text_format(const char *format, va_list ap) {
         char *text;
 
         return vasprintf(&text, format, ap) < 0 ? NULL : text;
