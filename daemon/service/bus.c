@@ -219,13 +219,25 @@ static const sd_bus_vtable vtable[] = {
         SD_BUS_VTABLE_END,
 };
 
+/* Without a handler of ours a refusal would close the connection, and what else it is good for with it. */
+static int on_name(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error _unused_) {
+        uint32_t reply;
+
+        if (sd_bus_message_is_method_error(m, NULL))
+                journal_log(LOG_WARNING, "The name " BUS_NAME " is refused, so only root can ask: %s",
+                            sd_bus_message_get_error(m)->message);
+        else if (sd_bus_message_read(m, "u", &reply) >= 0 && reply != 1)
+                journal_log(LOG_WARNING, "The name " BUS_NAME " has another owner, so only root can ask.");
+        return 1;
+}
+
 void bus_connected(Bus *b, sd_bus *bus) {
         int r;
 
         b->object = sd_bus_slot_unref(b->object);
         r = sd_bus_add_object_vtable(bus, &b->object, BUS_PATH, BUS_INTERFACE, vtable, b);
         if (r >= 0)
-                r = sd_bus_request_name_async(bus, NULL, BUS_NAME, 0, NULL, NULL);
+                r = sd_bus_request_name_async(bus, NULL, BUS_NAME, 0, on_name, b);
         if (r < 0)
                 journal_log(LOG_WARNING, "Nobody can ask over the system bus, ignoring: %s", strerror(-r));
 }

@@ -112,16 +112,6 @@ static void on_other(void *userdata, const char *name, bool removed) {
         manager_stack_changed(d->manager, name, removed);
 }
 
-static void on_lost(void *userdata) {
-        Daemon *d = userdata;
-        int r;
-
-        journal_log(LOG_NOTICE, "Some events of udev's were lost; looking at all drives anew.");
-        r = manager_enumerate(d->manager, VISIT_ATTACH);
-        if (r < 0)
-                journal_log(LOG_ERR, "The drives cannot be enumerated: %s", strerror(-r));
-}
-
 static int on_power_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Daemon *d = userdata;
         bool on_battery = daemon_look_at_power(d);
@@ -137,8 +127,22 @@ static int on_power_timer(sd_event_source *source _unused_, uint64_t usec _unuse
 static void on_power(void *userdata) {
         Daemon *d = userdata;
 
+        /* Not pushed back by more of them: a supply may tell of itself all the time. */
+        if (d->power_timer && sd_event_source_get_enabled(d->power_timer, NULL) > 0)
+                return;
         if (config_uses_battery(d->files->config))
                 (void) timer_start(d, &d->power_timer, POWER_DEBOUNCE_USEC, on_power_timer);
+}
+
+static void on_lost(void *userdata) {
+        Daemon *d = userdata;
+        int r;
+
+        journal_log(LOG_NOTICE, "Some events of udev's were lost; looking at all drives anew.");
+        r = manager_enumerate(d->manager, VISIT_ATTACH);
+        if (r < 0)
+                journal_log(LOG_ERR, "The drives cannot be enumerated: %s", strerror(-r));
+        on_power(d);
 }
 
 static const MonitorEvents monitor_events = {
@@ -162,8 +166,12 @@ static void on_awake(void *userdata, bool slept) {
 
         if (!d->stopping)
                 manager_hold(d->manager, false);
-        if (slept)
-                manager_visit_all(d->manager, VISIT_RESUME);
+        if (!slept)
+                return;
+
+        manager_visit_all(d->manager, VISIT_RESUME);
+        /* Some supplies say nothing of what happened meanwhile. */
+        on_power(d);
 }
 
 static const SleepEvents sleep_events = {

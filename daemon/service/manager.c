@@ -185,6 +185,9 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
                 r = watched_reconfigure(w, reason);
                 if (r < 0)
                         journal_log(LOG_ERR, "%s keeps its old settings: %s", w->drive->name, strerror(-r));
+                /* A visit that somebody waits for may have been withdrawn. */
+                if (!w->visitor)
+                        m->events->rested(m->userdata, w);
         }
         manager_changed(m);
 }
@@ -198,10 +201,15 @@ void manager_hold(Manager *m, bool hold) {
         manager_schedule(m);
 }
 
-void manager_tell_stuck(Manager *m) {
-        for (Watched *w = m->drives; w; w = w->next)
+static void tell_stuck(const Watched *list) {
+        for (const Watched *w = list; w; w = w->next)
                 if (w->visitor && visitor_has_worker(w->visitor))
                         journal_worker(w->drive, "its worker process still waits for the kernel, and is left to it.");
+}
+
+void manager_tell_stuck(Manager *m) {
+        tell_stuck(m->drives);
+        tell_stuck(m->leaving);
 }
 
 /* ---- drives come and go ---- */
@@ -231,6 +239,8 @@ static Watched *manager_add(Manager *m, Drive *drive) {
                 r = watched_update(w, drive);
                 if (r < 0)
                         journal_log(LOG_ERR, "%s cannot be updated: %s", w->drive->name, strerror(-r));
+                if (!w->visitor)
+                        m->events->rested(m->userdata, w);
                 manager_changed(m);
                 return NULL;
         }

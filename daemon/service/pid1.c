@@ -112,7 +112,9 @@ static int pid1_connect(Pid1 *p) {
                 return r;
         }
 
-        return sd_bus_attach_event(p->bus, p->event, SD_EVENT_PRIORITY_NORMAL);
+        /* The loop's end would flush it, and wait for that. */
+        r = sd_bus_set_close_on_exit(p->bus, false);
+        return r < 0 ? r : sd_bus_attach_event(p->bus, p->event, SD_EVENT_PRIORITY_NORMAL);
 }
 
 /* ---- the survey ---- */

@@ -22,7 +22,7 @@ struct Sleep {
         const SleepEvents *events;
         void *userdata;
 
-        sd_bus_slot *signal_slot, *inhibit_slot;
+        sd_bus_slot *signal_slot, *owner_slot, *inhibit_slot;
         sd_bus *bus;
         int inhibitor; /* logind waits while this is open */
         bool preparing;
@@ -55,11 +55,12 @@ static unsigned long read_count(int fd) {
 static bool sleep_look(Sleep *s) {
         int64_t asleep = clock_nsec(CLOCK_BOOTTIME) - clock_nsec(CLOCK_MONOTONIC);
         unsigned long n = read_count(s->stats_fd);
-        bool slept = asleep - s->asleep_nsec > SLEPT_NSEC || n != s->n_sleeps;
+        bool clocks = asleep - s->asleep_nsec > SLEPT_NSEC, slept = clocks || (long) (n - s->n_sleeps) > 0;
 
         if (slept) {
                 s->asleep_nsec = asleep;
-                s->n_sleeps = n;
+                /* The kernel counts a little after it has let us run: that is the same sleep. */
+                s->n_sleeps = clocks && n == s->n_sleeps ? n + 1 : n;
         }
         return slept;
 }
@@ -104,7 +105,8 @@ int sleep_new(sd_event *event, const SleepEvents *events, void *userdata, Sleep 
         if (s->clock_fd < 0)
                 return -errno;
 
-        (void) sleep_look(s);
+        s->asleep_nsec = clock_nsec(CLOCK_BOOTTIME) - clock_nsec(CLOCK_MONOTONIC);
+        s->n_sleeps = read_count(s->stats_fd);
         clock_arm(s);
 
         r = sd_event_add_post(event, &s->post, on_post, s);
@@ -184,12 +186,35 @@ static int on_prepare_for_sleep(sd_bus_message *m, void *userdata, sd_bus_error 
         return 0;
 }
 
+/* A logind that ended between its two signals says the second one never, and a new one knows nothing of our wish. */
+static int on_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        const char *name, *old_owner, *new_owner;
+        Sleep *s = userdata;
+
+        if (sd_bus_message_read(m, "sss", &name, &old_owner, &new_owner) < 0)
+                return 0;
+
+        if (s->preparing) {
+                s->preparing = false;
+                s->events->awake(s->userdata, sleep_look(s));
+        }
+        if (*new_owner)
+                sleep_inhibit(s);
+        return 0;
+}
+
 void sleep_bus_connected(Sleep *s, sd_bus *bus) {
         int r;
 
         s->bus = sd_bus_ref(bus);
         r = sd_bus_match_signal_async(bus, &s->signal_slot, LOGIN_DESTINATION, LOGIN_PATH, LOGIN_INTERFACE,
                                       "PrepareForSleep", on_prepare_for_sleep, NULL, s);
+        if (r >= 0)
+                r = sd_bus_add_match_async(bus, &s->owner_slot,
+                                           "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+                                           "interface='org.freedesktop.DBus',member='NameOwnerChanged',"
+                                           "arg0='" LOGIN_DESTINATION "'",
+                                           on_owner_changed, NULL, s);
         if (r < 0)
                 journal_log(LOG_NOTICE, "logind cannot be listened to, ignoring: %s", strerror(-r));
         sleep_inhibit(s);
@@ -197,6 +222,7 @@ void sleep_bus_connected(Sleep *s, sd_bus *bus) {
 
 void sleep_bus_lost(Sleep *s) {
         s->signal_slot = sd_bus_slot_unref(s->signal_slot);
+        s->owner_slot = sd_bus_slot_unref(s->owner_slot);
         s->inhibit_slot = sd_bus_slot_unref(s->inhibit_slot);
         s->bus = sd_bus_unref(s->bus);
         sleep_ready(s);

@@ -8,6 +8,7 @@
 
 #define ADDRESS "unix:path=/run/dbus/system_bus_socket"
 #define RECONNECT_USEC (500ULL * 1000)
+#define RETRY_USEC (30ULL * 1000 * 1000)
 
 struct SystemBus {
         sd_event *event;
@@ -28,8 +29,11 @@ static int on_reconnect(sd_event_source *source _unused_, uint64_t usec _unused_
         /* Here and not where the loss was noticed: the connection was still being dispatched there. */
         b->bus = sd_bus_close_unref(b->bus);
         r = system_bus_connect(b);
-        if (r < 0)
-                journal_log(LOG_WARNING, "No connection to the system bus: %s", strerror(-r));
+        if (r >= 0)
+                return 0;
+
+        journal_log(LOG_WARNING, "No connection to the system bus, trying again: %s", strerror(-r));
+        (void) sd_event_add_time_relative(b->event, &b->timer, CLOCK_MONOTONIC, RETRY_USEC, 0, on_reconnect, b);
         return 0;
 }
 
@@ -63,6 +67,9 @@ static int system_bus_connect(SystemBus *b) {
                 r = sd_bus_set_watch_bind(bus, true);
         if (r >= 0)
                 r = sd_bus_set_connected_signal(bus, true);
+        /* The loop's end would flush it, and wait for that. */
+        if (r >= 0)
+                r = sd_bus_set_close_on_exit(bus, false);
         if (r >= 0)
                 r = sd_bus_match_signal_async(bus, NULL, "org.freedesktop.DBus.Local", NULL,
                                               "org.freedesktop.DBus.Local", "Connected", on_connected, NULL, b);
@@ -104,7 +111,8 @@ SystemBus *system_bus_free(SystemBus *b) {
                 return NULL;
 
         sd_event_source_disable_unref(b->timer);
-        (void) sd_bus_flush_close_unref(b->bus);
+        /* Not flushed: a bus that does not answer would hold up the service's end. */
+        (void) sd_bus_close_unref(b->bus);
         sd_event_unref(b->event);
         free(b);
         return NULL;

@@ -290,6 +290,8 @@ int visitor_work(Visitor *v) {
 
         v->working = true;
         /* A bound that has passed once is not counted anew for the same visit. */
+        if (v->deferred)
+                v->patience_usec = UINT64_MAX;
         v->deferred = false;
         r = sd_event_add_time_relative(v->event, &v->silence, CLOCK_MONOTONIC, SILENT_SECONDS * 1000000ULL, 0,
                                        on_silence, v);

@@ -211,15 +211,17 @@ static void on_step(void *userdata, const Step *s) {
 static void on_silent(void *userdata, unsigned seconds) {
         Watched *w = userdata;
 
-        journal_worker(w->drive, "no answer for %u s; the kernel goes on trying, and other drives do not wait for it.",
-                       seconds);
+        if (!w->gone)
+                journal_worker(w->drive,
+                               "no answer for %u s; the kernel goes on trying, and other drives do not wait for it.",
+                               seconds);
         w->env->rested(w->env->userdata, w);
 }
 
 /* What came up while the visit was under way. */
 static void watched_next(Watched *w, bool deferred) {
         if (w->stale)
-                (void) watched_reconfigure(w, w->again_reason);
+                (void) watched_reconfigure(w, w->stale_reason);
         else if (w->successor)
                 (void) watched_update(w, TAKE_PTR(w->successor));
         if (w->visitor)
@@ -325,7 +327,7 @@ int watched_reconfigure(Watched *w, VisitReason reason) {
 
         if (w->visitor && visitor_has_worker(w->visitor)) {
                 w->stale = true;
-                watched_again(w, reason);
+                w->stale_reason = reason;
                 return 0;
         }
 
@@ -341,10 +343,8 @@ int watched_reconfigure(Watched *w, VisitReason reason) {
         r = watched_resolve(w);
         if (r < 0)
                 return r;
-        if (r == 0 && !interrupted) {
-                w->again = false;
+        if (r == 0 && !interrupted)
                 return 0;
-        }
 
         tell_released(w);
         return watched_visit(w, reason);

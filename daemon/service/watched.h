@@ -42,7 +42,8 @@ struct Watched {
         VisitReason reason;
         bool again; /* visit once more when this one is over … */
         VisitReason again_reason;
-        bool stale; /* … after asking the files again what they want */
+        bool stale; /* … after asking the files again what they want, because of … */
+        VisitReason stale_reason;
         VisitSummary summary;
 
         bool ready;         /* waits for a worker */

@@ -19,6 +19,7 @@ class Resume(Keeping):
             self.settle(machine)
             self.check_logind(machine)
             self.check_behind_its_back(machine)
+            self.check_lost_logind(machine)
             self.check_in_flight(machine)
             self.check_swapped(machine)
             self.check_clock(machine)
@@ -58,8 +59,20 @@ class Resume(Keeping):
         machine.qmp.execute("system_wakeup")
         sent = self.after(machine, marks)
         self.equal("sleep that logind knows nothing of: written again too", sent["SN-LOSES"], ALL)
+        machine.run("sleep 2; udevadm trigger --action=change --subsystem-match=block; udevadm settle")
+        self.settle(machine)
+        self.equal("and noticed once", [r[:5] for r in settings(self.ata["SN-KEEPS"], marks["SN-KEEPS"])], ["E3/00"])
         found = self.records(machine, DRIVEKEEP_SERIAL="SN-LOSES", DRIVEKEEP_SETTING="apm")
         self.equal("and the journal says why", found[-1]["DRIVEKEEP_VISIT"], "resume")
+
+    def check_lost_logind(self, machine):
+        """A new logind knows nothing of our wish that it waits."""
+        machine.run("systemctl kill --signal=KILL systemd-logind; sleep 1; systemctl start systemd-logind; sleep 1")
+        machine.wait_until("busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager "
+                           "ListInhibitors | grep -q drivekeep", 30)
+        machine.run(f"hdparm -B 200 {by_id('SN-LOSES')}")
+        machine.run("timeout 20 drivekeep apply", check=False)
+        self.equal("after logind was restarted it is asked to wait again, and visits go on", self.ata["SN-LOSES"]["apm"], 127)
 
     def check_in_flight(self, machine):
         drive = self.ata["SN-LOSES"]
