@@ -19,10 +19,6 @@ static const struct argp argp = {
                "A file system check that runs on a drive is waited for. Needs root.",
 };
 
-static void bus_closep(sd_bus **b) {
-        (void) sd_bus_flush_close_unref(*b);
-}
-
 static void strv_freep(char ***l) {
         for (char **s = *l; s && *s; s++)
                 free(*s);
@@ -83,7 +79,7 @@ static int run(int argc, char *argv[]) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(records_done) Records records = {};
         _cleanup_(strv_freep) char **visited = NULL;
-        _cleanup_(bus_closep) sd_bus *bus = NULL;
+        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_free_ bool *chosen = NULL;
         _cleanup_free_ char **names = NULL;
         int r;

@@ -5,17 +5,9 @@
 #include "check-running.h"
 #include "macro.h"
 
-static inline void bus_closep(sd_bus **bus) {
-        (void) sd_bus_close_unref(*bus);
-}
-
-static inline void message_unrefp(sd_bus_message **m) {
-        (void) sd_bus_message_unref(*m);
-}
-
 /* systemd's own socket: it answers root with and without a bus. */
 static int open_pid1(sd_bus **ret) {
-        _cleanup_(bus_closep) sd_bus *bus = NULL;
+        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
         int r;
 
         r = sd_bus_new(&bus);
@@ -31,8 +23,8 @@ static int open_pid1(sd_bus **ret) {
 }
 
 int check_running(char **ret_unit) {
-        _cleanup_(bus_closep) sd_bus *bus = NULL;
-        _cleanup_(message_unrefp) sd_bus_message *reply = NULL;
+        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         const char *name, *description, *load, *active, *sub, *following, *path, *job_type, *job_path;
         uint32_t job;
         int r;

@@ -43,6 +43,25 @@ int json_add_text(struct json_object *o, const char *key, const char *text) {
         return json_add(o, key, json_object_new_string(escaped));
 }
 
+int json_object_of_texts(const JsonText *texts, size_t n, struct json_object **ret) {
+        _cleanup_(json_putp) struct json_object *o = NULL;
+
+        o = json_object_new_object();
+        if (!o)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < n; i++) {
+                int r;
+
+                r = json_add_text(o, texts[i].key, texts[i].text);
+                if (r < 0)
+                        return r;
+        }
+
+        *ret = TAKE_PTR(o);
+        return 0;
+}
+
 int json_add_number(struct json_object *o, const char *key, uint64_t n) {
         return json_add(o, key, json_object_new_uint64(n));
 }

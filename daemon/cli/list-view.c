@@ -63,9 +63,7 @@ static int counts_add(struct json_object *o, const DriveRecord *record) {
 static int drive_json(const Drive *d, const DriveRecord *record, struct json_object **ret) {
         _cleanup_(json_putp) struct json_object *o = NULL;
         int r;
-        const struct {
-                const char *key, *text;
-        } texts[] = {
+        const JsonText texts[] = {
                 { "name", d->name },
                 { "node", d->node },
                 { "model", d->model },
@@ -76,15 +74,9 @@ static int drive_json(const Drive *d, const DriveRecord *record, struct json_obj
                 { "identity", identity_kind_to_string(drive_identity_kind(d)) },
         };
 
-        o = json_object_new_object();
-        if (!o)
-                return -ENOMEM;
-
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                r = json_add_text(o, texts[i].key, texts[i].text);
-                if (r < 0)
-                        return r;
-        }
+        r = json_object_of_texts(texts, ELEMENTSOF(texts), &o);
+        if (r < 0)
+                return r;
 
         r = json_add_number(o, "size", d->size);
         if (r >= 0)

@@ -81,7 +81,6 @@ int plan_view_table(const DrivePlan *plans, size_t n, const SettingTable *t, Tab
 
 /* The shapes below are documented in drivekeep(1) and stay as they are; more keys may be added. */
 static int step_json(const Step *s, const SettingTable *t, struct json_object **ret) {
-        _cleanup_(json_putp) struct json_object *o = NULL;
         _cleanup_(step_view_done) StepView v = {};
         int r;
 
@@ -89,13 +88,7 @@ static int step_json(const Step *s, const SettingTable *t, struct json_object **
         if (r < 0)
                 return r;
 
-        o = json_object_new_object();
-        if (!o)
-                return -ENOMEM;
-
-        const struct {
-                const char *key, *text;
-        } texts[] = {
+        const JsonText texts[] = {
                 { "name", s->wish->name },
                 { "wanted", v.wanted },
                 { "present", v.present },
@@ -103,34 +96,19 @@ static int step_json(const Step *s, const SettingTable *t, struct json_object **
                 { "reason", s->reason[0] ? s->reason : NULL },
                 { "rule", v.rule },
         };
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                r = json_add_text(o, texts[i].key, texts[i].text);
-                if (r < 0)
-                        return r;
-        }
-
-        *ret = TAKE_PTR(o);
-        return 0;
+        return json_object_of_texts(texts, ELEMENTSOF(texts), ret);
 }
 
 static int drive_json(const DrivePlan *p, const SettingTable *t, struct json_object **ret) {
+        const JsonText texts[] = {
+                { "name", p->drive->name },     { "node", p->drive->node }, { "model", p->drive->model },
+                { "serial", p->drive->serial }, { "wwn", p->drive->wwn },
+        };
         _cleanup_(json_putp) struct json_object *o = NULL;
         struct json_object *settings;
         int r;
 
-        o = json_object_new_object();
-        if (!o)
-                return -ENOMEM;
-
-        r = json_add_text(o, "name", p->drive->name);
-        if (r >= 0)
-                r = json_add_text(o, "node", p->drive->node);
-        if (r >= 0)
-                r = json_add_text(o, "model", p->drive->model);
-        if (r >= 0)
-                r = json_add_text(o, "serial", p->drive->serial);
-        if (r >= 0)
-                r = json_add_text(o, "wwn", p->drive->wwn);
+        r = json_object_of_texts(texts, ELEMENTSOF(texts), &o);
         if (r < 0)
                 return r;
 

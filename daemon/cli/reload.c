@@ -19,14 +19,10 @@ static const struct argp argp = {
                "a file the old settings stay in force.",
 };
 
-static inline void bus_closep(sd_bus **bus) {
-        (void) sd_bus_flush_close_unref(*bus);
-}
-
 static int run(int argc, char *argv[]) {
         Options o = OPTIONS_DEFAULT;
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-        _cleanup_(bus_closep) sd_bus *bus = NULL;
+        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         int r;
 
         (void) argp_parse(&argp, argc, argv, 0, NULL, &o);

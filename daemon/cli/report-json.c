@@ -6,11 +6,8 @@
 
 /* The shapes below are documented in drivekeep(1) and stay as they are; more keys may be added. */
 static int setting_json(const SettingRecord *s, struct json_object **ret) {
-        _cleanup_(json_putp) struct json_object *o = NULL;
         char when[HUMAN_MAX];
-        const struct {
-                const char *key, *text;
-        } texts[] = {
+        const JsonText texts[] = {
                 { "name", s->name },
                 { "wanted", s->wanted },
                 { "before", s->before },
@@ -21,29 +18,14 @@ static int setting_json(const SettingRecord *s, struct json_object **ret) {
                 { "when", time_format_rfc3339(s->when, when) },
         };
 
-        o = json_object_new_object();
-        if (!o)
-                return -ENOMEM;
-
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                int r;
-
-                r = json_add_text(o, texts[i].key, texts[i].text);
-                if (r < 0)
-                        return r;
-        }
-
-        *ret = TAKE_PTR(o);
-        return 0;
+        return json_object_of_texts(texts, ELEMENTSOF(texts), ret);
 }
 
 static int drive_json(const DriveRecord *d, struct json_object **ret) {
         _cleanup_(json_putp) struct json_object *o = NULL;
         struct json_object *settings;
         int r;
-        const struct {
-                const char *key, *text;
-        } texts[] = {
+        const JsonText texts[] = {
                 { "name", d->name },
                 { "node", d->node },
                 { "model", d->model },
@@ -55,15 +37,9 @@ static int drive_json(const DriveRecord *d, struct json_object **ret) {
                 { "visit_reason", d->visit_reason },
         };
 
-        o = json_object_new_object();
-        if (!o)
-                return -ENOMEM;
-
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                r = json_add_text(o, texts[i].key, texts[i].text);
-                if (r < 0)
-                        return r;
-        }
+        r = json_object_of_texts(texts, ELEMENTSOF(texts), &o);
+        if (r < 0)
+                return r;
 
         settings = json_object_new_array();
         r = json_add(o, "settings", settings);

@@ -13,16 +13,8 @@
 #define OBJECT_PATH "/org/drivekeep1"
 #define INTERFACE "org.drivekeep1.Manager"
 
-static inline void message_unrefp(sd_bus_message **m) {
-        (void) sd_bus_message_unref(*m);
-}
-
-static inline void bus_closep(sd_bus **bus) {
-        (void) sd_bus_close_unref(*bus);
-}
-
 static int open_private(sd_bus **ret) {
-        _cleanup_(bus_closep) sd_bus *bus = NULL;
+        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
         int r;
 
         r = sd_bus_new(&bus);
@@ -44,7 +36,7 @@ int request_open(sd_bus **ret) {
 }
 
 int request_reload(sd_bus *bus, sd_bus_error *ret_error) {
-        _cleanup_(message_unrefp) sd_bus_message *m = NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         int r;
 
         r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE, "Reload");
@@ -56,7 +48,7 @@ int request_reload(sd_bus *bus, sd_bus_error *ret_error) {
 }
 
 int request_apply(sd_bus *bus, char *const *names, char ***ret_visited, sd_bus_error *ret_error) {
-        _cleanup_(message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
         int r;
 
         r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE, "Apply");

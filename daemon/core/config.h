@@ -83,6 +83,9 @@ typedef struct Wishes {
 int config_resolve(const Config *c, const Drive *d, bool on_battery, Wishes *ret);
 void wishes_done(Wishes *w);
 
+/* NULL: nobody asks for that setting. */
+Wish *wishes_find(const Wishes *w, const char *name);
+
 /* Whether what the machine runs on makes a difference to any drive. */
 bool config_uses_battery(const Config *c);
 

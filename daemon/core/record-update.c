@@ -48,14 +48,9 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
 }
 
 void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
-        for (size_t i = record->n_settings; i-- > 0;) {
-                bool wanted = false;
-
-                for (size_t k = 0; k < wishes->n_items && !wanted; k++)
-                        wanted = streq(wishes->items[k].name, record->settings[i].name);
-                if (!wanted)
+        for (size_t i = record->n_settings; i-- > 0;)
+                if (!wishes_find(wishes, record->settings[i].name))
                         drive_record_drop(record, i);
-        }
 }
 
 /* What need not be sent again as long as the drive keeps its power. */

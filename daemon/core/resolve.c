@@ -9,7 +9,7 @@ static void wish_done(Wish *w) {
         *w = (Wish){};
 }
 
-static Wish *find_wish(const Wishes *w, const char *name) {
+Wish *wishes_find(const Wishes *w, const char *name) {
         for (size_t i = 0; i < w->n_items; i++)
                 if (streq(w->items[i].name, name))
                         return &w->items[i];
@@ -44,7 +44,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
         Wish *wish;
         int r;
 
-        wish = find_wish(w, a->name);
+        wish = wishes_find(w, a->name);
         if (a->keep && !a->withheld) {
                 if (wish)
                         remove_wish(w, wish);
@@ -158,7 +158,7 @@ bool wishes_equal(const Wishes *a, const Wishes *b) {
                 return false;
 
         for (size_t i = 0; i < a->n_items; i++) {
-                const Wish *x = &a->items[i], *y = find_wish(b, x->name);
+                const Wish *x = &a->items[i], *y = wishes_find(b, x->name);
 
                 if (!y || x->withheld != y->withheld || (!x->withheld && !value_equal(&x->value, &y->value)))
                         return false;

@@ -8,7 +8,6 @@
 #include "sg-io.h"
 
 enum {
-        ATA_CMD_READ_LOG_EXT = 0x2F,
         ATA_CMD_SMART = 0xB0,
         ATA_CMD_STANDBY = 0xE2,
         ATA_CMD_IDLE = 0xE3,

@@ -310,11 +310,8 @@ int watched_update(Watched *w, Drive *drive) {
 static void tell_released(const Watched *w) {
         for (size_t i = 0; i < w->record->n_settings; i++) {
                 const SettingRecord *s = w->record->settings + i;
-                bool wanted = false;
 
-                for (size_t k = 0; k < w->wishes.n_items && !wanted; k++)
-                        wanted = streq(w->wishes.items[k].name, s->name);
-                if (!wanted)
+                if (!wishes_find(&w->wishes, s->name))
                         journal_log(LOG_NOTICE,
                                     "%s: nothing asks for %s any more; the drive keeps %s until it loses it.",
                                     w->drive->name, s->name, s->actual ?: strna(s->wanted));
