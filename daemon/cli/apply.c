@@ -8,11 +8,37 @@
 #include "report.h"
 #include "request.h"
 
-static const struct argp_option options[] = { OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} };
+typedef struct ApplyOptions {
+        Options common; /* options_parse()'s; first */
+        bool permanent;
+} ApplyOptions;
+
+enum {
+        OPTION_KEY_PERMANENT = 0x200,
+};
+
+static const struct argp_option options[] = {
+        { "permanent", OPTION_KEY_PERMANENT, NULL, 0,
+          "Also write what the drives keep over power cycles, and save what blocks with permanent = true name", 0 },
+        OPTION_JSON,
+        OPTION_STATE_DIR,
+        OPTION_HELP,
+        {},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state) {
+        ApplyOptions *o = state->input;
+
+        if (key != OPTION_KEY_PERMANENT)
+                return options_parse(key, argument, state);
+
+        o->permanent = true;
+        return 0;
+}
 
 static const struct argp argp = {
         .options = options,
-        .parser = options_parse,
+        .parser = parse,
         .args_doc = "[DRIVE...]",
         .doc = "Has drivekeep.service apply the settings of the drives now, waits for it, and shows what came of it."
                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives. "
@@ -75,25 +101,30 @@ static int show(const Options *o, char *const *names) {
 }
 
 static int run(int argc, char *argv[]) {
-        Options o = OPTIONS_DEFAULT;
+        ApplyOptions o = { .common = OPTIONS_DEFAULT };
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(records_done) Records records = {};
         _cleanup_(strv_freep) char **visited = NULL;
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_free_ bool *chosen = NULL;
         _cleanup_free_ char **names = NULL;
-        int r;
+        int opened, r;
 
-        o.takes_names = true;
+        o.common.takes_names = true;
         (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
 
-        r = records_read(o.state_dir, &records);
+        /* What stands in the way of asking is told after what is wrong with the question. */
+        opened = request_open(&bus);
+        if (opened >= 0)
+                (void) request_catch_up(bus);
+
+        r = records_read(o.common.state_dir, &records);
         if (r == -ENOENT)
                 return request_explain(r, &error);
         if (r < 0)
                 return r;
 
-        r = report_choose(&records, o.names, &chosen);
+        r = report_choose(&records, o.common.names, &chosen);
         if (r == -EINVAL)
                 return EXIT_BAD_INPUT;
         if (r < 0)
@@ -104,16 +135,14 @@ static int run(int argc, char *argv[]) {
                 return r;
 
         /* Asked for no drive in particular, the daemon visits all: also those that it has no record of yet. */
-        if (!o.names)
+        if (!o.common.names)
                 names[0] = NULL;
 
-        r = request_open(&bus);
-        if (r >= 0)
-                r = request_apply(bus, names, &visited, &error);
+        r = opened < 0 ? opened : request_apply(bus, names, o.permanent, &visited, &error);
         if (r < 0)
                 return request_explain(r, &error);
 
-        return show(&o, o.names ? names : visited);
+        return show(&o.common, o.common.names ? names : visited);
 }
 
 const Verb verb_apply = {

@@ -1,48 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <systemd/sd-bus.h>
-
 #include "check-running.h"
-#include "macro.h"
-
-/* systemd's own socket: it answers root with and without a bus. */
-static int open_pid1(sd_bus **ret) {
-        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
-        int r;
-
-        r = sd_bus_new(&bus);
-        if (r >= 0)
-                r = sd_bus_set_address(bus, "unix:path=/run/systemd/private");
-        if (r >= 0)
-                r = sd_bus_start(bus);
-        if (r < 0)
-                return r;
-
-        *ret = TAKE_PTR(bus);
-        return 0;
-}
+#include "unit-status.h"
 
 int check_running(char **ret_unit) {
         _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
-        const char *name, *description, *load, *active, *sub, *following, *path, *job_type, *job_path;
-        uint32_t job;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
+        static char *const any_state[] = { NULL };
+        UnitStatus u;
         int r;
 
-        r = open_pid1(&bus);
+        r = systemd_open_private(&bus);
         if (r >= 0)
-                r = sd_bus_call_method(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
-                                       "org.freedesktop.systemd1.Manager", "ListUnitsByPatterns", NULL, &reply, "asas",
-                                       0, 2, "systemd-fsck@*.service", "systemd-fsck-*.service");
+                r = sd_bus_message_new_method_call(bus, &m, SYSTEMD_DESTINATION, SYSTEMD_MANAGER_PATH,
+                                                   SYSTEMD_MANAGER_INTERFACE, "ListUnitsByPatterns");
         if (r >= 0)
-                r = sd_bus_message_enter_container(reply, 'a', "(ssssssouso)");
+                r = sd_bus_message_append_strv(m, (char **) any_state);
+        if (r >= 0)
+                r = sd_bus_message_append_strv(m, (char **) fsck_unit_patterns);
+        if (r >= 0)
+                r = sd_bus_call(bus, m, 0, NULL, &reply);
+        if (r >= 0)
+                r = sd_bus_message_enter_container(reply, 'a', UNIT_STATUS_SIGNATURE);
 
-        while (r >= 0 && (r = sd_bus_message_read(reply, "(ssssssouso)", &name, &description, &load, &active, &sub,
-                                                  &following, &path, &job, &job_type, &job_path)) > 0) {
-                if (job == 0 && !streq(active, "activating") && !streq(active, "deactivating"))
+        while (r >= 0 && (r = unit_status_read(reply, &u)) > 0) {
+                if (!unit_status_is_pending(&u))
                         continue;
 
-                *ret_unit = strdup(name);
+                *ret_unit = strdup(u.name);
                 return *ret_unit ? 1 : -ENOMEM;
         }
 

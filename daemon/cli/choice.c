@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <err.h>
 #include <limits.h>
 #include <stdio.h>
 
 #include "choice.h"
 #include "text.h"
+#include "warning.h"
 
 /* The directory in sysfs, with all links resolved. */
 static char *sysfs_directory(const char *name, const char *root) {
@@ -44,7 +44,11 @@ static char *node_name(const char *path, const char *root) {
                 return NULL;
 
         name = strdup(node + strlen(dev));
-        for (char *p = name; p && (p = strchr(p, '/'));) /* /dev/cciss/c0d0 is cciss!c0d0 to the kernel */
+        if (!name)
+                return NULL;
+
+        /* /dev/cciss/c0d0 is cciss!c0d0 to the kernel. */
+        for (char *p = strchr(name, '/'); p; p = strchr(p, '/'))
                 *p = '!';
         return name;
 }
@@ -133,9 +137,10 @@ int candidates_choose(const Candidate *candidates, size_t n, char *const *argume
                 }
 
                 if (r == -ENOTUNIQ)
-                        warnx("'%s' is the number of more than one drive; name the drive by its node", *arguments);
+                        warn_escaped("'%s' is the number of more than one drive; name the drive by its node",
+                                     *arguments);
                 else
-                        warnx("'%s' is no drive that drivekeep knows; 'drivekeep list' shows them", *arguments);
+                        warn_escaped("'%s' is no drive that drivekeep knows; 'drivekeep list' shows them", *arguments);
                 bad = true;
         }
 
@@ -144,4 +149,21 @@ int candidates_choose(const Candidate *candidates, size_t n, char *const *argume
 
         *ret = TAKE_PTR(chosen);
         return 0;
+}
+
+int drives_choose(Drive *const *drives, size_t n, char *const *arguments, bool **ret) {
+        _cleanup_free_ Candidate *candidates = NULL;
+
+        candidates = calloc(MAX(n, 1U), sizeof *candidates);
+        if (!candidates)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < n; i++)
+                candidates[i] = (Candidate){
+                        .name = drives[i]->name,
+                        .serial = drives[i]->serial,
+                        .wwn = drives[i]->wwn,
+                };
+
+        return candidates_choose(candidates, n, arguments, "", ret);
 }

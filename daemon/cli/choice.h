@@ -4,7 +4,7 @@
 /* Which drives the user means by DRIVE…: a kernel name, a node or any link to it, a partition of it, a serial number or
  * a WWN. */
 
-#include "macro.h"
+#include "drive.h"
 
 /* A drive that can be meant. Borrowed strings; serial and wwn may be NULL. */
 typedef struct Candidate {
@@ -15,6 +15,12 @@ typedef struct Candidate {
  * -ENOTUNIQ: several have that serial number or WWN. */
 int candidate_find(const Candidate *candidates, size_t n, const char *argument, const char *root, size_t *ret);
 
+#define NO_DRIVES \
+        "there is no drive that udev has marked for drivekeep; 'udevadm trigger --subsystem-match=block' has it look again after an installation"
+
 /* One bool per candidate: meant or not; all of them when `arguments` (NULL-terminated) is NULL. -EINVAL: at least one
  * argument means no drive or more than one, and each has been told on stderr. The caller frees *ret. */
 int candidates_choose(const Candidate *candidates, size_t n, char *const *arguments, const char *root, bool **ret);
+
+/* The same for drives that are here. */
+int drives_choose(Drive *const *drives, size_t n, char *const *arguments, bool **ret);

@@ -70,6 +70,8 @@ static int drive_json(const Drive *d, const DriveRecord *record, struct json_obj
                 { "serial", d->serial },
                 { "wwn", d->wwn },
                 { "firmware", d->firmware },
+                { "dock_model", d->dock_model },
+                { "dock_serial", d->dock_serial },
                 { "transport", transport_to_string(d->transport) },
                 { "identity", identity_kind_to_string(drive_identity_kind(d)) },
         };

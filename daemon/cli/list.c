@@ -5,6 +5,7 @@
 
 #include <err.h>
 
+#include "choice.h"
 #include "inventory.h"
 #include "list-view.h"
 #include "options.h"
@@ -26,17 +27,19 @@ static int run(int argc, char *argv[]) {
 
         (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
 
-        r = inventory_read(&inventory);
+        r = inventory_read(NULL, &inventory);
         if (r < 0)
                 return r;
 
         r = records_read(o.state_dir, &records);
         if (r < 0 && r != -ENOENT)
                 return r;
+        r = records_reveal(&records, inventory.drives, inventory.n_drives);
+        if (r < 0)
+                return r;
 
         if (inventory.n_drives == 0)
-                warnx("there is no drive that udev has marked for drivekeep; 'udevadm trigger --subsystem-match=block' "
-                      "has it look again after an installation");
+                warnx(NO_DRIVES);
 
         r = list_view_print(inventory.drives, inventory.n_drives, &records, o.json);
         return r < 0 ? r : EXIT_WANTED;

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "options.h"
+#include "text.h"
+#include "verb.h"
+
+const char *const *options_roots(const Options *o) {
+        static const char *const system_roots[] = { "/etc", "/run", "/usr/lib", NULL };
+
+        return o->n_roots > 0 ? o->roots : system_roots;
+}
 
 error_t options_parse(int key, char *argument, struct argp_state *state) {
         Options *o = state->input;
@@ -14,6 +22,17 @@ error_t options_parse(int key, char *argument, struct argp_state *state) {
                 return 0;
         case 'h':
                 argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+                return 0;
+        case OPTION_KEY_CONFIG_ROOT:
+                /* Mistyped, it would pass for a system that wants nothing. */
+                if (access(argument, F_OK) < 0) {
+                        _cleanup_free_ char *shown = text_escape(argument, NULL);
+
+                        argp_failure(state, EXIT_BAD_INPUT, errno, "--config-root=%s", strna(shown));
+                } else if (o->n_roots == CONFIG_ROOTS_MAX)
+                        argp_error(state, "there may be no more than %u of --config-root", CONFIG_ROOTS_MAX);
+                else
+                        o->roots[o->n_roots++] = argument;
                 return 0;
         case ARGP_KEY_ARGS:
                 if (!o->takes_names)

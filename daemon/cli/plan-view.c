@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "color.h"
 #include "human.h"
 #include "json-add.h"
 #include "plan-view.h"
@@ -49,7 +50,7 @@ int plan_view_table(const DrivePlan *plans, size_t n, const SettingTable *t, Tab
                 { .name = "SETTING" },
                 { .name = "WANTED" },
                 { .name = "PRESENT" },
-                { .name = "ACTION" },
+                { .name = "ACTION", .color = verdict_color },
                 { .name = "RULE", .wrap = true },
         };
         /* clang-format on */

@@ -4,7 +4,9 @@
 
 #include <err.h>
 #include <systemd/sd-id128.h>
+#include <time.h>
 
+#include "activity.h"
 #include "check-running.h"
 #include "choice.h"
 #include "inventory.h"
@@ -16,19 +18,20 @@
 #include "text.h"
 #include "visit.h"
 
-#define CONFIG_ROOTS_MAX 8U
-
 typedef struct PlanOptions {
-        Options common; /* first: options_parse() sees only this */
-        const char *roots[CONFIG_ROOTS_MAX + 1];
-        size_t n_roots;
+        Options common; /* options_parse()'s; first */
+        bool permanent;
 } PlanOptions;
 
+enum {
+        OPTION_KEY_PERMANENT = 0x200,
+};
+
 static const struct argp_option options[] = {
+        { "permanent", OPTION_KEY_PERMANENT, NULL, 0, "What 'drivekeep apply --permanent' would write", 0 },
         OPTION_JSON,
         OPTION_STATE_DIR,
-        { "config-root", OPTION_KEY_CONFIG_ROOT, "DIR", 0,
-          "Read DIR/drivekeep instead of that of /etc, /run and /usr/lib; given again: what stands first masks", 0 },
+        OPTION_CONFIG_ROOT,
         OPTION_HELP,
         {},
 };
@@ -36,13 +39,10 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *argument, struct argp_state *state) {
         PlanOptions *o = state->input;
 
-        if (key != OPTION_KEY_CONFIG_ROOT)
+        if (key != OPTION_KEY_PERMANENT)
                 return options_parse(key, argument, state);
 
-        if (o->n_roots == CONFIG_ROOTS_MAX)
-                argp_error(state, "there may be no more than %u of --config-root", CONFIG_ROOTS_MAX);
-        else
-                o->roots[o->n_roots++] = argument;
+        o->permanent = true;
         return 0;
 }
 
@@ -80,62 +80,64 @@ static int complaints_print(const Complaints *c) {
         return 0;
 }
 
-static int choose(const Inventory *inventory, char *const *names, bool **ret) {
-        _cleanup_free_ Candidate *candidates = NULL;
-
-        candidates = calloc(MAX(inventory->n_drives, 1U), sizeof *candidates);
-        if (!candidates)
-                return -ENOMEM;
-
-        for (size_t i = 0; i < inventory->n_drives; i++) {
-                const Drive *d = inventory->drives[i];
-
-                candidates[i] = (Candidate){ .name = d->name, .serial = d->serial, .wwn = d->wwn };
-        }
-
-        return candidates_choose(candidates, inventory->n_drives, names, "", ret);
-}
-
-/* What the service has sent and nobody can read, it would not send again; without its records, it would. */
-static int read_memories(const Records *records, const DrivePlan *p, Memory **ret) {
-        const DriveRecord *record = records_find(records, p->drive->name);
+/* The service's record of this attach of the drive, or NULL. */
+static const DriveRecord *find_record(const Records *records, const Drive *drive) {
+        const DriveRecord *record = records_find(records, drive->name);
         char boot_id[SD_ID128_STRING_MAX];
         sd_id128_t boot;
 
         if (!record || sd_id128_get_boot(&boot) < 0 ||
-            !drive_record_continues(record, p->drive, sd_id128_to_string(boot, boot_id))) {
-                *ret = NULL;
-                return 0;
-        }
-
-        return drive_record_memories(record, &p->wishes, ret);
+            !drive_record_continues(record, drive, sd_id128_to_string(boot, boot_id)))
+                return NULL;
+        return record;
 }
 
-static int plan_make(const Records *records, const Config *config, bool on_battery, DrivePlan *p) {
+static bool drive_is_active(const DriveRecord *record, const Drive *drive) {
+        struct timespec now;
+        uint64_t used;
+
+        (void) clock_gettime(CLOCK_MONOTONIC, &now);
+        return activity_read(drive->syspath, &used) >= 0 &&
+               drive_record_in_use(record, used, (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000);
+}
+
+static bool drive_is_deaf(const DriveRecord *record, const Drive *drive) {
+        uint64_t used;
+
+        return activity_read(drive->syspath, &used) >= 0 && drive_record_is_deaf(record, used);
+}
+
+static int plan_make(const Records *records, const Config *config, bool on_battery, bool permanent, DrivePlan *p) {
+        const DriveRecord *record = find_record(records, p->drive);
         _cleanup_free_ Memory *memories = NULL;
         int r;
 
         r = config_resolve(config, p->drive, on_battery, &p->wishes);
-        if (r >= 0)
-                r = read_memories(records, p, &memories);
+        /* What the service has sent and nobody can read, it would not send again; without its records, it would. */
+        if (r >= 0 && record)
+                r = drive_record_memories(record, &p->wishes, &memories);
         if (r < 0)
                 return r;
 
-        const Visit v = { .drive = p->drive, .wishes = &p->wishes, .memories = memories, .settings = &all_settings };
+        const Visit v = { .drive = p->drive,
+                          .wishes = &p->wishes,
+                          .memories = memories,
+                          .bridge = record ? &record->bridge : NULL,
+                          .settings = &all_settings,
+                          .permanent = permanent,
+                          .active = drive_is_active(record, p->drive),
+                          .deaf = drive_is_deaf(record, p->drive) };
         return visit_dry_run(&v, &p->plan);
 }
 
-static int plans_make(const Inventory *inventory, const bool *chosen, const Config *config, const char *state_dir,
-                      Plans *ret) {
+static int plans_make(const Inventory *inventory, const bool *chosen, const Config *config, const Records *records,
+                      bool permanent, Plans *ret) {
         _cleanup_(plans_done) Plans plans = {};
-        _cleanup_(records_done) Records records = {};
         int on_battery;
 
         on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR);
         if (on_battery < 0)
                 return on_battery;
-
-        (void) records_read(state_dir, &records);
 
         plans.items = calloc(MAX(inventory->n_drives, 1U), sizeof *plans.items);
         if (!plans.items)
@@ -150,7 +152,7 @@ static int plans_make(const Inventory *inventory, const bool *chosen, const Conf
 
                 p->drive = inventory->drives[i];
                 plans.n_items++;
-                r = plan_make(&records, config, on_battery, p);
+                r = plan_make(records, config, on_battery, permanent, p);
                 if (r == -ENOMEM)
                         return r;
                 if (r < 0) {
@@ -165,11 +167,11 @@ static int plans_make(const Inventory *inventory, const bool *chosen, const Conf
 }
 
 static int run(int argc, char *argv[]) {
-        static const char *const default_roots[] = { "/etc", "/run", "/usr/lib", NULL };
         PlanOptions o = { .common = { .state_dir = STATE_DIR, .takes_names = true } };
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(config_freep) Config *config = NULL;
         _cleanup_(plans_done) Plans plans = {};
+        _cleanup_(records_done) Records records = {};
         _cleanup_free_ bool *chosen = NULL;
         _cleanup_free_ char *unit = NULL;
         int r;
@@ -192,21 +194,30 @@ static int run(int argc, char *argv[]) {
 
         r = config_new(&config);
         if (r >= 0)
-                r = config_load(config, &all_settings, o.n_roots > 0 ? o.roots : default_roots);
+                r = config_load(config, &all_settings, options_roots(&o.common));
         if (r >= 0)
                 r = complaints_print(&config->complaints);
         if (r >= 0)
-                r = inventory_read(&inventory);
+                r = inventory_read(NULL, &inventory);
+        if (r < 0)
+                return r;
+        (void) records_read(o.common.state_dir, &records);
+        r = records_reveal(&records, inventory.drives, inventory.n_drives);
         if (r < 0)
                 return r;
 
-        r = choose(&inventory, o.common.names, &chosen);
+        r = drives_choose(inventory.drives, inventory.n_drives, o.common.names, &chosen);
         if (r == -EINVAL)
                 return EXIT_BAD_INPUT;
         if (r < 0)
                 return r;
 
-        r = plans_make(&inventory, chosen, config, o.common.state_dir, &plans);
+        if (inventory.n_drives == 0)
+                warnx(NO_DRIVES);
+        else if (config->n_files == 0 && config->complaints.n_errors == 0)
+                warnx("there is no configuration, so nothing is ever written");
+
+        r = plans_make(&inventory, chosen, config, &records, o.permanent, &plans);
         if (r >= 0)
                 r = plan_view_print(plans.items, plans.n_items, &all_settings, o.common.json);
         if (r < 0)

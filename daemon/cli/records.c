@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <dirent.h>
-#include <err.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "drive.h"
+#include "record-file.h"
 #include "records.h"
+#include "warning.h"
 
 static void closedirp(DIR **d) {
         if (*d)
@@ -18,49 +18,13 @@ static bool file_is_none(const char *name) {
         return name[0] == '.' || name[strlen(name) - 1] == '~';
 }
 
-/* One file, whole. A link, a pipe or anything else that is no regular file is none of the daemon's. */
-static int file_read(int dir_fd, const char *name, char **ret, size_t *ret_size) {
-        _cleanup_free_ char *text = NULL;
-        _cleanup_close_ int fd = -EBADF;
-        struct stat st;
-        size_t size = 0;
-
-        fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-        if (fd < 0)
-                return -errno;
-        if (fstat(fd, &st) < 0)
-                return -errno;
-        if (!S_ISREG(st.st_mode) || st.st_size > (off_t) RECORD_MAX_BYTES)
-                return -EBADMSG;
-
-        /* One byte more than there may be, so that a file that grew is seen to be too big. */
-        text = malloc(RECORD_MAX_BYTES + 1);
-        if (!text)
-                return -ENOMEM;
-
-        for (;;) {
-                ssize_t n;
-
-                n = read(fd, text + size, RECORD_MAX_BYTES + 1 - size);
-                if (n < 0)
-                        return -errno;
-                if (n == 0)
-                        break;
-                size += (size_t) n;
-        }
-
-        *ret = TAKE_PTR(text);
-        *ret_size = size;
-        return 0;
-}
-
 static int record_read(int dir_fd, const char *name, DriveRecord **ret) {
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
         _cleanup_free_ char *text = NULL;
         size_t size = 0;
         int r;
 
-        r = file_read(dir_fd, name, &text, &size);
+        r = record_file_read(dir_fd, name, RECORD_MAX_BYTES, &text, &size);
         if (r < 0)
                 return r;
 
@@ -121,8 +85,8 @@ int records_read(const char *dir, Records *ret) {
                 if (r == -ENOMEM)
                         return r;
                 if (r < 0) {
-                        warnx("%s/%s cannot be read (%s); restart drivekeep.service to have it written anew", dir,
-                              entry->d_name, strerror(-r));
+                        warn_escaped("%s/%s cannot be read (%s); restart drivekeep.service to have it written anew",
+                                     dir, entry->d_name, strerror(-r));
                         records.n_damaged++;
                         continue;
                 }
@@ -146,6 +110,21 @@ void records_done(Records *r) {
                 (void) drive_record_free(r->items[i]);
         free(r->items);
         *r = (Records){};
+}
+
+int records_reveal(const Records *records, Drive *const *drives, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+                const DriveRecord *record = records_find(records, drives[i]->name);
+                int r;
+
+                if (!record || !drive_record_continues(record, drives[i], record->boot_id))
+                        continue;
+                r = drive_record_reveal(record, drives[i]);
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
 }
 
 DriveRecord *records_find(const Records *r, const char *name) {

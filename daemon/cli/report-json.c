@@ -6,7 +6,7 @@
 
 /* The shapes below are documented in drivekeep(1) and stay as they are; more keys may be added. */
 static int setting_json(const SettingRecord *s, struct json_object **ret) {
-        char when[HUMAN_MAX];
+        char when[HUMAN_MAX], drift_when[HUMAN_MAX];
         const JsonText texts[] = {
                 { "name", s->name },
                 { "wanted", s->wanted },
@@ -16,6 +16,9 @@ static int setting_json(const SettingRecord *s, struct json_object **ret) {
                 { "reason", s->reason },
                 { "rule", s->rule },
                 { "when", time_format_rfc3339(s->when, when) },
+                { "drift_from", s->drift_from },
+                { "drift_to", s->drift_to },
+                { "drift_when", time_format_rfc3339(s->drift_when, drift_when) },
         };
 
         return json_object_of_texts(texts, ELEMENTSOF(texts), ret);
@@ -31,6 +34,8 @@ static int drive_json(const DriveRecord *d, struct json_object **ret) {
                 { "model", d->model },
                 { "serial", d->serial },
                 { "wwn", d->wwn },
+                { "dock_model", d->dock_model },
+                { "dock_serial", d->dock_serial },
                 { "identity", d->identity },
                 { "state", drive_state_to_string(d->state) },
                 { "waiting_for", d->waiting_for },

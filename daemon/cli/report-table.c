@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 
+#include "color.h"
 #include "human.h"
 #include "report.h"
 #include "table.h"
@@ -14,7 +15,7 @@ int report_table(const Records *records, const bool *chosen, uint64_t now, Table
                 { .name = "SETTING" },
                 { .name = "WANTED" },
                 { .name = "ACTUAL" },
-                { .name = "VERDICT" },
+                { .name = "VERDICT", .color = verdict_color },
                 { .name = "WHEN" },
                 { .name = "RULE", .wrap = true },
         };
@@ -109,6 +110,13 @@ static int identity_note_print(FILE *f, const DriveRecord *d) {
         return 0;
 }
 
+static int dock_note_print(FILE *f, const DriveRecord *d) {
+        if (!d->dock_model && !d->dock_serial)
+                return 0;
+        return note_print(f, "%s: %s (serial %s), behind the USB bridge %s (serial %s)", d->name, strna(d->model),
+                          strna(d->serial), strna(d->dock_model), strna(d->dock_serial));
+}
+
 int report_notes(const Records *records, const bool *chosen, FILE *f) {
         for (size_t i = 0; i < records->n_items; i++) {
                 const DriveRecord *d = records->items[i];
@@ -119,15 +127,24 @@ int report_notes(const Records *records, const bool *chosen, FILE *f) {
 
                 r = state_note_print(f, d);
                 if (r >= 0)
+                        r = dock_note_print(f, d);
+                if (r >= 0)
                         r = identity_note_print(f, d);
                 if (r < 0)
                         return r;
 
                 for (size_t j = 0; j < d->n_settings; j++) {
-                        if (!d->settings[j].reason)
-                                continue;
+                        const SettingRecord *s = d->settings + j;
+                        char when[HUMAN_MAX];
 
-                        r = note_print(f, "%s %s: %s", d->name, d->settings[j].name, d->settings[j].reason);
+                        r = 0;
+                        if (s->reason)
+                                r = note_print(f, "%s %s: %s", d->name, s->name, s->reason);
+                        if (r >= 0 && s->drift_to)
+                                r = note_print(f,
+                                               "%s %s: something changed it from %s to %s, noticed at %s; 'drivekeep check' names programs that do",
+                                               d->name, s->name, strna(s->drift_from), s->drift_to,
+                                               strna(time_format_rfc3339(s->drift_when, when)));
                         if (r < 0)
                                 return r;
                 }

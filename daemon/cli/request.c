@@ -35,23 +35,52 @@ int request_open(sd_bus **ret) {
         return sd_bus_open_system(ret);
 }
 
-int request_reload(sd_bus *bus, sd_bus_error *ret_error) {
+/* A method that is told nothing; what it answers is of no interest. */
+static int request_plain(sd_bus *bus, const char *method, sd_bus_error *ret_error) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         int r;
 
-        r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE, "Reload");
+        r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE, method);
         if (r >= 0)
                 r = sd_bus_message_set_auto_start(m, false);
-        if (r < 0)
-                return r;
-        return sd_bus_call(bus, m, 0, ret_error, NULL);
+        return r < 0 ? r : sd_bus_call(bus, m, 0, ret_error, NULL);
 }
 
-int request_apply(sd_bus *bus, char *const *names, char ***ret_visited, sd_bus_error *ret_error) {
+int request_catch_up(sd_bus *bus) {
+        return request_plain(bus, "ListDrives", NULL);
+}
+
+int request_reload(sd_bus *bus, sd_bus_error *ret_error) {
+        return request_plain(bus, "Reload", ret_error);
+}
+
+int request_release(sd_bus *bus, const char *name, const char *setting, unsigned *ret_n, sd_bus_error *ret_error) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
+        uint32_t n;
+        int r;
+
+        r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE, "Release");
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(m, false);
+        if (r >= 0)
+                r = sd_bus_message_append(m, "ss", name, setting ?: "");
+        if (r >= 0)
+                r = sd_bus_call(bus, m, 0, ret_error, &reply);
+        if (r >= 0)
+                r = sd_bus_message_read(reply, "u", &n);
+        if (r < 0)
+                return r;
+
+        *ret_n = n;
+        return 0;
+}
+
+int request_apply(sd_bus *bus, char *const *names, bool permanent, char ***ret_visited, sd_bus_error *ret_error) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
         int r;
 
-        r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE, "Apply");
+        r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE,
+                                           permanent ? "ApplyPermanent" : "Apply");
         if (r < 0)
                 return r;
 

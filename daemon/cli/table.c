@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <iconv.h>
 #include <libsmartcols.h>
 #include <stdio.h>
 #include <wchar.h>
 
+#include "color.h"
 #include "table.h"
 #include "text.h"
 
@@ -11,6 +13,7 @@ struct Table {
         struct libscols_table *scols;
         const Column *columns;
         size_t n_columns;
+        size_t width; /* as it was rendered last */
 };
 
 Table *table_free(Table *t) {
@@ -52,6 +55,35 @@ int table_new(const Column *columns, size_t n_columns, Table **ret) {
         return 0;
 }
 
+/* Into the characters that this locale has ("..." for "…"): the library loops for ever over a long cell with bytes that
+ * are no characters there. *text is replaced. */
+static int locale_adapt(char **text) {
+        _cleanup_free_ char *adapted = NULL;
+        size_t n = strlen(*text), left = 4 * n + 1;
+        char *in = *text, *out;
+        iconv_t ic;
+        size_t r;
+
+        if (mbstowcs(NULL, *text, 0) != (size_t) -1)
+                return 0;
+
+        out = adapted = calloc(1, left + 1);
+        if (!adapted)
+                return -ENOMEM;
+
+        ic = iconv_open("ASCII//TRANSLIT", "UTF-8");
+        if (ic == (iconv_t) -1)
+                return -errno;
+        r = iconv(ic, &in, &n, &out, &left);
+        (void) iconv_close(ic);
+        if (r == (size_t) -1)
+                return -errno;
+
+        free(*text);
+        *text = TAKE_PTR(adapted);
+        return 0;
+}
+
 int table_add(Table *t, const char *const *cells) {
         struct libscols_line *line;
 
@@ -67,7 +99,13 @@ int table_add(Table *t, const char *const *cells) {
                 if (!escaped)
                         return -ENOMEM;
 
+                r = locale_adapt(&escaped);
+                if (r < 0)
+                        return r;
+
                 r = scols_line_set_data(line, i, escaped);
+                if (r >= 0 && t->columns[i].color)
+                        r = scols_cell_set_color(scols_line_get_cell(line, i), t->columns[i].color(escaped));
                 if (r < 0)
                         return r;
         }
@@ -104,6 +142,7 @@ static int table_render(Table *t, size_t width, char **text) {
         int r;
 
         free(TAKE_PTR(*text));
+        t->width = width;
 
         r = scols_table_set_termforce(t->scols, width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
         if (r < 0)
@@ -165,12 +204,33 @@ int table_format(Table *t, size_t width, char **ret) {
         return 0;
 }
 
-int table_print(Table *t) {
+/* Of the width that was found to fit: escape sequences take no room. */
+int table_format_colored(Table *t, size_t width, char **ret) {
         _cleanup_free_ char *text = NULL;
         int r;
 
+        r = table_format(t, width, &text);
+        if (r >= 0)
+                r = scols_table_enable_colors(t->scols, 1);
+        if (r >= 0)
+                r = table_render(t, t->width, &text);
+        if (r >= 0)
+                r = scols_table_enable_colors(t->scols, 0);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(text);
+        return 0;
+}
+
+int table_print(Table *t) {
+        _cleanup_free_ char *text = NULL;
+        size_t width;
+        int r;
+
         /* A new table has the width of the terminal from the library. */
-        r = table_format(t, isatty(STDOUT_FILENO) ? scols_table_get_termwidth(t->scols) : 0, &text);
+        width = isatty(STDOUT_FILENO) ? scols_table_get_termwidth(t->scols) : 0;
+        r = color_is_welcome(STDOUT_FILENO) ? table_format_colored(t, width, &text) : table_format(t, width, &text);
         if (r < 0)
                 return r;
 

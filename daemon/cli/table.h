@@ -11,6 +11,9 @@ typedef struct Column {
         bool right;  /* numbers */
         bool wrap;   /* long cells: broken over lines before others are */
         bool spared; /* left out when there is no room */
+
+        /* The name of a colour for this cell, or NULL; nothing that its text does not say. */
+        const char *(*color)(const char *cell);
 } Column;
 
 typedef struct Table Table;
@@ -26,5 +29,6 @@ int table_add(Table *t, const char *const *cells);
 /* The whole table as text that fits into `width` columns, 0: as wide as it is. Without a newline at its
  * end; empty when there is no row. The caller frees it. */
 int table_format(Table *t, size_t width, char **ret);
+int table_format_colored(Table *t, size_t width, char **ret);
 
-int table_print(Table *t); /* to stdout */
+int table_print(Table *t); /* to stdout, in colour where that is welcome */

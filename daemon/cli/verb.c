@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "verb.h"
+#include "warning.h"
 
 /* clang-format off */
 static const Verb *const verbs[] = {
@@ -12,7 +13,13 @@ static const Verb *const verbs[] = {
         &verb_status,
         &verb_plan,
         &verb_apply,
+        &verb_release,
         &verb_reload,
+        &verb_check,
+        &verb_explain,
+        &verb_show,
+        &verb_settings,
+        &verb_import,
 };
 /* clang-format on */
 
@@ -79,7 +86,7 @@ int verb_dispatch(int argc, char *argv[]) {
 
         verb = verb_find(argv[first]);
         if (!verb) {
-                warnx("there is no command '%s'; 'drivekeep --help' lists them", argv[first]);
+                warn_escaped("there is no command '%s'; 'drivekeep --help' lists them", argv[first]);
                 return EXIT_BAD_INPUT;
         }
 

@@ -22,7 +22,8 @@ typedef struct Verb {
         int (*run)(int argc, char *argv[]);
 } Verb;
 
-extern const Verb verb_apply, verb_list, verb_plan, verb_reload, verb_status;
+extern const Verb verb_apply, verb_check, verb_explain, verb_import, verb_list, verb_plan, verb_release, verb_reload,
+                verb_settings, verb_show, verb_status;
 
 /* The whole command: finds the verb, runs it, and returns the exit status. */
 int verb_dispatch(int argc, char *argv[]);

@@ -2,24 +2,51 @@
 
 #include "config-block.h"
 #include "config-hidden.h"
+#include "config-option.h"
 #include "config-parse.h"
 #include "nearest.h"
 
 #define KEY_MATCH "match"
-#define KEY_ALLOW_DANGEROUS "allow_dangerous"
+
+/* What a block says of itself as a whole. */
+static const struct {
+        const char *name;
+        size_t offset;  /* a bool of Block */
+        bool narrowing; /* without it the block would be for more drives, or do more to them */
+} block_options[] = {
+        { "allow_dangerous", offsetof(Block, allow_dangerous), false },
+        { "permanent", offsetof(Block, permanent), false },
+        { "wake", offsetof(Block, wake), false },
+        { "only_in_raid", offsetof(Block, only_in_raid), true },
+};
+
+/* Its index, or -1. */
+static int find_option(const char *name) {
+        for (size_t i = 0; i < ELEMENTSOF(block_options); i++)
+                if (streq(name, block_options[i].name))
+                        return (int) i;
+
+        return -1;
+}
 
 /* What a block has besides settings. */
 static bool is_own_key(const char *name) {
-        return streq(name, KEY_MATCH) || streq(name, KEY_ALLOW_DANGEROUS) || streq(name, CONFIG_ON_BATTERY);
+        return streq(name, KEY_MATCH) || find_option(name) >= 0 || streq(name, CONFIG_ON_BATTERY);
 }
+
+/* How an assignment was written. */
+typedef struct Origin {
+        const Setting *row; /* by this key, perhaps an alias … */
+        size_t token;       /* … here */
+} Origin;
 
 typedef struct BlockReader {
         ConfigText *text;
         const SettingTable *table;
         const Section *section;
         Block block;
-        const Setting **rows; /* of block.assignments: the keys as they were written */
-        bool obscure;         /* there is something, perhaps a setting's name, that means nothing */
+        Origin *origins; /* of block.assignments */
+        bool obscure;    /* there is something, perhaps a setting's name, that means nothing */
         bool match_known;
         bool match_meant;      /* there is something that was to be a match, and was complained about */
         size_t battery;        /* the name of on_battery = { … }; 0: there is none */
@@ -28,7 +55,7 @@ typedef struct BlockReader {
 
 static void block_reader_done(BlockReader *b) {
         block_done(&b->block);
-        free(b->rows);
+        free(b->origins);
 }
 
 /* The one that `a` would be the second of. */
@@ -43,21 +70,21 @@ static Assignment *find_assignment(BlockReader *b, const Assignment *a) {
         return NULL;
 }
 
-static int add_assignment(BlockReader *b, const Assignment *a, const Setting *row) {
+static int add_assignment(BlockReader *b, const Assignment *a, const Setting *row, const Statement *st) {
         Assignment *assignments;
-        const Setting **rows;
+        Origin *origins;
 
         assignments = reallocarray(b->block.assignments, b->block.n_assignments + 1, sizeof(Assignment));
         if (!assignments)
                 return -ENOMEM;
         b->block.assignments = assignments;
 
-        rows = reallocarray(b->rows, b->block.n_assignments + 1, sizeof(Setting *));
-        if (!rows)
+        origins = reallocarray(b->origins, b->block.n_assignments + 1, sizeof(Origin));
+        if (!origins)
                 return -ENOMEM;
-        b->rows = rows;
+        b->origins = origins;
 
-        rows[b->block.n_assignments] = row;
+        origins[b->block.n_assignments] = (Origin){ .row = row, .token = st->name };
         assignments[b->block.n_assignments++] = *a;
         return 0;
 }
@@ -66,6 +93,7 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, const 
         return (Assignment){
                 .name = setting_state(row),
                 .value.type = row->range.type,
+                .optical = row->backend == BACKEND_OPTICAL,
                 .on_battery = st->battery > 0 || (row->flags & SETTING_ON_BATTERY),
                 .line = b->text->tokens[st->name].line,
                 .column = b->text->tokens[st->name].column,
@@ -74,7 +102,7 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, const 
 
 static int read_setting(BlockReader *b, const Setting *row, const Statement *st) {
         Assignment a = assignment_of(b, row, st), *before;
-        const Setting **before_row;
+        Origin *origin;
         int r;
 
         r = statement_read_value(b->text, st, row->name, &row->range, &a.value, &a.keep);
@@ -82,12 +110,18 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
                 return r;
         a.withheld = r == 0;
 
+        if (!a.withheld && !a.keep && (row->flags & (SETTING_DEAD | SETTING_EXCLUDED))) {
+                r = config_text_warning(b->text, st->name, "\"%s\" is never written: %s", row->name, row->instead);
+                if (r < 0)
+                        return r;
+        }
+
         before = find_assignment(b, &a);
         if (!before)
-                return add_assignment(b, &a, row);
+                return add_assignment(b, &a, row, st);
 
-        before_row = &b->rows[before - b->block.assignments];
-        if (*before_row == row) {
+        origin = &b->origins[before - b->block.assignments];
+        if (origin->row == row) {
                 before->withheld = true;
                 return config_text_error(b->text, st->name,
                                          "\"%s\" stands here a second time (the first is in line %u); neither is "
@@ -97,9 +131,9 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
 
         r = config_text_warning(b->text, st->name,
                                 "\"%s\" and \"%s\" (in line %u) set the same thing; this one, the later, wins",
-                                row->name, (*before_row)->name, before->line);
+                                row->name, origin->row->name, before->line);
         *before = a;
-        *before_row = row;
+        *origin = (Origin){ .row = row, .token = st->name };
         return r;
 }
 
@@ -169,12 +203,22 @@ static int read_battery(BlockReader *b, const Statement *st) {
         return 0;
 }
 
+static int read_option(BlockReader *b, const Statement *st, int option) {
+        int r;
+
+        r = statement_read_boolean(b->text, st, block_options[option].name,
+                                   (bool *) ((char *) &b->block + block_options[option].offset));
+        if (r == 0 && block_options[option].narrowing)
+                b->block.broken = true;
+        return r < 0 ? r : 0;
+}
+
 /* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
 static int read_known(BlockReader *b, const Statement *st, const Statement *next) {
         char buf[TOKEN_NAME_MAX];
         const char *name = token_copy(b->text, st->name, buf);
         const Setting *row;
-        int r;
+        int option;
 
         if (st->battery > 0 && !token_is_name(b->text, st->battery, CONFIG_ON_BATTERY))
                 b->battery_withheld = true; /* what is around it is mistyped */
@@ -192,13 +236,35 @@ static int read_known(BlockReader *b, const Statement *st, const Statement *next
         if (streq(name, KEY_MATCH))
                 return read_match(b, st, next);
 
-        if (streq(name, KEY_ALLOW_DANGEROUS)) {
-                r = statement_read_boolean(b->text, st, &b->block.allow_dangerous);
-                return r < 0 ? r : 0;
-        }
+        option = find_option(name);
+        if (option >= 0)
+                return read_option(b, st, option);
 
         row = setting_find(b->table, name);
         return row ? read_setting(b, row, st) : 0;
+}
+
+/* Of what can only fight within one block, nothing is applied. Between blocks the plan decides (plan_new()). */
+static int check_exclusions(BlockReader *b) {
+        int r;
+
+        for (size_t i = 0; i < b->block.n_assignments; i++)
+                for (size_t k = 0; k < b->block.n_assignments; k++) {
+                        Assignment *x = &b->block.assignments[i], *y = &b->block.assignments[k];
+
+                        if (x->keep || y->keep || x->withheld || y->withheld || x->on_battery != y->on_battery ||
+                            !setting_rules_out(b->origins[i].row, &x->value, b->origins[k].row, &y->value))
+                                continue;
+
+                        x->withheld = y->withheld = true;
+                        r = config_text_error(b->text, b->origins[i].token,
+                                              "%s and %s (in line %u) exclude each other; neither is applied", x->name,
+                                              y->name, y->line);
+                        if (r < 0)
+                                return r;
+                }
+
+        return 0;
 }
 
 static int complain_unknown(BlockReader *b, const Statement *st, const char *nearest) {
@@ -215,13 +281,19 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         const Setting *row;
         Assignment a;
         MatchKey key;
-        int r;
+        int option, r;
 
         if (is_own_key(buf) || setting_find(b->table, buf))
                 return 0;
 
         SETTING_TABLE_FOREACH(s, b->table)
                 nearest_offer(&n, s->name);
+
+        for (const ConfigOption *o = config_options; o->name; o++)
+                if (streq(o->name, buf))
+                        return config_text_error(b->text, st->name,
+                                                 "\"%s\" is no setting of drives: write it outside drives = ( … );",
+                                                 buf);
 
         key = match_key_from_string(buf);
         if (key >= 0 && !(n.word && n.distance == 0)) {
@@ -232,7 +304,8 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         }
 
         nearest_offer(&n, KEY_MATCH);
-        nearest_offer(&n, KEY_ALLOW_DANGEROUS);
+        for (size_t i = 0; i < ELEMENTSOF(block_options); i++)
+                nearest_offer(&n, block_options[i].name);
         nearest_offer(&n, CONFIG_ON_BATTERY);
         for (key = 0; key < MATCH_PROPERTY; key++)
                 nearest_offer(&n, match_key_to_string(key));
@@ -248,8 +321,14 @@ static int read_unknown(BlockReader *b, const Statement *st) {
                 /* There are no other groups: a match, or what is for battery. */
                 b->block.broken = b->block.broken || b->text->tokens[st->value].type == TOKEN_GROUP;
         }
-        if (!n.word || streq(n.word, KEY_ALLOW_DANGEROUS))
+        if (!n.word)
                 return 0;
+
+        option = find_option(n.word);
+        if (option >= 0) {
+                b->block.broken = b->block.broken || block_options[option].narrowing;
+                return 0;
+        }
 
         if (streq(n.word, CONFIG_ON_BATTERY)) {
                 if (b->text->tokens[st->value].type == TOKEN_GROUP)
@@ -267,7 +346,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         /* Most likely this setting was meant, so an earlier block's value for it must not come through. */
         a = assignment_of(b, row, st);
         a.withheld = true;
-        return find_assignment(b, &a) ? 0 : add_assignment(b, &a, row);
+        return find_assignment(b, &a) ? 0 : add_assignment(b, &a, row, st);
 }
 
 static int check_block(BlockReader *b, const Section *section, size_t n_statements) {
@@ -296,7 +375,7 @@ int block_read(ConfigText *t, const SettingTable *table, const Section *section,
         };
         int r;
 
-        r = statements_read(t, section, statements);
+        r = statements_read(t, table, section, statements);
         if (r < 0)
                 return r;
         if (r == 0)
@@ -314,6 +393,10 @@ int block_read(ConfigText *t, const SettingTable *table, const Section *section,
                 if (r < 0)
                         return r;
         }
+
+        r = check_exclusions(&b);
+        if (r < 0)
+                return r;
 
         r = check_block(&b, section, statements->n_items);
         if (r < 0)

@@ -35,17 +35,18 @@ bool brackets_pass(Brackets *b, size_t token) {
         return true;
 }
 
-/* Whether this '{' is that of on_battery = {, perhaps without the "=". */
-static bool opens_battery(const ConfigText *t, size_t brace) {
+/* Whether this '{' is that of match = { or on_battery = {, perhaps without the "=". */
+static bool opens_known(const ConfigText *t, size_t brace) {
         size_t name = t->tokens[brace - 1].type == TOKEN_EQUALS ? brace - 2 : brace - 1;
 
-        return token_is_name(t, name, CONFIG_ON_BATTERY) && t->tokens[name].line == t->tokens[brace].line;
+        return (token_is_name(t, name, "match") || token_is_name(t, name, CONFIG_ON_BATTERY)) &&
+               t->tokens[name].line == t->tokens[brace].line;
 }
 
 bool brackets_open_value(const Brackets *b, size_t brace) {
         TokenType before = b->text->tokens[brace - 1].type, around = brackets_type(b, 1);
 
-        if (opens_battery(b->text, brace))
+        if (opens_known(b->text, brace))
                 return true;
         if (token_is_name(b->text, brace + 1, "match"))
                 return false;

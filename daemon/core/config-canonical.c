@@ -6,20 +6,27 @@
 
 #include "config-statement.h"
 
+/* What a token may need besides its own characters twice: a blank, quotes, a number's digits. */
+#define TOKEN_ROOM 32U
+
+/* All put something at `p`, and return its end. No stdio stream: this is done for every value of every file, and the
+ * making of a stream costs more than all else. */
+
 /* Escapes that libconfig would decode (\x20) or does not know (\*) keep their backslash. */
-static void put_string(FILE *f, const char *s, size_t n) {
+static char *put_string(char *p, const char *s, size_t n) {
         for (size_t i = 0; i < n; i++) {
                 if (s[i] == '\\' && i + 1 < n) {
                         if (!strchr("\\\"nrtf", s[i + 1]))
-                                fputc('\\', f);
-                        fputc(s[i++], f);
+                                *p++ = '\\';
+                        *p++ = s[i++];
                 }
-                fputc(s[i], f);
+                *p++ = s[i];
         }
+        return p;
 }
 
 /* libconfig has 32 bits without the L and wraps silently in both. */
-static void put_integer(FILE *f, const char *s, size_t n) {
+static char *put_integer(char *p, const char *s, size_t n) {
         char digits[32];
         long long v;
 
@@ -30,37 +37,38 @@ static void put_integer(FILE *f, const char *s, size_t n) {
                 digits[n] = '\0';
                 errno = 0;
                 v = strtoll(digits, NULL, n > 2 && (s[1] == 'x' || s[1] == 'X') ? 16 : 10);
-                if (errno == 0) {
-                        fprintf(f, v >= INT32_MIN && v <= INT32_MAX ? "%lld" : "%lldL", v);
-                        return;
-                }
+                if (errno == 0)
+                        return p + sprintf(p, v >= INT32_MIN && v <= INT32_MAX ? "%lld" : "%lldL", v);
         }
 
         /* As a string it is out of every range, and the complaint can quote it. */
-        fprintf(f, "\"%.*s\"", (int) n, s);
+        *p++ = '"';
+        p = mempcpy(p, s, n);
+        *p++ = '"';
+        return p;
 }
 
-static void put_token(FILE *f, const ConfigText *t, size_t token) {
+static char *put_token(char *p, const ConfigText *t, size_t token) {
         const Token *k = &t->tokens[token];
         const char *s = t->text + k->offset;
 
-        fputc(' ', f);
+        *p++ = ' ';
         if (k->type == TOKEN_STRING)
-                put_string(f, s, k->length);
-        else if (k->type == TOKEN_INTEGER)
-                put_integer(f, s, k->length);
-        else
-                fprintf(f, "%.*s", (int) k->length, s);
+                return put_string(p, s, k->length);
+        if (k->type == TOKEN_INTEGER)
+                return put_integer(p, s, k->length);
+        return mempcpy(p, s, k->length);
 }
 
 int statement_to_text(const ConfigText *t, const Statement *s, char **ret) {
-        _cleanup_free_ char *text = NULL;
         TokenType last = TOKEN_END;
-        size_t size;
-        FILE *f;
+        size_t size = sizeof ";";
+        char *text, *p;
 
-        f = open_memstream(&text, &size);
-        if (!f)
+        for (size_t i = s->name; i < s->end; i++)
+                size += 2 * t->tokens[i].length + TOKEN_ROOM;
+        text = p = malloc(size);
+        if (!text)
                 return -ENOMEM;
 
         for (size_t i = s->name; i < s->end; i++) {
@@ -70,14 +78,11 @@ int statement_to_text(const ConfigText *t, const Statement *s, char **ret) {
                     (last == TOKEN_COMMA || last == TOKEN_SEMICOLON || last == TOKEN_GROUP || next == TOKEN_LIST_END ||
                      next == TOKEN_ARRAY_END))
                         continue;
-                put_token(f, t, i);
+                p = put_token(p, t, i);
                 last = type;
         }
-        fputc(';', f);
+        (void) strcpy(p, ";");
 
-        if (fclose(f) != 0)
-                return -ENOMEM;
-
-        *ret = TAKE_PTR(text);
+        *ret = text;
         return 0;
 }

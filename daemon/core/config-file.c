@@ -5,6 +5,7 @@
 #include "config-block.h"
 #include "config-option.h"
 #include "config-parse.h"
+#include "config-secret.h"
 #include "nearest.h"
 
 #define LINES_TEXT_MAX 256U
@@ -51,7 +52,7 @@ static int read_option(FileReader *f, const Section *section) {
         Value v;
         int r;
 
-        r = statements_read(&f->text, section, &f->statements);
+        r = statements_read(&f->text, f->table, section, &f->statements);
         if (r < 0)
                 return r;
 
@@ -73,7 +74,12 @@ static int read_option(FileReader *f, const Section *section) {
 
                 r = statement_read_value(&f->text, st, name, &o->range, &v, NULL);
                 if (r > 0)
-                        *(uint64_t *) ((char *) f->config + o->offset) = (uint64_t) v.number;
+                        *(uint64_t *) ((char *) f->config + o->offset) = config_option_number(o, &v);
+                if (o->offset == offsetof(Config, on_drift)) {
+                        f->config->on_drift_file = f->text.file;
+                        f->config->on_drift_line = f->text.tokens[st->name].line;
+                        f->config->on_drift_column = f->text.tokens[st->name].column;
+                }
                 return r < 0 ? r : 0;
         }
 
@@ -159,6 +165,8 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
         r = config_text_scan(&f.text);
         if (r < 0)
                 return r;
+
+        config_text_hide_secrets(&f.text, t);
 
         r = outline_make(&f.text, &f.outline);
         if (r < 0)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "config.h"
+#include "text-file.h"
 
 #define MAIN_FILE "drivekeep/drivekeep.conf"
+#define DIRECTORY "drivekeep"
 #define DROP_IN_DIRECTORY "drivekeep/drivekeep.conf.d"
 
 _printf_(3, 4) static int complain_file(Config *c, const char *path, const char *format, ...) {
@@ -23,84 +23,44 @@ _printf_(3, 4) static int complain_file(Config *c, const char *path, const char 
         return complain(&c->complaints, COMPLAINT_ERROR, path, 0, 0, "%s", sentence);
 }
 
-/* A file that others can write would let them write to drives. One's own is one's own business (drivekeep check). */
-static bool is_writable_by_others(const struct stat *st) {
-        if (geteuid() != 0 && st->st_uid == geteuid())
-                return false;
+/* 1: it is safe to look below it; 0: it is not, and that is a complaint. */
+static int check_directory(Config *c, const char *root, const char *name) {
+        _cleanup_free_ char *path = NULL;
+        int r;
 
-        return (st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && st->st_gid != 0);
-}
-
-/* Why the file cannot be one of ours; NULL when it can. */
-static const char *file_objection(const struct stat *st) {
-        if (S_ISDIR(st->st_mode))
-                return "this is a directory, not a file";
-        if (S_ISFIFO(st->st_mode))
-                return "this is a pipe, not a file";
-        if (!S_ISREG(st->st_mode))
-                return "this is no regular file";
-        if (st->st_size > CONFIG_FILE_MAX)
-                return "the file is larger than 1 MiB, it is ignored";
-        if (is_writable_by_others(st))
-                return "the file can be written by others, it is ignored; chmod go-w makes it safe";
-
-        return NULL;
-}
-
-static int read_all(int fd, char **ret, size_t *ret_size) {
-        _cleanup_free_ char *text = NULL;
-        size_t size = 0;
-
-        /* One byte more than may be, since a file can grow while it is read. */
-        text = malloc(CONFIG_FILE_MAX + 1);
-        if (!text)
+        if (asprintf(&path, "%s/%s", root, name) < 0) {
+                path = NULL;
                 return -ENOMEM;
-
-        while (size < CONFIG_FILE_MAX + 1) {
-                ssize_t n = read(fd, text + size, CONFIG_FILE_MAX + 1 - size);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return -errno;
-                if (n == 0)
-                        break;
-                size += n;
         }
 
-        *ret = TAKE_PTR(text);
-        *ret_size = size;
-        return 0;
+        r = text_directory_is_safe(path);
+        if (r > 0)
+                return r;
+        if (r < 0) {
+                errno = -r;
+                return complain_file(c, path, "the directory cannot be read: %m");
+        }
+        return complain_file(
+                        c, path,
+                        "the directory can be written by others, so no file in it is read; chown root and chmod go-w "
+                        "make it safe");
 }
 
 int config_load_file(Config *c, const SettingTable *t, const char *path) {
-        _cleanup_close_ int fd = -EBADF;
         _cleanup_free_ char *text = NULL;
         const char *objection;
-        struct stat st;
-        size_t size = 0;
+        size_t size;
         int r;
 
-        /* Non-blocking: a FIFO would make us wait for its writer. */
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return complain_file(c, path, "the file cannot be read: %m");
-
-        /* Masked, as systemd's files are. */
-        if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))
-                return 0;
-
-        objection = file_objection(&st);
-        if (objection)
-                return complain_file(c, path, "%s", objection);
-
-        r = read_all(fd, &text, &size);
+        r = text_file_read(path, &text, &size, &objection);
         if (r == -ENOMEM)
                 return r;
         if (r < 0) {
                 errno = -r;
                 return complain_file(c, path, "the file cannot be read: %m");
         }
+        if (r > 0)
+                return complain_file(c, path, "%s", objection);
 
         return config_parse(c, t, path, text, size);
 }
@@ -116,8 +76,11 @@ static int load_main(Config *c, const SettingTable *t, const char *const *roots)
                         return -ENOMEM;
                 }
 
-                if (lstat(path, &st) >= 0)
-                        return config_load_file(c, t, path);
+                if (lstat(path, &st) >= 0) {
+                        int r = check_directory(c, *roots, DIRECTORY);
+
+                        return r <= 0 ? r : config_load_file(c, t, path);
+                }
                 if (errno != ENOENT && errno != ENOTDIR)
                         return complain_file(c, path, "the file cannot be read: %m");
         }
@@ -213,7 +176,9 @@ int config_load(Config *c, const SettingTable *t, const char *const *roots) {
                 return r;
 
         for (; *roots; roots++) {
-                r = find_drop_ins(c, *roots, &found);
+                r = check_directory(c, *roots, DROP_IN_DIRECTORY);
+                if (r > 0)
+                        r = find_drop_ins(c, *roots, &found);
                 if (r < 0)
                         return r;
         }

@@ -11,6 +11,9 @@ typedef struct ConfigOption {
         size_t offset; /* of its uint64_t in Config */
 } ConfigOption;
 
+/* What a value of its range stores there; of a word, the word's number. */
+uint64_t config_option_number(const ConfigOption *o, const Value *v);
+
 extern const ConfigOption config_options[]; /* ends with a row without a name */
 
 #define CONFIG_DRIVES "drives"

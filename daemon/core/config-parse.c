@@ -6,6 +6,8 @@
 #include "config-parse.h"
 
 #define RANGE_TEXT_MAX 256U
+/* Five of them, and their quotes, fit in RANGE_TEXT_MAX. */
+#define QUANTITY_MAX 32U
 
 /* Our own reading finds nearly all errors first, and with a column. */
 static int complain_libconfig(ConfigText *t, size_t token, const config_t *config) {
@@ -31,8 +33,10 @@ static int statement_load(ConfigText *t, const Statement *st, config_t *config, 
         if (r < 0)
                 return r;
 
-        if (!config_read_string(config, text))
-                return complain_libconfig(t, st->value, config);
+        if (!config_read_string(config, text)) {
+                r = complain_libconfig(t, st->value, config);
+                return MIN(r, 0);
+        }
 
         *ret = config_setting_get_elem(config_root_setting(config), 0);
         return 1;
@@ -41,7 +45,7 @@ static int statement_load(ConfigText *t, const Statement *st, config_t *config, 
 static int complain_pattern(ConfigText *t, size_t token, MatchKey key) {
         switch (key) {
         case MATCH_NODE:
-                if (token_quote_length(t, token) == 1 && *token_text(t, token) == '*')
+                if (token_quote_length(t, token) == 1 && *token_quote(t, token) == '*')
                         return config_text_error(t, token, "for every drive write match = {}");
                 return config_text_error(t, token,
                                          "a node or link begins with /dev/ (for every drive write match = {})");
@@ -67,6 +71,22 @@ static int complain_pattern(ConfigText *t, size_t token, MatchKey key) {
         return config_text_error(t, token, "a pattern has between 1 and 512 characters");
 }
 
+/* What shells and others take for a pattern, and fnmatch(3) takes for itself. */
+static int warn_literal(ConfigText *t, size_t token, const char *pattern) {
+        const char *brace = strchr(pattern, '{'), *bracket = strrchr(pattern, '[');
+
+        if (brace && strchr(brace, ',') && strchr(brace, '}'))
+                return config_text_warning(t, token,
+                                           "braces stand for themselves in a pattern; for any of several write a list: "
+                                           "(\"...\", \"...\")");
+        if (bracket && !strchr(bracket, ']') && (bracket == pattern || bracket[-1] != '\\'))
+                return config_text_warning(
+                                t, token,
+                                "this pattern has a \"[\" without its \"]\"; it fits nothing, or just a \"[\"");
+
+        return 0;
+}
+
 /* One pattern: a string, or a boolean where that is a fact of drives. */
 static int read_pattern(ConfigText *t, const config_setting_t *s, size_t token, MatchKey key, const char *property,
                         Match *m) {
@@ -78,6 +98,8 @@ static int read_pattern(ConfigText *t, const config_setting_t *s, size_t token, 
                 pattern = config_setting_get_string(s);
         else if (fact && config_setting_type(s) == CONFIG_TYPE_BOOL)
                 pattern = config_setting_get_bool(s) ? "true" : "false";
+        else if (fact && config_setting_type(s) == CONFIG_TYPE_INT && (unsigned) config_setting_get_int(s) <= 1)
+                pattern = config_setting_get_int(s) ? "true" : "false";
         else if (fact)
                 return complain_pattern(t, token, key);
         else
@@ -86,6 +108,8 @@ static int read_pattern(ConfigText *t, const config_setting_t *s, size_t token, 
         r = match_add(m, key, property, pattern);
         if (r == -EINVAL)
                 return complain_pattern(t, token, key);
+        if (r >= 0)
+                r = warn_literal(t, token, pattern);
 
         return r < 0 ? r : 1;
 }
@@ -156,7 +180,7 @@ static int read_match_group(ConfigText *t, const config_setting_t *group, size_t
 int statement_read_match(ConfigText *t, const Statement *st, Match *ret) {
         _cleanup_(config_destroy) config_t config = {};
         _cleanup_(match_done) Match m = {};
-        config_setting_t *s;
+        config_setting_t *s = NULL;
         int r;
 
         config_init(&config);
@@ -176,36 +200,61 @@ int statement_read_match(ConfigText *t, const Statement *st, Match *ret) {
         return 1;
 }
 
-int statement_read_boolean(ConfigText *t, const Statement *st, bool *ret) {
+int statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret) {
         static const ValueRange boolean = { .type = VALUE_BOOL };
-        Value v;
+        Value v = {};
         int r;
 
-        r = statement_read_value(t, st, "allow_dangerous", &boolean, &v, NULL);
+        r = statement_read_value(t, st, name, &boolean, &v, NULL);
         if (r > 0)
                 *ret = v.number != 0;
 
         return r;
 }
 
-static int complain_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, int error) {
+/* Proposes only what would be taken. Drives count many durations in steps, as "smartctl -l scterc,70" does. */
+static int complain_unit(ConfigText *t, size_t token, const char *name, const ValueRange *range) {
+        static const char *const units[] = { "us", "ms", "s", "min", "h" };
+        char proposals[RANGE_TEXT_MAX] = "", text[RANGE_TEXT_MAX], quantity[QUANTITY_MAX];
+        ValueRange steps = *range;
+        size_t n = 0;
+        Value v;
+
+        for (size_t i = 0; i < ELEMENTSOF(units); i++)
+                if (snprintf(quantity, sizeof quantity, "%.*s %s", TOKEN_QUOTED(t, token), units[i]) <
+                                    (int) sizeof quantity &&
+                    value_parse(range, quantity, &v) == 0)
+                        n += snprintf(proposals + n, sizeof proposals - n, "%s\"%s\"", n == 0 ? "" : " or ", quantity);
+        if (n == 0)
+                return config_text_error(t, token, "%s needs a unit, in quotes: %s", name,
+                                         value_range_format(range, text, sizeof text));
+
+        (void) snprintf(quantity, sizeof quantity, "%.*s", TOKEN_QUOTED(t, token));
+        steps.unit = range->step;
+        if (range->step % 1000 != 0 && value_parse(&steps, quantity, &v) == 0)
+                (void) snprintf(proposals + n, sizeof proposals - n, ", or for as many of the drive's steps \"%s\"",
+                                value_format(range, &v, text));
+
+        return config_text_error(t, token, "%s needs a unit: write %s, in quotes", name, proposals);
+}
+
+int complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error) {
         char text[RANGE_TEXT_MAX];
 
         switch (error) {
         case -ENOMEM:
                 return error;
         case -ENOMSG:
-                return config_text_error(t, st->value,
-                                         "%s needs a unit: write \"%.*s s\", \"%.*s min\" or \"%.*s ms\", in "
-                                         "quotes",
-                                         name, TOKEN_QUOTED(t, st->value), TOKEN_QUOTED(t, st->value),
-                                         TOKEN_QUOTED(t, st->value));
+                return complain_unit(t, token, name, range);
+        case -ENOTUNIQ:
+                return config_text_error(t, token, "%.*s could mean either here: %s = %s", TOKEN_QUOTED(t, token), name,
+                                         range->yes_is);
         case -ERANGE:
-                return config_text_error(t, st->value, "%.*s is out of range for %s: %s", TOKEN_QUOTED(t, st->value),
-                                         name, value_range_format(range, text, sizeof text));
+                return config_text_error(t, token, "%.*s is out of range for %s: %s", TOKEN_QUOTED(t, token), name,
+                                         value_range_format(range, text, sizeof text));
         default:
-                return config_text_error(t, st->value, "\"%.*s\" is no value for %s: %s", TOKEN_QUOTED(t, st->value),
-                                         name, value_range_format(range, text, sizeof text));
+                return config_text_error(t, token, "\"%.*s\" is no value for %s: %s", TOKEN_QUOTED(t, token), name,
+                                         value_range_format(range, text, sizeof text));
         }
 }
 
@@ -230,7 +279,7 @@ int statement_read_value(ConfigText *t, const Statement *st, const char *name, c
                          bool *ret_keep) {
         _cleanup_(config_destroy) config_t config = {};
         char text[VALUE_TEXT_MAX];
-        config_setting_t *s;
+        config_setting_t *s = NULL;
         Value v = {};
         bool keep;
         int r;
@@ -247,7 +296,7 @@ int statement_read_value(ConfigText *t, const Statement *st, const char *name, c
         if (!keep) {
                 r = read_scalar(s, range, &v);
                 if (r < 0)
-                        return complain_value(t, st, name, range, r);
+                        return complain_value(t, st->value, name, range, r);
                 if (r > 0) {
                         r = config_text_warning(t, st->value, "%s cannot be exactly \"%.*s\", it becomes %s", name,
                                                 TOKEN_QUOTED(t, st->value), value_format(range, &v, text));

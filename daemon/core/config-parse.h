@@ -8,9 +8,12 @@
 #include "config.h"
 
 int statement_read_match(ConfigText *t, const Statement *st, Match *ret);
-int statement_read_boolean(ConfigText *t, const Statement *st, bool *ret);
+int statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret);
 
 /* A value in `range` for the key `name`; one that cannot be held exactly is a warning. `ret_keep` may be NULL where
  * "keep" means nothing. */
 int statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
                          bool *ret_keep);
+
+/* Why the token is no value of the key: `error` is value_parse()'s. Returns 0 or -ENOMEM. */
+int complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error);

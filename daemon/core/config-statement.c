@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config-statement.h"
+#include "config-parse.h"
 #include "nearest.h"
 
 /* The deepest that means anything is a list in a group: match = { model = ("a", "b"); }. */
@@ -9,6 +9,7 @@
 /* Tokens are read from i up to end. */
 typedef struct Reader {
         ConfigText *text;
+        const SettingTable *table;
         size_t i, end;
         unsigned depth;
         size_t name;            /* of the statement being read, for complaints */
@@ -36,6 +37,13 @@ static void resynchronize(Reader *r) {
         }
 }
 
+/* Bytes of the quote at `s` that is none here: \', or one of U+2018…U+201F; 0: there is none. */
+static int quote_length(const char *s) {
+        if (*s == '\'')
+                return 1;
+        return s[0] == '\xe2' && s[1] == '\x80' && (s[2] & 0xf8) == 0x98 ? 3 : 0;
+}
+
 static int complain_word(Reader *r) {
         static const struct {
                 const char *word;
@@ -46,9 +54,21 @@ static int complain_word(Reader *r) {
                 { "off", "false" },
                 { "no", "false" },
         };
-        const char *word = token_text(r->text, r->i);
-        int n = token_quote_length(r->text, r->i);
+        const char *word = token_quote(r->text, r->i);
+        int n = token_quote_length(r->text, r->i), quote = n > 2 ? quote_length(word) : 0, k;
+        char name[TOKEN_NAME_MAX], copy[TOKEN_NAME_MAX];
         size_t at = r->i++;
+        const Setting *row;
+        Value v;
+
+        row = setting_find(r->table, token_copy(r->text, r->name, name));
+        token_copy(r->text, at, copy);
+        if (row && quote == 0 && !streq(copy, "keep")) {
+                /* Quotes would not make it one. */
+                k = value_parse(&row->range, copy, &v);
+                if (k < 0)
+                        return complain_value(r->text, at, name, &row->range, k);
+        }
 
         for (size_t i = 0; i < ELEMENTSOF(switches); i++)
                 if ((size_t) n == strlen(switches[i].word) && strncasecmp(word, switches[i].word, n) == 0)
@@ -56,8 +76,11 @@ static int complain_word(Reader *r) {
                                                  "%s must be in quotes: write \"%s\", or %s without quotes",
                                                  switches[i].word, switches[i].word, switches[i].boolean);
 
-        if (n > 2 && word[0] == '\'' && word[n - 1] == '\'')
-                return config_text_error(r->text, at, "a string has double quotes: write \"%.*s\"", n - 2, word + 1);
+        if (quote > 0 && n > 2 * quote && quote_length(word + n - quote) == quote)
+                return config_text_error(r->text, at, "a string has straight double quotes: write \"%.*s\"",
+                                         n - 2 * quote, word + quote);
+        if (quote > 0)
+                return config_text_error(r->text, at, "a string has straight double quotes: \"…\"");
 
         return config_text_error(r->text, at, "%.*s must be in quotes: write \"%.*s\"", n, word, n, word);
 }
@@ -301,9 +324,14 @@ static int read_statements(Reader *r) {
         return sound;
 }
 
-int statements_read(ConfigText *t, const Section *s, Statements *ret) {
+int statements_read(ConfigText *t, const SettingTable *table, const Section *s, Statements *ret) {
         bool unclosed = false;
-        Reader r = { .text = t, .i = s->inside, .end = s->end, .statements = ret, .unclosed = &unclosed };
+        Reader r = { .text = t,
+                     .table = table,
+                     .i = s->inside,
+                     .end = s->end,
+                     .statements = ret,
+                     .unclosed = &unclosed };
 
         ret->n_items = 0;
         return read_statements(&r);

@@ -5,6 +5,7 @@
  * user meant it. */
 
 #include "config-outline.h"
+#include "setting.h"
 
 typedef struct Statement {
         size_t name;       /* tokens: the name … */
@@ -21,7 +22,7 @@ typedef struct Statements {
 
 /* Fills `ret`, which may hold those of an earlier section, in the order of the text: those in on_battery = { … } stand
  * behind it. 1: all is sound, 0: there were complaints. */
-int statements_read(ConfigText *t, const Section *s, Statements *ret);
+int statements_read(ConfigText *t, const SettingTable *table, const Section *s, Statements *ret);
 void statements_done(Statements *s);
 
 /* The statement alone: escapes such as \x20 kept as they are written, integers that 64 bits do not hold as strings,

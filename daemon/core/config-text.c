@@ -94,7 +94,7 @@ static size_t distance_to(const Scanner *s, char c) {
 
 static bool is_sound(const char *s, size_t size) {
         for (size_t i = 0, n; i < size; i += n) {
-                n = utf8_length(s + i, size - i);
+                n = (unsigned char) s[i] < 0x80 ? 1 : utf8_length(s + i, size - i);
                 if (n == 0)
                         return false;
         }
@@ -326,7 +326,14 @@ const char *token_text(const ConfigText *t, size_t token) {
         return t->text + k->offset + (k->type == TOKEN_STRING || k->type == TOKEN_UNCLOSED);
 }
 
-int token_quote_length(const ConfigText *t, size_t token) {
+#define SECRET "…"
+
+const char *token_quote(const ConfigText *t, size_t token) {
+        return t->tokens[token].secret ? SECRET : token_text(t, token);
+}
+
+/* In bytes, not cutting a character. */
+static size_t text_length(const ConfigText *t, size_t token) {
         const Token *k = &t->tokens[token];
         size_t n = k->length, i = 0;
 
@@ -334,15 +341,21 @@ int token_quote_length(const ConfigText *t, size_t token) {
                 n -= 2;
         else if (k->type == TOKEN_UNCLOSED)
                 n -= 1;
+        if (n <= QUOTE_MAX)
+                return n;
 
         while (i < n && i < QUOTE_MAX)
                 i += MAX(utf8_length(token_text(t, token) + i, n - i), 1U);
 
-        return (int) i;
+        return i;
+}
+
+int token_quote_length(const ConfigText *t, size_t token) {
+        return t->tokens[token].secret ? (int) strlen(SECRET) : (int) text_length(t, token);
 }
 
 const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_NAME_MAX]) {
-        size_t n = MIN((size_t) token_quote_length(t, token), TOKEN_NAME_MAX - 1);
+        size_t n = MIN(text_length(t, token), TOKEN_NAME_MAX - 1);
 
         memcpy(buf, token_text(t, token), n);
         buf[n] = '\0';

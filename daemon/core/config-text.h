@@ -35,6 +35,7 @@ typedef struct Token {
         uint32_t offset, length;
         uint32_t line, column; /* from 1; a tab counts as one character */
         uint32_t partner;      /* of an opening bracket: its closing one; 0: it has none (config-outline.c) */
+        bool secret;           /* never quoted: it may be (part of) a password (config-secret.c) */
 } Token;
 
 typedef struct ConfigText {
@@ -56,10 +57,13 @@ void config_text_done(ConfigText *t);
 int config_text_error(ConfigText *t, size_t token, const char *format, ...) _printf_(3, 4);
 int config_text_warning(ConfigText *t, size_t token, const char *format, ...) _printf_(3, 4);
 
-/* Both for a "%.*s": what a sentence may quote of a token, without a string's quotes. */
+/* Both for a "%.*s": what a sentence may quote of a token, without a string's quotes; "…" for a secret. */
 int token_quote_length(const ConfigText *t, size_t token);
+const char *token_quote(const ConfigText *t, size_t token);
+#define TOKEN_QUOTED(t, token) token_quote_length(t, token), token_quote(t, token)
+
+/* The text itself, without a string's opening quote; for looking at, not for sentences. */
 const char *token_text(const ConfigText *t, size_t token);
-#define TOKEN_QUOTED(t, token) token_quote_length(t, token), token_text(t, token)
 
 /* Cut to fit: a longer name cannot be a known one. Returns buf. */
 #define TOKEN_NAME_MAX 64U

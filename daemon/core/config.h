@@ -7,11 +7,13 @@
 #include "complaint.h"
 #include "match.h"
 #include "setting.h"
+#include "text-file.h"
 
 typedef struct Assignment {
         const char *name; /* the state's canonical key (setting_state()), from the table */
         Value value;
         bool on_battery; /* it counts only while the machine runs on battery, and there before the block's others */
+        bool optical;    /* for optical drives only */
         bool keep;       /* "keep": cancels an earlier block's value */
         bool withheld;   /* the value is in error: earlier values must not come through, nothing is written */
         unsigned line, column;
@@ -24,6 +26,9 @@ typedef struct Block {
         bool broken;          /* it cannot be trusted: every assignment is withheld, on battery and off */
         bool obscure;         /* … nor which settings it names: all that earlier blocks want is withheld */
         bool allow_dangerous; /* the user's word that dangerous settings of this block are meant */
+        bool wake;            /* a sleeping drive may be woken for settings of this block */
+        bool permanent;       /* … and that the drive is to save what it can of this block (apply --permanent) */
+        bool only_in_raid;    /* it counts only for members of an array that can do without them */
         Assignment *assignments;
         size_t n_assignments;
 } Block;
@@ -33,11 +38,20 @@ typedef struct Config {
         size_t n_files;
         Block *blocks;
         size_t n_blocks;
-        uint64_t fsck_wait_ms; /* how long a visit waits for fsck before its verdict is `deferred` */
+        uint64_t fsck_wait_ms;     /* how long a visit waits for fsck before its verdict is `deferred` */
+        uint64_t recheck_ms;       /* how often to look whether all is as it was left; 0: never */
+        uint64_t on_drift;         /* OnDrift: what a recheck does about what is not … */
+        const char *on_drift_file; /* … and where that stands */
+        unsigned on_drift_line, on_drift_column;
         Complaints complaints;
 } Config;
 
-#define CONFIG_FILE_MAX (1024U * 1024U) /* bytes */
+typedef enum OnDrift {
+        ON_DRIFT_REPORT,
+        ON_DRIFT_RESTORE,
+} OnDrift;
+
+#define CONFIG_FILE_MAX TEXT_FILE_MAX
 #define CONFIG_FSCK_WAIT_DEFAULT_MS (10ULL * 60 * 1000)
 
 int config_new(Config **ret);
@@ -67,7 +81,8 @@ int config_load(Config *c, const SettingTable *t, const char *const *roots);
 typedef struct Wish {
         const char *name; /* canonical key */
         Value value;
-        bool withheld; /* nothing may be written: the winning block is in error */
+        bool withheld;                         /* nothing may be written: the winning block is in error */
+        bool allow_dangerous, permanent, wake; /* of the winning block */
         const char *file;
         unsigned line, column;
         char *via_stacked; /* the rule fits only by this link of md, dm-crypt or LVM above the drive; else NULL */
@@ -85,6 +100,9 @@ void wishes_done(Wishes *w);
 
 /* NULL: nobody asks for that setting. */
 Wish *wishes_find(const Wishes *w, const char *name);
+
+/* Does some rule go by this property of udev's? */
+bool config_asks_property(const Config *c, const char *key);
 
 /* Whether what the machine runs on makes a difference to any drive. */
 bool config_uses_battery(const Config *c);

@@ -5,6 +5,8 @@
 
 #include "drive.h"
 
+#define SCSI_TYPE_OPTICAL 5 /* SPC, peripheral device type "CD/DVD device" */
+
 /* clang-format off */
 static const char *const transport_table[_TRANSPORT_MAX] = {
         [TRANSPORT_UNKNOWN] = "unknown", [TRANSPORT_SATA] = "sata", [TRANSPORT_PATA] = "pata",
@@ -156,11 +158,16 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
         if (d->transport == TRANSPORT_PATA && v && streq(v, "1"))
                 d->transport = TRANSPORT_SATA;
 
-        d->ata = d->transport == TRANSPORT_SATA || d->transport == TRANSPORT_PATA ||
-                 (scsi_vendor && streq(scsi_vendor, "ATA"));
-        d->rotational = lookup_number(l, "queue/rotational") != 0;
+        v = l->property(l->userdata, "ID_ATA");
+        d->identified = v && streq(v, "1");
+
+        v = l->sysattr(l->userdata, "device/type");
+        d->optical = v && strtoul(v, NULL, 10) == SCSI_TYPE_OPTICAL;
+        d->ata = !d->optical && (d->transport == TRANSPORT_SATA || d->transport == TRANSPORT_PATA ||
+                                 (scsi_vendor && streq(scsi_vendor, "ATA")));
+        d->rotational = !d->optical && lookup_number(l, "queue/rotational") != 0;
         d->removable = lookup_number(l, "removable") != 0;
-        d->size = lookup_number(l, "size") * 512;
+        d->size = d->optical ? 0 : lookup_number(l, "size") * 512;
         d->diskseq = lookup_number(l, "diskseq");
 
         r = drive_add_link(d, node, LINK_OWN);
@@ -183,14 +190,54 @@ Drive *drive_free(Drive *d) {
         free(d->wwn);
         free(d->firmware);
         free(d->vendor);
-        for (char **p = d->properties; p && *p; p++)
-                free(*p);
+        free(d->dock_model);
+        free(d->dock_serial);
         free(d->properties);
         for (size_t i = 0; i < d->n_links; i++)
                 free(d->links[i].path);
         free(d->links);
         free(d);
         return NULL;
+}
+
+bool drive_is_veiled(const Drive *d) {
+        /* Sticks and card readers are no bridges. */
+        return d->transport == TRANSPORT_USB && !d->removable && !d->optical && !d->dock_model && !d->dock_serial &&
+               !d->identified;
+}
+
+int drive_reveal(Drive *d, const DriveIdentity *i) {
+        _cleanup_free_ char *model = NULL, *serial = NULL, *firmware = NULL, *wwn = NULL;
+
+        if (!drive_is_veiled(d) || !i->serial[0])
+                return 0;
+
+        model = strdup(i->model);
+        serial = strdup(i->serial);
+        firmware = strdup(i->firmware);
+        if (!model || !serial || !firmware)
+                return -ENOMEM;
+        if (i->wwn[0]) {
+                wwn = strdup(i->wwn);
+                if (!wwn)
+                        return -ENOMEM;
+        }
+
+        d->dock_model = TAKE_PTR(d->model);
+        d->dock_serial = TAKE_PTR(d->serial);
+        /* One of them marks it as known. */
+        if (!d->dock_model && !d->dock_serial) {
+                d->dock_model = strdup("");
+                if (!d->dock_model)
+                        return -ENOMEM;
+        }
+        d->model = TAKE_PTR(model);
+        d->serial = TAKE_PTR(serial);
+        free(d->firmware);
+        d->firmware = TAKE_PTR(firmware);
+        free(d->wwn);
+        d->wwn = TAKE_PTR(wwn);
+        return 0;
 }
 
 int drive_add_link(Drive *d, const char *path, LinkVia via) {
@@ -215,30 +262,28 @@ int drive_add_link(Drive *d, const char *path, LinkVia via) {
 }
 
 int drive_add_property(Drive *d, const char *key, const char *value) {
-        size_t n = 0;
-        char **p, *copy;
+        size_t n_key = strlen(key), n_value = strlen(value);
+        char *p;
 
-        while (d->properties && d->properties[n])
-                n++;
-
-        p = reallocarray(d->properties, n + 2, sizeof *p);
+        p = realloc(d->properties, d->properties_size + n_key + n_value + 2);
         if (!p)
                 return -ENOMEM;
         d->properties = p;
-        p[n] = p[n + 1] = NULL;
 
-        if (asprintf(&copy, "%s=%s", key, value) < 0)
-                return -ENOMEM;
-        p[n] = copy;
+        p += d->properties_size;
+        memcpy(p, key, n_key);
+        p[n_key] = '=';
+        memcpy(p + n_key + 1, value, n_value + 1);
+        d->properties_size += n_key + n_value + 2;
         return 0;
 }
 
 const char *drive_property(const Drive *d, const char *key) {
         size_t n = strlen(key);
 
-        for (char **p = d->properties; p && *p; p++)
-                if (strncmp(*p, key, n) == 0 && (*p)[n] == '=')
-                        return *p + n + 1;
+        for (size_t i = 0; i < d->properties_size; i += strlen(d->properties + i) + 1)
+                if (strncmp(d->properties + i, key, n) == 0 && d->properties[i + n] == '=')
+                        return d->properties + i + n + 1;
 
         return NULL;
 }
@@ -278,6 +323,15 @@ bool drive_same(const Drive *a, const Drive *b) {
         }
 
         return false;
+}
+
+bool drive_shares_controller(const Drive *a, const Drive *b) {
+        const char *slash = strrchr(a->syspath, '/');
+        size_t n = slash ? (size_t) (slash - a->syspath) : 0;
+
+        /* A namespace is right below its controller. */
+        return a->transport == TRANSPORT_NVME && b->transport == TRANSPORT_NVME && n > 0 &&
+               strncmp(a->syspath, b->syspath, n) == 0 && b->syspath[n] == '/' && !strchr(b->syspath + n + 1, '/');
 }
 
 int drive_name_compare(const char *x, const char *y) {

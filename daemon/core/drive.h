@@ -4,7 +4,7 @@
 /* What a drive *is*: identity, never wishes. Built from a lookup function, so that udev, a captured file and a test's
  * table are read alike. Immutable once made. */
 
-#include "macro.h"
+#include "bridge.h"
 
 typedef enum Transport {
         TRANSPORT_UNKNOWN,
@@ -40,12 +40,18 @@ typedef struct Drive {
         char *node;                                     /* /dev/sda */
         char *syspath;                                  /* /sys/devices/…/block/sda */
         char *model, *serial, *wwn, *firmware, *vendor; /* each may be NULL: not known */
+        char *dock_model, *dock_serial; /* the USB bridge's own, where the above are those of the drive behind it */
         Transport transport;
         bool rotational, removable;
-        bool ata;          /* the kernel knows it as an ATA device behind SCSI (vendor "ATA", or VPD page 89h) */
-        uint64_t size;     /* bytes */
-        uint64_t diskseq;  /* 0: this kernel has none (before 5.15) */
-        char **properties; /* udev's "KEY=value", NULL-terminated */
+        bool rotational_untold, removable_untold; /* what describes it (an IDENTIFY image, --as) does not say */
+        bool raid;     /* a member of an array that can do without it: md, ZFS, btrfs or LVM with redundancy */
+        bool optical;  /* reads CDs, DVDs or Blu-ray discs: its size is the disc's, and nothing of a disk's is for it */
+        bool ata;      /* the kernel knows it as an ATA device behind SCSI (vendor "ATA", or VPD page 89h) */
+        uint64_t size; /* bytes */
+        uint64_t diskseq; /* 0: this kernel has none (before 5.15) */
+        bool identified;  /* udev has asked the drive itself who it is, by IDENTIFY (ID_ATA=1) */
+        char *properties; /* udev's "KEY=value", one after the other, each with its NUL; NULL: none */
+        size_t properties_size;
         DriveLink *links;
         size_t n_links;
 } Drive;
@@ -63,6 +69,12 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
 Drive *drive_free(Drive *d);
 DEFINE_CLEANUP(Drive *, drive_free);
 
+/* Is it behind a USB bridge, and what is known of it may be the bridge's own? */
+bool drive_is_veiled(const Drive *d);
+
+/* The drive behind the bridge has said who it is. Once more: no change. */
+int drive_reveal(Drive *d, const DriveIdentity *i);
+
 int drive_add_link(Drive *d, const char *path, LinkVia via); /* a second time: no change */
 int drive_add_property(Drive *d, const char *key, const char *value);
 const char *drive_property(const Drive *d, const char *key);
@@ -76,6 +88,9 @@ typedef enum IdentityKind {
 IdentityKind drive_identity_kind(const Drive *d);
 const char *identity_kind_to_string(IdentityKind k);
 bool drive_same(const Drive *a, const Drive *b); /* the same piece of hardware, attached without a break (diskseq) */
+
+/* Are both namespaces of one NVMe controller (or subsystem)? */
+bool drive_shares_controller(const Drive *a, const Drive *b);
 
 /* The order in which people count kernel names: sda, sdb, …, sdz, sdaa, …; nvme2n1, nvme10n1. */
 int drive_name_compare(const char *x, const char *y);

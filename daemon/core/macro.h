@@ -20,6 +20,8 @@
 #define _printf_(a, b) __attribute__((format(printf, a, b)))
 #define _unused_ __attribute__((unused))
 #define _fallthrough_ __attribute__((fallthrough))
+/* Of a room that is closed otherwise (daemon/meson.build): what the programs use of the private library. */
+#define _public_ __attribute__((visibility("default")))
 
 #define ELEMENTSOF(a) (sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -66,6 +68,23 @@ static inline bool streq(const char *a, const char *b) {
 /* NULL equals only NULL. */
 static inline bool streq_ptr(const char *a, const char *b) {
         return a && b ? streq(a, b) : a == b;
+}
+
+static inline bool starts_with(const char *s, const char *prefix) {
+        return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+static inline bool ends_with(const char *s, const char *suffix) {
+        size_t n = strlen(s), k = strlen(suffix);
+
+        return n >= k && streq(s + n - k, suffix);
+}
+
+/* What stands behind the last '/'. */
+static inline const char *base_name(const char *path) {
+        const char *slash = strrchr(path, '/');
+
+        return slash ? slash + 1 : path;
 }
 
 static inline const char *strna(const char *s) {

@@ -10,6 +10,9 @@
 /* fnmatch(3) may take a time that grows with the product of both lengths. */
 #define PATTERN_MAX 512U
 
+/* Where these stand, a pattern is more than its characters. */
+#define GLOB "*?["
+
 /* clang-format off */
 static const struct {
         const char *name;
@@ -210,9 +213,48 @@ static void collapse_blanks(char *s) {
         *p = '\0';
 }
 
-bool match_loose(const char *pattern, const char *text) {
-        _cleanup_free_ char *p = text_decode(pattern, true), *t = text_decode(text, false);
+/* Goes on by one character as match_loose() compares them, but for blanks at the start. */
+static inline char loose_next(const char **s) {
+        char c = **s;
 
+        if (c == '\0')
+                return c;
+        *s += 1;
+        if (c != ' ' && c != '_')
+                return c;
+
+        *s += strspn(*s, " _");
+        return **s ? ' ' : '\0';
+}
+
+/* As far as the pattern's first glob: 0 and 1 are the answer, -1 means that the rest decides. Neither has anything to decode. */
+static int compare_loosely(const char *pattern, const char *text) {
+        char p, t;
+
+        pattern += strspn(pattern, " _");
+        text += strspn(text, " _");
+        do {
+                if (*pattern == '*' || *pattern == '?' || *pattern == '[')
+                        return -1;
+                p = loose_next(&pattern);
+                t = loose_next(&text);
+        } while (p == t && p);
+
+        return p == t;
+}
+
+bool match_loose(const char *pattern, const char *text) {
+        _cleanup_free_ char *p = NULL, *t = NULL;
+        int r = -1;
+
+        /* Asked of every rule for every drive: most are for others, and that shows soon. */
+        if (!strchr(pattern, '\\') && !strchr(text, '\\'))
+                r = compare_loosely(pattern, text);
+        if (r >= 0)
+                return r;
+
+        p = text_decode(pattern, true);
+        t = text_decode(text, false);
         /* Out of memory: no match, nothing is written. */
         if (!p || !t)
                 return false;
@@ -222,16 +264,27 @@ bool match_loose(const char *pattern, const char *text) {
         return fnmatch(p, t, 0) == 0;
 }
 
-static bool match_path(const char *pattern, const char *path) {
-        _cleanup_free_ char *p = text_decode(pattern, true), *t = text_decode(path, false);
+/* `plain` is the number of its characters before anything that is more than itself. */
+static bool match_from(const char *pattern, size_t plain, const char *text, int flags) {
+        _cleanup_free_ char *p = NULL, *t = NULL;
 
-        return p && t && fnmatch(p, t, FNM_PATHNAME) == 0;
+        /* Nothing to decode, as nearly always: this is asked of every rule and every link of every drive. */
+        if (!strchr(text, '\\')) {
+                if (pattern[plain] == '\0')
+                        return streq(pattern, text);
+                if (strncmp(pattern, text, plain) != 0)
+                        return false;
+                if (!strchr(pattern + plain, '\\'))
+                        return fnmatch(pattern, text, flags) == 0;
+        }
+
+        p = text_decode(pattern, true);
+        t = text_decode(text, false);
+        return p && t && fnmatch(p, t, flags) == 0;
 }
 
-static bool match_plain(const char *pattern, const char *text) {
-        _cleanup_free_ char *p = text_decode(pattern, true), *t = text_decode(text, false);
-
-        return p && t && fnmatch(p, t, 0) == 0;
+static bool match_text(const char *pattern, const char *text) {
+        return match_from(pattern, strcspn(pattern, GLOB "\\"), text, 0);
 }
 
 static const char *skip_wwn_prefix(const char *s) {
@@ -245,7 +298,9 @@ static const char *skip_wwn_prefix(const char *s) {
 }
 
 static bool match_wwn(const char *pattern, const char *wwn) {
-        return fnmatch(skip_wwn_prefix(pattern), skip_wwn_prefix(wwn), FNM_CASEFOLD) == 0;
+        pattern = skip_wwn_prefix(pattern);
+        wwn = skip_wwn_prefix(wwn);
+        return strpbrk(pattern, GLOB "\\") ? fnmatch(pattern, wwn, FNM_CASEFOLD) == 0 : strcasecmp(pattern, wwn) == 0;
 }
 
 /* By what node patterns fitted. The nearer to the drive, the better an answer. */
@@ -255,13 +310,14 @@ typedef struct NodeFit {
 } NodeFit;
 
 static bool match_node(const char *pattern, const Drive *d, NodeFit *best) {
-        bool fits = match_path(pattern, d->node);
+        size_t plain = strcspn(pattern, GLOB "\\");
+        bool fits = match_from(pattern, plain, d->node, FNM_PATHNAME);
 
         best->node = best->node || fits;
         for (size_t i = 0; i < d->n_links; i++) {
                 const DriveLink *l = &d->links[i];
 
-                if (!match_path(pattern, l->path))
+                if (!match_from(pattern, plain, l->path, FNM_PATHNAME))
                         continue;
                 if (!best->link || l->via < best->link->via)
                         best->link = l;
@@ -271,29 +327,57 @@ static bool match_node(const char *pattern, const Drive *d, NodeFit *best) {
         return fits;
 }
 
-static bool pattern_holds(const Criterion *c, const char *pattern, const Drive *d, NodeFit *best) {
+const char *match_fact(const Criterion *c, const Drive *d) {
         const char *fact = NULL;
 
         switch (c->key) {
-        case MATCH_NODE:
-                return match_node(pattern, d, best);
         case MATCH_MODEL:
         case MATCH_SERIAL:
         case MATCH_FIRMWARE:
         case MATCH_VENDOR:
                 memcpy(&fact, (const char *) d + table[c->key].fact, sizeof fact);
-                return fact && match_loose(pattern, fact);
+                return fact;
         case MATCH_WWN:
-                return d->wwn && match_wwn(pattern, d->wwn);
+                return d->wwn;
         case MATCH_TRANSPORT:
-                return fnmatch(pattern, transport_to_string(d->transport), 0) == 0;
+                return transport_to_string(d->transport);
         case MATCH_ROTATIONAL:
-                return streq(pattern, d->rotational ? "true" : "false");
+                return d->rotational_untold ? NULL : d->rotational ? "true" : "false";
         case MATCH_REMOVABLE:
-                return streq(pattern, d->removable ? "true" : "false");
+                return d->removable_untold ? NULL : d->removable ? "true" : "false";
         case MATCH_PROPERTY:
-                fact = drive_property(d, c->property);
-                return fact && match_plain(pattern, fact);
+                return drive_property(d, c->property);
+        case MATCH_NODE:
+        case _MATCH_KEY_MAX:
+        case _MATCH_KEY_INVALID:
+                break;
+        }
+
+        return NULL;
+}
+
+static inline bool pattern_holds(const Criterion *c, const char *pattern, const Drive *d, NodeFit *best) {
+        const char *fact = match_fact(c, d);
+
+        if (c->key == MATCH_NODE)
+                return match_node(pattern, d, best);
+        if (!fact)
+                return false;
+
+        switch (c->key) {
+        case MATCH_MODEL:
+        case MATCH_SERIAL:
+        case MATCH_FIRMWARE:
+        case MATCH_VENDOR:
+                return match_loose(pattern, fact);
+        case MATCH_WWN:
+                return match_wwn(pattern, fact);
+        case MATCH_PROPERTY:
+        case MATCH_TRANSPORT:
+        case MATCH_ROTATIONAL:
+        case MATCH_REMOVABLE:
+                return match_text(pattern, fact);
+        case MATCH_NODE:
         case _MATCH_KEY_MAX:
         case _MATCH_KEY_INVALID:
                 break;
@@ -335,6 +419,28 @@ const Criterion *match_failing(const Match *m, const Drive *d) {
         return NULL;
 }
 
+bool match_asks_property(const Match *m, const char *key) {
+        for (size_t i = 0; i < m->n_criteria; i++)
+                if (streq_ptr(m->criteria[i].property, key))
+                        return true;
+        return false;
+}
+
+bool match_asks_identity(const Match *m) {
+        for (size_t i = 0; i < m->n_criteria; i++)
+                switch (m->criteria[i].key) {
+                case MATCH_MODEL:
+                case MATCH_SERIAL:
+                case MATCH_FIRMWARE:
+                case MATCH_WWN:
+                        return true;
+                default:
+                        break;
+                }
+
+        return false;
+}
+
 bool match_is_general(const Match *m) {
         for (size_t i = 0; i < m->n_criteria; i++) {
                 const Criterion *c = &m->criteria[i];
@@ -344,7 +450,7 @@ bool match_is_general(const Match *m) {
                         continue;
 
                 for (size_t k = 0; k < c->n_patterns; k++)
-                        globs = globs || strpbrk(c->patterns[k], "*?[");
+                        globs = globs || strpbrk(c->patterns[k], GLOB);
                 if (!globs)
                         return false;
         }

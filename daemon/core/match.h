@@ -47,8 +47,17 @@ void match_done(Match *m);
  * than a stacked one; NULL when it fitted the node itself, or there is no such pattern. */
 bool match_drive(const Match *m, const Drive *d, const DriveLink **ret_link);
 
+/* What the drive says of the criterion's key, for explanations; NULL: nothing, or it is a matter of nodes and links. */
+const char *match_fact(const Criterion *c, const Drive *d);
+
 /* The criterion that does not hold, for explanations; NULL when all do. */
 const Criterion *match_failing(const Match *m, const Drive *d);
+
+/* Does it go by this property of udev's? */
+bool match_asks_property(const Match *m, const char *key);
+
+/* Does it go by what only the drive itself can say: model, serial, firmware or WWN? */
+bool match_asks_identity(const Match *m);
 
 /* A rule for a class of drives, as against one that names its drives: by node, link, serial or WWN, without a glob. */
 bool match_is_general(const Match *m);

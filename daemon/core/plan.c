@@ -10,11 +10,35 @@
 static const char *const visit_reason_table[_VISIT_REASON_MAX] = {
         [VISIT_BOOT] = "boot",     [VISIT_ATTACH] = "attach",   [VISIT_CHANGE] = "change", [VISIT_RESUME] = "resume",
         [VISIT_RELOAD] = "reload", [VISIT_POWER] = "power", [VISIT_REQUEST] = "request", [VISIT_RETRY] = "retry",
+        [VISIT_PERMANENT] = "permanent",
+        [VISIT_RESET] = "reset",   [VISIT_CONTROLLER] = "controller", [VISIT_PARAMETERS] = "parameters",
+        [VISIT_REVALIDATION] = "revalidation", [VISIT_WAKE] = "wake",     [VISIT_RECHECK] = "recheck",
 };
 /* clang-format on */
 
 const char *visit_reason_to_string(VisitReason r) {
         return r < _VISIT_REASON_MAX ? visit_reason_table[r] : NULL;
+}
+
+bool visit_reason_forgets(VisitReason r) {
+        return r == VISIT_RESUME || r == VISIT_RESET || r == VISIT_CONTROLLER;
+}
+
+unsigned visit_reason_rank(VisitReason r) {
+        /* What was thought to be known is lost. */
+        if (visit_reason_forgets(r))
+                return 4;
+
+        switch (r) {
+        case VISIT_PERMANENT: /* what drives keep themselves is written only where somebody asked for that */
+                return 3;
+        case VISIT_REVALIDATION: /* about a part of the settings only */
+                return 1;
+        case VISIT_RECHECK:
+                return 0;
+        default:
+                return 2;
+        }
 }
 
 static int step_compare(const void *a, const void *b) {
@@ -24,30 +48,6 @@ static int step_compare(const void *a, const void *b) {
         if (i != j)
                 return i < j ? -1 : 1;
         return strcmp(x->wish->name, y->wish->name);
-}
-
-int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *ret) {
-        Step *steps;
-
-        steps = calloc(MAX(w->n_items, 1U), sizeof(Step));
-        if (!steps)
-                return -ENOMEM;
-
-        for (size_t i = 0; i < w->n_items; i++)
-                steps[i] = (Step){
-                        .wish = w->items + i,
-                        .setting = setting_for_backends(t, w->items[i].name, backends),
-                        .verdict = _VERDICT_INVALID,
-                };
-
-        qsort(steps, w->n_items, sizeof(Step), step_compare);
-        *ret = (Plan){ .steps = steps, .n_steps = w->n_items };
-        return 0;
-}
-
-void plan_done(Plan *p) {
-        free(p->steps);
-        *p = (Plan){};
 }
 
 _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...) {
@@ -61,6 +61,56 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
                 (void) vsnprintf(s->reason, sizeof s->reason, format, ap);
                 va_end(ap);
         }
+}
+
+/* The step that wants the state `name` of this drive, or NULL. */
+static Step *find_step(Step *steps, size_t n, const char *name) {
+        for (size_t i = 0; i < n; i++)
+                if (steps[i].setting && streq(steps[i].setting->name, name))
+                        return steps + i;
+
+        return NULL;
+}
+
+static void exclude_steps(Step *steps, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+                const Step *s = steps + i;
+                Step *other;
+
+                if (!s->setting || !s->setting->excludes || s->wish->withheld)
+                        continue;
+
+                other = find_step(steps, n, s->setting->excludes);
+                if (other && setting_excludes(s->setting, &s->wish->value, other->setting, &other->wish->value))
+                        step_end(other, VERDICT_FORBIDDEN, "%s is wanted too (%s:%u), and the two exclude each other",
+                                 s->setting->name, s->wish->file, s->wish->line);
+        }
+}
+
+int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *ret) {
+        Step *steps;
+
+        steps = calloc(MAX(w->n_items, 1U), sizeof(Step));
+        if (!steps)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < w->n_items; i++)
+                steps[i] = (Step){
+                        .wish = w->items + i,
+                        .setting = setting_for_backends(t, w->items[i].name, backends),
+                        .wanted = w->items[i].value,
+                        .verdict = _VERDICT_INVALID,
+                };
+
+        qsort(steps, w->n_items, sizeof(Step), step_compare);
+        exclude_steps(steps, w->n_items);
+        *ret = (Plan){ .steps = steps, .n_steps = w->n_items };
+        return 0;
+}
+
+void plan_done(Plan *p) {
+        free(p->steps);
+        *p = (Plan){};
 }
 
 static void step_end_error(Step *s, const char *doing) {
@@ -90,11 +140,28 @@ static void step_end_error(Step *s, const char *doing) {
 }
 
 bool step_settle(Step *s, const Memory *memory) {
+        if (s->verdict != _VERDICT_INVALID)
+                return true;
+
         if (s->wish->withheld)
                 step_end(s, VERDICT_FORBIDDEN, "%s:%u is in error, so %s is left alone until it is mended",
                          s->wish->file, s->wish->line, s->wish->name);
         else if (!s->setting)
                 step_end(s, VERDICT_UNSUPPORTED, "%s is not a setting of this kind of drive", s->wish->name);
+        else if (s->setting->flags & SETTING_EXCLUDED)
+                step_end(s, VERDICT_FORBIDDEN, "%s", s->setting->instead);
+        else if (s->setting->flags & SETTING_DEAD)
+                step_end(s, VERDICT_UNSUPPORTED, "%s", s->setting->instead);
+        else if (setting_is_dangerous(s->setting, &s->wish->value) && !s->wish->allow_dangerous)
+                step_end(s, VERDICT_FORBIDDEN,
+                         "it is dangerous: %s; allow_dangerous = true in the block of %s:%u says that it is meant",
+                         s->setting->danger, s->wish->file, s->wish->line);
+        else if ((s->setting->flags & SETTING_AT_ATTACH) && !(s->setting->flags & SETTING_UNREADABLE) && memory &&
+                 memory->sent && value_equal(&memory->value, &s->wish->value))
+                step_end(s, VERDICT_UNCHANGED, "done once since the drive was attached, and not again");
+        else if (memory && memory->overruled[0])
+                step_end(s, VERDICT_FORBIDDEN, "the controller has one %s for all its namespaces, and %s",
+                         s->wish->name, memory->overruled);
         else if ((s->setting->flags & SETTING_UNREADABLE) && memory && memory->sent &&
                  value_equal(&memory->value, &s->wish->value))
                 step_end(s, VERDICT_UNVERIFIABLE, "sent before, since the drive was attached; it cannot be read");
@@ -104,7 +171,57 @@ bool step_settle(Step *s, const Memory *memory) {
         return true;
 }
 
-void step_decide(Step *s, const Memory *memory, bool asleep) {
+/* Did the drive make "off" of it? Then there is no limit, although one was wanted. */
+static bool step_became_inactive(const Step *s) {
+        const Reading *now = s->written ? &s->after : &s->before;
+
+        return s->verdict == VERDICT_ADJUSTED && now->known && !setting_is_active(s->setting, &now->value);
+}
+
+bool step_holds(const Step *s) {
+        bool holds;
+
+        if (!s->setting || step_became_inactive(s))
+                return false;
+
+        holds = s->verdict == _VERDICT_INVALID ? s->write
+                                               : s->verdict == VERDICT_APPLIED || s->verdict == VERDICT_UNCHANGED ||
+                                                                 s->verdict == VERDICT_ADJUSTED;
+        return holds && setting_is_active(s->setting, &s->wish->value);
+}
+
+bool step_spare(Step *s, const Step *other) {
+        if (!other || !step_holds(other))
+                return false;
+
+        step_end(s, VERDICT_UNCHANGED, "not needed, as %s holds", other->setting->name);
+        return true;
+}
+
+/* What the drive will have after its next power-on is not what the file wants it to save. */
+static bool step_wants_saving(const Step *s) {
+        return s->wish->permanent && (s->setting->flags & SETTING_SAVEABLE) && s->before.saved_known &&
+               !value_equal(&s->before.saved, &s->wanted);
+}
+
+#define CANNOT_SAVE "the drive cannot save it, so it is written again when it was lost"
+
+/* About a value that is as wanted, but for what the drive has saved. */
+static void step_end_unchanged(Step *s) {
+        char saved[VALUE_TEXT_MAX];
+
+        if (step_wants_saving(s))
+                return step_end(s, VERDICT_UNCHANGED,
+                                "the drive has saved %s; 'drivekeep apply --permanent' saves this instead",
+                                value_format(&s->setting->range, &s->before.saved, saved));
+        if (s->wish->permanent && (s->setting->flags & SETTING_SAVEABLE) && !s->before.saved_known)
+                return step_end(s, VERDICT_UNCHANGED, CANNOT_SAVE);
+        step_end(s, VERDICT_UNCHANGED, NULL);
+}
+
+void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
+        bool permanent = flags & DECIDE_PERMANENT;
+
         if (s->error < 0)
                 return step_end_error(s, "reading it");
 
@@ -112,44 +229,94 @@ void step_decide(Step *s, const Memory *memory, bool asleep) {
                 return step_end(s, VERDICT_UNSUPPORTED, "the drive says that it has no %s", s->wish->name);
 
         if (s->before.known) {
-                if (value_equal(&s->before.value, &s->wish->value))
-                        return step_end(s, VERDICT_UNCHANGED, NULL);
+                if (value_equal(&s->before.value, &s->wanted) && !(permanent && step_wants_saving(s)))
+                        return step_end_unchanged(s);
 
                 if (memory && memory->sent && memory->adjusted && value_equal(&memory->value, &s->wish->value) &&
                     value_equal(&memory->settled, &s->before.value))
                         return step_end(s, VERDICT_ADJUSTED, "the drive made this of it when it was sent");
         }
 
-        if (!s->before.known && memory && memory->sent && value_equal(&memory->value, &s->wish->value))
+        /* What can be read, and was not only because the drive sleeps, waits until it is awake. */
+        if (!s->before.known && memory && memory->sent && !memory->adjusted &&
+            value_equal(&memory->value, &s->wish->value))
                 return step_end(s, VERDICT_UNVERIFIABLE,
                                 "sent before, since the drive was attached; it cannot be read");
 
-        if (asleep)
+        if (memory && memory->quarantined[0])
+                return step_end(s, VERDICT_QUARANTINED,
+                                "%s; 'drivekeep release' or another value in the file lets it be written",
+                                memory->quarantined);
+
+        if ((s->setting->flags & SETTING_NONVOLATILE) && !permanent && !(flags & DECIDE_ASLEEP))
+                return step_end(s, VERDICT_FORBIDDEN,
+                                "the drive itself keeps this, so it is written only when asked for: 'drivekeep apply --permanent'");
+
+        /* The visits that make up for it are about what the drive does not keep itself. */
+        if (permanent && (flags & DECIDE_ASLEEP) && (s->wish->permanent || (s->setting->flags & SETTING_NONVOLATILE)))
                 return step_end(s, VERDICT_DEFERRED,
-                                "the drive sleeps and is not woken for this; its next event takes it up, or 'drivekeep apply' when it is awake");
+                                "the drive sleeps and is not woken for this: 'drivekeep apply --permanent' again when it is in use");
+
+        if (flags & DECIDE_ASLEEP)
+                return step_end(s, VERDICT_DEFERRED,
+                                flags & DECIDE_UNCLEAR
+                                                ? "nothing tells whether the drive sleeps; it is done when it is in use"
+                                                : "the drive sleeps and is not woken for this; it is done when its user has woken it");
+
+        if (flags & DECIDE_LOOK) {
+                char now[VALUE_TEXT_MAX];
+
+                if (!s->before.known)
+                        return step_end(s, VERDICT_UNVERIFIABLE, "it cannot be read now");
+                return step_end(s, VERDICT_DRIFTED,
+                                "something made it %s after it was set; on_drift = \"restore\" would set it back",
+                                value_format(&s->setting->range, &s->before.value, now));
+        }
 
         s->write = true;
 }
 
 void step_judge(Step *s) {
-        char wanted[VALUE_TEXT_MAX], after[VALUE_TEXT_MAX];
+        char wanted_buf[VALUE_TEXT_MAX], after_buf[VALUE_TEXT_MAX];
+        const char *wanted, *after;
 
         if (s->error < 0)
                 return step_end_error(s, s->written ? "reading it back" : "writing it");
 
+        if (!s->after.known && s->after.repeated)
+                return step_end(s, VERDICT_UNVERIFIABLE,
+                                "accepted; as far as can be told the bridge answers IDENTIFY from its memory, so it cannot be read back");
         if (!s->after.known)
-                return step_end(s, VERDICT_UNVERIFIABLE, "accepted; it cannot be read back");
+                return step_end(s, VERDICT_UNVERIFIABLE, "%s",
+                                s->note[0] ? s->note : "accepted; it cannot be read back");
 
-        if (value_equal(&s->after.value, &s->wish->value))
-                return step_end(s, VERDICT_APPLIED, NULL);
+        if (s->saving && s->after.saved_known && !value_equal(&s->after.saved, &s->wanted))
+                return step_end(s, VERDICT_IGNORED, "the drive was told to save %s, but has saved %s",
+                                value_format(&s->setting->range, &s->wanted, wanted_buf),
+                                value_format(&s->setting->range, &s->after.saved, after_buf));
 
-        (void) value_format(&s->setting->range, &s->wish->value, wanted);
-        (void) value_format(&s->setting->range, &s->after.value, after);
+        if (value_equal(&s->after.value, &s->wanted)) {
+                if (s->saving && !s->after.saved_known)
+                        return step_end(s, VERDICT_APPLIED, "%s%s" CANNOT_SAVE, s->note, s->note[0] ? "; " : "");
+                return step_end(s, VERDICT_APPLIED, s->note[0] ? "%s" : NULL, s->note);
+        }
+
+        if (s->after.repeated && s->before.known && value_equal(&s->after.value, &s->before.value)) {
+                s->after.known = false;
+                return step_end(s, VERDICT_UNVERIFIABLE,
+                                "accepted, but IDENTIFY reads as before, byte for byte: the bridge answers it from its memory, or the drive ignored this");
+        }
+
+        wanted = value_format(&s->setting->range, &s->wanted, wanted_buf);
+        after = value_format(&s->setting->range, &s->after.value, after_buf);
 
         /* A new value that is neither the old nor the wanted one is the drive's own choice; the old one means that
          * nothing happened. */
         if (s->before.known && !value_equal(&s->after.value, &s->before.value))
                 return step_end(s, VERDICT_ADJUSTED, "%s was accepted, and the drive made it %s", wanted, after);
 
-        step_end(s, VERDICT_IGNORED, "%s was accepted, but it still reads %s", wanted, after);
+        if (s->note[0])
+                step_end(s, VERDICT_IGNORED, "%s", s->note);
+        else
+                step_end(s, VERDICT_IGNORED, "%s was accepted, but it still reads %s", wanted, after);
 }

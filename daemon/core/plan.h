@@ -8,21 +8,35 @@
 #include "verdict.h"
 
 #define STEP_REASON_MAX 256U
+#define STEP_NOTE_MAX 192U
 
 /* Why a drive is visited. Every visit has one, and it reaches the log. */
 typedef enum VisitReason {
-        VISIT_BOOT,    /* found at the daemon's start */
-        VISIT_ATTACH,  /* udev says it is new */
-        VISIT_CHANGE,  /* udev says something about it changed */
-        VISIT_RESUME,  /* the machine slept */
-        VISIT_RELOAD,  /* the files changed */
-        VISIT_POWER,   /* the machine went on or off battery */
-        VISIT_REQUEST, /* somebody asked (drivekeep apply) */
-        VISIT_RETRY,   /* what was deferred is taken up again */
+        VISIT_BOOT,         /* found at the daemon's start */
+        VISIT_ATTACH,       /* udev says it is new */
+        VISIT_CHANGE,       /* udev says something about it changed */
+        VISIT_RESUME,       /* the machine slept */
+        VISIT_RELOAD,       /* the files changed */
+        VISIT_POWER,        /* the machine went on or off battery */
+        VISIT_REQUEST,      /* somebody asked (drivekeep apply) */
+        VISIT_PERMANENT,    /* … and for what the drives keep themselves, too (apply --permanent) */
+        VISIT_RETRY,        /* what was deferred is taken up again */
+        VISIT_REVALIDATION, /* the kernel looked at it anew, and may have reset what it holds */
+        VISIT_RESET,        /* the drive says that it was switched on or reset (SCSI unit attention) */
+        VISIT_CONTROLLER,   /* its NVMe controller was started anew */
+        VISIT_PARAMETERS,   /* it says that somebody changed its mode parameters (SCSI unit attention) */
+        VISIT_WAKE,         /* its user has woken it: what was deferred for its sleep can be done */
+        VISIT_RECHECK,      /* it is time to look whether all is as it was left */
         _VISIT_REASON_MAX,
 } VisitReason;
 
 const char *visit_reason_to_string(VisitReason r);
+
+/* Must what was sent, and cannot be read, be taken for lost? */
+bool visit_reason_forgets(VisitReason r);
+
+/* Some reasons do more than others, and are not made up for by one that came later. */
+unsigned visit_reason_rank(VisitReason r);
 
 /* What earlier visits to this attach of the drive, since it last lost power, know of one setting. */
 typedef struct Memory {
@@ -30,17 +44,23 @@ typedef struct Memory {
         Value value;
         bool adjusted; /* … and the drive made `settled` of it: sending it again would change nothing */
         Value settled;
+        char overruled[128]; /* another namespace of the same controller wants another value, and comes first: what and where,
+                              * as a clause; empty: none does */
+        char quarantined[STEP_REASON_MAX / 2]; /* why this value may not be written again: a clause; else empty */
 } Memory;
 
 typedef struct Step {
         const Wish *wish;
         const Setting *setting; /* NULL: no row for this kind of drive */
+        Value wanted;           /* the wish's value, as this drive would read it */
         Reading before, after;
         bool write;                   /* the plan: send it */
+        bool saving;                  /* the drive is to save it too */
         bool written;                 /* it was sent and accepted */
         bool failed;                  /* it was sent, at least in part, and not accepted */
         int error;                    /* of reading or writing: STEP_… or a negative errno; 0: none */
         Verdict verdict;              /* _VERDICT_INVALID until judged */
+        char note[STEP_NOTE_MAX];     /* what the row says about its success, when there is something to say */
         char reason[STEP_REASON_MAX]; /* a sentence, when the verdict needs one; else empty */
 } Step;
 
@@ -57,7 +77,8 @@ typedef struct Plan {
 #define STEP_VANISHED (-5004)    /* the drive is gone */
 #define STEP_FORBIDDEN (-5005)   /* our own policy */
 
-/* One step per wish, in the order of writing; nothing decided yet. `backends`: mask of 1 << Backend. Steps point into
+/* One step per wish, in the order of writing; nothing decided yet, but that a wish which another one excludes is
+ * forbidden. `backends`: mask of 1 << Backend. Steps point into
  * `w`, which must outlive the plan. */
 int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *ret);
 void plan_done(Plan *p);
@@ -66,9 +87,22 @@ void plan_done(Plan *p);
  * it has one; otherwise `before` is to be read. `memory` may be NULL. */
 bool step_settle(Step *s, const Memory *memory);
 
-/* With `before` filled in: set `write`, or the verdict at once. `asleep`: the drive sleeps and this
- * setting would wake it. */
-void step_decide(Step *s, const Memory *memory, bool asleep);
+/* Has the drive what this step wants, which is not off? In a dry run what would be written is taken to be accepted. */
+bool step_holds(const Step *s);
+
+/* A step of a row with `unless`, and the step of that state (NULL: nobody asks for it), which has its verdict: true when
+ * the first is not needed, and has its verdict now. */
+bool step_spare(Step *s, const Step *other);
+
+typedef enum DecideFlags {
+        DECIDE_ASLEEP = 1 << 0,    /* the drive sleeps and this setting would wake it */
+        DECIDE_PERMANENT = 1 << 1, /* what the drive keeps itself may be written */
+        DECIDE_LOOK = 1 << 2,      /* nothing may be written: only look whether it is as it was left */
+        DECIDE_UNCLEAR = 1 << 3,   /* with DECIDE_ASLEEP: nobody knows whether it sleeps */
+} DecideFlags;
+
+/* With `before` filled in: set `write`, or the verdict at once. */
+void step_decide(Step *s, const Memory *memory, DecideFlags flags);
 
 /* With `written`, `error` and `after` filled in: the verdict, and a reason unless one is there already. */
 void step_judge(Step *s);

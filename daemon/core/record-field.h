@@ -2,7 +2,7 @@
 #pragma once
 
 /* One row is one KEY=value line of a state file: where it lives in a structure, and in which form. A key whose value is
- * NULL, 0, false or invalid is not written, and a key that is absent leaves just that. Part of record.c. */
+ * NULL, 0, false or no word is not written, and a key that is absent leaves just that. Part of record.c. */
 
 #include <stdio.h>
 
@@ -13,24 +13,45 @@ typedef enum FieldType {
         FIELD_UNSIGNED, /* uint64_t, at most `max` */
         FIELD_SIGNED,   /* int64_t */
         FIELD_BOOL,     /* bool, "1" */
-        FIELD_STATE,    /* DriveState, always written */
-        FIELD_VERDICT,  /* Verdict */
+        FIELD_WORD,     /* an enum, by its words */
 } FieldType;
+
+typedef struct FieldWords {
+        int (*from_string)(const char *s); /* negative: no such word */
+        const char *(*to_string)(int value);
+        int none; /* is not written, and what the field of an item is without its line */
+} FieldWords;
 
 typedef struct Field {
         const char *key;
         FieldType type;
         size_t offset;
         uint64_t max;
+        const FieldWords *words;
 } Field;
 
-/* Sets the field of that key; a key that is none of ours is a later version's, and skipped. */
-int fields_parse(const Field *fields, size_t n, void *object, const char *key, const char *value);
-
-/* One line per field that has a value, each key after `prefix`. */
-int fields_write(const Field *fields, size_t n, const void *object, const char *prefix, FILE *f);
-
 void fields_free(const Field *fields, size_t n, void *object);
+
+/* A whole state file: "VERSION=number", the object's lines, and a list of items: their number ("SETTINGS=2"), then each
+ * item's lines, which begin with `prefix` and its index ("SETTING_0_NAME=apm"). */
+typedef struct FieldFile {
+        unsigned version;
+        size_t max_bytes;
+        const Field *fields;
+        size_t n_fields;
+
+        const char *count, *prefix;
+        const Field *item_fields;
+        size_t n_item_fields, item_size, max_items;
+        size_t items_offset, n_items_offset; /* in the object: the pointer to the items, and their number as size_t */
+} FieldFile;
+
+/* Fills a zeroed object, which is the caller's to free whatever comes back. What is cut short, too long, of another version
+ * or no KEY=value is -EBADMSG. */
+int field_file_parse(const FieldFile *file, const char *text, size_t size, void *object);
+
+/* -E2BIG: it would be longer than can be read again. */
+int field_file_serialize(const FieldFile *file, const void *object, char **ret);
 
 /* Digits and nothing else: strtoull() would also take blanks, signs and an empty string. -EBADMSG otherwise. */
 int unsigned_parse(const char *s, uint64_t max, uint64_t *ret);

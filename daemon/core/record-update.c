@@ -31,6 +31,8 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
                 { &record->serial, d->serial },
                 { &record->wwn, d->wwn },
                 { &record->firmware, d->firmware },
+                { &record->dock_model, d->dock_model },
+                { &record->dock_serial, d->dock_serial },
                 { &record->transport, transport_to_string(d->transport) },
                 { &record->identity, identity_kind_to_string(drive_identity_kind(d)) },
                 { &record->boot_id, boot_id },
@@ -47,6 +49,16 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
         return 0;
 }
 
+void drive_record_forget(DriveRecord *record, const SettingTable *table) {
+        record->deaf = false;
+        for (size_t i = 0; i < record->n_settings; i++) {
+                const Setting *s = setting_find(table, record->settings[i].name);
+
+                if (!s || !(s->flags & SETTING_AT_ATTACH))
+                        record->settings[i].sent = record->settings[i].settled = false;
+        }
+}
+
 void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
         for (size_t i = record->n_settings; i-- > 0;)
                 if (!wishes_find(wishes, record->settings[i].name))
@@ -55,6 +67,13 @@ void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
 
 /* What need not be sent again as long as the drive keeps its power. */
 static void record_remember(SettingRecord *record, const Step *s) {
+        /* A deed is done when it has come true once. */
+        if (s->setting && (s->setting->flags & SETTING_AT_ATTACH) && verdict_is_wanted(s->verdict)) {
+                record->sent = true;
+                record->sent_value = s->wish->value.number;
+                return;
+        }
+
         if (!s->written) {
                 /* A reading that says otherwise makes the memory void. */
                 if (s->verdict != VERDICT_UNVERIFIABLE && s->verdict != VERDICT_ADJUSTED &&
@@ -65,7 +84,8 @@ static void record_remember(SettingRecord *record, const Step *s) {
 
         record->sent = s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_ADJUSTED;
         record->sent_value = s->wish->value.number;
-        record->settled = s->verdict == VERDICT_ADJUSTED;
+        /* A state that only a sentence describes has no number to be known by again. */
+        record->settled = s->verdict == VERDICT_ADJUSTED && s->after.value.type == s->wish->value.type;
         record->settled_value = s->after.value.number;
 }
 
@@ -100,5 +120,28 @@ int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
         record->verdict = s->verdict;
         record->when = when;
         record_remember(record, s);
+        drive->deaf = drive->deaf || (s->written && (s->setting->flags & SETTING_DEAFENS));
         return 0;
+}
+
+int drive_record_drift(DriveRecord *drive, const Step *s, uint64_t when) {
+        SettingRecord *record = drive_record_find(drive, s->wish->name);
+        char now[VALUE_TEXT_MAX];
+        int r;
+
+        if (!record || !record->actual || !s->setting || !s->before.known)
+                return 0;
+
+        (void) value_format(&s->setting->range, &s->before.value, now);
+        if (streq(record->actual, now))
+                return 0;
+
+        r = string_replace(&record->drift_from, record->actual);
+        if (r >= 0)
+                r = string_replace(&record->drift_to, now);
+        if (r < 0)
+                return r;
+
+        record->drift_when = when;
+        return 1;
 }

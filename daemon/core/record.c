@@ -8,6 +8,25 @@
 /* The last microsecond of the year 9999: what RFC 3339 can still say. */
 #define WHEN_MAX UINT64_C(253402300799999999)
 
+static int state_value(const char *s) {
+        return drive_state_from_string(s);
+}
+
+static const char *state_word(int value) {
+        return drive_state_to_string((DriveState) value);
+}
+
+static int verdict_value(const char *s) {
+        return verdict_from_string(s);
+}
+
+static const char *verdict_word(int value) {
+        return verdict_to_string((Verdict) value);
+}
+
+static const FieldWords state_words = { state_value, state_word, _DRIVE_STATE_INVALID };
+static const FieldWords verdict_words = { verdict_value, verdict_word, _VERDICT_INVALID };
+
 /* clang-format off */
 static const Field drive_fields[] = {
         { "NAME",         FIELD_TEXT,     offsetof(DriveRecord, name),         0          },
@@ -18,10 +37,23 @@ static const Field drive_fields[] = {
         { "FIRMWARE",     FIELD_TEXT,     offsetof(DriveRecord, firmware),     0          },
         { "TRANSPORT",    FIELD_TEXT,     offsetof(DriveRecord, transport),    0          },
         { "IDENTITY",     FIELD_TEXT,     offsetof(DriveRecord, identity),     0          },
+        { "DOCK_MODEL",   FIELD_TEXT,     offsetof(DriveRecord, dock_model),   0          },
+        { "DOCK_SERIAL",  FIELD_TEXT,     offsetof(DriveRecord, dock_serial),  0          },
+        { "BRIDGE_ASKED",             FIELD_BOOL, offsetof(DriveRecord, bridge.asked),             0 },
+        { "BRIDGE_IDENTIFIED",        FIELD_BOOL, offsetof(DriveRecord, bridge.identified),        0 },
+        { "BRIDGE_WITHOUT_SAT",       FIELD_BOOL, offsetof(DriveRecord, bridge.without_sat),       0 },
+        { "BRIDGE_WITHOUT_REGISTERS", FIELD_BOOL, offsetof(DriveRecord, bridge.without_registers), 0 },
+        { "BRIDGE_REPEATS_IDENTIFY",  FIELD_BOOL, offsetof(DriveRecord, bridge.repeats_identify),  0 },
+        { "BRIDGE_FRAGILE",           FIELD_BOOL, offsetof(DriveRecord, bridge.fragile),           0 },
+        { "BRIDGE_CDB",   FIELD_UNSIGNED, offsetof(DriveRecord, bridge.cdb),   16         },
         { "SIZE",         FIELD_UNSIGNED, offsetof(DriveRecord, size),         UINT64_MAX },
         { "DISKSEQ",      FIELD_UNSIGNED, offsetof(DriveRecord, diskseq),      UINT64_MAX },
         { "BOOT_ID",      FIELD_TEXT,     offsetof(DriveRecord, boot_id),      0          },
-        { "STATE",        FIELD_STATE,    offsetof(DriveRecord, state),        0          },
+        { "USED",         FIELD_UNSIGNED, offsetof(DriveRecord, used),         UINT64_MAX },
+        { "USED_WHEN",    FIELD_UNSIGNED, offsetof(DriveRecord, used_when),    UINT64_MAX },
+        { "SLEPT",        FIELD_UNSIGNED, offsetof(DriveRecord, slept),        UINT64_MAX },
+        { "DEAF",         FIELD_BOOL,     offsetof(DriveRecord, deaf),         0          },
+        { "STATE",        FIELD_WORD,     offsetof(DriveRecord, state),        0,         &state_words },
         { "WAITING_FOR",  FIELD_TEXT,     offsetof(DriveRecord, waiting_for),  0          },
         { "VISIT_REASON", FIELD_TEXT,     offsetof(DriveRecord, visit_reason), 0          },
 };
@@ -31,16 +63,34 @@ static const Field setting_fields[] = {
         { "WANTED",        FIELD_TEXT,     offsetof(SettingRecord, wanted),        0        },
         { "BEFORE",        FIELD_TEXT,     offsetof(SettingRecord, before),        0        },
         { "ACTUAL",        FIELD_TEXT,     offsetof(SettingRecord, actual),        0        },
-        { "VERDICT",       FIELD_VERDICT,  offsetof(SettingRecord, verdict),       0        },
+        { "VERDICT",       FIELD_WORD,     offsetof(SettingRecord, verdict),       0,       &verdict_words },
         { "REASON",        FIELD_TEXT,     offsetof(SettingRecord, reason),        0        },
         { "RULE",          FIELD_TEXT,     offsetof(SettingRecord, rule),          0        },
         { "WHEN",          FIELD_UNSIGNED, offsetof(SettingRecord, when),          WHEN_MAX },
+        { "DRIFT_FROM",    FIELD_TEXT,     offsetof(SettingRecord, drift_from),    0        },
+        { "DRIFT_TO",      FIELD_TEXT,     offsetof(SettingRecord, drift_to),      0        },
+        { "DRIFT_WHEN",    FIELD_UNSIGNED, offsetof(SettingRecord, drift_when),    WHEN_MAX },
         { "SENT",          FIELD_BOOL,     offsetof(SettingRecord, sent),          0        },
         { "SENT_VALUE",    FIELD_SIGNED,   offsetof(SettingRecord, sent_value),    0        },
         { "SETTLED",       FIELD_BOOL,     offsetof(SettingRecord, settled),       0        },
         { "SETTLED_VALUE", FIELD_SIGNED,   offsetof(SettingRecord, settled_value), 0        },
 };
 /* clang-format on */
+
+static const FieldFile record_file = {
+        .version = RECORD_VERSION,
+        .max_bytes = RECORD_MAX_BYTES,
+        .fields = drive_fields,
+        .n_fields = ELEMENTSOF(drive_fields),
+        .count = "SETTINGS",
+        .prefix = "SETTING_",
+        .item_fields = setting_fields,
+        .n_item_fields = ELEMENTSOF(setting_fields),
+        .item_size = sizeof(SettingRecord),
+        .max_items = RECORD_MAX_SETTINGS,
+        .items_offset = offsetof(DriveRecord, settings),
+        .n_items_offset = offsetof(DriveRecord, n_settings),
+};
 
 static const char *const drive_state_table[_DRIVE_STATE_MAX] = {
         [DRIVE_IDLE] = "idle",
@@ -73,99 +123,17 @@ DriveRecord *drive_record_free(DriveRecord *r) {
         return NULL;
 }
 
-/* `key` is what stands behind "SETTING_": the number and the field. */
-static int setting_line_parse(DriveRecord *r, char *key, const char *value) {
-        char *field;
-        uint64_t i;
-        int k;
-
-        field = strchr(key, '_');
-        if (!field)
-                return -EBADMSG;
-        *field++ = '\0';
-
-        if (r->n_settings == 0)
-                return -EBADMSG;
-        k = unsigned_parse(key, r->n_settings - 1, &i);
-        if (k < 0)
-                return k;
-
-        return fields_parse(setting_fields, ELEMENTSOF(setting_fields), r->settings + i, field, value);
-}
-
-/* The number of settings comes before the settings, and once. */
-static int settings_allocate(DriveRecord *r, const char *value) {
-        uint64_t n;
-        int k;
-
-        k = unsigned_parse(value, RECORD_MAX_SETTINGS, &n);
-        if (k < 0)
-                return k;
-        if (r->settings)
-                return -EBADMSG;
-        if (n == 0)
-                return 0;
-
-        r->settings = calloc(n, sizeof(SettingRecord));
-        if (!r->settings)
-                return -ENOMEM;
-
-        for (size_t i = 0; i < n; i++)
-                r->settings[i].verdict = _VERDICT_INVALID;
-        r->n_settings = n;
-        return 0;
-}
-
-static int line_parse(DriveRecord *r, char *line) {
-        char *value;
-
-        value = strchr(line, '=');
-        if (!value)
-                return -EBADMSG;
-        *value++ = '\0';
-
-        if (streq(line, "SETTINGS"))
-                return settings_allocate(r, value);
-        if (strncmp(line, "SETTING_", strlen("SETTING_")) == 0)
-                return setting_line_parse(r, line + strlen("SETTING_"), value);
-
-        return fields_parse(drive_fields, ELEMENTSOF(drive_fields), r, line, value);
-}
-
 int drive_record_parse(const char *text, size_t size, DriveRecord **ret) {
         _cleanup_(drive_record_freep) DriveRecord *r = NULL;
-        _cleanup_free_ char *copy = NULL, *version = NULL;
+        int k;
 
-        if (size > RECORD_MAX_BYTES || memchr(text, '\0', size))
-                return -EBADMSG;
-
-        copy = strndup(text, size);
         r = calloc(1, sizeof *r);
-        if (!copy || !r)
+        if (!r)
                 return -ENOMEM;
 
-        if (asprintf(&version, "VERSION=%u", RECORD_VERSION) < 0)
-                return -ENOMEM;
-
-        for (char *line = copy, *next; *line; line = next) {
-                int k;
-
-                /* Every line ends in a newline, the last one too: a file cut short is not taken for a whole one. */
-                next = strchr(line, '\n');
-                if (!next)
-                        return -EBADMSG;
-                *next++ = '\0';
-
-                if (line == copy) {
-                        if (!streq(line, version))
-                                return -EBADMSG;
-                        continue;
-                }
-
-                k = line_parse(r, line);
-                if (k < 0)
-                        return k;
-        }
+        k = field_file_parse(&record_file, text, size, r);
+        if (k < 0)
+                return k;
 
         if (!r->name)
                 return -EBADMSG;
@@ -177,47 +145,8 @@ int drive_record_parse(const char *text, size_t size, DriveRecord **ret) {
         return 0;
 }
 
-static int record_write(FILE *f, const DriveRecord *r) {
-        int k;
-
-        fprintf(f, "VERSION=%u\n", RECORD_VERSION);
-        k = fields_write(drive_fields, ELEMENTSOF(drive_fields), r, "", f);
-        if (k < 0)
-                return k;
-
-        fprintf(f, "SETTINGS=%zu\n", r->n_settings);
-        for (size_t i = 0; i < r->n_settings; i++) {
-                char prefix[sizeof "SETTING__" + 3 * sizeof i];
-
-                (void) snprintf(prefix, sizeof prefix, "SETTING_%zu_", i);
-                k = fields_write(setting_fields, ELEMENTSOF(setting_fields), r->settings + i, prefix, f);
-                if (k < 0)
-                        return k;
-        }
-
-        return ferror(f) ? -ENOMEM : 0;
-}
-
 int drive_record_serialize(const DriveRecord *r, char **ret) {
-        _cleanup_free_ char *text = NULL;
-        size_t size;
-        FILE *f;
-        int k;
-
-        f = open_memstream(&text, &size);
-        if (!f)
-                return -ENOMEM;
-
-        k = record_write(f, r);
-        if (fclose(f) != 0 && k >= 0)
-                k = -ENOMEM;
-        if (k < 0)
-                return k;
-        if (size > RECORD_MAX_BYTES)
-                return -E2BIG;
-
-        *ret = TAKE_PTR(text);
-        return 0;
+        return field_file_serialize(&record_file, r, ret);
 }
 
 SettingRecord *drive_record_find(const DriveRecord *r, const char *name) {
@@ -262,8 +191,46 @@ void drive_record_drop(DriveRecord *r, size_t i) {
 }
 
 bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *boot_id) {
-        return streq_ptr(r->boot_id, boot_id) && r->diskseq == d->diskseq && streq_ptr(r->serial, d->serial) &&
-               streq_ptr(r->wwn, d->wwn) && streq_ptr(r->model, d->model);
+        if (!streq_ptr(r->boot_id, boot_id) || r->diskseq != d->diskseq)
+                return false;
+        /* udev goes on describing the bridge. */
+        if (r->bridge.identified && drive_is_veiled(d))
+                return streq_ptr(r->dock_serial, d->serial) && streq_ptr(r->dock_model, d->model);
+        return streq_ptr(r->serial, d->serial) && streq_ptr(r->wwn, d->wwn) && streq_ptr(r->model, d->model);
+}
+
+int drive_record_reveal(const DriveRecord *r, Drive *d) {
+        DriveIdentity i = {};
+        const struct {
+                char *field;
+                size_t size;
+                const char *value;
+        } facts[] = {
+                { i.model, sizeof i.model, r->model },
+                { i.serial, sizeof i.serial, r->serial },
+                { i.firmware, sizeof i.firmware, r->firmware },
+                { i.wwn, sizeof i.wwn, r->wwn },
+        };
+
+        if (!r->bridge.identified)
+                return 0;
+        for (size_t k = 0; k < ELEMENTSOF(facts); k++)
+                (void) snprintf(facts[k].field, facts[k].size, "%s", facts[k].value ?: "");
+        return drive_reveal(d, &i);
+}
+
+/* A look that lies further back does not tell whether the use was before the drive fell asleep. */
+#define JUST_NOW_USEC (5ULL * 60 * 1000 * 1000)
+
+bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now) {
+        if (!r || r->used_when == 0)
+                return used > 0;
+
+        return used != r->used && now >= r->used_when && now - r->used_when < JUST_NOW_USEC;
+}
+
+bool drive_record_is_deaf(const DriveRecord *r, uint64_t used) {
+        return r && r->deaf && used == r->used;
 }
 
 int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {
@@ -278,7 +245,7 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {
                 ValueType type = w->items[i].value.type;
 
                 /* Names are not remembered: nothing that has one is unreadable. */
-                if (s && type != VALUE_NAME)
+                if (s && type != VALUE_NAME && type != VALUE_STRIPES)
                         m[i] = (Memory){
                                 .sent = s->sent,
                                 .value = { .type = type, .number = s->sent_value },

@@ -32,15 +32,23 @@ typedef struct SettingRecord {
         uint64_t when; /* CLOCK_REALTIME, µs */
         bool sent;     /* unreadable: sent_value was sent to this attach, in this power-on */
         int64_t sent_value;
-        bool settled; /* … and the drive made settled_value of it (VERDICT_ADJUSTED) */
+        char *drift_from, *drift_to; /* what it was found changed from and to by others, last; NULL: never */
+        uint64_t drift_when;         /* CLOCK_REALTIME, µs */
+        bool settled;                /* … and the drive made settled_value of it (VERDICT_ADJUSTED) */
         int64_t settled_value;
 } SettingRecord;
 
 typedef struct DriveRecord {
         char *name, *node, *model, *serial, *wwn, *firmware, *transport;
-        char *identity; /* which identity it is known by: "wwn", "serial", "path" */
+        char *identity;                 /* which identity it is known by: "wwn", "serial", "path" */
+        char *dock_model, *dock_serial; /* of the USB bridge, where the others are the drive's behind it */
+        Bridge bridge;
         uint64_t size, diskseq;
         char *boot_id;
+        uint64_t used; /* the kernel's count of reads and writes, when it was looked at last (device/activity.h) … */
+        uint64_t used_when; /* … CLOCK_MONOTONIC, µs; 0: never */
+        uint64_t slept;     /* µs that the machine had slept in this boot, as far as this record takes account of it */
+        bool deaf; /* it was put to sleep by SLEEP, and nothing has used it since as far as the kernel counts */
         DriveState state;
         char *waiting_for;  /* unit name, or NULL */
         char *visit_reason; /* of the last visit; NULL: none yet */
@@ -62,11 +70,26 @@ void drive_record_drop(DriveRecord *r, size_t i);                            /* 
 /* Is this record of the same attach of the same drive, so that what it remembers still holds? */
 bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *boot_id);
 
+/* Tells the drive behind a bridge, which a later event describes by the bridge again, what this attach has shown. */
+int drive_record_reveal(const DriveRecord *r, Drive *d);
+
 /* What the record knows, one Memory per wish, in their order. The caller frees it. */
 int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
+
+/* Has the drive been in use just now, so that it cannot be asleep? `used`: the kernel's count as it is now; `now`:
+ * CLOCK_MONOTONIC, µs. Without an earlier look (or record: NULL) any use at all counts. */
+bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now);
+
+/* Is it as deep asleep as it was put (SETTING_DEAFENS), so that it is to be left alone? `used`: as above. */
+bool drive_record_is_deaf(const DriveRecord *r, uint64_t used);
 
 /* record-update.c: what the daemon does to a record. Failures are -ENOMEM. */
 int drive_record_set_identity(DriveRecord *r, const Drive *d, const char *boot_id);
 int drive_record_step(DriveRecord *r, const Step *s, uint64_t when); /* a setting has its verdict */
-void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w);    /* nobody asks for these any more */
-int string_replace(char **field, const char *value);                 /* a copy; NULL: none */
+/* The setting was found to be `now`, and nobody knows why: what is known of it so far says that it was left otherwise.
+ * Returns 1 when that is news, and it is noted then. */
+int drive_record_drift(DriveRecord *r, const Step *s, uint64_t when);
+/* The drive may have lost its state: what was sent to it, and cannot be read, is taken for lost. */
+void drive_record_forget(DriveRecord *r, const SettingTable *table);
+void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w); /* nobody asks for these any more */
+int string_replace(char **field, const char *value);              /* a copy; NULL: none */

@@ -68,6 +68,9 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
                 .name = a->name,
                 .value = a->value,
                 .withheld = a->withheld,
+                .allow_dangerous = b->allow_dangerous,
+                .permanent = b->permanent,
+                .wake = b->wake,
                 .file = b->file,
                 .line = a->line,
                 .column = a->column,
@@ -91,8 +94,14 @@ static bool assignment_counts(const Block *b, const Assignment *a, bool on_batte
         return !a->on_battery || on_battery || b->broken;
 }
 
+/* A rule for all drives means disks, but for the settings that only optical drives have. One that names its drive means
+ * what it says. */
+static bool assignment_is_for(const Block *b, const Assignment *a, const Drive *d) {
+        return a->optical == d->optical || !match_is_general(&b->match);
+}
+
 /* The plain assignments of a block first, so that those for battery take their place. */
-static int apply_block(Wishes *w, const Block *b, const DriveLink *link, bool on_battery) {
+static int apply_block(Wishes *w, const Block *b, const Drive *d, const DriveLink *link, bool on_battery) {
         int r;
 
         if (b->obscure)
@@ -102,7 +111,8 @@ static int apply_block(Wishes *w, const Block *b, const DriveLink *link, bool on
                 for (size_t i = 0; i < b->n_assignments; i++) {
                         const Assignment *a = &b->assignments[i];
 
-                        if (a->on_battery != battery || !assignment_counts(b, a, on_battery))
+                        if (a->on_battery != battery || !assignment_counts(b, a, on_battery) ||
+                            !assignment_is_for(b, a, d))
                                 continue;
 
                         r = apply_assignment(w, b, a, link);
@@ -121,10 +131,10 @@ int config_resolve(const Config *c, const Drive *d, bool on_battery, Wishes *ret
                 const Block *b = &c->blocks[i];
                 const DriveLink *link;
 
-                if (!match_drive(&b->match, d, &link))
+                if (!match_drive(&b->match, d, &link) || (b->only_in_raid && !d->raid))
                         continue;
 
-                r = apply_block(&w, b, link, on_battery);
+                r = apply_block(&w, b, d, link, on_battery);
                 if (r < 0)
                         return r;
         }
@@ -132,6 +142,13 @@ int config_resolve(const Config *c, const Drive *d, bool on_battery, Wishes *ret
         *ret = w;
         w = (Wishes){};
         return 0;
+}
+
+bool config_asks_property(const Config *c, const char *key) {
+        for (size_t i = 0; i < c->n_blocks; i++)
+                if (match_asks_property(&c->blocks[i].match, key))
+                        return true;
+        return false;
 }
 
 bool config_uses_battery(const Config *c) {
@@ -160,7 +177,9 @@ bool wishes_equal(const Wishes *a, const Wishes *b) {
         for (size_t i = 0; i < a->n_items; i++) {
                 const Wish *x = &a->items[i], *y = wishes_find(b, x->name);
 
-                if (!y || x->withheld != y->withheld || (!x->withheld && !value_equal(&x->value, &y->value)))
+                if (!y || x->withheld != y->withheld || x->allow_dangerous != y->allow_dangerous ||
+                    x->permanent != y->permanent || x->wake != y->wake ||
+                    (!x->withheld && !value_equal(&x->value, &y->value)))
                         return false;
         }
 

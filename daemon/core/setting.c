@@ -5,10 +5,8 @@
 #include "setting.h"
 
 static const char *const backend_table[_BACKEND_MAX] = {
-        [BACKEND_ATA] = "ata",
-        [BACKEND_NVME] = "nvme",
-        [BACKEND_SCSI] = "scsi",
-        [BACKEND_BLOCK] = "block",
+        [BACKEND_ATA] = "ata",   [BACKEND_NVME] = "nvme",   [BACKEND_SCSI_MODE] = "scsi-mode",
+        [BACKEND_SCSI] = "scsi", [BACKEND_BLOCK] = "block", [BACKEND_OPTICAL] = "optical",
 };
 
 const char *backend_to_string(Backend b) {
@@ -20,8 +18,9 @@ const char *setting_state(const Setting *s) {
 }
 
 const Setting *setting_find(const SettingTable *t, const char *name) {
+        /* The first character, as this is asked of every word of the files. */
         SETTING_TABLE_FOREACH(s, t)
-                if (streq(s->name, name))
+                if (s->name[0] == name[0] && streq(s->name, name))
                         return s;
 
         return NULL;
@@ -36,10 +35,31 @@ const Setting *setting_for_backends(const SettingTable *t, const char *name, uns
 
         state = setting_state(found);
         SETTING_TABLE_FOREACH(s, t)
-                if (!s->alias_of && (backends & 1U << s->backend) && streq(s->name, state))
+                if (!s->alias_of && streq(s->name, state) &&
+                    ((backends & 1U << s->backend) || (s->flags & (SETTING_DEAD | SETTING_EXCLUDED))))
                         return s;
 
         return NULL;
+}
+
+bool setting_is_active(const Setting *s, const Value *v) {
+        if (v->type == VALUE_BOOL)
+                return v->number;
+        if (v->type == VALUE_NAME)
+                return !streq(v->name, s->inert ?: "off");
+        return !(s->range.has_off && v->number == s->range.off);
+}
+
+bool setting_excludes(const Setting *s, const Value *v, const Setting *other, const Value *w) {
+        return (s->flags & SETTING_SAME) || (setting_is_active(s, v) && setting_is_active(other, w));
+}
+
+bool setting_rules_out(const Setting *s, const Value *v, const Setting *other, const Value *w) {
+        return s->excludes && streq(s->excludes, setting_state(other)) && setting_excludes(s, v, other, w);
+}
+
+bool setting_is_dangerous(const Setting *s, const Value *v) {
+        return s->danger && setting_is_active(s, v);
 }
 
 const char *setting_nearest(const SettingTable *t, const char *name) {

@@ -9,10 +9,12 @@
 
 /* Who holds the state, and through which door it is reached. */
 typedef enum Backend {
-        BACKEND_ATA,   /* the drive, by ATA pass-through (SAT) */
-        BACKEND_NVME,  /* the controller, by admin commands */
-        BACKEND_SCSI,  /* the kernel's SCSI device, sysfs device/… */
-        BACKEND_BLOCK, /* the kernel's request queue, sysfs queue/… */
+        BACKEND_ATA,       /* the drive, by ATA pass-through (SAT) */
+        BACKEND_NVME,      /* the controller, by admin commands */
+        BACKEND_SCSI_MODE, /* the drive, by SCSI mode pages; not for ATA drives behind SAT */
+        BACKEND_SCSI,      /* the kernel's SCSI device, sysfs device/… */
+        BACKEND_BLOCK,     /* the kernel's request queue, sysfs queue/… */
+        BACKEND_OPTICAL,   /* a CD, DVD or Blu-ray drive, by MMC commands; never by ATA pass-through */
         _BACKEND_MAX,
 } Backend;
 
@@ -23,6 +25,16 @@ typedef enum SettingFlags {
         SETTING_KERNEL = 1 << 1,       /* held by the kernel: writing it sends the drive nothing */
         SETTING_STANDBY_SAFE = 1 << 2, /* its write function copes with a drive in standby and does not wake it */
         SETTING_ON_BATTERY = 1 << 3,   /* an alias: its values count while the machine runs on battery */
+        SETTING_NONVOLATILE = 1 << 4,  /* the drive itself keeps it over power cycles: compared at every visit, but
+                                        * written only when somebody asks with `apply --permanent` */
+        SETTING_SAVEABLE = 1 << 5, /* with `permanent = true` in the block, `apply --permanent` has the drive keep it */
+        SETTING_AT_ATTACH = 1 << 6,  /* a deed, not a state: once per attach, and not again after sleep */
+        SETTING_DEAD = 1 << 7,       /* nothing of today takes it: known, never written, `unsupported` */
+        SETTING_EXCLUDED = 1 << 8,   /* permanent or destructive: known, never written, `forbidden` */
+        SETTING_CONTROLLER = 1 << 9, /* the whole controller's: all its namespaces have the same */
+        SETTING_FIRST = 1 << 10,     /* writing it changes what others read: its verdict comes before their reading */
+        SETTING_SAME = 1 << 11,      /* it holds a part of the state it excludes, so that any of its values excludes */
+        SETTING_DEAFENS = 1 << 12,   /* once written, the drive hears nothing but a reset, and any command causes one */
 } SettingFlags;
 
 /* What a device says of one setting. */
@@ -30,6 +42,10 @@ typedef struct Reading {
         bool supported;
         bool known; /* value is valid; supported but not known: it cannot be read */
         Value value;
+        bool repeated; /* from an answer that is the same, byte for byte, as the one before the setting was written, through a
+                           * bridge that may give it from its memory */
+        bool saved_known; /* SETTING_SAVEABLE: `saved` is what the drive will have after its next power-on */
+        Value saved;
 } Reading;
 
 typedef struct Device Device; /* device/device.h; core never looks inside */
@@ -46,17 +62,27 @@ struct Setting {
         const char *equivalent; /* how users know it: "hdparm -B" */
         const char *lost_by;    /* what loses it: "power", "re-add", … */
         const char *source;     /* where the fact is from */
+        const char *danger;     /* what it can cost, as a clause; such a row needs allow_dangerous. NULL: none */
+        const char *instead;    /* dead and excluded rows: why, and what to do today, as sentences */
+        const char *inert;      /* VALUE_NAME: the word that is neither dangerous nor excludes; NULL: "off" */
+        const char *excludes;   /* another state that is left alone while this one is wanted, and not off */
+        const char *unless;     /* another state: this row is written only where that one cannot be had. Its turn
+                                 * comes after all others' verdicts */
 
         /* Both return 0 or a negative errno and then leave a sentence in the device (device_error()). read() sends
-         * no command that could change or wake the drive; write() sends what is needed for *v and nothing else. */
+         * no command that could change or wake the drive; write() sends what is needed for *v and nothing else, and
+         * has the drive save it too where device->save is set. */
         int (*read)(Device *d, const Setting *s, Reading *ret);
         int (*write)(Device *d, const Setting *s, const Value *v);
+        /* Where a value of the file means another one on each drive ("2 stripes"): makes it what this drive would
+         * read. NULL: it is that already. */
+        int (*localize)(Device *d, const Setting *s, Value *v);
         const void *detail; /* the backend's own part of the row: bits of IDENTIFY, a sysfs name, … */
 };
 
 /* All rows, as the caller's parameter: each backend's own array, which ends with a row without a name. */
 typedef struct SettingTable {
-        const Setting *tables[8]; /* ends with NULL */
+        const Setting *tables[24]; /* ends with NULL */
 } SettingTable;
 
 /* Inside it `break` leaves one backend's array only. */
@@ -69,11 +95,24 @@ typedef struct SettingTable {
  * NULL when there is none. */
 const Setting *setting_find(const SettingTable *t, const char *name);
 
-/* The row for a drive that has these backends (a mask of 1 << Backend), aliases resolved. NULL when none fits. */
+/* The row for a drive that has these backends (a mask of 1 << Backend), aliases resolved; a dead or excluded row is for
+ * every drive. NULL when none fits. */
 const Setting *setting_for_backends(const SettingTable *t, const char *name, unsigned backends);
 
 /* The name of the state that `s` sets: alias_of, or its own name. */
 const char *setting_state(const Setting *s);
+
+/* Is it dangerous to want this of it? Turning something dangerous off is not. */
+bool setting_is_dangerous(const Setting *s, const Value *v);
+
+/* Is it something else than off? */
+bool setting_is_active(const Setting *s, const Value *v);
+
+/* Does `s`, wanted like this, exclude the state of its row's `excludes`, wanted like that? */
+bool setting_excludes(const Setting *s, const Value *v, const Setting *other, const Value *w);
+
+/* The same of any other setting: also false where the state that `other` sets is not the one that the row excludes. */
+bool setting_rules_out(const Setting *s, const Value *v, const Setting *other, const Value *w);
 
 /* The known name nearest to a mistyped one, or NULL when nothing is near. */
 const char *setting_nearest(const SettingTable *t, const char *name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <ctype.h>
 #include <stdio.h>
 
 #include "text.h"
@@ -92,4 +93,14 @@ int text_unescape(const char *s, char **ret) {
         *out = '\0';
         *ret = TAKE_PTR(copy);
         return 0;
+}
+
+char *text_strip(char *s) {
+        size_t n;
+
+        s += strspn(s, " \t\r");
+        n = strlen(s);
+        while (n > 0 && isspace((unsigned char) s[n - 1]))
+                s[--n] = '\0';
+        return s;
 }

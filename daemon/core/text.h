@@ -13,3 +13,6 @@ char *text_escape(const char *s, const char *also);
 
 /* Undoes it. -EBADMSG: a backslash that does not begin \xNN, or one that means NUL. */
 int text_unescape(const char *s, char **ret);
+
+/* Without the blanks around it: cuts off those at the end, and returns where the rest begins. */
+char *text_strip(char *s);

@@ -27,6 +27,14 @@ static const Unit duration_units[] = {
         {}
 };
 
+static const Unit microsecond_units[] = {
+        { "us", 1 }, { "µs", 1 }, { "usec", 1 }, { "microseconds", 1 },
+        { "ms", 1000 }, { "msec", 1000 }, { "milliseconds", 1000 },
+        { "s", 1000000 }, { "sec", 1000000 }, { "second", 1000000 }, { "seconds", 1000000 },
+        { "min", 60000000 }, { "minutes", 60000000 }, { "h", INT64_C(3600000000) }, { "hours", INT64_C(3600000000) },
+        {}
+};
+
 static const Unit size_units[] = {
         { "b", 1 }, { "byte", 1 }, { "bytes", 1 },
         { "k", INT64_C(1) << 10 }, { "kb", INT64_C(1) << 10 }, { "kib", INT64_C(1) << 10 },
@@ -69,10 +77,15 @@ static int number_parse(const char **text, int64_t *whole, int64_t *fraction) {
         return overflow ? -ERANGE : lost;
 }
 
+/* The µ of µs is two bytes beyond ASCII. */
+static bool is_unit_letter(char c) {
+        return isalpha((unsigned char) c) || (unsigned char) c >= 0x80;
+}
+
 static const Unit *unit_parse(const Unit *units, const char **text) {
         size_t n = 0;
 
-        while (isalpha((unsigned char) (*text)[n]))
+        while (is_unit_letter((*text)[n]))
                 n++;
 
         for (; units->name; units++)
@@ -99,7 +112,7 @@ static int quantity_parse(const Unit *units, const char **text, int64_t bare, in
         inexact = r;
 
         *text = skip_blanks(*text);
-        if (isalpha((unsigned char) **text)) {
+        if (is_unit_letter(**text)) {
                 const Unit *unit = unit_parse(units, text);
 
                 if (!unit)
@@ -126,13 +139,13 @@ static int quantity_parse(const Unit *units, const char **text, int64_t bare, in
         return inexact;
 }
 
-int duration_parse(const char *text, int64_t bare, int64_t *ret) {
+static int sum_parse(const Unit *units, const char *text, int64_t bare, int64_t *ret) {
         bool inexact = false;
         int64_t sum = 0;
 
         text = skip_blanks(text);
         do {
-                int r = quantity_parse(duration_units, &text, bare, &sum);
+                int r = quantity_parse(units, &text, bare, &sum);
 
                 if (r < 0)
                         return r;
@@ -142,6 +155,30 @@ int duration_parse(const char *text, int64_t bare, int64_t *ret) {
 
         *ret = sum;
         return inexact;
+}
+
+int duration_parse(const char *text, int64_t bare, int64_t *ret) {
+        return sum_parse(duration_units, text, bare, ret);
+}
+
+int microseconds_parse(const char *text, int64_t bare, int64_t *ret) {
+        return sum_parse(microsecond_units, text, bare, ret);
+}
+
+int celsius_parse(const char *text, int64_t *ret) {
+        char *end;
+
+        text = skip_blanks(text);
+        if (!isdigit((unsigned char) text[*text == '-']))
+                return -EINVAL;
+
+        errno = 0;
+        *ret = strtoll(text, &end, 10);
+        if (errno != 0)
+                return -ERANGE;
+
+        end += strspn(end, " \t");
+        return streq(end, "") || strcasecmp(end, "C") == 0 || streq(end, "°C") ? 0 : -EINVAL;
 }
 
 int size_parse(const char *text, int64_t bare, int64_t *ret) {
@@ -182,6 +219,14 @@ const char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]) {
                 (void) snprintf(buf + n, VALUE_TEXT_MAX - n, " s");
         }
 
+        return buf;
+}
+
+const char *microseconds_format(int64_t us, char buf[static VALUE_TEXT_MAX]) {
+        if (us % 1000 == 0)
+                return duration_format(us / 1000, buf);
+
+        (void) snprintf(buf, VALUE_TEXT_MAX, "%" PRId64 " µs", us);
         return buf;
 }
 

@@ -10,8 +10,15 @@
  * (more than 64 bits), -ENOMSG (a number without a unit, and bare is 0). */
 int duration_parse(const char *text, int64_t bare, int64_t *ret);
 
+/* The same in microseconds; "us" and "µs" are units too. */
+int microseconds_parse(const char *text, int64_t bare, int64_t *ret);
+
+/* Degrees Celsius: a whole number, with or without "C", "°C". Returns 0 or -EINVAL, -ERANGE. */
+int celsius_parse(const char *text, int64_t *ret);
+
 /* Bytes from one number with a unit; K, KB and KiB all mean 1024. A number alone counts `bare` bytes. Returns alike. */
 int size_parse(const char *text, int64_t bare, int64_t *ret);
 
-const char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]); /* "1 h 30 min", "7.5 s" */
-const char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]);  /* the largest unit that divides it */
+const char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]);     /* "1 h 30 min", "7.5 s" */
+const char *microseconds_format(int64_t us, char buf[static VALUE_TEXT_MAX]); /* "75 ms", "250 µs" */
+const char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]);      /* the largest unit that divides it */

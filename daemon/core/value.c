@@ -8,6 +8,7 @@
 #include "value-unit.h"
 #include "value.h"
 
+#define STANDBY_TIMER_VENDOR 253
 #define STANDBY_TIMER_RESERVED 254
 
 /* 1 for on, true, yes, 1; 0 for off, false, no, 0; -EINVAL. */
@@ -59,8 +60,28 @@ static int value_set(const ValueRange *range, int64_t n, bool inexact, Value *re
         return inexact;
 }
 
-static int name_parse(const char *text, Value *ret) {
+static const ValueWord *word_find(const ValueRange *range, const char *text) {
+        for (const ValueWord *w = range->words; w && w->word; w++)
+                if (strcasecmp(w->word, text) == 0)
+                        return w;
+
+        return NULL;
+}
+
+static int name_set(const char *text, Value *ret) {
+        *ret = (Value){ .type = VALUE_NAME };
+        memcpy(ret->name, text, strlen(text));
+        return 0;
+}
+
+static int name_parse(const ValueRange *range, const char *text, Value *ret) {
         size_t n = strlen(text);
+
+        if (range->words) {
+                const ValueWord *w = word_find(range, text);
+
+                return w ? name_set(w->word, ret) : -EINVAL;
+        }
 
         if (n == 0 || n >= VALUE_NAME_MAX)
                 return -EINVAL;
@@ -68,15 +89,38 @@ static int name_parse(const char *text, Value *ret) {
                 if (!isalnum((unsigned char) text[i]) && !strchr("-_.", text[i]))
                         return -EINVAL;
 
-        *ret = (Value){ .type = VALUE_NAME };
-        memcpy(ret->name, text, n);
+        return name_set(text, ret);
+}
+
+/* "2 stripes", "1 stripe". */
+static int stripes_parse(const char *text, Value *ret) {
+        char *end;
+        long n;
+
+        if (!isdigit((unsigned char) *text))
+                return -EINVAL;
+
+        errno = 0;
+        n = strtol(text, &end, 10);
+        end += strspn(end, " \t");
+        if (strcasecmp(end, "stripes") != 0 && strcasecmp(end, "stripe") != 0)
+                return -EINVAL;
+        if (errno != 0 || n < 1 || n > VALUE_STRIPES_MAX)
+                return -ERANGE;
+
+        *ret = (Value){ .type = VALUE_STRIPES, .number = n };
         return 0;
 }
 
 static int standby_timer_parse(const ValueRange *range, const char *text, Value *ret) {
+        char vendor[VALUE_TEXT_MAX];
         int64_t ms, n;
         uint8_t timer;
         int r, inexact;
+
+        /* As it is shown. */
+        if (streq(text, standby_timer_format(STANDBY_TIMER_VENDOR, vendor)))
+                return value_from_integer(range, STANDBY_TIMER_VENDOR, ret);
 
         r = integer_parse(text, &n);
         if (r >= 0)
@@ -96,11 +140,27 @@ static int standby_timer_parse(const ValueRange *range, const char *text, Value 
 }
 
 int value_parse(const ValueRange *range, const char *text, Value *ret) {
+        const ValueWord *word;
         int64_t n;
         int r;
 
+        if (range->type == VALUE_ANY) {
+                *ret = (Value){ .type = VALUE_ANY };
+                return 0;
+        }
         if (range->type == VALUE_NAME)
-                return name_parse(text, ret);
+                return name_parse(range, text, ret);
+
+        word = word_find(range, text);
+        if (word) {
+                *ret = (Value){ .type = range->type, .number = word->number };
+                return 0;
+        }
+        if (range->stripes) {
+                r = stripes_parse(text, ret);
+                if (r != -EINVAL)
+                        return r;
+        }
 
         r = boolean_parse(text);
         if (r >= 0 && !isdigit((unsigned char) *text))
@@ -119,6 +179,17 @@ int value_parse(const ValueRange *range, const char *text, Value *ret) {
                 r = duration_parse(text, range->unit, &n);
                 return r < 0 ? r : value_set(range, n, r, ret);
 
+        case VALUE_MICROSECONDS:
+                r = integer_parse(text, &n);
+                if (r >= 0)
+                        return value_from_integer(range, n, ret);
+                r = microseconds_parse(text, range->unit, &n);
+                return r < 0 ? r : value_set(range, n, r, ret);
+
+        case VALUE_CELSIUS:
+                r = celsius_parse(text, &n);
+                return r < 0 ? r : value_set(range, n, false, ret);
+
         case VALUE_SIZE:
                 r = size_parse(text, MAX(range->unit, 1), &n);
                 return r < 0 ? r : value_set(range, n, r, ret);
@@ -127,6 +198,8 @@ int value_parse(const ValueRange *range, const char *text, Value *ret) {
                 return standby_timer_parse(range, text, ret);
 
         case VALUE_NAME:
+        case VALUE_ANY:
+        case VALUE_STRIPES:
         case _VALUE_TYPE_MAX:
                 break;
         }
@@ -135,6 +208,13 @@ int value_parse(const ValueRange *range, const char *text, Value *ret) {
 }
 
 int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
+        /* A number that has a word may be written as the number too. */
+        for (const ValueWord *w = range->type == VALUE_NAME ? NULL : range->words; w && w->word; w++)
+                if (w->number == n) {
+                        *ret = (Value){ .type = range->type, .number = n };
+                        return 0;
+                }
+
         switch (range->type) {
         case VALUE_BOOL:
                 if (n != 0 && n != 1)
@@ -143,6 +223,7 @@ int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
                 return 0;
 
         case VALUE_DURATION:
+        case VALUE_MICROSECONDS:
                 /* Nothing is nothing in any unit. */
                 if (range->unit == 0 && !(n == 0 && range->has_off && range->off == 0))
                         return -ENOMSG;
@@ -152,7 +233,12 @@ int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
                         return -ERANGE;
                 _fallthrough_;
         case VALUE_INT:
+        case VALUE_CELSIUS:
                 return value_set(range, n, false, ret);
+
+        case VALUE_ANY:
+                *ret = (Value){ .type = VALUE_ANY };
+                return 0;
 
         case VALUE_STANDBY_TIMER:
                 if (n < 0 || n > UINT8_MAX || n == STANDBY_TIMER_RESERVED)
@@ -161,6 +247,7 @@ int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
                 return 0;
 
         case VALUE_NAME:
+        case VALUE_STRIPES:
         case _VALUE_TYPE_MAX:
                 break;
         }
@@ -169,8 +256,24 @@ int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
 }
 
 int value_from_boolean(const ValueRange *range, bool b, Value *ret) {
+        const ValueWord *on;
+
         if (range->type == VALUE_BOOL) {
                 *ret = VALUE_BOOLEAN(b);
+                return 0;
+        }
+
+        if (range->type == VALUE_ANY) {
+                *ret = (Value){ .type = VALUE_ANY };
+                return 0;
+        }
+        if (range->type == VALUE_NAME && range->yes_is)
+                return -ENOTUNIQ;
+        if (range->type == VALUE_NAME && range->words)
+                return name_parse(range, b ? "on" : "off", ret);
+        on = b ? word_find(range, "on") : NULL;
+        if (on) {
+                *ret = (Value){ .type = range->type, .number = on->number };
                 return 0;
         }
 

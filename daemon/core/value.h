@@ -10,14 +10,19 @@
 
 #define VALUE_NAME_MAX 40U
 #define VALUE_TEXT_MAX 64U
+#define VALUE_STRIPES_MAX 1024
 
 typedef enum ValueType {
         VALUE_BOOL,          /* number is 0 or 1 */
         VALUE_INT,           /* number, no unit */
         VALUE_DURATION,      /* number in milliseconds */
+        VALUE_MICROSECONDS,  /* number in microseconds */
         VALUE_SIZE,          /* number in bytes */
         VALUE_STANDBY_TIMER, /* number is ATA's timer byte, 0…255 (catalogue 3.1, -S) */
+        VALUE_CELSIUS,       /* number in degrees Celsius */
         VALUE_NAME,          /* name is a word of the kernel's */
+        VALUE_ANY,           /* whatever stands there, and none of it is kept: for keys that nothing is done with */
+        VALUE_STRIPES,       /* number of stripes of an array; a size that only the array knows */
         _VALUE_TYPE_MAX,
 } ValueType;
 
@@ -26,6 +31,12 @@ typedef struct Value {
         int64_t number;
         char name[VALUE_NAME_MAX];
 } Value;
+
+/* A number with a name of its own. */
+typedef struct ValueWord {
+        const char *word;
+        int64_t number;
+} ValueWord;
 
 /* What a setting accepts; part of its row (setting.h). Bounds are in the value's own unit (ms, bytes, …). */
 typedef struct ValueRange {
@@ -36,6 +47,10 @@ typedef struct ValueRange {
         int64_t step; /* only multiples of it can be held: 100 for tenths of a second; 0: any */
         bool has_off; /* "off" is a value of this setting besides the range … */
         int64_t off;  /* … and this is its number */
+        const ValueWord *words; /* numbers besides the range that are written and read as words; ends with {}. For
+                                 * VALUE_NAME: the only names there are; a value has the name, and not the number */
+        bool stripes;           /* VALUE_SIZE: "2 stripes" is a value too (VALUE_STRIPES) */
+        const char *yes_is; /* VALUE_NAME: a bare true could mean either word; what to write instead. NULL: it is "on" */
 } ValueRange;
 
 #define VALUE_BOOLEAN(b) ((Value){ .type = VALUE_BOOL, .number = (b) })
@@ -50,7 +65,8 @@ const char *value_range_format(const ValueRange *range, char *buf, size_t size);
 
 /* Parses the text of a string ("20min", "512KiB", "off", "mq-deadline", "128"). Returns 0, or 1 when the value
  * could not be encoded exactly and *ret is the nearest one (write what it became), or -EINVAL (not a value of
- * this type), -ERANGE (outside the range), -ENOMSG (a duration without a unit). */
+ * this type), -ERANGE (outside the range), -ENOMSG (a duration without a unit), -ENOTUNIQ (it could mean either of two
+ * words: range->yes_is). */
 int value_parse(const ValueRange *range, const char *text, Value *ret);
 
 /* The same for a bare integer and a bare boolean of the file. */

@@ -14,6 +14,7 @@ static const struct {
         [VERDICT_ADJUSTED] = { "adjusted", "accepted, but the drive chose a nearby value", false },
         [VERDICT_UNVERIFIABLE] = { "unverifiable", "accepted, and nothing can read it back", true },
         [VERDICT_IGNORED] = { "ignored", "accepted, but it reads back otherwise", false },
+        [VERDICT_DRIFTED] = { "drifted", "something else changed it since, and it is left so", false },
         [VERDICT_UNSUPPORTED] = { "unsupported", "the drive or the kernel has no such setting", false },
         [VERDICT_REFUSED] = { "refused", "the drive or the kernel answered with an error", false },
         [VERDICT_FORBIDDEN] = { "forbidden", "not written, by drivekeep's own rules", false },

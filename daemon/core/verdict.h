@@ -12,6 +12,7 @@ typedef enum Verdict {
         VERDICT_ADJUSTED,     /* accepted; the drive chose a nearby value of its own */
         VERDICT_UNVERIFIABLE, /* accepted; nothing can read it back */
         VERDICT_IGNORED,      /* accepted; reads back otherwise */
+        VERDICT_DRIFTED,      /* was as wanted, and something else changed it since; only told of */
         VERDICT_UNSUPPORTED,  /* the drive or the kernel has no such setting */
         VERDICT_REFUSED,      /* the drive or the kernel answered with an error */
         VERDICT_FORBIDDEN,    /* our own policy: not written */

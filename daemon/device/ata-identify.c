@@ -2,20 +2,30 @@
 
 #include <ctype.h>
 
+#include <stdio.h>
+
 #include "ata-identify.h"
 
+bool identify_is_empty(const uint16_t id[static 256]) {
+        for (size_t i = 1; i < 256; i++)
+                if (id[i] != id[0])
+                        return false;
+
+        return true;
+}
+
 bool identify_checksum_ok(const uint16_t id[static 256]) {
-        bool all_equal = true;
         uint8_t sum = 0;
 
-        for (size_t i = 0; i < 256; i++) {
-                all_equal = all_equal && id[i] == id[0];
+        for (size_t i = 0; i < 256; i++)
                 sum += (id[i] & 0xFF) + (id[i] >> 8);
-        }
 
-        if (all_equal)
-                return false;
-        return (id[255] & 0xFF) != 0xA5 || sum == 0;
+        return !identify_is_empty(id) && ((id[255] & 0xFF) != IDENTIFY_CHECKSUM_MARK || sum == 0);
+}
+
+bool identify_is_incomplete(const uint16_t id[static 256]) {
+        /* Bit 2 of word 0 had another meaning in ATA-1. */
+        return (id[0] & 1U << 2) && (id[2] == 0x37C8 || id[2] == 0x8C73);
 }
 
 /* Bits 15:14 of a marked word are 01 when it is valid: a word of an old drive is 0000h or FFFFh. */
@@ -25,8 +35,11 @@ static bool marked(uint16_t word) {
 
 bool identify_word_valid(const uint16_t id[static 256], unsigned word) {
         switch (word) {
-        case 82 ... 84:
+        case 82:
+        case 83:
                 return marked(id[83]);
+        case 84:
+                return marked(id[84]);
         case 85 ... 87:
                 return marked(id[87]);
         case 119:
@@ -48,20 +61,49 @@ bool identify_bit(const uint16_t id[static 256], unsigned word, unsigned bit) {
         return identify_word_valid(id, word) && (id[word] & (1U << bit));
 }
 
-void identify_serial(const uint16_t id[static 256], char ret[static IDENTIFY_SERIAL_SIZE]) {
-        char text[IDENTIFY_SERIAL_SIZE] = {};
-        size_t start, end = IDENTIFY_SERIAL_SIZE - 1;
+/* The text of `size - 1` characters from that word on, without the blanks around it. */
+static void identify_text(const uint16_t *words, char *ret, size_t size) {
+        char text[64] = {}, *start = text;
+        size_t n;
 
         /* The first character of each pair is in the high byte. */
-        for (size_t i = 0; i < 20; i++)
-                text[i] = (char) (i % 2 == 0 ? id[10 + i / 2] >> 8 : id[10 + i / 2] & 0xFF);
+        for (size_t i = 0; i < size - 1; i++)
+                text[i] = (char) (i % 2 == 0 ? words[i / 2] >> 8 : words[i / 2] & 0xFF);
 
-        while (end > 0 && (text[end - 1] == ' ' || text[end - 1] == '\0'))
-                end--;
-        start = MIN(strspn(text, " "), end);
+        /* As udev has it: nothing behind a NUL. But what begins with one has no spelling of udev's. */
+        while (start < text + size - 1 && (*start == ' ' || *start == '\0'))
+                start++;
+        for (n = strlen(start); n > 0 && start[n - 1] == ' '; n--)
+                ;
 
-        memset(ret, 0, IDENTIFY_SERIAL_SIZE);
-        memcpy(ret, text + start, end - start);
+        memset(ret, 0, size);
+        memcpy(ret, start, n);
+}
+
+void identify_serial(const uint16_t id[static 256], char ret[static IDENTIFY_SERIAL_SIZE]) {
+        identify_text(id + 10, ret, IDENTIFY_SERIAL_SIZE);
+}
+
+static void drop_unprintable(char *s) {
+        for (const char *p = s; *p; p++)
+                if (*p < ' ' || *p > '~') {
+                        *s = '\0';
+                        return;
+                }
+}
+
+void identify_drive(const uint16_t id[static 256], DriveIdentity *ret) {
+        *ret = (DriveIdentity){};
+        identify_text(id + 27, ret->model, sizeof ret->model);
+        identify_text(id + 10, ret->serial, sizeof ret->serial);
+        identify_text(id + 23, ret->firmware, sizeof ret->firmware);
+        drop_unprintable(ret->model);
+        drop_unprintable(ret->serial);
+        drop_unprintable(ret->firmware);
+
+        /* Supported: bit 8 of word 84, or of 87. There is one form of it (5), and real drives have 0 in its place. */
+        if ((identify_bit(id, 84, 8) || identify_bit(id, 87, 8)) && id[108] >> 12 == 5)
+                (void) snprintf(ret->wwn, sizeof ret->wwn, "0x%04x%04x%04x%04x", id[108], id[109], id[110], id[111]);
 }
 
 bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial) {

@@ -4,21 +4,32 @@
 /* The 256 words of ATA IDENTIFY DEVICE, in host byte order, and which of them may be believed (catalogue section 2).
  * Pure. */
 
-#include "macro.h"
+#include "bridge.h"
 
 /* Word 255: the low byte A5h marks a checksum in the high byte, by which all 512 bytes sum to 0. Drives before ATA-5
  * have no mark; words that are all equal are no IDENTIFY data at all. */
+#define IDENTIFY_CHECKSUM_MARK 0xA5
 bool identify_checksum_ok(const uint16_t id[static 256]);
+
+/* Are all words equal? */
+bool identify_is_empty(const uint16_t id[static 256]);
+
+/* Does the drive leave words out until it has spun up (PUIS, words 0 and 2)? */
+bool identify_is_incomplete(const uint16_t id[static 256]);
 
 /* May the word be believed? */
 bool identify_word_valid(const uint16_t id[static 256], unsigned word);
 
-/* The bit, or false where the word that holds it is not valid (82…84, 85…87, 119/120, 76…79, 50 have rules of their own). */
+/* The bit, or false where the word that holds it is not valid (82/83, 84, 85…87, 119/120, 76…79, 50 have rules of their own). */
 bool identify_bit(const uint16_t id[static 256], unsigned word, unsigned bit);
 
 /* The serial number (words 10…19), without the blanks around it. */
 #define IDENTIFY_SERIAL_SIZE 21U
 void identify_serial(const uint16_t id[static 256], char ret[static IDENTIFY_SERIAL_SIZE]);
+
+/* Model, serial number, firmware and WWN (words 27…46, 10…19, 23…26, 108…111), as udev spells them in ID_MODEL and ID_WWN but
+ * with their blanks. What has a control character or is no ASCII is left empty. */
+void identify_drive(const uint16_t id[static 256], DriveIdentity *ret);
 
 /* Is that the serial number that udev has from the same words? Blanks and '_' are one, as in udev's spelling. A serial with
  * characters that udev spells otherwise says nothing: true. */

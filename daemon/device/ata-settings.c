@@ -1,245 +1,136 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The settings an ATA drive holds itself. Most are a pair of SET FEATURES subcommands and three places in IDENTIFY
- * DEVICE, and need a row only. */
+/* The settings an ATA drive holds itself, but for its write cache, error recovery, power and locks, which have files of
+ * their own. Most need a row only. */
 
-#include <dirent.h>
-#include <limits.h>
-#include <stdio.h>
-
-#include "ata.h"
+#include "ata-feature.h"
 #include "ata-identify.h"
-#include "ata-sct.h"
-#include "plan.h"
 #include "settings.h"
-#include "sysfs.h"
 
-typedef struct Bit {
-        uint8_t word, bit;
-} Bit;
+static const ValueWord free_fall_words[] = { { "vendor", 0 }, { "on", 0 }, {} };
 
-typedef struct AtaFeature {
-        Bit supported, enabled;
-        uint8_t level;   /* IDENTIFY word whose low byte is the level, for settings that have one */
-        uint8_t on, off; /* SET FEATURES subcommands; the level goes into COUNT */
-} AtaFeature;
+#define WRV_BLOCK 1024 /* mode 3 counts sectors by so many */
 
-static int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
-        const AtaFeature *f = s->detail;
-        bool enabled;
+enum {
+        WRV_ALL = -1,
+        WRV_FIRST = -2,
+        WRV_VENDOR = -3,
+};
+
+/* "on", as hdparm.conf has it, has always meant all: see wrv_write(). */
+static const ValueWord wrv_words[] = {
+        { "all", WRV_ALL }, { "first", WRV_FIRST }, { "vendor", WRV_VENDOR }, { "on", WRV_ALL }, {}
+};
+
+static int wrv_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = ata_identify(d);
         if (r < 0)
                 return r;
 
-        enabled = identify_bit(d->identify, f->enabled.word, f->enabled.bit);
         *ret = (Reading){
-                .supported = identify_bit(d->identify, f->supported.word, f->supported.bit),
-                .known = identify_word_valid(d->identify, f->enabled.word),
-                .value = { .type = s->range.type, .number = enabled },
+                .supported = identify_bit(d->identify, 119, 1),
+                .known = identify_word_valid(d->identify, 120),
+                .value = { .type = s->range.type, .number = s->range.off },
         };
-        /* The high byte may hold anything, and the low one counts only while the feature is enabled. */
-        if (s->range.type == VALUE_INT)
-                ret->value.number = enabled ? d->identify[f->level] & 0xFF : s->range.off;
+        ata_reading_judge(d, ret);
+        if (!identify_bit(d->identify, 120, 1))
+                return 0;
+
+        switch (d->identify[220] & 0xFF) {
+        case 0:
+                ret->value.number = WRV_ALL;
+                break;
+        case 1:
+                ret->value.number = WRV_FIRST;
+                break;
+        case 2:
+                ret->value.number = WRV_VENDOR;
+                break;
+        case 3:
+                ata_reading_level(ret, s, d->identify[210] | (uint32_t) d->identify[211] << 16);
+                break;
+        default:
+                ret->known = false;
+        }
         return 0;
 }
 
-static int ata_feature_write(Device *d, const Setting *s, const Value *v) {
-        const AtaFeature *f = s->detail;
+/* The mode goes into LBA 7:0, and COUNT counts for mode 3 alone: so does openSeaChest, of a maker of such drives
+ * (opensea-operations, set_Write_Read_Verify()). hdparm puts the mode into COUNT and 0 into LBA; by that reading mode 0,
+ * all, comes of whatever one asks of it. Reading back tells what the drive made of it. */
+static int wrv_write(Device *d, const Setting *s, const Value *v) {
+        Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = 0x0B };
 
-        if (v->type == VALUE_BOOL)
-                return ata_set_features(d, v->number ? f->on : f->off, 0);
         if (v->number == s->range.off)
-                return ata_set_features(d, f->off, 0);
-        return ata_set_features(d, f->on, v->number);
+                return ata_set_features(d, 0x8B, 0);
+
+        switch (v->number) {
+        case WRV_ALL:
+                break;
+        case WRV_FIRST:
+                tf.lbal = 1;
+                break;
+        case WRV_VENDOR:
+                tf.lbal = 2;
+                break;
+        default:
+                tf.lbal = 3;
+                tf.count = v->number / WRV_BLOCK;
+        }
+        return ata_command(d, &tf, SG_NONE, NULL, 0, NULL);
 }
 
-/* What the kernel believes of the cache: 1 write back, 0 write through, negative when it does not say. */
-static int kernel_cache_view(Device *d) {
-        char path[PATH_MAX], type[64];
-        struct dirent *e;
-        int r = -ENOENT;
-        DIR *dir;
-
-        (void) snprintf(path, sizeof path, "%s/device/scsi_disk", d->drive->syspath);
-        dir = opendir(path);
-        if (!dir)
-                return -errno;
-
-        while (r < 0 && (e = readdir(dir))) {
-                if (e->d_name[0] == '.')
-                        continue;
-                (void) snprintf(path, sizeof path, "device/scsi_disk/%s/cache_type", e->d_name);
-                if (sysfs_read(d, path, type, sizeof type) >= 0)
-                        r = strncmp(type, "write back", 10) == 0;
-        }
-
-        (void) closedir(dir);
-        return r;
-}
-
-/* libata reads the drive anew a moment after it saw the command pass; behind bridges and HBAs nothing tells the kernel
- * (catalogue 3.1, -W), so it is asked to look. */
-static int kernel_cache_follow(Device *d, bool enabled) {
-        int r;
-
-        if (d->drive->transport != TRANSPORT_SATA && d->drive->transport != TRANSPORT_PATA) {
-                r = sysfs_write(d, "device/rescan", "1");
-                if (r == STEP_DEFERRED || r == STEP_VANISHED)
-                        return r;
-        }
-
-        for (unsigned i = 0; i < 20; i++) {
-                r = kernel_cache_view(d);
-                if (r < 0 || r == enabled)
-                        return 0;
-                (void) usleep(100 * 1000);
-        }
-
-        return -ETIME;
-}
-
-/* A cache that the kernel does not know of loses data when the power goes: that is not "on", and written again. */
-static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
-
-        r = ata_feature_read(d, s, ret);
-        if (r < 0)
-                return r;
-
-        if (ret->known && ret->value.number && kernel_cache_view(d) == 0) {
-                ret->value = (Value){ .type = VALUE_NAME };
-                (void) snprintf(ret->value.name, sizeof ret->value.name, "on, unknown to the kernel");
-        }
-        return 0;
-}
-
-static int write_cache_write(Device *d, const Setting *s, const Value *v) {
-        int r;
-
-        r = ata_feature_write(d, s, v);
-        if (r < 0)
-                return r;
-
-        /* Once the kernel takes the cache for write-through it sends no more flushes: what is left in it must get out. */
-        if (!v->number) {
-                bool ext = identify_bit(d->identify, 83, 13);
-
-                r = ata_command(d,
-                                &(Taskfile){
-                                                .command = ext ? ATA_CMD_FLUSH_CACHE_EXT : ATA_CMD_FLUSH_CACHE,
-                                                .ext = ext,
-                                                .timeout_ms = SG_TIMEOUT_FLUSH_MS,
-                                },
-                                SG_NONE, NULL, 0, NULL);
-                if (r < 0)
-                        return r;
-        }
-
-        r = kernel_cache_follow(d, v->number);
-        if (r == -ETIME && v->number) {
-                r = ata_feature_write(d, s, &VALUE_BOOLEAN(false));
-                if (r < 0)
-                        return r;
-                return device_fail(
-                                d, STEP_FORBIDDEN,
-                                "the kernel goes on believing that there is no cache and would not flush it, so it was turned off again");
-        }
-        /* The other way round costs flushes that are not needed, and no data. */
-        return r == -ETIME ? 0 : r;
-}
-
-static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
-
-        /* A sleeping drive may wake up to answer IDENTIFY; STANDBY is answered, or refused, without. */
-        if (d->power == POWER_STANDBY) {
-                *ret = (Reading){ .supported = true, .value.type = s->range.type };
-                return 0;
-        }
-
-        r = ata_identify(d);
-        if (r < 0)
-                return r;
-
-        *ret = (Reading){ .supported = identify_bit(d->identify, 82, 3), .value.type = s->range.type };
-        return 0;
-}
-
-static int standby_timer_write(Device *d, const Setting *s _unused_, const Value *v) {
-        Registers regs;
-        int r;
-
-        /* IDLE spins a sleeping drive up. STANDBY sets the timer and leaves it asleep, but some drives do not take its
-         * count of 0 as "disabled" (catalogue 3.1, -S): that waits until the drive is awake. */
-        if (d->power == POWER_STANDBY && v->number == 0)
-                return device_fail(d, STEP_DEFERRED,
-                                   "the drive sleeps, and its timer can be disabled only while it is awake");
-
-        r = ata_command(d,
-                        &(Taskfile){
-                                        .command = d->power == POWER_STANDBY ? ATA_CMD_STANDBY : ATA_CMD_IDLE,
-                                        .count = v->number,
-                                        .timeout_ms = SG_TIMEOUT_SPINUP_MS,
-                        },
-                        SG_NONE, NULL, 0, &regs);
-        /* Nothing else will ever tell. */
-        if (r >= 0 && !regs.valid)
-                (void) snprintf(d->note, sizeof d->note, "sent; the bridge does not tell what the drive made of it");
-        return r;
-}
-
-static int error_recovery_read(Device *d, const Setting *s, Reading *ret) {
-        uint16_t read_limit, write_limit;
+static int multiple_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = ata_identify(d);
         if (r < 0)
                 return r;
 
-        *ret = (Reading){ .supported = identify_bit(d->identify, 206, 0) && identify_bit(d->identify, 206, 3) };
-        ret->value.type = s->range.type;
-        if (!ret->supported)
-                return 0;
-
-        r = sct_erc_get(d, SCT_ERC_READ, &read_limit);
-        if (r >= 0)
-                r = sct_erc_get(d, SCT_ERC_WRITE, &write_limit);
-        if (r == -ENODATA)
-                return 0; /* the bridge returns no registers: it can be set, and nobody can read it */
-        if (r < 0)
-                return r;
-
-        /* Two different limits are no value that a file can ask for, so they equal none. */
-        ret->known = true;
-        ret->value.number = read_limit == write_limit ? read_limit * 100 : -1;
+        *ret = (Reading){
+                .supported = d->identify[47] & 0xFF,
+                .known = true,
+                .value = { .type = s->range.type, .number = s->range.off },
+        };
+        ata_reading_judge(d, ret);
+        if (d->identify[59] & 1U << 8)
+                ret->value.number = d->identify[59] & 0xFF;
         return 0;
 }
 
-static int error_recovery_write(Device *d, const Setting *s _unused_, const Value *v) {
+static int multiple_write(Device *d, const Setting *s _unused_, const Value *v) {
+        return ata_command(d, &(Taskfile){ .command = ATA_CMD_SET_MULTIPLE_MODE, .count = v->number }, SG_NONE, NULL, 0,
+                           NULL);
+}
+
+static int keep_features_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
-        r = sct_erc_set(d, SCT_ERC_READ, v->number / 100);
+        r = ata_identify(d);
         if (r < 0)
                 return r;
-        return sct_erc_set(d, SCT_ERC_WRITE, v->number / 100);
+
+        *ret = (Reading){ .supported = true, .value.type = s->range.type };
+        return 0;
 }
 
 /* clang-format off */
 const Setting ata_settings[] = {
         {
-                .name = "write_cache",
+                .name = "software_settings_preservation",
                 .backend = BACKEND_ATA,
                 .range = { .type = VALUE_BOOL, .max = 1 },
-                .order = 100, /* the kernel revalidates the disk afterwards (catalogue 1.4) */
-                .summary = "volatile write cache",
-                .equivalent = "hdparm -W",
-                .lost_by = "power",
-                .source = "ACS SET FEATURES 02h/82h; catalogue 3.1",
-                .read = write_cache_read,
-                .write = write_cache_write,
-                .detail = &(const AtaFeature) { .supported = { 82, 5 }, .enabled = { 85, 5 }, .on = 0x02, .off = 0x82 },
+                .order = 90, /* before the settings that it preserves */
+                .summary = "whether the drive keeps its settings when the SATA link is reset",
+                .equivalent = "openSeaChest_Configure --sspFeature",
+                .lost_by = "power; most drives come with it on",
+                .source = "SATA, ACS SET FEATURES 10h/90h count 06h; catalogue 4.1",
+                .read = ata_feature_read,
+                .write = ata_feature_write,
+                .detail = &(const AtaFeature) { .supported = { 78, 6 }, .enabled = { 79, 6 }, .on = 0x10, .off = 0x90,
+                                                .on_count = 0x06, .off_count = 0x06 },
         },
         {
                 .name = "lookahead",
@@ -248,7 +139,7 @@ const Setting ata_settings[] = {
                 .order = 110,
                 .summary = "read look-ahead of the drive",
                 .equivalent = "hdparm -A",
-                .lost_by = "power",
+                .lost_by = LOST_WITHOUT_SSP,
                 .source = "ACS SET FEATURES AAh/55h; catalogue 3.1",
                 .read = ata_feature_read,
                 .write = ata_feature_write,
@@ -261,61 +152,83 @@ const Setting ata_settings[] = {
                 .order = 120,
                 .summary = "noise against seek speed: 128 quiet, 254 fast",
                 .equivalent = "hdparm -M",
-                .lost_by = "power (some drives keep it)",
+                .lost_by = "power, link reset; some drives keep it",
                 .source = "ATA-6 SET FEATURES 42h/C2h; catalogue 3.1",
                 .read = ata_feature_read,
                 .write = ata_feature_write,
                 .detail = &(const AtaFeature) { .supported = { 83, 9 }, .enabled = { 86, 9 }, .level = 94, .on = 0x42, .off = 0xC2 },
         },
         {
-                .name = "error_recovery",
+                .name = "free_fall_control",
                 .backend = BACKEND_ATA,
-                .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 },
-                .order = 130,
-                .summary = "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)",
-                .equivalent = "smartctl -l scterc",
-                .lost_by = "power, link reset",
-                .source = "ACS SCT Error Recovery Control; catalogue 4.1",
-                .read = error_recovery_read,
-                .write = error_recovery_write,
-        },
-        {
-                .name = "apm",
-                .backend = BACKEND_ATA,
-                .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 },
-                .order = 200, /* before the standby timer */
-                .summary = "Advanced Power Management: 1 saves most, 127 and below may spin down, 254 fastest",
-                .equivalent = "hdparm -B",
+                .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = -1, .words = free_fall_words },
+                .order = 140,
+                .summary = "whether the drive parks its heads when it feels that it falls, and from what force on: 1 least, "
+                           "255 most sensitive",
+                .equivalent = "openSeaChest_Configure --freeFall",
                 .lost_by = "power",
-                .source = "ACS SET FEATURES 05h/85h; catalogue 3.1",
+                .source = "ACS SET FEATURES 41h/C1h; catalogue 4.1",
                 .read = ata_feature_read,
                 .write = ata_feature_write,
-                .detail = &(const AtaFeature) { .supported = { 83, 3 }, .enabled = { 86, 3 }, .level = 91, .on = 0x05, .off = 0x85 },
+                .detail = &(const AtaFeature) { .supported = { 119, 5 }, .enabled = { 120, 5 }, .level = 53, .level_high = true,
+                                                .on = 0x41, .off = 0xC1 },
         },
         {
-                .name = "apm_battery",
-                .alias_of = "apm",
+                .name = "device_statistics_notification",
                 .backend = BACKEND_ATA,
-                .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 },
-                .flags = SETTING_ON_BATTERY,
-                .order = 200,
-                .summary = "apm while the machine runs on battery, as hdparm.conf has it: on_battery = { apm = … }",
-                .equivalent = "hdparm -B",
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .order = 141,
+                .summary = "whether the drive tells when a statistic passes its threshold",
+                .equivalent = "smartctl -s dsn",
                 .lost_by = "power",
-                .source = "hdparm.conf(5)",
+                .source = "ACS SET FEATURES 63h count 01h/02h; catalogue 4.1",
+                .read = ata_feature_read,
+                .write = ata_feature_write,
+                .detail = &(const AtaFeature) { .supported = { 119, 9 }, .enabled = { 120, 9 }, .on = 0x63, .off = 0x63,
+                                                .on_count = 0x01, .off_count = 0x02 },
         },
         {
-                .name = "spindown_time",
+                .name = "write_read_verify",
                 .backend = BACKEND_ATA,
-                .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 },
-                .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE,
-                .order = 210,
-                .summary = "idle time after which the drive spins down",
-                .equivalent = "hdparm -S",
+                .range = { .type = VALUE_INT, .min = WRV_BLOCK, .max = 255 * WRV_BLOCK, .step = WRV_BLOCK, .has_off = true,
+                           .off = 0, .words = wrv_words },
+                .order = 150,
+                .summary = "whether the drive reads back what it wrote: of all writes, of the first 65536 sectors, of as many "
+                           "as the vendor chose, or of a number of sectors",
+                .equivalent = "hdparm -R",
+                .lost_by = "power, on some drives a link reset",
+                .source = "ACS SET FEATURES 0Bh/8Bh; catalogue 3.1",
+                .danger = "writing takes twice as long or longer",
+                .read = wrv_read,
+                .write = wrv_write,
+        },
+        {
+                .name = "mult_sect_io",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_INT, .min = 1, .max = 128, .has_off = true, .off = 0 },
+                .order = 160,
+                .summary = "sectors per interrupt in PIO mode; with DMA it has no effect",
+                .equivalent = "hdparm -m",
+                .lost_by = LOST_WITHOUT_SSP,
+                .source = "ACS SET MULTIPLE MODE C6h; catalogue 3.3",
+                .danger = "in PIO mode a kernel that has not noticed reads and writes wrong data, and some drives do even if "
+                          "it has; libata looks again afterwards",
+                .read = multiple_read,
+                .write = multiple_write,
+        },
+        {
+                .name = "keep_features_over_reset",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_UNREADABLE,
+                .order = 170,
+                .summary = "whether settings survive a software reset; for link resets see software_settings_preservation",
+                .equivalent = "hdparm -K",
                 .lost_by = "power",
-                .source = "ACS IDLE E3h, STANDBY E2h; catalogue 3.1",
-                .read = standby_timer_read,
-                .write = standby_timer_write,
+                .source = "ACS SET FEATURES 66h/CCh; catalogue 3.1",
+                .read = keep_features_read,
+                .write = ata_feature_write,
+                .detail = &(const AtaFeature) { .on = 0x66, .off = 0xCC },
         },
         {},
 };

@@ -6,7 +6,7 @@
 #include "ata.h"
 #include "ata-identify.h"
 #include "plan.h"
-#include "sysfs.h"
+#include "usb-bridge.h"
 
 #define UNIT_ATTENTION_RETRIES 3
 #define SLOW_ERROR_MS 2000U
@@ -25,7 +25,6 @@ enum {
         HOST_TIME_OUT = 3,
 };
 
-#define ATA_STATUS_ERR 0x01
 #define ATA_STATUS_DF 0x20
 
 /* Where the returned registers are depends on the sense format; see catalogue 8.3 for who sends which. */
@@ -42,6 +41,8 @@ static Registers registers_from_sense(const uint8_t *sense, size_t len, const Se
                         .valid = true,
                         .error = p[3],
                         .count = p[5],
+                        .hob_valid = p[2] & 1,
+                        .hob_count = p[4],
                         .lbal = p[7],
                         .lbam = p[9],
                         .lbah = p[11],
@@ -56,6 +57,8 @@ static Registers registers_from_sense(const uint8_t *sense, size_t len, const Se
                         .error = sense[3],
                         .status = sense[4],
                         .count = sense[6],
+                        /* Of the upper half it says only whether there is anything but 0. */
+                        .hob_valid = (sense[8] & 0xC0) == 0x80,
                         .lbal = sense[9],
                         .lbam = sense[10],
                         .lbah = sense[11],
@@ -66,9 +69,10 @@ static Registers registers_from_sense(const uint8_t *sense, size_t len, const Se
 
 int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registers *ret) {
         size_t len = MIN(q->sense_len, (uint8_t) SG_SENSE_MAX);
-        Registers regs = {};
+        Registers regs;
         Sense s;
 
+        *ret = (Registers){};
         switch (q->host_status) {
         case 0:
                 break;
@@ -84,6 +88,11 @@ int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registers *ret
 
         s = sense_parse(q->sense, len);
         regs = registers_from_sense(q->sense, len, &s);
+        /* No command ends with a status of 0: nobody filled these in. Their count would say "standby", and their answer to
+         * SCT "off". */
+        if (regs.status == 0)
+                regs = (Registers){};
+        *ret = regs;
 
         /* The drive's own status counts more than what the layers between make of it. */
         if (regs.valid && (regs.status & (ATA_STATUS_ERR | ATA_STATUS_DF)))
@@ -118,8 +127,20 @@ int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registers *ret
                                    tf->command, tf->feature, q->status);
         }
 
-        *ret = regs;
         return 0;
+}
+
+/* The shorter command, for bridges that know no other; it has no room for 48 bits. */
+static SgRequest passthrough12(const SgRequest *q16) {
+        static const uint8_t from[] = { 0, 1, 2, 4, 6, 8, 10, 12, 13, 14 };
+        SgRequest q = *q16;
+
+        memset(q.cdb, 0, sizeof q.cdb);
+        q.cdb_len = 12;
+        for (size_t i = 0; i < ELEMENTSOF(from); i++)
+                q.cdb[i] = q16->cdb[from[i]];
+        q.cdb[0] = 0xA1;
+        return q;
 }
 
 static SgRequest passthrough16(const Taskfile *tf, SgDirection direction, void *data, size_t len) {
@@ -144,12 +165,19 @@ static SgRequest passthrough16(const Taskfile *tf, SgDirection direction, void *
         q.cdb[2] = modes[direction].flags | (tf->want_registers ? 0x20 : 0);
         q.cdb[4] = tf->feature;
         q.cdb[6] = tf->count;
+        q.cdb[7] = tf->hob_lbal;
         q.cdb[8] = tf->lbal;
         q.cdb[10] = tf->lbam;
         q.cdb[12] = tf->lbah;
         q.cdb[13] = 0x40;
         q.cdb[14] = tf->command;
         return q;
+}
+
+static bool sense_is_invalid_opcode(const SgRequest *q) {
+        Sense s = sense_parse(q->sense, MIN(q->sense_len, (uint8_t) SG_SENSE_MAX));
+
+        return s.valid && s.key == SENSE_ILLEGAL_REQUEST && s.asc == 0x20;
 }
 
 static uint64_t now_ms(void) {
@@ -174,16 +202,27 @@ static bool pulled(const Device *d, uint64_t took_ms) {
 }
 
 int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data, size_t len, Registers *ret) {
+        unsigned cdb = bridge_cdb(d);
         Registers regs = {};
         uint64_t started, took;
         int fd, r;
 
+        /* To such a drive the short form says BLANK: whoever comes here with one is in error. */
+        if (d->drive->optical)
+                return device_fail(d, STEP_FORBIDDEN, "an optical drive is never sent ATA commands");
+        r = bridge_check(d);
+        if (r < 0)
+                return r;
+        if (cdb == 12 && tf->ext)
+                return device_fail(d, STEP_UNSUPPORTED, "the bridge takes no 48-bit commands (%02Xh)", tf->command);
         if (d->n_timeouts >= TIMEOUTS_MAX)
                 return device_fail(d, -ETIMEDOUT, "not sent: %u commands before it got no answer", d->n_timeouts);
 
         for (unsigned i = 0;; i++) {
                 SgRequest q = passthrough16(tf, direction, data, len);
 
+                if (cdb == 12)
+                        q = passthrough12(&q);
                 r = device_gate(d);
                 if (r < 0)
                         return r;
@@ -202,6 +241,13 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
                                            strerror(-r));
 
                 r = ata_result(d, tf, &q, &regs);
+                if (ret)
+                        *ret = regs;
+                if (r == STEP_UNSUPPORTED && cdb == 16 && sense_is_invalid_opcode(&q) && bridge_may_take_12(d, tf)) {
+                        cdb = 12;
+                        continue;
+                }
+                bridge_learn(d, &q, &regs, r);
                 if (r == -EINTR && i < UNIT_ATTENTION_RETRIES)
                         continue;
                 if (r == -EINTR)
@@ -215,14 +261,8 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
                         d->n_timeouts++;
                 if (r < 0 && pulled(d, took))
                         return device_fail(d, STEP_VANISHED, "the drive was unplugged (command %02Xh)", tf->command);
-                if (r < 0)
-                        return r;
-                break;
+                return r;
         }
-
-        if (ret)
-                *ret = regs;
-        return 0;
 }
 
 int ata_set_features(Device *d, uint8_t feature, uint8_t count) {
@@ -231,12 +271,11 @@ int ata_set_features(Device *d, uint8_t feature, uint8_t count) {
 }
 
 /* Swapped while the machine slept, or one bay of a dock answering for another: what is asked of this drive is not for that
- * one. Only where udev has the serial number from IDENTIFY too. */
+ * one. Only where the serial number is from IDENTIFY too, by udev or by an earlier visit. */
 static bool is_another(const Device *d, const uint16_t id[static 256]) {
-        const char *from_identify = drive_property(d->drive, "ID_ATA");
+        bool comparable = d->drive->identified || d->drive->dock_model || d->drive->dock_serial;
 
-        return d->drive->serial && from_identify && streq(from_identify, "1") &&
-               !identify_serial_agrees(id, d->drive->serial);
+        return d->drive->serial && comparable && !identify_serial_agrees(id, d->drive->serial);
 }
 
 int ata_identify(Device *d) {
@@ -247,7 +286,7 @@ int ata_identify(Device *d) {
                 return 0;
         /* One failure is told for each setting, and asked once. */
         if (d->identify_state == IDENTIFY_FAILED)
-                return d->identify_error;
+                return device_fail(d, d->identify_error, "%s", d->identify_why);
 
         /* Bridges need the count, although ACS does not (catalogue 8.1). */
         r = ata_command(d, &(Taskfile){ .command = ATA_CMD_IDENTIFY_DEVICE, .count = 1 }, SG_FROM_DEVICE, data,
@@ -257,6 +296,9 @@ int ata_identify(Device *d) {
                         data[i] = le16toh(data[i]);
                 if (!identify_checksum_ok(data))
                         r = device_fail(d, -EBADMSG, "its IDENTIFY data has a wrong checksum or is empty");
+                else if (identify_is_incomplete(data))
+                        r = device_fail(d, STEP_DEFERRED,
+                                        "the drive has not spun up since its power came, and tells only a part of its IDENTIFY data before that");
                 else if (is_another(d, data))
                         r = device_fail(d, STEP_VANISHED, "another drive answers under its name");
         }
@@ -264,37 +306,33 @@ int ata_identify(Device *d) {
                 return r;
         if (r < 0) {
                 d->identify_state = IDENTIFY_FAILED;
+                memcpy(d->identify_why, d->error, sizeof d->identify_why);
                 return d->identify_error = r;
         }
 
+        d->identify_repeated = d->identify_state == IDENTIFY_STALE && memcmp(d->identify, data, sizeof data) == 0;
         memcpy(d->identify, data, sizeof data);
         d->identify_state = IDENTIFY_VALID;
         return 0;
 }
 
 int ata_power_mode(Device *d) {
-        char status[32];
-        Registers regs;
+        Registers regs = {};
         int r;
 
-        if (d->power != POWER_UNKNOWN)
-                return 0;
-
-        /* Any command would make the kernel spin it up (catalogue 9). */
-        if (sysfs_read(d, "device/power/runtime_status", status, sizeof status) >= 0 &&
-            (streq(status, "suspended") || streq(status, "suspending"))) {
-                d->power = POWER_SUSPENDED;
-                return 0;
-        }
+        /* It would say nothing. */
+        if (d->bridge.without_registers)
+                return bridge_check(d);
 
         r = ata_command(d, &(Taskfile){ .command = ATA_CMD_CHECK_POWER_MODE }, SG_NONE, NULL, 0, &regs);
         if (r < 0)
                 return r;
 
         /* Without registers nothing is known, and that is not "standby": all-zero sense once made an SSD "sleep". */
-        if (regs.valid && (regs.count == 0x00 || regs.count == 0x01))
+        if (regs.valid && (regs.count == 0x00 || regs.count == 0x01 || regs.count == 0x40))
                 d->power = POWER_STANDBY;
         else if (regs.valid)
                 d->power = POWER_AWAKE;
+        d->power_told = regs.valid;
         return 0;
 }

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <stdio.h>
+
+#include "cache.h"
+#include "plan.h"
 #include "settings.h"
 #include "sysfs.h"
+
+#define MAX_SECTORS_DEFAULT 0
+#define WBT_DEFAULT (-1)
 
 /* "mq-deadline [none]": the one in brackets is in force. */
 static int scheduler_read(Device *d, const Setting *s, Reading *ret) {
@@ -27,7 +34,99 @@ static int scheduler_read(Device *d, const Setting *s, Reading *ret) {
         return 0;
 }
 
+/* md and dm tell it as their optimal I/O size: chunk times data disks. A single disk's optimal I/O size is something else,
+ * and that of some is nonsense. */
+static int stripe_size(Device *d, int64_t *ret) {
+        int64_t least, best;
+
+        if (d->drive->transport != TRANSPORT_VIRTUAL)
+                return device_fail(d, STEP_UNSUPPORTED, "it is no array, and has no stripes: give a size instead");
+
+        if (sysfs_number(d, "queue/minimum_io_size", &least) < 0 ||
+            sysfs_number(d, "queue/optimal_io_size", &best) < 0 || least <= 0 || best <= least || best % least != 0)
+                return device_fail(d, STEP_UNSUPPORTED, "the array has no stripes: give a size instead");
+
+        *ret = best;
+        return 0;
+}
+
+/* The kernel reads ahead in whole pages and cuts off the rest (queue_ra_store()). No page is smaller than this; where they
+ * are larger, reading back shows what became of the value. */
+#define PAGE 4096
+
+static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
+        int64_t stripe = 0, bytes;
+        int r;
+
+        if (v->type != VALUE_STRIPES)
+                return 0;
+
+        r = stripe_size(d, &stripe);
+        if (r < 0)
+                return r;
+        if (__builtin_mul_overflow(stripe, v->number, &bytes))
+                return device_fail(d, STEP_REFUSED, "that many stripes are more than the kernel can read ahead");
+
+        *v = (Value){ .type = VALUE_SIZE, .number = bytes };
+        return 0;
+}
+
+/* The value that stands for the kernel's own choice, which it does not tell before it has made it. */
+static void make_default(Value *v, int64_t number) {
+        v->number = number;
+        (void) strcpy(v->name, "default");
+}
+
+/* What blk_validate_limits() makes of it: the hardware's limit, but no more than a cap, or the optimal I/O size where that
+ * is greater. The cap was 1280 KiB for long and is 4 MiB in newer kernels: either is taken for the default where it is in
+ * force. */
+static int max_sectors_localize(Device *d, const Setting *s _unused_, Value *v) {
+        static const int64_t caps[] = { 1280, 4096 };
+        int64_t hardware, optimal = 0, now;
+        int r;
+
+        if (v->number != MAX_SECTORS_DEFAULT)
+                return 0;
+
+        r = sysfs_number(d, "queue/max_hw_sectors_kb", &hardware);
+        if (r < 0)
+                return sysfs_missing(d, "queue/max_hw_sectors_kb");
+        (void) sysfs_number(d, "queue/optimal_io_size", &optimal);
+        r = sysfs_number(d, "queue/max_sectors_kb", &now);
+        if (r < 0)
+                return sysfs_missing(d, "queue/max_sectors_kb");
+
+        for (size_t i = 0; i < ELEMENTSOF(caps); i++)
+                if (now == MIN(hardware, MAX(caps[i], optimal / 1024))) {
+                        make_default(v, now * 1024);
+                        return 0;
+                }
+
+        make_default(v, MIN(hardware, MAX(caps[0], optimal / 1024)) * 1024);
+        return 0;
+}
+
+/* wbt_default_latency_nsec(). */
+static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
+        int64_t rotational;
+
+        if (v->number != WBT_DEFAULT)
+                return 0;
+        if (sysfs_number(d, "queue/rotational", &rotational) < 0)
+                return sysfs_missing(d, "queue/rotational");
+
+        make_default(v, rotational ? 75000 : 2000);
+        return 0;
+}
+
 /* clang-format off */
+#define NUMBER(p) .read = sysfs_setting_read, .write = sysfs_setting_write, .detail = &(const SysfsAttribute) { .path = (p), .scale = 1 }
+#define REQUESTS(p, k) .read = sysfs_setting_read, .write = sysfs_setting_write, \
+                       .detail = &(const SysfsAttribute) { .path = (p), .scale = (k), .requests = true }
+
+static const ValueWord max_sectors_words[] = { { "default", MAX_SECTORS_DEFAULT }, {} };
+static const ValueWord wbt_words[] = { { "default", WBT_DEFAULT }, {} };
+
 const Setting block_settings[] = {
         {
                 .name = "scheduler",
@@ -44,9 +143,152 @@ const Setting block_settings[] = {
                 .detail = &(const SysfsAttribute) { .path = "queue/scheduler", .scale = 1 },
         },
         {
+                .name = "nr_requests",
+                .backend = BACKEND_BLOCK,
+                .range = { .type = VALUE_INT, .min = 4, .max = 65536 },
+                .flags = SETTING_KERNEL,
+                .order = 35, /* after scheduler and queue_depth, which both reset it */
+                .summary = "requests that the kernel's queue holds, for each direction",
+                .equivalent = "/sys/block/*/queue/nr_requests",
+                .lost_by = "re-add, change of scheduler or queue_depth",
+                .source = "Linux block/blk-sysfs.c, block/blk-mq.c; catalogue 4.5",
+                REQUESTS("queue/nr_requests", 1),
+        },
+        {
+                .name = "wbt_lat_usec",
+                .backend = BACKEND_BLOCK,
+                .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = 60 * 1000 * 1000, .unit = 1, .has_off = true, .off = 0, .words = wbt_words },
+                .flags = SETTING_KERNEL,
+                .order = 40, /* after scheduler: bfq turns it off */
+                .summary = "how late reads may be before the kernel throttles buffered writes",
+                .equivalent = "/sys/block/*/queue/wbt_lat_usec",
+                .lost_by = "re-add, change of scheduler",
+                .source = "Linux block/blk-wbt.c; catalogue 4.5",
+                .read = sysfs_setting_read,
+                .write = sysfs_setting_write,
+                .localize = wbt_localize,
+                .detail = &(const SysfsAttribute) { .path = "queue/wbt_lat_usec", .scale = 1, .reset = "-1", .requests = true, .unset = true },
+        },
+        {
+                .name = "rotational",
+                .backend = BACKEND_BLOCK,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_KERNEL,
+                .order = 800, /* this and those after it commit queue limits (catalogue 1.4) */
+                .summary = "whether the kernel takes it for a disk that turns",
+                .equivalent = "/sys/block/*/queue/rotational",
+                .lost_by = "re-add, revalidation",
+                .source = "Linux block/blk-sysfs.c; catalogue 4.5",
+                NUMBER("queue/rotational"),
+        },
+        {
+                .name = "add_random",
+                .backend = BACKEND_BLOCK,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_KERNEL,
+                .order = 801,
+                .summary = "whether its timing feeds the kernel's random numbers",
+                .equivalent = "/sys/block/*/queue/add_random",
+                .lost_by = "re-add, revalidation",
+                .source = "Linux block/blk-sysfs.c; catalogue 4.5",
+                NUMBER("queue/add_random"),
+        },
+        {
+                .name = "iostats",
+                .backend = BACKEND_BLOCK,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_KERNEL,
+                .order = 802,
+                .summary = "whether the kernel counts its reads and writes",
+                .equivalent = "/sys/block/*/queue/iostats",
+                .lost_by = "re-add",
+                .source = "Linux block/blk-sysfs.c; catalogue 4.5",
+                NUMBER("queue/iostats"),
+        },
+        {
+                .name = "rq_affinity",
+                .backend = BACKEND_BLOCK,
+                .range = { .type = VALUE_INT, .min = 0, .max = 2 },
+                .flags = SETTING_KERNEL,
+                .order = 803,
+                .summary = "which processor ends a request: 0 any, 1 the group of the one that asked, 2 that very one",
+                .equivalent = "/sys/block/*/queue/rq_affinity",
+                .lost_by = "re-add",
+                .source = "Linux block/blk-sysfs.c; catalogue 4.5",
+                REQUESTS("queue/rq_affinity", 1),
+        },
+        {
+                .name = "nomerges",
+                .backend = BACKEND_BLOCK,
+                .range = { .type = VALUE_INT, .min = 0, .max = 2 },
+                .flags = SETTING_KERNEL,
+                .order = 804,
+                .summary = "merging of requests: 0 all, 1 only the simplest, 2 none",
+                .equivalent = "/sys/block/*/queue/nomerges",
+                .lost_by = "re-add",
+                .source = "Linux block/blk-sysfs.c; catalogue 4.5",
+                REQUESTS("queue/nomerges", 1),
+        },
+        {
+                .name = "io_timeout",
+                .backend = BACKEND_BLOCK,
+                /* The range is our own: the kernel takes any number but 0. */
+                .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1 },
+                .flags = SETTING_KERNEL,
+                .order = 805,
+                .summary = "how long the kernel waits for a request; of SCSI drives the same as timeout",
+                .equivalent = "/sys/block/*/queue/io_timeout",
+                .lost_by = "re-add",
+                .source = "Linux block/blk-sysfs.c; catalogue 4.5",
+                REQUESTS("queue/io_timeout", 1),
+        },
+        {
+                .name = "discard_max_bytes",
+                .backend = BACKEND_BLOCK,
+                .range = { .type = VALUE_SIZE, .min = 512, .max = 0xFFFFFFFFLL << 9, .unit = 1, .has_off = true, .off = 0 },
+                .flags = SETTING_KERNEL,
+                .order = 806,
+                .summary = "how much the kernel discards (TRIM, UNMAP) in one request",
+                .equivalent = "/sys/block/*/queue/discard_max_bytes",
+                .lost_by = "re-add, revalidation",
+                .source = "Linux block/blk-sysfs.c; catalogue 4.5",
+                .read = sysfs_setting_read,
+                .write = sysfs_setting_write,
+                .detail = &(const SysfsAttribute) { .path = "queue/discard_max_bytes", .scale = 1, .support = "queue/discard_max_hw_bytes", .limit = "queue/discard_granularity" },
+        },
+        {
+                .name = "max_sectors_kb",
+                .backend = BACKEND_BLOCK,
+                .range = { .type = VALUE_SIZE, .min = 4096, .max = 1LL << 41, .unit = 1024, .step = 1024, .words = max_sectors_words },
+                .flags = SETTING_KERNEL,
+                .order = 810,
+                .summary = "how much the kernel puts into one request",
+                .equivalent = "/sys/block/*/queue/max_sectors_kb",
+                .lost_by = "re-add, revalidation",
+                .source = "Linux block/blk-sysfs.c, block/blk-settings.c; catalogue 4.5",
+                .read = sysfs_setting_read,
+                .write = sysfs_setting_write,
+                .localize = max_sectors_localize,
+                .detail = &(const SysfsAttribute) { .path = "queue/max_sectors_kb", .scale = 1024, .limit = "queue/max_hw_sectors_kb", .reset = "0" },
+        },
+        {
+                .name = "queue_write_cache",
+                .backend = BACKEND_BLOCK,
+                .range = { .type = VALUE_NAME, .words = cache_words },
+                .order = 820, /* after write_cache and cache_type, which tell the kernel anew */
+                .summary = "what the kernel believes of the write cache: whether it sends flushes",
+                .equivalent = "/sys/block/*/queue/write_cache",
+                .lost_by = "re-add, revalidation",
+                .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
+                .source = "Linux block/blk-sysfs.c; catalogue 4.5",
+                .read = cache_belief_read,
+                .write = cache_belief_write,
+                .detail = &(const SysfsAttribute) { .path = "queue/write_cache", .hint = "write_cache sets the drive's own" },
+        },
+        {
                 .name = "read_ahead_kb",
                 .backend = BACKEND_BLOCK,
-                .range = { .type = VALUE_SIZE, .min = 0, .max = 1LL << 40, .unit = 1024, .step = 1024 },
+                .range = { .type = VALUE_SIZE, .min = 0, .max = 1LL << 40, .unit = 1024, .step = PAGE, .stripes = true },
                 .flags = SETTING_KERNEL,
                 .order = 900, /* every later commit of queue limits may reset it: last */
                 .summary = "how far the kernel reads ahead of a sequential reader",
@@ -55,13 +297,14 @@ const Setting block_settings[] = {
                 .source = "Linux block/blk-sysfs.c; catalogue 1.4, 3.2",
                 .read = sysfs_setting_read,
                 .write = sysfs_setting_write,
+                .localize = read_ahead_localize,
                 .detail = &(const SysfsAttribute) { .path = "queue/read_ahead_kb", .scale = 1024 },
         },
         {
                 .name = "read_ahead_sect",
                 .alias_of = "read_ahead_kb",
                 .backend = BACKEND_BLOCK,
-                .range = { .type = VALUE_SIZE, .min = 0, .max = 1LL << 40, .unit = 512, .step = 1024 },
+                .range = { .type = VALUE_SIZE, .min = 0, .max = 1LL << 40, .unit = 512, .step = PAGE },
                 .flags = SETTING_KERNEL,
                 .order = 900,
                 .summary = "read_ahead_kb in sectors of 512 bytes, as hdparm.conf has it",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 
+#include "attribute.h"
 #include "device.h"
 #include "plan.h"
 #include "sg-io.h"
@@ -27,16 +28,53 @@ static int real_open_node(void *userdata _unused_, const Drive *drive) {
         return TAKE_FD(fd);
 }
 
+bool drive_medium_changed(const Drive *drive) {
+        char diskseq[32];
+
+        return drive->removable && drive->diskseq != 0 &&
+               attribute_read(diskseq, sizeof diskseq, "%s/diskseq", drive->syspath) >= 0 &&
+               strtoull(diskseq, NULL, 10) != drive->diskseq;
+}
+
 static int real_nvme_admin(void *userdata _unused_, int fd, struct nvme_passthru_cmd *cmd) {
         int r = ioctl(fd, NVME_IOCTL_ADMIN_CMD, cmd);
 
         return r < 0 ? -errno : r;
 }
 
+int device_node(const char *name, char **ret) {
+        char *node;
+
+        if (asprintf(&node, "/dev/%s", name) < 0)
+                return -ENOMEM;
+        /* "cciss!c0d0" is /dev/cciss/c0d0. */
+        for (char *p = node; (p = strchr(p, '!'));)
+                *p = '/';
+
+        *ret = node;
+        return 0;
+}
+
+static int real_set_read_only(void *userdata _unused_, const char *name, bool on) {
+        _cleanup_close_ int fd = -EBADF;
+        _cleanup_free_ char *node = NULL;
+        int flag = on, r;
+
+        r = device_node(name, &node);
+        if (r < 0)
+                return r;
+
+        fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+                return -errno;
+        return ioctl(fd, BLKROSET, &flag) < 0 ? -errno : 0;
+}
+
 const DeviceIO device_io_real = {
         .open_node = real_open_node,
         .sg = sg_io_real,
         .nvme_admin = real_nvme_admin,
+        .set_read_only = real_set_read_only,
 };
 
 void device_init(Device *d, const Drive *drive, const DeviceIO *io) {
@@ -52,13 +90,18 @@ void device_done(Device *d) {
 unsigned drive_backends(const Drive *drive) {
         unsigned mask = 1U << BACKEND_BLOCK;
 
+        if (drive->optical)
+                return 1U << BACKEND_OPTICAL;
+
         switch (drive->transport) {
         case TRANSPORT_SATA:
         case TRANSPORT_PATA:
-        case TRANSPORT_SAS:
-        case TRANSPORT_SCSI:
         case TRANSPORT_USB:
                 mask |= 1U << BACKEND_SCSI;
+                break;
+        case TRANSPORT_SAS:
+        case TRANSPORT_SCSI:
+                mask |= 1U << BACKEND_SCSI | (drive->ata ? 0 : 1U << BACKEND_SCSI_MODE);
                 break;
         case TRANSPORT_NVME:
                 mask |= 1U << BACKEND_NVME;
@@ -80,14 +123,14 @@ unsigned drive_backends(const Drive *drive) {
 }
 
 void device_refresh(Device *d) {
-        d->identify_state = IDENTIFY_NONE;
+        d->identify_state = d->identify_state == IDENTIFY_VALID ? IDENTIFY_STALE : IDENTIFY_NONE;
 }
 
 int device_gate(Device *d) {
         const char *why = NULL;
         int r;
 
-        if (!d->io.gate)
+        if (!d->io.gate || d->committed)
                 return 0;
 
         r = d->io.gate(d->io.userdata, &why);
@@ -102,7 +145,8 @@ int device_open(Device *d) {
 
         r = d->io.open_node(d->io.userdata, d->drive);
         if (r == -ENXIO || r == -ENODEV || r == -ENOENT)
-                return device_fail(d, STEP_VANISHED, "%s is gone, or another drive by now", d->drive->node);
+                return device_fail(d, STEP_VANISHED, "%s is gone, or is another drive or has another medium by now",
+                                   d->drive->node);
         if (r < 0)
                 return device_fail(d, r, "%s cannot be opened: %s", d->drive->node, strerror(-r));
 

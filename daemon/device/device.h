@@ -5,10 +5,12 @@
  * what went wrong last. Used in a worker process only: every call below can block for as long as a drive pleases. */
 
 #include "drive.h"
+#include "nvme-identify.h"
 #include "setting.h"
 
 struct nvme_passthru_cmd;
 typedef struct SgRequest SgRequest;
+typedef struct Plan Plan;
 
 /* The outside world, as a parameter: the real one is device_io_real; tests pass scripts of expected commands. Each
  * returns 0 or a negative errno of the system call. */
@@ -16,10 +18,12 @@ typedef struct DeviceIO {
         int (*open_node)(void *userdata, const Drive *drive); /* -ENODEV: it is another one by now */
         int (*sg)(void *userdata, int fd, SgRequest *request);
         int (*nvme_admin)(void *userdata, int fd, struct nvme_passthru_cmd *cmd);
+        int (*set_read_only)(void *userdata, const char *name, bool on); /* of a disk or partition, by kernel name */
 
         /* Asked before every command to the drive and every store into its sysfs: 0 go ahead, -EAGAIN not now, and why
          * (a sentence). NULL: always. */
         int (*gate)(void *userdata, const char **ret_why);
+        const char *mountinfo; /* what is mounted; NULL: /proc/self/mountinfo */
         void *userdata;
 } DeviceIO;
 
@@ -27,13 +31,15 @@ extern const DeviceIO device_io_real;
 
 typedef enum PowerMode {
         POWER_UNKNOWN, /* not asked yet, or no usable answer */
+        POWER_UNCLEAR, /* asked, no usable answer, and nothing says that it is awake */
         POWER_AWAKE,
-        POWER_STANDBY,   /* spun down: nothing that would wake it is sent */
-        POWER_SUSPENDED, /* put to sleep by the kernel (runtime PM): any command at all would wake it */
+        POWER_STANDBY, /* spun down: nothing that would wake it is sent */
+        POWER_SUSPENDED, /* put to sleep by the kernel (runtime PM), or by ATA's SLEEP: any command at all would wake it */
 } PowerMode;
 
 typedef enum IdentifyState {
         IDENTIFY_NONE,
+        IDENTIFY_STALE, /* there was one, before device_refresh() */
         IDENTIFY_VALID,
         IDENTIFY_FAILED,
 } IdentifyState;
@@ -44,18 +50,40 @@ struct Device {
         int fd; /* opened at the first command */
 
         PowerMode power;
+        bool power_told; /* … by the drive itself, and not only likely */
+        bool active;     /* it has been in use just now, by the kernel's counters */
+        bool wake;       /* it may be woken */
         IdentifyState identify_state;
-        int identify_error;
+        int identify_error; /* IDENTIFY_FAILED: and its sentence's end */
+        char identify_why[256];
         uint16_t identify[256]; /* ATA IDENTIFY DEVICE, host byte order */
+        bool identify_repeated; /* it is the same as before device_refresh(), byte for byte */
         bool sct_checked;
         unsigned n_timeouts;
+        NvmeController nvme;
+        Bridge bridge; /* what is known of it so far; of USB drives only */
 
-        char note[128];  /* about a success that is not quite one; cleared before every setting */
+        const Plan *plan; /* of this visit: settings that share a register see what else is wanted of it. NULL: none */
+
+        /* Of the setting whose turn it is. */
+        bool committed;       /* what is sent now belongs to what has been sent: the gate is not asked between them */
+        bool allow_dangerous; /* the user says that danger is meant */
+        bool save;            /* the drive is to save the value too */
+        bool permanent;       /* the file wants it saved, so what the drive has saved is of interest */
+
+        char note[192];  /* about a success that is not quite one; cleared before every setting */
         char error[256]; /* a sentence's end: "the drive aborted EFh/05h (status 51h, error 04h)" */
 };
 
 void device_init(Device *d, const Drive *drive, const DeviceIO *io);
 void device_done(Device *d);
+
+/* The node of a disk or partition, by its kernel name. */
+int device_node(const char *name, char **ret);
+
+/* Is another disc or card in it than when it was attached? To the kernel that is an attach of its own (disk_check_events()); to the
+ * drive it is no harm, and it stays where it is. */
+bool drive_medium_changed(const Drive *drive);
 
 /* The backends this drive can have, as a mask of 1 << Backend; from its identity alone. */
 unsigned drive_backends(const Drive *drive);

@@ -1,31 +1,62 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <fcntl.h>
 #include <libudev.h>
 #include <stdio.h>
 
+#include "attribute.h"
 #include "inventory.h"
+#include "raid.h"
 #include "stack.h"
+#include "usb-bridge.h"
 
 DEFINE_CLEANUP(struct udev *, udev_unref);
 DEFINE_CLEANUP(struct udev_device *, udev_device_unref);
 DEFINE_CLEANUP(struct udev_enumerate *, udev_enumerate_unref);
 
+typedef struct UdevLookup {
+        struct udev_device *device;
+        char text[64]; /* what udev did not read for us */
+} UdevLookup;
+
 static const char *lookup_property(void *userdata, const char *key) {
-        return udev_device_get_property_value(userdata, key);
+        UdevLookup *l = userdata;
+
+        return udev_device_get_property_value(l->device, key);
+}
+
+/* The SCSI host's above it, which its path tells: udev would make a device of each step up to there, and look at every step
+ * above that, which is a hundred system calls. */
+static const char *read_host_attribute(UdevLookup *l, const char *name) {
+        const char *syspath = udev_device_get_syspath(l->device), *host;
+        size_t n = stack_scsi_host(syspath, &host);
+
+        if (n == 0 || attribute_read(l->text, sizeof l->text, "%.*s/scsi_host/%.*s/%s", (int) (host + n - syspath),
+                                     syspath, (int) n, host, name) < 0)
+                return NULL;
+        return l->text;
 }
 
 static const char *lookup_sysattr(void *userdata, const char *path) {
-        struct udev_device *device = userdata, *host;
-        char buf[128];
+        UdevLookup *l = userdata;
 
-        if (strncmp(path, "scsi_host/", 10) != 0)
-                return udev_device_get_sysattr_value(device, path);
+        return strncmp(path, "scsi_host/", 10) == 0 ? read_host_attribute(l, path + 10)
+                                                    : udev_device_get_sysattr_value(l->device, path);
+}
 
-        host = udev_device_get_parent_with_subsystem_devtype(device, "scsi", "scsi_host");
-        if (!host)
+/* By its path: by subsystem and name udev would look for it in two places first. */
+static struct udev_device *block_device(struct udev *udev, const char *name) {
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, INVENTORY_CLASSDIR "/%s", name) < 0) {
+                path = NULL;
+                errno = ENOMEM;
                 return NULL;
-        (void) snprintf(buf, sizeof buf, "scsi_host/%s/%s", udev_device_get_sysname(host), path + 10);
-        return udev_device_get_sysattr_value(host, buf);
+        }
+        /* As the kernel does: "cciss/c0d0". */
+        for (char *p = path + strlen(INVENTORY_CLASSDIR "/"); (p = strchr(p, '/'));)
+                *p = '!';
+        return udev_device_new_from_syspath(udev, path);
 }
 
 static int add_links(Drive *d, struct udev_device *device, LinkVia via) {
@@ -46,27 +77,71 @@ static int add_links(Drive *d, struct udev_device *device, LinkVia via) {
 }
 
 /* What is above appears and goes while we look: a name without a device is skipped. */
-static int add_links_above(Drive *d, struct udev *udev) {
-        _cleanup_(names_freep) char **partitions = NULL, **above = NULL;
-        int r;
-
-        r = stack_partitions(INVENTORY_CLASSDIR, d->name, &partitions);
-        if (r >= 0)
-                r = stack_above(INVENTORY_CLASSDIR, d->name, &above);
+static int add_links_above(Drive *d, struct udev *udev, char **above) {
+        int r = 0;
 
         for (char **n = above; r >= 0 && n && *n; n++) {
                 _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
 
-                device = udev_device_new_from_subsystem_sysname(udev, "block", *n);
+                device = block_device(udev, *n);
                 if (device)
-                        r = add_links(d, device, names_contain(partitions, *n) ? LINK_PARTITION : LINK_STACKED);
+                        r = add_links(d, device,
+                                      stack_is_partition(INVENTORY_CLASSDIR, d->name, *n) ? LINK_PARTITION
+                                                                                          : LINK_STACKED);
         }
 
         return r;
 }
 
-int inventory_drive(struct udev_device *device, Drive **ret) {
-        const DriveLookup lookup = { lookup_property, lookup_sysattr, device };
+/* Some bridges hand the kernel the drive's IDENTIFY when it looks at them, so that no command is needed to know it. */
+static int reveal_from_sysfs(Drive *d) {
+        _cleanup_close_ int fd = -EBADF;
+        _cleanup_free_ char *path = NULL;
+        DriveIdentity identity;
+        uint8_t page[1024];
+        ssize_t n;
+
+        if (!drive_is_veiled(d))
+                return 0;
+        if (asprintf(&path, "%s/device/vpd_pg89", d->syspath) < 0)
+                return -ENOMEM;
+
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        n = fd < 0 ? 0 : read(fd, page, sizeof page);
+        return n > 0 && ata_information_parse(page, (size_t) n, &identity) ? drive_reveal(d, &identity) : 0;
+}
+
+typedef struct PropertyLookup {
+        struct udev_device *disk;
+        struct udev_device *device; /* the last one asked of, but the disk */
+} PropertyLookup;
+
+static const char *lookup_raid_property(void *userdata, const char *name, const char *key) {
+        PropertyLookup *l = userdata;
+
+        if (streq(name, udev_device_get_sysname(l->disk)))
+                return udev_device_get_property_value(l->disk, key);
+
+        (void) udev_device_unref(l->device);
+        l->device = block_device(udev_device_get_udev(l->disk), name);
+        return l->device ? udev_device_get_property_value(l->device, key) : NULL;
+}
+
+static int find_raid(Drive *d, struct udev_device *disk, char **above) {
+        PropertyLookup properties = { .disk = disk };
+        const RaidLookup lookup = { INVENTORY_CLASSDIR, "/sys/fs/btrfs", lookup_raid_property, &properties };
+        int r;
+
+        r = raid_has_member(&lookup, d->name, above);
+        (void) udev_device_unref(properties.device);
+        d->raid = r > 0;
+        return r;
+}
+
+int inventory_drive(struct udev_device *device, const PropertyFilter *filter, Drive **ret) {
+        UdevLookup udev = { .device = device };
+        const DriveLookup lookup = { lookup_property, lookup_sysattr, &udev };
+        _cleanup_(names_freep) char **above = NULL;
         _cleanup_(drive_freep) Drive *d = NULL;
         struct udev_list_entry *e;
         const char *node;
@@ -81,14 +156,24 @@ int inventory_drive(struct udev_device *device, Drive **ret) {
                 return r;
 
         udev_list_entry_foreach(e, udev_device_get_properties_list_entry(device)) {
-                r = drive_add_property(d, udev_list_entry_get_name(e), udev_list_entry_get_value(e));
+                const char *key = udev_list_entry_get_name(e);
+
+                if (filter && !filter->wanted(filter->userdata, key))
+                        continue;
+                r = drive_add_property(d, key, udev_list_entry_get_value(e));
                 if (r < 0)
                         return r;
         }
 
         r = add_links(d, device, LINK_OWN);
         if (r >= 0)
-                r = add_links_above(d, udev_device_get_udev(device));
+                r = stack_above(INVENTORY_CLASSDIR, d->name, &above);
+        if (r >= 0)
+                r = add_links_above(d, udev_device_get_udev(device), above);
+        if (r >= 0)
+                r = find_raid(d, device, above);
+        if (r >= 0)
+                r = reveal_from_sysfs(d);
         if (r < 0)
                 return r;
 
@@ -103,7 +188,7 @@ bool inventory_is_drive(struct udev_device *device) {
                udev_device_has_current_tag(device, INVENTORY_TAG) > 0;
 }
 
-int inventory_drive_by_name(const char *name, Drive **ret) {
+int inventory_drive_by_name(const char *name, const PropertyFilter *filter, Drive **ret) {
         _cleanup_(udev_unrefp) struct udev *udev = NULL;
         _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
 
@@ -111,18 +196,18 @@ int inventory_drive_by_name(const char *name, Drive **ret) {
         if (!udev)
                 return -errno;
 
-        device = udev_device_new_from_subsystem_sysname(udev, "block", name);
+        device = block_device(udev, name);
         if (!device || !inventory_is_drive(device))
                 return -ENODEV;
 
-        return inventory_drive(device, ret);
+        return inventory_drive(device, filter, ret);
 }
 
 static int compare_drives(const void *a, const void *b) {
         return drive_name_compare((*(Drive *const *) a)->name, (*(Drive *const *) b)->name);
 }
 
-int inventory_read(Inventory *ret) {
+int inventory_read(const PropertyFilter *filter, Inventory *ret) {
         _cleanup_(udev_unrefp) struct udev *udev = NULL;
         _cleanup_(udev_enumerate_unrefp) struct udev_enumerate *e = NULL;
         _cleanup_(inventory_done) Inventory i = {};
@@ -158,7 +243,7 @@ int inventory_read(Inventory *ret) {
                 if (!device || !inventory_is_drive(device))
                         continue;
 
-                r = inventory_drive(device, &d);
+                r = inventory_drive(device, filter, &d);
                 if (r == -ENOMEM)
                         return r;
                 if (r < 0)
@@ -196,7 +281,7 @@ int inventory_readiness(const char *name, Readiness *ret) {
         if (!udev)
                 return -errno;
         errno = 0;
-        device = udev_device_new_from_subsystem_sysname(udev, "block", name);
+        device = block_device(udev, name);
         if (!device)
                 return errno == 0 || errno == ENOENT ? -ENODEV : -errno;
 

@@ -1,88 +1,271 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The settings an NVMe controller holds: features, by Get and Set Features (NVM Express Base; catalogue 4.7). */
+/* The settings an NVMe controller holds: features (NVM Express Base; catalogue 4.7). What the kernel writes itself (HMB, APST) goes by the kernel's files. */
 
-#include <linux/nvme_ioctl.h>
+#include <limits.h>
+#include <stdio.h>
 
-#include "device.h"
+#include "cache.h"
+#include "nvme-feature.h"
 #include "plan.h"
 #include "settings.h"
+#include "sysfs.h"
 
-#define NVME_TIMEOUT_MS 15000U
+static bool has_write_cache(const NvmeController *c) {
+        return c->write_cache;
+}
 
-enum {
-        NVME_ADMIN_IDENTIFY = 0x06,
-        NVME_ADMIN_SET_FEATURES = 0x09,
-        NVME_ADMIN_GET_FEATURES = 0x0A,
-        NVME_CNS_CONTROLLER = 1,
-        NVME_FEATURE_VOLATILE_WRITE_CACHE = 0x06,
-        NVME_ID_CTRL_VWC = 525,
-};
+static bool has_warning_temperature(const NvmeController *c) {
+        return c->warning != 0;
+}
 
-static int nvme_admin(Device *d, struct nvme_passthru_cmd *cmd) {
-        int fd, r;
+static bool has_thermal_management(const NvmeController *c) {
+        return c->thermal;
+}
 
-        r = device_gate(d);
+static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
+        r = nvme_feature_read(d, s, ret);
         if (r < 0)
                 return r;
-        fd = device_open(d);
-        if (fd < 0)
-                return fd;
 
-        cmd->timeout_ms = NVME_TIMEOUT_MS;
-        r = d->io.nvme_admin(d->io.userdata, fd, cmd);
-        if (r == -ENODEV || r == -ENXIO)
-                return device_fail(d, STEP_VANISHED, "the drive is gone (admin command %02Xh)", cmd->opcode);
-        if (r == -EINTR || r == -EAGAIN) /* the kernel's word for a command that it cancelled in a controller reset */
-                return device_fail(d, -EIO, "admin command %02Xh was cancelled by a controller reset", cmd->opcode);
-        if (r < 0)
-                return device_fail(d, r, "admin command %02Xh could not be sent: %s", cmd->opcode, strerror(-r));
-        if (r > 0) /* NVMe status */
-                return device_fail(d, STEP_REFUSED,
-                                   "the controller refused admin command %02Xh, feature %02Xh (status %03Xh)",
-                                   cmd->opcode, cmd->cdw10 & 0xFF, r & 0x7FF);
-
+        cache_reading_judge(d, ret);
         return 0;
 }
 
-static int nvme_write_cache_read(Device *d, const Setting *s, Reading *ret) {
-        uint8_t id[4096] = {};
-        struct nvme_passthru_cmd identify = {
-                .opcode = NVME_ADMIN_IDENTIFY,
-                .addr = (uintptr_t) id,
-                .data_len = sizeof id,
-                .cdw10 = NVME_CNS_CONTROLLER,
-        };
-        struct nvme_passthru_cmd get = {
-                .opcode = NVME_ADMIN_GET_FEATURES,
-                .cdw10 = NVME_FEATURE_VOLATILE_WRITE_CACHE,
-        };
+/* The kernel knows of the cache by Identify Controller and never asks whether it is on: it goes on sending flushes, unless
+ * somebody has told it otherwise (queue/write_cache). */
+static int write_cache_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
-        r = nvme_admin(d, &identify);
+        if (!v->number || cache_kernel_view(d) != 0)
+                return nvme_feature_write(d, s, v);
+
+        r = sysfs_write(d, "queue/write_cache", CACHE_WRITE_BACK);
+        if (r == STEP_DEFERRED || r == STEP_VANISHED)
+                return r;
+        if (cache_kernel_view(d) != 0)
+                return nvme_feature_write(d, s, v);
+
+        r = nvme_feature_write(d, s, &VALUE_BOOLEAN(false));
+        return r < 0 ? r
+                     : device_fail(d, STEP_FORBIDDEN,
+                                   "the kernel goes on believing that there is no cache and would not flush it, so it is off");
+}
+
+static int apst_enabled(Device *d, bool *ret) {
+        uint32_t reg = 0;
+        int r;
+
+        r = nvme_identify(d);
+        if (r >= 0 && d->nvme.apst)
+                r = nvme_get_feature(d, NVME_FEATURE_APST, NVME_SELECT_CURRENT, 0, &reg);
+        *ret = r >= 0 && (reg & 1);
+        return r;
+}
+
+static int power_state_read(Device *d, const Setting *s, Reading *ret) {
+        bool apst;
+        int r;
+
+        r = nvme_feature_read(d, s, ret);
+        if (r < 0 || !(d->nvme.idle_states & 1U << ret->value.number))
+                return r;
+
+        r = apst_enabled(d, &apst);
         if (r < 0)
                 return r;
 
-        *ret = (Reading){ .supported = id[NVME_ID_CTRL_VWC] & 1, .value.type = s->range.type };
+        /* It went there by itself, and returns to the state that it was given at the next I/O: that one cannot be read now. */
+        ret->known = !apst;
+        return 0;
+}
+
+static int power_state_write(Device *d, const Setting *s, const Value *v) {
+        bool apst;
+        int r;
+
+        if (v->number > d->nvme.power_states)
+                return device_fail(d, STEP_UNSUPPORTED, "the controller's power states are 0…%u", d->nvme.power_states);
+
+        r = apst_enabled(d, &apst);
+        if (r < 0)
+                return r;
+
+        /* The APST table and any I/O move it on. */
+        if (d->nvme.idle_states & 1U << v->number)
+                (void) snprintf(d->note, sizeof d->note,
+                                "accepted; it does no I/O in state %i, so the next I/O ends it", (int) v->number);
+        else if (apst)
+                (void) snprintf(d->note, sizeof d->note,
+                                "accepted; with APST on it leaves this state by itself when idle (apst_latency = \"off\" turns that off)");
+        return nvme_feature_write(d, s, v);
+}
+
+/* Two settings in one register: the temperatures of light and of heavy throttling, the first below the second. */
+static const NvmeFeature thermal_light = {
+        .fid = NVME_FEATURE_THERMAL_MANAGEMENT,
+        .shift = 16,
+        .mask = 0xFFFF,
+        .keep = 0xFFFF,
+        .bias = -NVME_KELVIN,
+        .supported = has_thermal_management,
+};
+static const NvmeFeature thermal_heavy = {
+        .fid = NVME_FEATURE_THERMAL_MANAGEMENT,
+        .mask = 0xFFFF,
+        .keep = 0xFFFFU << 16,
+        .bias = -NVME_KELVIN,
+        .supported = has_thermal_management,
+};
+
+static bool thermal_is_taken(const NvmeController *c, uint32_t field) {
+        return field == 0 ||
+               ((c->thermal_min == 0 || field >= c->thermal_min) && (c->thermal_max == 0 || field <= c->thermal_max));
+}
+
+/* What this visit goes on to write there, if the controller takes it, or what is there now. */
+static uint32_t thermal_wanted(const Device *d, const char *name, const NvmeFeature *f, uint32_t old) {
+        for (size_t i = 0; d->plan && i < d->plan->n_steps; i++) {
+                const Step *s = d->plan->steps + i;
+
+                if (s->setting && streq(s->setting->name, name) && s->write && !s->failed &&
+                    thermal_is_taken(&d->nvme, nvme_feature_field(f, &s->wanted) >> f->shift))
+                        return nvme_feature_field(f, &s->wanted) >> f->shift;
+        }
+
+        return old >> f->shift & f->mask;
+}
+
+/* Both at once: one after the other, the first might be refused for what the second is only about to become. */
+static int thermal_write(Device *d, const Setting *s, const Value *v) {
+        const NvmeController *c = &d->nvme;
+        uint32_t old, field, light, heavy;
+        int r;
+
+        field = (uint32_t) (v->number + NVME_KELVIN);
+        if (!thermal_is_taken(c, field))
+                return device_fail(d, STEP_UNSUPPORTED, "the controller takes %i…%i °C for it",
+                                   c->thermal_min - NVME_KELVIN, c->thermal_max - NVME_KELVIN);
+
+        r = nvme_get_feature(d, NVME_FEATURE_THERMAL_MANAGEMENT, NVME_SELECT_CURRENT, 0, &old);
+        if (r < 0)
+                return r;
+
+        light = s->detail == &thermal_light ? field : thermal_wanted(d, "thermal_light", &thermal_light, old);
+        heavy = s->detail == &thermal_heavy ? field : thermal_wanted(d, "thermal_heavy", &thermal_heavy, old);
+        if (light != 0 && heavy != 0 && light >= heavy)
+                return device_fail(d, STEP_FORBIDDEN, "thermal_light (%i °C) has to be below thermal_heavy (%i °C)",
+                                   (int) light - NVME_KELVIN, (int) heavy - NVME_KELVIN);
+
+        return nvme_feature_store(d, &thermal_light, 0, light << 16 | heavy);
+}
+
+/* A file of the controller's, which its row names by the part behind the controller's directory. */
+static int controller_file(Device *d, const Setting *s, char *buf, size_t size) {
+        const SysfsAttribute *a = s->detail;
+        char path[64];
+        int r;
+
+        r = nvme_controller_path(d, path, sizeof path);
+        if (r >= 0)
+                (void) snprintf(buf, size, "%s/%s", path, a->path);
+        return r;
+}
+
+static int controller_file_read(Device *d, const Setting *s, Reading *ret) {
+        char path[128];
+        Setting copy = *s;
+        int r;
+
+        r = controller_file(d, s, path, sizeof path);
+        copy.detail = &(const SysfsAttribute){ .path = path, .scale = 1 };
+        return r < 0 ? r : sysfs_setting_read(d, &copy, ret);
+}
+
+static int controller_file_write(Device *d, const Setting *s, const Value *v) {
+        char path[128];
+        Setting copy = *s;
+        int r;
+
+        r = nvme_check_live(d);
+        if (r >= 0)
+                r = controller_file(d, s, path, sizeof path);
+        copy.detail = &(const SysfsAttribute){ .path = path, .scale = 1 };
+        return r < 0 ? r : sysfs_setting_write(d, &copy, v);
+}
+
+/* The kernel rewrites the controller's table whenever this latency changes, and at every start of the controller. */
+#define LATENCY_ANY INT32_MAX
+#define LATENCY_AUTO (-1)
+
+static const ValueWord latency_words[] = { { "any", LATENCY_ANY }, { "auto", LATENCY_AUTO }, {} };
+
+static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
+        char path[128], buf[32], *end;
+        bool enabled;
+        int r;
+
+        r = nvme_identify(d);
+        if (r < 0)
+                return r;
+        *ret = (Reading){ .supported = d->nvme.apst, .value.type = s->range.type };
         if (!ret->supported)
                 return 0;
 
-        r = nvme_admin(d, &get);
+        r = controller_file(d, s, path, sizeof path);
         if (r < 0)
                 return r;
+        r = sysfs_read(d, path, buf, sizeof buf);
+        if (r == -ENOENT)
+                return sysfs_missing(d, path);
+        if (r < 0)
+                return device_fail(d, r, "%s cannot be read: %s", path, strerror(-r));
 
+        ret->value.number = strtoll(buf, &end, 10);
+        if (end == buf || *end) {
+                const ValueWord *w = latency_words;
+
+                while (w->word && !streq(w->word, buf))
+                        w++;
+                if (!w->word)
+                        return device_fail(d, -EBADMSG, "%s reads '%s', which is no latency", path, buf);
+                ret->value.number = w->number;
+        }
         ret->known = true;
-        ret->value.number = get.result & 1;
+
+        /* The kernel's wish is not yet the controller's state. */
+        if (ret->value.number == 0) {
+                r = apst_enabled(d, &enabled);
+                if (r < 0)
+                        return r;
+                if (enabled) {
+                        ret->value = (Value){ .type = VALUE_NAME };
+                        (void) strcpy(ret->value.name, "off, but still on in the controller");
+                }
+        }
         return 0;
 }
 
-static int nvme_write_cache_write(Device *d, const Setting *s _unused_, const Value *v) {
-        /* Without the save bit: what the drive keeps over power cycles is not for a daemon to wear out. */
-        return nvme_admin(d, &(struct nvme_passthru_cmd){
-                                             .opcode = NVME_ADMIN_SET_FEATURES,
-                                             .cdw10 = NVME_FEATURE_VOLATILE_WRITE_CACHE,
-                                             .cdw11 = v->number,
-                             });
+static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
+        Value word = { .type = VALUE_NAME };
+        bool enabled;
+        int r;
+
+        for (const ValueWord *w = latency_words; w->word; w++)
+                if (w->number == v->number)
+                        (void) strcpy(word.name, w->word);
+
+        r = controller_file_write(d, s, word.name[0] ? &word : v);
+        if (r < 0 || v->number == 0)
+                return r;
+
+        r = apst_enabled(d, &enabled);
+        if (r >= 0 && !enabled)
+                (void) snprintf(d->note, sizeof d->note,
+                                "the kernel took it, and APST is off all the same: no power state is left as quickly as that");
+        return r;
 }
 
 /* clang-format off */
@@ -91,13 +274,149 @@ const Setting nvme_settings[] = {
                 .name = "write_cache",
                 .backend = BACKEND_NVME,
                 .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
                 .order = 100,
                 .summary = "volatile write cache",
                 .equivalent = "nvme set-feature -f 6",
                 .lost_by = "power, controller reset",
                 .source = "NVM Express feature 06h; catalogue 4.7",
-                .read = nvme_write_cache_read,
-                .write = nvme_write_cache_write,
+                .read = write_cache_read,
+                .write = write_cache_write,
+                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_VOLATILE_WRITE_CACHE, .mask = 1,
+                                                 .supported = has_write_cache },
+        },
+        {
+                .name = "error_recovery",
+                .backend = BACKEND_NVME,
+                .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 },
+                .flags = SETTING_SAVEABLE,
+                .order = 130,
+                .summary = "how long the drive tries to recover a sector before it reports an error (time limited error recovery)",
+                .equivalent = "nvme set-feature -f 5",
+                .lost_by = "power, controller reset",
+                .source = "NVM Express feature 05h, TLER; catalogue 4.7",
+                .read = nvme_feature_read,
+                .write = nvme_feature_write,
+                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_ERROR_RECOVERY, .mask = 0xFFFF, .keep = 1U << 16,
+                                                 .scale = 100, .namespace = true },
+        },
+        {
+                .name = "temperature_threshold",
+                .backend = BACKEND_NVME,
+                .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150 },
+                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
+                .order = 300,
+                .summary = "composite temperature from which on the controller warns",
+                .equivalent = "nvme set-feature -f 4, hwmon temp1_max",
+                .lost_by = "power, controller reset",
+                .source = "NVM Express feature 04h, over temperature of the composite sensor; catalogue 4.7",
+                .read = nvme_feature_read,
+                .write = nvme_feature_write,
+                /* Kept: the hysteresis of NVMe 2.0. */
+                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_TEMPERATURE_THRESHOLD, .mask = 0xFFFF, .keep = 7U << 22,
+                                                 .bias = -NVME_KELVIN, .supported = has_warning_temperature },
+        },
+        {
+                .name = "thermal_light",
+                .backend = BACKEND_NVME,
+                .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150, .has_off = true, .off = -NVME_KELVIN },
+                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
+                .order = 310,
+                .summary = "temperature from which on the controller slows down a little (HCTM, TMT1)",
+                .equivalent = "nvme set-feature -f 0x10",
+                .lost_by = "power, controller reset",
+                .source = "NVM Express feature 10h; catalogue 4.7",
+                .read = nvme_feature_read,
+                .write = thermal_write,
+                .detail = &thermal_light,
+        },
+        {
+                .name = "thermal_heavy",
+                .backend = BACKEND_NVME,
+                .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150, .has_off = true, .off = -NVME_KELVIN },
+                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
+                .order = 311,
+                .summary = "temperature from which on the controller slows down however much it takes (HCTM, TMT2)",
+                .equivalent = "nvme set-feature -f 0x10",
+                .lost_by = "power, controller reset",
+                .source = "NVM Express feature 10h; catalogue 4.7",
+                .read = nvme_feature_read,
+                .write = thermal_write,
+                .detail = &thermal_heavy,
+        },
+        {
+                .name = "interrupt_coalescing_threshold",
+                .backend = BACKEND_NVME,
+                .range = { .type = VALUE_INT, .min = 1, .max = 256 },
+                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
+                .order = 320,
+                .summary = "completions that the controller gathers for one interrupt; 1 gathers none",
+                .equivalent = "nvme set-feature -f 8",
+                .lost_by = "power, controller reset",
+                .source = "NVM Express feature 08h, THR; catalogue 4.7",
+                .read = nvme_feature_read,
+                .write = nvme_feature_write,
+                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_INTERRUPT_COALESCING, .mask = 0xFF, .keep = 0xFF00,
+                                                 .bias = 1 },
+        },
+        {
+                .name = "interrupt_coalescing_time",
+                .backend = BACKEND_NVME,
+                .range = { .type = VALUE_MICROSECONDS, .min = 100, .max = 25500, .step = 100, .has_off = true, .off = 0 },
+                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
+                .order = 321,
+                .summary = "how long the controller gathers completions for one interrupt at most",
+                .equivalent = "nvme set-feature -f 8",
+                .lost_by = "power, controller reset",
+                .source = "NVM Express feature 08h, TIME; catalogue 4.7",
+                .read = nvme_feature_read,
+                .write = nvme_feature_write,
+                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_INTERRUPT_COALESCING, .shift = 8, .mask = 0xFF,
+                                                 .keep = 0xFF, .scale = 100 },
+        },
+        {
+                .name = "hmb",
+                .backend = BACKEND_NVME,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_CONTROLLER,
+                .order = 330,
+                .summary = "memory of the machine that the kernel lends to a controller without its own (Host Memory Buffer)",
+                .equivalent = "/sys/class/nvme/nvme*/hmb",
+                .lost_by = "re-add, controller reset",
+                .source = "Linux drivers/nvme/host/pci.c; catalogue 4.7",
+                .read = controller_file_read,
+                .write = controller_file_write,
+                .detail = &(const SysfsAttribute) { .path = "hmb" },
+        },
+        {
+                .name = "apst_latency",
+                .backend = BACKEND_NVME,
+                .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = INT32_MAX - 1, .has_off = true, .off = 0,
+                           .words = latency_words },
+                .flags = SETTING_CONTROLLER,
+                .order = 400,
+                .summary = "time that a power state of the controller's own choice may take to enter and leave; off: no such states (APST)",
+                .equivalent = "/sys/class/nvme/nvme*/power/pm_qos_latency_tolerance_us",
+                .lost_by = "re-add",
+                .source = "Linux drivers/nvme/host/core.c, drivers/base/power/sysfs.c; catalogue 4.7",
+                .read = apst_latency_read,
+                .write = apst_latency_write,
+                .detail = &(const SysfsAttribute) { .path = "power/pm_qos_latency_tolerance_us" },
+        },
+        {
+                .name = "power_state",
+                .backend = BACKEND_NVME,
+                .range = { .type = VALUE_INT, .min = 0, .max = 31 },
+                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
+                .order = 410, /* after APST, which moves the controller between states too */
+                .summary = "power state of the controller: 0 takes most power, the higher the less",
+                .equivalent = "nvme set-feature -f 2",
+                .lost_by = "power, controller reset",
+                .source = "NVM Express feature 02h; catalogue 4.7",
+                .read = power_state_read,
+                .write = power_state_write,
+                /* Kept: the workload hint. */
+                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_POWER_MANAGEMENT, .mask = 0x1F, .keep = 7U << 5 },
         },
         {},
 };

@@ -1,111 +1,89 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <dirent.h>
-#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
 
-#include "macro.h"
+#include "attribute.h"
 #include "power-supply.h"
 
 #define ATTRIBUTE_MAX 64U
 
-/* The first line; empty when there is none, or the driver does not know. */
-static const char *attribute_read(int dir_fd, const char *name, char buf[static ATTRIBUTE_MAX]) {
-        _cleanup_close_ int fd = -EBADF;
-        ssize_t n = -1;
-
-        fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (fd >= 0)
-                n = read(fd, buf, ATTRIBUTE_MAX - 1);
-
-        buf[MAX(n, 0)] = '\0';
-        buf[strcspn(buf, "\n")] = '\0';
-        return buf;
-}
-
-static bool attribute_is(int dir_fd, const char *name, const char *value) {
+static bool attribute_is(const char *supply, const char *name, const char *value) {
         char buf[ATTRIBUTE_MAX];
 
-        return streq(attribute_read(dir_fd, name, buf), value);
+        return attribute_read(buf, sizeof buf, "%s/%s", supply, name) >= 0 && streq(buf, value);
 }
 
 /* Whether all ports of this supply's USB-C controller feed what is plugged in: such a supply is "online" as well. */
-static bool is_source(int supply_fd) {
+static bool is_source(const char *supply) {
+        _cleanup_free_ char *pattern = NULL;
         bool source = false, sink = false;
-        struct dirent *e;
-        DIR *dir;
-        int fd;
+        glob_t found = {};
 
-        fd = openat(supply_fd, "device/typec", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-                return false;
-
-        dir = fdopendir(fd);
-        if (!dir) {
-                (void) close(fd);
+        if (asprintf(&pattern, "%s/device/typec/*/power_role", supply) < 0) {
+                pattern = NULL;
                 return false;
         }
 
-        while ((e = readdir(dir))) {
-                _cleanup_close_ int port_fd = -EBADF;
-                char role[ATTRIBUTE_MAX];
+        if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
+                for (size_t i = 0; i < found.gl_pathc; i++) {
+                        char role[ATTRIBUTE_MAX];
 
-                if (e->d_name[0] == '.')
-                        continue;
+                        /* "source [sink]": the one in brackets. */
+                        (void) attribute_read(role, sizeof role, "%s", found.gl_pathv[i]);
+                        source = source || strstr(role, "[source]");
+                        sink = sink || strstr(role, "[sink]");
+                }
 
-                port_fd = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-                if (port_fd < 0)
-                        continue;
-
-                /* "source [sink]": the one in brackets. */
-                attribute_read(port_fd, "power_role", role);
-                source = source || strstr(role, "[source]");
-                sink = sink || strstr(role, "[sink]");
-        }
-
-        (void) closedir(dir);
+        globfree(&found);
         return source && !sink;
 }
 
-static bool is_online(int supply_fd, const char *type) {
+static bool is_online(const char *supply, const char *type) {
         char online[ATTRIBUTE_MAX];
 
         /* Besides 1 there is 2, "programmable". */
-        attribute_read(supply_fd, "online", online);
-        return *online >= '1' && *online <= '9' && !(streq(type, "USB") && is_source(supply_fd));
+        (void) attribute_read(online, sizeof online, "%s/online", supply);
+        return *online >= '1' && *online <= '9' && !(streq(type, "USB") && is_source(supply));
 }
 
-static bool is_discharging(int supply_fd) {
-        return !attribute_is(supply_fd, "present", "0") && attribute_is(supply_fd, "status", "Discharging");
+static bool is_discharging(const char *supply) {
+        return !attribute_is(supply, "present", "0") && attribute_is(supply, "status", "Discharging");
 }
 
 int power_on_battery(const char *classdir) {
         bool online = false, discharging = false;
         struct dirent *e;
+        int r = 0;
         DIR *dir;
 
         dir = opendir(classdir);
         if (!dir)
                 return errno == ENOENT ? 0 : -errno;
 
-        while ((e = readdir(dir))) {
-                _cleanup_close_ int fd = -EBADF;
+        while (r >= 0 && (e = readdir(dir))) {
+                _cleanup_free_ char *supply = NULL;
                 char type[ATTRIBUTE_MAX];
 
                 if (e->d_name[0] == '.')
                         continue;
+                if (asprintf(&supply, "%s/%s", classdir, e->d_name) < 0) {
+                        supply = NULL;
+                        r = -ENOMEM;
+                        continue;
+                }
 
                 /* One may have gone by now. */
-                fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-                if (fd < 0 || attribute_is(fd, "scope", "Device"))
+                if (attribute_read(type, sizeof type, "%s/type", supply) < 0 || attribute_is(supply, "scope", "Device"))
                         continue;
 
-                attribute_read(fd, "type", type);
                 if (streq(type, "Battery"))
-                        discharging = discharging || is_discharging(fd);
+                        discharging = discharging || is_discharging(supply);
                 else if (*type)
-                        online = online || is_online(fd, type);
+                        online = online || is_online(supply, type);
         }
 
         (void) closedir(dir);
-        return discharging && !online;
+        return r < 0 ? r : discharging && !online;
 }

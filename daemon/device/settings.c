@@ -3,4 +3,21 @@
 #include "settings.h"
 #include "macro.h"
 
-const SettingTable all_settings = { .tables = { ata_settings, nvme_settings, scsi_settings, block_settings } };
+const SettingTable all_settings = {
+        .tables = {
+                ata_settings,
+                ata_cache_settings,
+                ata_power_settings,
+                error_recovery_settings,
+                ata_epc_settings,
+                ata_lock_settings,
+                nvme_settings,
+                scsi_mode_settings,
+                scsi_settings,
+                block_settings,
+                read_only_settings,
+                optical_settings,
+                ata_retired_settings,
+                ata_excluded_settings,
+        },
+};

@@ -7,8 +7,18 @@
 
 /* Each ends with a row without a name. */
 extern const Setting ata_settings[];
+extern const Setting ata_cache_settings[];
+extern const Setting ata_power_settings[];
+extern const Setting error_recovery_settings[];
+extern const Setting ata_lock_settings[];
+extern const Setting ata_epc_settings[];
+extern const Setting ata_retired_settings[];
+extern const Setting ata_excluded_settings[];
 extern const Setting nvme_settings[];
+extern const Setting scsi_mode_settings[];
 extern const Setting scsi_settings[];
 extern const Setting block_settings[];
+extern const Setting read_only_settings[];
+extern const Setting optical_settings[];
 
 extern const SettingTable all_settings;

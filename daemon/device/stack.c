@@ -40,6 +40,18 @@ static int names_add(char ***names, const char *name) {
         return p[n] ? 1 : -ENOMEM;
 }
 
+/* The kernel names them after their disk (add_partition() in block/partitions/core.c). */
+bool stack_is_partition(const char *classdir, const char *disk, const char *name) {
+        char mark[PATH_MAX];
+
+        /* A disk has some thirty other entries, and this is asked often. */
+        if (strncmp(name, disk, strlen(disk)) != 0)
+                return false;
+
+        (void) snprintf(mark, sizeof mark, "%s/%s/%s/partition", classdir, disk, name);
+        return access(mark, F_OK) >= 0;
+}
+
 /* Adds what `select` takes of classdir/name/sub. A missing directory has nothing in it. */
 static int add_entries(const char *classdir, const char *name, const char *sub, bool partitions_only, char ***names) {
         _cleanup_free_ char *path = NULL;
@@ -55,16 +67,8 @@ static int add_entries(const char *classdir, const char *name, const char *sub, 
                 return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
 
         while (r >= 0 && (e = readdir(dir))) {
-                char mark[PATH_MAX];
-
-                if (e->d_name[0] == '.')
+                if (e->d_name[0] == '.' || (partitions_only && !stack_is_partition(classdir, name, e->d_name)))
                         continue;
-
-                if (partitions_only) {
-                        (void) snprintf(mark, sizeof mark, "%s/%s/partition", path, e->d_name);
-                        if (access(mark, F_OK) < 0)
-                                continue;
-                }
 
                 r = names_add(names, e->d_name);
         }
@@ -90,12 +94,10 @@ int stack_above(const char *classdir, const char *name, char ***ret) {
         int r;
 
         /* The list is its own queue: what is appended is looked at in turn. Names are never added twice, so it ends. */
-        for (size_t i = 0;; i++) {
-                const char *current = i == 0 ? name : names[i - 1];
-
-                r = add_entries(classdir, current, "", true, &names);
+        for (size_t i = 0;; name = names[i++]) {
+                r = add_entries(classdir, name, "", true, &names);
                 if (r >= 0)
-                        r = add_entries(classdir, current, "holders", false, &names);
+                        r = add_entries(classdir, name, "holders", false, &names);
                 if (r < 0)
                         return r;
 
@@ -146,7 +148,7 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
                 r = partition_parent(classdir, seen[i], &parent);
                 if (r < 0)
                         return r;
-                if (r > 0) {
+                if (parent) {
                         r = names_add(&seen, parent);
                         if (r < 0)
                                 return r;
@@ -172,4 +174,38 @@ bool stack_is_held(const char *classdir, const char *name) {
         _cleanup_(names_freep) char **holders = NULL;
 
         return add_entries(classdir, name, "holders", false, &holders) >= 0 && holders;
+}
+
+bool stack_hangs_on(const char *disk_syspath, const char *device_syspath) {
+        _cleanup_free_ char *link = NULL, *target = NULL;
+        const char *subsystem_end = strrchr(disk_syspath, '/'), *controller = strrchr(device_syspath, '/');
+        size_t n = strlen(device_syspath);
+
+        if (strncmp(disk_syspath, device_syspath, n) == 0 && disk_syspath[n] == '/')
+                return true;
+        if (!subsystem_end || !controller)
+                return false;
+
+        if (asprintf(&link, "%.*s%s", (int) (subsystem_end - disk_syspath), disk_syspath, controller) < 0) {
+                link = NULL;
+                return false;
+        }
+        target = realpath(link, NULL);
+        return target && streq(target, device_syspath);
+}
+
+size_t stack_scsi_host(const char *syspath, const char **ret) {
+        size_t found = 0;
+
+        for (const char *p = syspath; (p = strstr(p, "/host")); p++) {
+                size_t n = strlen("host"), digits = strspn(p + 1 + n, "0123456789");
+
+                /* Others begin with that word, too: "host1x@50000000". */
+                if (digits > 0 && p[1 + n + digits] == '/') {
+                        found = n + digits;
+                        *ret = p + 1;
+                }
+        }
+
+        return found;
 }

@@ -15,11 +15,22 @@ bool names_contain(char *const *names, const char *name);
 /* Everything on top of a disk: its partitions, their holders, and so on. The disk itself is not in it. */
 int stack_above(const char *classdir, const char *name, char ***ret);
 
+/* Is this a partition of that disk? */
+bool stack_is_partition(const char *classdir, const char *disk, const char *name);
+
 /* The partitions of a disk alone. */
 int stack_partitions(const char *classdir, const char *name, char ***ret);
 
 /* The whole disks below a block device: itself when it is one. */
 int stack_disks_below(const char *classdir, const char *name, char ***ret);
+
+/* Does this disk hang on that device (a SCSI device, an NVMe controller)? Both are paths below /sys/devices. With NVMe
+ * multipath a disk hangs on its subsystem, which has a link to each controller. */
+bool stack_hangs_on(const char *disk_syspath, const char *device_syspath);
+
+/* The SCSI host in a path below /sys/devices, the lowest one: its name ("host3"), at *ret in the path. Returns its length; 0:
+ * the path has none. */
+size_t stack_scsi_host(const char *syspath, const char **ret);
 
 /* Is anything stacked on this very device (a holder; partitions do not count)? */
 bool stack_is_held(const char *classdir, const char *name);

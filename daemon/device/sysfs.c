@@ -1,38 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
+#include "attribute.h"
 #include "plan.h"
 #include "sysfs.h"
 
+static int sysfs_path(Device *d, const char *path, char **ret) {
+        _cleanup_free_ char *p = NULL;
+        glob_t found = {};
+        int r;
+
+        if (asprintf(&p, "%s/%s", d->drive->syspath, path) < 0) {
+                p = NULL;
+                return -ENOMEM;
+        }
+
+        if (!strchr(path, '*')) {
+                *ret = TAKE_PTR(p);
+                return 0;
+        }
+
+        r = glob(p, GLOB_NOSORT, NULL, &found);
+        if (r == 0) {
+                *ret = strdup(found.gl_pathv[0]);
+                r = *ret ? 0 : -ENOMEM;
+        } else
+                r = r == GLOB_NOSPACE ? -ENOMEM : -ENOENT;
+        globfree(&found);
+        return r;
+}
+
 static int sysfs_open(Device *d, const char *path, int flags) {
         _cleanup_free_ char *p = NULL;
-        int fd;
+        int fd, r;
 
-        if (asprintf(&p, "%s/%s", d->drive->syspath, path) < 0)
-                return -ENOMEM;
+        r = sysfs_path(d, path, &p);
+        if (r < 0)
+                return r;
 
         fd = open(p, flags | O_CLOEXEC | O_NOCTTY);
         return fd < 0 ? -errno : fd;
 }
 
 int sysfs_read(Device *d, const char *path, char *buf, size_t size) {
-        _cleanup_close_ int fd = -EBADF;
-        ssize_t n;
+        _cleanup_free_ char *p = NULL;
+        int r;
 
-        fd = sysfs_open(d, path, O_RDONLY);
-        if (fd < 0)
-                return fd;
-
-        n = read(fd, buf, size - 1);
-        if (n < 0)
-                return -errno;
-
-        buf[n] = '\0';
-        buf[strcspn(buf, "\n")] = '\0';
-        return 0;
+        r = sysfs_path(d, path, &p);
+        return r < 0 ? r : attribute_read(buf, size, "%s", p);
 }
 
 int sysfs_write(Device *d, const char *path, const char *text) {
@@ -47,11 +67,16 @@ int sysfs_write(Device *d, const char *path, const char *text) {
                 return r;
 
         /* In the same slot there may be another drive by now. */
-        if (d->drive->diskseq != 0 && sysfs_read(d, "diskseq", diskseq, sizeof diskseq) >= 0 &&
-            strtoull(diskseq, NULL, 10) != d->drive->diskseq)
-                return device_fail(d, STEP_VANISHED, "%s is another drive by now", d->drive->node);
+        if (d->drive->diskseq != 0) {
+                r = sysfs_read(d, "diskseq", diskseq, sizeof diskseq);
+                if (r < 0)
+                        return r;
+                if (strtoull(diskseq, NULL, 10) != d->drive->diskseq)
+                        return device_fail(d, STEP_VANISHED, "%s is another drive or has another medium by now",
+                                           d->drive->node);
+        }
 
-        fd = sysfs_open(d, path, O_WRONLY);
+        fd = sysfs_open(d, path, O_WRONLY | O_TRUNC);
         if (fd < 0)
                 return fd;
 
@@ -68,47 +93,162 @@ int sysfs_missing(Device *d, const char *path) {
         return device_fail(d, STEP_UNSUPPORTED, "the kernel has no %s for it", path);
 }
 
+int sysfs_number(Device *d, const char *path, int64_t *ret) {
+        char buf[64], *end;
+        int64_t n;
+        int r;
+
+        r = sysfs_read(d, path, buf, sizeof buf);
+        if (r < 0)
+                return r;
+
+        errno = 0;
+        n = strtoll(buf, &end, 10);
+        if (errno != 0 || end == buf || *end != '\0')
+                return -EBADMSG;
+
+        *ret = n;
+        return 0;
+}
+
+static int attribute_missing(Device *d, const SysfsAttribute *a) {
+        int r = sysfs_missing(d, a->path);
+
+        if (r == STEP_UNSUPPORTED && a->hint)
+                return device_fail(d, r, "this kernel has no %s for it: %s", a->path, a->hint);
+        return r;
+}
+
+/* Is this a setting here at all? 0, or the step's end. */
+static int attribute_supported(Device *d, const SysfsAttribute *a) {
+        int64_t n;
+
+        if (a->requests && d->drive->transport == TRANSPORT_VIRTUAL) {
+                _cleanup_free_ char *mq = NULL;
+
+                if (asprintf(&mq, "%s/mq", d->drive->syspath) < 0) {
+                        mq = NULL;
+                        return -ENOMEM;
+                }
+                if (access(mq, F_OK) < 0)
+                        return device_fail(d, STEP_UNSUPPORTED,
+                                           "requests are queued at the disks below it and not here: set it there");
+        }
+
+        if (a->support && sysfs_number(d, a->support, &n) >= 0 && n == 0)
+                return device_fail(d, STEP_UNSUPPORTED, "%s says that it cannot be had here", a->support);
+
+        return 0;
+}
+
+static int setting_line_read(Device *d, const SysfsAttribute *a, char *buf, size_t size) {
+        int r;
+
+        r = attribute_supported(d, a);
+        if (r < 0)
+                return r;
+
+        r = sysfs_read(d, a->path, buf, size);
+        if (r == -ENOENT)
+                return attribute_missing(d, a);
+        if (r == -EIO || r == -EOPNOTSUPP)
+                return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver has no %s for it", a->path);
+        if (r < 0 && !(r == -EINVAL && a->unset))
+                return device_fail(d, r, "%s cannot be read: %s", a->path, strerror(-r));
+        return r;
+}
+
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         const SysfsAttribute *a = s->detail;
         char buf[256], *end;
         int64_t n;
         int r;
 
-        r = sysfs_read(d, a->path, buf, sizeof buf);
-        if (r == -ENOENT)
-                return sysfs_missing(d, a->path);
+        r = setting_line_read(d, a, buf, sizeof buf);
+        if (r == -EINVAL && a->unset) {
+                *ret = (Reading){ .supported = true };
+                return 0;
+        }
         if (r < 0)
-                return device_fail(d, r, "%s cannot be read: %s", a->path, strerror(-r));
+                return r;
 
         errno = 0;
         n = strtoll(buf, &end, 10);
         if (errno != 0 || end == buf || *end != '\0' || __builtin_mul_overflow(n, a->scale, &n))
                 return device_fail(d, -EBADMSG, "%s reads '%s', which is no number", a->path, buf);
+        /* A negative number is a word ("never"), and counts nothing. */
+        if (n < 0)
+                n /= a->scale;
 
         *ret = (Reading){ .supported = true, .known = true, .value = { .type = s->range.type, .number = n } };
         return 0;
 }
 
+int sysfs_word_read(Device *d, const Setting *s, Reading *ret) {
+        const SysfsAttribute *a = s->detail;
+        char buf[256];
+        int r;
+
+        r = setting_line_read(d, a, buf, sizeof buf);
+        if (r < 0)
+                return r;
+        if (strlen(buf) >= VALUE_NAME_MAX)
+                return device_fail(d, -EBADMSG, "%s reads '%s'", a->path, buf);
+
+        *ret = (Reading){ .supported = true, .known = true, .value = { .type = VALUE_NAME } };
+        (void) strcpy(ret->value.name, buf);
+        return 0;
+}
+
 /* A store's errno, as a step's end. */
-static int sysfs_refused(Device *d, const char *path, const char *text, int r) {
+static int sysfs_refused(Device *d, const SysfsAttribute *a, const char *text, int r) {
+        char limit[64];
+
         if (r == STEP_DEFERRED || r == STEP_VANISHED)
                 return r;
         if (r == -ENOENT || r == -ENODEV || r == -ENXIO)
-                return sysfs_missing(d, path);
-        return device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s", text, path, strerror(-r));
+                return attribute_missing(d, a);
+        if (r == -EOPNOTSUPP)
+                return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver cannot do it (%s)", a->path);
+        if (a->limit && sysfs_read(d, a->limit, limit, sizeof limit) >= 0)
+                return device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s (%s is %s)", text,
+                                   a->path, strerror(-r), a->limit, limit);
+        return device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s", text, a->path, strerror(-r));
+}
+
+/* Root may open a file for writing that the kernel never lets anybody write: the mode tells. */
+static bool is_read_only(Device *d, const char *path) {
+        _cleanup_free_ char *p = NULL;
+        struct stat st;
+
+        return sysfs_path(d, path, &p) >= 0 && stat(p, &st) >= 0 && !(st.st_mode & 0222);
 }
 
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
         const SysfsAttribute *a = s->detail;
-        char buf[32];
+        char buf[VALUE_TEXT_MAX];
         const char *text = v->name;
         int r;
 
+        if (is_read_only(d, a->path))
+                return device_fail(d, STEP_UNSUPPORTED, "this kernel lets nobody write to %s%s%s", a->path,
+                                   a->hint ? ": " : "", a->hint ?: "");
+
+        if (a->reset && streq(v->name, "default")) {
+                r = sysfs_write(d, a->path, a->reset);
+                /* Older kernels know no such word: what it means there has been worked out. */
+                if (r != -EINVAL)
+                        return r < 0 ? sysfs_refused(d, a, a->reset, r) : 0;
+        }
+
         if (v->type != VALUE_NAME) {
-                (void) snprintf(buf, sizeof buf, "%" PRIi64, v->number / a->scale);
+                (void) snprintf(buf, sizeof buf, "%" PRIi64, v->number < 0 ? v->number : v->number / a->scale);
+                text = buf;
+        } else if (a->prefix) {
+                (void) snprintf(buf, sizeof buf, "%s%s", a->prefix, v->name);
                 text = buf;
         }
 
         r = sysfs_write(d, a->path, text);
-        return r < 0 ? sysfs_refused(d, a->path, text, r) : 0;
+        return r < 0 ? sysfs_refused(d, a, text, r) : 0;
 }

@@ -15,11 +15,24 @@ int sysfs_write(Device *d, const char *path, const char *text);
 /* The end of a step whose attribute is not there: unsupported, or the whole disk has vanished. */
 int sysfs_missing(Device *d, const char *path);
 
-/* A row's detail. */
+/* A row's detail. Paths are as above; a '*' in one stands for the only entry that fits (glob(7)). */
 typedef struct SysfsAttribute {
         const char *path;
         int64_t scale; /* what one unit of the file counts in the value's own unit: 1024 for KiB, 1000 for seconds */
+        const char *support; /* another attribute, which reads 0 where this setting cannot be had. NULL: none */
+        const char *limit;   /* another attribute: the most that the kernel takes, in the same unit. NULL: none */
+        const char *reset;   /* what is stored for "the kernel's own choice" (Value.name is "default"). NULL: no such */
+        const char *prefix;  /* stands before each word that is stored. NULL: none */
+        const char *hint;    /* what to use where it is missing or cannot be written, as a clause. NULL: nothing */
+        bool requests;       /* there is no such thing where the kernel passes requests on without a queue (md, dm) */
+        bool unset;          /* EINVAL on reading means that nothing is set yet, rather than an error */
 } SysfsAttribute;
 
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret);
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v);
+
+/* For words of the kernel's: the whole line is the value. */
+int sysfs_word_read(Device *d, const Setting *s, Reading *ret);
+
+/* A number, or a negative errno; -EBADMSG when there is none in it. */
+int sysfs_number(Device *d, const char *path, int64_t *ret);

@@ -13,15 +13,33 @@ typedef struct Visit {
         const Memory *memories; /* one per wish, in the order of wishes->items; NULL: nothing is remembered */
         const SettingTable *settings;
         const DeviceIO *io;
+        bool permanent; /* what drives keep themselves may be written */
+        bool active;    /* its user has used the drive just now: one that does not say whether it sleeps is awake */
+        bool no_wake;   /* also where the file allows to wake it */
+        bool deaf; /* it was put to sleep so deep that any command at all would reset it, and has not been used since */
+        bool look; /* nothing is written: what is not as it was left has `drifted` */
+
+        /* What earlier visits to this attach know of the USB bridge; NULL: nothing. */
+        const Bridge *bridge;
+        /* Called when more is known; `identity`: of the drive behind it, which names itself now, and then the visit ends without a
+         * look at anything else, because the files may want something else of that drive. NULL: not asked, or no answer. May be
+         * NULL. */
+        void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity);
 
         /* Called once per step, as soon as its verdict is there. May be NULL. */
         void (*ended)(void *userdata, const Step *s);
+
+        /* The crash guard: these are about to be written. All that is harmless comes at once, what is
+         * dangerous one by one, what only the kernel holds not at all. Negative: nothing remembers it, and what is dangerous is not written. May be NULL. */
+        int (*intend)(void *userdata, const Step *const *steps, size_t n);
+        /* What is sent from now on is for this step; NULL: nothing is being written. May be NULL. */
+        void (*writing)(void *userdata, const Step *s);
         void *userdata;
 } Visit;
 
 /* The plan with a verdict in every step. */
 int visit_run(const Visit *v, Plan *ret);
 
-/* Reads and decides only: steps that would be written have no verdict (_VERDICT_INVALID) and `write` set. Of the visit it
+/* Reads and decides only (of steps whose row has `unless`: as if those others could not be had): steps that would be written have no verdict (_VERDICT_INVALID) and `write` set. Of the visit it
  * needs drive, wishes, memories and settings. */
 int visit_dry_run(const Visit *v, Plan *ret);

@@ -35,7 +35,7 @@ struct Peer {
 struct Bus {
         sd_event *event;
         Manager *manager;
-        BusReloadFn reload;
+        const BusActions *actions;
         void *userdata;
         Request *requests;
         sd_bus_slot *object;
@@ -131,12 +131,11 @@ static void request_rested(Request *q, const char *name) {
 
 /* A visit that is deferred is as good as over: it may take hours. */
 static bool is_over(const Watched *w) {
-        return !w->visitor || w->gone || w->reason == VISIT_RETRY;
+        return !w->visitor || w->gone || (w->reason == VISIT_RETRY && w->record->waiting_for);
 }
 
-static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+static int visit_asked(Bus *b, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {
         _cleanup_(request_freep) Request *q = NULL;
-        Bus *b = userdata;
         Request *shared;
         int r;
 
@@ -145,6 +144,7 @@ static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) 
                 return -ENOMEM;
         q->message = sd_bus_message_ref(m);
 
+        b->actions->catch_up(b->userdata);
         r = request_read(q, b->manager, error);
         if (r < 0)
                 return r;
@@ -159,7 +159,7 @@ static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) 
                 Watched *w = shared->pending[i][0] ? manager_find(b->manager, shared->pending[i]) : NULL;
 
                 if (w)
-                        manager_visit(b->manager, w, VISIT_REQUEST);
+                        manager_visit(b->manager, w, reason);
                 if (!w || is_over(w))
                         request_done_at(shared, i);
         }
@@ -169,12 +169,20 @@ static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) 
         return 1;
 }
 
+static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        return visit_asked(userdata, m, VISIT_REQUEST, error);
+}
+
+static int method_apply_permanent(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        return visit_asked(userdata, m, VISIT_PERMANENT, error);
+}
+
 static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         _cleanup_free_ char *sentence = NULL;
         Bus *b = userdata;
         int r;
 
-        r = b->reload(b->userdata, &sentence);
+        r = b->actions->reload(b->userdata, &sentence);
         if (r == -EINVAL)
                 return sd_bus_error_set(error, ERROR_BAD_CONFIGURATION, strna(sentence));
         if (r < 0)
@@ -182,11 +190,29 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
         return sd_bus_reply_method_return(m, "");
 }
 
+static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        const char *name, *setting;
+        Bus *b = userdata;
+        Watched *w;
+        int r;
+
+        r = sd_bus_message_read(m, "ss", &name, &setting);
+        if (r < 0)
+                return r;
+
+        b->actions->catch_up(b->userdata);
+        w = manager_find(b->manager, name);
+        if (!w)
+                return sd_bus_error_setf(error, ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
+        return sd_bus_reply_method_return(m, "u", watched_release(w, *setting ? setting : NULL));
+}
+
 static int method_list_drives(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         sd_bus_message *reply = NULL;
         Bus *b = userdata;
         int r;
 
+        b->actions->catch_up(b->userdata);
         r = sd_bus_message_new_method_return(m, &reply);
         if (r >= 0)
                 r = sd_bus_message_open_container(reply, 'a', "(sss)");
@@ -212,6 +238,10 @@ static int property_version(sd_bus *bus _unused_, const char *path _unused_, con
 static const sd_bus_vtable vtable[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply, 0),
+        SD_BUS_METHOD_WITH_ARGS("ApplyPermanent", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited),
+                                method_apply_permanent, 0),
+        SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("u", released),
+                                method_release, 0),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),
         SD_BUS_METHOD_WITH_ARGS("ListDrives", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(sss)", drives), method_list_drives,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
@@ -367,7 +397,7 @@ static int socket_listen(const char *path) {
         return fd;
 }
 
-int bus_new(sd_event *event, Manager *m, BusReloadFn reload, void *userdata, Bus **ret) {
+int bus_new(sd_event *event, Manager *m, const BusActions *actions, void *userdata, Bus **ret) {
         Bus *b;
         int r;
 
@@ -375,7 +405,7 @@ int bus_new(sd_event *event, Manager *m, BusReloadFn reload, void *userdata, Bus
         if (!b)
                 return -ENOMEM;
 
-        *b = (Bus){ .event = sd_event_ref(event), .manager = m, .reload = reload, .userdata = userdata };
+        *b = (Bus){ .event = sd_event_ref(event), .manager = m, .actions = actions, .userdata = userdata };
         b->socket = socket_listen(BUS_PRIVATE_SOCKET);
         r = b->socket < 0 ? b->socket : sd_event_add_io(event, &b->listen, b->socket, EPOLLIN, on_listen, b);
         if (r < 0)

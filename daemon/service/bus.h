@@ -5,6 +5,7 @@
  * privileged may make it act. The same object for root on a socket of our own, which works without a bus too.
  *
  *   Apply(as names) → as visited      visits these drives (none: all), and answers when that is over
+ *   Release(s name, s setting) → u    takes a setting ("": all) out of quarantine, and visits; how many values that were
  *   Reload()                          reads the files anew; answers when that is done, or with what is wrong in them
  *   ListDrives() → a(sss)             kernel name, state, identity
  *   Version s */
@@ -17,10 +18,14 @@
 
 typedef struct Bus Bus;
 
-/* Reload() as the daemon does it: 0, or -EINVAL with a sentence for who asked, which is freed here. */
-typedef int (*BusReloadFn)(void *userdata, char **ret_sentence);
+/* What the daemon does for it: Reload() (0, or -EINVAL with a sentence for who asked, which is freed here), and before drives
+ * are looked for it hears what udev told of them a moment ago. */
+typedef struct BusActions {
+        int (*reload)(void *userdata, char **ret_sentence);
+        void (*catch_up)(void *userdata);
+} BusActions;
 
-int bus_new(sd_event *event, Manager *m, BusReloadFn reload, void *userdata, Bus **ret);
+int bus_new(sd_event *event, Manager *m, const BusActions *actions, void *userdata, Bus **ret);
 Bus *bus_free(Bus *b);
 
 /* The system bus has come, or went. */

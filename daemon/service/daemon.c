@@ -7,9 +7,13 @@
 #include <time.h>
 
 #include "bus.h"
+#include "clock.h"
 #include "daemon.h"
+#include "memory.h"
 #include "monitor.h"
+#include "patrol.h"
 #include "power-supply.h"
+#include "rivals-child.h"
 #include "sleep.h"
 #include "system-bus.h"
 
@@ -19,21 +23,51 @@
 #define POWER_DEBOUNCE_USEC (2ULL * 1000 * 1000)
 /* systemd and its user wait for us. */
 #define STOP_USEC (3ULL * 1000 * 1000)
+/* By then the crash guard's notes of a visit are gone, too. */
+#define TIDY_USEC (15ULL * 1000 * 1000)
 
 struct Daemon {
         sd_event *event;
         Files *files;
         Manager *manager;
         Monitor *monitor;
+        Patrol *patrol;
         Sleep *sleep;
         SystemBus *system_bus;
         Bus *bus;
         bool on_battery;
         bool stopping;
-        sd_event_source *term, *interrupt, *rules_check, *power_timer, *stop_timer;
+        bool rivals_due; /* with the rules' check */
+        sd_event_source *term, *interrupt, *rules_check, *rivals, *power_timer, *stop_timer, *tidy;
 };
 
 /* ---- the files ---- */
+
+static size_t daemon_count_drives(const Daemon *d) {
+        size_t n = 0;
+
+        for (const Watched *w = manager_first(d->manager); w; w = w->next)
+                n++;
+        return n;
+}
+
+static void daemon_look_for_rivals(Daemon *d) {
+        _cleanup_free_ Drive **drives = NULL;
+        size_t n = 0;
+        int r;
+
+        drives = calloc(daemon_count_drives(d) + 1, sizeof *drives);
+        for (const Watched *w = manager_first(d->manager); drives && w; w = w->next)
+                drives[n++] = w->drive;
+
+        d->rivals_due = false;
+        r = drives ? rivals_child_start(d->event, d->files->config, drives, n, &d->rivals) : -ENOMEM;
+        if (r == -EBUSY)
+                d->rivals_due = true;
+        else if (r < 0)
+                journal_log(LOG_NOTICE, "Not looking for other programs that change drives' settings: %s",
+                            strerror(-r));
+}
 
 /* Rules for drives that have not come by then are told of once; while a machine boots drives come late. */
 static int on_rules_check(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -51,6 +85,8 @@ static int on_rules_check(sd_event_source *source _unused_, uint64_t usec _unuse
                                     block->file, block->line, block->column);
         }
 
+        if (d->rivals_due)
+                daemon_look_for_rivals(d);
         return 0;
 }
 
@@ -88,16 +124,18 @@ static int on_reload(void *userdata, char **ret_sentence) {
         d->files = files_ref(files);
         d->on_battery = daemon_look_at_power(d);
         manager_reconfigure(d->manager, files, d->on_battery, VISIT_RELOAD);
+        patrol_recheck_every(d->patrol, files->config->recheck_ms * 1000);
         (void) timer_start(d, &d->rules_check, RULES_CHECK_USEC, on_rules_check);
+        daemon_look_for_rivals(d);
         return 0;
 }
 
 /* ---- udev ---- */
 
-static void on_drive(void *userdata, Drive *drive) {
+static void on_drive(void *userdata, struct udev_device *device) {
         Daemon *d = userdata;
 
-        manager_plugged(d->manager, drive);
+        manager_plugged(d->manager, device);
 }
 
 static void on_removed(void *userdata, const char *name) {
@@ -110,6 +148,12 @@ static void on_other(void *userdata, const char *name, bool removed) {
         Daemon *d = userdata;
 
         manager_stack_changed(d->manager, name, removed);
+}
+
+static void on_disturbed(void *userdata, const char *syspath, VisitReason reason) {
+        Daemon *d = userdata;
+
+        manager_disturbed(d->manager, syspath, reason);
 }
 
 static int on_power_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -142,6 +186,8 @@ static void on_lost(void *userdata) {
         r = manager_enumerate(d->manager, VISIT_ATTACH);
         if (r < 0)
                 journal_log(LOG_ERR, "The drives cannot be enumerated: %s", strerror(-r));
+        /* A reset may be among what was lost, and with it what cannot be read. */
+        manager_visit_all(d->manager, VISIT_RESET);
         on_power(d);
 }
 
@@ -149,6 +195,7 @@ static const MonitorEvents monitor_events = {
         .drive = on_drive,
         .removed = on_removed,
         .other = on_other,
+        .disturbed = on_disturbed,
         .power = on_power,
         .lost = on_lost,
 };
@@ -181,6 +228,17 @@ static const SleepEvents sleep_events = {
 
 /* ---- the buses ---- */
 
+static void on_catch_up(void *userdata) {
+        Daemon *d = userdata;
+
+        monitor_catch_up(d->monitor);
+}
+
+static const BusActions bus_actions = {
+        .reload = on_reload,
+        .catch_up = on_catch_up,
+};
+
 static void on_bus_connected(void *userdata, sd_bus *bus) {
         Daemon *d = userdata;
 
@@ -206,6 +264,7 @@ static int on_stop_timer(sd_event_source *source _unused_, uint64_t usec _unused
         Daemon *d = userdata;
 
         manager_tell_stuck(d->manager);
+        manager_rest(d->manager);
         return sd_event_exit(d->event, 0);
 }
 
@@ -228,15 +287,29 @@ static void on_quiet(void *userdata) {
 
         if (d->stopping) {
                 manager_tell_stuck(d->manager);
+                manager_rest(d->manager);
                 (void) sd_event_exit(d->event, 0);
         } else
                 sleep_ready(d->sleep);
+}
+
+/* The next visits may be weeks away. */
+static int on_tidy(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Daemon *d = userdata;
+
+        for (const Watched *w = manager_first(d->manager); w; w = w->next)
+                if (w->visitor)
+                        return 0;
+        memory_hand_back();
+        return 0;
 }
 
 static void on_rested(void *userdata, const Watched *w) {
         Daemon *d = userdata;
 
         bus_drive_rested(d->bus, w);
+        patrol_rested(d->patrol, w);
+        (void) timer_start(d, &d->tidy, TIDY_USEC, on_tidy);
 }
 
 static const ManagerEvents manager_events = {
@@ -244,9 +317,8 @@ static const ManagerEvents manager_events = {
         .quiet = on_quiet,
 };
 
-int daemon_new(sd_event *event, Daemon **ret) {
+int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         _cleanup_(daemon_freep) Daemon *d = NULL;
-        size_t n = 0;
         int r;
 
         d = calloc(1, sizeof *d);
@@ -260,9 +332,11 @@ int daemon_new(sd_event *event, Daemon **ret) {
         if (r >= 0)
                 r = files_load(&d->files);
         if (r >= 0)
-                r = manager_new(event, d->files, &manager_events, d, &d->manager);
+                r = manager_new(event, broker, d->files, &manager_events, d, &d->manager);
         if (r >= 0)
-                r = bus_new(event, d->manager, on_reload, d, &d->bus);
+                r = patrol_new(event, d->manager, &d->patrol);
+        if (r >= 0)
+                r = bus_new(event, d->manager, &bus_actions, d, &d->bus);
         if (r >= 0)
                 r = sleep_new(event, &sleep_events, d, &d->sleep);
         /* What udev says from now on waits in its socket until everything that is there already is known. */
@@ -275,6 +349,7 @@ int daemon_new(sd_event *event, Daemon **ret) {
 
         d->on_battery = daemon_look_at_power(d);
         manager_reconfigure(d->manager, NULL, d->on_battery, VISIT_BOOT);
+        patrol_recheck_every(d->patrol, d->files->config->recheck_ms * 1000);
 
         /* Without a bus nobody but root can ask, and sleep is noticed afterwards; all else works. */
         r = system_bus_new(event, &system_bus_events, d, &d->system_bus);
@@ -285,9 +360,10 @@ int daemon_new(sd_event *event, Daemon **ret) {
         if (r < 0)
                 return r;
 
-        for (const Watched *w = manager_first(d->manager); w; w = w->next)
-                n++;
-        journal_started(n, d->files->config->n_blocks);
+        journal_started(daemon_count_drives(d), d->files->config->n_blocks);
+        d->rivals_due = is_booting();
+        if (!d->rivals_due)
+                daemon_look_for_rivals(d);
 
         *ret = TAKE_PTR(d);
         return 0;
@@ -300,14 +376,17 @@ Daemon *daemon_free(Daemon *d) {
         (void) system_bus_free(d->system_bus);
         (void) monitor_free(d->monitor);
         (void) sleep_free(d->sleep);
+        (void) patrol_free(d->patrol);
         (void) manager_free(d->manager);
         (void) bus_free(d->bus);
         (void) files_unref(d->files);
         sd_event_source_disable_unref(d->term);
         sd_event_source_disable_unref(d->interrupt);
         sd_event_source_disable_unref(d->rules_check);
+        sd_event_source_disable_unref(d->rivals);
         sd_event_source_disable_unref(d->power_timer);
         sd_event_source_disable_unref(d->stop_timer);
+        sd_event_source_disable_unref(d->tidy);
         sd_event_unref(d->event);
         free(d);
         return NULL;

@@ -11,6 +11,6 @@
 typedef struct Daemon Daemon;
 
 /* Reads the files, listens, and enumerates; visits start when the loop runs. */
-int daemon_new(sd_event *event, Daemon **ret);
+int daemon_new(sd_event *event, Broker *broker, Daemon **ret);
 Daemon *daemon_free(Daemon *d);
 DEFINE_CLEANUP(Daemon *, daemon_free);

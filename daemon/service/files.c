@@ -2,8 +2,10 @@
 
 #include <stdio.h>
 
+#include "config-check.h"
 #include "files.h"
 #include "journal.h"
+#include "rivals.h"
 #include "settings.h"
 
 static const char *const roots[] = { "/etc", "/run", "/usr/lib", NULL };
@@ -16,6 +18,8 @@ int files_load(Files **ret) {
         r = config_new(&c);
         if (r >= 0)
                 r = config_load(c, &all_settings, roots);
+        if (r >= 0)
+                r = config_check(c, &all_settings);
         if (r >= 0)
                 r = complaints_sort(&c->complaints);
         if (r < 0)
@@ -45,6 +49,27 @@ Files *files_unref(Files *f) {
         (void) config_free(f->config);
         free(f);
         return NULL;
+}
+
+static bool files_want(const void *userdata, const char *key) {
+        const Files *f = userdata;
+
+        return rivals_ask_property(key) || config_asks_property(f->config, key);
+}
+
+PropertyFilter files_filter(const Files *f) {
+        return (PropertyFilter){ files_want, f };
+}
+
+bool files_ask_more(const Files *f, const Files *than) {
+        for (size_t b = 0; b < f->config->n_blocks; b++) {
+                const Match *m = &f->config->blocks[b].match;
+
+                for (size_t i = 0; i < m->n_criteria; i++)
+                        if (m->criteria[i].property && !files_want(than, m->criteria[i].property))
+                                return true;
+        }
+        return false;
 }
 
 char *files_first_error(const Files *f) {

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <limits.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 
+#include "gate-device.h"
 #include "gate.h"
-#include "inventory.h"
-#include "pid1.h"
 #include "stack.h"
 
 #define SETTLE_RETRY_USEC (250ULL * 1000)   /* udev's events say when to look again; PID 1 is a little behind them */
@@ -36,7 +31,7 @@ struct Gate {
         unsigned survey; /* number of the last one begun */
         bool surveying, again;
         bool thorough;          /* a check waits for a device that PID 1 does not know yet: ask about all devices */
-        char **asked;           /* the device units that the present survey asks about */
+        GateDevices devices;    /* that the present survey is about */
         sd_event_source *timer; /* next look, or the end of an idle connection */
 };
 
@@ -68,7 +63,7 @@ Gate *gate_free(Gate *g) {
         (void) pid1_free(g->pid1);
         sd_event_source_disable_unref(g->timer);
         sd_event_unref(g->event);
-        (void) names_free(g->asked);
+        gate_devices_done(&g->devices);
         free(g);
         return NULL;
 }
@@ -114,108 +109,27 @@ static void gate_set_timer(Gate *g, uint64_t usec) {
         (void) r;
 }
 
-/* The block device of the root file system; NULL when that has none of its own (btrfs, overlay). */
-static char *root_device(void) {
-        char path[64];
-        _cleanup_free_ char *real = NULL;
-        struct stat st;
-
-        if (stat("/", &st) < 0)
-                return NULL;
-
-        (void) snprintf(path, sizeof path, "/sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
-        real = realpath(path, NULL);
-        return real ? strdup(strrchr(real, '/') + 1) : NULL;
-}
-
-/* Does PID 1 know this device? udev is a little ahead of it, and only then is a check's job bound to the device. */
-static bool is_plugged(const Gate *g, const Survey *s, const Readiness *ready) {
-        _cleanup_free_ char *unit = NULL;
-
-        if (!ready->plugged || !ready->node)
-                return true;
-        if (device_unit_name(ready->node, &unit) < 0)
-                return false;
-        return names_contain(g->asked, unit) && !names_contain(s->inactive, unit);
-}
-
-/* May something still come to light on this device that a waiting check is for? What udev or PID 1 have not processed, and
- * LUKS, LVM or RAID members that nothing has opened yet. */
-static bool is_unresolved(const Gate *g, const Survey *s, const char *name) {
-        Readiness ready = {};
-        bool answer;
-        int r;
-
-        /* A device that is gone hides nothing; one that cannot be asked about may. */
-        r = inventory_readiness(name, &ready);
-        if (r < 0)
-                answer = r != -ENODEV;
-        else
-                answer = !ready.initialized || !ready.ready || !is_plugged(g, s, &ready) ||
-                         (ready.container && !stack_is_held(INVENTORY_CLASSDIR, name));
-        readiness_done(&ready);
-        return answer;
-}
-
-static bool disk_is_unresolved(const Gate *g, const Survey *s, const char *disk, char *const *above) {
-        if (is_unresolved(g, s, disk))
-                return true;
-        for (; above && *above; above++)
-                if (is_unresolved(g, s, *above))
-                        return true;
-        return false;
-}
-
-static bool unit_covers(const Gate *g, const Survey *s, const FsckUnit *u, const char *disk, char *const *above) {
-        _cleanup_free_ char *root = u->root ? root_device() : NULL;
-        const char *sysname = u->root ? root : u->sysname;
-
-        if (sysname)
-                return streq(sysname, disk) || names_contain(above, sysname);
-        /* When it cannot be known which device that is, it may lie on this one. */
-        return u->root || disk_is_unresolved(g, s, disk, above);
-}
-
-static bool is_settled(const Gate *g, const Survey *s, const char *name) {
-        Readiness ready = {};
-        bool settled;
-        int r;
-
-        r = inventory_readiness(name, &ready);
-        if (r < 0)
-                settled = r == -ENODEV;
-        else
-                settled = ready.initialized && is_plugged(g, s, &ready);
-        readiness_done(&ready);
-        return settled;
-}
-
-/* Are the disk and all its parts known to udev and PID 1? Jobs for checks come only then. */
-static bool disk_is_settled(const Gate *g, const Survey *s, const char *disk, char *const *above) {
-        if (!is_settled(g, s, disk))
-                return false;
-        for (; above && *above; above++)
-                if (!is_settled(g, s, *above))
-                        return false;
-        return true;
-}
-
 /* What keeps this ticket waiting, NULL for nothing. `ret_soon`: look again in a moment, without being told. */
 static const char *ticket_blocker(const GateTicket *t, const Survey *s, bool *ret_soon) {
         _cleanup_(names_freep) char **above = NULL;
+
+        /* Nothing waits for a check and nothing is to settle: as nearly always, and asked before every command. */
+        if (s->n_units == 0 && !t->settled)
+                return NULL;
 
         if (stack_above(INVENTORY_CLASSDIR, t->disk, &above) < 0)
                 return "memory";
 
         for (size_t i = 0; i < s->n_units; i++) {
-                if (!unit_covers(t->gate, s, s->units + i, t->disk, above))
+                if (!unit_covers(&t->gate->devices, s, s->units + i, t->disk, above))
                         continue;
                 if (!s->units[i].sysname && !s->units[i].root)
-                        *ret_soon = *ret_soon || !disk_is_settled(t->gate, s, t->disk, above); /* else udev tells */
+                        *ret_soon = *ret_soon ||
+                                    !disk_is_settled(&t->gate->devices, s, t->disk, above); /* else udev tells */
                 return s->units[i].name;
         }
 
-        if (t->settled && !disk_is_settled(t->gate, s, t->disk, above)) {
+        if (t->settled && !disk_is_settled(&t->gate->devices, s, t->disk, above)) {
                 *ret_soon = true;
                 return "udev";
         }
@@ -282,6 +196,7 @@ static void on_survey(void *userdata, int error, const Survey *survey) {
 
         g->thorough = false;
         if (!g->tickets) {
+                gate_devices_done(&g->devices);
                 (void) pid1_watch_jobs(g->pid1, NULL, NULL);
                 gate_set_timer(g, LINGER_USEC);
                 return;
@@ -298,65 +213,30 @@ static void on_survey(void *userdata, int error, const Survey *survey) {
         gate_set_timer(g, r > 0 || soon ? SETTLE_RETRY_USEC : r < 0 ? FAILURE_RETRY_USEC : SAFETY_USEC);
 }
 
-static int units_add(char ***units, const char *name) {
-        _cleanup_free_ char *unit = NULL;
-        Readiness ready = {};
-        size_t n = 0;
-        char **p;
+/* The disks whose tickets want them settled, or all. */
+static int gate_ask_udev(Gate *g) {
         int r = 0;
 
-        if (inventory_readiness(name, &ready) >= 0 && ready.plugged && ready.node)
-                r = device_unit_name(ready.node, &unit);
-        readiness_done(&ready);
-        if (r < 0 || !unit)
-                return r;
-
-        while (*units && (*units)[n])
-                n++;
-        p = reallocarray(*units, n + 2, sizeof *p);
-        if (!p)
-                return -ENOMEM;
-        *units = p;
-        p[n] = TAKE_PTR(unit);
-        p[n + 1] = NULL;
-        return 0;
-}
-
-/* The device units of everything on the disks whose tickets want them settled, or of all. */
-static int device_units(const Gate *g, char ***ret) {
-        _cleanup_(names_freep) char **units = NULL;
-
-        for (const GateTicket *t = g->tickets; t; t = t->next) {
-                _cleanup_(names_freep) char **above = NULL;
-                int r;
-
-                if (!t->settled && !g->thorough)
-                        continue;
-
-                r = stack_above(INVENTORY_CLASSDIR, t->disk, &above);
-                if (r >= 0)
-                        r = units_add(&units, t->disk);
-                for (char **a = above; r >= 0 && a && *a; a++)
-                        r = units_add(&units, *a);
-                if (r < 0)
-                        return r;
-        }
-
-        *ret = TAKE_PTR(units);
-        return 0;
+        gate_devices_done(&g->devices);
+        for (const GateTicket *t = g->tickets; t && r >= 0; t = t->next)
+                if (t->settled || g->thorough)
+                        r = gate_devices_add(&g->devices, t->disk);
+        return r;
 }
 
 static void gate_look(Gate *g) {
+        _cleanup_free_ char **units = NULL; /* the names are the devices' */
         int r;
 
         g->again = g->surveying;
         if (g->surveying)
                 return;
 
-        g->asked = names_free(g->asked);
-        r = device_units(g, &g->asked);
+        r = gate_ask_udev(g);
         if (r >= 0)
-                r = pid1_survey(g->pid1, g->asked, on_survey, g);
+                r = gate_devices_units(&g->devices, &units);
+        if (r >= 0)
+                r = pid1_survey(g->pid1, units, on_survey, g);
         if (r < 0) {
                 gate_set_timer(g, FAILURE_RETRY_USEC);
                 return;

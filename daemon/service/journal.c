@@ -53,12 +53,20 @@ static void record_send(Record *r) {
                 free(r->fields[--r->n].iov_base);
 }
 
+static pid_t service;
+
+void journal_speak_for(pid_t pid) {
+        service = pid;
+}
+
 static Record record_new(int priority, const char *message_id) {
         Record r = {};
 
         record_add(&r, "PRIORITY", "%i", priority);
         record_add(&r, "SYSLOG_IDENTIFIER", "drivekeepd");
         record_add_string(&r, "MESSAGE_ID", message_id);
+        if (service > 0)
+                record_add(&r, "OBJECT_PID", "%i", service);
         return r;
 }
 
@@ -111,6 +119,7 @@ static int step_priority(const Step *s) {
         case VERDICT_APPLIED:
                 return LOG_INFO;
         case VERDICT_ADJUSTED:
+        case VERDICT_DRIFTED:
         case VERDICT_DEFERRED:
         case VERDICT_UNSUPPORTED:
         case VERDICT_VANISHED:
@@ -132,7 +141,8 @@ static int step_priority(const Step *s) {
 void journal_step(const Drive *d, VisitReason reason, const Step *s) {
         char wanted_buf[VALUE_TEXT_MAX], before_buf[VALUE_TEXT_MAX], after_buf[VALUE_TEXT_MAX];
         const char *wanted, *before, *after, *verdict = verdict_to_string(s->verdict);
-        Record r = record_new(step_priority(s), JOURNAL_ID_SETTING);
+        Record r = record_new(step_priority(s),
+                              s->verdict == VERDICT_QUARANTINED ? JOURNAL_ID_QUARANTINED : JOURNAL_ID_SETTING);
 
         wanted = s->setting && !s->wish->withheld ? value_format(&s->setting->range, &s->wish->value, wanted_buf)
                                                   : NULL;
@@ -159,6 +169,50 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s) {
         record_add_string(&r, "DRIVEKEEP_REASON", s->reason[0] ? s->reason : NULL);
         record_add_string(&r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));
         record_add(&r, "DRIVEKEEP_RULE", "%s:%u", s->wish->file, s->wish->line);
+        record_send(&r);
+}
+
+void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char *from, const char *to) {
+        Record r = record_new(LOG_WARNING, JOURNAL_ID_DRIFT);
+
+        record_add(&r, "MESSAGE", "%s: %s has drifted: it was left at %s, and something made it %s; %s", d->name,
+                   s->wish->name, from, to,
+                   s->verdict == VERDICT_DRIFTED ? "it is left so (on_drift = \"report\")." : "it is set back.");
+        record_add_drive(&r, d);
+        record_add_string(&r, "DRIVEKEEP_SETTING", s->wish->name);
+        record_add_string(&r, "DRIVEKEEP_DRIFT_FROM", from);
+        record_add_string(&r, "DRIVEKEEP_DRIFT_TO", to);
+        record_add_string(&r, "DRIVEKEEP_VERDICT", verdict_to_string(s->verdict));
+        record_add_string(&r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));
+        record_add(&r, "DRIVEKEEP_RULE", "%s:%u", s->wish->file, s->wish->line);
+        record_send(&r);
+}
+
+void journal_storm(const Drive *d, VisitReason reason, unsigned minutes) {
+        Record r = record_new(LOG_WARNING, JOURNAL_ID_STORM);
+
+        record_add(&r, "MESSAGE",
+                   "%s: it is reset, or something else changes its settings, again and again (%s); until that ends it is "
+                   "looked after only every %u minutes.",
+                   d->name, visit_reason_to_string(reason), minutes);
+        record_add_drive(&r, d);
+        record_add_string(&r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));
+        record_send(&r);
+}
+
+void journal_quarantined(const GuardRecord *d, const GuardEntry *e) {
+        Record r = record_new(LOG_ERR, JOURNAL_ID_QUARANTINED);
+
+        record_add(&r, "MESSAGE",
+                   "%s %s: %s = %s is not written to it again, because %s; 'drivekeep release' or another value in the "
+                   "file lets it be written.",
+                   strna(d->model), strna(d->serial), e->setting, e->value, strna(e->why));
+        record_add_string(&r, "DRIVEKEEP_SERIAL", d->serial);
+        record_add_string(&r, "DRIVEKEEP_MODEL", d->model);
+        record_add_string(&r, "DRIVEKEEP_SETTING", e->setting);
+        record_add_string(&r, "DRIVEKEEP_WANTED", e->value);
+        record_add_string(&r, "DRIVEKEEP_VERDICT", verdict_to_string(VERDICT_QUARANTINED));
+        record_add_string(&r, "DRIVEKEEP_REASON", e->why);
         record_send(&r);
 }
 

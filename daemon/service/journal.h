@@ -4,8 +4,11 @@
 /* What the journal is told. The vocabulary of the program's records is here and nowhere else; every message ID has a
  * text in units/drivekeep.catalog (a test compares). journal.c is the only file that sends records. */
 
+#include <sys/types.h>
+
 #include "complaint.h"
 #include "drive.h"
+#include "guard-record.h"
 #include "plan.h"
 
 #define JOURNAL_ID_STARTED "329da342054d490ab645cd97866f5200"
@@ -13,14 +16,29 @@
 #define JOURNAL_ID_SETTING "bfeee087d7ea498d889aa291f195d105"
 #define JOURNAL_ID_VISIT "dab36d85be024cf099bec0dab8ada9e3"
 #define JOURNAL_ID_WAITING "64e23f2ee30848f3b06375ef07e2238b"
+#define JOURNAL_ID_QUARANTINED "ae9c094af85d41fdacccd1c197f048da"
 #define JOURNAL_ID_WORKER "c3c71c0bff49407bbba0efade2567b4a"
+#define JOURNAL_ID_DRIFT "0f6dfae95df94b2d93f6a56ce1e1d0c3"
+#define JOURNAL_ID_STORM "a6a5b6b9be6a4c43a0a9fd6f1d2a4c11"
 
 /* `fields` of one record about a drive: DRIVEKEEP_DRIVE, _SERIAL, _WWN, _MODEL; about a setting also _SETTING, _WANTED,
  * _BEFORE, _AFTER, _VERDICT, _REASON, _RULE. */
 
+/* Before the others, in a child of the service: it may have ended before journald finds out which unit it belonged to. */
+void journal_speak_for(pid_t service);
+
 void journal_started(size_t n_drives, size_t n_rules);
 void journal_complaint(const Complaint *c);
 void journal_step(const Drive *d, VisitReason reason, const Step *s);
+
+/* A setting was found changed, and nothing that happened to the drive explains it; _DRIFT_FROM, _DRIFT_TO. */
+void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char *from, const char *to);
+
+/* It is reset or changed so often that it is visited only every so many minutes. */
+void journal_storm(const Drive *d, VisitReason reason, unsigned minutes);
+
+/* This is not written again. The drive need not be there. */
+void journal_quarantined(const GuardRecord *d, const GuardEntry *e);
 
 typedef struct VisitSummary {
         unsigned n_verdicts[_VERDICT_MAX];

@@ -1,27 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <argp.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
 
 #include "daemon.h"
 #include "journal.h"
 #include "rescue.h"
+#include "sandbox.h"
+#include "worker.h"
 
 const char *argp_program_version = "drivekeepd " DRIVEKEEP_VERSION;
 
 enum {
         OPTION_NOT_IN_RESCUE = 0x100,
+        OPTION_BROKER,
 };
 
+typedef struct Arguments {
+        bool not_in_rescue, broker;
+} Arguments;
+
 static int parse_option(int key, char *arg _unused_, struct argp_state *state) {
-        bool *not_in_rescue = state->input;
+        Arguments *a = state->input;
 
         switch (key) {
         case OPTION_NOT_IN_RESCUE:
-                *not_in_rescue = true;
+                a->not_in_rescue = true;
+                return 0;
+        case OPTION_BROKER:
+                a->broker = true;
                 return 0;
         case ARGP_KEY_ARG:
                 argp_usage(state);
@@ -31,7 +43,27 @@ static int parse_option(int key, char *arg _unused_, struct argp_state *state) {
         }
 }
 
+/* Kernels that share the processors out among sessions first (sched_autogroup_enabled, sched(7)) heed a unit's Nice= outside
+ * of it only when its session has the same. Those without sessions of this kind have no such file. */
+static void session_be_nice(void) {
+        _cleanup_close_ int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+        int nice = getpriority(PRIO_PROCESS, 0);
+
+        if (fd >= 0 && nice > 0)
+                (void) dprintf(fd, "%d", nice);
+}
+
+/* In a unit of its own, with a right to drives that the manager has not. */
+static int run_broker(void) {
+        _cleanup_(sandbox_freep) Sandbox *sandbox = NULL;
+        int r;
+
+        r = sandbox_new(&sandbox);
+        return r < 0 ? r : broker_run(worker_main, sandbox);
+}
+
 static int run(void) {
+        _cleanup_(broker_freep) Broker *broker = NULL;
         _cleanup_(daemon_freep) Daemon *d = NULL;
         sd_event *event = NULL;
         sigset_t mask;
@@ -44,9 +76,11 @@ static int run(void) {
         if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
                 return -errno;
 
-        r = sd_event_default(&event);
+        r = broker_new(BROKER_SOCKET, &broker);
         if (r >= 0)
-                r = daemon_new(event, &d);
+                r = sd_event_default(&event);
+        if (r >= 0)
+                r = daemon_new(event, broker, &d);
         if (r >= 0) {
                 (void) sd_notify(false, "READY=1");
                 r = sd_event_loop(event);
@@ -62,6 +96,9 @@ int main(int argc, char *argv[]) {
                 { .name = "not-in-rescue",
                   .key = OPTION_NOT_IN_RESCUE,
                   .doc = "Exit at once: 1 in rescue or emergency mode, else 0" },
+                { .name = "broker",
+                  .key = OPTION_BROKER,
+                  .doc = "Make the processes that visit drives, for the service" },
                 {},
         };
         static const struct argp argp = {
@@ -70,15 +107,16 @@ int main(int argc, char *argv[]) {
                 .doc = "Keeps the settings of drives: applies /etc/drivekeep/drivekeep.conf at boot, hotplug and resume.\v"
                        "Started by systemd as drivekeep.service; see drivekeepd(8).",
         };
-        bool not_in_rescue = false;
+        Arguments a = {};
         int r;
 
-        if (argp_parse(&argp, argc, argv, 0, NULL, &not_in_rescue) != 0)
+        if (argp_parse(&argp, argc, argv, 0, NULL, &a) != 0)
                 return EXIT_FAILURE;
-        if (not_in_rescue)
+        if (a.not_in_rescue)
                 return rescue_mode() > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 
-        r = run();
+        session_be_nice();
+        r = a.broker ? run_broker() : run();
         if (r < 0) {
                 journal_log(LOG_ERR, "drivekeepd ends: %s", strerror(-r));
                 return EXIT_FAILURE;

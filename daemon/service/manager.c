@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <stdio.h>
 #include <sys/stat.h>
 #include <syslog.h>
-#include <systemd/sd-daemon.h>
 #include <systemd/sd-id128.h>
 #include <time.h>
 
 #include "inventory.h"
+#include "kernel-line.h"
 #include "manager.h"
 #include "settings.h"
 #include "stack.h"
 #include "state.h"
+#include "status-line.h"
+#include "watched-guard.h"
 
 /* Enough to hide the latency of many drives; few enough that a machine with a thousand does not fork itself to death. */
 #define WORKERS_MAX 16U
-/* When a process cannot be made. */
-#define RETRY_USEC (1000ULL * 1000)
+#define RETRY_USEC (1000ULL * 1000) /* when a process cannot be made */
 
 struct Manager {
         WatchedEnv env;
@@ -24,7 +24,9 @@ struct Manager {
         void *userdata;
         Watched *drives;
         Watched *leaving; /* unplugged, with a worker still at them */
+        BridgeFall fall;
         bool held;
+        bool judged; /* what earlier runs intended */
         sd_event_source *status, *schedule, *retry;
         char boot_id[SD_ID128_STRING_MAX];
 };
@@ -56,30 +58,9 @@ static void list_remove(Watched **list, Watched *w) {
 /* Called when the loop has nothing more urgent: many drives change at once, and one line tells of all. */
 static int on_status(sd_event_source *source, void *userdata) {
         Manager *m = userdata;
-        unsigned n_verdicts[_VERDICT_MAX] = {}, n_drives = 0, n_kept = 0, n_visits = 0;
-        char rest[256] = "";
-        size_t n = 0;
 
         (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
-
-        for (Watched *w = m->drives; w; w = w->next) {
-                n_drives++;
-                n_visits += !!w->visitor;
-                for (size_t i = 0; i < w->record->n_settings; i++)
-                        if (w->record->settings[i].verdict >= 0)
-                                n_verdicts[w->record->settings[i].verdict]++;
-        }
-
-        for (Verdict v = 0; v < _VERDICT_MAX; v++)
-                if (verdict_is_wanted(v))
-                        n_kept += n_verdicts[v];
-                else if (n_verdicts[v] > 0)
-                        n += snprintf(rest + n, sizeof rest - n, ", %u %s", n_verdicts[v], verdict_to_string(v));
-        if (n_visits > 0)
-                (void) snprintf(rest + n, sizeof rest - n, "; %u being visited", n_visits);
-
-        (void) sd_notifyf(false, "STATUS=%u drive%s, %u setting%s kept%s", n_drives, n_drives == 1 ? "" : "s", n_kept,
-                          n_kept == 1 ? "" : "s", rest);
+        status_line_tell(m->drives);
         return 0;
 }
 
@@ -127,9 +108,13 @@ static int on_schedule(sd_event_source *source, void *userdata) {
                         continue;
 
                 r = watched_work(w);
+                if (r == -ESHUTDOWN) {
+                        journal_log(LOG_ERR, "drivekeep-broker.socket stays closed: starting anew, and that with it.");
+                        return sd_event_exit(m->env.event, -ECONNREFUSED);
+                }
                 if (r < 0) {
-                        journal_log(LOG_ERR, "No worker process for %s, trying again: %s", w->drive->name,
-                                    strerror(-r));
+                        journal_log(LOG_ERR, "No worker for %s, trying again (see drivekeep-broker): %s",
+                                    w->drive->name, strerror(-r));
                         if (!m->retry)
                                 (void) sd_event_add_time_relative(m->env.event, &m->retry, CLOCK_MONOTONIC, RETRY_USEC,
                                                                   0, on_retry, m);
@@ -143,6 +128,12 @@ static int on_schedule(sd_event_source *source, void *userdata) {
 
 static void on_wants_worker(void *userdata, Watched *w _unused_) {
         manager_schedule(userdata);
+}
+
+static Watched *on_next(void *userdata, const Watched *w) {
+        Manager *m = userdata;
+
+        return w ? w->next : m->drives;
 }
 
 static void on_rested(void *userdata, Watched *w) {
@@ -172,8 +163,22 @@ void manager_visit_all(Manager *m, VisitReason reason) {
                 manager_visit(m, w, reason);
 }
 
+/* New rules may be about properties of udev's that nobody asked for before. */
+static void manager_read_anew(Manager *m, const Files *files) {
+        const PropertyFilter filter = files_filter(files);
+
+        for (Watched *w = m->drives; w; w = w->next) {
+                Drive *drive;
+
+                if (inventory_drive_by_name(w->drive->name, &filter, &drive) >= 0)
+                        watched_succeed(w, drive);
+        }
+}
+
 void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason reason) {
         if (files) {
+                if (files_ask_more(files, m->env.files))
+                        manager_read_anew(m, files);
                 (void) files_unref(m->env.files);
                 m->env.files = files_ref(files);
         }
@@ -201,6 +206,12 @@ void manager_hold(Manager *m, bool hold) {
         manager_schedule(m);
 }
 
+void manager_rest(Manager *m) {
+        for (Watched *w = m->drives; w; w = w->next)
+                watched_guard_rest(w);
+        guard_flush(m->env.guard);
+}
+
 static void tell_stuck(const Watched *list) {
         for (const Watched *w = list; w; w = w->next)
                 if (w->visitor && visitor_has_worker(w->visitor))
@@ -215,6 +226,7 @@ void manager_tell_stuck(Manager *m) {
 /* ---- drives come and go ---- */
 
 static void manager_remove(Manager *m, Watched *w) {
+        watched_note_fall(w, &m->fall);
         list_remove(&m->drives, w);
         (void) state_remove(STATE_DIR, w->drive->name);
         manager_changed(m);
@@ -229,8 +241,8 @@ static void manager_remove(Manager *m, Watched *w) {
         }
 }
 
-/* Returns the new one; NULL when it was known already, or there is no memory for it. */
-static Watched *manager_add(Manager *m, Drive *drive) {
+/* Takes over `drive`; `reason` is what a new one is visited for. */
+static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
         Watched *w, **end;
         int r;
 
@@ -242,9 +254,9 @@ static Watched *manager_add(Manager *m, Drive *drive) {
                 if (!w->visitor)
                         m->events->rested(m->userdata, w);
                 manager_changed(m);
-                return NULL;
+                return;
         }
-        /* Another drive has taken over the name. */
+        /* Another drive has taken over the name, or another medium has come into it. */
         if (w)
                 manager_remove(m, w);
 
@@ -252,21 +264,24 @@ static Watched *manager_add(Manager *m, Drive *drive) {
         if (r < 0) {
                 journal_log(LOG_ERR, "%s cannot be looked after: %s", drive->name, strerror(-r));
                 (void) drive_free(drive);
-                return NULL;
+                return;
         }
 
+        watched_spare_bridge(w, &m->fall);
         for (end = &m->drives; *end; end = &(*end)->next)
                 ;
         *end = w;
-        return w;
+        manager_visit(m, w, reason);
 }
 
-void manager_plugged(Manager *m, Drive *drive) {
-        Watched *w;
+void manager_plugged(Manager *m, struct udev_device *device) {
+        const PropertyFilter filter = files_filter(m->env.files);
+        Drive *drive;
 
-        w = manager_add(m, drive);
-        if (w)
-                manager_visit(m, w, VISIT_ATTACH);
+        if (inventory_drive(device, &filter, &drive) < 0)
+                return;
+
+        manager_add(m, drive, VISIT_ATTACH);
         gate_poke(m->env.gate);
 }
 
@@ -281,6 +296,7 @@ void manager_unplugged(Manager *m, const char *name) {
 
 /* The links of a partition or of something stacked are links of the drives below: match them again. */
 void manager_stack_changed(Manager *m, const char *name, bool removed) {
+        const PropertyFilter filter = files_filter(m->env.files);
         _cleanup_(names_freep) char **disks = NULL;
 
         gate_poke(m->env.gate);
@@ -292,8 +308,21 @@ void manager_stack_changed(Manager *m, const char *name, bool removed) {
                 Watched *w = manager_find(m, *n);
                 Drive *drive;
 
-                if (w && !streq(*n, name) && inventory_drive_by_name(*n, &drive) >= 0)
-                        (void) manager_add(m, drive);
+                if (w && !streq(*n, name) && inventory_drive_by_name(*n, &filter, &drive) >= 0)
+                        manager_add(m, drive, VISIT_ATTACH);
+        }
+}
+
+void manager_disturbed(Manager *m, const char *syspath, VisitReason reason) {
+        for (Watched *w = m->drives; w; w = w->next) {
+                int r;
+
+                if (!stack_hangs_on(w->drive->syspath, syspath))
+                        continue;
+                r = watched_disturbed(w, reason);
+                if (r < 0)
+                        journal_log(LOG_ERR, "%s cannot be visited: %s", w->drive->name, strerror(-r));
+                manager_changed(m);
         }
 }
 
@@ -302,11 +331,12 @@ static bool keep_state(void *userdata, const char *name) {
 }
 
 int manager_enumerate(Manager *m, VisitReason reason) {
+        const PropertyFilter filter = files_filter(m->env.files);
         _cleanup_(inventory_done) Inventory i = {};
         Watched *next;
         int r;
 
-        r = inventory_read(&i);
+        r = inventory_read(&filter, &i);
         if (r < 0)
                 return r;
 
@@ -320,12 +350,13 @@ int manager_enumerate(Manager *m, VisitReason reason) {
                         manager_remove(m, w);
         }
 
-        for (size_t k = 0; k < i.n_drives; k++) {
-                Watched *w = manager_add(m, TAKE_PTR(i.drives[k]));
+        for (size_t k = 0; k < i.n_drives; k++)
+                manager_add(m, TAKE_PTR(i.drives[k]), reason);
 
-                if (w)
-                        manager_visit(m, w, reason);
-        }
+        /* Once: what is left behind from now on, this run of the daemon has seen itself. */
+        if (!m->judged)
+                guard_judge(m->env.guard);
+        m->judged = true;
 
         (void) state_prune(STATE_DIR, keep_state, m);
         return 0;
@@ -345,7 +376,8 @@ static int add_source(sd_event *event, sd_event_source **ret, sd_event_handler_t
         return r;
 }
 
-int manager_new(sd_event *event, Files *files, const ManagerEvents *events, void *userdata, Manager **ret) {
+int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEvents *events, void *userdata,
+                Manager **ret) {
         _cleanup_(manager_freep) Manager *m = NULL;
         sd_id128_t boot;
         int r;
@@ -366,22 +398,32 @@ int manager_new(sd_event *event, Files *files, const ManagerEvents *events, void
 
         m->env = (WatchedEnv){
                 .event = event,
+                .broker = broker,
                 .files = files_ref(files),
                 .settings = &all_settings,
                 .state_dir = STATE_DIR,
                 .boot_id = m->boot_id,
+                .forbidden_by = kernel_line_forbids(KERNEL_LINE),
                 .wants_worker = on_wants_worker,
                 .rested = on_rested,
+                .next = on_next,
                 .userdata = m,
         };
 
-        r = gate_new(event, &m->env.gate);
+        r = guard_new(event, GUARD_DIR, m->boot_id, &m->env.guard);
+        if (r >= 0)
+                r = gate_new(event, &m->env.gate);
         if (r >= 0)
                 r = add_source(event, &m->schedule, on_schedule, SD_EVENT_PRIORITY_NORMAL, m);
         if (r >= 0)
                 r = add_source(event, &m->status, on_status, SD_EVENT_PRIORITY_IDLE, m);
         if (r < 0)
                 return r;
+
+        if (m->env.forbidden_by)
+                journal_log(LOG_WARNING,
+                            "The kernel's command line says %s: nothing is written to any drive in this boot.",
+                            m->env.forbidden_by);
 
         manager_changed(m);
         *ret = TAKE_PTR(m);
@@ -404,10 +446,12 @@ Manager *manager_free(Manager *m) {
         free_all(m->drives);
         free_all(m->leaving);
         (void) gate_free(m->env.gate);
+        (void) guard_free(m->env.guard);
         (void) files_unref(m->env.files);
         sd_event_source_disable_unref(m->status);
         sd_event_source_disable_unref(m->schedule);
         sd_event_source_disable_unref(m->retry);
+        free(m->fall.port);
         free(m);
         return NULL;
 }

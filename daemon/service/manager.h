@@ -15,7 +15,8 @@ typedef struct ManagerEvents {
         void (*quiet)(void *userdata);                    /* no worker is at a drive, but those that are stuck */
 } ManagerEvents;
 
-int manager_new(sd_event *event, Files *files, const ManagerEvents *events, void *userdata, Manager **ret);
+int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEvents *events, void *userdata,
+                Manager **ret);
 Manager *manager_free(Manager *m);
 DEFINE_CLEANUP(Manager *, manager_free);
 
@@ -29,9 +30,12 @@ Watched *manager_find(Manager *m, const char *name);
 /* Everything that udev knows; drives that are new are visited for `reason`, those that are gone are dropped. */
 int manager_enumerate(Manager *m, VisitReason reason);
 
-void manager_plugged(Manager *m, Drive *drive); /* it is there, or changed; takes ownership */
+void manager_plugged(Manager *m, struct udev_device *device); /* the drive is there, or changed */
 void manager_unplugged(Manager *m, const char *name);
 void manager_stack_changed(Manager *m, const char *name, bool removed); /* a partition, md or dm device */
+
+/* The drives that hang on this device may have lost their state. */
+void manager_disturbed(Manager *m, const char *syspath, VisitReason reason);
 
 /* What is wanted changes: other files (NULL: the same), another power source. Visits the drives concerned. */
 void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason reason);
@@ -39,6 +43,9 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
 /* Begin no visits, and end those under way after the command they are at; `quiet` comes when that is done, maybe at once.
  * Or go on. */
 void manager_hold(Manager *m, bool hold);
+
+/* The daemon ends: what was written and did no harm so far is not held against it. */
+void manager_rest(Manager *m);
 
 /* Tells the journal which drives still have a worker. */
 void manager_tell_stuck(Manager *m);

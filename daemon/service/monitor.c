@@ -3,28 +3,65 @@
 #include <libudev.h>
 #include <sys/epoll.h>
 
+#include "clock.h"
 #include "inventory.h"
 #include "monitor.h"
 
-/* Enough for the coldplug of a machine with hundreds of drives. */
+/* Enough for the coldplug of a machine with hundreds of drives, if net.core.rmem_max lets it be so large. */
 #define RECEIVE_BUFFER (8 * 1024 * 1024)
+
+/* What comes together udev tells of one by one: it is looked at when no more comes, or when some has waited for long enough.
+ * At boot somebody waits for these drives to be mounted, and systemd is behind udev. */
+#define QUIET_USEC (100ULL * 1000)
+#define QUIET_BOOT_USEC (500ULL * 1000)
+#define GATHER_USEC (1000ULL * 1000)
 
 struct Monitor {
         struct udev *udev;
         struct udev_monitor *monitor;
-        sd_event_source *source;
+        sd_event_source *source, *timer;
+        uint64_t gathering_since;     /* on the monotonic clock; 0: nothing has come */
+        struct udev_device **devices; /* that have come since */
+        size_t n_devices;
+        bool lost, urgent;
         const MonitorEvents *events;
         void *userdata;
 };
+
+static bool property_is(struct udev_device *device, const char *key, const char *value) {
+        return streq_ptr(udev_device_get_property_value(device, key), value);
+}
+
+/* Of all the news of what drives hang on: that their state may be lost (catalogue 1.1). */
+static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
+        static const struct {
+                const char *key, *value;
+                VisitReason reason;
+        } news[] = {
+                { "SDEV_UA", "POWER_ON_RESET_OCCURRED", VISIT_RESET },
+                { "SDEV_UA", "MODE_PARAMETERS_CHANGED", VISIT_PARAMETERS },
+                { "NVME_EVENT", "connected", VISIT_CONTROLLER },
+        };
+
+        if (!streq_ptr(udev_device_get_action(device), "change"))
+                return;
+        for (size_t i = 0; i < ELEMENTSOF(news); i++)
+                if (property_is(device, news[i].key, news[i].value))
+                        m->events->disturbed(m->userdata, udev_device_get_syspath(device), news[i].reason);
+}
 
 static void monitor_dispatch(Monitor *m, struct udev_device *device) {
         const char *action = udev_device_get_action(device), *name = udev_device_get_sysname(device);
         const char *subsystem = udev_device_get_subsystem(device);
         bool removed = action && streq(action, "remove");
-        Drive *d;
 
         if (subsystem && streq(subsystem, "power_supply")) {
                 m->events->power(m->userdata);
+                return;
+        }
+
+        if (streq_ptr(subsystem, "scsi") || streq_ptr(subsystem, "nvme")) {
+                monitor_dispatch_parent(m, device);
                 return;
         }
 
@@ -35,31 +72,93 @@ static void monitor_dispatch(Monitor *m, struct udev_device *device) {
 
         if (removed)
                 m->events->removed(m->userdata, name);
-        else if (inventory_drive(device, &d) >= 0)
-                m->events->drive(m->userdata, d);
+        else
+                m->events->drive(m->userdata, device);
 
         /* md and dm are drives to some rules and something on top of drives to others. */
         if (strncmp(name, "md", 2) == 0 || strncmp(name, "dm-", 3) == 0)
                 m->events->other(m->userdata, name, removed);
 }
 
-static int on_monitor(sd_event_source *source _unused_, int fd _unused_, uint32_t revents _unused_, void *userdata) {
-        Monitor *m = userdata;
+static int keep_device(Monitor *m, struct udev_device *device) {
+        /* In steps that double. */
+        if ((m->n_devices & (m->n_devices - 1)) == 0) {
+                struct udev_device **devices;
 
+                devices = reallocarray(m->devices, MAX(m->n_devices * 2, 1U), sizeof *devices);
+                if (!devices)
+                        return -ENOMEM;
+                m->devices = devices;
+        }
+
+        m->devices[m->n_devices++] = device;
+        /* Nobody is to be told of what is gone, nor waited for. */
+        m->urgent = m->urgent || streq_ptr(udev_device_get_action(device), "remove");
+        return 0;
+}
+
+static void monitor_receive(Monitor *m) {
         for (;;) {
                 struct udev_device *device;
 
                 errno = 0;
                 device = udev_monitor_receive_device(m->monitor);
-                if (!device) {
-                        if (errno == ENOBUFS)
-                                m->events->lost(m->userdata);
-                        return 0;
-                }
+                if (!device && errno != ENOBUFS)
+                        return;
 
-                monitor_dispatch(m, device);
-                (void) udev_device_unref(device);
+                if (!device || keep_device(m, device) < 0) {
+                        m->lost = true;
+                        (void) udev_device_unref(device);
+                }
         }
+}
+
+static void monitor_dispatch_all(Monitor *m) {
+        struct udev_device **devices = TAKE_PTR(m->devices);
+        size_t n = m->n_devices;
+        bool lost = m->lost;
+
+        m->n_devices = 0;
+        m->gathering_since = 0;
+        m->lost = m->urgent = false;
+        (void) sd_event_source_set_enabled(m->timer, SD_EVENT_OFF);
+        for (size_t i = 0; i < n; i++) {
+                monitor_dispatch(m, devices[i]);
+                (void) udev_device_unref(devices[i]);
+        }
+        free(devices);
+
+        if (lost)
+                m->events->lost(m->userdata);
+}
+
+static int on_quiet(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        monitor_dispatch_all(userdata);
+        return 0;
+}
+
+static int monitor_wait(Monitor *m) {
+        uint64_t now = monotonic_usec(), quiet = is_booting() ? QUIET_BOOT_USEC : QUIET_USEC;
+        int r;
+
+        if (m->gathering_since == 0)
+                m->gathering_since = now;
+        r = sd_event_source_set_time(m->timer, MIN(now + quiet, m->gathering_since + GATHER_USEC));
+        return r < 0 ? r : sd_event_source_set_enabled(m->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_monitor(sd_event_source *source _unused_, int fd _unused_, uint32_t revents _unused_, void *userdata) {
+        Monitor *m = userdata;
+
+        monitor_receive(m);
+        if (m->urgent || monitor_wait(m) < 0)
+                monitor_dispatch_all(m);
+        return 0;
+}
+
+void monitor_catch_up(Monitor *m) {
+        monitor_receive(m);
+        monitor_dispatch_all(m);
 }
 
 int monitor_new(sd_event *event, const MonitorEvents *events, void *userdata, Monitor **ret) {
@@ -86,9 +185,17 @@ int monitor_new(sd_event *event, const MonitorEvents *events, void *userdata, Mo
         if (r >= 0)
                 r = udev_monitor_filter_add_match_subsystem_devtype(m->monitor, "power_supply", NULL);
         if (r >= 0)
+                r = udev_monitor_filter_add_match_subsystem_devtype(m->monitor, "scsi", "scsi_device");
+        if (r >= 0)
+                r = udev_monitor_filter_add_match_subsystem_devtype(m->monitor, "nvme", NULL);
+        if (r >= 0)
                 r = udev_monitor_enable_receiving(m->monitor);
         if (r >= 0)
                 r = sd_event_add_io(event, &m->source, udev_monitor_get_fd(m->monitor), EPOLLIN, on_monitor, m);
+        if (r >= 0)
+                r = sd_event_add_time_relative(event, &m->timer, CLOCK_MONOTONIC, 0, QUIET_USEC / 10, on_quiet, m);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(m->timer, SD_EVENT_OFF);
         if (r < 0)
                 return r;
 
@@ -101,6 +208,10 @@ Monitor *monitor_free(Monitor *m) {
                 return NULL;
 
         sd_event_source_disable_unref(m->source);
+        sd_event_source_disable_unref(m->timer);
+        for (size_t i = 0; i < m->n_devices; i++)
+                (void) udev_device_unref(m->devices[i]);
+        free(m->devices);
         (void) udev_monitor_unref(m->monitor);
         (void) udev_unref(m->udev);
         free(m);

@@ -4,12 +4,7 @@
 
 #include "pid1.h"
 #include "stack.h"
-
-#define DESTINATION "org.freedesktop.systemd1"
-#define MANAGER_PATH "/org/freedesktop/systemd1"
-#define MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
-#define UNIT_PATH "/org/freedesktop/systemd1/unit"
-#define PRIVATE_SOCKET "unix:path=/run/systemd/private"
+#include "unit-status.h"
 
 struct Pid1 {
         sd_event *event;
@@ -75,24 +70,6 @@ Pid1 *pid1_free(Pid1 *p) {
         return NULL;
 }
 
-int pid1_open_private(sd_bus **ret) {
-        sd_bus *bus = NULL;
-        int r;
-
-        r = sd_bus_new(&bus);
-        if (r >= 0)
-                r = sd_bus_set_address(bus, PRIVATE_SOCKET);
-        if (r >= 0)
-                r = sd_bus_start(bus);
-        if (r < 0) {
-                (void) sd_bus_unref(bus);
-                return r;
-        }
-
-        *ret = bus;
-        return 0;
-}
-
 static int pid1_connect(Pid1 *p) {
         int r = -ENOENT;
 
@@ -103,7 +80,7 @@ static int pid1_connect(Pid1 *p) {
         if (!p->private_socket)
                 r = sd_bus_open_system(&p->bus);
         if (r < 0) {
-                r = pid1_open_private(&p->bus);
+                r = systemd_open_private(&p->bus);
                 p->private_socket = true;
         }
         if (r < 0) {
@@ -187,7 +164,7 @@ static int ask(Pid1 *p, size_t unit, const char *path, const char *interface, co
                 return -ENOMEM;
         *q = (Question){ p, unit };
 
-        r = sd_bus_call_method_async(p->bus, &slot, DESTINATION, path, "org.freedesktop.DBus.Properties", "Get",
+        r = sd_bus_call_method_async(p->bus, &slot, SYSTEMD_DESTINATION, path, "org.freedesktop.DBus.Properties", "Get",
                                      handler, q, "ss", interface, property);
         if (r < 0) {
                 free(q);
@@ -222,26 +199,13 @@ static int on_binds_to(sd_bus_message *m, void *userdata, sd_bus_error *error _u
                 if (!dot || !streq(dot, ".device"))
                         continue;
 
-                r = sd_bus_path_encode(UNIT_PATH, name, &path);
+                r = sd_bus_path_encode(SYSTEMD_UNIT_PATH, name, &path);
                 if (r >= 0)
                         r = ask(q->pid1, q->unit, path, "org.freedesktop.systemd1.Device", "SysFSPath", on_sysfs_path);
         }
 
         survey_answered(q->pid1, r);
         return 0;
-}
-
-typedef struct UnitStatus {
-        const char *name, *active_state, *path;
-        uint32_t job_id;
-} UnitStatus;
-
-/* The next entry of ListUnits…(); 0 at the end. */
-static int read_unit(sd_bus_message *m, UnitStatus *ret) {
-        const char *description, *load_state, *sub_state, *following, *job_type, *job_path;
-
-        return sd_bus_message_read(m, "(ssssssouso)", &ret->name, &description, &load_state, &ret->active_state,
-                                   &sub_state, &following, &ret->path, &ret->job_id, &job_type, &job_path);
 }
 
 static int survey_add(Pid1 *p, const UnitStatus *u) {
@@ -274,10 +238,9 @@ static int on_fsck_units(sd_bus_message *m, void *userdata, sd_bus_error *error 
                 return 0;
         }
 
-        /* A check that waits for its device is inactive, with a job; one that has run stays active, without. */
-        r = sd_bus_message_enter_container(m, 'a', "(ssssssouso)");
-        while (r >= 0 && (r = read_unit(m, &u)) > 0)
-                if (u.job_id != 0 || streq(u.active_state, "activating") || streq(u.active_state, "deactivating"))
+        r = sd_bus_message_enter_container(m, 'a', UNIT_STATUS_SIGNATURE);
+        while (r >= 0 && (r = unit_status_read(m, &u)) > 0)
+                if (unit_status_is_pending(&u))
                         r = survey_add(p, &u);
 
         survey_answered(p, r);
@@ -295,8 +258,8 @@ static int on_device_units(sd_bus_message *m, void *userdata, sd_bus_error *erro
                 return 0;
         }
 
-        r = sd_bus_message_enter_container(m, 'a', "(ssssssouso)");
-        while (r >= 0 && (r = read_unit(m, &u)) > 0) {
+        r = sd_bus_message_enter_container(m, 'a', UNIT_STATUS_SIGNATURE);
+        while (r >= 0 && (r = unit_status_read(m, &u)) > 0) {
                 char **names;
 
                 if (streq(u.active_state, "active"))
@@ -321,7 +284,8 @@ static int survey_call(Pid1 *p, const char *method, char *const *states, char *c
         sd_bus_message *m = NULL;
         int r;
 
-        r = sd_bus_message_new_method_call(p->bus, &m, DESTINATION, MANAGER_PATH, MANAGER_INTERFACE, method);
+        r = sd_bus_message_new_method_call(p->bus, &m, SYSTEMD_DESTINATION, SYSTEMD_MANAGER_PATH,
+                                           SYSTEMD_MANAGER_INTERFACE, method);
         if (r >= 0 && states)
                 r = sd_bus_message_append_strv(m, (char **) states);
         if (r >= 0)
@@ -336,7 +300,6 @@ static int survey_call(Pid1 *p, const char *method, char *const *states, char *c
 }
 
 int pid1_survey(Pid1 *p, char *const *device_units, SurveyFn fn, void *userdata) {
-        static char *const patterns[] = { (char *) "systemd-fsck@*.service", (char *) "systemd-fsck-*.service", NULL };
         static char *const any_state[] = { NULL };
         int r;
 
@@ -357,7 +320,7 @@ int pid1_survey(Pid1 *p, char *const *device_units, SurveyFn fn, void *userdata)
 
         r = pid1_connect(p);
         if (r >= 0)
-                r = survey_call(p, "ListUnitsByPatterns", any_state, patterns, on_fsck_units);
+                r = survey_call(p, "ListUnitsByPatterns", any_state, fsck_unit_patterns, on_fsck_units);
         if (r >= 0 && device_units && device_units[0])
                 r = survey_call(p, "ListUnitsByNames", NULL, device_units, on_device_units);
         if (r < 0)
@@ -397,13 +360,13 @@ int pid1_watch_jobs(Pid1 *p, JobFn fn, void *userdata) {
                 return -ENOTCONN;
 
         /* Without a sender: on the private socket there are no names. */
-        r = sd_bus_match_signal_async(p->bus, &p->job_slot, NULL, MANAGER_PATH, MANAGER_INTERFACE, "JobRemoved",
-                                      on_job_removed, NULL, p);
+        r = sd_bus_match_signal_async(p->bus, &p->job_slot, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE,
+                                      "JobRemoved", on_job_removed, NULL, p);
         if (r < 0)
                 return r;
 
-        r = sd_bus_call_method_async(p->bus, NULL, DESTINATION, MANAGER_PATH, MANAGER_INTERFACE, "Subscribe", NULL,
-                                     NULL, NULL);
+        r = sd_bus_call_method_async(p->bus, NULL, SYSTEMD_DESTINATION, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE,
+                                     "Subscribe", NULL, NULL, NULL);
         return r < 0 ? r : 1;
 }
 

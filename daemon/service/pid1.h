@@ -4,7 +4,6 @@
 /* Questions to systemd's manager: which file system checks are queued or running, and on what. Asynchronous, one survey
  * at a time. */
 
-#include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
 #include "macro.h"
@@ -40,9 +39,6 @@ int pid1_watch_jobs(Pid1 *p, JobFn fn, void *userdata);
 
 /* Closes the connection; the next survey opens another. */
 void pid1_disconnect(Pid1 *p);
-
-/* Opens systemd's private socket: works for root, with and without a bus. */
-int pid1_open_private(sd_bus **ret);
 
 /* "/dev/sda1" → "dev-sda1.device"; systemd.unit(5), "String escaping for inclusion in unit names". */
 int device_unit_name(const char *node, char **ret);

@@ -3,8 +3,8 @@
 #include <systemd/sd-bus.h>
 
 #include "macro.h"
-#include "pid1.h"
 #include "rescue.h"
+#include "unit-status.h"
 
 int rescue_mode(void) {
         static const char *const units[] = { "rescue.service", "emergency.service" };
@@ -12,14 +12,14 @@ int rescue_mode(void) {
         int r;
 
         /* In these modes there may be no bus. */
-        r = pid1_open_private(&bus);
+        r = systemd_open_private(&bus);
         if (r < 0)
                 return r;
 
         for (size_t i = 0; i < ELEMENTSOF(units); i++) {
                 _cleanup_free_ char *path = NULL, *state = NULL;
 
-                r = sd_bus_path_encode("/org/freedesktop/systemd1/unit", units[i], &path);
+                r = sd_bus_path_encode(SYSTEMD_UNIT_PATH, units[i], &path);
                 if (r >= 0)
                         r = sd_bus_get_property_string(bus, NULL, path, "org.freedesktop.systemd1.Unit", "ActiveState",
                                                        NULL, &state);

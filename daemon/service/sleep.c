@@ -4,17 +4,15 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <syslog.h>
-#include <time.h>
 
+#include "attribute.h"
+#include "clock.h"
 #include "journal.h"
 #include "sleep.h"
 
 #define LOGIN_DESTINATION "org.freedesktop.login1"
 #define LOGIN_PATH "/org/freedesktop/login1"
 #define LOGIN_INTERFACE "org.freedesktop.login1.Manager"
-
-/* The two clocks differ by the time slept, and by nothing else: anything beyond the jitter of reading both is sleep. */
-#define SLEPT_NSEC (50LL * 1000 * 1000)
 
 struct Sleep {
         sd_event *event;
@@ -26,18 +24,12 @@ struct Sleep {
         sd_bus *bus;
         int inhibitor; /* logind waits while this is open */
         bool preparing;
+        unsigned long n_failures; /* the kernel's count, when that began */
 
         int stats_fd, clock_fd;
-        int64_t asleep_nsec;    /* BOOTTIME − MONOTONIC when it was looked at last */
+        uint64_t slept;         /* slept_usec(), when it was looked at last */
         unsigned long n_sleeps; /* the kernel's count */
 };
-
-static int64_t clock_nsec(clockid_t clock) {
-        struct timespec ts;
-
-        (void) clock_gettime(clock, &ts);
-        return (int64_t) ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 static unsigned long read_count(int fd) {
         char buf[32];
@@ -53,16 +45,37 @@ static unsigned long read_count(int fd) {
 
 /* Has the machine slept since this was asked last? A stepped clock does not count: neither of the two is ever set. */
 static bool sleep_look(Sleep *s) {
-        int64_t asleep = clock_nsec(CLOCK_BOOTTIME) - clock_nsec(CLOCK_MONOTONIC);
+        uint64_t now = slept_usec();
         unsigned long n = read_count(s->stats_fd);
-        bool clocks = asleep - s->asleep_nsec > SLEPT_NSEC, slept = clocks || (long) (n - s->n_sleeps) > 0;
+        bool clocks = now > s->slept + SLEPT_JITTER_USEC, slept = clocks || (long) (n - s->n_sleeps) > 0;
 
         if (slept) {
-                s->asleep_nsec = asleep;
+                s->slept = now;
                 /* The kernel counts a little after it has let us run: that is the same sleep. */
                 s->n_sleeps = clocks && n == s->n_sleeps ? n + 1 : n;
         }
         return slept;
+}
+
+/* How often the machine was on its way to sleep and came back half-way, its devices asleep already or some of them. Freezing
+ * programs fails without touching any. Documentation/ABI/testing/sysfs-power, suspend_stats. */
+static unsigned long count_failures(void) {
+        static const char *const steps[] = { "failed_suspend", "failed_suspend_late", "failed_suspend_noirq" };
+        unsigned long n = 0;
+        char text[32];
+
+        for (size_t i = 0; i < ELEMENTSOF(steps); i++)
+                if (attribute_read(text, sizeof text, "/sys/power/suspend_stats/%s", steps[i]) >= 0)
+                        n += strtoul(text, NULL, 10);
+        return n;
+}
+
+/* logind's sleep is over, or came to nothing. */
+static void sleep_end(Sleep *s) {
+        bool slept = sleep_look(s) || count_failures() != s->n_failures;
+
+        s->preparing = false;
+        s->events->awake(s->userdata, slept);
 }
 
 /* After every event, whatever it was. */
@@ -105,8 +118,9 @@ int sleep_new(sd_event *event, const SleepEvents *events, void *userdata, Sleep 
         if (s->clock_fd < 0)
                 return -errno;
 
-        s->asleep_nsec = clock_nsec(CLOCK_BOOTTIME) - clock_nsec(CLOCK_MONOTONIC);
+        s->slept = slept_usec();
         s->n_sleeps = read_count(s->stats_fd);
+        s->n_failures = count_failures();
         clock_arm(s);
 
         r = sd_event_add_post(event, &s->post, on_post, s);
@@ -175,14 +189,13 @@ static int on_prepare_for_sleep(sd_bus_message *m, void *userdata, sd_bus_error 
 
         if (preparing) {
                 s->preparing = true;
+                s->n_failures = count_failures();
                 s->events->preparing(s->userdata);
                 return 0;
         }
 
-        s->preparing = false;
         sleep_inhibit(s);
-        /* It may have come to nothing. */
-        s->events->awake(s->userdata, sleep_look(s));
+        sleep_end(s);
         return 0;
 }
 
@@ -194,10 +207,8 @@ static int on_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *err
         if (sd_bus_message_read(m, "sss", &name, &old_owner, &new_owner) < 0)
                 return 0;
 
-        if (s->preparing) {
-                s->preparing = false;
-                s->events->awake(s->userdata, sleep_look(s));
-        }
+        if (s->preparing)
+                sleep_end(s);
         if (*new_owner)
                 sleep_inhibit(s);
         return 0;
@@ -228,8 +239,6 @@ void sleep_bus_lost(Sleep *s) {
         sleep_ready(s);
 
         /* Whoever would have said that it is over is gone. */
-        if (s->preparing) {
-                s->preparing = false;
-                s->events->awake(s->userdata, sleep_look(s));
-        }
+        if (s->preparing)
+                sleep_end(s);
 }

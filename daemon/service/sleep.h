@@ -12,7 +12,7 @@ typedef struct Sleep Sleep;
 
 typedef struct SleepEvents {
         void (*preparing)(void *userdata); /* stop sending commands, then call sleep_ready() */
-        /* The machine is awake; `slept`: and it was not before. */
+        /* The machine is awake; `slept`: and it, or some of its devices, was not before. */
         void (*awake)(void *userdata, bool slept);
 } SleepEvents;
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "record-file.h"
 #include "state.h"
 
 static int state_path(const char *dir, const char *name, const char *suffix, char **ret) {
@@ -26,18 +27,9 @@ static int write_all(int fd, const char *p, size_t n) {
         return 0;
 }
 
-int state_write(const char *dir, const DriveRecord *record) {
-        _cleanup_free_ char *path = NULL, *temporary = NULL, *text = NULL;
+static int file_write(const char *path, const char *temporary, const char *text) {
         _cleanup_close_ int fd = -EBADF;
         int r;
-
-        r = drive_record_serialize(record, &text);
-        if (r >= 0)
-                r = state_path(dir, record->name, "", &path);
-        if (r >= 0)
-                r = state_path(dir, record->name, ".new~", &temporary);
-        if (r < 0)
-                return r;
 
         fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
         if (fd < 0)
@@ -51,37 +43,40 @@ int state_write(const char *dir, const DriveRecord *record) {
         return r;
 }
 
-int state_read(const char *dir, const char *name, DriveRecord **ret) {
-        _cleanup_free_ char *path = NULL, *text = NULL;
-        _cleanup_close_ int fd = -EBADF;
-        size_t n = 0;
+int state_write(const char *dir, const DriveRecord *record) {
+        _cleanup_free_ char *path = NULL, *temporary = NULL, *text = NULL;
         int r;
 
-        r = state_path(dir, name, "", &path);
+        r = drive_record_serialize(record, &text);
+        if (r >= 0)
+                r = state_path(dir, record->name, "", &path);
+        if (r >= 0)
+                r = state_path(dir, record->name, ".new~", &temporary);
         if (r < 0)
                 return r;
 
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        if (fd < 0)
-                return -errno;
+        r = file_write(path, temporary, text);
+        if (r >= 0)
+                return r;
 
-        text = malloc(RECORD_MAX_BYTES + 1);
-        if (!text)
-                return -ENOMEM;
+        /* What an old file says is not true any more, and where there is no room for two there may be for one. */
+        if (unlink(path) < 0)
+                return r;
+        return file_write(path, temporary, text);
+}
 
-        for (;;) {
-                ssize_t k = read(fd, text + n, RECORD_MAX_BYTES + 1 - n);
+int state_read(const char *dir, const char *name, DriveRecord **ret) {
+        _cleanup_free_ char *path = NULL, *text = NULL;
+        size_t size;
+        int r;
 
-                if (k < 0)
-                        return -errno;
-                if (k == 0)
-                        break;
-                n += k;
-                if (n > RECORD_MAX_BYTES)
-                        return -EFBIG;
-        }
+        r = state_path(dir, name, "", &path);
+        if (r >= 0)
+                r = record_file_read(AT_FDCWD, path, RECORD_MAX_BYTES, &text, &size);
+        if (r < 0)
+                return r;
 
-        return drive_record_parse(text, n, ret);
+        return drive_record_parse(text, size, ret);
 }
 
 int state_remove(const char *dir, const char *name) {

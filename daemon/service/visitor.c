@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "visitor.h"
@@ -13,11 +12,9 @@
 
 struct Visitor {
         sd_event *event;
+        Broker *broker;
         Gate *gate;
-        const Drive *drive;
-        const Wishes *wishes;
-        const Memory *memories;
-        const SettingTable *settings;
+        Visit visit;
         const VisitorEvents *events;
         void *userdata;
 
@@ -28,9 +25,10 @@ struct Visitor {
         bool deferred;
 
         Worker worker;
-        bool working, asking, stopping, silent;
+        bool working, asking, intending, stopping, silent;
+        size_t writing;           /* the wish that is being written, or WORKER_READS */
         sd_event_source *silence; /* runs out when the worker says nothing */
-        sd_event_source *io, *child;
+        sd_event_source *io;
         bool *told; /* per wish: its verdict came */
         bool finished;
 };
@@ -69,8 +67,9 @@ static void on_first_gate(void *userdata, const char *unit) {
 
 static Step visitor_step(const Visitor *v, size_t wish) {
         return (Step){
-                .wish = v->wishes->items + wish,
-                .setting = setting_for_backends(v->settings, v->wishes->items[wish].name, drive_backends(v->drive)),
+                .wish = v->visit.wishes->items + wish,
+                .setting = setting_for_backends(v->visit.settings, v->visit.wishes->items[wish].name,
+                                                drive_backends(v->visit.drive)),
                 .verdict = _VERDICT_INVALID,
         };
 }
@@ -101,14 +100,13 @@ static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_,
 
         /* It stays at the gate, and is let in when that opens. */
         (void) snprintf(reason, sizeof reason, "still waiting for %s", strna(v->waiting_for));
-        for (size_t i = 0; i < v->wishes->n_items; i++)
+        for (size_t i = 0; i < v->visit.wishes->n_items; i++)
                 visitor_tell(v, i, VERDICT_DEFERRED, reason);
         return 0;
 }
 
-int visitor_new(sd_event *event, Gate *gate, const Drive *drive, const Wishes *wishes, const Memory *memories,
-                const SettingTable *settings, uint64_t patience_usec, const VisitorEvents *events, void *userdata,
-                Visitor **ret) {
+int visitor_new(sd_event *event, Broker *broker, Gate *gate, const Visit *visit, uint64_t patience_usec,
+                const VisitorEvents *events, void *userdata, Visitor **ret) {
         _cleanup_(visitor_freep) Visitor *v = NULL;
         int r;
 
@@ -118,22 +116,21 @@ int visitor_new(sd_event *event, Gate *gate, const Drive *drive, const Wishes *w
 
         *v = (Visitor){
                 .event = sd_event_ref(event),
+                .broker = broker,
                 .gate = gate,
-                .drive = drive,
-                .wishes = wishes,
-                .memories = memories,
-                .settings = settings,
+                .visit = *visit,
                 .patience_usec = patience_usec,
                 .events = events,
                 .userdata = userdata,
                 .worker.fd = -EBADF,
+                .writing = WORKER_READS,
         };
 
-        v->told = calloc(MAX(wishes->n_items, 1U), sizeof *v->told);
+        v->told = calloc(MAX(visit->wishes->n_items, 1U), sizeof *v->told);
         if (!v->told)
                 return -ENOMEM;
 
-        r = gate_ask(gate, drive->name, true, on_first_gate, v, &v->ticket);
+        r = gate_ask(gate, visit->drive->name, true, on_first_gate, v, &v->ticket);
         if (r < 0)
                 return r;
 
@@ -148,7 +145,6 @@ Visitor *visitor_free(Visitor *v) {
         visitor_stop_waiting(v);
         (void) gate_ticket_free(v->ticket);
         sd_event_source_disable_unref(v->io);
-        sd_event_source_disable_unref(v->child);
         sd_event_source_disable_unref(v->silence);
         if (v->worker.fd >= 0)
                 (void) close(v->worker.fd);
@@ -163,7 +159,7 @@ Visitor *visitor_free(Visitor *v) {
 static int on_silence(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Visitor *v = userdata;
 
-        if (v->asking)
+        if (v->asking || v->intending)
                 return 0;
         v->silent = true;
         v->events->silent(v->userdata, SILENT_SECONDS);
@@ -216,7 +212,7 @@ static int visitor_read(Visitor *v) {
                 WorkerMessage m;
                 int r;
 
-                r = worker_receive(&v->worker, v->wishes->n_items, &m);
+                r = worker_receive(&v->worker, v->visit.wishes->n_items, &m);
                 if (r == -EAGAIN || r == -EINTR)
                         return 1;
                 if (r <= 0)
@@ -224,13 +220,21 @@ static int visitor_read(Visitor *v) {
 
                 visitor_heard(v);
                 switch (m.type) {
+                case WORKER_INTENDS:
+                        v->intending = true;
+                        v->events->intends(v->userdata, &m);
+                        break;
                 case WORKER_ASKS:
+                        if (m.wish != v->writing) {
+                                v->writing = m.wish;
+                                v->events->writing(v->userdata, m.wish);
+                        }
                         if (v->stopping) {
                                 (void) worker_answer(&v->worker, WORKER_STOP);
                                 break;
                         }
                         v->asking = true;
-                        r = gate_ask(v->gate, v->drive->name, false, on_worker_gate, v, &v->ticket);
+                        r = gate_ask(v->gate, v->visit.drive->name, false, on_worker_gate, v, &v->ticket);
                         if (r < 0) {
                                 v->asking = false;
                                 v->deferred = true;
@@ -240,6 +244,9 @@ static int visitor_read(Visitor *v) {
                 case WORKER_STEP:
                         on_step(v, &m);
                         break;
+                case WORKER_BRIDGE:
+                        v->events->bridged(v->userdata, &m.bridge, m.identified ? &m.identity : NULL);
+                        break;
                 case WORKER_END:
                         v->finished = true;
                         break;
@@ -247,44 +254,37 @@ static int visitor_read(Visitor *v) {
         }
 }
 
-static int on_io(sd_event_source *source, int fd _unused_, uint32_t events _unused_, void *userdata) {
-        Visitor *v = userdata;
-
-        /* The end is told by the process's exit, which comes with it. */
-        if (visitor_read(v) == 0)
-                (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
-        return 0;
-}
-
-static int on_worker_exit(sd_event_source *source _unused_, const siginfo_t *si, void *userdata) {
-        Visitor *v = userdata;
-        char lost[64];
-
-        /* What it said last may still lie in the socket. */
-        (void) visitor_read(v);
+static void visitor_ended(Visitor *v) {
+        v->io = sd_event_source_disable_unref(v->io);
         v->ticket = gate_ticket_free(v->ticket);
-        v->working = v->asking = false;
+        v->working = v->asking = v->intending = false;
         v->silence = sd_event_source_disable_unref(v->silence);
 
         if (v->finished) {
                 v->events->ended(v->userdata, v->deferred, NULL);
-                return 0;
+                return;
         }
 
-        (void) snprintf(lost, sizeof lost,
-                        si->si_code == CLD_EXITED ? "gave up (exit status %i)" : "was killed by signal %i",
-                        si->si_status);
-        for (size_t i = 0; i < v->wishes->n_items; i++)
+        for (size_t i = 0; i < v->visit.wishes->n_items; i++)
                 if (!v->told[i])
                         visitor_tell(v, i, VERDICT_FAILED, "the worker process ended before it could tell");
-        v->events->ended(v->userdata, v->deferred, lost);
+        v->events->ended(v->userdata, v->deferred, "ended before it could tell all");
+}
+
+static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t events _unused_, void *userdata) {
+        Visitor *v = userdata;
+
+        if (visitor_read(v) == 0)
+                visitor_ended(v);
         return 0;
 }
 
-int visitor_work(Visitor *v) {
+int visitor_work(Visitor *v, bool active) {
         int r;
 
-        r = worker_start(v->drive, v->wishes, v->memories, v->settings, &v->worker);
+        v->visit.active = active;
+
+        r = worker_start(v->broker, &v->visit, &v->worker);
         if (r < 0)
                 return r;
 
@@ -297,18 +297,23 @@ int visitor_work(Visitor *v) {
                                        on_silence, v);
         if (r >= 0)
                 r = sd_event_add_io(v->event, &v->io, v->worker.fd, EPOLLIN, on_io, v);
-        if (r >= 0)
-                r = sd_event_add_child(v->event, &v->child, v->worker.pid, WEXITED, on_worker_exit, v);
         if (r < 0) {
-                /* Nobody would hear it: it has sent nothing yet. */
-                (void) kill(v->worker.pid, SIGKILL);
-                (void) waitpid(v->worker.pid, NULL, 0);
+                /* Nobody would hear it: it ends when it asks for its first command. */
                 (void) close(TAKE_FD(v->worker.fd));
                 v->io = sd_event_source_disable_unref(v->io);
                 v->silence = sd_event_source_disable_unref(v->silence);
                 v->working = false;
         }
         return r;
+}
+
+void visitor_intended(Visitor *v, int error) {
+        if (!v->intending)
+                return;
+
+        v->intending = false;
+        visitor_heard(v);
+        (void) worker_answer(&v->worker, error < 0 ? WORKER_UNGUARDED : WORKER_GO);
 }
 
 void visitor_stop(Visitor *v) {
@@ -326,16 +331,20 @@ void visitor_stop(Visitor *v) {
 }
 
 void visitor_vanish(Visitor *v) {
-        for (size_t i = 0; i < v->wishes->n_items; i++)
+        bool changed = drive_medium_changed(v->visit.drive);
+
+        for (size_t i = 0; i < v->visit.wishes->n_items; i++)
                 if (!v->told[i]) {
                         v->told[i] = true;
-                        visitor_tell(v, i, VERDICT_VANISHED, "the drive was unplugged while it was visited");
+                        visitor_tell(v, i, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
+                                     changed ? "another medium came into the drive while it was visited, so it is visited anew"
+                                             : "the drive was unplugged while it was visited");
                 }
 
-        /* What it is at hangs in the kernel until that gives up. */
+        /* What it is at hangs in the kernel until that gives up; then nobody answers it any more, and it ends. */
         v->finished = true;
         if (v->working)
-                (void) kill(v->worker.pid, SIGKILL);
+                (void) shutdown(v->worker.fd, SHUT_WR);
 }
 
 bool visitor_has_worker(const Visitor *v) {

@@ -12,27 +12,34 @@ typedef struct VisitorEvents {
         void (*waiting)(void *userdata, const char *unit,
                         bool deferred); /* for a unit (NULL: no more); deferred: longer than allowed */
         void (*ready)(void *userdata);  /* the gate is open: visitor_work() when you can */
+        /* These of its wishes (worker_message_has()) are about to be written; call visitor_intended(). */
+        void (*intends)(void *userdata, const WorkerMessage *m);
+        void (*writing)(void *userdata, size_t wish); /* what is sent now; WORKER_READS: nothing is written */
         void (*step)(void *userdata, const Step *s);
+        void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity); /* visit.h */
         void (*silent)(void *userdata, unsigned seconds); /* its worker has not said a word for so long */
         /* The visitor may be freed from here, and only from here and from outside its events. `deferred`: a check came
          * in between. `lost`: the worker died; how. */
         void (*ended)(void *userdata, bool deferred, const char *lost);
 } VisitorEvents;
 
-/* `patience_usec`: how long to wait at the gate before that is told as `deferred`; UINT64_MAX: for ever. Drive, wishes
- * and memories must outlive it. */
-int visitor_new(sd_event *event, Gate *gate, const Drive *drive, const Wishes *wishes, const Memory *memories,
-                const SettingTable *settings, uint64_t patience_usec, const VisitorEvents *events, void *userdata,
-                Visitor **ret);
+/* `patience_usec`: how long to wait at the gate before that is told as `deferred`; UINT64_MAX: for ever. `visit` is copied;
+ * drive, wishes and memories must outlive it. */
+int visitor_new(sd_event *event, Broker *broker, Gate *gate, const Visit *visit, uint64_t patience_usec,
+                const VisitorEvents *events, void *userdata, Visitor **ret);
 Visitor *visitor_free(Visitor *v); /* a worker that is still there is left to end by itself */
 DEFINE_CLEANUP(Visitor *, visitor_free);
 
-int visitor_work(Visitor *v);
+/* `active`: the drive has been in use just now. */
+int visitor_work(Visitor *v, bool active);
+
+/* What was intended is on stable storage, or (error < 0) is not. */
+void visitor_intended(Visitor *v, int error);
 
 /* End the visit after the command that is under way; `ended` comes with `deferred`. Without a worker: nothing. */
 void visitor_stop(Visitor *v);
 
-/* The drive is gone: says so of each setting that nothing was said of yet, at once, and kills the worker. */
+/* The drive is gone, or has another medium: says so of each setting that nothing was said of yet, at once, and kills the worker. */
 void visitor_vanish(Visitor *v);
 
 bool visitor_has_worker(const Visitor *v);

@@ -4,37 +4,18 @@
 #include <syslog.h>
 #include <time.h>
 
+#include "clock.h"
 #include "device.h"
 #include "state.h"
+#include "watched-guard.h"
 #include "watched.h"
 
+/* The visit for what the files want of a drive follows at once on the one that found out which drive it is: no drive falls
+ * asleep as quickly. */
+#define ACTIVE_USEC (30ULL * 1000 * 1000)
+
 static const VisitorEvents visitor_events;
-
-static uint64_t now_usec(void) {
-        struct timespec ts;
-
-        (void) clock_gettime(CLOCK_REALTIME, &ts);
-        return (uint64_t) ts.tv_sec * 1000000 + (uint64_t) ts.tv_nsec / 1000;
-}
-
-/* ---- the record ---- */
-
-static void watched_save(Watched *w) {
-        int r;
-
-        if (w->gone)
-                return;
-
-        w->record->state = !w->visitor              ? DRIVE_IDLE
-                           : w->ready               ? DRIVE_QUEUED
-                           : w->record->waiting_for ? DRIVE_WAITING
-                                                    : DRIVE_VISITING;
-
-        r = state_write(w->env->state_dir, w->record);
-        if (r < 0)
-                journal_log(LOG_WARNING, "The state file of %s cannot be written, ignoring: %s", w->drive->name,
-                            strerror(-r));
-}
+static int watched_resolve(Watched *w);
 
 int watched_new(const WatchedEnv *env, Drive *drive, Watched **ret) {
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
@@ -49,7 +30,12 @@ int watched_new(const WatchedEnv *env, Drive *drive, Watched **ret) {
                         return -ENOMEM;
         }
 
-        r = drive_record_set_identity(record, drive, env->boot_id);
+        /* Nobody has looked yet whether it still waits. */
+        r = string_replace(&record->waiting_for, NULL);
+        if (r >= 0)
+                r = drive_record_reveal(record, drive);
+        if (r >= 0)
+                r = drive_record_set_identity(record, drive, env->boot_id);
         if (r < 0)
                 return r;
 
@@ -57,8 +43,18 @@ int watched_new(const WatchedEnv *env, Drive *drive, Watched **ret) {
         if (!w)
                 return -ENOMEM;
 
-        *w = (Watched){ .env = env, .drive = drive, .files = files_ref(env->files), .record = TAKE_PTR(record) };
+        *w = (Watched){ .env = env,
+                        .drive = drive,
+                        .files = files_ref(env->files),
+                        .record = TAKE_PTR(record),
+                        .disturbances = DISTURBANCES };
+        /* The machine slept while no service ran that would have noticed. */
+        if (slept_usec() > w->record->slept + SLEPT_JITTER_USEC)
+                drive_record_forget(w->record, env->settings);
+
         r = config_resolve(env->files->config, drive, env->on_battery, &w->wishes);
+        if (r >= 0)
+                r = watched_guard_attach(w);
         if (r < 0) {
                 w->drive = NULL;
                 (void) watched_free(w);
@@ -73,7 +69,12 @@ Watched *watched_free(Watched *w) {
         if (!w)
                 return NULL;
 
+        watched_guard_done(w);
         (void) visitor_free(w->visitor);
+        scope_done(&w->selected);
+        sd_event_source_disable_unref(w->later);
+        sd_event_source_disable_unref(w->second);
+        sd_event_source_disable_unref(w->unsaved);
         free(w->memories);
         free(w->told_waiting);
         wishes_done(&w->wishes);
@@ -89,53 +90,71 @@ Watched *watched_free(Watched *w) {
 
 /* Ends a visit that has no worker yet. */
 static void watched_withdraw(Watched *w) {
+        w->permanent = w->permanent || w->saves;
         w->visitor = visitor_free(w->visitor);
         w->ready = false;
         (void) string_replace(&w->record->waiting_for, NULL);
 }
 
-/* Sleep took what was thought to be known, and a reason that came later does not give it back. */
-static void watched_again(Watched *w, VisitReason reason) {
-        if (!w->again || w->again_reason != VISIT_RESUME)
-                w->again_reason = reason;
-        w->again = true;
+/* Those that are about what was in order before are not about what is wanted only now. */
+static VisitReason reason_for_new_wishes(VisitReason reason) {
+        return visit_reason_rank(reason) < visit_reason_rank(VISIT_CHANGE) ? VISIT_CHANGE : reason;
 }
 
-/* A rule for an array or a volume is a rule for every drive below: that should surprise nobody. */
-static void tell_stacked(const Watched *w) {
-        for (size_t i = 0; i < w->wishes.n_items; i++)
-                if (w->wishes.items[i].via_stacked)
-                        journal_log(LOG_NOTICE, "%s:%u names %s, which lies on %s: %s is for that drive too.",
-                                    w->wishes.items[i].file, w->wishes.items[i].line, w->wishes.items[i].via_stacked,
-                                    w->drive->name, w->wishes.items[i].name);
+/* Does the visit that has not begun yet do what this one would? */
+static bool watched_does_as_well(const Watched *w, VisitReason reason) {
+        bool whole = w->selected.n_items == w->wishes.n_items;
+
+        return visit_reason_rank(reason) <= visit_reason_rank(w->reason) &&
+               (whole || visit_reason_rank(reason) < visit_reason_rank(VISIT_RETRY)) && (w->saves || !w->permanent);
+}
+
+static void watched_again(Watched *w, VisitReason reason) {
+        if (!w->again || visit_reason_rank(reason) >= visit_reason_rank(w->again_reason))
+                w->again_reason = reason;
+        w->again = true;
 }
 
 int watched_visit(Watched *w, VisitReason reason) {
         uint64_t patience = w->files->config->fsck_wait_ms * 1000;
         int r;
 
+        w->permanent = w->permanent || reason == VISIT_PERMANENT;
         if (w->visitor && visitor_has_worker(w->visitor)) {
                 watched_again(w, reason);
                 return 0;
         }
+        if (w->visitor && watched_does_as_well(w, reason)) {
+                w->permanent = false;
+                return 0;
+        }
         if (w->visitor) {
-                /* It has not begun: it does as well, unless the drive has lost what it was thought to have. */
-                if (reason != VISIT_RESUME)
-                        return 0;
+                if (visit_reason_rank(w->reason) > visit_reason_rank(reason))
+                        reason = w->reason;
                 watched_withdraw(w);
         }
+        w->saves = w->permanent;
+        w->permanent = false;
+
+        if (watched_guard_holds(w, reason))
+                return 0;
 
         w->again = false;
         w->reason = reason;
         w->summary = (VisitSummary){};
         drive_record_drop_unwanted(w->record, &w->wishes);
 
-        if (reason == VISIT_RESUME)
-                for (size_t i = 0; i < w->record->n_settings; i++)
-                        w->record->settings[i].sent = w->record->settings[i].settled = false;
+        if (visit_reason_forgets(reason))
+                drive_record_forget(w->record, w->env->settings);
 
-        if (w->wishes.n_items == 0) {
-                watched_save(w);
+        scope_done(&w->selected);
+        r = scope_select(scope_of_reason(reason, w->busy), &w->wishes, w->env->settings, drive_backends(w->drive),
+                         w->record, &w->selected);
+        if (r < 0)
+                return r;
+        if (w->selected.n_items == 0 && !watched_wants_identity(w)) {
+                if (w->wishes.n_items == 0 || !w->saved)
+                        watched_save(w);
                 return 0;
         }
 
@@ -143,24 +162,49 @@ int watched_visit(Watched *w, VisitReason reason) {
         if (r < 0)
                 return r;
 
-        tell_stacked(w);
+        if (w->selected.n_items == w->wishes.n_items)
+                watched_tell_stacked(w);
         free(TAKE_PTR(w->memories));
-        r = drive_record_memories(w->record, &w->wishes, &w->memories);
+        r = drive_record_memories(w->record, &w->selected, &w->memories);
         if (r < 0)
                 return r;
 
         /* What has been reported as deferred waits for its check as long as that takes. */
-        return visitor_new(w->env->event, w->env->gate, w->drive, &w->wishes, w->memories, w->env->settings,
-                           reason == VISIT_RETRY ? UINT64_MAX : patience, &visitor_events, w, &w->visitor);
+        r = visitor_new(w->env->event, w->env->broker, w->env->gate,
+                        &(Visit){
+                                        .drive = w->drive,
+                                        .wishes = &w->selected,
+                                        .memories = w->memories,
+                                        .bridge = &w->record->bridge,
+                                        .settings = w->env->settings,
+                                        .permanent = w->saves,
+                                        .no_wake = reason == VISIT_RECHECK,
+                                        .deaf = watched_is_deaf(w),
+                                        .look = reason == VISIT_RECHECK &&
+                                                w->files->config->on_drift == ON_DRIFT_REPORT,
+                        },
+                        reason == VISIT_RETRY ? UINT64_MAX : patience, &visitor_events, w, &w->visitor);
+        if (r < 0)
+                return r;
+
+        /* Whoever comes after us, should we not live to see the worker, is not to take for sent what the drive has lost; and
+         * whoever asks for a new drive is to find it, however long it waits for its worker. */
+        if (visit_reason_forgets(reason) || !w->saved)
+                watched_save(w);
+        return 0;
 }
 
 int watched_work(Watched *w) {
         int r;
 
-        r = visitor_work(w->visitor);
+        watched_note_shared(w);
+        watched_guard_remember(w);
+        w->active = watched_is_active(w);
+        r = visitor_work(w->visitor, w->active);
         if (r < 0)
                 return r;
         w->ready = false;
+        watched_guard_begins(w);
 
         watched_save(w);
         return 0;
@@ -168,17 +212,26 @@ int watched_work(Watched *w) {
 
 static void on_waiting(void *userdata, const char *unit, bool deferred) {
         Watched *w = userdata;
-        bool told = unit && streq_ptr(w->told_waiting, unit);
+        bool told = unit && streq_ptr(w->told_waiting, unit), fsck = unit && starts_with(unit, "systemd-fsck");
 
+        /* While it waits another drive's worker may have its place. */
+        if (unit)
+                w->env->wants_worker(w->env->userdata, w);
         (void) string_replace(&w->record->waiting_for, unit);
         /* A moment's wait for udev at every hotplug is no news, nor is the same wait after a visit began anew. */
-        if (unit && (deferred || (!told && strncmp(unit, "systemd-fsck", 12) == 0 && w->reason != VISIT_RETRY))) {
+        if (unit && (deferred || (!told && fsck && w->reason != VISIT_RETRY))) {
                 journal_waiting(w->drive, unit, deferred);
                 (void) string_replace(&w->told_waiting, unit);
         }
-        if (deferred)
+        /* There will be another recheck. */
+        if (deferred && w->reason != VISIT_RECHECK)
                 w->reason = VISIT_RETRY;
         watched_save(w);
+
+        /* Nothing is told of a visit that is only to find out which drive it is; and nobody waits for as long as a check takes
+         * with what it has left over. */
+        if ((deferred && w->selected.n_items == 0) || (fsck && !deferred && w->reason == VISIT_RETRY))
+                w->env->rested(w->env->userdata, w);
 }
 
 static void on_ready(void *userdata) {
@@ -195,14 +248,19 @@ static void on_step(void *userdata, const Step *s) {
 
         w->summary.n_settings++;
         w->summary.n_written += s->written;
+        if (!watched_is_news(w, s))
+                return;
         w->summary.n_verdicts[s->verdict]++;
 
+        watched_tell_drift(w, s);
+        if (s->verdict == VERDICT_VANISHED)
+                watched_guard_lost(w);
         journal_step(w->drive, w->reason, s);
         if (drive_record_step(w->record, s, now_usec()) < 0)
                 journal_log(LOG_ERR, "Out of memory for the record of %s", w->drive->name);
 
         /* Told while it still waits at the gate: the whole visit is deferred, and nobody should wait for its end. */
-        if (s->verdict == VERDICT_DEFERRED && w->record->waiting_for && w->summary.n_settings == w->wishes.n_items) {
+        if (s->verdict == VERDICT_DEFERRED && w->record->waiting_for && w->summary.n_settings == w->selected.n_items) {
                 watched_save(w);
                 w->env->rested(w->env->userdata, w);
         }
@@ -218,19 +276,34 @@ static void on_silent(void *userdata, unsigned seconds) {
         w->env->rested(w->env->userdata, w);
 }
 
-/* What came up while the visit was under way. */
+/* What came up while the visit was under way: all of it, as each may be about what the others are not. */
 static void watched_next(Watched *w, bool deferred) {
-        if (w->stale)
-                (void) watched_reconfigure(w, w->stale_reason);
-        else if (w->successor)
-                (void) watched_update(w, TAKE_PTR(w->successor));
-        if (w->visitor)
-                return;
+        VisitReason reason;
+        bool again;
 
-        if (w->again)
-                (void) watched_visit(w, w->again_reason);
-        else if (deferred)
-                (void) watched_visit(w, VISIT_RETRY);
+        if (deferred && (!w->again || visit_reason_rank(w->again_reason) < visit_reason_rank(VISIT_RETRY)))
+                watched_again(w, VISIT_RETRY);
+        w->active_until = w->unveiled && w->active ? monotonic_usec() + ACTIVE_USEC : 0;
+        if (w->unveiled) {
+                w->unveiled = false;
+                (void) watched_guard_attach(w);
+                watched_again(w, reason_for_new_wishes(w->reason));
+                (void) watched_resolve(w);
+        }
+        again = w->again;
+        reason = w->again_reason;
+        w->again = false;
+
+        if (w->stale) {
+                bool succeeds = w->successor;
+
+                (void) watched_reconfigure(w, w->stale_reason);
+                if (succeeds)
+                        (void) watched_disturbed(w, VISIT_REVALIDATION);
+        } else if (w->successor)
+                (void) watched_update(w, TAKE_PTR(w->successor));
+        if (again)
+                (void) watched_visit(w, reason);
 }
 
 static void on_ended(void *userdata, bool deferred, const char *lost) {
@@ -238,21 +311,30 @@ static void on_ended(void *userdata, bool deferred, const char *lost) {
 
         if (lost)
                 journal_worker(w->drive, "the worker process %s.", lost);
-        journal_visit(w->drive, w->reason, &w->summary);
+        if (!w->unveiled)
+                journal_visit(w->drive, w->reason, &w->summary);
+        watched_calm(w, lost);
+        watched_guard_ended(w);
 
         w->visitor = visitor_free(w->visitor);
+        free(TAKE_PTR(w->memories));
+        scope_done(&w->selected);
+        w->busy = false;
         (void) string_replace(&w->record->waiting_for, NULL);
         (void) string_replace(&w->told_waiting, NULL);
         watched_save(w);
 
         if (!w->gone)
-                watched_next(w, deferred);
+                watched_next(w, deferred && w->reason != VISIT_RECHECK);
         w->env->rested(w->env->userdata, w);
 }
 
 static const VisitorEvents visitor_events = {
         .waiting = on_waiting,
+        .bridged = watched_bridged,
         .ready = on_ready,
+        .intends = watched_guard_intends,
+        .writing = watched_guard_writing,
         .step = on_step,
         .silent = on_silent,
         .ended = on_ended,
@@ -279,9 +361,24 @@ static int watched_resolve(Watched *w) {
 }
 
 static int watched_adopt(Watched *w, Drive *drive) {
+        int r;
+
         (void) drive_free(w->drive);
         w->drive = drive;
-        return drive_record_set_identity(w->record, drive, w->env->boot_id);
+        r = drive_record_reveal(w->record, drive);
+        if (r >= 0)
+                r = drive_record_set_identity(w->record, drive, w->env->boot_id);
+        return r < 0 ? r : watched_guard_attach(w);
+}
+
+void watched_succeed(Watched *w, Drive *drive) {
+        /* What is another drive by now, udev is about to tell of. */
+        if (!drive_same(w->drive, drive)) {
+                (void) drive_free(drive);
+                return;
+        }
+        (void) drive_free(w->successor);
+        w->successor = drive;
 }
 
 int watched_update(Watched *w, Drive *drive) {
@@ -290,8 +387,7 @@ int watched_update(Watched *w, Drive *drive) {
         int r;
 
         if (w->visitor && visitor_has_worker(w->visitor)) {
-                (void) drive_free(w->successor);
-                w->successor = drive;
+                watched_succeed(w, drive);
                 return 0;
         }
 
@@ -303,19 +399,11 @@ int watched_update(Watched *w, Drive *drive) {
         r = watched_adopt(w, drive);
         if (r >= 0)
                 r = watched_resolve(w);
-        return r > 0 || (r == 0 && interrupted) ? watched_visit(w, reason) : r;
-}
-
-/* A key that was taken out leaves the drive as it is, which may not be what is expected: it is said, once. */
-static void tell_released(const Watched *w) {
-        for (size_t i = 0; i < w->record->n_settings; i++) {
-                const SettingRecord *s = w->record->settings + i;
-
-                if (!wishes_find(&w->wishes, s->name))
-                        journal_log(LOG_NOTICE,
-                                    "%s: nothing asks for %s any more; the drive keeps %s until it loses it.",
-                                    w->drive->name, s->name, s->actual ?: strna(s->wanted));
-        }
+        if (r > 0)
+                reason = reason_for_new_wishes(reason);
+        if (r > 0 || (r == 0 && interrupted))
+                return watched_visit(w, reason);
+        return r == 0 ? watched_disturbed(w, VISIT_REVALIDATION) : r;
 }
 
 int watched_reconfigure(Watched *w, VisitReason reason) {
@@ -340,15 +428,20 @@ int watched_reconfigure(Watched *w, VisitReason reason) {
         r = watched_resolve(w);
         if (r < 0)
                 return r;
-        if (r == 0 && !interrupted)
+        /* A rule that is for what only the drive itself can say is none of its wishes before that was asked. */
+        if (r == 0 && !interrupted && !watched_wants_identity(w))
                 return 0;
 
-        tell_released(w);
+        watched_tell_released(w);
         return watched_visit(w, reason);
 }
 
 bool watched_leave(Watched *w) {
+        watched_guard_leaves(w);
         w->gone = true;
+        w->later = sd_event_source_disable_unref(w->later);
+        w->second = sd_event_source_disable_unref(w->second);
+        w->unsaved = sd_event_source_disable_unref(w->unsaved);
         if (!w->visitor || !visitor_has_worker(w->visitor))
                 return false;
 

@@ -96,3 +96,22 @@ static inline void assert_complaints(const Complaints *c, const Expected *expect
         ck_assert_msg(n == c->n_items, "not expected: %u:%u: %s", c->items[n].line, c->items[n].column,
                       c->items[n].sentence);
 }
+
+static inline void assert_file(const char *text, const char *expected, const Expected *complaints) {
+        _cleanup_(config_freep) Config *c = parse(text, strlen(text));
+        _cleanup_free_ char *dump = config_dump(c);
+
+        assert_complaints(&c->complaints, complaints);
+        ck_assert_str_eq(dump, expected);
+}
+
+/* Cut anywhere, it is read without harm. */
+static inline _unused_ void read_file_cut(const char *text) {
+        for (size_t size = 0; size < strlen(text); size++) {
+                _cleanup_free_ char *copy = memcpy(malloc(size + 1), text, size);
+                _cleanup_(config_freep) Config *c = parse(copy, size);
+
+                for (size_t i = 0; i < c->complaints.n_items; i++)
+                        ck_assert_uint_ge(c->complaints.items[i].line, 1);
+        }
+}

@@ -19,11 +19,12 @@ typedef struct Row {
         size_t data_len;
         const char *sense; /* NULL: good status, no sense */
         uint16_t host_status;
-        int error; /* of the ioctl */
+        int32_t resid; /* what the transport says is missing at the end of the data */
+        int error;     /* of the ioctl */
 
         /* An NVMe admin command instead: opcode != 0. */
         uint8_t opcode;
-        uint32_t cdw10, cdw11, result;
+        uint32_t nsid, cdw10, cdw11, result;
         int status;
 } Row;
 
@@ -79,6 +80,7 @@ static inline int script_sg(void *userdata, int fd _unused_, SgRequest *q) {
         if (row->data)
                 memcpy(q->data, row->data, MIN(row->data_len, q->data_len));
         q->host_status = row->host_status;
+        q->resid = row->resid;
         q->sense_len = script_bytes(row->sense, q->sense, sizeof q->sense);
         q->status = row->sense ? 2 : 0;
         return 0;
@@ -89,6 +91,7 @@ static inline int script_nvme(void *userdata, int fd _unused_, struct nvme_passt
         const Row *row = script_next(s, "an NVMe admin command");
 
         ck_assert_uint_eq(cmd->opcode, row->opcode);
+        ck_assert_uint_eq(cmd->nsid, row->nsid);
         ck_assert_uint_eq(cmd->cdw10, row->cdw10);
         ck_assert_uint_eq(cmd->cdw11, row->cdw11);
         if (row->data)

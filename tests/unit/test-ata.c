@@ -102,6 +102,8 @@ static const struct {
         { "standby, fixed format", "70 00 01 00 50 40 00 0a 00 00 00 00 00 1d 00 00 00 00", POWER_STANDBY },
         { "active, fixed format", "70 00 01 00 50 40 ff 0a 00 00 00 00 00 1d 00 00 00 00", POWER_AWAKE },
         { "no registers: not standby", NULL, POWER_UNKNOWN },
+        { "registers that nobody filled in", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 00 00", POWER_UNKNOWN },
+        { "… in fixed format", "70 00 01 00 00 00 00 0a 00 00 00 00 00 1d 00 00 00 00", POWER_UNKNOWN },
 };
 /* clang-format on */
 
@@ -148,6 +150,39 @@ START_TEST(test_identify) {
 }
 END_TEST
 
+/* Its serial number may be among what it leaves out: it is not another drive. */
+START_TEST(test_drive_has_not_spun_up) {
+        static const struct {
+                uint16_t general, specific;
+                int result;
+        } words[] = {
+                { 0x0044, 0x37C8, STEP_DEFERRED },
+                { 0x0044, 0x8C73, STEP_DEFERRED },
+                { 0x0040, 0x37C8, 0 },
+                { 0x0040, 0xC837, 0 },
+                { 0x0044, 0x0000, 0 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(words); i++) {
+                Image image = image_make(true, false, 128, -1);
+                const Row rows[] = { { .cdb = IDENTIFY_CDB, .data = &image, .data_len = sizeof image } };
+                Script s = SCRIPT(rows);
+                DeviceIO io = script_io(&s);
+                Drive known = drive;
+                Device d;
+
+                image.words[0] = htole16(words[i].general);
+                image.words[2] = htole16(words[i].specific);
+                image_seal(&image);
+                known.serial = (char *) (words[i].result == 0 ? "" : "S1");
+                known.identified = true;
+                device_init(&d, &known, &io);
+                ck_assert_int_eq(ata_identify(&d), words[i].result);
+                script_done(&s);
+        }
+}
+END_TEST
+
 START_TEST(test_another_drive_answers) {
         Image image = image_make(true, false, 128, -1);
         const Row rows[] = { { .cdb = IDENTIFY_CDB, .data = &image, .data_len = sizeof image },
@@ -162,12 +197,12 @@ START_TEST(test_another_drive_answers) {
         image_seal(&image);
 
         other.serial = (char *) "AAAAAAAAAAAAAAAAAAAB";
-        other.properties = (char *[]){ (char *) "ID_ATA=1", NULL };
+        other.identified = true;
         device_init(&d, &other, &io);
         ck_assert_int_eq(ata_identify(&d), STEP_VANISHED);
 
         /* A number that is not from IDENTIFY cannot be compared with it. */
-        other.properties = (char *[]){ (char *) "ID_BUS=usb", NULL };
+        other.identified = false;
         device_init(&d, &other, &io);
         ck_assert_int_eq(ata_identify(&d), 0);
         script_done(&s);
@@ -203,18 +238,18 @@ START_TEST(test_sct_erc) {
         Device d;
 
         device_init(&d, &drive, &io);
-        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_READ, &limit), 0);
+        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_CURRENT, SCT_ERC_READ, &limit), 0);
         ck_assert_uint_eq(limit, 70);
-        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_WRITE, &limit), 0);
+        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_CURRENT, SCT_ERC_WRITE, &limit), 0);
         ck_assert_uint_eq(limit, 300);
-        ck_assert_int_eq(sct_erc_set(&d, SCT_ERC_READ, 70), 0);
-        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_READ, &limit), -ENODATA);
-        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_READ, &limit), -ENODATA);
+        ck_assert_int_eq(sct_erc_set(&d, SCT_ERC_CURRENT, SCT_ERC_READ, 70), 0);
+        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_CURRENT, SCT_ERC_READ, &limit), -ENODATA);
+        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_CURRENT, SCT_ERC_READ, &limit), -ENODATA);
         script_done(&s);
 
         device_init(&d, &drive, &io_busy);
-        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_READ, &limit), -EBUSY);
-        ck_assert_int_eq(sct_erc_set(&d, SCT_ERC_READ, 70), -EBADMSG);
+        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_CURRENT, SCT_ERC_READ, &limit), -EBUSY);
+        ck_assert_int_eq(sct_erc_set(&d, SCT_ERC_CURRENT, SCT_ERC_READ, 70), -EBADMSG);
         script_done(&t);
 }
 END_TEST
@@ -227,6 +262,7 @@ int main(void) {
         tcase_add_test(t, test_unit_attention_is_retried);
         tcase_add_loop_test(t, test_power_mode, 0, ELEMENTSOF(power_modes));
         tcase_add_test(t, test_identify);
+        tcase_add_test(t, test_drive_has_not_spun_up);
         tcase_add_test(t, test_another_drive_answers);
         tcase_add_test(t, test_sct_erc);
         suite_add_tcase(suite, t);

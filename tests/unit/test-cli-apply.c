@@ -88,7 +88,7 @@ static int ask(const Answer *answer, char *const *names, char ***ret_visited, sd
         ck_assert_int_ge(sd_bus_set_fd(bus, fds[0], fds[0]), 0);
         ck_assert_int_ge(sd_bus_start(bus), 0);
 
-        r = request_apply(bus, names, ret_visited, ret_error);
+        r = request_apply(bus, names, false, ret_visited, ret_error);
 
         sd_bus_flush_close_unref(bus);
         ck_assert_int_eq(waitpid(child, &child_status, 0), child);
@@ -178,6 +178,17 @@ START_TEST(test_unknown_drive) {
 }
 END_TEST
 
+/* "$SETTING" of a script that never set it is not every setting. */
+START_TEST(test_release_nothing) {
+        char *argv[] = { (char *) "drivekeep release", (char *) "--state-dir=missing", (char *) "sda", (char *) "",
+                         NULL };
+
+        ck_assert_int_eq(verb_release.run(4, argv), EXIT_BAD_INPUT);
+        argv[3] = (char *) "apm";
+        ck_assert_int_eq(verb_release.run(4, argv), EXIT_NO_SERVICE);
+}
+END_TEST
+
 int main(void) {
         TCase *t = tcase_create("apply");
 
@@ -187,5 +198,6 @@ int main(void) {
         tcase_add_loop_test(t, test_explain, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_no_bus);
         tcase_add_test(t, test_unknown_drive);
+        tcase_add_test(t, test_release_nothing);
         return test_main("cli-apply", t);
 }

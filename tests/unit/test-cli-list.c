@@ -20,7 +20,7 @@ static Drive drives[] = {
 static Drive *found[] = { drives, drives + 1 };
 static size_t n_found = ELEMENTSOF(found);
 
-int inventory_read(Inventory *ret) {
+int inventory_read(_unused_ const PropertyFilter *filter, Inventory *ret) {
         *ret = (Inventory){ .drives = found, .n_drives = n_found };
         return 0;
 }
@@ -74,6 +74,8 @@ START_TEST(test_json) {
                                "    \"serial\": \"5YD1\\\\x1b[2J\",\n"
                                "    \"wwn\": \"0x5000c5002f8ebf71\",\n"
                                "    \"firmware\": \"CC32\",\n"
+                               "    \"dock_model\": null,\n"
+                               "    \"dock_serial\": null,\n"
                                "    \"transport\": \"sata\",\n"
                                "    \"identity\": \"wwn\",\n"
                                "    \"size\": 2000398934016,\n"
@@ -87,6 +89,8 @@ START_TEST(test_json) {
                                "    \"serial\": null,\n"
                                "    \"wwn\": null,\n"
                                "    \"firmware\": null,\n"
+                               "    \"dock_model\": null,\n"
+                               "    \"dock_serial\": null,\n"
                                "    \"transport\": \"usb\",\n"
                                "    \"identity\": \"path\",\n"
                                "    \"size\": 0,\n"

@@ -2,6 +2,7 @@
 
 /* `drivekeep plan` as a whole, with stand-ins for udev, the files and the drives. */
 
+#include "activity.h"
 #include "check-running.h"
 #include "inventory.h"
 #include "power-supply.h"
@@ -22,15 +23,15 @@ static Drive *found[] = { drives, drives + 1 };
 
 /* What the stand-ins do. */
 static uid_t user;
-static bool all_kept, config_in_error, drive_is_dead, on_battery;
+static bool all_kept, config_in_error, config_missing, drives_missing, drive_is_dead, on_battery, asks_permanent;
 static const char *roots_seen;
 
 uid_t geteuid(void) {
         return user;
 }
 
-int inventory_read(Inventory *ret) {
-        *ret = (Inventory){ .drives = found, .n_drives = ELEMENTSOF(found) };
+int inventory_read(_unused_ const PropertyFilter *filter, Inventory *ret) {
+        *ret = (Inventory){ .drives = found, .n_drives = drives_missing ? 0 : ELEMENTSOF(found) };
         return 0;
 }
 
@@ -51,6 +52,7 @@ int config_load(Config *c, _unused_ const SettingTable *t, const char *const *ro
         static Complaint complaint = { .file = (char *) "/etc/drivekeep/drivekeep.conf", .line = 3, .column = 5 };
 
         roots_seen = roots[0];
+        c->n_files = !config_missing;
         if (config_in_error)
                 c->complaints = (Complaints){ .items = &complaint, .n_items = 1, .n_errors = 1 };
         return 0;
@@ -67,6 +69,11 @@ char *complaint_format(const Complaint *c) {
 int power_on_battery(const char *classdir) {
         ck_assert_str_eq(classdir, "/sys/class/power_supply");
         return on_battery;
+}
+
+int activity_read(_unused_ const char *syspath, uint64_t *ret) {
+        *ret = 446;
+        return 0;
 }
 
 int config_resolve(_unused_ const Config *c, const Drive *d, bool battery, Wishes *ret) {
@@ -99,6 +106,9 @@ int visit_dry_run(const Visit *v, Plan *ret) {
 
         if (drive_is_dead)
                 return -EIO;
+        /* A drive that is in use, as its counters tell, is taken to be awake as the service takes it. */
+        ck_assert(v->active);
+        ck_assert(v->permanent == asks_permanent);
 
         *ret = (Plan){ .steps = calloc(2, sizeof(Step)), .n_steps = w->n_items };
         ret->steps[0] = (Step){ .wish = w->items,
@@ -155,6 +165,15 @@ START_TEST(test_on_battery) {
         on_battery = true;
         ck_assert_int_eq(plan(NULL, NULL, &out, &err), EXIT_NOT_WANTED);
         ck_assert_ptr_nonnull(strstr(out, "sda   apm       1      254     write       a.conf:12\n"));
+}
+END_TEST
+
+START_TEST(test_permanent) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        asks_permanent = true;
+        ck_assert_int_eq(plan("--permanent", "sda", &out, &err), EXIT_NOT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out, "sda   apm       128    254     write       a.conf:12\n"));
 }
 END_TEST
 
@@ -249,8 +268,29 @@ END_TEST
 START_TEST(test_config_root) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
-        (void) plan("--config-root=/tmp/a", "--config-root=/tmp/b", &out, &err);
-        ck_assert_str_eq(roots_seen, "/tmp/a");
+        (void) plan("--config-root=/tmp", "--config-root=/", &out, &err);
+        ck_assert_str_eq(roots_seen, "/tmp");
+}
+END_TEST
+
+START_TEST(test_config_root_missing) {
+        char *argv[] = { (char *) "drivekeep plan", (char *) "--config-root=/nope", NULL };
+
+        (void) verb_plan.run(2, argv);
+}
+END_TEST
+
+/* A plan of nothing says why. */
+START_TEST(test_nothing_there) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *out2 = NULL, *err2 = NULL;
+
+        all_kept = config_missing = true;
+        ck_assert_int_eq(plan(NULL, NULL, &out, &err), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(err, "there is no configuration"));
+        drives_missing = true;
+        ck_assert_int_eq(plan(NULL, NULL, &out2, &err2), EXIT_WANTED);
+        ck_assert_str_eq(out2, "");
+        ck_assert_ptr_nonnull(strstr(err2, "there is no drive"));
 }
 END_TEST
 
@@ -268,6 +308,7 @@ int main(void) {
 
         tcase_add_test(t, test_table);
         tcase_add_test(t, test_on_battery);
+        tcase_add_test(t, test_permanent);
         tcase_add_test(t, test_json);
         tcase_add_test(t, test_nothing_to_do);
         tcase_add_test(t, test_drive_without_rules);
@@ -275,6 +316,8 @@ int main(void) {
         tcase_add_test(t, test_drive_is_dead);
         tcase_add_test(t, test_unknown_drive);
         tcase_add_test(t, test_config_root);
+        tcase_add_exit_test(t, test_config_root_missing, EXIT_BAD_INPUT);
+        tcase_add_test(t, test_nothing_there);
         tcase_add_test(t, test_not_root);
         return test_main("cli-plan", t);
 }

@@ -14,6 +14,7 @@
         "SETTING_0_RULE=/etc/drivekeep/drivekeep.conf:12\nSETTING_0_WHEN=1763692751123456\n"                \
         "SETTING_1_NAME=lookahead\nSETTING_1_WANTED=on\nSETTING_1_ACTUAL=on\nSETTING_1_VERDICT=unchanged\n" \
         "SETTING_1_RULE=/etc/drivekeep/drivekeep.conf:13\nSETTING_1_WHEN=1763433551000000\n"                \
+        "SETTING_1_DRIFT_FROM=on\nSETTING_1_DRIFT_TO=off\nSETTING_1_DRIFT_WHEN=1763433551000000\n"          \
         "SETTING_2_NAME=spindown_time\nSETTING_2_WANTED=20 min\n"
 
 #define SDB                                                   \
@@ -63,8 +64,11 @@ START_TEST(test_notes) {
 
         ck_assert_int_eq(report_notes(&r, all, stdout), 0);
         text = catch_end(stdout, f);
-        ck_assert_str_eq(text, "sda apm: 128 was accepted, but it still reads 254\n"
-                               "sdb: waits for systemd-fsck@dev-disk-by\\x2dlabel-data.service\n");
+        ck_assert_str_eq(
+                        text,
+                        "sda apm: 128 was accepted, but it still reads 254\n"
+                        "sda lookahead: something changed it from on to off, noticed at 2025-11-18T02:39:11Z; 'drivekeep check' names programs that do\n"
+                        "sdb: waits for systemd-fsck@dev-disk-by\\x2dlabel-data.service\n");
 }
 END_TEST
 
@@ -76,23 +80,25 @@ START_TEST(test_json) {
         ck_assert_str_eq(
                         json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
                         "[{\"name\":\"sda\",\"node\":\"/dev/sda\",\"model\":\"ST\\\\x1b[2J\",\"serial\":\"5YD1\","
-                        "\"wwn\":\"0x5000c500\",\"identity\":\"wwn\",\"state\":\"idle\",\"waiting_for\":null,\"visit_reason\":\"boot\","
+                        "\"wwn\":\"0x5000c500\",\"dock_model\":null,\"dock_serial\":null,\"identity\":\"wwn\",\"state\":\"idle\",\"waiting_for\":null,\"visit_reason\":\"boot\","
                         "\"settings\":["
                         "{\"name\":\"apm\",\"wanted\":\"128\",\"before\":\"254\",\"actual\":\"254\","
                         "\"verdict\":\"ignored\","
                         "\"reason\":\"128 was accepted, but it still reads 254\","
-                        "\"rule\":\"/etc/drivekeep/drivekeep.conf:12\",\"when\":\"2025-11-21T02:39:11Z\"},"
+                        "\"rule\":\"/etc/drivekeep/drivekeep.conf:12\",\"when\":\"2025-11-21T02:39:11Z\",\"drift_from\":null,\"drift_to\":null,"
+                        "\"drift_when\":null},"
                         "{\"name\":\"lookahead\",\"wanted\":\"on\",\"before\":null,\"actual\":\"on\","
                         "\"verdict\":\"unchanged\","
                         "\"reason\":null,\"rule\":\"/etc/drivekeep/drivekeep.conf:13\","
-                        "\"when\":\"2025-11-18T02:39:11Z\"},"
+                        "\"when\":\"2025-11-18T02:39:11Z\",\"drift_from\":\"on\",\"drift_to\":\"off\","
+                        "\"drift_when\":\"2025-11-18T02:39:11Z\"},"
                         "{\"name\":\"spindown_time\",\"wanted\":\"20 min\",\"before\":null,\"actual\":null,"
                         "\"verdict\":null,"
-                        "\"reason\":null,\"rule\":null,\"when\":null}]},"
-                        "{\"name\":\"sdb\",\"node\":\"/dev/sdb\",\"model\":null,\"serial\":null,\"wwn\":null,\"identity\":null,"
+                        "\"reason\":null,\"rule\":null,\"when\":null,\"drift_from\":null,\"drift_to\":null,\"drift_when\":null}]},"
+                        "{\"name\":\"sdb\",\"node\":\"/dev/sdb\",\"model\":null,\"serial\":null,\"wwn\":null,\"dock_model\":null,\"dock_serial\":null,\"identity\":null,"
                         "\"state\":\"waiting\",\"waiting_for\":\"systemd-fsck@dev-disk-by\\\\x2dlabel-data.service\","
                         "\"visit_reason\":null,\"settings\":[]},"
-                        "{\"name\":\"sdc\",\"node\":\"/dev/sdc\",\"model\":null,\"serial\":null,\"wwn\":null,\"identity\":null,"
+                        "{\"name\":\"sdc\",\"node\":\"/dev/sdc\",\"model\":null,\"serial\":null,\"wwn\":null,\"dock_model\":null,\"dock_serial\":null,\"identity\":null,"
                         "\"state\":\"idle\",\"waiting_for\":null,\"visit_reason\":null,\"settings\":[]}]");
 }
 END_TEST

@@ -25,8 +25,13 @@ static int answer;
 /* clang-format on */
 
 STAND_IN(apply);
+STAND_IN(check);
+STAND_IN(explain);
+STAND_IN(import);
 STAND_IN(list);
 STAND_IN(plan);
+STAND_IN(settings);
+STAND_IN(show);
 STAND_IN(status);
 
 static int dispatch(const char *second, const char *third, const char *fourth) {
@@ -42,7 +47,9 @@ static int dispatch(const char *second, const char *third, const char *fourth) {
         return verb_dispatch(argc, argv);
 }
 
-static const char *const names[] = { "apply", "list", "plan", "status" };
+static const char *const names[] = {
+        "apply", "check", "explain", "import", "list", "plan", "settings", "show", "status"
+};
 
 START_TEST(test_names) {
         ck_assert_int_eq(dispatch(names[_i], NULL, NULL), 0);
@@ -84,8 +91,10 @@ START_TEST(test_unknown) {
         FILE *f = catch_begin(stderr);
 
         ck_assert_int_eq(dispatch("lsit", NULL, NULL), EXIT_BAD_INPUT);
+        ck_assert_int_eq(dispatch("\x1b[1m", NULL, NULL), EXIT_BAD_INPUT);
         said = catch_end(stderr, f);
         ck_assert_ptr_nonnull(strstr(said, "there is no command 'lsit'; 'drivekeep --help' lists them"));
+        ck_assert_ptr_nonnull(strstr(said, "there is no command '\\x1b[1m'"));
         ck_assert_ptr_null(called.verb);
 }
 END_TEST

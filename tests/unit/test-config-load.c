@@ -7,6 +7,7 @@
 
 #include "config-dump.h"
 #include "suite.h"
+#include "text-file.h"
 
 static char directory[] = "/tmp/drivekeep-test-XXXXXX";
 static char roots_text[3][64];
@@ -86,6 +87,41 @@ static void assert_refused(const char *path, const char *says) {
         s = complaint_format(&c->complaints.items[0]);
         ck_assert_msg(strstr(s, says), "%s", s);
 }
+
+/* The file is sound, the directory is anybody's. */
+START_TEST(test_directory_of_others) {
+        char parent[256];
+        const char *slash;
+
+        (void) snprintf(parent, sizeof parent, "%s", write_file(0, "drivekeep.conf", 1));
+        slash = strrchr(parent, '/');
+        parent[slash - parent] = '\0';
+        assert_read("1", 0);
+        ck_assert_int_eq(chmod(parent, 0777), 0);
+        assert_read("", 1);
+        ck_assert_int_eq(chmod(parent, 0755), 0);
+        assert_read("1", 0);
+
+        (void) snprintf(parent, sizeof parent, "%s", write_file(0, "drivekeep.conf.d/10-a.conf", 2));
+        slash = strrchr(parent, '/');
+        parent[slash - parent] = '\0';
+        assert_read("1 2", 0);
+        ck_assert_int_eq(chmod(parent, 0757), 0);
+        assert_read("1", 1);
+        ck_assert_int_eq(chmod(parent, 0755), 0);
+}
+END_TEST
+
+/* Its mode is sound, but who owns it can write it. */
+START_TEST(test_file_of_others) {
+        const char *path = write_file(0, "drivekeep.conf", 1);
+
+        if (geteuid() != 0)
+                return;
+        ck_assert_int_eq(chown(path, 65534, 0), 0);
+        assert_refused(path, "can be written by others");
+}
+END_TEST
 
 START_TEST(test_nothing) {
         assert_read("", 0);
@@ -192,6 +228,20 @@ START_TEST(test_size) {
 }
 END_TEST
 
+/* What grows while it is read is noticed, too. */
+START_TEST(test_endless) {
+        _cleanup_close_ int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+        const char *objection = NULL;
+        char *text = NULL;
+        size_t size;
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(text_descriptor_read(fd, &text, &size, &objection), 1);
+        ck_assert_msg(strstr(objection, "larger than 1 MiB") != NULL, "%s", objection);
+        ck_assert_ptr_null(text);
+}
+END_TEST
+
 /* root's files must be root's alone to write; somebody's own are nobody else's business. */
 START_TEST(test_writable_by_others) {
         const char *path = write_file(0, "drivekeep.conf", 1);
@@ -218,6 +268,8 @@ int main(void) {
 
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_test(tc, test_nothing);
+        tcase_add_test(tc, test_directory_of_others);
+        tcase_add_test(tc, test_file_of_others);
         tcase_add_test(tc, test_precedence);
         tcase_add_test(tc, test_masks);
         tcase_add_test(tc, test_unreadable);
@@ -226,6 +278,7 @@ int main(void) {
         tcase_add_test(tc, test_no_file);
         tcase_add_test(tc, test_fifo);
         tcase_add_test(tc, test_size);
+        tcase_add_test(tc, test_endless);
         tcase_add_test(tc, test_writable_by_others);
         suite_add_tcase(suite, tc);
 

@@ -33,6 +33,14 @@ static const struct {
           "1: > apm=1\n1: node=/dev/a|/dev/b > apm=2\n2: node=/dev/a|/dev/b > apm=3\n"
           "3: model=A|B serial=C property:ID_BUS=ata removable=false > apm=4\n"
           "4: node=/dev/a\\x20b wwn=0x5 > apm=5\n", {} },
+        { "drives = ({ match = { rotational = 1; removable = 0x0; }; apm = 1 })",
+          "1: rotational=true removable=false > apm=1\n", {} },
+        /* Patterns that are others than they seem. */
+        { "drives = ({ match = \"/dev/sd{a,b}\"; apm = 1 },\n{ match = (\"/dev/sd[a-\", \"/dev/sd[ab]\"); apm = 2 },\n"
+          "{ match = { model = [ \"a{b}\", \"a\\[\", \"b][\" ] }; apm = 3 })",
+          "1: node=/dev/sd{a,b} > apm=1\n2: node=/dev/sd[a-|/dev/sd[ab] > apm=2\n3: model=a{b}|a\\[|b][ > apm=3\n",
+          { { 1, 21, 'w', "braces stand for themselves" }, { 2, 12, 'w', "\"[\" without its \"]\"" },
+            { 3, 38, 'w', "\"[\" without its \"]\"" } } },
         /* Every form of a value. */
         { "drives = ({ match = {}; write_cache = \"on\"; lookahead = 0; apm = \"off\"; spindown_time = 240;\n"
           "acoustic_management = 0x80; error_recovery = false; read_ahead_sect = 1024;\n"
@@ -50,11 +58,20 @@ static const struct {
           { { 2, 8,  'e', "300 is out of range for apm: 1…254, or off" },
             { 2, 27, 'e', "4294967424 is out of range for queue_depth: 1…1024" },
             { 3, 24, 'e', "99999999999999999999 is out of range for acoustic_management: 1…254, or off" },
-            { 4, 12, 'e', "write \"30 s\", \"30 min\" or \"30 ms\", in quotes" },
+            { 4, 12, 'e', "timeout needs a unit: write \"30 s\", in quotes" },
             { 4, 32, 'e', "\"7.5\" is no value for spindown_time: \"5s\"…\"20min\"" },
             { 4, 51, 'e', "\"maybe\" is no value for write_cache: on or off" },
             { 5, 19, 'e', "no group or list" },
             { 5, 36, 'e', "\"1\" is no value for scheduler" } } },
+        /* Only units with which it is taken. */
+        { "drives = ({ match = {};\n latency = 100;\n error_recovery = 70;\n idle_a = \"100000\";\n timeout = 10; })",
+          "1: > latency=! error_recovery=! idle_a=! timeout=!\n",
+          { { 2, 12, 'e', "write \"100 us\", or for as many of the drive's steps \"10 ms\", in quotes" },
+            { 3, 19, 'e', "write \"70 s\" or \"70 min\", or for as many of the drive's steps \"7 s\", in quotes" },
+            { 4, 11, 'e', "idle_a needs a unit, in quotes: 1 ms…1 min, or off" },
+            { 5, 12, 'e', "write \"10 s\" or \"10 min\", in quotes" } } },
+        { "drives = ({ match = {};\n runtime_pm = true; queue_depth = 3; })", "1: > runtime_pm=! queue_depth=3\n",
+          { { 2, 15, 'e', "true could mean either here: runtime_pm = \"auto\" may, \"on\" never" } } },
         { "drives = ({ match = {};\n spindown_time = \"22min\";\n error_recovery = \"7.05s\"; })",
           "1: > spindown_time=30 min error_recovery=7.1 s\n",
           { { 2, 18, 'w', "cannot be exactly \"22min\", it becomes 30 min" }, { 3, 19, 'w', "it becomes 7.1 s" } } },
@@ -62,7 +79,7 @@ static const struct {
         /* One typo costs one block, and nothing comes through to its drives. */
         { BROKEN("  { match = \"/dev/sda\"; apm = on; lookahead = yes; write_cache = OFF; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! write_cache=!\n"),
-          { { 3, 31, 'e', "write \"on\", or true" }, { 3, 47, 'e', "write \"yes\", or true" },
+          { { 3, 31, 'e', "\"on\" is no value for apm: 1…254, or off" }, { 3, 47, 'e', "write \"yes\", or true" },
             { 3, 66, 'e', "write \"off\", or false" } } },
         { BROKEN("  { match = \"/dev/sda\"; spindown_time = 20min; }"),
           BROKEN_DUMP("3! node=/dev/sda > spindown_time=!\n"), { { 3, 41, 'e', "write \"20min\"" } } },
@@ -72,6 +89,16 @@ static const struct {
           BROKEN_DUMP("3! node=/dev/sda > scheduler=!\n"), { { 3, 37, 'e', "write \"mq-deadline\"" } } },
         { BROKEN("  { match = \"/dev/sda\"; scheduler = 'none'; }"),
           BROKEN_DUMP("3! node=/dev/sda > scheduler=!\n"), { { 3, 37, 'e', "double quotes: write \"none\"" } } },
+        { BROKEN("  { match = \"/dev/sda\"; scheduler = “none”; }"),
+          BROKEN_DUMP("3! node=/dev/sda > scheduler=!\n"), { { 3, 37, 'e', "double quotes: write \"none\"" } } },
+        { BROKEN("  { match = \"/dev/sda\"; scheduler = “none; apm = '; }"),
+          BROKEN_DUMP("3! node=/dev/sda > scheduler=! apm=!\n"),
+          { { 3, 37, 'e', "double quotes: \"…\"" }, { 3, 50, 'e', "\"'\" is no value for apm" } } },
+        /* What quotes would not mend. */
+        { BROKEN("  { match = \"/dev/sda\"; apm = 12o; lookahead = maybe; timeout = keep; }"),
+          BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! timeout=!\n"),
+          { { 3, 31, 'e', "\"12o\" is no value for apm: 1…254, or off" },
+            { 3, 48, 'e', "\"maybe\" is no value for lookahead" }, { 3, 65, 'e', "write \"keep\"" } } },
         { BROKEN("  { match = \"/dev/sda\"; apm 3; lookahead = true }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=!\n"),
           { { 3, 25, 'e', "\"=\" is missing behind \"apm\"" } } },
@@ -103,6 +130,9 @@ static const struct {
           BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 31, 'e', "not UTF-8" } } },
         { BROKEN("  { match = \"/dev/sda\"; @include \"x\"\n apm = 3; }"),
           GOOD_DUMP(2) "3! node=/dev/sda > apm=!\n" GOOD_DUMP(5), { { 3, 25, 'e', "@include is not read" } } },
+
+        { BROKEN("  { match { transport = \"sata\"; };\n apm = 3; }"), GOOD_DUMP(2) GOOD_DUMP(5),
+          { { 3, 5, 'e', "\"=\" is missing behind \"match\"" } } },
 
         /* Braces, commas and brackets in error. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 3;"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
@@ -155,6 +185,8 @@ static const struct {
           "1: > lookahead=on apm=!\n",
           { { 1, 25, 'e', "unknown setting \"amp\"; did you mean \"apm\"?" },
             { 1, 52, 'e', "unknown setting \"colour\"" }, { 2, 2, 'e', "did you mean \"apm\"?" } } },
+        { "drives = ({ match = {}; apm = 3; recheck = \"1h\"; })", "1: > apm=3\n",
+          { { 1, 34, 'e', "\"recheck\" is no setting of drives: write it outside" } } },
         { "drives = ({ match = {}; amp = 3; apm = 4; })", "1: > apm=4\n", { { 1, 25, 'e', "did you mean \"apm\"?" } } },
         { "drives = ({ match = {}; serial = \"x\"; apm = 4; vendro = \"y\" })", "1! > apm=!\n",
           { { 1, 25, 'e', "write it into match" }, { 1, 48, 'e', "did you mean \"vendor\"?" } } },
@@ -170,6 +202,16 @@ static const struct {
         { "fsck_wait = 5; fsck_wait = \"1min\";", "",
           { { 1, 13, 'e', "write \"5 s\"" }, { 1, 16, 'e', "second time" } } },
         { "fsck_wait = \"2d\";", "", { { 1, 13, 'e', "out of range for fsck_wait: 1 s…24 h" } } },
+        { "recheck = \"10s\";", "", { { 1, 11, 'e', "out of range for recheck: 1 min…168 h, or off" } } },
+        { "on_drift = \"restor\";", "", { { 1, 12, 'e', "\"restor\" is no value for on_drift: report, or restore" } } },
+        { "on_drift = 1;", "", { { 1, 12, 'e', "\"1\" is no value for on_drift: report, or restore" } } },
+        { "on_drift = \"1\"; recheck = true;", "",
+          { { 1, 12, 'e', "\"1\" is no value for on_drift" }, { 1, 27, 'e', "\"true\" is no value for recheck" } } },
+        { "on_drift = true; recheck = 1;", "",
+          { { 1, 12, 'e', "\"true\" is no value for on_drift" }, { 1, 28, 'e', "recheck needs a unit" } } },
+        { "on_drift = [ \"restore\" ]; recheck = 1.5;", "",
+          { { 1, 12, 'e', "on_drift has one value" }, { 1, 37, 'e', "recheck needs a unit" } } },
+        { "drives = ( { match = {}; recheck = \"1h\"; } );", "1: >\n", { { 1, 26, 'e', "recheck" } } },
         { "hello world", "", { { 1, 1, 'e', "\"hello\" is not expected here" } } },
 
         /* Twice. */
@@ -226,11 +268,7 @@ static const struct {
 /* clang-format on */
 
 START_TEST(test_file) {
-        _cleanup_(config_freep) Config *c = parse(files[_i].text, strlen(files[_i].text));
-        _cleanup_free_ char *dump = config_dump(c);
-
-        assert_complaints(&c->complaints, files[_i].complaints);
-        ck_assert_str_eq(dump, files[_i].dump);
+        assert_file(files[_i].text, files[_i].dump, files[_i].complaints);
 }
 END_TEST
 
@@ -257,22 +295,20 @@ END_TEST
 
 /* Cut anywhere, it is read without harm: what is left of each block, or less, and never more than it said. */
 START_TEST(test_file_cut) {
-        for (size_t size = 0; size < strlen(files[_i].text); size++) {
-                _cleanup_free_ char *text = memcpy(malloc(size + 1), files[_i].text, size);
-                _cleanup_(config_freep) Config *c = parse(text, size);
-
-                for (size_t i = 0; i < c->complaints.n_items; i++)
-                        ck_assert_uint_ge(c->complaints.items[i].line, 1);
-        }
+        read_file_cut(files[_i].text);
 }
 END_TEST
 
 START_TEST(test_options) {
-        static const char text[] = "fsck_wait = \"90s\"; drives = ();";
+        static const char text[] = "fsck_wait = \"90s\"; recheck = \"1h\"; on_drift = \"restore\"; drives = ();";
         _cleanup_(config_freep) Config *c = parse(text, strlen(text)), *none = parse("", 0);
 
         ck_assert_uint_eq(c->fsck_wait_ms, 90000);
         ck_assert_uint_eq(none->fsck_wait_ms, CONFIG_FSCK_WAIT_DEFAULT_MS);
+        ck_assert_uint_eq(c->recheck_ms, 3600000);
+        ck_assert_uint_eq(none->recheck_ms, 0);
+        ck_assert_uint_eq(c->on_drift, ON_DRIFT_RESTORE);
+        ck_assert_uint_eq(none->on_drift, ON_DRIFT_REPORT);
         ck_assert_uint_eq(c->n_files, 1);
         ck_assert_str_eq(c->files[0], "f");
         ck_assert_ptr_null(c->files[1]);

@@ -30,6 +30,8 @@ static const struct {
         { "\"a\\",                        "1:1U",                           {} },
         { "1 -1 +1 0x1F 1L 1LL 0xFFL",    "1:1I 1:3I 1:6I 1:9I 1:14I 1:17I 1:21I", {} },
         { "1.5 .5 1. -1e5 1.e-5",         "1:1F 1:5F 1:8F 1:11F 1:16F",     {} },
+        { "0X1f 1E5 1e+5 1e-5 1e+ 1e 1e5x", "1:1I 1:6F 1:10F 1:15F 1:20W 1:24W 1:27W", {} },
+        { "/ /*x*/ /a/ b/", "1:1W 1:9W 1:13W", {} },
         { "20min 1x 0x 1LLL . - 5-3",     "1:1W 1:7W 1:10W 1:13W 1:18W 1:20W 1:22W", {} },
         { "mq-deadline *a a* a.b",        "1:1N 1:13N 1:16N 1:19W",         {} },
         { "/dev/sd*; /dev/disk/by-id/*x", "1:1W 1:9; 1:11W",                {} }, /* no comment in a path */
@@ -105,7 +107,7 @@ START_TEST(test_statement) {
         ck_assert_int_eq(config_text_scan(&t), 0);
         ck_assert_int_eq(outline_make(&t, &outline), 0);
         ck_assert_uint_eq(outline.n_sections, 1);
-        ck_assert_int_eq(statements_read(&t, &outline.sections[0], &s), 1);
+        ck_assert_int_eq(statements_read(&t, &fake_table, &outline.sections[0], &s), 1);
         ck_assert_uint_eq(s.n_items, 1);
         ck_assert_int_eq(statement_to_text(&t, &s.items[0], &text), 0);
         ck_assert_str_eq(text, statements[_i].canonical);

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "drive.h"
+#include "facts.h"
 #include "suite.h"
 
 /* clang-format off */
@@ -24,6 +24,7 @@ static const struct {
         { "/sys/devices/virtual/block/md0", NULL, TRANSPORT_VIRTUAL },
         { "/sys/devices/virtual/block/dm-3", NULL, TRANSPORT_VIRTUAL },
         { "/sys/devices/platform/floppy.0/block/fd0", NULL, TRANSPORT_UNKNOWN },
+        { "/sys/devices/platform/usb3phy/block/fd0", NULL, TRANSPORT_UNKNOWN }, /* not a bus called usb3 */
 };
 /* clang-format on */
 
@@ -32,18 +33,6 @@ START_TEST(test_transport) {
                       paths[_i].syspath);
 }
 END_TEST
-
-/* What a lookup finds: properties and attributes in one list. */
-typedef struct Fact {
-        const char *key, *value;
-} Fact;
-
-static const char *fact(void *userdata, const char *key) {
-        for (const Fact *f = userdata; f->key; f++)
-                if (streq(f->key, key))
-                        return f->value;
-        return NULL;
-}
 
 static Drive *make(const char *syspath, const Fact *facts) {
         const DriveLookup lookup = { fact, fact, (void *) facts };
@@ -89,7 +78,15 @@ START_TEST(test_identity_sources) {
                                      {} };
         static const Fact piix[] = { { "scsi_host/proc_name", "ata_piix" }, { "ID_ATA_SATA", "1" }, {} };
         static const Fact named[] = { { "ID_MODEL", "M" }, { "ID_SERIAL_SHORT", "S" }, {} };
-        _cleanup_(drive_freep) Drive *d = make(ata_path, bare), *e = make(ata_path, piix), *f = make(ata_path, named);
+        static const Fact old[] = { { "scsi_host/proc_name", "ata_piix" }, { "ID_ATA_SATA", "0" }, {} };
+        static const Fact scsi[] = { { "device/vendor", "SEAGATE" }, {} },
+                          behind[] = { { "device/vendor", "ATA" }, {} };
+        static const char scsi_path[] = "/sys/devices/pci0000:00/virtio2/host2/target2:0:0/2:0:0:0/block/sda";
+        _cleanup_(drive_freep) Drive *d = make(ata_path, bare), *e = make(ata_path, piix), *f = make(ata_path, named),
+                                     *g = make(ata_path, old), *h = make(scsi_path, scsi), *i = make(scsi_path, behind);
+
+        ck_assert_int_eq(g->transport, TRANSPORT_PATA);
+        ck_assert(!h->ata && i->ata);
 
         ck_assert_str_eq(d->model, "QEMU HARDDISK");
         ck_assert_str_eq(d->firmware, "2.5+");
@@ -97,6 +94,25 @@ START_TEST(test_identity_sources) {
         ck_assert_int_eq(drive_identity_kind(d), IDENTITY_PATH);
         ck_assert_int_eq(e->transport, TRANSPORT_SATA);
         ck_assert_int_eq(drive_identity_kind(f), IDENTITY_SERIAL);
+}
+END_TEST
+
+/* On the same controller as a SATA disk, and nothing like one. */
+START_TEST(test_optical) {
+        static const Fact dvd[] = { { "ID_MODEL", "HL-DT-ST_DVDRAM_GH24NSD1" },
+                                    { "device/type", "5" },
+                                    { "size", "2097151" },
+                                    { "queue/rotational", "1" },
+                                    { "removable", "1" },
+                                    { "scsi_host/proc_name", "ahci" },
+                                    {} };
+        static const Fact disk[] = { { "device/type", "0" }, { "scsi_host/proc_name", "ahci" }, {} };
+        _cleanup_(drive_freep) Drive *d = make(ata_path, dvd), *e = make(ata_path, disk);
+
+        ck_assert(d->optical && d->removable && !d->ata && !d->rotational);
+        ck_assert_int_eq(d->transport, TRANSPORT_SATA);
+        ck_assert_uint_eq(d->size, 0);
+        ck_assert(!e->optical && e->ata);
 }
 END_TEST
 
@@ -120,6 +136,73 @@ START_TEST(test_same) {
 }
 END_TEST
 
+/* Before kernel 5.14 there is no diskseq: then it is the best identity that both have. */
+START_TEST(test_same_without_diskseq) {
+        static const Fact wwn[] = { { "ID_WWN", "0x50014ee2b0000001" }, {} }, none[] = { {} },
+                          first[] = { { "ID_MODEL", "M" }, { "ID_SERIAL_SHORT", "S" }, {} },
+                          serial[] = { { "ID_MODEL", "M" }, { "ID_SERIAL_SHORT", "T" }, {} },
+                          model[] = { { "ID_MODEL", "N" }, { "ID_SERIAL_SHORT", "S" }, {} },
+                          numbered[] = { { "ID_MODEL", "M" }, { "ID_SERIAL_SHORT", "S" }, { "diskseq", "3" }, {} };
+        static const char other_path[] =
+                        "/sys/devices/pci0000:00/0000:00:1f.2/ata2/host1/target1:0:0/1:0:0:0/block/sda";
+        const struct {
+                const char *x_path, *y_path;
+                const Fact *x, *y;
+                bool same;
+        } pairs[] = {
+                { ata_path, other_path, first, first, true }, /* moved to another port */
+                { ata_path, ata_path, first, serial, false },
+                { ata_path, ata_path, first, model, false },
+                { ata_path, ata_path, first, wwn, false },
+                { ata_path, ata_path, first, numbered, false },
+                { ata_path, ata_path, none, none, true },
+                { ata_path, other_path, none, none, false },
+                { ata_path, other_path, numbered, numbered, false },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(pairs); i++) {
+                _cleanup_(drive_freep) Drive *x = make(pairs[i].x_path, pairs[i].x),
+                                             *y = make(pairs[i].y_path, pairs[i].y);
+
+                ck_assert_msg(drive_same(x, y) == pairs[i].same, "pair %zu", i);
+        }
+}
+END_TEST
+
+/* What udev says of a USB disk may be the bridge's own words. */
+START_TEST(test_veil) {
+        static const char usb_path[] = "/sys/devices/pci0000:00/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sda";
+        static const Fact plain[] = { { "ID_MODEL", "Dock" }, { "ID_SERIAL_SHORT", "D1" }, {} }, nameless[] = { {} },
+                          asked[] = { { "ID_MODEL", "Dock" }, { "ID_ATA", "1" }, {} },
+                          not_asked[] = { { "ID_MODEL", "Dock" }, { "ID_ATA", "0" }, {} },
+                          stick[] = { { "removable", "1" }, {} }, optical[] = { { "device/type", "5" }, {} };
+        static const DriveIdentity inside = { .model = "M", .serial = "S", .firmware = "F" }, mute = { .model = "M" };
+        const struct {
+                const char *path;
+                const Fact *facts;
+                const DriveIdentity *inside;
+                bool veiled;
+                const char *model, *dock_model; /* after the drive behind it was heard */
+        } cases[] = {
+                { usb_path, plain, &inside, true, "M", "Dock" },   { usb_path, not_asked, &inside, true, "M", "Dock" },
+                { usb_path, plain, &mute, true, "Dock", NULL },    /* a drive without a serial number is nobody */
+                { usb_path, asked, &inside, false, "Dock", NULL }, /* udev has asked the drive itself */
+                { usb_path, nameless, &inside, true, "M", "" },    { usb_path, stick, &inside, false, NULL, NULL },
+                { usb_path, optical, &inside, false, NULL, NULL }, { ata_path, plain, &inside, false, "Dock", NULL },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(drive_freep) Drive *d = make(cases[i].path, cases[i].facts);
+
+                ck_assert_msg(drive_is_veiled(d) == cases[i].veiled, "case %zu", i);
+                ck_assert_int_eq(drive_reveal(d, cases[i].inside), 0);
+                ck_assert_int_eq(drive_reveal(d, cases[i].inside), 0);
+                ck_assert_msg(streq_ptr(d->model, cases[i].model), "case %zu: %s", i, strna(d->model));
+                ck_assert_msg(streq_ptr(d->dock_model, cases[i].dock_model), "case %zu: %s", i, strna(d->dock_model));
+        }
+}
+END_TEST
+
 START_TEST(test_links_and_properties) {
         _cleanup_(drive_freep) Drive *d = make(ata_path, sata);
 
@@ -134,6 +217,34 @@ START_TEST(test_links_and_properties) {
         ck_assert_ptr_null(drive_property(d, "ID"));
         ck_assert_int_eq(transport_from_string("sas"), TRANSPORT_SAS);
         ck_assert_int_eq(transport_from_string("SATA "), _TRANSPORT_INVALID);
+        ck_assert_ptr_null(transport_to_string(_TRANSPORT_INVALID));
+        ck_assert_ptr_null(transport_to_string(_TRANSPORT_MAX));
+}
+END_TEST
+
+START_TEST(test_shared_controller) {
+        static const char n1[] = "/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1",
+                          n2[] = "/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n2",
+                          other[] = "/sys/devices/pci0000:00/0000:02:00.0/nvme/nvme01/nvme01n1";
+        static const Fact none[] = { {} };
+        _cleanup_(drive_freep) Drive *a = make(n1, none), *b = make(n2, none), *c = make(other, none),
+                                     *d = make(ata_path, none), *e = make(ata_path, none);
+
+        ck_assert(drive_shares_controller(a, b) && drive_shares_controller(b, a));
+        ck_assert(!drive_shares_controller(a, c) && !drive_shares_controller(c, a));
+        ck_assert(!drive_shares_controller(d, e));
+        ck_assert(!drive_shares_controller(a, d) && !drive_shares_controller(d, a));
+
+        /* Its own partition, or what lies deeper, is no namespace beside it. */
+        free(b->syspath);
+        b->syspath = strdup("/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1/nvme0n1p1");
+        ck_assert(!drive_shares_controller(a, b));
+        free(b->syspath);
+        b->syspath = strdup("/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme01/nvme01n1");
+        ck_assert(!drive_shares_controller(a, b));
+        free(a->syspath);
+        a->syspath = strdup("nvme0n1");
+        ck_assert(!drive_shares_controller(a, b));
 }
 END_TEST
 
@@ -155,8 +266,12 @@ int main(void) {
         tcase_add_loop_test(t, test_transport, 0, ELEMENTSOF(paths));
         tcase_add_test(t, test_identity);
         tcase_add_test(t, test_identity_sources);
+        tcase_add_test(t, test_optical);
         tcase_add_test(t, test_same);
+        tcase_add_test(t, test_same_without_diskseq);
+        tcase_add_test(t, test_veil);
         tcase_add_test(t, test_links_and_properties);
+        tcase_add_test(t, test_shared_controller);
         tcase_add_test(t, test_name_order);
         suite_add_tcase(suite, t);
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "config.h"
+#include "config-check.h"
 #include "settings.h"
 #include "suite.h"
 
@@ -14,9 +14,16 @@ static const struct {
         unsigned n_examples, n_blocks;
 } documents[] = {
         { "README.md", "```", "```", 1, 3 },
-        { "man/drivekeep.conf.5", ".Bd -literal", ".Ed", 2, 4 },
+        { "man/drivekeep.conf.5", ".Bd -literal", ".Ed", 3, 6 },
         { "conf/drivekeep.conf", NULL, NULL, 1, 0 },
+        { "conf/examples/laptop.conf", NULL, NULL, 1, 3 },
+        { "conf/examples/nvme-workstation.conf", NULL, NULL, 1, 2 },
+        { "conf/examples/old-hdparm.conf", NULL, NULL, 1, 1 },
+        { "conf/examples/quiet-home-server.conf", NULL, NULL, 1, 3 },
+        { "conf/examples/raid-error-recovery.conf", NULL, NULL, 1, 1 },
 };
+
+#define EVERY_SETTING "conf/examples/every-setting.conf"
 
 static char *slurp(const char *path) {
         char *text = calloc(1, 256 * 1024);
@@ -28,16 +35,25 @@ static char *slurp(const char *path) {
         return text;
 }
 
-static unsigned parse(const char *file, const char *text) {
-        _cleanup_(config_freep) Config *c = NULL;
+/* As `drivekeep check` does. What is worse than `tolerated` fails the test. */
+static Config *check_text(const char *file, const char *text, ComplaintLevel tolerated) {
+        Config *c;
 
         ck_assert_int_eq(config_new(&c), 0);
         ck_assert_int_eq(config_parse(c, &all_settings, file, text, strlen(text)), 0);
-        for (size_t i = 0; i < c->complaints.n_items; i++) {
-                _cleanup_free_ char *line = complaint_format(c->complaints.items + i);
+        ck_assert_int_eq(config_check(c, &all_settings), 0);
+        for (size_t i = 0; i < c->complaints.n_items; i++)
+                if (c->complaints.items[i].level < tolerated) {
+                        _cleanup_free_ char *line = complaint_format(c->complaints.items + i);
 
-                ck_abort_msg("%s\nin:\n%s", line, text);
-        }
+                        ck_abort_msg("%s\nin:\n%.2048s", line, text);
+                }
+        return c;
+}
+
+static unsigned parse(const char *file, const char *text) {
+        _cleanup_(config_freep) Config *c = check_text(file, text, COMPLAINT_NOTICE);
+
         return c->n_blocks;
 }
 
@@ -77,11 +93,74 @@ START_TEST(test_document) {
 }
 END_TEST
 
+/* Where a line offers something, the byte behind "//"; else NULL. Prose has a blank there. */
+static char *find_offer(char *line) {
+        char *name, *end;
+
+        if (strncmp(line, "//", 2) != 0)
+                return NULL;
+        name = line + 2 + strspn(line + 2, " ");
+        end = name + strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789");
+        return name != line + 3 && end > name && strncmp(end, " = ", 3) == 0 ? line + 2 : NULL;
+}
+
+static bool has_offer(const char *text, const char *name) {
+        char needle[128];
+
+        snprintf(needle, sizeof needle, "\n//    %s = ", name);
+        return strstr(text, needle);
+}
+
+START_TEST(test_every_setting_appears) {
+        _cleanup_free_ char *text = slurp(EVERY_SETTING);
+        unsigned n = 0;
+
+        SETTING_TABLE_FOREACH(s, &all_settings) {
+                bool known = !(s->flags & (SETTING_DEAD | SETTING_EXCLUDED));
+
+                ck_assert_msg(has_offer(text, s->name) == known, "%s", s->name);
+                n += known;
+        }
+        ck_assert_uint_gt(n, 50);
+}
+END_TEST
+
+START_TEST(test_every_setting_can_be_had) {
+        _cleanup_free_ char *text = slurp(EVERY_SETTING), *copy = strdup(text);
+        _cleanup_(config_freep) Config *as_it_is = check_text(EVERY_SETTING, text, COMPLAINT_WARNING);
+        unsigned n = 0;
+
+        for (size_t i = 0; i < as_it_is->n_blocks; i++)
+                ck_assert_uint_eq(as_it_is->blocks[i].n_assignments, 0);
+
+        for (char *saved, *line = strtok_r(copy, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved)) {
+                char *offer = find_offer(line);
+                _cleanup_(config_freep) Config *c = NULL;
+                size_t n_assignments = 0;
+
+                if (!offer)
+                        continue;
+
+                n++;
+                text[line - copy] = text[line - copy + 1] = ' ';
+                c = check_text(EVERY_SETTING, text, COMPLAINT_WARNING);
+                for (size_t i = 0; i < c->n_blocks; i++)
+                        n_assignments += c->blocks[i].n_assignments;
+                /* An option of the file or of a block sets nothing by itself. */
+                ck_assert_msg(n_assignments > 0 || !setting_find(&all_settings, strtok(offer, " =")), "%s", line);
+                text[line - copy] = text[line - copy + 1] = '/';
+        }
+        ck_assert_uint_gt(n, 60);
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("examples");
         TCase *t = tcase_create("examples");
 
         tcase_add_loop_test(t, test_document, 0, ELEMENTSOF(documents));
+        tcase_add_test(t, test_every_setting_appears);
+        tcase_add_test(t, test_every_setting_can_be_had);
         suite_add_tcase(suite, t);
 
         return suite_run(suite);

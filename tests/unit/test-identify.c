@@ -30,6 +30,7 @@ static const struct {
 } validity[] = {
         { 82, 83, 0x4000, true },  { 82, 83, 0x0000, false }, { 82, 83, 0xC000, false }, { 85, 87, 0x4000, true },
         { 86, 87, 0xFFFF, false }, { 78, 76, 0x0002, true },  { 78, 76, 0x0000, false }, { 78, 76, 0xFFFF, false },
+        { 84, 83, 0x4000, false }, { 84, 84, 0x4000, true },
         { 206, 0, 0, true },
 };
 /* clang-format on */
@@ -82,6 +83,60 @@ START_TEST(test_serial) {
                                          (uint8_t) serials[_i].in_drive[2 * i + 1]);
         ck_assert_msg(identify_serial_agrees(id, serials[_i].in_udev) == serials[_i].agrees, "'%s' and '%s'",
                       serials[_i].in_drive, serials[_i].in_udev);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+        const char in_drive[9], *text; /* of the firmware; model and serial number are read alike */
+} texts[] = {
+        { "RVT01B6Q", "RVT01B6Q" },
+        { "  1.04  ", "1.04" },
+        { " 1.04\0  ", "1.04" },
+        { "1.04 \0\0\0", "1.04" },
+        { "1.04 \0X ", "1.04" },
+        { "\0\0 1.04 ", "1.04" },
+        { "\0\0\0\0\0\0\0\0", "" },
+        { "1.0\t4   ", "" },
+};
+/* clang-format on */
+
+START_TEST(test_texts) {
+        uint16_t id[256] = {};
+        DriveIdentity identity;
+
+        for (size_t i = 0; i < 4; i++)
+                id[23 + i] = (uint16_t) ((uint8_t) texts[_i].in_drive[2 * i] << 8 |
+                                         (uint8_t) texts[_i].in_drive[2 * i + 1]);
+        identify_drive(id, &identity);
+        ck_assert_str_eq(identity.firmware, texts[_i].text);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+        uint16_t supported, enabled, first; /* words 84, 87, 108 */
+        const char *wwn;
+} wwns[] = {
+        { 0x4100, 0x4100, 0x5002, "0x5002538f4372dd3a" },
+        { 0x4000, 0x4100, 0x5002, "0x5002538f4372dd3a" },
+        { 0x4100, 0x4000, 0x5002, "0x5002538f4372dd3a" },
+        { 0x4000, 0x4000, 0x5002, "" },
+        { 0x4100, 0x4100, 0x0000, "" },
+        { 0x4100, 0x4100, 0xFFFF, "" },
+        { 0x0100, 0x4000, 0x5002, "" }, /* a mark of its own */
+};
+/* clang-format on */
+
+START_TEST(test_wwn) {
+        uint16_t id[256] = { [83] = 0x4000, [109] = 0x538F, [110] = 0x4372, [111] = 0xDD3A };
+        DriveIdentity identity;
+
+        id[84] = wwns[_i].supported;
+        id[87] = wwns[_i].enabled;
+        id[108] = wwns[_i].first;
+        identify_drive(id, &identity);
+        ck_assert_str_eq(identity.wwn, wwns[_i].wwn);
 }
 END_TEST
 
@@ -162,6 +217,8 @@ int main(void) {
         tcase_add_loop_test(t, test_validity, 0, ELEMENTSOF(validity));
         tcase_add_test(t, test_words_119_120);
         tcase_add_loop_test(t, test_serial, 0, ELEMENTSOF(serials));
+        tcase_add_loop_test(t, test_texts, 0, ELEMENTSOF(texts));
+        tcase_add_loop_test(t, test_wwn, 0, ELEMENTSOF(wwns));
         suite_add_tcase(suite, t);
 
         if (access(corpus(), R_OK) == 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <stdio.h>
 #include <time.h>
 
 #include "match.h"
@@ -15,7 +16,7 @@ static DriveLink links[] = {
         { (char *) "/dev/disk/by-label/both", LINK_PARTITION },
 };
 
-static char *properties[] = { (char *) "ID_BUS=ata", (char *) "ID_FS_LABEL_ENC=my\\x20disk", NULL };
+static char properties[] = "ID_BUS=ata\0ID_FS_LABEL_ENC=my\\x20disk";
 
 static const Drive drive = {
         .name = (char *) "sda",
@@ -27,6 +28,7 @@ static const Drive drive = {
         .transport = TRANSPORT_SATA,
         .rotational = true,
         .properties = properties,
+        .properties_size = sizeof properties,
         .links = links,
         .n_links = ELEMENTSOF(links),
 };
@@ -78,6 +80,7 @@ static const struct {
         { MATCH_WWN, NULL, "5000C50012345678",                            true,  NULL },
         { MATCH_WWN, NULL, "naa.5000c50012345678",                        true,  NULL },
         { MATCH_WWN, NULL, "eui.5000c5*",                                 true,  NULL },
+        { MATCH_WWN, NULL, "0x5000C5001234567\\8",                        true,  NULL },
         { MATCH_WWN, NULL, "0x5000c50012345679",                          false, NULL },
         { MATCH_TRANSPORT, NULL, "sata",                                  true,  NULL },
         { MATCH_TRANSPORT, NULL, "?ata",                                  true,  NULL },
@@ -116,6 +119,8 @@ static const struct {
         { "WD[1-3]0",       "WD20",                   true  },
         { "WD\\*",          "WD20",                   false },
         { "WD\\*",          "WD*",                    true  },
+        { "WD\\",           "WD20",                   false }, /* an escape of nothing */
+        { "WD\\x00",        "WD",                     false }, /* no NUL in the midst of a text */
         { "",               " _ ",                    true  },
 };
 
@@ -132,6 +137,7 @@ static const struct {
         { { { MATCH_NODE, "/dev/sda" } },                                          false },
         { { { MATCH_NODE, "/dev/sda" }, { MATCH_NODE, "/dev/sdb" } },              false },
         { { { MATCH_NODE, "/dev/sda" }, { MATCH_NODE, "/dev/sd[bc]" } },           true  },
+        { { { MATCH_NODE, "/dev/sd[bc]" }, { MATCH_NODE, "/dev/sda" } },           true  },
         { { { MATCH_NODE, "/dev/sd*" } },                                          true  },
         { { { MATCH_NODE, "/dev/sd*" }, { MATCH_SERIAL, "X1" } },                  false },
         { { { MATCH_SERIAL, "WD-WCC4*" } },                                        true  },
@@ -162,6 +168,43 @@ END_TEST
 
 START_TEST(test_loose) {
         ck_assert_int_eq(match_loose(loose[_i].pattern, loose[_i].text), loose[_i].fits);
+}
+END_TEST
+
+/* The number `i`, as a word of these characters. */
+static const char *nth_word(unsigned i, const char *characters, char buf[static 8]) {
+        size_t n = 0, base = strlen(characters);
+
+        for (; i > 0 && n < 7; i /= base + 1)
+                if (i % (base + 1) > 0)
+                        buf[n++] = characters[i % (base + 1) - 1];
+        buf[n] = '\0';
+        return buf;
+}
+
+/* What differs before the first glob is told without fnmatch(3), unless there is something to decode: the answer is one. */
+START_TEST(test_loose_both_ways) {
+        static const char *const frames[][3] = {
+                /* before, its escape, behind */
+                { "A", "\\x41", "" },
+                { "A ", "\\x41\\x20", "" },
+                { "A", "\\x41", "_B" },
+                { "_A", "_\\x41", "B" },
+        };
+        const char *const *frame = frames[_i];
+        char pattern[32], plain[32], escaped[32], word[8];
+
+        for (unsigned i = 0; i < 7 * 7 * 7; i++) {
+                (void) snprintf(pattern, sizeof pattern, "%s%s%s", frame[0], nth_word(i, "A _*?[", word), frame[2]);
+                for (unsigned k = 0; k < 5 * 5; k++) {
+                        nth_word(k, "A _[", word);
+                        (void) snprintf(plain, sizeof plain, "%s%s%s", frame[0], word, frame[2]);
+                        (void) snprintf(escaped, sizeof escaped, "%s%s%s", frame[1], word, frame[2]);
+                        /* Checked by hand: each assertion of Check's is a write to a pipe. */
+                        if (match_loose(pattern, plain) != match_loose(pattern, escaped))
+                                ck_abort_msg("\"%s\", \"%s\"", pattern, plain);
+                }
+        }
 }
 END_TEST
 
@@ -224,6 +267,48 @@ START_TEST(test_keys) {
 END_TEST
 
 /* A pattern from a hostile file costs no more than moments. */
+/* What a drive is said to be, criterion by criterion, also of one nothing is known of. */
+START_TEST(test_facts) {
+        static const struct {
+                MatchKey key;
+                const char *is, *bare_is;
+        } facts[] = {
+                { MATCH_MODEL, "ST2000DL003  9VT166", NULL },
+                { MATCH_SERIAL, "  5YD1AAAA_", NULL },
+                { MATCH_VENDOR, "ATA     ", NULL },
+                { MATCH_FIRMWARE, NULL, NULL },
+                { MATCH_WWN, "0x5000c50012345678", NULL },
+                { MATCH_TRANSPORT, "sata", "unknown" },
+                { MATCH_ROTATIONAL, "true", "false" },
+                { MATCH_REMOVABLE, "false", "true" },
+                { MATCH_PROPERTY, "ata", NULL },
+                { MATCH_NODE, NULL, NULL },
+        };
+        const Drive bare = { .node = (char *) "/dev/sdb", .removable = true };
+
+        for (size_t i = 0; i < ELEMENTSOF(facts); i++) {
+                const Criterion c = { .key = facts[i].key, .property = (char *) "ID_BUS" };
+
+                ck_assert_msg(streq_ptr(match_fact(&c, &drive), facts[i].is), "%zu", i);
+                ck_assert_msg(streq_ptr(match_fact(&c, &bare), facts[i].bare_is), "%zu", i);
+        }
+        ck_assert_ptr_null(match_key_to_string(_MATCH_KEY_INVALID));
+        ck_assert_ptr_null(match_key_to_string(_MATCH_KEY_MAX));
+}
+END_TEST
+
+/* Whether a rule can be told to be for a drive behind a bridge only when that has said who it is. */
+START_TEST(test_asks_identity) {
+        for (MatchKey k = 0; k < _MATCH_KEY_MAX; k++) {
+                Criterion both[] = { { .key = MATCH_TRANSPORT }, { .key = k } };
+                const Match m = { .criteria = both, .n_criteria = 2 };
+
+                ck_assert_int_eq(match_asks_identity(&m),
+                                 k == MATCH_MODEL || k == MATCH_SERIAL || k == MATCH_FIRMWARE || k == MATCH_WWN);
+        }
+}
+END_TEST
+
 START_TEST(test_hostile_pattern) {
         static const char *const parts[] = { "*a", "*?", "*[!b]", "?*", "*", "[a", "\\x2" };
         _cleanup_(match_done) Match m = {};
@@ -253,10 +338,13 @@ int main(void) {
         tcase_add_loop_test(tc, test_criterion, 0, ELEMENTSOF(criteria));
         tcase_add_loop_test(tc, test_bad_pattern, 0, ELEMENTSOF(bad));
         tcase_add_loop_test(tc, test_loose, 0, ELEMENTSOF(loose));
+        tcase_add_loop_test(tc, test_loose_both_ways, 0, 4);
         tcase_add_loop_test(tc, test_general, 0, ELEMENTSOF(generals));
         tcase_add_test(tc, test_combination);
         tcase_add_test(tc, test_best_link);
         tcase_add_test(tc, test_keys);
+        tcase_add_test(tc, test_facts);
+        tcase_add_test(tc, test_asks_identity);
         tcase_add_loop_test(tc, test_hostile_pattern, 0, 7);
         suite_add_tcase(suite, tc);
 

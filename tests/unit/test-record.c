@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
+#include "record-file.h"
 #include "record.h"
 #include "suite.h"
 
@@ -14,9 +17,18 @@ static const char good[] = "VERSION=1\n"
                            "FIRMWARE=CC32\n"
                            "TRANSPORT=sata\n"
                            "IDENTITY=wwn\n"
+                           "DOCK_MODEL=SATA_Bridge\n"
+                           "DOCK_SERIAL=DOCK0001\n"
+                           "BRIDGE_ASKED=1\n"
+                           "BRIDGE_IDENTIFIED=1\n"
+                           "BRIDGE_WITHOUT_REGISTERS=1\n"
+                           "BRIDGE_CDB=12\n"
                            "SIZE=2000398934016\n"
                            "DISKSEQ=18446744073709551615\n"
                            "BOOT_ID=2f1e9f3ab0d64b3f8f1a2e3d4c5b6a79\n"
+                           "USED=446\n"
+                           "USED_WHEN=1200000000\n"
+                           "DEAF=1\n"
                            "STATE=waiting\n"
                            "WAITING_FOR=systemd-fsck@dev-disk-by\\x5cx2dlabel-data.service\n"
                            "VISIT_REASON=boot\n"
@@ -32,6 +44,9 @@ static const char good[] = "VERSION=1\n"
                            "SETTING_1_WANTED=20 min\n"
                            "SETTING_1_VERDICT=unverifiable\n"
                            "SETTING_1_REASON=accepted; it cannot be read back\n"
+                           "SETTING_1_DRIFT_FROM=20 min\n"
+                           "SETTING_1_DRIFT_TO=off\n"
+                           "SETTING_1_DRIFT_WHEN=1763692751123456\n"
                            "SETTING_1_SENT=1\n"
                            "SETTING_1_SENT_VALUE=-9223372036854775808\n"
                            "SETTING_1_SETTLED=1\n"
@@ -44,6 +59,9 @@ START_TEST(test_parse) {
         ck_assert_str_eq(r->name, "sda");
         ck_assert_str_eq(r->serial, "5YD\x1b[31m\\\xff");
         ck_assert_str_eq(r->waiting_for, "systemd-fsck@dev-disk-by\\x2dlabel-data.service");
+        ck_assert_str_eq(r->dock_serial, "DOCK0001");
+        ck_assert(r->bridge.identified && r->bridge.without_registers && !r->bridge.fragile);
+        ck_assert_uint_eq(r->bridge.cdb, 12);
         ck_assert_int_eq(r->state, DRIVE_WAITING);
         ck_assert_uint_eq(r->size, UINT64_C(2000398934016));
         ck_assert_uint_eq(r->diskseq, UINT64_MAX);
@@ -112,6 +130,32 @@ START_TEST(test_add_and_find) {
         ck_assert_ptr_eq(again, s);
         ck_assert_ptr_eq(drive_record_find(r, "s255"), s);
         ck_assert_int_eq(drive_record_add(r, "one_too_many", &s), -E2BIG);
+}
+END_TEST
+
+/* "on, unknown to the kernel" has no number: taken for 0 it would be "off", and that found later would stay. */
+START_TEST(test_settled) {
+        const Setting setting = { .name = "write_cache", .range = { .type = VALUE_BOOL } };
+        Wish wish = { .name = "write_cache", .value = VALUE_BOOLEAN(true), .file = "f", .line = 1 };
+        Wishes w = { &wish, 1 };
+        Step s = { .wish = &wish,
+                   .setting = &setting,
+                   .before = { .supported = true, .known = true, .value = VALUE_BOOLEAN(false) },
+                   .after = { .supported = true, .known = true, .value = { VALUE_NAME, 0, "on, but not quite" } },
+                   .written = true,
+                   .verdict = VERDICT_ADJUSTED };
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+        _cleanup_free_ Memory *memories = NULL;
+
+        ck_assert_int_eq(drive_record_step(r, &s, 1), 0);
+        ck_assert_int_eq(drive_record_memories(r, &w, &memories), 0);
+        ck_assert(!memories[0].adjusted);
+
+        free(TAKE_PTR(memories));
+        s.after.value = VALUE_BOOLEAN(false);
+        ck_assert_int_eq(drive_record_step(r, &s, 1), 0);
+        ck_assert_int_eq(drive_record_memories(r, &w, &memories), 0);
+        ck_assert(memories[0].adjusted);
 }
 END_TEST
 
@@ -246,6 +290,306 @@ START_TEST(test_mutated) {
 }
 END_TEST
 
+/* An old look tells nothing: the drive may have been used, and have fallen asleep again. */
+START_TEST(test_in_use) {
+        DriveRecord r = { .used = 100, .used_when = 1000 };
+
+        ck_assert(!drive_record_in_use(NULL, 0, 5));
+        ck_assert(drive_record_in_use(NULL, 1, 5));
+        ck_assert(!drive_record_in_use(&r, 100, 2000));
+        ck_assert(drive_record_in_use(&r, 101, 2000));
+        ck_assert(!drive_record_in_use(&r, 101, UINT64_C(1000) * 1000 * 1000));
+        ck_assert(!drive_record_in_use(&r, 101, 500)); /* of another boot */
+        r.used_when = 0;
+        ck_assert(drive_record_in_use(&r, 100, UINT64_C(1000) * 1000 * 1000));
+}
+END_TEST
+
+/* Until somebody uses it, nothing is sent to a drive after SLEEP; what else is written changes nothing of that. */
+START_TEST(test_deaf) {
+        static const Setting sleep = { .name = "sleep", .range = { .type = VALUE_BOOL }, .flags = SETTING_DEAFENS },
+                             other = { .name = "other", .range = { .type = VALUE_BOOL } };
+        const Wish wishes[] = { { .name = "sleep", .file = "f" }, { .name = "other", .file = "f" } };
+        Step steps[] = { { .wish = wishes, .setting = &sleep, .written = true },
+                         { .wish = wishes + 1, .setting = &other, .written = true } };
+        DriveRecord *r = calloc(1, sizeof *r);
+
+        ck_assert_ptr_nonnull(r);
+        r->used = 100;
+        ck_assert_int_eq(drive_record_step(r, steps + 1, 1), 0);
+        ck_assert(!drive_record_is_deaf(r, 100));
+        ck_assert_int_eq(drive_record_step(r, steps, 1), 0);
+        steps[0].written = false;
+        ck_assert_int_eq(drive_record_step(r, steps, 2), 0);
+        ck_assert_int_eq(drive_record_step(r, steps + 1, 2), 0);
+        ck_assert(drive_record_is_deaf(r, 100));
+        ck_assert(!drive_record_is_deaf(r, 101));
+        ck_assert(!drive_record_is_deaf(NULL, 100));
+        drive_record_free(r);
+}
+END_TEST
+
+/* Of the same attach of the same drive: whatever else it is called, nothing of another one's memory holds. */
+static const struct {
+        DriveRecord record;
+        bool continues;
+} attaches[] = {
+        { { .boot_id = (char *) "b", .diskseq = 5, .model = (char *) "M", .serial = (char *) "S", .wwn = (char *) "W" },
+          true },
+        { { .boot_id = (char *) "a", .diskseq = 5, .model = (char *) "M", .serial = (char *) "S", .wwn = (char *) "W" },
+          false },
+        { { .diskseq = 5, .model = (char *) "M", .serial = (char *) "S", .wwn = (char *) "W" }, false },
+        { { .boot_id = (char *) "b", .diskseq = 6, .model = (char *) "M", .serial = (char *) "S", .wwn = (char *) "W" },
+          false },
+        { { .boot_id = (char *) "b", .diskseq = 5, .model = (char *) "M", .serial = (char *) "S" }, false },
+        { { .boot_id = (char *) "b", .diskseq = 5, .model = (char *) "M", .wwn = (char *) "W" }, false },
+        { { .boot_id = (char *) "b", .diskseq = 5, .model = (char *) "N", .serial = (char *) "S", .wwn = (char *) "W" },
+          false },
+};
+
+START_TEST(test_continues) {
+        const Drive drive = { .diskseq = 5, .model = (char *) "M", .serial = (char *) "S", .wwn = (char *) "W" };
+
+        ck_assert_int_eq(drive_record_continues(&attaches[_i].record, &drive, "b"), attaches[_i].continues);
+}
+END_TEST
+
+/* udev describes the bridge, and the record says who is behind it. */
+START_TEST(test_continues_behind_a_bridge) {
+        const Drive dock = { .transport = TRANSPORT_USB, .model = (char *) "Dock", .serial = (char *) "D1" };
+        DriveRecord r = { .boot_id = (char *) "b",
+                          .model = (char *) "M",
+                          .serial = (char *) "S",
+                          .dock_model = (char *) "Dock",
+                          .dock_serial = (char *) "D1",
+                          .bridge = { .identified = true } };
+
+        ck_assert(drive_record_continues(&r, &dock, "b"));
+        r.dock_serial = (char *) "D2";
+        ck_assert(!drive_record_continues(&r, &dock, "b"));
+        r.dock_serial = (char *) "D1";
+        r.dock_model = (char *) "Other";
+        ck_assert(!drive_record_continues(&r, &dock, "b"));
+}
+END_TEST
+
+/* A later event describes the bridge again, and the record tells who is behind it, as far as it knows. */
+START_TEST(test_reveal) {
+        Drive *d = calloc(1, sizeof *d);
+        DriveRecord r = { .model = (char *) "M", .serial = (char *) "S" };
+
+        ck_assert_ptr_nonnull(d);
+        d->transport = TRANSPORT_USB;
+        d->model = strdup("Dock");
+        ck_assert_int_eq(drive_record_reveal(&r, d), 0);
+        ck_assert_str_eq(d->model, "Dock");
+        r.bridge.identified = true;
+        ck_assert_int_eq(drive_record_reveal(&r, d), 0);
+        ck_assert_str_eq(d->model, "M");
+        ck_assert_str_eq(d->serial, "S");
+        ck_assert_str_eq(d->dock_model, "Dock");
+        ck_assert_ptr_null(d->wwn);
+        drive_free(d);
+        ck_assert_ptr_null(drive_free(NULL));
+        ck_assert_ptr_null(drive_record_free(NULL));
+}
+END_TEST
+
+/* What a visit leaves for the next one to know. */
+static const struct {
+        SettingFlags flags;
+        bool before, written;
+        Verdict verdict;
+        ValueType after;
+        bool sent, settled; /* then */
+} visits[] = {
+        { 0, false, true, VERDICT_APPLIED, VALUE_INT, false, false },
+        { 0, false, true, VERDICT_UNVERIFIABLE, VALUE_INT, true, false },
+        { 0, false, true, VERDICT_ADJUSTED, VALUE_INT, true, true },
+        { 0, false, true, VERDICT_ADJUSTED, VALUE_NAME, true, false }, /* no number to know it by again */
+        /* Not written: what was known before stays, unless the reading says otherwise. */
+        { 0, true, false, VERDICT_UNVERIFIABLE, VALUE_INT, true, true },
+        { 0, true, false, VERDICT_ADJUSTED, VALUE_INT, true, true },
+        { 0, true, false, VERDICT_DEFERRED, VALUE_INT, true, true },
+        { 0, true, false, VERDICT_UNCHANGED, VALUE_INT, false, false },
+        { 0, true, false, VERDICT_FAILED, VALUE_INT, false, false },
+        /* A deed is done once it has come true. */
+        { SETTING_AT_ATTACH, false, true, VERDICT_APPLIED, VALUE_INT, true, false },
+        { SETTING_AT_ATTACH, false, false, VERDICT_UNCHANGED, VALUE_INT, true, false },
+        { SETTING_AT_ATTACH, false, true, VERDICT_IGNORED, VALUE_INT, false, false },
+};
+
+START_TEST(test_remember) {
+        const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .max = 255 }, .flags = visits[_i].flags };
+        const Wish wish = { .name = "apm", .file = "f", .value = { VALUE_INT, 127, "" } };
+        const Step step = { .wish = &wish,
+                            .setting = &row,
+                            .written = visits[_i].written,
+                            .verdict = visits[_i].verdict,
+                            .after = { .supported = true, .known = true, .value = { visits[_i].after, 96, "" } } };
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+        SettingRecord *s;
+
+        ck_assert_int_eq(drive_record_add(r, "apm", &s), 0);
+        s->sent = s->settled = visits[_i].before;
+        ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
+        s = drive_record_find(r, "apm");
+        ck_assert_int_eq(s->sent, visits[_i].sent);
+        ck_assert_int_eq(s->settled, visits[_i].settled);
+        ck_assert_int_eq(s->settled && visits[_i].written ? s->settled_value : 96, 96);
+}
+END_TEST
+
+/* What was sent and not accepted is told as it was found behind that, and a wish in error without its value. */
+START_TEST(test_failed_step) {
+        static const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .max = 255 } };
+        Wish wish = { .name = "apm", .file = "f", .value = { VALUE_INT, 127, "" } };
+        Step step = { .wish = &wish,
+                      .setting = &row,
+                      .failed = true,
+                      .verdict = VERDICT_FAILED,
+                      .reason = "no answer",
+                      .before = { .supported = true, .known = true, .value = { VALUE_INT, 128, "" } },
+                      .after = { .supported = true, .known = true, .value = { VALUE_INT, 64, "" } } };
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+
+        ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
+        ck_assert_str_eq(r->settings[0].wanted, "127");
+        ck_assert_str_eq(r->settings[0].actual, "64");
+        ck_assert_str_eq(r->settings[0].reason, "no answer");
+        wish.withheld = true;
+        step.after.known = false;
+        step.reason[0] = '\0';
+        ck_assert_int_eq(drive_record_step(r, &step, 2), 0);
+        ck_assert_ptr_null(r->settings[0].wanted);
+        ck_assert_ptr_null(r->settings[0].actual);
+        ck_assert_ptr_null(r->settings[0].reason);
+}
+END_TEST
+
+/* Drift is news when it is known what was left, and what is there now, and these are two. */
+START_TEST(test_drift) {
+        static const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .max = 255 } };
+        static const Wish wish = { .name = "apm", .file = "f", .value = { VALUE_INT, 127, "" } };
+        const Wishes others = {};
+        Step step = { .wish = &wish,
+                      .setting = &row,
+                      .verdict = VERDICT_APPLIED,
+                      .written = true,
+                      .after = { .supported = true, .value = { VALUE_INT, 127, "" } } };
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+
+        step.before = (Reading){ .supported = true, .known = true, .value = { VALUE_INT, 128, "" } };
+        ck_assert_int_eq(drive_record_drift(r, &step, 1), 0); /* never visited */
+        ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
+        ck_assert_int_eq(drive_record_drift(r, &step, 2), 0); /* nobody knows how it was left */
+        step.after.known = true;
+        ck_assert_int_eq(drive_record_step(r, &step, 3), 0);
+        ck_assert_int_eq(drive_record_drift(r, &step, 4), 1);
+        ck_assert_str_eq(r->settings[0].drift_from, "127");
+        ck_assert_str_eq(r->settings[0].drift_to, "128");
+        step.before.value.number = 127;
+        ck_assert_int_eq(drive_record_drift(r, &step, 5), 0);
+        step.before = (Reading){ .supported = true };
+        ck_assert_int_eq(drive_record_drift(r, &step, 6), 0);
+        step.setting = NULL;
+        ck_assert_int_eq(drive_record_drift(r, &step, 7), 0);
+        ck_assert_uint_eq(r->settings[0].drift_when, 4);
+
+        drive_record_drop_unwanted(r, &others);
+        ck_assert_uint_eq(r->n_settings, 0);
+}
+END_TEST
+
+/* Only numbers are remembered. */
+START_TEST(test_memories) {
+        Wish wishes[] = { { .name = "a", .value = { .type = VALUE_INT } },
+                          { .name = "b", .value = { .type = VALUE_NAME } },
+                          { .name = "c", .value = { .type = VALUE_STRIPES } },
+                          { .name = "never seen" } };
+        const Wishes w = { wishes, ELEMENTSOF(wishes) };
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+        _cleanup_free_ Memory *memories = NULL;
+
+        for (size_t i = 0; i < 3; i++) {
+                SettingRecord *s;
+
+                ck_assert_int_eq(drive_record_add(r, wishes[i].name, &s), 0);
+                s->sent = true;
+        }
+        ck_assert_int_eq(drive_record_memories(r, &w, &memories), 0);
+        for (size_t i = 0; i < w.n_items; i++)
+                ck_assert_int_eq(memories[i].sent, i == 0);
+}
+END_TEST
+
+/* Whoever reads one of the daemon's files does not trust it. */
+static const struct {
+        const char *make; /* a command */
+        int r;
+        bool by_root;
+} files[] = {
+        { "printf 'ten bytes!' >f", 0, false },
+        { ": >f", 0, false },
+        { "printf 'eleven byte' >f", -EBADMSG, false },
+        { "true", -ENOENT, false },
+        { "mkdir f", -EBADMSG, false },
+        { "mkfifo f", -EBADMSG, false },
+        { "printf x >g; ln -s g f", -ELOOP, false },
+        { "printf x >f; chown 65534 f", -EBADMSG, true },
+};
+
+START_TEST(test_file) {
+        char dir[] = "/tmp/drivekeep-test-XXXXXX", command[128];
+        _cleanup_free_ char *text = NULL;
+        size_t size = 0;
+        int fd;
+
+        if (files[_i].by_root && geteuid() != 0)
+                return;
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        ck_assert_int_ge(fd, 0);
+        (void) snprintf(command, sizeof command, "cd %s && { %s; }", dir, files[_i].make);
+        ck_assert_int_eq(system(command), 0);
+
+        ck_assert_msg(record_file_read(fd, "f", 10, &text, &size) == files[_i].r, "%s", files[_i].make);
+        ck_assert_int_eq(text != NULL, files[_i].r == 0);
+        ck_assert(size == 0 || (size == 10 && memcmp(text, "ten bytes!", 10) == 0));
+        (void) close(fd);
+        (void) snprintf(command, sizeof command, "rm -r %s", dir);
+        ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+/* It says that it is empty, and is not: as one that grows while it is read. */
+START_TEST(test_file_grows) {
+        char *text = NULL;
+        size_t size;
+
+        ck_assert_int_eq(record_file_read(AT_FDCWD, "/proc/self/maps", 10, &text, &size), -EBADMSG);
+        ck_assert_ptr_null(text);
+}
+END_TEST
+
+START_TEST(test_verdicts) {
+        for (Verdict v = 0; v < _VERDICT_MAX; v++) {
+                ck_assert_int_eq(verdict_from_string(verdict_to_string(v)), v);
+                ck_assert_ptr_nonnull(verdict_describe(v));
+        }
+        ck_assert_int_eq(verdict_from_string("fine"), _VERDICT_INVALID);
+        ck_assert(verdict_is_wanted(VERDICT_APPLIED) && !verdict_is_wanted(VERDICT_IGNORED));
+
+        for (int i = 0; i < 2; i++) {
+                const Verdict none = i == 0 ? _VERDICT_INVALID : _VERDICT_MAX;
+
+                ck_assert_ptr_null(verdict_to_string(none));
+                ck_assert_ptr_null(verdict_describe(none));
+                ck_assert(!verdict_is_wanted(none));
+        }
+}
+END_TEST
+
 START_TEST(test_states) {
         for (DriveState s = 0; s < _DRIVE_STATE_MAX; s++)
                 ck_assert_int_eq(drive_state_from_string(drive_state_to_string(s)), s);
@@ -265,11 +609,24 @@ int main(void) {
         tcase_add_test(t, test_round_trip_sparse);
         tcase_add_test(t, test_add_and_find);
         tcase_add_test(t, test_serialize_too_big);
+        tcase_add_test(t, test_settled);
         tcase_add_loop_test(t, test_bad, 0, ELEMENTSOF(bad));
         tcase_add_test(t, test_bad_bytes);
         tcase_add_test(t, test_unknown_keys_are_skipped);
         tcase_add_test(t, test_truncated);
         tcase_add_loop_test(t, test_mutated, 0, 20);
+        tcase_add_test(t, test_in_use);
+        tcase_add_test(t, test_deaf);
+        tcase_add_loop_test(t, test_continues, 0, ELEMENTSOF(attaches));
+        tcase_add_test(t, test_continues_behind_a_bridge);
+        tcase_add_test(t, test_reveal);
+        tcase_add_loop_test(t, test_remember, 0, ELEMENTSOF(visits));
+        tcase_add_test(t, test_failed_step);
+        tcase_add_test(t, test_drift);
+        tcase_add_test(t, test_memories);
+        tcase_add_loop_test(t, test_file, 0, ELEMENTSOF(files));
+        tcase_add_test(t, test_file_grows);
+        tcase_add_test(t, test_verdicts);
         tcase_add_test(t, test_states);
         suite_add_tcase(s, t);
 

@@ -114,15 +114,18 @@ static const struct {
         { "drives = ({ match = {}; apm = 400 });", "drives = ({ match = {}; apm = 300 });", true },
         { "drives = ({ match = {}; scheduler = \"none\" });",
           "drives = ({ match = {}; scheduler = \"bfq\" });", false },
+        { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; allow_dangerous = true; apm = 1 });", false },
+        { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; permanent = true; apm = 1 });", false },
+        { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; wake = true; apm = 1 });", false },
 };
 /* clang-format on */
 
-static void assert_wishes(const Config *c, bool on_battery, const char *expected) {
+static void assert_wishes(const Config *c, const Drive *d, bool on_battery, const char *expected) {
         _cleanup_(wishes_done) Wishes w = {};
         char text[256] = "", buf[VALUE_TEXT_MAX];
         size_t used = 0;
 
-        ck_assert_int_eq(config_resolve(c, &drive, on_battery, &w), 0);
+        ck_assert_int_eq(config_resolve(c, d, on_battery, &w), 0);
         for (size_t i = 0; i < w.n_items; i++) {
                 const Wish *x = &w.items[i];
                 const ValueRange *range = &setting_find(&fake_table, x->name)->range;
@@ -140,8 +143,29 @@ static void assert_wishes(const Config *c, bool on_battery, const char *expected
 START_TEST(test_resolve) {
         _cleanup_(config_freep) Config *c = parse(cases[_i].text, strlen(cases[_i].text));
 
-        assert_wishes(c, false, cases[_i].wishes);
-        assert_wishes(c, true, cases[_i].on_battery ?: cases[_i].wishes);
+        assert_wishes(c, &drive, false, cases[_i].wishes);
+        assert_wishes(c, &drive, true, cases[_i].on_battery ?: cases[_i].wishes);
+}
+END_TEST
+
+/* Rules for all drives mean disks, and the one setting of optical drives means those; a rule by name is a rule. */
+static const struct {
+        const char *text, *disk, *optical;
+} kinds[] = {
+        { "drives = ({ match = {}; apm = 1; cd_speed = 8 });", "apm=1@1", "cd_speed=8@1" },
+        { "drives = ({ match = { transport = \"sata\" }; apm = 1; on_battery = { cd_speed = 8 } });", "apm=1@1", "" },
+        { "drives = ({ match = \"/dev/sda\"; apm = 1; cd_speed = 8 });", "apm=1@1 cd_speed=8@1",
+          "apm=1@1 cd_speed=8@1" },
+        { "drives = ({ match = {}; cd_speed = 300 });", "", "cd_speed=!@1" },
+};
+
+START_TEST(test_optical) {
+        _cleanup_(config_freep) Config *c = parse(kinds[_i].text, strlen(kinds[_i].text));
+        Drive optical = drive;
+
+        optical.optical = true;
+        assert_wishes(c, &drive, false, kinds[_i].disk);
+        assert_wishes(c, &optical, false, kinds[_i].optical);
 }
 END_TEST
 
@@ -176,6 +200,20 @@ START_TEST(test_uses_battery) {
         _cleanup_(config_freep) Config *c = parse(uses[_i].text, strlen(uses[_i].text));
 
         ck_assert_int_eq(config_uses_battery(c), uses[_i].uses_battery);
+}
+END_TEST
+
+START_TEST(test_asks_property) {
+        static const char text[] =
+                        "drives = ({ match = { model = \"X\" }; apm = 1 },"
+                        "{ match = { transport = \"sata\"; ID_BUS = \"ata\"; ID_PATH = [ \"a\", \"b\" ] }; apm = 2 });";
+        _cleanup_(config_freep) Config *c = parse(text, strlen(text));
+
+        ck_assert(config_asks_property(c, "ID_BUS"));
+        ck_assert(config_asks_property(c, "ID_PATH"));
+        ck_assert(!config_asks_property(c, "ID_MODEL"));
+        ck_assert(!config_asks_property(c, "model"));
+        ck_assert(!config_asks_property(c, ""));
 }
 END_TEST
 
@@ -272,9 +310,12 @@ END_TEST
 int main(void) {
         Suite *suite = suite_create("resolve");
         TCase *tc = tcase_create("resolve");
+        tcase_set_timeout(tc, 60);
 
         tcase_add_loop_test(tc, test_resolve, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(tc, test_optical, 0, ELEMENTSOF(kinds));
         tcase_add_loop_test(tc, test_equal, 0, ELEMENTSOF(pairs));
+        tcase_add_test(tc, test_asks_property);
         tcase_add_loop_test(tc, test_uses_battery, 0, ELEMENTSOF(uses));
         tcase_add_loop_test(tc, test_slips, 0, 4);
         tcase_add_loop_test(tc, test_battery_slips, 0, 4);

@@ -84,6 +84,54 @@ START_TEST(test_find) {
 }
 END_TEST
 
+/* Only what is wanted, and not off, excludes; but a part of the same state excludes in any case. */
+START_TEST(test_excludes) {
+        static const Setting sw = { .range = { .type = VALUE_BOOL } }, part = { .flags = SETTING_SAME },
+                             level = { .range = { .type = VALUE_INT, .has_off = true, .off = 255 } },
+                             number = { .range = { .type = VALUE_INT } }, name = { .range = { .type = VALUE_NAME } },
+                             inert = { .range = { .type = VALUE_NAME }, .inert = "auto" };
+        static const struct {
+                const Setting *s;
+                Value v;
+                bool active;
+        } values[] = {
+                { &sw, { VALUE_BOOL, 1, "" }, true },       { &sw, { VALUE_BOOL, 0, "" }, false },
+                { &level, { VALUE_INT, 254, "" }, true },   { &level, { VALUE_INT, 255, "" }, false },
+                { &number, { VALUE_INT, 0, "" }, true },    { &name, { VALUE_NAME, 0, "off" }, false },
+                { &name, { VALUE_NAME, 0, "auto" }, true }, { &inert, { VALUE_NAME, 0, "auto" }, false },
+                { &inert, { VALUE_NAME, 0, "off" }, true },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(values); i++) {
+                ck_assert_msg(setting_is_active(values[i].s, &values[i].v) == values[i].active, "%zu", i);
+                for (size_t k = 0; k < ELEMENTSOF(values); k++) {
+                        ck_assert_int_eq(setting_excludes(values[i].s, &values[i].v, values[k].s, &values[k].v),
+                                         values[i].active && values[k].active);
+                        ck_assert(setting_excludes(&part, &values[i].v, values[k].s, &values[k].v));
+                }
+        }
+}
+END_TEST
+
+/* It is the state that counts, by whatever name it is asked for; and only the one that the row names. */
+START_TEST(test_rules_out) {
+        static const Setting timer = { .name = "standby_z",
+                                       .range = { .type = VALUE_INT },
+                                       .excludes = "spindown_time" },
+                             spindown = { .name = "spindown_time", .range = { .type = VALUE_INT } },
+                             alias = { .name = "force_spindown_time",
+                                       .range = { .type = VALUE_INT },
+                                       .alias_of = "spindown_time" },
+                             apm = { .name = "apm", .range = { .type = VALUE_INT } };
+        static const Value v = { VALUE_INT, 1, "" };
+
+        ck_assert(setting_rules_out(&timer, &v, &spindown, &v));
+        ck_assert(setting_rules_out(&timer, &v, &alias, &v));
+        ck_assert(!setting_rules_out(&timer, &v, &apm, &v));
+        ck_assert(!setting_rules_out(&spindown, &v, &timer, &v));
+}
+END_TEST
+
 START_TEST(test_backend_words) {
         for (Backend b = 0; b < _BACKEND_MAX; b++)
                 ck_assert_ptr_nonnull(backend_to_string(b));
@@ -99,6 +147,8 @@ int main(void) {
         tcase_add_test(tc, test_nearest_long);
         tcase_add_loop_test(tc, test_for_backends, 0, ELEMENTSOF(for_backends));
         tcase_add_test(tc, test_find);
+        tcase_add_test(tc, test_excludes);
+        tcase_add_test(tc, test_rules_out);
         tcase_add_test(tc, test_backend_words);
         suite_add_tcase(suite, tc);
 

@@ -133,6 +133,53 @@ START_TEST(test_held) {
 }
 END_TEST
 
+START_TEST(test_hangs_on) {
+        char dir[] = "/tmp/drivekeep-test-XXXXXX", command[512], disk[128], controller[128];
+
+        ck_assert(stack_hangs_on("/sys/devices/a/0:0:0:0/block/sda", "/sys/devices/a/0:0:0:0"));
+        ck_assert(!stack_hangs_on("/sys/devices/a/0:0:0:0/block/sda", "/sys/devices/a/0:0:0:1"));
+        ck_assert(!stack_hangs_on("/sys/devices/a/0:0:0:01/block/sda", "/sys/devices/a/0:0:0:0"));
+        ck_assert(stack_hangs_on("/sys/devices/p/nvme/nvme0/nvme0n1", "/sys/devices/p/nvme/nvme0"));
+        ck_assert(!stack_hangs_on("/sys/devices/p/nvme/nvme0/nvme0n1", "/sys/devices/p/nvme/nvme1"));
+
+        /* Multipath. */
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        (void) snprintf(command, sizeof command,
+                        "cd %s && mkdir -p pci/nvme/nvme0 pci/nvme/nvme1 subsystem/nvme0n1 && "
+                        "ln -s ../pci/nvme/nvme0 subsystem/nvme0",
+                        dir);
+        ck_assert_int_eq(system(command), 0);
+        (void) snprintf(disk, sizeof disk, "%s/subsystem/nvme0n1", dir);
+        (void) snprintf(controller, sizeof controller, "%s/pci/nvme/nvme0", dir);
+        ck_assert(stack_hangs_on(disk, controller));
+        (void) snprintf(controller, sizeof controller, "%s/pci/nvme/nvme1", dir);
+        ck_assert(!stack_hangs_on(disk, controller));
+
+        (void) snprintf(command, sizeof command, "rm -r %s", dir);
+        ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+static const struct {
+        const char *path, *host;
+} hosts[] = {
+        { "/sys/devices/pci0/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda", "host0" },
+        { "/sys/devices/platform/host1x@50000000/usb2/2-1/2-1:1.0/host12/target12:0:0/12:0:0:0/block/sdb", "host12" },
+        { "/sys/devices/host3/session1/host14/target14:0:0/14:0:0:1/block/sdc", "host14" },
+        { "/sys/devices/pci0/0000:00:04.0/nvme/nvme0/nvme0n1", NULL },
+        { "/sys/devices/platform/hostess/block/vda", NULL },
+        { "/sys/devices/platform/host7", NULL },
+};
+
+START_TEST(test_scsi_host) {
+        const char *host = NULL;
+        size_t n = stack_scsi_host(hosts[_i].path, &host);
+
+        ck_assert_uint_eq(n, hosts[_i].host ? strlen(hosts[_i].host) : 0);
+        ck_assert(n == 0 || strncmp(host, hosts[_i].host, n) == 0);
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("stack");
         TCase *t = tcase_create("stack");
@@ -140,6 +187,8 @@ int main(void) {
         tcase_add_unchecked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_stack, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_held);
+        tcase_add_test(t, test_hangs_on);
+        tcase_add_loop_test(t, test_scsi_host, 0, ELEMENTSOF(hosts));
         suite_add_tcase(suite, t);
 
         return suite_run(suite);

@@ -22,6 +22,9 @@ static const struct {
         { "\xe2\x80\xaegnp.exe",       "\\xe2\\x80\\xaegnp.exe"       }, /* right to left */
         { "\xe2\x81\xa9\xe2\x81\xaa",  "\\xe2\\x81\\xa9\xe2\x81\xaa"  }, /* the last of them, and its neighbour */
         { "dev-by\\x2dlabel.device",   "dev-by\\x2dlabel.device"      }, /* a backslash stays … */
+        { "\xe2\x80\xa7\xe2\x80\xaf",  "\xe2\x80\xa7\xe2\x80\xaf"  }, /* neighbours of the first of them … */
+        { "\xe2\x81\xa5\xe2\x82\xa6",  "\xe2\x81\xa5\xe2\x82\xa6"  }, /* … and of the second */
+        { "\xc3\x9b \xc2\xa0",        "\xc3\x9b \xc2\xa0"        }, /* no control characters */
 };
 /* clang-format on */
 

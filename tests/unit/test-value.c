@@ -22,6 +22,15 @@ static const ValueRange kib      = { .type = VALUE_SIZE, .min = 4096, .max = 1 <
 static const ValueRange sectors  = { .type = VALUE_SIZE, .min = 0, .max = 1 << 20, .unit = 512, .step = 1024 };
 static const ValueRange standby  = { .type = VALUE_STANDBY_TIMER };
 static const ValueRange word     = { .type = VALUE_NAME };
+static const ValueWord latencies[] = { { "default", -1 }, {} };
+static const ValueRange latency  = { .type = VALUE_MICROSECONDS, .min = 1, .max = 1000000, .unit = 1,
+                                     .has_off = true, .off = 0, .words = latencies };
+static const ValueWord policies[] = { { "min_power", 0 }, { "write back", 0 }, { "on", 0 }, {} };
+static const ValueRange policy   = { .type = VALUE_NAME, .words = policies };
+static const ValueRange either   = { .type = VALUE_NAME, .words = policies, .yes_is = "this or that" };
+static const ValueRange celsius  = { .type = VALUE_CELSIUS, .min = 0, .max = 120, .has_off = true, .off = -273 };
+static const ValueRange stripes  = { .type = VALUE_SIZE, .max = 1 << 30, .unit = 1024, .stripes = true };
+static const ValueRange anything = { .type = VALUE_ANY };
 
 static const struct {
         const ValueRange *range;
@@ -39,12 +48,17 @@ static const struct {
         { &boolean,  "0",               0,       0,       "off"         },
         { &boolean,  "1",               0,       1,       "on"          },
         { &boolean,  "2",               -ERANGE, 0,       NULL          },
+        { &boolean,  "+1",              0,       1,       "on"          },
+        { &boolean,  "-0",              0,       0,       "off"         },
         { &boolean,  "maybe",           -EINVAL, 0,       NULL          },
         { &boolean,  "",                -EINVAL, 0,       NULL          },
         { &boolean,  "on ",             -EINVAL, 0,       NULL          },
 
         { &apm,      "127",             0,       127,     "127"         },
         { &apm,      "0x80",            0,       128,     "128"         },
+        { &apm,      "0X80",            0,       128,     "128"         },
+        { &apm,      "+127",            0,       127,     "127"         },
+        { &apm,      "0x",              -EINVAL, 0,       NULL          },
         { &apm,      "010",             0,       10,      "10"          }, /* never octal */
         { &apm,      "off",             0,       255,     "off"         },
         { &apm,      "No",              0,       255,     "off"         },
@@ -153,6 +167,29 @@ static const struct {
         { &standby,  "256",             -ERANGE, 0,       NULL          },
         { &standby,  "1.5",             -ENOMSG, 0,       NULL          },
         { &standby,  "soon",            -EINVAL, 0,       NULL          },
+
+        { &latency,  "75ms",            0,       75000,   "75 ms"       },
+        { &latency,  "250us",           0,       250,     "250 µs"      },
+        { &latency,  "250 µs",          0,       250,     "250 µs"      },
+        { &latency,  "2000",            0,       2000,    "2 ms"        },
+        { &latency,  "1s",              0,       1000000, "1 s"         },
+        { &latency,  "2s",              -ERANGE, 0,       NULL          },
+        { &latency,  "0.5us",           1,       1,       "1 µs"        },
+        { &latency,  "off",             0,       0,       "off"         },
+        { &latency,  "Default",         0,       -1,      "default"     },
+        { &latency,  "-1",              0,       -1,      "default"     },
+        { &latency,  "-2",              -ERANGE, 0,       NULL          },
+        { &latency,  "2 µ",             -EINVAL, 0,       NULL          },
+        { &latency,  "2 min",           -ERANGE, 0,       NULL          },
+
+        { &celsius,  "70",              0,       70,      "70 °C"       },
+        { &celsius,  "70C",             0,       70,      "70 °C"       },
+        { &celsius,  "70 °C",           0,       70,      "70 °C"       },
+        { &celsius,  "off",             0,       -273,    "off"         },
+        { &celsius,  "-1",              -ERANGE, 0,       NULL          },
+        { &celsius,  "343K",            -EINVAL, 0,       NULL          },
+        { &celsius,  "hot",             -EINVAL, 0,       NULL          },
+        { &celsius,  "99999999999999999999", -ERANGE, 0,  NULL          },
 };
 
 static const struct {
@@ -197,6 +234,39 @@ static const struct {
         { &standby,  255,       0,       255    },
         { &standby,  -1,        -ERANGE, 0      },
         { &word,     1,         -EINVAL, 0      },
+        { &latency,  -1,        0,       -1     },
+        { &latency,  2000,      0,       2000   },
+        { &celsius,  70,        0,       70     },
+        { &anything, 70,        0,       0      },
+        { &policy,   0,         -EINVAL, 0      },
+};
+
+/* Names of a closed set: the row's own spelling is kept. */
+static const struct {
+        const char *text, *name; /* NULL: no value */
+} words[] = {
+        { "min_power",  "min_power"  },
+        { "Write Back", "write back" },
+        { "ON",         "on"         },
+        { "max_power",  NULL         },
+        { "",           NULL         },
+};
+
+static const struct {
+        const char *text;
+        int r;
+        int64_t number;
+        const char *formatted;
+} stripe_counts[] = {
+        { "2 stripes",    0,       2, "2 stripes" },
+        { "1 stripe",     0,       1, "1 stripe"  },
+        { "3Stripes",     0,       3, "3 stripes" },
+        { "0 stripes",    -ERANGE, 0, NULL        },
+        { "1025 stripes", -ERANGE, 0, NULL        },
+        { "99999999999999999999 stripes", -ERANGE, 0, NULL },
+        { "stripes",      -EINVAL, 0, NULL        },
+        { "-2 stripes",   -EINVAL, 0, NULL        },
+        { "2 stripeses",  -EINVAL, 0, NULL        },
 };
 
 static const struct {
@@ -214,6 +284,13 @@ static const struct {
         { &standby,  true,  -EINVAL, 0   },
         { &recovery, false, 0,       0   },
         { &word,     false, -EINVAL, 0   },
+        { &policy,   true,  0,       0   },
+        { &policy,   false, -EINVAL, 0   },
+        { &either,   true,  -ENOTUNIQ, 0 },
+        { &either,   false, -ENOTUNIQ, 0 },
+        { &anything, true,  0,       0   },
+        { &latency,  false, 0,       0   },
+        { &latency,  true,  -EINVAL, 0   },
 };
 
 static const struct {
@@ -228,6 +305,11 @@ static const struct {
         { &kib,      "4…1024 without a unit, 4 KiB…1 MiB"               },
         { &sectors,  "0…2048 without a unit, 0 B…1 MiB"                 },
         { &word,     "a word of the kernel's, of at most 39 characters" },
+        { &latency,  "1 µs…1 s, or off, or default" },
+        { &policy,   "min_power, write back, or on" },
+        { &celsius,  "0 °C…120 °C, or off" },
+        { &stripes,  "0…1048576 without a unit, 0 B…1 GiB, a number of stripes" },
+        { &anything, "anything; it has no effect" },
 };
 /* clang-format on */
 
@@ -267,6 +349,42 @@ START_TEST(test_name) {
         ck_assert_int_eq(value_parse(&word, names[_i].text, &v), names[_i].r);
         if (names[_i].r == 0)
                 ck_assert_str_eq(value_format(&word, &v, buf), names[_i].text);
+}
+END_TEST
+
+START_TEST(test_words) {
+        char buf[VALUE_TEXT_MAX];
+        Value v;
+
+        ck_assert_int_eq(value_parse(&policy, words[_i].text, &v), words[_i].name ? 0 : -EINVAL);
+        if (words[_i].name)
+                ck_assert_str_eq(value_format(&policy, &v, buf), words[_i].name);
+}
+END_TEST
+
+START_TEST(test_stripes) {
+        char buf[VALUE_TEXT_MAX];
+        Value v;
+
+        ck_assert_int_eq(value_parse(&stripes, stripe_counts[_i].text, &v), stripe_counts[_i].r);
+        if (stripe_counts[_i].r < 0)
+                return;
+        ck_assert_int_eq(v.type, VALUE_STRIPES);
+        ck_assert_int_eq(v.number, stripe_counts[_i].number);
+        ck_assert_str_eq(value_format(&stripes, &v, buf), stripe_counts[_i].formatted);
+}
+END_TEST
+
+/* It may be a password. */
+START_TEST(test_anything_is_not_kept) {
+        static const Value nothing = { .type = VALUE_ANY };
+        char buf[VALUE_TEXT_MAX];
+        Value v;
+
+        memset(&v, 0xFF, sizeof v);
+        ck_assert_int_eq(value_parse(&anything, "secret", &v), 0);
+        ck_assert_mem_eq(&v, &nothing, sizeof v);
+        ck_assert_str_eq(value_format(&anything, &v, buf), "(not kept)");
 }
 END_TEST
 
@@ -344,6 +462,9 @@ int main(void) {
         tcase_add_loop_test(tc, test_text, 0, ELEMENTSOF(texts));
         tcase_add_loop_test(tc, test_round_trip, 0, ELEMENTSOF(texts));
         tcase_add_loop_test(tc, test_name, 0, ELEMENTSOF(names));
+        tcase_add_loop_test(tc, test_words, 0, ELEMENTSOF(words));
+        tcase_add_loop_test(tc, test_stripes, 0, ELEMENTSOF(stripe_counts));
+        tcase_add_test(tc, test_anything_is_not_kept);
         tcase_add_loop_test(tc, test_integer, 0, ELEMENTSOF(integers));
         tcase_add_loop_test(tc, test_boolean, 0, ELEMENTSOF(booleans));
         tcase_add_loop_test(tc, test_range, 0, ELEMENTSOF(ranges));

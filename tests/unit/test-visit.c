@@ -31,6 +31,7 @@ typedef struct Case {
         size_t n_rows;
         const Memory *memories;
         unsigned gate_closes_at;
+        bool rotational, active, wake, no_wake, look;
 } Case;
 
 static Image cold, apm127, apm100, lookahead_on, all_set, acoustic128, unmarked;
@@ -119,6 +120,27 @@ static const Row timer_only[] = {
         { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e3 00", .sense = GOOD },
 };
 
+/* A bridge that hands no registers back: whether the drive sleeps is not known. */
+#define POWER_UNKNOWN_ROW { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00" }
+static const Row unclear[] = { POWER_UNKNOWN_ROW };
+static const Row unclear_active[] = {
+        POWER_UNKNOWN_ROW, ID, .data = &cold, .data_len = 512 }, { .cdb = FEATURE("05", "7f"), .sense = GOOD },
+        ID, .data = &apm127, .data_len = 512 },
+};
+static const Row nv_cache_spun_down[] = { POWER("40") };
+
+/* The file allows to wake it: a timer is set without waking it all the same. */
+static const Row woken[] = {
+        POWER("00"),
+        ID, .data = &cold, .data_len = 512 },
+        { .cdb = FEATURE("05", "7f"), .sense = GOOD },
+        { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e2 00", .sense = GOOD },
+        ID, .data = &apm127, .data_len = 512 },
+};
+static const Row woken_disable[] = { POWER("00"), { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e3 00", .sense = GOOD } };
+
+static const Row looked_at[] = { POWER("ff"), ID, .data = &apm100, .data_len = 512 } };
+
 #define ROWS(r) .rows = (r), .n_rows = ELEMENTSOF(r)
 static const Case cases[] = {
         { "nothing is asked for, nothing is sent", { {} } },
@@ -145,6 +167,21 @@ static const Case cases[] = {
         { "silent: asked once, not once per setting", { { "apm", 127, VERDICT_FAILED }, { "lookahead", 1, VERDICT_FAILED } }, ROWS(silent) },
         { "a check begins between two settings", { { "lookahead", 1, VERDICT_DEFERRED }, { "apm", 127, VERDICT_DEFERRED } },
           ROWS(fsck_comes), .gate_closes_at = 4 },
+        { "not known whether it sleeps, and not in use: not even the timer, which might spin it up or down",
+          { { "apm", 127, VERDICT_DEFERRED }, { "spindown_time", 120, VERDICT_DEFERRED } }, ROWS(unclear), .rotational = true },
+        { "not known whether it sleeps, but in use", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active), .rotational = true,
+          .active = true },
+        { "nothing to spin up", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active) },
+        { "not known whether it sleeps, but it may be woken", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active),
+          .rotational = true, .wake = true },
+        { "spun down behind its flash cache", { { "apm", 127, VERDICT_DEFERRED } }, ROWS(nv_cache_spun_down) },
+        { "asleep, and may be woken", { { "apm", 127, VERDICT_APPLIED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } },
+          ROWS(woken), .wake = true },
+        { "asleep, and may be woken: the timer is disabled", { { "spindown_time", 0, VERDICT_UNVERIFIABLE } }, ROWS(woken_disable),
+          .wake = true },
+        { "asleep, and may be woken, but not by this visit", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable),
+          .wake = true, .no_wake = true },
+        { "only looked at", { { "apm", 100, VERDICT_UNCHANGED }, { "lookahead", 1, VERDICT_DRIFTED } }, ROWS(looked_at), .look = true },
 };
 
 /* clang-format on */
@@ -160,9 +197,19 @@ static void visit_case(const Case *c, Drive *drive) {
         DeviceIO io = script_io(&script);
         Wish wishes[4] = {};
         Wishes w = { .items = wishes };
-        Visit v = { .drive = drive, .wishes = &w, .memories = c->memories, .settings = &all_settings, .io = &io };
+        Visit v = {
+                .drive = drive,
+                .wishes = &w,
+                .memories = c->memories,
+                .settings = &all_settings,
+                .io = &io,
+                .active = c->active,
+                .no_wake = c->no_wake,
+                .look = c->look,
+        };
         Plan p;
 
+        drive->rotational = c->rotational;
         for (; w.n_items < 4 && c->outcomes[w.n_items].name; w.n_items++) {
                 const Setting *s = setting_find(&all_settings, c->outcomes[w.n_items].name);
 
@@ -171,6 +218,7 @@ static void visit_case(const Case *c, Drive *drive) {
                         .value = { .type = s->range.type, .number = c->outcomes[w.n_items].wanted },
                         .file = "f",
                         .line = 1,
+                        .wake = c->wake,
                 };
         }
 
@@ -208,13 +256,13 @@ static const uint8_t with_cache[4096] = { [525] = 1 }, without_cache[4096] = { [
 
 static const Row nvme_off[] = {
         CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6, .result = 1 }, { .opcode = 0x09, .cdw10 = 6, .cdw11 = 0 },
-        CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6, .result = 0 },
+        { .opcode = 0x0A, .cdw10 = 6, .result = 0 },
 };
 static const Row nvme_same[] = { CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6, .result = 1 } };
 static const Row nvme_none[] = { CTRL(without_cache) };
 static const Row nvme_refused[] = {
         CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6, .result = 1 }, { .opcode = 0x09, .cdw10 = 6, .status = 0x410E },
-        CTRL(with_cache), { .opcode = 0x0A, .cdw10 = 6, .result = 1 },
+        { .opcode = 0x0A, .cdw10 = 6, .result = 1 },
 };
 static const Row nvme_gone[] = { { .opcode = 0x06, .cdw10 = 1, .error = -ENODEV } };
 
@@ -230,6 +278,84 @@ static const Case nvme_cases[] = {
 
 START_TEST(test_nvme) {
         visit_case(nvme_cases + _i, &nvme);
+}
+END_TEST
+
+/* A SAS drive is asked by REQUEST SENSE before anything else, and nothing more while it sleeps. */
+static int mode_read(Device *d _unused_, const Setting *s _unused_, Reading *ret) {
+        *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(true) };
+        return 0;
+}
+
+static int mode_write(Device *d _unused_, const Setting *s _unused_, const Value *v _unused_) {
+        ck_abort_msg("nothing is to be written");
+}
+
+static const Setting mode_settings[] = {
+        { .name = "page",
+          .backend = BACKEND_SCSI_MODE,
+          .range = { .type = VALUE_BOOL },
+          .read = mode_read,
+          .write = mode_write },
+        {},
+};
+
+static const uint8_t active_sense[18] = { 0x70, [7] = 10 }, attention_sense[18] = { 0x70, 0, 6, [7] = 10, [12] = 0x29 },
+                     stopped_sense[18] = { 0x70, 0, 2, [7] = 10, [12] = 0x04, [13] = 2 },
+                     idle_sense[8] = { 0x72, 0, 0x5E, 0x05 },
+                     standby_sense[18] = { 0x70, [7] = 10, [12] = 0x5E, [13] = 2 },
+                     standby_y_sense[8] = { 0x72, 0, 0x5E, 0x0A }, low_sense[8] = { 0x72, 0, 0x5E, 0x00 },
+                     no_sense[18] = {};
+
+/* clang-format off */
+#define REQUEST_SENSE { .cdb = "03 00 00 00 fc 00"
+static const Row sense_active[] = { REQUEST_SENSE, .data = active_sense, .data_len = 18 } };
+static const Row sense_attention[] = {
+        REQUEST_SENSE, .data = attention_sense, .data_len = 18 }, REQUEST_SENSE, .data = idle_sense, .data_len = 8 },
+};
+static const Row sense_standby[] = { REQUEST_SENSE, .data = standby_sense, .data_len = 18 } };
+static const Row sense_standby_y[] = { REQUEST_SENSE, .data = standby_y_sense, .data_len = 8 } };
+static const Row sense_low[] = { REQUEST_SENSE, .data = low_sense, .data_len = 8 } };
+static const Row sense_stopped[] = { REQUEST_SENSE, .data = stopped_sense, .data_len = 18 } };
+static const Row sense_none[] = { REQUEST_SENSE, .data = no_sense, .data_len = 18 } };
+
+static const struct {
+        const char *name;
+        const Row *rows;
+        size_t n_rows;
+        bool active;
+        Verdict verdict;
+} sas_cases[] = {
+        { "active", ROWS(sense_active), false, VERDICT_UNCHANGED },
+        { "a unit attention, then idle_b", ROWS(sense_attention), false, VERDICT_UNCHANGED },
+        { "standby_z", ROWS(sense_standby), true, VERDICT_DEFERRED },
+        { "standby_y", ROWS(sense_standby_y), false, VERDICT_DEFERRED },
+        { "some low power", ROWS(sense_low), false, VERDICT_DEFERRED },
+        { "stopped", ROWS(sense_stopped), true, VERDICT_DEFERRED },
+        { "no usable answer", ROWS(sense_none), false, VERDICT_DEFERRED },
+        { "no usable answer, but in use", ROWS(sense_none), true, VERDICT_UNCHANGED },
+};
+/* clang-format on */
+
+START_TEST(test_sas) {
+        static const SettingTable table = { .tables = { mode_settings } };
+        Drive sas = { .name = (char *) "sdb",
+                      .node = (char *) "/dev/sdb",
+                      .syspath = (char *) "/nonexistent",
+                      .transport = TRANSPORT_SAS,
+                      .rotational = true };
+        Script script = { .rows = sas_cases[_i].rows, .n_rows = sas_cases[_i].n_rows };
+        DeviceIO io = script_io(&script);
+        Wish wish = { .name = "page", .value = VALUE_BOOLEAN(true), .file = "f", .line = 1 };
+        Wishes w = { &wish, 1 };
+        Visit v = { .drive = &sas, .wishes = &w, .settings = &table, .io = &io, .active = sas_cases[_i].active };
+        Plan p;
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_msg(p.steps[0].verdict == sas_cases[_i].verdict, "%s: %s (%s)", sas_cases[_i].name,
+                      verdict_to_string(p.steps[0].verdict), p.steps[0].reason);
+        script_done(&script);
+        plan_done(&p);
 }
 END_TEST
 
@@ -301,6 +427,88 @@ START_TEST(test_sysfs) {
 }
 END_TEST
 
+/* A drive that goes at a step: that is the end of all others, and nothing more is sent or announced. */
+typedef struct Leaving {
+        const char *at_read, *at_write;
+        unsigned n_read, n_written, n_intended, n_ended;
+} Leaving;
+
+static Leaving leaving;
+
+static int leaving_read(Device *d, const Setting *s, Reading *ret) {
+        leaving.n_read++;
+        if (streq_ptr(leaving.at_read, s->name))
+                return device_fail(d, STEP_VANISHED, "the drive is gone");
+        *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(false) };
+        return 0;
+}
+
+static int leaving_write(Device *d, const Setting *s, const Value *v _unused_) {
+        leaving.n_written++;
+        return streq_ptr(leaving.at_write, s->name) ? device_fail(d, STEP_VANISHED, "the drive is gone") : 0;
+}
+
+static int leaving_intend(void *userdata _unused_, const Step *const *steps _unused_, size_t n) {
+        leaving.n_intended += n;
+        return 0;
+}
+
+static void leaving_ended(void *userdata _unused_, const Step *s) {
+        leaving.n_ended++;
+        ck_assert_int_eq(s->verdict, VERDICT_VANISHED);
+        ck_assert_str_eq(s->reason, "the drive is gone");
+}
+
+/* clang-format off */
+static const Setting leaving_rows[] = {
+        { .name = "first", .backend = BACKEND_NVME, .range = { .type = VALUE_BOOL }, .flags = SETTING_FIRST, .read = leaving_read, .write = leaving_write },
+        { .name = "a", .backend = BACKEND_NVME, .range = { .type = VALUE_BOOL }, .order = 1, .read = leaving_read, .write = leaving_write },
+        { .name = "b", .backend = BACKEND_NVME, .range = { .type = VALUE_BOOL }, .order = 2, .read = leaving_read, .write = leaving_write },
+        { .name = "c", .backend = BACKEND_BLOCK, .range = { .type = VALUE_BOOL }, .order = 3, .read = leaving_read, .write = leaving_write },
+        {},
+};
+/* clang-format on */
+
+static const struct {
+        Leaving leaving;
+        size_t skip; /* so many of the settings are not wanted */
+} leaving_cases[] = {
+        { { .at_read = "first", .n_read = 1 }, 0 },
+        { { .at_read = "b", .n_read = 2 }, 1 },
+        { { .at_write = "a", .n_read = 3, .n_written = 1, .n_intended = 3 }, 1 },
+        { { .at_write = "b", .n_read = 3, .n_written = 2, .n_intended = 3 }, 1 },
+};
+
+START_TEST(test_leaving) {
+        static const SettingTable table = { .tables = { leaving_rows } };
+        const Leaving *expected = &leaving_cases[_i].leaving;
+        Script script = {};
+        DeviceIO io = script_io(&script);
+        Wish wishes[4];
+        Wishes w = { wishes, 0 };
+        Visit v = {
+                .drive = &nvme,
+                .wishes = &w,
+                .settings = &table,
+                .io = &io,
+                .intend = leaving_intend,
+                .ended = leaving_ended,
+        };
+        Plan p;
+
+        for (const Setting *s = leaving_rows + leaving_cases[_i].skip; s->name; s++)
+                wishes[w.n_items++] = (Wish){ .name = s->name, .value = VALUE_BOOLEAN(true), .file = "f" };
+
+        leaving = (Leaving){ .at_read = expected->at_read, .at_write = expected->at_write };
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_uint_eq(leaving.n_ended, w.n_items);
+        ck_assert_uint_eq(leaving.n_read, expected->n_read);
+        ck_assert_uint_eq(leaving.n_written, expected->n_written);
+        ck_assert_uint_eq(leaving.n_intended, expected->n_intended);
+        plan_done(&p);
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("visit");
         TCase *t = tcase_create("visit");
@@ -317,6 +525,8 @@ int main(void) {
 
         tcase_add_loop_test(t, test_ata, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_nvme, 0, ELEMENTSOF(nvme_cases));
+        tcase_add_loop_test(t, test_sas, 0, ELEMENTSOF(sas_cases));
+        tcase_add_loop_test(t, test_leaving, 0, ELEMENTSOF(leaving_cases));
         tcase_add_test(t, test_sysfs);
         suite_add_tcase(suite, t);
 

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# fish completion for drivekeep(1). What there is to complete is read from the command's own help, so that it is never
+# out of step; drives and settings are listed by the command itself, which needs no root for that.
+
+function __drivekeep_help
+    LC_ALL=C ARGP_HELP_FMT= command drivekeep $argv --help 2>/dev/null
+end
+
+# The first words of a table's rows.
+function __drivekeep_rows
+    command drivekeep $argv 2>/dev/null | sed '1d; s/ .*//' | sort -u
+end
+
+# Is the word to complete this argument behind the verb, or a later one?
+function __drivekeep_argument
+    set -l given (string match -v -- '-*' (commandline -opc))
+    test (count $given) $argv[2] (math $argv[1] + 1)
+end
+
+# What completes an argument that the help text calls so.
+function __drivekeep_candidates
+    switch $argv[1]
+        case DRIVE
+            echo '(__drivekeep_rows list)'
+        case SETTING
+            echo '(__drivekeep_rows settings)'
+        case '*|*'
+            string replace --all '|' ' ' $argv[1]
+    end
+end
+
+complete -c drivekeep -f
+
+for line in (__drivekeep_help | sed -nE '/^ Commands:$/,/^$/s/^  ([a-z][a-z-]*) *(.*)/\1\t\2/p')
+    set -l verb (string split \t $line)
+    set -l seen "__fish_seen_subcommand_from $verb[1]"
+
+    complete -c drivekeep -n __fish_use_subcommand -a $verb[1] -d "$verb[2]"
+
+    for text in (__drivekeep_help $verb[1])
+        if set -l long (string match -r '^ {2,6}(?:-., )?--([a-z-]+)' -- $text)[2]
+            set -l short (string match -r '^  -([a-zA-Z]), ' -- $text)[2]
+            set -l kind (string match -r '^ {2,6}(?:-., )?--[a-z-]+=([^ ]+)' -- $text)[2]
+            set -l words -l $long
+            test -z "$short"; or set -a words -s $short
+            switch "$kind"
+                case ''
+                case FILE DIR
+                    set -a words -r -F
+                case '*'
+                    set -l candidates (__drivekeep_candidates $kind)
+                    set -a words -x
+                    test -z "$candidates"; or set -a words -a "$candidates"
+            end
+            complete -c drivekeep -n $seen $words -d (string replace -r '^ {2,6}(-., )?--[^ ]+ *' '' -- $text)
+        else if set -l usage (string match -r '^Usage: drivekeep [a-z-]+ \[OPTION\.\.\.\] ?(.*)' -- $text)
+            set -l n 0
+            for word in (string split -n ' ' -- $usage[2])
+                set n (math $n + 1)
+                set -l kind (string match -r '[A-Z]+' -- $word)
+                set -l here "$seen; and __drivekeep_argument $n "(string match -q '*...*' -- $word; and echo -ge; or echo -eq)
+                if test "$kind" = FILE
+                    complete -c drivekeep -n $here -F
+                else if set -l candidates (__drivekeep_candidates $kind)
+                    complete -c drivekeep -n $here -a "$candidates"
+                end
+            end
+        end
+    end
+end

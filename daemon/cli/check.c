@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep check`: all that is wrong with the files, as compilers say it, and what else on this machine would undo
+ * them. Applies nothing and needs no privileges. */
+
+#include <stdio.h>
+
+#include "config-check.h"
+#include "inventory.h"
+#include "json-add.h"
+#include "options.h"
+#include "rivals.h"
+#include "settings.h"
+#include "text.h"
+#include "verb.h"
+
+typedef struct CheckOptions {
+        Options common; /* options_parse()'s; first */
+        bool strict, verbose;
+        const char *root; /* of the file system in which other programs are looked for */
+} CheckOptions;
+
+enum {
+        OPTION_KEY_STRICT = 0x300,
+        OPTION_KEY_ROOT,
+};
+
+static const struct argp_option options[] = {
+        { "strict", OPTION_KEY_STRICT, NULL, 0, "Exit with 2 when there are warnings", 0 },
+        { "verbose", 'v', NULL, 0, "Name the drives that no rule is for", 0 },
+        { "root", OPTION_KEY_ROOT, "DIR", OPTION_HIDDEN, "Look below DIR for other programs (for testing)", 0 },
+        OPTION_JSON,
+        OPTION_CONFIG_ROOT,
+        OPTION_HELP,
+        {},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state) {
+        CheckOptions *o = state->input;
+
+        switch (key) {
+        case OPTION_KEY_STRICT:
+                o->strict = true;
+                return 0;
+        case OPTION_KEY_ROOT:
+                o->root = argument;
+                return 0;
+        case 'v':
+                o->verbose = true;
+                return 0;
+        default:
+                return options_parse(key, argument, state);
+        }
+}
+
+static const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "[FILE...]",
+        .doc = "Checks the configuration, or the FILEs in its place, and says all that is wrong with it."
+               "\vExits with 0 when nothing is in error, 1 when something is.",
+};
+
+static int load(const CheckOptions *o, Config *c) {
+        int r = 0;
+
+        if (!o->common.names)
+                r = config_load(c, &all_settings, options_roots(&o->common));
+        for (char *const *file = o->common.names; file && *file && r >= 0; file++)
+                r = config_load_file(c, &all_settings, *file);
+        if (r >= 0)
+                r = config_check(c, &all_settings);
+        return r;
+}
+
+static bool fits_any(const Block *b, const Inventory *inventory) {
+        for (size_t i = 0; i < inventory->n_drives; i++)
+                if (match_drive(&b->match, inventory->drives[i], NULL))
+                        return true;
+
+        return false;
+}
+
+static int check_drives(Config *c, const Inventory *inventory, bool verbose) {
+        int r = 0;
+
+        /* A build machine or a container says nothing about the rules. */
+        for (size_t i = 0; inventory->n_drives > 0 && i < c->n_blocks && r >= 0; i++) {
+                const Block *b = c->blocks + i;
+
+                /* The match of a broken block is not what was meant. */
+                if (!b->broken && !fits_any(b, inventory))
+                        r = complain(&c->complaints, COMPLAINT_NOTICE, b->file, b->line, b->column,
+                                     "no drive that is present fits this rule");
+        }
+
+        for (size_t i = 0; verbose && i < inventory->n_drives && r >= 0; i++) {
+                _cleanup_(wishes_done) Wishes w = {};
+                const Drive *d = inventory->drives[i];
+
+                r = config_resolve(c, d, false, &w);
+                if (r >= 0 && w.n_items == 0)
+                        r = complain(&c->complaints, COMPLAINT_NOTICE, d->node, 0, 0,
+                                     "no rule is for this drive (%s, serial %s), so it is left alone", strna(d->model),
+                                     strna(d->serial));
+        }
+
+        return r;
+}
+
+static int print_json(const Complaints *c) {
+        _cleanup_(json_putp) struct json_object *array = NULL;
+
+        array = json_object_new_array();
+        if (!array)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < c->n_items; i++) {
+                const Complaint *x = c->items + i;
+                const JsonText texts[] = {
+                        { "file", x->file },
+                        { "level", complaint_level_to_string(x->level) },
+                        { "sentence", x->sentence },
+                };
+                struct json_object *o;
+                int r;
+
+                r = json_object_of_texts(texts, ELEMENTSOF(texts), &o);
+                if (r < 0)
+                        return r;
+                r = json_append(array, o);
+                if (r >= 0)
+                        r = json_add_number(o, "line", x->line);
+                if (r >= 0)
+                        r = json_add_number(o, "column", x->column);
+                if (r < 0)
+                        return r;
+        }
+
+        return json_print(array);
+}
+
+static int print_text(const Config *c, size_t n_warnings) {
+        for (size_t i = 0; i < c->complaints.n_items; i++) {
+                _cleanup_free_ char *line = complaint_format(c->complaints.items + i);
+
+                if (!line)
+                        return -ENOMEM;
+                (void) puts(line);
+        }
+
+        /* Not among the lines that an editor jumps by. */
+        if (c->n_files == 0 && c->complaints.n_errors == 0)
+                fprintf(stderr, "There is no configuration, so nothing is ever written.\n");
+        else
+                fprintf(stderr, "%zu file%s, %zu rule%s: %zu error%s, %zu warning%s.\n", c->n_files,
+                        c->n_files == 1 ? "" : "s", c->n_blocks, c->n_blocks == 1 ? "" : "s", c->complaints.n_errors,
+                        c->complaints.n_errors == 1 ? "" : "s", n_warnings, n_warnings == 1 ? "" : "s");
+        return 0;
+}
+
+static int run(int argc, char *argv[]) {
+        CheckOptions o = { .common.takes_names = true, .root = "/" };
+        _cleanup_(inventory_done) Inventory inventory = {};
+        _cleanup_(config_freep) Config *c = NULL;
+        size_t n_warnings = 0;
+        int r;
+
+        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
+
+        r = config_new(&c);
+        if (r >= 0)
+                r = load(&o, c);
+        if (r < 0)
+                return r;
+
+        /* Where there is no udev (a build machine, a container) the files can be checked all the same. */
+        if (inventory_read(NULL, &inventory) >= 0)
+                r = check_drives(c, &inventory, o.verbose);
+        if (r >= 0)
+                r = rivals_check(o.root, c, &all_settings, inventory.drives, inventory.n_drives);
+        if (r >= 0)
+                r = complaints_sort(&c->complaints);
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; i < c->complaints.n_items; i++)
+                n_warnings += c->complaints.items[i].level == COMPLAINT_WARNING;
+
+        r = o.common.json ? print_json(&c->complaints) : print_text(c, n_warnings);
+        if (r < 0)
+                return r;
+
+        if (c->complaints.n_errors > 0)
+                return EXIT_BAD_INPUT;
+        return o.strict && n_warnings > 0 ? EXIT_NOT_WANTED : EXIT_WANTED;
+}
+
+const Verb verb_check = {
+        .name = "check",
+        .summary = "Say all that is wrong with the configuration",
+        .run = run,
+};

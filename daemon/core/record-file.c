@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "record-file.h"
+
+int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size) {
+        _cleanup_free_ char *text = NULL;
+        _cleanup_close_ int fd = -EBADF;
+        struct stat st;
+        size_t size = 0;
+
+        /* Non-blocking: a FIFO would make us wait for its writer. */
+        fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -errno;
+        if (!S_ISREG(st.st_mode) || st.st_size > (off_t) max || (st.st_uid != 0 && st.st_uid != geteuid()))
+                return -EBADMSG;
+
+        /* One byte more than there may be, so that a file that grew is seen to be too big. */
+        text = malloc(max + 1);
+        if (!text)
+                return -ENOMEM;
+
+        while (size <= max) {
+                ssize_t n = read(fd, text + size, max + 1 - size);
+
+                if (n < 0)
+                        return -errno;
+                if (n == 0)
+                        break;
+                size += (size_t) n;
+        }
+        if (size > max)
+                return -EBADMSG;
+
+        *ret = TAKE_PTR(text);
+        *ret_size = size;
+        return 0;
+}

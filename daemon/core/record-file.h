@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The files that the daemon writes for itself and for the command to read: whoever reads one does not trust it. */
+
+#include "macro.h"
+
+/* One file of that directory, whole, at most `max` bytes. A link is -ELOOP; a pipe or anything else that is no regular file, one
+ * that is larger, and one that is neither root's nor one's own are -EBADMSG. `ret` is no string: it has no NUL at its end. */
+int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "scope.h"
+
+Scope scope_of_reason(VisitReason reason, bool busy) {
+        switch (reason) {
+        case VISIT_REVALIDATION:
+                return SCOPE_KERNEL;
+        case VISIT_RECHECK:
+                return busy ? SCOPE_READABLE : SCOPE_KERNEL;
+        default:
+                return SCOPE_ALL;
+        }
+}
+
+/* Was the drive left with what the file asks for, or the nearest to it that it has? */
+static bool was_in_order(const DriveRecord *record, const char *name) {
+        const SettingRecord *s = drive_record_find(record, name);
+
+        return s && (verdict_is_wanted(s->verdict) || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED);
+}
+
+static bool scope_has(Scope scope, const Wish *wish, const Setting *setting, const DriveRecord *record) {
+        if (scope == SCOPE_ALL)
+                return true;
+
+        /* Whether a stand-in is needed only a visit to both can tell. */
+        if (!setting || setting->unless || wish->withheld || !was_in_order(record, wish->name))
+                return false;
+
+        return scope == SCOPE_KERNEL ? setting->flags & SETTING_KERNEL : !(setting->flags & SETTING_UNREADABLE);
+}
+
+int scope_select(Scope scope, const Wishes *w, const SettingTable *t, unsigned backends, const DriveRecord *record,
+                 Wishes *ret) {
+        Wish *items;
+        size_t n = 0;
+
+        items = calloc(MAX(w->n_items, 1U), sizeof *items);
+        if (!items)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < w->n_items; i++)
+                if (scope_has(scope, w->items + i, setting_for_backends(t, w->items[i].name, backends), record))
+                        items[n++] = w->items[i];
+
+        *ret = (Wishes){ .items = items, .n_items = n };
+        return 0;
+}
+
+void scope_done(Wishes *selected) {
+        free(selected->items);
+        *selected = (Wishes){};
+}

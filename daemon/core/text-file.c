@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "text-file.h"
+
+#define TOO_LARGE "the file is larger than 1 MiB, it is ignored"
+
+/* A file that others can write would let them write to drives. One's own is one's own business (drivekeep check). */
+static bool is_writable_by_others(const struct stat *st) {
+        if (geteuid() != 0 && st->st_uid == geteuid())
+                return false;
+
+        return (st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && st->st_gid != 0) ||
+               (geteuid() == 0 && st->st_uid != 0);
+}
+
+/* Why the file cannot be one of ours; NULL when it can. */
+static const char *file_objection(const struct stat *st) {
+        if (S_ISDIR(st->st_mode))
+                return "this is a directory, not a file";
+        if (S_ISFIFO(st->st_mode))
+                return "this is a pipe, not a file";
+        if (!S_ISREG(st->st_mode))
+                return "this is no regular file";
+        if (st->st_size > TEXT_FILE_MAX)
+                return TOO_LARGE;
+        if (is_writable_by_others(st))
+                return "the file can be written by others, it is ignored; chown root and chmod go-w make it safe";
+
+        return NULL;
+}
+
+int text_directory_is_safe(const char *path) {
+        struct stat st;
+
+        if (stat(path, &st) < 0)
+                return errno == ENOENT || errno == ENOTDIR ? 1 : -errno;
+
+        return !is_writable_by_others(&st);
+}
+
+int text_descriptor_read(int fd, char **ret_text, size_t *ret_size, const char **ret_objection) {
+        _cleanup_free_ char *text = NULL;
+        size_t size = 0;
+
+        /* One byte more than may be, since a file can grow while it is read; and one for the NUL. */
+        text = malloc(TEXT_FILE_MAX + 2);
+        if (!text)
+                return -ENOMEM;
+
+        while (size < TEXT_FILE_MAX + 1) {
+                ssize_t n = read(fd, text + size, TEXT_FILE_MAX + 1 - size);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return -errno;
+                if (n == 0)
+                        break;
+                size += n;
+        }
+
+        if (size > TEXT_FILE_MAX) {
+                *ret_objection = TOO_LARGE;
+                return 1;
+        }
+
+        text[size] = '\0';
+        *ret_text = TAKE_PTR(text);
+        *ret_size = size;
+        return 0;
+}
+
+int text_file_read(const char *path, char **ret_text, size_t *ret_size, const char **ret_objection) {
+        _cleanup_close_ int fd = -EBADF;
+        const char *objection;
+        struct stat st;
+
+        /* Non-blocking: a FIFO would make us wait for its writer. */
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -errno;
+
+        /* Masked, as systemd's files are. */
+        objection = S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3) ? NULL : file_objection(&st);
+        if (objection) {
+                *ret_objection = objection;
+                return 1;
+        }
+
+        return text_descriptor_read(fd, ret_text, ret_size, ret_objection);
+}

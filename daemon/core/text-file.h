@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Files that people write and that root's programs believe. */
+
+#include "macro.h"
+
+#define TEXT_FILE_MAX (1024U * 1024U) /* bytes */
+
+/* Whoever can write a directory can put other files there, and take ours away. 1: nobody else can, or it is not there; 0: others
+ * can; or a negative errno: nobody knows. */
+int text_directory_is_safe(const char *path);
+
+/* Reads a regular file of at most TEXT_FILE_MAX bytes that nobody else could have written; never waits for a pipe's
+ * writer. Returns 0, with a NUL behind the text, which the caller frees; or 1 when it cannot be such a file, with why in
+ * *ret_objection, a clause that follows the file's name; or a negative errno. A link to /dev/null is an empty file. */
+int text_file_read(const char *path, char **ret_text, size_t *ret_size, const char **ret_objection);
+
+/* The same for what an open descriptor gives up to its end: a pipe is fine. */
+int text_descriptor_read(int fd, char **ret_text, size_t *ret_size, const char **ret_objection);

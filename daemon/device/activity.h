@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Whether somebody uses a drive, as the kernel knows it: nothing here reaches the drive. */
+
+#include "macro.h"
+
+/* How many reads and writes it has completed since it was attached; pass-through commands do not count. A count that
+ * stands still, for lack of counters (queue/iostats = 0), is no use. `syspath` is the disk's. */
+int activity_read(const char *syspath, uint64_t *ret);
+
+/* The text of its `stat` file. Exported for tests. */
+int activity_parse(const char *text, uint64_t *ret);
+
+/* Has the kernel put it to sleep (runtime PM), so that any command would wake it? */
+bool activity_is_suspended(const char *syspath);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Extended power conditions: five steps from idle to standby, each with a timer, which a drive takes by itself. Commands
+ * are subcommands of SET FEATURES 4Ah in LBA 3:0; what holds is in the log of power conditions. */
+
+#include <endian.h>
+
+#include "ata-feature.h"
+#include "ata-identify.h"
+#include "plan.h"
+#include "settings.h"
+
+#define EPC 0x4A
+#define LOG_POWER_CONDITIONS 0x08
+#define UNIT_MS 100
+#define MINUTE_MS 60000
+#define TIMER_MAX 0xFFFF
+
+/* LBA 7:0 of SET FEATURES 4Ah. */
+enum {
+        EPC_SET_TIMER = 2,
+        EPC_SET_STATE = 3,
+        EPC_ENABLE = 4,
+        EPC_DISABLE = 5,
+        EPC_SAVE = 1 << 4,
+        EPC_ON = 1 << 5,
+        EPC_MINUTES = 1 << 7,
+};
+
+/* Byte 1 of a descriptor in the log. */
+enum {
+        CONDITION_SUPPORTED = 1 << 7,
+        CONDITION_SAVEABLE = 1 << 6,
+        CONDITION_CHANGEABLE = 1 << 5,
+        CONDITION_SAVED_ENABLED = 1 << 3,
+        CONDITION_ENABLED = 1 << 2,
+};
+
+/* A row's detail. */
+typedef struct Condition {
+        uint8_t id;      /* in COUNT */
+        uint16_t offset; /* of its descriptor in the log's two pages */
+} Condition;
+
+/* Times are in units of 100 ms, little-endian. */
+typedef struct Descriptor {
+        uint8_t reserved, flags, reserved2[2];
+        uint32_t usual, saved, current, recovery, min, max;
+} Descriptor;
+
+static int epc_command(Device *d, uint8_t id, uint8_t flags, uint16_t timer) {
+        return ata_command(d,
+                           &(Taskfile){
+                                           .command = ATA_CMD_SET_FEATURES,
+                                           .feature = EPC,
+                                           .count = id,
+                                           .lbal = flags,
+                                           .lbam = timer & 0xFF,
+                                           .lbah = timer >> 8,
+                           },
+                           SG_NONE, NULL, 0, NULL);
+}
+
+static int epc_write(Device *d, const Setting *s _unused_, const Value *v) {
+        return epc_command(d, 0, v->number ? EPC_ENABLE : EPC_DISABLE, 0);
+}
+
+static int read_descriptor(Device *d, const Condition *c, Descriptor *ret) {
+        uint8_t log[1024] = {};
+        int r;
+
+        r = ata_command(d,
+                        &(Taskfile){
+                                        .command = ATA_CMD_READ_LOG_EXT,
+                                        .lbal = LOG_POWER_CONDITIONS,
+                                        .count = sizeof log / 512,
+                                        .ext = true,
+                        },
+                        SG_FROM_DEVICE, log, sizeof log, NULL);
+        if (r < 0)
+                return r;
+
+        memcpy(ret, log + c->offset, sizeof *ret);
+        return 0;
+}
+
+static bool has_epc(Device *d) {
+        return identify_bit(d->identify, 119, 7) && identify_bit(d->identify, 84, 5);
+}
+
+static bool is_enabled(const Device *d) {
+        return identify_bit(d->identify, 120, 7);
+}
+
+/* In a dry run: is the feature set, which is disabled, to be enabled before these timers have their turn? */
+static bool is_to_be_enabled(const Device *d) {
+        for (size_t i = 0; d->plan && i < d->plan->n_steps; i++) {
+                const Step *s = d->plan->steps + i;
+
+                if (s->write && streq(s->setting->name, "epc"))
+                        return s->wanted.number;
+        }
+
+        return false;
+}
+
+/* While the feature set is disabled no timer runs, whatever the log says. Enabling it makes the saved ones the current
+ * ones (WD's manual of the Ultrastar HC310, 11.46.6.5). */
+static int condition_read(Device *d, const Setting *s, Reading *ret) {
+        Descriptor c = {};
+        int r;
+
+        r = ata_identify(d);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){ .value = { .type = s->range.type, .number = s->range.off },
+                          .saved = { .type = s->range.type, .number = s->range.off } };
+        if (!has_epc(d))
+                return 0;
+
+        r = read_descriptor(d, s->detail, &c);
+        if (r < 0)
+                return r;
+
+        ret->supported = c.flags & CONDITION_SUPPORTED;
+        ret->known = true;
+        ret->saved_known = c.flags & CONDITION_SAVEABLE;
+        if (c.flags & CONDITION_SAVED_ENABLED)
+                ret->saved.number = (int64_t) le32toh(c.saved ?: c.usual) * UNIT_MS;
+
+        if (!is_enabled(d) && is_to_be_enabled(d))
+                ret->value = ret->saved;
+        else if (is_enabled(d) && (c.flags & CONDITION_ENABLED))
+                ret->value.number = (int64_t) le32toh(c.current) * UNIT_MS;
+        return 0;
+}
+
+static int fail_disabled(Device *d) {
+        return device_fail(d, STEP_UNSUPPORTED,
+                           "the drive has its extended power conditions disabled, so that no timer of theirs runs; "
+                           "epc = true, by 'drivekeep apply --permanent', enables them");
+}
+
+static int condition_write(Device *d, const Setting *s, const Value *v) {
+        const Condition *c = s->detail;
+        Descriptor now = {};
+        uint8_t flags = 0;
+        int64_t timer;
+        int r;
+
+        r = ata_identify(d);
+        if (r < 0)
+                return r;
+        if (!is_enabled(d))
+                return fail_disabled(d);
+
+        r = read_descriptor(d, c, &now);
+        if (r < 0)
+                return r;
+        if (!(now.flags & CONDITION_CHANGEABLE))
+                return device_fail(d, STEP_UNSUPPORTED, "the drive says that it cannot be changed");
+        if (d->save && (now.flags & CONDITION_SAVEABLE))
+                flags |= EPC_SAVE;
+
+        if (v->number == s->range.off)
+                return epc_command(d, c->id, EPC_SET_STATE | flags, 0);
+
+        timer = v->number / UNIT_MS;
+        if (timer > TIMER_MAX && v->number / MINUTE_MS > TIMER_MAX)
+                return device_fail(d, STEP_UNSUPPORTED, "an ATA drive counts to %u minutes and no further", TIMER_MAX);
+        if (timer > TIMER_MAX) {
+                timer = v->number / MINUTE_MS;
+                flags |= EPC_MINUTES;
+        }
+        return epc_command(d, c->id, EPC_SET_TIMER | EPC_ON | flags, (uint16_t) timer);
+}
+
+/* Long times are counted in minutes: the nearest one that is not shorter. That there is nothing to set is known before
+ * anything is written, so that a dry run says so too; a drive that sleeps has not been asked. */
+static int condition_localize(Device *d, const Setting *s, Value *v) {
+        if (v->number != s->range.off && d->identify_state == IDENTIFY_VALID && has_epc(d) && !is_enabled(d) &&
+            !is_to_be_enabled(d))
+                return fail_disabled(d);
+
+        if (v->number > (int64_t) TIMER_MAX * UNIT_MS)
+                v->number = (v->number + MINUTE_MS - 1) / MINUTE_MS * MINUTE_MS;
+        return 0;
+}
+
+/* The range is that of SCSI's timers, which have the same names; condition_write() has ATA's. */
+#define TIMER(key, what, order_, id_, offset_, ...)                                                          \
+        {                                                                                                    \
+                .name = key, .backend = BACKEND_ATA,                                                         \
+                .range = { .type = VALUE_DURATION,                                                           \
+                           .min = UNIT_MS,                                                                   \
+                           .max = (int64_t) UINT32_MAX * UNIT_MS,                                            \
+                           .step = UNIT_MS,                                                                  \
+                           .has_off = true },                                                                \
+                .flags = SETTING_SAVEABLE, .order = order_, .summary = what " (1092 h at most)",             \
+                .equivalent = "openSeaChest_PowerControl --" key, .lost_by = "power, where it is not saved", \
+                .source = "ACS SET FEATURES 4Ah, log 08h; catalogue 4.1", .read = condition_read,            \
+                .write = condition_write, .localize = condition_localize,                                    \
+                .detail = &(const Condition){ .id = id_, .offset = offset_ }, __VA_ARGS__                    \
+        }
+
+/* clang-format off */
+const Setting ata_epc_settings[] = {
+        {
+                /* Enabling it disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5), and disabling it is not said to
+                 * bring APM back. What becomes of it when APM is enabled then, no manual at hand says: nobody may want
+                 * both. */
+                .name = "epc",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_NONVOLATILE | SETTING_FIRST,
+                .order = 180,
+                .summary = "whether the drive has extended power conditions, each with its timer, in the place of apm",
+                .equivalent = "openSeaChest_PowerControl --EPCfeature",
+                .lost_by = "nothing: the drive keeps it",
+                .source = "ACS SET FEATURES 4Ah; catalogue 4.1",
+                .excludes = "apm",
+                .read = ata_feature_read,
+                .write = epc_write,
+                .detail = &(const AtaFeature) { .supported = { 119, 7 }, .enabled = { 120, 7 } },
+        },
+        TIMER("idle_a", "idle time after which the drive rests its electronics", 190, 0x81, 0),
+        TIMER("idle_b", "idle time after which the drive parks its heads", 191, 0x82, 64),
+        TIMER("idle_c", "idle time after which the drive turns more slowly", 192, 0x83, 128),
+        TIMER("standby_y", "idle time after which the drive stops, ready to start sooner than from standby_z", 193, 0x01, 512 + 384),
+        /* The standby timer of IDLE and STANDBY is this one while extended power conditions are enabled. */
+        TIMER("standby_z", "idle time after which the drive stops", 194, 0x00, 512 + 448, .excludes = "spindown_time"),
+        {},
+};
+/* clang-format on */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How long a drive may try before it gives up on a sector (SCT Error Recovery Control), and how long the kernel waits for
+ * a drive that cannot be told. */
+
+#include "ata-identify.h"
+#include "ata-sct.h"
+#include "settings.h"
+#include "sysfs.h"
+
+#define SCT_ERC_UNIT_MS 100
+
+/* A row's detail: for which of the two there is a limit. */
+typedef struct Limits {
+        bool read, write;
+} Limits;
+
+/* Both limits as one value in milliseconds; two different ones are no value that a file can ask for, so they equal none. */
+static int limits_get(Device *d, const Limits *l, SctErcTime time, int64_t *ret) {
+        uint16_t read_limit = 0, write_limit = 0;
+        int r = 0;
+
+        if (l->read)
+                r = sct_erc_get(d, time, SCT_ERC_READ, &read_limit);
+        if (r >= 0 && l->write)
+                r = sct_erc_get(d, time, SCT_ERC_WRITE, &write_limit);
+        if (r < 0)
+                return r;
+
+        if (l->read && l->write && read_limit != write_limit)
+                *ret = -1;
+        else
+                *ret = (l->read ? read_limit : write_limit) * SCT_ERC_UNIT_MS;
+        return 0;
+}
+
+static int limits_set(Device *d, const Limits *l, SctErcTime time, int64_t ms) {
+        int r = 0;
+
+        if (l->read)
+                r = sct_erc_set(d, time, SCT_ERC_READ, ms / SCT_ERC_UNIT_MS);
+        if (r >= 0 && l->write)
+                r = sct_erc_set(d, time, SCT_ERC_WRITE, ms / SCT_ERC_UNIT_MS);
+        return r;
+}
+
+static int error_recovery_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
+        r = ata_identify(d);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){
+                .supported = identify_bit(d->identify, 206, 0) && identify_bit(d->identify, 206, 3),
+                .value.type = s->range.type,
+                .saved.type = s->range.type,
+        };
+        if (!ret->supported)
+                return 0;
+
+        r = limits_get(d, s->detail, SCT_ERC_CURRENT, &ret->value.number);
+        if (r == -ENODATA)
+                return 0; /* the bridge returns no registers: it can be set, and nobody can read it */
+        if (r < 0)
+                return r;
+        ret->known = true;
+
+        /* Drives before ACS-4 refuse the question. */
+        if (d->permanent)
+                ret->saved_known = limits_get(d, s->detail, SCT_ERC_POWER_ON, &ret->saved.number) >= 0;
+        return 0;
+}
+
+static int error_recovery_write(Device *d, const Setting *s, const Value *v) {
+        int64_t saved;
+        int r;
+
+        r = limits_set(d, s->detail, SCT_ERC_CURRENT, v->number);
+        if (r < 0 || !d->save || limits_get(d, s->detail, SCT_ERC_POWER_ON, &saved) < 0)
+                return r;
+        return limits_set(d, s->detail, SCT_ERC_POWER_ON, v->number);
+}
+
+/* A longer patience than is asked for is left alone: somebody had a reason for it. */
+static int fallback_localize(Device *d, const Setting *s, Value *v) {
+        Reading now;
+        int r;
+
+        r = sysfs_setting_read(d, s, &now);
+        if (r >= 0 && now.known)
+                v->number = MAX(v->number, now.value.number);
+        return r;
+}
+
+/* clang-format off */
+#define LIMIT { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 }
+
+const Setting error_recovery_settings[] = {
+        {
+                .name = "error_recovery",
+                .backend = BACKEND_ATA,
+                .range = LIMIT,
+                .flags = SETTING_SAVEABLE,
+                .order = 130,
+                .summary = "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)",
+                .equivalent = "smartctl -l scterc",
+                .lost_by = "power, link reset",
+                .source = "ACS SCT Error Recovery Control; catalogue 4.1",
+                .read = error_recovery_read,
+                .write = error_recovery_write,
+                .detail = &(const Limits) { .read = true, .write = true },
+        },
+        {
+                .name = "error_recovery_read",
+                .backend = BACKEND_ATA,
+                .range = LIMIT,
+                .flags = SETTING_SAVEABLE | SETTING_SAME,
+                .order = 131,
+                .summary = "error_recovery for reading alone",
+                .equivalent = "smartctl -l scterc",
+                .lost_by = "power, link reset",
+                .source = "ACS SCT Error Recovery Control; catalogue 4.1",
+                .excludes = "error_recovery",
+                .read = error_recovery_read,
+                .write = error_recovery_write,
+                .detail = &(const Limits) { .read = true },
+        },
+        {
+                .name = "error_recovery_write",
+                .backend = BACKEND_ATA,
+                .range = LIMIT,
+                .flags = SETTING_SAVEABLE | SETTING_SAME,
+                .order = 132,
+                .summary = "error_recovery for writing alone",
+                .equivalent = "smartctl -l scterc",
+                .lost_by = "power, link reset",
+                .source = "ACS SCT Error Recovery Control; catalogue 4.1",
+                .excludes = "error_recovery",
+                .read = error_recovery_read,
+                .write = error_recovery_write,
+                .detail = &(const Limits) { .write = true },
+        },
+        {
+                .name = "error_recovery_fallback_timeout",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 },
+                .flags = SETTING_KERNEL,
+                .order = 25,
+                .summary = "timeout of a drive whose error_recovery is off or cannot be had, at least: so that it is not "
+                           "thrown out of its array while it tries",
+                .equivalent = "/sys/block/*/device/timeout",
+                .lost_by = "re-add",
+                .source = "https://raid.wiki.kernel.org/index.php/Timeout_Mismatch; catalogue 4.1",
+                .excludes = "timeout",
+                .unless = "error_recovery",
+                .read = sysfs_setting_read,
+                .write = sysfs_setting_write,
+                .localize = fallback_localize,
+                .detail = &(const SysfsAttribute) { .path = "device/timeout", .scale = 1000 },
+        },
+        {},
+};
+/* clang-format on */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ata-feature.h"
+#include "ata-identify.h"
+
+void ata_reading_judge(const Device *d, Reading *r) {
+        r->repeated = d->drive->transport == TRANSPORT_USB && d->identify_repeated;
+        if (d->bridge.repeats_identify) {
+                r->repeated = true;
+                r->known = false;
+        }
+}
+
+void ata_reading_level(Reading *r, const Setting *s, uint32_t level) {
+        r->value.number = level;
+        if (r->value.number != s->range.off)
+                return;
+
+        r->value = (Value){ .type = VALUE_NAME };
+        (void) snprintf(r->value.name, sizeof r->value.name, "%" PRIu32, level);
+}
+
+int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
+        const AtaFeature *f = s->detail;
+        bool enabled;
+        int r;
+
+        r = ata_identify(d);
+        if (r < 0)
+                return r;
+
+        enabled = identify_bit(d->identify, f->enabled.word, f->enabled.bit);
+        *ret = (Reading){
+                .supported = identify_bit(d->identify, f->supported.word, f->supported.bit),
+                .known = identify_word_valid(d->identify, f->enabled.word),
+                .value = { .type = s->range.type, .number = enabled },
+        };
+        ata_reading_judge(d, ret);
+        /* The high byte may hold anything, and the low one counts only while the feature is enabled. */
+        if (s->range.type == VALUE_INT && enabled)
+                ata_reading_level(ret, s, d->identify[f->level] >> (f->level_high ? 8 : 0) & 0xFF);
+        else if (s->range.type == VALUE_INT)
+                ret->value.number = s->range.off;
+        return 0;
+}
+
+int ata_feature_write(Device *d, const Setting *s, const Value *v) {
+        const AtaFeature *f = s->detail;
+
+        if (v->type == VALUE_BOOL)
+                return ata_set_features(d, v->number ? f->on : f->off, v->number ? f->on_count : f->off_count);
+        if (v->number == s->range.off)
+                return ata_set_features(d, f->off, f->off_count);
+        return ata_set_features(d, f->on, v->number);
+}

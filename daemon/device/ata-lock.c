@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Locks that a drive keeps shut until its power is taken away: nobody can then give it a password, change its capacity or
+ * erase it. They come late, as some of what is before them would be refused afterwards. */
+
+#include "ata-feature.h"
+#include "ata-identify.h"
+#include "plan.h"
+#include "settings.h"
+
+enum {
+        DCO_FREEZE_LOCK = 0xC1,
+        DCO_IDENTIFY = 0xC2,
+        SANITIZE_STATUS = 0x00,
+        SANITIZE_FREEZE_LOCK = 0x20,
+        SANITIZE_FROZEN = 1U << 5, /* COUNT 13 */
+};
+
+/* There is no command to open one. */
+static int check_shut(Device *d, const Value *v) {
+        return v->number ? 0 : device_fail(d, STEP_UNSUPPORTED, "only taking its power away thaws the drive");
+}
+
+static int security_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
+        r = ata_identify(d);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){
+                .supported = identify_bit(d->identify, 82, 1) && (d->identify[128] & 1),
+                .known = true,
+                .value = { .type = s->range.type, .number = d->identify[128] >> 3 & 1 },
+        };
+        ata_reading_judge(d, ret);
+        return 0;
+}
+
+static int security_write(Device *d, const Setting *s _unused_, const Value *v) {
+        int r;
+
+        r = check_shut(d, v);
+        if (r < 0)
+                return r;
+        return ata_command(d, &(Taskfile){ .command = ATA_CMD_SECURITY_FREEZE_LOCK }, SG_NONE, NULL, 0, NULL);
+}
+
+/* Nothing says so outright: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, and one that is not sends its data. That
+ * a bridge lets the command fail, or sends zeroes, says nothing of the drive. */
+static int dco_read(Device *d, const Setting *s, Reading *ret) {
+        uint8_t data[512] = {}, sum = 0;
+        Registers regs = {};
+        int r;
+
+        r = ata_identify(d);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){ .supported = identify_bit(d->identify, 83, 11), .value.type = s->range.type };
+        if (!ret->supported)
+                return 0;
+
+        r = ata_command(d,
+                        &(Taskfile){
+                                        .command = ATA_CMD_DEVICE_CONFIGURATION,
+                                        .feature = DCO_IDENTIFY,
+                                        .count = 1,
+                                        .want_registers = true,
+                        },
+                        SG_FROM_DEVICE, data, sizeof data, &regs);
+        if (r == STEP_REFUSED || r == STEP_UNSUPPORTED) {
+                bool locked = d->identify[128] & 1U << 2; /* by a password: refuses this too */
+
+                ret->known = !locked && regs.valid && (regs.status & ATA_STATUS_ERR) && (regs.error & ATA_ERROR_ABRT);
+                ret->value.number = ret->known;
+                return 0;
+        }
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; i < sizeof data; i++)
+                sum += data[i];
+        ret->known = data[510] == 0xA5 && sum == 0;
+        return 0;
+}
+
+static int dco_write(Device *d, const Setting *s _unused_, const Value *v) {
+        int r;
+
+        r = check_shut(d, v);
+        if (r < 0)
+                return r;
+        return ata_command(d, &(Taskfile){ .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK },
+                           SG_NONE, NULL, 0, NULL);
+}
+
+static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
+        Registers regs;
+        int r;
+
+        r = ata_identify(d);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){ .supported = d->identify[59] & 1U << 12, .value.type = s->range.type };
+        if (!ret->supported)
+                return 0;
+
+        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_STATUS, .ext = true },
+                        SG_NONE, NULL, 0, &regs);
+        if (r < 0)
+                return r;
+
+        ret->known = regs.valid && regs.hob_valid;
+        ret->value.number = ret->known && (regs.hob_count & SANITIZE_FROZEN);
+        return 0;
+}
+
+static int sanitize_write(Device *d, const Setting *s _unused_, const Value *v) {
+        int r;
+
+        r = check_shut(d, v);
+        if (r < 0)
+                return r;
+        return ata_command(d,
+                           &(Taskfile){
+                                           .command = ATA_CMD_SANITIZE_DEVICE,
+                                           .feature = SANITIZE_FREEZE_LOCK,
+                                           .hob_lbal = 'F', /* LBA 31:0 spells that it is meant */
+                                           .lbah = 'r',
+                                           .lbam = 'L',
+                                           .lbal = 'k',
+                                           .ext = true,
+                           },
+                           SG_NONE, NULL, 0, NULL);
+}
+
+/* clang-format off */
+const Setting ata_lock_settings[] = {
+        {
+                .name = "security_freeze",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .order = 300,
+                .summary = "no passwords and no secure erase until the next power-on",
+                .equivalent = "hdparm --security-freeze",
+                .lost_by = LOST_WITHOUT_SSP,
+                .source = "ACS SECURITY FREEZE LOCK F5h; catalogue 3.1",
+                .read = security_read,
+                .write = security_write,
+        },
+        {
+                .name = "dco_freeze",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .order = 310,
+                .summary = "no change of the device configuration (capacity, features) until the next power-on",
+                .equivalent = "hdparm --dco-freeze",
+                .lost_by = "power",
+                .source = "ATA-8 DEVICE CONFIGURATION FREEZE LOCK B1h/C1h; catalogue 3.1",
+                .read = dco_read,
+                .write = dco_write,
+        },
+        {
+                .name = "sanitize_freeze",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .order = 320,
+                .summary = "no sanitize commands, which erase the whole drive, until the next power-on",
+                .equivalent = "hdparm --sanitize-freeze-lock",
+                .lost_by = "power",
+                .source = "ACS SANITIZE FREEZE LOCK EXT B4h/0020h; catalogue 3.1",
+                .read = sanitize_read,
+                .write = sanitize_write,
+        },
+        {},
+};
+/* clang-format on */

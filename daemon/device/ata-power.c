@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How an ATA drive saves power by itself, and what puts it to sleep at once. Extended power conditions: ata-epc.c. */
+
+#include <stdio.h>
+
+#include "ata-feature.h"
+#include "ata-identify.h"
+#include "plan.h"
+#include "power.h"
+#include "settings.h"
+
+/* Drives come from the factory with one or the other, and an abort says nothing of it. */
+static int apm_write(Device *d, const Setting *s, const Value *v) {
+        char why[sizeof d->error];
+        int r;
+
+        r = ata_feature_write(d, s, v);
+        if (r != STEP_REFUSED || d->identify_state != IDENTIFY_VALID || !identify_bit(d->identify, 120, 7))
+                return r;
+
+        (void) snprintf(why, sizeof why, "%.100s", d->error);
+        return device_fail(
+                        d, r,
+                        "%s; its extended power conditions are enabled, and a drive has these or APM: epc = false, by "
+                        "'drivekeep apply --permanent', disables them",
+                        why);
+}
+
+static int standby_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
+        r = power_look(d, BACKEND_ATA);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){
+                .supported = true,
+                .known = d->power == POWER_STANDBY || (d->power == POWER_AWAKE && d->power_told),
+                .value = { .type = s->range.type, .number = d->power == POWER_STANDBY },
+        };
+        return 0;
+}
+
+static int standby_write(Device *d, const Setting *s _unused_, const Value *v) {
+        if (!v->number)
+                return device_fail(d, STEP_UNSUPPORTED,
+                                   "it sleeps already, and no setting wakes drives; off does nothing");
+
+        d->power = POWER_UNKNOWN;
+        return ata_command(d, &(Taskfile){ .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
+                           SG_NONE, NULL, 0, NULL);
+}
+
+/* Not even CHECK POWER MODE: a drive that sleeps like this hears nothing but a reset, which the kernel would give it. */
+static int sleep_read(Device *d _unused_, const Setting *s, Reading *ret) {
+        *ret = (Reading){ .supported = true, .value.type = s->range.type };
+        return 0;
+}
+
+static int sleep_write(Device *d, const Setting *s _unused_, const Value *v) {
+        if (!v->number)
+                return device_fail(d, STEP_UNSUPPORTED, "no setting wakes drives; off does nothing");
+
+        return ata_command(d, &(Taskfile){ .command = ATA_CMD_SLEEP, .timeout_ms = SG_TIMEOUT_SPINUP_MS }, SG_NONE,
+                           NULL, 0, NULL);
+}
+
+static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
+        /* A sleeping drive may wake up to answer IDENTIFY; STANDBY is answered, or refused, without. */
+        if (d->power == POWER_STANDBY) {
+                *ret = (Reading){ .supported = true, .value.type = s->range.type };
+                return 0;
+        }
+
+        r = ata_identify(d);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){ .supported = identify_bit(d->identify, 82, 3), .value.type = s->range.type };
+        return 0;
+}
+
+static int standby_timer_write(Device *d, const Setting *s _unused_, const Value *v) {
+        Registers regs;
+        int r;
+
+        /* IDLE spins a sleeping drive up. STANDBY sets the timer and leaves it asleep, but some drives do not take its
+         * count of 0 as "disabled" (catalogue 3.1, -S): that waits until the drive is awake. */
+        if (d->power == POWER_STANDBY && v->number == 0 && !d->wake)
+                return device_fail(d, STEP_DEFERRED,
+                                   "the drive sleeps, and its timer can be disabled only while it is awake");
+
+        r = ata_command(d,
+                        &(Taskfile){
+                                        .command = d->power == POWER_STANDBY && v->number != 0 ? ATA_CMD_STANDBY
+                                                                                               : ATA_CMD_IDLE,
+                                        .count = v->number,
+                                        .timeout_ms = SG_TIMEOUT_SPINUP_MS,
+                        },
+                        SG_NONE, NULL, 0, &regs);
+        if (r >= 0 && v->number != 0 && d->identify_state == IDENTIFY_VALID && !(d->identify[49] & 1U << 13))
+                (void) snprintf(d->note, sizeof d->note,
+                                "accepted; the drive counts this time in a way of its vendor's, says its IDENTIFY (word 49), "
+                                "and it cannot be read back");
+        /* Nothing else will ever tell. */
+        if (r >= 0 && !regs.valid)
+                (void) snprintf(d->note, sizeof d->note, "sent; the bridge does not tell what the drive made of it");
+        return r;
+}
+
+/* clang-format off */
+const Setting ata_power_settings[] = {
+        {
+                .name = "apm",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 },
+                .order = 200, /* before the standby timer */
+                .summary = "Advanced Power Management: 1 saves most, 127 and below may spin down, 254 fastest",
+                .equivalent = "hdparm -B",
+                .lost_by = LOST_WITHOUT_SSP,
+                .source = "ACS SET FEATURES 05h/85h; catalogue 3.1",
+                .read = ata_feature_read,
+                .write = apm_write,
+                .detail = &(const AtaFeature) { .supported = { 83, 3 }, .enabled = { 86, 3 }, .level = 91, .on = 0x05, .off = 0x85 },
+        },
+        {
+                .name = "apm_battery",
+                .alias_of = "apm",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 },
+                .flags = SETTING_ON_BATTERY,
+                .order = 200,
+                .summary = "apm while the machine runs on battery, as hdparm.conf has it: on_battery = { apm = … }",
+                .equivalent = "hdparm -B",
+                .lost_by = LOST_WITHOUT_SSP,
+                .source = "hdparm.conf(5)",
+        },
+        {
+                .name = "spindown_time",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 },
+                .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE,
+                .order = 210,
+                .summary = "idle time after which the drive spins down",
+                .equivalent = "hdparm -S",
+                .lost_by = LOST_WITHOUT_SSP,
+                .source = "ACS IDLE E3h, STANDBY E2h; catalogue 3.1",
+                .read = standby_timer_read,
+                .write = standby_timer_write,
+        },
+        {
+                .name = "force_spindown_time",
+                .alias_of = "spindown_time",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 },
+                .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE,
+                .order = 210,
+                .summary = "spindown_time, by hdparm.conf's other name; neither asks whether the drive has APM",
+                .equivalent = "hdparm -S",
+                .lost_by = LOST_WITHOUT_SSP,
+                .source = "hdparm.conf(5)",
+        },
+        {
+                .name = "poweron_standby",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_NONVOLATILE,
+                .order = 220,
+                .summary = "whether the drive stays asleep at power-on until it is told to spin up (PUIS)",
+                .equivalent = "hdparm -s",
+                .lost_by = "nothing: the drive keeps it",
+                .source = "ACS SET FEATURES 06h/86h; catalogue 3.1",
+                .danger = "firmware, USB bridges and RAID controllers that do not know of it never find the drive again",
+                .read = ata_feature_read,
+                .write = ata_feature_write,
+                .detail = &(const AtaFeature) { .supported = { 83, 5 }, .enabled = { 86, 5 }, .on = 0x06, .off = 0x86 },
+        },
+        {
+                .name = "standby",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_AT_ATTACH | SETTING_STANDBY_SAFE,
+                .order = 900, /* last of all: what follows would wake it */
+                .summary = "spin the drive down when it is attached",
+                .equivalent = "hdparm -y",
+                .lost_by = "the first access",
+                .source = "ACS STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h; catalogue 3.4",
+                .read = standby_read,
+                .write = standby_write,
+        },
+        {
+                .name = "sleep",
+                .backend = BACKEND_ATA,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_AT_ATTACH | SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_DEAFENS,
+                .order = 910,
+                .summary = "put the drive to sleep when it is attached, so deep that only a reset wakes it",
+                .equivalent = "hdparm -Y",
+                .lost_by = "any command at all",
+                .source = "ACS SLEEP E6h; catalogue 3.4",
+                .danger = "only a reset of the link wakes the drive, which takes other settings with it, and some bridges and "
+                          "controllers never manage it",
+                .excludes = "standby",
+                .read = sleep_read,
+                .write = sleep_write,
+        },
+        {},
+};
+/* clang-format on */

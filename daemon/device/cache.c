@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "cache.h"
+#include "plan.h"
+#include "power.h"
+#include "settings.h"
+#include "sysfs.h"
+
+#define FOLLOW_TRIES 20
+#define FOLLOW_INTERVAL_USEC (100 * 1000)
+
+const ValueWord cache_words[] = { { CACHE_WRITE_BACK, 0 }, { CACHE_WRITE_THROUGH, 0 }, {} };
+
+int cache_kernel_view(Device *d) {
+        static const char *const places[] = { "device/scsi_disk/*/cache_type", "queue/write_cache" };
+        int view = -ENOENT;
+
+        for (size_t i = 0; i < ELEMENTSOF(places); i++) {
+                char type[64];
+
+                if (sysfs_read(d, places[i], type, sizeof type) < 0)
+                        continue;
+                /* There is "write back, no read (daft)", too. */
+                if (strncmp(type, CACHE_WRITE_BACK, strlen(CACHE_WRITE_BACK)) != 0)
+                        return 0;
+                view = 1;
+        }
+
+        return view;
+}
+
+void cache_reading_judge(Device *d, Reading *r) {
+        if (r->known && r->value.number && cache_kernel_view(d) == 0)
+                r->value = (Value){ .type = VALUE_NAME, .name = CACHE_UNKNOWN_TO_KERNEL };
+}
+
+int cache_kernel_follow(Device *d, bool enabled) {
+        int r;
+
+        if (d->drive->transport != TRANSPORT_SATA && d->drive->transport != TRANSPORT_PATA) {
+                r = sysfs_write(d, "device/rescan", "1");
+                if (r == STEP_DEFERRED || r == STEP_VANISHED)
+                        return r;
+        }
+
+        for (unsigned i = 0; i < FOLLOW_TRIES; i++) {
+                r = cache_kernel_view(d);
+                if (r < 0 || r == enabled)
+                        return 0;
+                (void) usleep(FOLLOW_INTERVAL_USEC);
+        }
+
+        return -ETIME;
+}
+
+static int cache_not_told(Device *d) {
+        return device_fail(d, STEP_FORBIDDEN,
+                           "the drive does not say whether its cache is off, and over a live cache this loses data");
+}
+
+/* 0: the drive's cache is off, as far as it says. Else a step's end; STEP_FORBIDDEN: it is on, or that cannot be known. */
+static int cache_known_off(Device *d) {
+        const Setting *s = setting_for_backends(&all_settings, "write_cache", drive_backends(d->drive));
+        Reading reading = {};
+        int r;
+
+        if (!s)
+                return device_fail(d, STEP_FORBIDDEN,
+                                   "whether its cache is off cannot be known, and over a live cache this loses data");
+
+        /* The question would wake a sleeping drive. */
+        if (s->backend == BACKEND_ATA || s->backend == BACKEND_SCSI_MODE) {
+                r = power_look(d, s->backend);
+                if (r == STEP_DEFERRED || r == STEP_VANISHED)
+                        return r;
+                if (r < 0)
+                        return cache_not_told(d);
+                if (d->power != POWER_AWAKE && !d->wake)
+                        return device_fail(
+                                        d, STEP_DEFERRED,
+                                        "the drive sleeps, and whether its cache is off can be asked only when it is awake");
+        }
+
+        device_refresh(d);
+        r = s->read(d, s, &reading);
+        if (r == STEP_DEFERRED || r == STEP_VANISHED)
+                return r;
+        if (r < 0 || !reading.supported || !reading.known)
+                return cache_not_told(d);
+        if (reading.value.type != VALUE_BOOL || reading.value.number)
+                return device_fail(
+                                d, STEP_FORBIDDEN,
+                                "the drive's cache is on, and a power cut would lose data: turn it off first (write_cache)");
+        return 0;
+}
+
+int cache_belief_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
+        r = sysfs_word_read(d, s, ret);
+        if (r < 0 || !streq(ret->value.name, CACHE_WRITE_THROUGH))
+                return r;
+
+        /* A drive that lost power comes back with its cache on, and the kernel goes on believing what it was told. */
+        r = cache_known_off(d);
+        if (r != STEP_FORBIDDEN)
+                return r;
+
+        (void) strcpy(ret->value.name, CACHE_WRITE_THROUGH ", over a live cache");
+        return 0;
+}
+
+int cache_belief_write(Device *d, const Setting *s, const Value *v) {
+        static const Value safe = { .type = VALUE_NAME, .name = CACHE_WRITE_BACK };
+        char why[sizeof d->error];
+        int r;
+
+        if (streq(v->name, CACHE_WRITE_BACK))
+                return sysfs_setting_write(d, s, v);
+
+        r = cache_known_off(d);
+        if (r == 0)
+                return sysfs_setting_write(d, s, v);
+        if (r != STEP_FORBIDDEN)
+                return r;
+
+        (void) snprintf(why, sizeof why, "%s", d->error);
+        if (cache_kernel_view(d) == 0)
+                (void) sysfs_setting_write(d, s, &safe);
+        return device_fail(d, STEP_FORBIDDEN, "%s", why);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The write cache has two truths: whether the drive has one that is on, and what the kernel believes of that. A kernel that
+ * believes "write through" sends no flushes, and over a live cache that loses data when the power goes. */
+
+#include "device.h"
+
+#define CACHE_WRITE_BACK "write back"
+#define CACHE_WRITE_THROUGH "write through"
+extern const ValueWord cache_words[];
+
+/* What the kernel believes: 1 that there is a cache to flush, 0 that there is none, negative when it does not say. Both its
+ * places count, the SCSI disk's cache_type and the queue's write_cache: one "write through" among them is a 0. */
+int cache_kernel_view(Device *d);
+
+/* For readings of the drive's own cache: one that the kernel does not know of loses data when the power goes. That is not
+ * "on", so that it is written again. */
+#define CACHE_UNKNOWN_TO_KERNEL "on, unknown to the kernel"
+void cache_reading_judge(Device *d, Reading *r);
+
+/* The drive's cache has just been turned on or off, with all that follows committed: waits until the kernel has seen it.
+ * Drivers other than libata's own hear of nothing and are asked to look. -ETIME: it goes on believing something else. */
+int cache_kernel_follow(Device *d, bool enabled);
+
+/* The rows that set what the kernel believes, by one of its files; `detail` is a SysfsAttribute. "write through" is written,
+ * and taken for what is wanted, only where the drive says that its cache is off: asks the drive, but wakes none. Where the
+ * cache turns out to be on, the kernel is told so. */
+int cache_belief_read(Device *d, const Setting *s, Reading *ret);
+int cache_belief_write(Device *d, const Setting *s, const Value *v);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <dirent.h>
+#include <glob.h>
+#include <limits.h>
+#include <linux/nvme_ioctl.h>
+#include <stdio.h>
+
+#include "health.h"
+#include "nvme.h"
+#include "plan.h"
+#include "sysfs.h"
+
+#define NVME_TIMEOUT_MS 15000U
+
+enum {
+        NVME_ADMIN_IDENTIFY = 0x06,
+        NVME_ADMIN_SET_FEATURES = 0x09,
+        NVME_ADMIN_GET_FEATURES = 0x0A,
+        NVME_CNS_CONTROLLER = 1,
+        NVME_STATUS_INVALID_FIELD = 0x002,
+};
+
+/* Status codes with their type, as in Linux include/linux/nvme.h; what they say of Get and Set Features. */
+static const char *status_meaning(int status) {
+        static const struct {
+                int status;
+                const char *meaning;
+        } table[] = {
+                { 0x001, "it does not know the command" },
+                { NVME_STATUS_INVALID_FIELD, "it does not take this value, or has no such feature" },
+                { 0x006, "an error inside the controller" },
+                { 0x007, "the command was aborted" },
+                { 0x00B, "there is no such namespace" },
+                { 0x00C, "the command came at the wrong time" },
+                { 0x015, "the operation is denied" },
+                { 0x01C, "its last sanitize operation failed" },
+                { 0x01D, "a sanitize operation is under way" },
+                { 0x020, "the namespace is write protected" },
+                { 0x082, "the namespace is not ready" },
+                { 0x10D, "the controller cannot save this feature" },
+                { 0x10E, "this feature cannot be changed" },
+                { 0x10F, "this feature belongs to the whole controller, not to one namespace" },
+                { 0x371, "the kernel cancelled the command" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++)
+                if (table[i].status == status)
+                        return table[i].meaning;
+
+        return "it gives no reason that is known here";
+}
+
+/* 0: the states of a controller at PATTERN below the disk's directory allow no command, and the last one is in `state`;
+ * 1: one of them does; -ENOENT: there is none. */
+static int read_states(Device *d, const char *pattern, char *state, size_t size) {
+        _cleanup_free_ char *all = NULL;
+        glob_t found = {};
+        int r = -ENOENT;
+
+        if (asprintf(&all, "%s/%s", d->drive->syspath, pattern) < 0) {
+                all = NULL;
+                return -ENOMEM;
+        }
+
+        if (glob(all, GLOB_NOSORT, NULL, &found) == GLOB_NOSPACE)
+                r = -ENOMEM;
+        for (size_t i = 0; i < found.gl_pathc && r != 1 && r != -ENOMEM; i++)
+                if (sysfs_read(d, found.gl_pathv[i] + strlen(d->drive->syspath) + 1, state, size) >= 0)
+                        r = health_parse(state) > 0;
+        globfree(&found);
+        return r;
+}
+
+/* The kernel holds back what is sent to a controller that starts anew, for as long as that takes, and what is sent to one
+ * that does not come back ends in an error of no meaning. With the kernel's own multipathing one controller that is live
+ * is enough, and they are below the subsystem. */
+int nvme_check_live(Device *d) {
+        char state[32] = "";
+        int r;
+
+        r = read_states(d, "device/state", state, sizeof state);
+        if (r == -ENOENT)
+                r = read_states(d, "device/nvme*/state", state, sizeof state);
+        if (r == -ENOMEM)
+                return r;
+        if (r != 0) /* live; or a kernel that does not tell */
+                return 0;
+
+        if (streq(state, "dead"))
+                return device_fail(d, -EIO, "the kernel has given up its NVMe controller (state dead)");
+        if (health_parse(state) < 0)
+                return device_fail(d, STEP_VANISHED, "its NVMe controller is being removed (state %s)", state);
+        return device_fail(d, STEP_DEFERRED,
+                           "its NVMe controller takes no commands now (state %s); it is done when it is live again",
+                           state);
+}
+
+static int nvme_admin(Device *d, const char *what, struct nvme_passthru_cmd *cmd) {
+        int fd, r, status;
+
+        r = nvme_check_live(d);
+        if (r < 0)
+                return r;
+        r = device_gate(d);
+        if (r < 0)
+                return r;
+        fd = device_open(d);
+        if (fd < 0)
+                return fd;
+
+        cmd->timeout_ms = NVME_TIMEOUT_MS;
+        r = d->io.nvme_admin(d->io.userdata, fd, cmd);
+        if (r == -ENODEV || r == -ENXIO)
+                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", what);
+        if (r == -EINTR || r == -EAGAIN) /* the kernel's word for a command that it cancelled in a controller reset */
+                return device_fail(d, -EIO, "%s was cancelled by a controller reset", what);
+        if (r < 0)
+                return device_fail(d, r, "%s could not be sent: %s", what, strerror(-r));
+
+        status = r & 0x7FF;
+        if (status == NVME_STATUS_INVALID_FIELD && cmd->opcode == NVME_ADMIN_GET_FEATURES)
+                return device_fail(d, STEP_UNSUPPORTED, "the controller does not know %s (status 002h)", what);
+        if (r > 0)
+                return device_fail(d, STEP_REFUSED, "the controller refused %s: %s (status %03Xh)", what,
+                                   status_meaning(status), (unsigned) status);
+
+        return 0;
+}
+
+int nvme_identify(Device *d) {
+        uint8_t id[NVME_IDENTIFY_SIZE] = {};
+        struct nvme_passthru_cmd cmd = {
+                .opcode = NVME_ADMIN_IDENTIFY,
+                .addr = (uintptr_t) id,
+                .data_len = sizeof id,
+                .cdw10 = NVME_CNS_CONTROLLER,
+        };
+        int r;
+
+        if (d->nvme.valid)
+                return 0;
+
+        r = nvme_admin(d, "Identify Controller", &cmd);
+        if (r >= 0)
+                d->nvme = nvme_controller_parse(id);
+        return r;
+}
+
+int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, uint32_t *ret) {
+        uint8_t table[256] = {};
+        struct nvme_passthru_cmd cmd = {
+                .opcode = NVME_ADMIN_GET_FEATURES,
+                .nsid = nsid,
+                .cdw10 = fid | (uint32_t) select << 8,
+        };
+        char what[64];
+        int r;
+
+        /* This one comes with a table, of which only the controller's own answer is of interest. */
+        if (fid == NVME_FEATURE_APST) {
+                cmd.addr = (uintptr_t) table;
+                cmd.data_len = sizeof table;
+        }
+
+        (void) snprintf(what, sizeof what, "feature %02Xh", fid);
+        r = nvme_admin(d, what, &cmd);
+        if (r >= 0)
+                *ret = cmd.result;
+        return r;
+}
+
+int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t cdw11) {
+        struct nvme_passthru_cmd cmd = {
+                .opcode = NVME_ADMIN_SET_FEATURES,
+                .nsid = nsid,
+                .cdw10 = fid | (save ? 1U << 31 : 0),
+                .cdw11 = cdw11,
+        };
+        char what[64];
+
+        (void) snprintf(what, sizeof what, "feature %02Xh = %Xh", fid, cdw11);
+        return nvme_admin(d, what, &cmd);
+}
+
+int nvme_can_save(Device *d, uint8_t fid, uint32_t nsid, bool *ret) {
+        uint32_t capabilities = 0;
+        int r;
+
+        r = nvme_identify(d);
+        if (r >= 0 && d->nvme.save_features)
+                r = nvme_get_feature(d, fid, NVME_SELECT_CAPABILITIES, nsid, &capabilities);
+        /* "Not for this feature" is an answer too. */
+        if (r < 0 && r != STEP_REFUSED && r != STEP_UNSUPPORTED)
+                return r;
+
+        *ret = r >= 0 && (capabilities & NVME_CAPABILITY_SAVEABLE);
+        return 0;
+}
+
+int nvme_namespace(Device *d, uint32_t *ret) {
+        char buf[32];
+        int r;
+
+        r = sysfs_read(d, "nsid", buf, sizeof buf);
+        if (r == -ENOENT)
+                return sysfs_missing(d, "nsid");
+        if (r < 0)
+                return device_fail(d, r, "nsid cannot be read: %s", strerror(-r));
+
+        *ret = (uint32_t) strtoul(buf, NULL, 10);
+        return *ret != 0 ? 0 : device_fail(d, -EBADMSG, "nsid reads '%s', which is no namespace", buf);
+}
+
+/* "nvme0", and neither "nvme0n1" nor "nvme-subsys0". */
+static bool is_controller(const char *name) {
+        size_t n;
+
+        if (strncmp(name, "nvme", 4) != 0)
+                return false;
+        n = strspn(name + 4, "0123456789");
+        return n > 0 && name[4 + n] == '\0';
+}
+
+int nvme_controller_path(Device *d, char *buf, size_t size) {
+        char path[PATH_MAX];
+        struct dirent *e;
+        unsigned n = 0;
+        DIR *dir;
+
+        /* With the kernel's own multipathing the disk's parent is the subsystem, and the controllers are below that. */
+        (void) snprintf(path, sizeof path, "%s/device", d->drive->syspath);
+        dir = opendir(path);
+        if (!dir)
+                return errno == ENOENT ? sysfs_missing(d, "device")
+                                       : device_fail(d, -errno, "its controller cannot be found: %m");
+
+        (void) snprintf(buf, size, "device");
+        while ((e = readdir(dir))) {
+                if (streq(e->d_name, "cntlid")) {
+                        (void) snprintf(buf, size, "device");
+                        n = 1;
+                        break;
+                }
+                if (is_controller(e->d_name) && n++ == 0)
+                        (void) snprintf(buf, size, "device/%s", e->d_name);
+        }
+
+        (void) closedir(dir);
+        if (n > 1)
+                return device_fail(
+                                d, STEP_FORBIDDEN,
+                                "it is reached through %u controllers, and which of them takes a command is the kernel's choice",
+                                n);
+        return 0;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The one setting of CD, DVD and Blu-ray drives, by MMC's own commands. They are never sent ATA pass-through: the code of
+ * its short form is that of BLANK, which erases a disc. */
+
+#include <endian.h>
+
+#include "plan.h"
+#include "power.h"
+#include "scsi.h"
+#include "settings.h"
+
+#define SET_STREAMING 0xB6
+#define SET_CD_SPEED 0xBB
+#define RESTORE_DEFAULTS (1U << 2) /* RDD */
+#define CD_1X 177                  /* kB/s */
+#define FASTEST 0xFFFF
+
+/* Performance descriptor: from start to end, so many kB in so many milliseconds. Big-endian. */
+typedef struct PerformanceDescriptor {
+        uint8_t flags, reserved[3];
+        uint32_t start, end, read_size, read_time, write_size, write_time;
+} PerformanceDescriptor;
+
+/* For DVDs and what came after them. */
+static int set_streaming(Device *d, uint32_t speed) {
+        PerformanceDescriptor p = { .end = UINT32_MAX };
+        SgRequest q = {
+                .cdb = { SET_STREAMING, [10] = sizeof p },
+                .cdb_len = 12,
+                .direction = SG_TO_DEVICE,
+                .data = &p,
+                .data_len = sizeof p,
+                .timeout_ms = SG_TIMEOUT_MS,
+        };
+
+        if (speed == 0)
+                p.flags = RESTORE_DEFAULTS;
+        else {
+                p.read_size = p.write_size = htobe32(speed * CD_1X);
+                p.read_time = p.write_time = htobe32(1000);
+        }
+        return scsi_command(d, &q, "SET STREAMING", NULL);
+}
+
+/* For CDs. What is written stays as fast as the drive likes: programs that burn say how fast. */
+static int set_cd_speed(Device *d, uint32_t speed) {
+        uint32_t n = speed == 0 ? FASTEST : speed * CD_1X;
+        SgRequest q = {
+                .cdb = { SET_CD_SPEED, 0, n >> 8, n & 0xFF, FASTEST >> 8, FASTEST & 0xFF },
+                .cdb_len = 12,
+                .direction = SG_NONE,
+                .timeout_ms = SG_TIMEOUT_MS,
+        };
+
+        return scsi_command(d, &q, "SET CD SPEED", NULL);
+}
+
+/* Nothing is asked: opening the node alone makes the kernel look for a disc. */
+static int cd_speed_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
+        r = power_look(d, BACKEND_OPTICAL);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){ .supported = true, .value.type = s->range.type };
+        return 0;
+}
+
+/* Many drives know one of the two only. */
+static int cd_speed_write(Device *d, const Setting *s _unused_, const Value *v) {
+        int streaming, cd;
+
+        streaming = set_streaming(d, v->number);
+        if (streaming < 0 && streaming != STEP_REFUSED)
+                return streaming;
+
+        cd = set_cd_speed(d, v->number);
+        return cd == STEP_REFUSED && streaming >= 0 ? 0 : cd;
+}
+
+/* clang-format off */
+static const ValueWord cd_speed_words[] = { { "default", 0 }, {} };
+
+const Setting optical_settings[] = {
+        {
+                .name = "cd_speed",
+                .backend = BACKEND_OPTICAL,
+                .range = { .type = VALUE_INT, .min = 1, .max = 255, .words = cd_speed_words },
+                .flags = SETTING_UNREADABLE,
+                .order = 100,
+                .summary = "how fast a CD, DVD or Blu-ray drive reads at most, as a multiple of a CD's own speed (177 kB/s)",
+                .equivalent = "hdparm -E",
+                .lost_by = "power, another disc",
+                .source = "MMC SET STREAMING B6h, SET CD SPEED BBh; catalogue 3.2",
+                .read = cd_speed_read,
+                .write = cd_speed_write,
+        },
+        {},
+};
+/* clang-format on */

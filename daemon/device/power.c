@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "activity.h"
+#include "ata.h"
+#include "plan.h"
+#include "power.h"
+
+#define SCSI_REQUEST_SENSE 0x03
+#define SENSE_DATA_MAX 252U /* the command's allocation length; SPC's own limit for sense data */
+#define UNIT_ATTENTION_RETRIES 3
+
+enum {
+        SENSE_NONE = 0x0,
+        SENSE_NOT_READY = 0x2,
+        SENSE_UNIT_ATTENTION = 0x6,
+
+        ASC_NOT_READY = 0x04,
+        ASCQ_INITIALIZING_COMMAND_REQUIRED = 0x02, /* stopped: somebody has to send START */
+        ASC_LOW_POWER_CONDITION = 0x5E,
+};
+
+PowerMode power_from_sense(const uint8_t *sense, size_t len) {
+        Sense s = sense_parse(sense, len);
+
+        if (!s.valid)
+                return POWER_UNKNOWN;
+        if (s.key == SENSE_NOT_READY && s.asc == ASC_NOT_READY && s.ascq == ASCQ_INITIALIZING_COMMAND_REQUIRED)
+                return POWER_STANDBY;
+        if (s.key != SENSE_NONE)
+                return POWER_UNKNOWN;
+        if (s.asc != ASC_LOW_POWER_CONDITION)
+                return POWER_AWAKE;
+
+        switch (s.ascq) {
+        case 0x01: /* idle_a, by timer and by command */
+        case 0x03:
+        case 0x05: /* idle_b */
+        case 0x06:
+        case 0x07: /* idle_c */
+        case 0x08:
+                return POWER_AWAKE;
+        default: /* standby_z, standby_y, or some low power that is not named */
+                return POWER_STANDBY;
+        }
+}
+
+static int scsi_power_mode(Device *d) {
+        for (unsigned i = 0; i <= UNIT_ATTENTION_RETRIES; i++) {
+                uint8_t data[SENSE_DATA_MAX] = {};
+                SgRequest q = {
+                        .cdb = { SCSI_REQUEST_SENSE, 0, 0, 0, SENSE_DATA_MAX },
+                        .cdb_len = 6,
+                        .direction = SG_FROM_DEVICE,
+                        .data = data,
+                        .data_len = sizeof data,
+                        .timeout_ms = SG_TIMEOUT_MS,
+                };
+                Sense s;
+                int r;
+
+                r = device_gate(d);
+                if (r < 0)
+                        return r;
+                r = device_open(d);
+                if (r < 0)
+                        return r;
+
+                r = d->io.sg(d->io.userdata, r, &q);
+                if (r == -ENODEV || r == -ENXIO)
+                        return device_fail(d, STEP_VANISHED, "the drive is gone (REQUEST SENSE)");
+                if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
+                        return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no SCSI commands to it");
+                if (r < 0)
+                        return device_fail(d, r, "REQUEST SENSE could not be sent: %s", strerror(-r));
+                if (q.host_status != 0)
+                        return device_fail(d, -EIO, "REQUEST SENSE did not reach the drive (host status %02Xh)",
+                                           q.host_status);
+
+                /* What is pending is told first, and once. */
+                s = sense_parse(data, sizeof data);
+                if (q.status == 0 && s.valid && s.key == SENSE_UNIT_ATTENTION)
+                        continue;
+                if (q.status == 0)
+                        d->power = power_from_sense(data, sizeof data);
+                return 0;
+        }
+
+        return 0;
+}
+
+int power_look(Device *d, Backend by) {
+        int r;
+
+        if (d->power != POWER_UNKNOWN)
+                return 0;
+
+        /* Any command would make the kernel spin it up. */
+        if (activity_is_suspended(d->drive->syspath)) {
+                d->power = POWER_SUSPENDED;
+                return 0;
+        }
+
+        /* It spins a disc up whenever it has to read it, which no setting makes it do. */
+        if (by == BACKEND_OPTICAL) {
+                d->power = POWER_AWAKE;
+                return 0;
+        }
+
+        r = by == BACKEND_ATA ? ata_power_mode(d) : scsi_power_mode(d);
+        /* A bridge that refuses the question has a drive behind it all the same; one that is silent has none. */
+        if (r < 0 && r != STEP_REFUSED && r != -EBADMSG)
+                return r;
+
+        if (d->power == POWER_UNKNOWN)
+                d->power = d->active || !d->drive->rotational ? POWER_AWAKE : POWER_UNCLEAR;
+        return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Whether a drive sleeps, asked without waking it (catalogue 9). */
+
+#include "device.h"
+
+/* Into d->power, once per visit: by ATA's CHECK POWER MODE, or for BACKEND_SCSI_MODE by REQUEST SENSE. An optical
+ * drive is not asked. A drive that the
+ * kernel has suspended is not asked at all. One that gives no usable answer is taken to be awake only when it has just been
+ * in use (d->active), or has nothing to spin up. Returns a STEP_… error or errno, with a sentence, when there is no asking. */
+int power_look(Device *d, Backend by);
+
+/* What REQUEST SENSE's parameter data says. Exported for tests. */
+PowerMode power_from_sense(const uint8_t *sense, size_t len);

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The settings that a SCSI drive keeps in its mode pages. A field is read from the page's current values, and written by
+ * sending the whole page back with that field changed, where the page of changeable values allows it. */
+
+#include "cache.h"
+#include "plan.h"
+#include "scsi.h"
+#include "settings.h"
+
+typedef struct ModeField {
+        uint8_t page;
+        uint8_t byte, bit;  /* the bit that enables it; 0, 0: there is none */
+        uint8_t timer, len; /* the number that goes with it, big-endian; len 0: there is none */
+        uint8_t scale;      /* milliseconds in one of it */
+        bool disables;      /* the bit, which then has no number, is set for "off" */
+} ModeField;
+
+static size_t field_end(const ModeField *f) {
+        return MAX((size_t) f->timer + f->len, f->byte + 1U);
+}
+
+static bool field_has_bit(const ModeField *f) {
+        return f->byte > 0;
+}
+
+static uint64_t field_number(const ModeField *f, const ModePage *p) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < f->len; i++)
+                n = n << 8 | p->bytes[f->timer + i];
+        return n;
+}
+
+static Value field_get(const Setting *s, const ModePage *p) {
+        const ModeField *f = s->detail;
+        bool enabled = !field_has_bit(f) || (p->bytes[f->byte] & 1U << f->bit);
+        Value v = { .type = s->range.type };
+
+        if (f->len == 0)
+                v.number = enabled != f->disables;
+        else if (!enabled)
+                v.number = s->range.off;
+        else {
+                v.number = (int64_t) field_number(f, p) * f->scale;
+                /* Enabled with no time at all is no value that a file can ask for. */
+                if (field_has_bit(f) && v.number == s->range.off)
+                        v.number = -1;
+        }
+        return v;
+}
+
+static void field_set(const Setting *s, const Value *v, ModePage *p) {
+        const ModeField *f = s->detail;
+        bool enable = f->len == 0 ? (bool) v->number != f->disables : v->number != s->range.off;
+        uint64_t n = v->number / MAX(f->scale, 1);
+
+        if (field_has_bit(f)) {
+                p->bytes[f->byte] &= ~(1U << f->bit);
+                p->bytes[f->byte] |= enable << f->bit;
+        }
+
+        /* A timer that is turned off keeps its time. */
+        if (f->len > 0 && (enable || !field_has_bit(f)))
+                for (size_t i = 0; i < f->len; i++)
+                        p->bytes[f->timer + i] = n >> 8 * (f->len - 1 - i);
+}
+
+static int mode_read(Device *d, const Setting *s, Reading *ret) {
+        const ModeField *f = s->detail;
+        ModePage now, saved;
+        int r;
+
+        r = mode_sense(d, f->page, MODE_CURRENT, field_end(f), &now);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){ .supported = true, .known = true, .value = field_get(s, &now) };
+        if (!d->permanent || !now.saveable)
+                return 0;
+
+        r = mode_sense(d, f->page, MODE_SAVED, field_end(f), &saved);
+        if (r == STEP_UNSUPPORTED || r == STEP_REFUSED)
+                return 0;
+        if (r < 0)
+                return r;
+
+        ret->saved_known = true;
+        ret->saved = field_get(s, &saved);
+        return 0;
+}
+
+/* All bits that differ have to be changeable. */
+static int mode_changeable(Device *d, const ModeField *f, const ModePage *from, const ModePage *to) {
+        ModePage mask;
+        int r;
+
+        r = mode_sense(d, f->page, MODE_CHANGEABLE, field_end(f), &mask);
+        if (r < 0)
+                return r;
+
+        for (size_t i = 2; i < MIN(MIN(from->len, to->len), mask.len); i++)
+                if ((from->bytes[i] ^ to->bytes[i]) & ~mask.bytes[i])
+                        return device_fail(
+                                        d, STEP_REFUSED,
+                                        "the drive does not let this be changed, or not to this value (mode page %02Xh)",
+                                        f->page);
+        return 0;
+}
+
+/* Returns the page as it was sent, too. */
+static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage *ret) {
+        const ModeField *f = s->detail;
+        ModePage now, page;
+        int r;
+
+        if (f->len > 0 && v->number != s->range.off &&
+            (uint64_t) v->number / f->scale > (f->len >= 4 ? UINT32_MAX : (1ULL << 8 * f->len) - 1)) {
+                char most[VALUE_TEXT_MAX];
+                Value limit = { .type = s->range.type, .number = ((1LL << 8 * f->len) - 1) * f->scale };
+
+                return device_fail(d, STEP_REFUSED, "a SCSI drive's mode page %02Xh holds %s at most", f->page,
+                                   value_format(&s->range, &limit, most));
+        }
+
+        r = mode_sense(d, f->page, MODE_CURRENT, field_end(f), &now);
+        if (r < 0)
+                return r;
+        page = now;
+        field_set(s, v, &page);
+
+        r = mode_changeable(d, f, &now, &page);
+        if (r < 0)
+                return r;
+        *ret = page;
+        /* SPC: SP for a page that cannot be saved is an error. */
+        return mode_select(d, &page, d->save && now.saveable);
+}
+
+static int mode_write(Device *d, const Setting *s, const Value *v) {
+        ModePage page;
+
+        return mode_write_page(d, s, v, &page);
+}
+
+static int mode_cache_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
+        r = mode_read(d, s, ret);
+        if (r < 0)
+                return r;
+
+        cache_reading_judge(d, ret);
+        return 0;
+}
+
+static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
+        bool blind = v->number && cache_kernel_view(d) == 0;
+        ModePage page;
+        int r;
+
+        r = mode_write_page(d, s, v, &page);
+        if (r < 0)
+                return r;
+        d->committed = true;
+
+        /* Once the kernel takes it for write-through it sends no more flushes: what is left in it must get out. */
+        if (!v->number) {
+                r = scsi_synchronize_cache(d);
+                if (r < 0)
+                        return r;
+        }
+
+        r = cache_kernel_follow(d, v->number);
+        /* As on ATA: what was written before the kernel looked. */
+        if (r == 0 && blind) {
+                r = scsi_synchronize_cache(d);
+                return r == STEP_DEFERRED || r == STEP_VANISHED ? r : 0;
+        }
+        if (r == -ETIME && v->number) {
+                /* The page that it has just taken: nothing is asked that might fail now. */
+                field_set(s, &VALUE_BOOLEAN(false), &page);
+                r = mode_select(d, &page, d->save && page.saveable);
+                if (r >= 0)
+                        r = scsi_synchronize_cache(d);
+                if (r < 0)
+                        return r;
+                return device_fail(
+                                d, STEP_FORBIDDEN,
+                                "the kernel goes on believing that there is no cache and would not flush it, so it was turned off again");
+        }
+        /* The other way round costs flushes that are not needed, and no data. */
+        return r == -ETIME ? 0 : r;
+}
+
+/* clang-format off */
+#define CONDITION(n, as, b, i, t, o)                                                                                            \
+        {                                                                                                                      \
+                .name = (n),                                                                                                   \
+                .backend = BACKEND_SCSI_MODE,                                                                                  \
+                .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true, .off = 0 }, \
+                .flags = SETTING_SAVEABLE,                                                                                     \
+                .order = (o),                                                                                                  \
+                .summary = "how long the drive is idle before it goes to " n,                                                  \
+                .equivalent = "sdparm --set " as,                                                                              \
+                .lost_by = "power, reset; unless saved",                                                                       \
+                .source = "SPC-4 power condition mode page 1Ah; catalogue 4.4",                                                \
+                .read = mode_read,                                                                                             \
+                .write = mode_write,                                                                                           \
+                .detail = &(const ModeField) { .page = 0x1A, .byte = (b), .bit = (i), .timer = (t), .len = 4, .scale = 100 },  \
+        }
+
+#define BIT(key, o, what, as, from, ...)                                                                                       \
+        {                                                                                                                      \
+                .name = (key),                                                                                                 \
+                .backend = BACKEND_SCSI_MODE,                                                                                  \
+                .range = { .type = VALUE_BOOL, .max = 1 },                                                                     \
+                .flags = SETTING_SAVEABLE,                                                                                     \
+                .order = (o),                                                                                                  \
+                .summary = (what),                                                                                             \
+                .equivalent = "sdparm --set " as,                                                                              \
+                .lost_by = "power, reset; unless saved",                                                                       \
+                .source = "SBC-3 " from "; catalogue 4.4",                                                                     \
+                .read = mode_read,                                                                                             \
+                .write = mode_write,                                                                                           \
+                .detail = &(const ModeField) { __VA_ARGS__ },                                                                  \
+        }
+
+const Setting scsi_mode_settings[] = {
+        {
+                .name = "write_cache",
+                .backend = BACKEND_SCSI_MODE,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_SAVEABLE,
+                .order = 100, /* the kernel revalidates the disk afterwards (catalogue 1.4) */
+                .summary = "volatile write cache",
+                .equivalent = "sdparm --set WCE",
+                .lost_by = "power, reset; unless saved",
+                .source = "SBC-3 caching mode page 08h, WCE; catalogue 4.4",
+                .read = mode_cache_read,
+                .write = mode_cache_write,
+                .detail = &(const ModeField) { .page = 0x08, .byte = 2, .bit = 2 },
+        },
+        {
+                .name = "error_recovery",
+                .backend = BACKEND_SCSI_MODE,
+                .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 },
+                .flags = SETTING_SAVEABLE,
+                .order = 130,
+                .summary = "how long the drive tries to recover a sector before it reports an error (65.5 s at most; off: its own limit)",
+                .equivalent = "sdparm --set RTL",
+                .lost_by = "power, reset; unless saved",
+                .source = "SBC-3 read-write error recovery mode page 01h, recovery time limit; catalogue 4.4",
+                .read = mode_read,
+                .write = mode_write,
+                .detail = &(const ModeField) { .page = 0x01, .timer = 10, .len = 2, .scale = 1 },
+        },
+        BIT("read_cache", 101, "whether reads may be answered from the drive's cache", "RCD",
+            "caching mode page 08h, RCD (off sets it)", .page = 0x08, .byte = 2, .bit = 0, .disables = true),
+        BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)",
+            .page = 0x08, .byte = 12, .bit = 5, .disables = true),
+        BIT("auto_reallocate_write", 131, "whether the drive takes another sector for one that it cannot write", "AWRE",
+            "read-write error recovery mode page 01h, AWRE", .page = 0x01, .byte = 2, .bit = 7),
+        BIT("auto_reallocate_read", 132, "whether the drive takes another sector for one that it could hardly read", "ARRE",
+            "read-write error recovery mode page 01h, ARRE", .page = 0x01, .byte = 2, .bit = 6),
+        CONDITION("idle_a",    "IDLE_A=1,IACT=…",     3, 1, 4,  200),
+        CONDITION("idle_b",    "IDLE_B=1,IBCT=…",     3, 2, 12, 201),
+        CONDITION("idle_c",    "IDLE_C=1,ICCT=…",     3, 3, 16, 202),
+        CONDITION("standby_y", "STANDBY_Y=1,SYCT=…",  2, 0, 20, 203),
+        CONDITION("standby_z", "STANDBY_Z=1,SZCT=…",  3, 0, 8,  204),
+        {},
+};
+/* clang-format on */

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "plan.h"
+#include "scsi.h"
+
+#define UNIT_ATTENTION_RETRIES 3
+#define MODE_DATA_MAX 252U
+
+enum {
+        HOST_NO_CONNECT = 0x01,
+        HOST_TIME_OUT = 0x03,
+
+        STATUS_GOOD = 0x00,
+        STATUS_CHECK_CONDITION = 0x02,
+        STATUS_RESERVATION_CONFLICT = 0x18,
+
+        KEY_NO_SENSE = 0x0,
+        KEY_RECOVERED_ERROR = 0x1,
+        KEY_NOT_READY = 0x2,
+        KEY_ILLEGAL_REQUEST = 0x5,
+        KEY_UNIT_ATTENTION = 0x6,
+
+        ASC_INVALID_OPCODE = 0x20,
+        ASC_INVALID_FIELD_IN_CDB = 0x24,
+        ASC_SAVING_NOT_SUPPORTED = 0x39,
+
+        SYNCHRONIZE_CACHE_10 = 0x35,
+        MODE_SELECT_6 = 0x15,
+        MODE_SENSE_6 = 0x1A,
+        MODE_SELECT_10 = 0x55,
+        MODE_SENSE_10 = 0x5A,
+};
+
+#define PAGE_FORMAT 0x10
+#define SAVE_PAGES 0x01
+#define NO_BLOCK_DESCRIPTORS 0x08
+#define PARAMETERS_SAVEABLE 0x80
+#define SUBPAGE_FORMAT 0x40
+
+/* -EINTR: it has to be sent again. */
+static int scsi_result(Device *d, const SgRequest *q, const char *name, ScsiEnd *end) {
+        Sense s;
+
+        switch (q->host_status) {
+        case 0:
+                break;
+        case HOST_NO_CONNECT:
+                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
+        case HOST_TIME_OUT:
+                return device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name, q->timeout_ms / 1000);
+        default:
+                return device_fail(d, -EIO, "%s did not reach the drive (host status %02Xh)", name, q->host_status);
+        }
+
+        switch (q->status) {
+        case STATUS_GOOD:
+                return 0;
+        case STATUS_RESERVATION_CONFLICT:
+                return device_fail(d, STEP_REFUSED, "another host has reserved the drive (%s)", name);
+        case STATUS_CHECK_CONDITION:
+                break;
+        default:
+                return device_fail(d, STEP_REFUSED, "%s was answered with SCSI status %02Xh", name, q->status);
+        }
+
+        s = sense_parse(q->sense, MIN(q->sense_len, (uint8_t) SG_SENSE_MAX));
+        if (!s.valid)
+                return device_fail(d, -EBADMSG, "%s was answered without usable sense data", name);
+        *end = (ScsiEnd){ .key = s.key, .asc = s.asc, .ascq = s.ascq };
+
+        switch (s.key) {
+        case KEY_NO_SENSE:
+        case KEY_RECOVERED_ERROR: /* a rounded parameter, among others: reading it back tells */
+                return 0;
+        case KEY_UNIT_ATTENTION:
+                return device_fail(d, -EINTR, "unit attention (%02Xh/%02Xh)", s.asc, s.ascq);
+        case KEY_NOT_READY:
+                return device_fail(d, STEP_REFUSED, "the drive is not ready for %s (%02Xh/%02Xh)", name, s.asc, s.ascq);
+        default:
+                return device_fail(d, STEP_REFUSED, "the drive refused %s (sense %Xh %02Xh/%02Xh)", name, s.key, s.asc,
+                                   s.ascq);
+        }
+}
+
+int scsi_command(Device *d, SgRequest *q, const char *name, ScsiEnd *ret_end) {
+        for (unsigned i = 0;; i++) {
+                ScsiEnd end = {};
+                int fd, r;
+
+                r = device_gate(d);
+                if (r < 0)
+                        return r;
+                fd = device_open(d);
+                if (fd < 0)
+                        return fd;
+
+                r = d->io.sg(d->io.userdata, fd, q);
+                if (r == -ENODEV || r == -ENXIO)
+                        return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
+                if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
+                        return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no SCSI commands to it");
+                if (r < 0)
+                        return device_fail(d, r, "%s could not be sent: %s", name, strerror(-r));
+
+                r = scsi_result(d, q, name, &end);
+                if (r == -EINTR && i < UNIT_ATTENTION_RETRIES)
+                        continue;
+                if (r == -EINTR)
+                        return device_fail(d, -EIO, "the drive keeps answering with unit attention");
+                if (ret_end)
+                        *ret_end = end;
+                return r;
+        }
+}
+
+/* How much of the data the drive sent, as far as the transport tells: what is behind that is ours, and no page of it may be
+ * written back. */
+static size_t received(const SgRequest *q) {
+        return q->resid > 0 ? q->data_len - MIN((uint32_t) q->resid, q->data_len) : q->data_len;
+}
+
+static int mode_sense_sized(Device *d, uint8_t page, ModeControl control, bool six, uint8_t *data, size_t size,
+                            size_t *ret_received, ScsiEnd *ret_end) {
+        SgRequest q = {
+                .cdb = { six ? MODE_SENSE_6 : MODE_SENSE_10, NO_BLOCK_DESCRIPTORS, control << 6 | page },
+                .cdb_len = six ? 6 : 10,
+                .direction = SG_FROM_DEVICE,
+                .data = data,
+                .data_len = size,
+                .timeout_ms = SG_TIMEOUT_MS,
+        };
+
+        int r;
+
+        q.cdb[six ? 4 : 8] = size;
+        r = scsi_command(d, &q, "MODE SENSE", ret_end);
+        *ret_received = received(&q);
+        return r;
+}
+
+/* The page in what came back: header, block descriptors that were not asked for, page. */
+static int mode_page_find(Device *d, const uint8_t *data, size_t size, uint8_t page, bool six, ModePage *ret) {
+        size_t header = six ? 4 : 8, total = six ? data[0] + 1U : (data[0] << 8 | data[1]) + 2U;
+        size_t at = header + (six ? data[3] : (unsigned) (data[6] << 8 | data[7])), len;
+
+        if (total > size)
+                total = size;
+        if (at + 2 > total || (data[at] & 0x3F) != page || (data[at] & SUBPAGE_FORMAT))
+                return device_fail(d, -EBADMSG, "MODE SENSE was answered without page %02Xh", page);
+
+        len = data[at + 1] + 2U;
+        if (at + len > total || len > sizeof ret->bytes)
+                return device_fail(d, -EBADMSG, "MODE SENSE was answered with a part of page %02Xh", page);
+
+        *ret = (ModePage){ .len = len, .saveable = data[at] & PARAMETERS_SAVEABLE, .by_six = six };
+        memcpy(ret->bytes, data + at, len);
+        ret->bytes[0] &= 0x3F;
+        return 0;
+}
+
+int mode_sense(Device *d, uint8_t page, ModeControl control, size_t least, ModePage *ret) {
+        uint8_t data[MODE_DATA_MAX] = {};
+        size_t n = 0;
+        ScsiEnd end = {};
+        bool six = false;
+        int r;
+
+        r = mode_sense_sized(d, page, control, six, data, sizeof data, &n, &end);
+        if (r == STEP_REFUSED && end.key == KEY_ILLEGAL_REQUEST && end.asc == ASC_INVALID_OPCODE) {
+                six = true;
+                memset(data, 0, sizeof data);
+                r = mode_sense_sized(d, page, control, six, data, sizeof data, &n, &end);
+        }
+        if (r == STEP_REFUSED && end.key == KEY_ILLEGAL_REQUEST &&
+            (end.asc == ASC_INVALID_OPCODE || end.asc == ASC_INVALID_FIELD_IN_CDB ||
+             end.asc == ASC_SAVING_NOT_SUPPORTED))
+                return device_fail(d, STEP_UNSUPPORTED, "the drive has no %smode page %02Xh",
+                                   control == MODE_SAVED ? "saved " : "", page);
+        if (r < 0)
+                return r;
+
+        r = mode_page_find(d, data, n, page, six, ret);
+        if (r >= 0 && ret->len < least)
+                return device_fail(d, STEP_UNSUPPORTED, "the drive's mode page %02Xh is too short to have it", page);
+        return r;
+}
+
+int mode_select(Device *d, const ModePage *page, bool save) {
+        bool six = page->by_six;
+        size_t header = six ? 4 : 8, len = header + page->len;
+        uint8_t data[8 + sizeof page->bytes] = {};
+        SgRequest q = {
+                .cdb = { six ? MODE_SELECT_6 : MODE_SELECT_10, PAGE_FORMAT | (save ? SAVE_PAGES : 0) },
+                .cdb_len = six ? 6 : 10,
+                .direction = SG_TO_DEVICE,
+                .data = data,
+                .data_len = len,
+                /* Turning a cache off writes out what is in it. */
+                .timeout_ms = SG_TIMEOUT_FLUSH_MS,
+        };
+
+        /* All of the header is reserved, or read by nobody: no length, no medium type, no block descriptors. */
+        memcpy(data + header, page->bytes, page->len);
+        if (six)
+                q.cdb[4] = len;
+        else {
+                q.cdb[7] = len >> 8;
+                q.cdb[8] = len;
+        }
+        return scsi_command(d, &q, "MODE SELECT", NULL);
+}
+
+int scsi_synchronize_cache(Device *d) {
+        SgRequest q = {
+                .cdb = { SYNCHRONIZE_CACHE_10 },
+                .cdb_len = 10,
+                .direction = SG_NONE,
+                .timeout_ms = SG_TIMEOUT_FLUSH_MS,
+        };
+
+        return scsi_command(d, &q, "SYNCHRONIZE CACHE", NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <ctype.h>
+#include <endian.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "ata-identify.h"
+#include "ata.h"
+#include "survey.h"
+
+#define SECTOR_SIZE 512U
+#define CHECK_CONDITION 0x02
+
+enum {
+        WORD_ROTATION = 217, /* 1: does not rotate; 0401h and more: revolutions per minute */
+        WORD_SECTORS_28 = 60,
+        WORD_SECTORS_48 = 100,
+        WORD_SECTOR_SIZE = 106,
+        WORD_LOGICAL_SECTOR_SIZE = 117,
+};
+
+static int image_open_node(void *userdata _unused_, const Drive *drive _unused_) {
+        return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* The answer of a drive that is awake: descriptor sense with the ATA registers, COUNT = FFh. */
+static void answer_awake(SgRequest *q) {
+        static const uint8_t sense[] = { 0x72, 0x01, 0x00, 0x1D, 0, 0, 0, 14, 0x09, 12, 0,
+                                         0,    0,    0xFF, 0,    0, 0, 0, 0,  0,    0,  0x50 };
+
+        q->status = CHECK_CONDITION;
+        memcpy(q->sense, sense, sizeof sense);
+        q->sense_len = sizeof sense;
+}
+
+static int image_sg(void *userdata, int fd _unused_, SgRequest *q) {
+        const uint16_t *id = userdata;
+        uint8_t command = q->cdb[0] == 0x85 ? q->cdb[14] : 0;
+
+        if (command == ATA_CMD_CHECK_POWER_MODE) {
+                answer_awake(q);
+                return 0;
+        }
+        if (command != ATA_CMD_IDENTIFY_DEVICE || q->data_len < SECTOR_SIZE)
+                return -ENODATA;
+
+        for (size_t i = 0; i < 256; i++) {
+                /* A wrong checksum was told; without its mark the rest can be shown all the same. */
+                uint16_t word = htole16(i == 255 && !identify_checksum_ok(id) ? 0 : id[i]);
+
+                memcpy((uint8_t *) q->data + 2 * i, &word, sizeof word);
+        }
+        return 0;
+}
+
+static int image_nvme(void *userdata _unused_, int fd _unused_, struct nvme_passthru_cmd *cmd _unused_) {
+        return -ENODATA;
+}
+
+DeviceIO survey_image_io(const uint16_t id[static 256]) {
+        return (DeviceIO){
+                .open_node = image_open_node,
+                .sg = image_sg,
+                .nvme_admin = image_nvme,
+                .userdata = (void *) id,
+        };
+}
+
+static uint64_t image_size(const uint16_t *id) {
+        uint64_t sectors = id[WORD_SECTORS_28] | (uint64_t) id[WORD_SECTORS_28 + 1] << 16, large = 0,
+                 bytes = SECTOR_SIZE;
+
+        /* Without LBA it is cylinders, heads and sectors. */
+        if (!(id[49] & 1U << 9))
+                sectors = (uint64_t) id[1] * id[3] * id[6];
+        /* There are drives that say they have the larger number, and have 0. */
+        if (identify_bit(id, 83, 10))
+                large = id[WORD_SECTORS_48] | (uint64_t) id[WORD_SECTORS_48 + 1] << 16 |
+                        (uint64_t) id[WORD_SECTORS_48 + 2] << 32 | (uint64_t) id[WORD_SECTORS_48 + 3] << 48;
+        /* Valid like words 82…84, and larger than 512 bytes. */
+        if ((id[WORD_SECTOR_SIZE] & 0xD000) == 0x5000)
+                bytes = 2 * (id[WORD_LOGICAL_SECTOR_SIZE] | (uint64_t) id[WORD_LOGICAL_SECTOR_SIZE + 1] << 16);
+
+        return __builtin_mul_overflow(large ?: sectors, bytes, &bytes) ? 0 : bytes;
+}
+
+static bool is_text_byte(uint16_t byte) {
+        return byte >= ' ' || isspace(byte);
+}
+
+static bool is_text(const uint16_t id[static 256]) {
+        for (size_t i = 0; i < 256; i++)
+                if (!is_text_byte(id[i] & 0xFF) || !is_text_byte(id[i] >> 8))
+                        return false;
+
+        return true;
+}
+
+const char *survey_image_objection(const uint16_t id[static 256]) {
+        uint16_t swapped[256];
+
+        if (identify_is_empty(id))
+                return "holds no IDENTIFY data: all its words are the same";
+        if (is_text(id))
+                return "holds text, and no IDENTIFY data";
+
+        for (size_t i = 0; i < 256; i++)
+                swapped[i] = (uint16_t) (id[i] << 8 | id[i] >> 8);
+        if ((id[255] & 0xFF) != IDENTIFY_CHECKSUM_MARK && (swapped[255] & 0xFF) == IDENTIFY_CHECKSUM_MARK &&
+            identify_checksum_ok(swapped))
+                return "has the two bytes of each word in the wrong order";
+
+        /* CompactFlash has a number of its own, or another of some cards. */
+        if (!(id[0] & 0x8000) || id[0] == 0x848A || id[0] == 0x844A)
+                return NULL;
+        return id[0] & 0x4000 ? "is of no ATA drive: its first word is that of no kind of device"
+                              : "is of an ATAPI device, such as a DVD drive, and drivekeep sends these no ATA commands";
+}
+
+static int copy_text(char **field, const char *text) {
+        if (*text == '\0')
+                return 0;
+        *field = strdup(text);
+        return *field ? 0 : -ENOMEM;
+}
+
+int survey_image_drive(const uint16_t id[static 256], const char *name, Drive **ret) {
+        _cleanup_(drive_freep) Drive *d = calloc(1, sizeof *d);
+        DriveIdentity identity;
+        int r;
+
+        if (!d)
+                return -ENOMEM;
+
+        identify_drive(id, &identity);
+        d->transport = TRANSPORT_SATA;
+        d->ata = true;
+        d->rotational = id[WORD_ROTATION] != 1;
+        d->rotational_untold = d->rotational && (id[WORD_ROTATION] < 0x0401 || id[WORD_ROTATION] == 0xFFFF);
+        d->size = image_size(id);
+
+        r = copy_text(&d->name, name);
+        if (r >= 0)
+                r = copy_text(&d->node, name);
+        /* There is none, and no row for the kernel's side finds anything there. */
+        if (r >= 0)
+                r = copy_text(&d->syspath, "/nonexistent");
+        if (r >= 0)
+                r = copy_text(&d->model, identity.model);
+        if (r >= 0)
+                r = copy_text(&d->serial, identity.serial);
+        if (r >= 0)
+                r = copy_text(&d->firmware, identity.firmware);
+        if (r >= 0)
+                r = copy_text(&d->wwn, identity.wwn);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(d);
+        return 0;
+}
+
+/* 256 words of four digits; a line with anything else in it is a heading. */
+static int parse_hexadecimal(const char *text, uint16_t ret[static 256]) {
+        size_t n = 0;
+
+        while (*text) {
+                size_t line = strcspn(text, "\n"), i = 0;
+
+                /* A heading ("/dev/sda:") has other characters. */
+                if (strspn(text, "0123456789abcdefABCDEF \t\r") < line)
+                        i = line;
+
+                while (i < line) {
+                        unsigned word = 0;
+                        size_t digits = 0;
+
+                        for (; isxdigit((unsigned char) text[i]); i++, digits++)
+                                word = word << 4 |
+                                       (unsigned) (isdigit((unsigned char) text[i]) ? text[i] - '0'
+                                                                                    : (text[i] | 0x20) - 'a' + 10);
+                        if (digits != 0 && (digits != 4 || n == 256))
+                                return -EBADMSG;
+                        if (digits != 0)
+                                ret[n++] = (uint16_t) word;
+                        else
+                                i++;
+                }
+
+                text += line + (text[line] == '\n');
+        }
+
+        return n == 256 ? 0 : -EBADMSG;
+}
+
+int survey_image_parse(const char *text, size_t size, uint16_t ret[static 256]) {
+        if (size == SECTOR_SIZE) {
+                for (size_t i = 0; i < 256; i++)
+                        ret[i] = (uint16_t) ((uint8_t) text[2 * i] | (uint8_t) text[2 * i + 1] << 8);
+                return 0;
+        }
+
+        return memchr(text, '\0', size) ? -EBADMSG : parse_hexadecimal(text, ret);
+}

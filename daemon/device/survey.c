@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "power.h"
+#include "survey.h"
+
+static bool would_wake(const Setting *s, const Device *d) {
+        return !(s->flags & SETTING_KERNEL) &&
+               (d->power == POWER_SUSPENDED || d->power == POWER_STANDBY || d->power == POWER_UNCLEAR);
+}
+
+static bool row_is_asked(const Setting *s, unsigned backends) {
+        return !s->alias_of && s->read && !(s->flags & SETTING_AT_ATTACH) && (backends & 1U << s->backend);
+}
+
+int survey(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, SurveyFn each,
+           void *userdata) {
+        int asked[_BACKEND_MAX] = {};
+        Device d;
+        int r = 0, error;
+
+        device_init(&d, drive, io);
+        /* What nobody has used just now is not taken to be awake. */
+        for (Backend b = 0; b < _BACKEND_MAX; b++)
+                if ((backends & 1U << b) && (b == BACKEND_ATA || b == BACKEND_SCSI_MODE))
+                        asked[b] = power_look(&d, b);
+
+        SETTING_TABLE_FOREACH(s, t) {
+                Surveyed x = { .setting = s };
+
+                if (r < 0 || !row_is_asked(s, backends))
+                        continue;
+
+                d.error[0] = '\0';
+                if (would_wake(s, &d))
+                        x.reason = "the drive sleeps, and is not woken to be asked";
+                else if (asked[s->backend] < 0)
+                        x.reason = "the drive does not answer";
+                else if ((error = s->read(&d, s, &x.reading)) < 0) {
+                        x.reading.known = x.reading.saved_known = false;
+                        x.reason = error == -ENODATA ? "the image does not tell" : d.error;
+                } else if (x.reading.supported && !x.reading.known)
+                        x.reason = s->flags & SETTING_UNREADABLE ? "nothing can read it" : "it cannot be read here";
+
+                r = each(userdata, &x);
+        }
+
+        device_done(&d);
+        return r;
+}

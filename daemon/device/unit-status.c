@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "unit-status.h"
+
+#define PRIVATE_SOCKET "unix:path=/run/systemd/private"
+
+char *const fsck_unit_patterns[] = { (char *) "systemd-fsck@*.service", (char *) "systemd-fsck-*.service", NULL };
+
+int systemd_open_private(sd_bus **ret) {
+        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
+        int r;
+
+        r = sd_bus_new(&bus);
+        if (r >= 0)
+                r = sd_bus_set_address(bus, PRIVATE_SOCKET);
+        if (r >= 0)
+                r = sd_bus_start(bus);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(bus);
+        return 0;
+}
+
+int unit_status_read(sd_bus_message *m, UnitStatus *ret) {
+        const char *description, *load_state, *sub_state, *following, *job_type, *job_path;
+
+        return sd_bus_message_read(m, UNIT_STATUS_SIGNATURE, &ret->name, &description, &load_state, &ret->active_state,
+                                   &sub_state, &following, &ret->path, &ret->job_id, &job_type, &job_path);
+}
+
+bool unit_status_is_pending(const UnitStatus *u) {
+        return u->job_id != 0 || streq(u->active_state, "activating") || streq(u->active_state, "deactivating");
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* How systemd's manager tells of its units, for the service's gate and for the command: both must agree on which file
+ * system checks are still to be waited for. */
+
+#include <systemd/sd-bus.h>
+
+#include "macro.h"
+
+#define SYSTEMD_DESTINATION "org.freedesktop.systemd1"
+#define SYSTEMD_MANAGER_PATH "/org/freedesktop/systemd1"
+#define SYSTEMD_MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
+#define SYSTEMD_UNIT_PATH "/org/freedesktop/systemd1/unit"
+
+/* An entry of ListUnits…(), borrowed from the message. */
+typedef struct UnitStatus {
+        const char *name, *active_state, *path;
+        uint32_t job_id;
+} UnitStatus;
+
+#define UNIT_STATUS_SIGNATURE "(ssssssouso)"
+
+/* The units that check file systems; for ListUnitsByPatterns(). */
+extern char *const fsck_unit_patterns[];
+
+/* Opens systemd's private socket: works for root, with and without a bus. */
+int systemd_open_private(sd_bus **ret);
+
+/* The next entry of the array entered; 0 at its end. */
+int unit_status_read(sd_bus_message *m, UnitStatus *ret);
+
+/* Queued or running? A check that waits for its device is inactive, with a job; one that has run stays active, without. */
+bool unit_status_is_pending(const UnitStatus *u);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <ctype.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <systemd/sd-daemon.h>
+
+#include "broker.h"
+#include "clock.h"
+
+typedef struct Request {
+        char drive[16];
+} Request;
+
+typedef union Control {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+} Control;
+
+/* ---- the manager's half ---- */
+
+/* A broker that cannot be started for so long has lost its socket too (StartLimitBurst=): systemd opens that again when the
+ * manager begins anew. */
+#define REFUSED_USEC (30ULL * 1000 * 1000)
+
+struct Broker {
+        char *path;
+        int fd;
+        uint64_t refused_since; /* on the monotonic clock; 0: it is not */
+};
+
+static int broker_connect(Broker *b) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        _cleanup_close_ int fd = -EBADF;
+
+        if (strlen(b->path) >= sizeof address.sun_path)
+                return -ENAMETOOLONG;
+        (void) strcpy(address.sun_path, b->path);
+
+        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        if (fd < 0 || connect(fd, (const struct sockaddr *) &address, sizeof address) < 0)
+                return -errno;
+
+        b->fd = TAKE_FD(fd);
+        return 0;
+}
+
+int broker_new(const char *path, Broker **ret) {
+        _cleanup_(broker_freep) Broker *b = NULL;
+
+        b = malloc(sizeof *b);
+        if (!b)
+                return -ENOMEM;
+
+        *b = (Broker){ .path = strdup(path), .fd = -EBADF };
+        if (!b->path)
+                return -ENOMEM;
+
+        *ret = TAKE_PTR(b);
+        return 0;
+}
+
+Broker *broker_free(Broker *b) {
+        if (!b)
+                return NULL;
+
+        closep(&b->fd);
+        free(b->path);
+        free(b);
+        return NULL;
+}
+
+static int broker_ask(Broker *b, const char *drive, int fd) {
+        Request q = {};
+        Control control = {};
+        struct iovec iov = { .iov_base = &q, .iov_len = sizeof q };
+        struct msghdr m = { .msg_iov = &iov,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = sizeof control };
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+        (void) snprintf(q.drive, sizeof q.drive, "%s", drive);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(c), &fd, sizeof fd);
+
+        return sendmsg(b->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+int broker_fork(Broker *b, const char *drive, int fd) {
+        int r;
+
+        r = b->fd < 0 ? -EPIPE : broker_ask(b, drive, fd);
+        if (r != -EPIPE && r != -ECONNRESET)
+                return r;
+
+        /* There was nothing to ask for so far, or it has ended, mostly for want of work: systemd makes another. */
+        closep(&b->fd);
+        b->fd = -EBADF;
+        r = broker_connect(b);
+        if (r != -ECONNREFUSED && r != -ENOENT)
+                b->refused_since = 0;
+        else if (b->refused_since == 0)
+                b->refused_since = monotonic_usec();
+        else if (monotonic_usec() - b->refused_since > REFUSED_USEC)
+                return -ESHUTDOWN;
+        return r < 0 ? r : broker_ask(b, drive, fd);
+}
+
+/* ---- the broker itself ---- */
+
+/* Returns 1 with a request and its socket; 0: the manager has gone. */
+static int request_receive(int fd, Request *ret, int *ret_fd) {
+        Control control = {};
+        struct iovec iov = { .iov_base = ret, .iov_len = sizeof *ret };
+        struct msghdr m = { .msg_iov = &iov,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = sizeof control };
+        const struct cmsghdr *c;
+        ssize_t n;
+
+        n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+        if (n < 0)
+                return -errno;
+
+        c = CMSG_FIRSTHDR(&m);
+        if (n == 0 && !c)
+                return 0;
+        if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof *ret_fd))
+                return -EBADMSG;
+        memcpy(ret_fd, CMSG_DATA(c), sizeof *ret_fd);
+
+        if (n != (ssize_t) sizeof *ret || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+                (void) close(*ret_fd);
+                return -EBADMSG;
+        }
+
+        ret->drive[sizeof ret->drive - 1] = '\0';
+        for (char *p = ret->drive; *p; p++)
+                if (!isalnum((unsigned char) *p))
+                        *p = '_';
+        return 1;
+}
+
+static _Noreturn void child_main(const Request *q, int fd, pid_t broker, BrokerWorkerFn worker, const void *userdata) {
+        char name[24];
+
+        (void) snprintf(name, sizeof name, "keep-%s", q->drive);
+        (void) prctl(PR_SET_NAME, name);
+        (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != broker)
+                _exit(EXIT_FAILURE);
+
+        /* Its own socket and the standard streams; the broker's is not for it. */
+        if (dup2(fd, STDERR_FILENO + 1) < 0 || close_range(STDERR_FILENO + 2, ~0U, 0) < 0)
+                _exit(EXIT_FAILURE);
+
+        worker(STDERR_FILENO + 1, userdata);
+        _exit(EXIT_FAILURE);
+}
+
+/* They die with the broker. */
+static bool has_workers(void) {
+        return waitpid(-1, NULL, WNOHANG) == 0;
+}
+
+/* Returns 1: there is something to receive; 0: nothing for so long, and no worker is left. */
+static int request_wait(int fd, int idle_ms) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+
+        for (;;) {
+                int r = poll(&p, 1, idle_ms);
+
+                if (r > 0)
+                        return 1;
+                if (r == 0 && !has_workers())
+                        return 0;
+                if (r < 0 && errno != EINTR)
+                        return -errno;
+        }
+}
+
+int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdata) {
+        pid_t self = getpid();
+        bool leaving = false;
+
+        /* The manager sees the end of a worker by its socket; nobody else asks. */
+        if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
+                return -errno;
+
+        for (;;) {
+                int r, worker_fd = -EBADF;
+                pid_t pid;
+                Request q;
+
+                r = leaving ? 1 : request_wait(fd, idle_ms);
+                if (r < 0)
+                        return r;
+                if (r == 0) {
+                        /* The manager's next request fails, and goes to the next broker; what it has sent by now is read. */
+                        leaving = true;
+                        if (shutdown(fd, SHUT_RD) < 0)
+                                return -errno;
+                }
+
+                r = request_receive(fd, &q, &worker_fd);
+                if (r == -EINTR)
+                        continue;
+                if (r <= 0)
+                        return r < 0 ? r : leaving;
+
+                /* Without a process its socket is closed, and the manager sees that. */
+                pid = fork();
+                if (pid == 0)
+                        child_main(&q, worker_fd, self, worker, userdata);
+                (void) close(worker_fd);
+        }
+}
+
+static bool peer_is_ours(int fd) {
+        struct ucred peer;
+        socklen_t size = sizeof peer;
+
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) >= 0 && peer.uid == geteuid();
+}
+
+int broker_run(BrokerWorkerFn worker, const void *userdata) {
+        if (sd_listen_fds(true) != 1)
+                return -EINVAL;
+
+        for (;;) {
+                _cleanup_close_ int fd = accept4(SD_LISTEN_FDS_START, NULL, NULL, SOCK_CLOEXEC);
+                int r;
+
+                if (fd < 0)
+                        return -errno;
+                /* The socket's mode says so, too. */
+                if (!peer_is_ours(fd))
+                        continue;
+
+                r = broker_serve(fd, BROKER_IDLE_MS, worker, userdata);
+                if (r < 0)
+                        return r;
+                /* A request that came at the last moment: its worker is not left alone. */
+                if (r == 0 || !has_workers())
+                        return 0;
+        }
+}

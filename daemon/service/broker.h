@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The process that makes workers, in a unit of its own (drivekeep-broker.service), which alone has the right to send commands
+ * to drives. It takes one kind of message of a fixed size with one socket, and knows nothing of drives, files or settings;
+ * the manager, which listens and parses, has no such right. */
+
+#include "macro.h"
+
+#define BROKER_SOCKET "/run/drivekeep-broker"
+
+/* When nothing was asked for so long it ends: most of the time no drive needs anything, and systemd makes another. */
+#define BROKER_IDLE_MS (30 * 1000)
+
+/* ---- the manager's half ---- */
+
+typedef struct Broker Broker;
+
+/* Connects when the first worker is asked for, which has systemd start the broker: where no drive needs anything, there is
+ * none. */
+int broker_new(const char *path, Broker **ret);
+Broker *broker_free(Broker *b);
+DEFINE_CLEANUP(Broker *, broker_free);
+
+/* Asks for a worker at this end of a socket, and does not wait for it: where none can be made, the end is closed. `drive` is
+ * for its name. The fd stays the caller's. -ESHUTDOWN: it has been refused for so long that the caller had better begin anew. */
+int broker_fork(Broker *b, const char *drive, int fd);
+
+/* ---- the broker itself ---- */
+
+/* The main function of a worker; never returns. */
+typedef void (*BrokerWorkerFn)(int fd, const void *userdata);
+
+/* Serves one manager at this connection until that goes: 0, or a negative errno. 1: nothing was asked for idle_ms, no worker
+ * was left, and the manager was told so, by EPIPE at its next request. */
+int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdata);
+
+/* The same at the socket that systemd listens at; the end of a manager, and of work, is its end. */
+int broker_run(BrokerWorkerFn worker, const void *userdata);

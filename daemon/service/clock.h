@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <time.h>
+
+#include "macro.h"
+
+static inline uint64_t clock_usec(clockid_t clock) {
+        struct timespec ts;
+
+        (void) clock_gettime(clock, &ts);
+        return (uint64_t) ts.tv_sec * 1000000 + (uint64_t) ts.tv_nsec / 1000;
+}
+
+/* In µs, as records have it. */
+static inline uint64_t now_usec(void) {
+        return clock_usec(CLOCK_REALTIME);
+}
+
+/* A machine that is up for less than a minute still boots: its drives come, and whoever mounts them waits for udev and
+ * systemd. */
+static inline bool is_booting(void) {
+        return clock_usec(CLOCK_BOOTTIME) < 60ULL * 1000 * 1000;
+}
+
+static inline uint64_t monotonic_usec(void) {
+        return clock_usec(CLOCK_MONOTONIC);
+}
+
+/* How long the machine has slept since it booted: the two clocks differ by that, and by nothing else. A little less than
+ * SLEPT_JITTER_USEC passes at most between the one look and the other. */
+#define SLEPT_JITTER_USEC (50ULL * 1000)
+
+static inline uint64_t slept_usec(void) {
+        uint64_t awake = monotonic_usec();
+
+        return clock_usec(CLOCK_BOOTTIME) - awake;
+}

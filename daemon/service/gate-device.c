@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "gate-device.h"
+#include "stack.h"
+
+/* ---- what udev says ---- */
+
+static int add_device(GateDevices *d, const char *name) {
+        GateDevice *items, *item;
+
+        items = reallocarray(d->items, d->n_items + 1, sizeof *items);
+        if (!items)
+                return -ENOMEM;
+        d->items = items;
+
+        item = items + d->n_items;
+        *item = (GateDevice){ .name = strdup(name) };
+        if (!item->name)
+                return -ENOMEM;
+        d->n_items++;
+
+        item->error = inventory_readiness(name, &item->ready);
+        if (item->error < 0 || !item->ready.plugged || !item->ready.node)
+                return item->error == -ENOMEM ? item->error : 0;
+        return device_unit_name(item->ready.node, &item->unit);
+}
+
+int gate_devices_add(GateDevices *d, const char *disk) {
+        _cleanup_(names_freep) char **above = NULL;
+        int r;
+
+        r = stack_above(INVENTORY_CLASSDIR, disk, &above);
+        if (r >= 0)
+                r = add_device(d, disk);
+        for (char **a = above; r >= 0 && a && *a; a++)
+                r = add_device(d, *a);
+        return r;
+}
+
+void gate_devices_done(GateDevices *d) {
+        for (size_t i = 0; i < d->n_items; i++) {
+                free(d->items[i].name);
+                free(d->items[i].unit);
+                readiness_done(&d->items[i].ready);
+        }
+        free(d->items);
+        *d = (GateDevices){};
+}
+
+int gate_devices_units(const GateDevices *d, char ***ret) {
+        char **units;
+        size_t n = 0;
+
+        units = calloc(d->n_items + 1, sizeof *units);
+        if (!units)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < d->n_items; i++)
+                if (d->items[i].unit)
+                        units[n++] = d->items[i].unit;
+        *ret = units;
+        return 0;
+}
+
+/* ---- what follows from it ---- */
+
+/* The block device of the root file system; NULL when that has none of its own (btrfs, overlay). */
+static char *root_device(void) {
+        char path[64];
+        _cleanup_free_ char *real = NULL;
+        struct stat st;
+
+        if (stat("/", &st) < 0)
+                return NULL;
+
+        (void) snprintf(path, sizeof path, "/sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
+        real = realpath(path, NULL);
+        return real ? strdup(strrchr(real, '/') + 1) : NULL;
+}
+
+/* NULL: it has come since the survey began. */
+static const GateDevice *find_device(const GateDevices *d, const char *name) {
+        for (size_t i = 0; i < d->n_items; i++)
+                if (streq(d->items[i].name, name))
+                        return d->items + i;
+        return NULL;
+}
+
+/* Does PID 1 know this device? udev is a little ahead of it, and only then is a check's job bound to the device. */
+static bool is_plugged(const Survey *s, const GateDevice *device) {
+        return !device->unit || !names_contain(s->inactive, device->unit);
+}
+
+static bool is_settled(const GateDevices *d, const Survey *s, const char *name) {
+        const GateDevice *device = find_device(d, name);
+
+        if (!device || device->error < 0)
+                return device && device->error == -ENODEV;
+        return device->ready.initialized && is_plugged(s, device);
+}
+
+bool disk_is_settled(const GateDevices *d, const Survey *s, const char *disk, char *const *above) {
+        if (!is_settled(d, s, disk))
+                return false;
+        for (; above && *above; above++)
+                if (!is_settled(d, s, *above))
+                        return false;
+        return true;
+}
+
+/* May something still come to light on this device that a waiting check is for? What udev or PID 1 have not processed, and
+ * LUKS, LVM or RAID members that nothing has opened yet. */
+static bool is_unresolved(const GateDevices *d, const Survey *s, const char *name) {
+        const GateDevice *device = find_device(d, name);
+
+        /* A device that is gone hides nothing; one that cannot be asked about may. */
+        if (!device || device->error < 0)
+                return !device || device->error != -ENODEV;
+        return !device->ready.initialized || !device->ready.ready || !is_plugged(s, device) ||
+               (device->ready.container && !stack_is_held(INVENTORY_CLASSDIR, name));
+}
+
+static bool disk_is_unresolved(const GateDevices *d, const Survey *s, const char *disk, char *const *above) {
+        if (is_unresolved(d, s, disk))
+                return true;
+        for (; above && *above; above++)
+                if (is_unresolved(d, s, *above))
+                        return true;
+        return false;
+}
+
+bool unit_covers(const GateDevices *d, const Survey *s, const FsckUnit *u, const char *disk, char *const *above) {
+        _cleanup_free_ char *root = u->root ? root_device() : NULL;
+        const char *sysname = u->root ? root : u->sysname;
+
+        if (sysname)
+                return streq(sysname, disk) || names_contain(above, sysname);
+        /* When it cannot be known which device that is, it may lie on this one. */
+        return u->root || disk_is_unresolved(d, s, disk, above);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The crash guard: what is about to be written to a drive is on stable storage before it is, so that a machine or a drive
+ * that does not survive it meets it once. One file per drive; written by a process of its own (a scribe), since storage
+ * can be slow for as long as it pleases, and given up on after a while. */
+
+#include <systemd/sd-event.h>
+
+#include "guard-record.h"
+
+#define GUARD_DIR "/var/lib/drivekeep"
+
+typedef struct Guard Guard;
+typedef struct GuardedDrive GuardedDrive;
+
+/* `error` < 0: it is not on stable storage, and what is dangerous must not be written. */
+typedef void (*GuardFn)(void *userdata, int error);
+
+/* Reads what earlier runs left. A directory that cannot be used is told to the journal, and no error. */
+int guard_new(sd_event *event, const char *dir, const char *boot_id, Guard **ret);
+Guard *guard_free(Guard *g);
+DEFINE_CLEANUP(Guard *, guard_free);
+
+/* This drive is there now. Two paths to one drive share what is known of it. */
+int guard_attach(Guard *g, const Drive *d, GuardedDrive **ret);
+
+/* All drives that are there at the daemon's start are attached: what earlier runs left is judged. */
+void guard_judge(Guard *g);
+
+const GuardRecord *guarded_record(const GuardedDrive *d);
+
+/* The sentence's end about why this is not written; NULL: it may be. */
+const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value);
+
+/* Puts these on stable storage, added to what is there, and then calls `fn`; never from within. */
+typedef struct Intent {
+        const char *setting, *value;
+} Intent;
+int guarded_intend(GuardedDrive *d, uint64_t diskseq, const Intent *intents, size_t n, GuardFn fn, void *userdata);
+void guarded_forget_call(GuardedDrive *d, const void *userdata);
+
+/* A visit that may intend something begins, or is over. */
+void guarded_visit(GuardedDrive *d, bool begins);
+
+/* It is being sent now; NULL: nothing is. */
+void guarded_underway(GuardedDrive *d, const char *setting, const char *value);
+
+/* The drive stayed healthy (or nothing had begun): no intent is left. Not waited for. Returns false where a visit is under way,
+ * and all stays. */
+bool guarded_clear(GuardedDrive *d);
+
+/* The drive went away, or is beyond help. */
+void guarded_lost(GuardedDrive *d);
+
+/* The daemon is about to end: what has to be written still is written by processes that outlive it. */
+void guard_flush(Guard *g);
+
+/* Returns how many values may be written again. */
+unsigned guarded_release(GuardedDrive *d, const char *setting);

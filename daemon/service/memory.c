@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <link.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "macro.h"
+#include "memory.h"
+
+/* Segments that cannot be written hold no relocations, so that what the file says is all there is to them. */
+static int on_object(struct dl_phdr_info *info, size_t size _unused_, void *userdata) {
+        const uintptr_t *page = userdata;
+
+        for (size_t i = 0; i < info->dlpi_phnum; i++) {
+                const ElfW(Phdr) *p = info->dlpi_phdr + i;
+                uintptr_t start, end;
+
+                if (p->p_type != PT_LOAD || (p->p_flags & PF_W))
+                        continue;
+
+                start = (info->dlpi_addr + p->p_vaddr) & ~(*page - 1);
+                end = (info->dlpi_addr + p->p_vaddr + p->p_memsz + *page - 1) & ~(*page - 1);
+                (void) madvise((void *) start, end - start, MADV_DONTNEED);
+        }
+
+        return 0;
+}
+
+void memory_hand_back(void) {
+        uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE);
+
+        (void) malloc_trim(0);
+        (void) dl_iterate_phdr(on_object, &page);
+}

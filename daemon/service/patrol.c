@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <syslog.h>
+#include <time.h>
+
+#include "patrol.h"
+
+/* Coarse on purpose, so that it goes with some wake-up of somebody else's. */
+#define WAKE_USEC (30ULL * 1000 * 1000)
+#define WAKE_ACCURACY_USEC (15ULL * 1000 * 1000)
+/* A drive that is used within that time is kept awake by its user, and hardly longer by us. */
+#define BUSY_USEC (10ULL * 1000 * 1000)
+
+struct Patrol {
+        sd_event *event;
+        Manager *manager;
+        sd_event_source *wake, *recheck, *busy;
+        uint64_t recheck_usec;
+};
+
+static int timer_start(Patrol *p, sd_event_source **source, uint64_t usec, uint64_t accuracy_usec,
+                       sd_event_time_handler_t handler) {
+        int r;
+
+        if (!*source)
+                return sd_event_add_time_relative(p->event, source, CLOCK_MONOTONIC, usec, accuracy_usec, handler, p);
+
+        r = sd_event_source_set_time_relative(*source, usec);
+        return r < 0 ? r : sd_event_source_set_enabled(*source, SD_EVENT_ONESHOT);
+}
+
+static bool timer_runs(sd_event_source *source) {
+        return source && sd_event_source_get_enabled(source, NULL) > 0;
+}
+
+/* ---- drives that sleep ---- */
+
+static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Patrol *p = userdata;
+
+        for (Watched *w = manager_first(p->manager); w; w = w->next) {
+                if (!watched_dozes(w))
+                        continue;
+                if (watched_look(w))
+                        manager_visit(p->manager, w, VISIT_WAKE);
+                patrol_rested(p, w);
+        }
+        return 0;
+}
+
+void patrol_rested(Patrol *p, const Watched *w) {
+        int r;
+
+        if (w->gone || !watched_dozes(w) || timer_runs(p->wake))
+                return;
+
+        r = timer_start(p, &p->wake, WAKE_USEC, WAKE_ACCURACY_USEC, on_wake);
+        if (r < 0)
+                journal_log(LOG_WARNING, "No timer: what is deferred on %s waits for its next event: %s",
+                            w->drive->name, strerror(-r));
+}
+
+/* ---- rechecks ---- */
+
+static int on_busy(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Patrol *p = userdata;
+
+        for (Watched *w = manager_first(p->manager); w; w = w->next) {
+                int r;
+
+                /* Of one that sleeps, every use is to be noticed by those who look out for it. */
+                r = watched_recheck(w, !watched_dozes(w) && watched_look(w));
+                if (r < 0)
+                        journal_log(LOG_ERR, "%s cannot be rechecked: %s", w->drive->name, strerror(-r));
+        }
+        return 0;
+}
+
+static int on_recheck(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Patrol *p = userdata;
+
+        for (Watched *w = manager_first(p->manager); w; w = w->next)
+                if (!w->visitor && !watched_dozes(w))
+                        (void) watched_look(w);
+
+        (void) timer_start(p, &p->busy, BUSY_USEC, BUSY_USEC / 10, on_busy);
+        return timer_start(p, &p->recheck, p->recheck_usec, p->recheck_usec / 10, on_recheck);
+}
+
+void patrol_recheck_every(Patrol *p, uint64_t usec) {
+        int r;
+
+        if (usec == p->recheck_usec)
+                return;
+
+        p->recheck_usec = usec;
+        p->recheck = sd_event_source_disable_unref(p->recheck);
+        p->busy = sd_event_source_disable_unref(p->busy);
+        if (usec == 0)
+                return;
+
+        r = timer_start(p, &p->recheck, usec, usec / 10, on_recheck);
+        if (r < 0)
+                journal_log(LOG_ERR, "There will be no rechecks: %s", strerror(-r));
+}
+
+int patrol_new(sd_event *event, Manager *m, Patrol **ret) {
+        Patrol *p;
+
+        p = calloc(1, sizeof *p);
+        if (!p)
+                return -ENOMEM;
+
+        *p = (Patrol){ .event = sd_event_ref(event), .manager = m };
+        *ret = p;
+        return 0;
+}
+
+Patrol *patrol_free(Patrol *p) {
+        if (!p)
+                return NULL;
+
+        sd_event_source_disable_unref(p->wake);
+        sd_event_source_disable_unref(p->recheck);
+        sd_event_source_disable_unref(p->busy);
+        sd_event_unref(p->event);
+        free(p);
+        return NULL;
+}

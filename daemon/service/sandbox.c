@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <linux/filter.h>
+#include <linux/fs.h>
+#include <linux/landlock.h>
+#include <linux/nvme_ioctl.h>
+#include <linux/seccomp.h>
+#include <scsi/sg.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "sandbox.h"
+
+/* ---- files: Landlock ---- */
+
+#define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+/* All of Landlock's first version; what is not allowed below is forbidden. */
+#define HANDLED ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
+/* Returns -EOPNOTSUPP where there is none. */
+static int rules_new(void) {
+        const struct landlock_ruleset_attr attr = { .handled_access_fs = HANDLED };
+        int fd;
+
+        fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+        if (fd < 0)
+                return errno == ENOSYS ? -EOPNOTSUPP : -errno;
+        return fd;
+}
+
+/* What is not there need not be allowed. */
+static int rules_allow(int rules, const char *path, uint64_t access) {
+        _cleanup_close_ int fd = -EBADF;
+        struct landlock_path_beneath_attr attr = { .allowed_access = access };
+
+        fd = open(path, O_PATH | O_CLOEXEC);
+        if (fd < 0)
+                return errno == ENOENT || errno == ENODEV || errno == ENXIO ? 0 : -errno;
+
+        attr.parent_fd = fd;
+        return syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &attr, 0) < 0 ? -errno : 0;
+}
+
+static int rules_enforce(int rules) {
+        return syscall(SYS_landlock_restrict_self, rules, 0) < 0 ? -errno : 0;
+}
+
+/* ---- system calls: seccomp ---- */
+
+struct Sandbox {
+        struct sock_fprog program;
+};
+
+static const int allowed[] = {
+        SCMP_SYS(read),
+        SCMP_SYS(pread64),
+        SCMP_SYS(readv),
+        SCMP_SYS(write),
+        SCMP_SYS(writev),
+        SCMP_SYS(close),
+        SCMP_SYS(lseek),
+        SCMP_SYS(_llseek),
+        /* Landlock says which files. */
+        SCMP_SYS(open),
+        SCMP_SYS(openat),
+        SCMP_SYS(fstat),
+        SCMP_SYS(fstat64),
+        SCMP_SYS(stat),
+        SCMP_SYS(stat64),
+        SCMP_SYS(lstat),
+        SCMP_SYS(lstat64),
+        SCMP_SYS(newfstatat),
+        SCMP_SYS(fstatat64),
+        SCMP_SYS(statx),
+        SCMP_SYS(access),
+        SCMP_SYS(faccessat),
+        SCMP_SYS(faccessat2),
+        SCMP_SYS(readlink),
+        SCMP_SYS(readlinkat),
+        SCMP_SYS(getdents),
+        SCMP_SYS(getdents64),
+        SCMP_SYS(fcntl),
+        SCMP_SYS(fcntl64),
+        SCMP_SYS(dup),
+        /* The socket that it has. */
+        SCMP_SYS(send),
+        SCMP_SYS(sendto),
+        SCMP_SYS(sendmsg),
+        SCMP_SYS(recv),
+        SCMP_SYS(recvfrom),
+        SCMP_SYS(recvmsg),
+        SCMP_SYS(socketcall),
+        SCMP_SYS(poll),
+        SCMP_SYS(ppoll),
+        /* Memory, time and the end; no signals, of which abort() needs none to end it. */
+        SCMP_SYS(brk),
+        SCMP_SYS(mmap),
+        SCMP_SYS(mmap2),
+        SCMP_SYS(munmap),
+        SCMP_SYS(mremap),
+        SCMP_SYS(mprotect),
+        SCMP_SYS(madvise),
+        SCMP_SYS(futex),
+        SCMP_SYS(clock_gettime),
+        SCMP_SYS(clock_gettime64),
+        SCMP_SYS(gettimeofday),
+        SCMP_SYS(nanosleep),
+        SCMP_SYS(clock_nanosleep),
+        SCMP_SYS(clock_nanosleep_time64),
+        SCMP_SYS(restart_syscall),
+        SCMP_SYS(getpid),
+        SCMP_SYS(gettid),
+        SCMP_SYS(getrandom),
+        SCMP_SYS(sched_yield),
+        SCMP_SYS(rt_sigreturn),
+        SCMP_SYS(sigreturn),
+        SCMP_SYS(rt_sigaction),
+        SCMP_SYS(rt_sigprocmask),
+        SCMP_SYS(sigaltstack),
+        SCMP_SYS(exit),
+        SCMP_SYS(exit_group),
+};
+
+/* SG_IO and NVMe's admin commands, the kernel's read-only flag, the number that tells one attach of a drive from another, and
+ * nothing else. */
+static const unsigned long ioctls[] = { SG_IO, NVME_IOCTL_ADMIN_CMD, BLKROSET, BLKGETDISKSEQ };
+
+static int filter_add_rules(scmp_filter_ctx c) {
+        int r = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(allowed) && r >= 0; i++) {
+                r = seccomp_rule_add(c, SCMP_ACT_ALLOW, allowed[i], 0);
+                /* Not on this architecture. */
+                if (r == -EDOM)
+                        r = 0;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(ioctls) && r >= 0; i++)
+                r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+                                     SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, ioctls[i]));
+        return r;
+}
+
+/* As the kernel wants it. libseccomp gives it to files only. */
+static int filter_export(scmp_filter_ctx c, struct sock_fprog *ret) {
+        _cleanup_close_ int fd = -EBADF;
+        struct sock_filter *filter;
+        off_t size;
+        int r;
+
+        fd = memfd_create("filter", MFD_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        r = seccomp_export_bpf(c, fd);
+        if (r < 0)
+                return r;
+
+        size = lseek(fd, 0, SEEK_END);
+        if (size <= 0 || size > UINT16_MAX)
+                return -EBADMSG;
+        filter = malloc(size);
+        if (!filter)
+                return -ENOMEM;
+        if (pread(fd, filter, size, 0) != size) {
+                free(filter);
+                return -EIO;
+        }
+
+        *ret = (struct sock_fprog){ .len = size / sizeof *filter, .filter = filter };
+        return 0;
+}
+
+int sandbox_new(Sandbox **ret) {
+        scmp_filter_ctx c;
+        Sandbox *s;
+        int r;
+
+        s = malloc(sizeof *s);
+        c = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+        r = s && c ? filter_add_rules(c) : -ENOMEM;
+        if (r >= 0)
+                r = filter_export(c, &s->program);
+        if (c)
+                seccomp_release(c);
+        if (r < 0) {
+                free(s);
+                return r;
+        }
+
+        *ret = s;
+        return 0;
+}
+
+Sandbox *sandbox_free(Sandbox *s) {
+        if (!s)
+                return NULL;
+
+        free(s->program.filter);
+        free(s);
+        return NULL;
+}
+
+/* ---- workers ---- */
+
+static bool is_port(const char *name, const char *prefix) {
+        size_t n = strlen(prefix);
+
+        return strncmp(name, prefix, n) == 0 && isdigit((unsigned char) name[n]);
+}
+
+size_t sandbox_own(const char *syspath) {
+        static const char *const ports[] = { "ata", "nvme", "nvme-subsys" };
+        const char *end;
+
+        for (const char *p = syspath; *p; p = end) {
+                size_t n;
+
+                p += *p == '/';
+                n = strcspn(p, "/");
+                end = p + n;
+                for (size_t i = 0; i < ELEMENTSOF(ports); i++)
+                        if (is_port(p, ports[i]))
+                                return end - syspath;
+        }
+
+        /* What else there is has a directory of its own, above "block". */
+        end = strstr(syspath, "/block/");
+        return end ? (size_t) (end - syspath) : strlen(syspath);
+}
+
+/* With the kernel's own multipathing a disk hangs on its subsystem, which has a link to each controller. */
+static int rules_allow_controllers(int rules, const char *own, uint64_t access) {
+        _cleanup_free_ char *pattern = NULL;
+        glob_t found = {};
+        int r = 0;
+
+        if (asprintf(&pattern, "%s/nvme[0-9]*", own) < 0) {
+                pattern = NULL;
+                return -ENOMEM;
+        }
+
+        if (glob(pattern, GLOB_NOSORT, NULL, &found) == GLOB_NOSPACE)
+                r = -ENOMEM;
+        for (size_t i = 0; i < found.gl_pathc && r >= 0; i++)
+                r = rules_allow(rules, found.gl_pathv[i], access);
+        globfree(&found);
+        return r;
+}
+
+static int worker_files(char *const *nodes, const char *own) {
+        _cleanup_close_ int rules = -EBADF;
+        int r;
+
+        rules = rules_new();
+        if (rules < 0)
+                return rules == -EOPNOTSUPP ? 0 : rules;
+
+        /* /proc tells what is mounted. */
+        r = rules_allow(rules, "/sys", READING);
+        if (r >= 0)
+                r = rules_allow(rules, "/proc", READING);
+        if (r >= 0)
+                r = rules_allow(rules, own, READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
+        if (r >= 0)
+                r = rules_allow_controllers(rules, own, READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
+        for (; r >= 0 && *nodes; nodes++)
+                r = rules_allow(rules, *nodes, LANDLOCK_ACCESS_FS_READ_FILE);
+        return r < 0 ? r : rules_enforce(rules);
+}
+
+int sandbox_worker(const Sandbox *s, char *const *nodes, const char *own) {
+        int r;
+
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+                return -errno;
+        r = worker_files(nodes, own);
+        if (r < 0)
+                return r;
+        return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &s->program) < 0 ? -errno : 0;
+}

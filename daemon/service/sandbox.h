@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What a worker gives up before it looks at its drive. Its unit's sandbox holds all workers; this one is its own. Where a
+ * kernel has no Landlock (before 5.13), the unit's is what there is for files. */
+
+#include "macro.h"
+
+/* Prepared once for all workers. */
+typedef struct Sandbox Sandbox;
+int sandbox_new(Sandbox **ret);
+Sandbox *sandbox_free(Sandbox *s);
+DEFINE_CLEANUP(Sandbox *, sandbox_free);
+
+/* From now on it can open these nodes (the list ends with NULL) and what is below /sys and /proc for reading, and what is below `own` (in sysfs), or below
+ * the NVMe controllers that it has links to, for writing; no new process, program or connection, and of ioctl() only the drives' own. */
+int sandbox_worker(const Sandbox *s, char *const *nodes, const char *own);
+
+/* The directory in sysfs of what the drive hangs on by itself: its port, host or controller. `syspath` is the disk's; returns
+ * the length of the path. Exported for tests. */
+size_t sandbox_own(const char *syspath);

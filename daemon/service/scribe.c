@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+
+#include "scribe.h"
+
+static char *temporary_name(const char *name) {
+        char *temporary;
+
+        return asprintf(&temporary, "%s.new~", name) < 0 ? NULL : temporary;
+}
+
+/* Returns its descriptor. */
+static int temporary_write(int dir_fd, const ScribeFile *f) {
+        _cleanup_free_ char *temporary = NULL;
+        _cleanup_close_ int fd = -EBADF;
+        const char *text = f->text;
+
+        temporary = temporary_name(f->name);
+        if (!temporary)
+                return -ENOMEM;
+
+        fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+        if (fd < 0)
+                return -errno;
+
+        for (size_t left = strlen(text); left > 0;) {
+                ssize_t n = write(fd, text, left);
+
+                if (n < 0)
+                        return -errno;
+                text += n;
+                left -= n;
+        }
+
+        return TAKE_FD(fd);
+}
+
+static int temporary_rename(int dir_fd, const ScribeFile *f) {
+        _cleanup_free_ char *temporary = NULL;
+
+        temporary = temporary_name(f->name);
+        if (!temporary)
+                return -ENOMEM;
+        return renameat(dir_fd, temporary, dir_fd, f->name) < 0 ? -errno : 0;
+}
+
+static void temporary_remove(int dir_fd, const ScribeFile *f) {
+        _cleanup_free_ char *temporary = NULL;
+
+        temporary = temporary_name(f->name);
+        if (temporary)
+                (void) unlinkat(dir_fd, temporary, 0);
+}
+
+/* Step by step with all of them: what the first fsync() writes down for a journalling file system, the others need not. */
+static int write_durably(int dir_fd, const ScribeFile *files, size_t n) {
+        int fds[SCRIBE_FILES_MAX], r = 0;
+
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = fds[i] = temporary_write(dir_fd, files + i);
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = fsync(fds[i]) < 0 ? -errno : 0;
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = temporary_rename(dir_fd, files + i);
+        if (r >= 0 && n > 0)
+                r = fsync(dir_fd) < 0 ? -errno : 0;
+
+        for (size_t i = 0; i < n && r < 0; i++)
+                temporary_remove(dir_fd, files + i);
+        return r;
+}
+
+static void wait_for_end(pid_t pid) {
+        _cleanup_close_ int fd = -EBADF;
+        struct pollfd p;
+
+        /* No such process: it has ended. */
+        fd = pidfd_open(pid, 0);
+        if (fd < 0)
+                return;
+
+        p = (struct pollfd){ .fd = fd, .events = POLLIN };
+        while (poll(&p, 1, -1) < 0 && errno == EINTR)
+                ;
+}
+
+static int scribe_main(const char *dir, const ScribeFile *files, size_t n, pid_t after) {
+        ScribeFile written[SCRIBE_FILES_MAX];
+        _cleanup_close_ int dir_fd = -EBADF;
+        size_t n_written = 0;
+        int r = 0;
+
+        /* One that hangs must not hold what the manager thinks is closed. */
+        if (close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
+                return -errno;
+
+        if (after > 0)
+                wait_for_end(after);
+
+        dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (dir_fd < 0)
+                return -errno;
+
+        for (size_t i = 0; i < n; i++)
+                if (files[i].text)
+                        written[n_written++] = files[i];
+                else if (unlinkat(dir_fd, files[i].name, 0) < 0 && errno != ENOENT)
+                        r = -errno;
+
+        return r < 0 ? r : write_durably(dir_fd, written, n_written);
+}
+
+int scribe_start(const char *dir, const ScribeFile *files, size_t n, pid_t after, pid_t *ret) {
+        pid_t pid;
+
+        if (n > SCRIBE_FILES_MAX)
+                return -E2BIG;
+
+        pid = fork();
+        if (pid < 0)
+                return -errno;
+
+        if (pid == 0) {
+                sigset_t none;
+
+                (void) prctl(PR_SET_NAME, "keep-scribe");
+                (void) sigemptyset(&none);
+                (void) sigprocmask(SIG_SETMASK, &none, NULL);
+                _exit(-scribe_main(dir, files, n, after));
+        }
+
+        *ret = pid;
+        return 0;
+}

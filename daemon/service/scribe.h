@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A process that brings files to stable storage, or removes them, and ends: its exit status is 0 or an errno. */
+
+#include "macro.h"
+
+#define SCRIBE_FILES_MAX 64U
+
+typedef struct ScribeFile {
+        const char *name;
+        const char *text; /* NULL: it is to be removed, which need not be on stable storage at once */
+} ScribeFile;
+
+/* It begins when the process `after` has ended (0: at once). Each file with a text holds either what it held before or all of
+ * `text`, and when the process has ended well, `text`, whatever happens to the machine. It ends well when that is so of all of
+ * them; at most SCRIBE_FILES_MAX. */
+int scribe_start(const char *dir, const ScribeFile *files, size_t n, pid_t after, pid_t *ret);

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stddef.h>
+
+#include "visit-request.h"
+
+#define MAX_WISHES 512U
+
+/* The drive's texts, in the order in which they follow the wishes (udev's properties stay behind). */
+static const size_t drive_texts[] = {
+        offsetof(Drive, name),       offsetof(Drive, node),        offsetof(Drive, syspath),  offsetof(Drive, model),
+        offsetof(Drive, serial),     offsetof(Drive, wwn),         offsetof(Drive, firmware), offsetof(Drive, vendor),
+        offsetof(Drive, dock_model), offsetof(Drive, dock_serial),
+};
+
+/* Both ends are one program: plain data crosses as it is, and every pointer in it is NULL. */
+typedef struct Head {
+        uint32_t size; /* of this structure */
+        uint32_t n_wishes;
+        Drive drive;
+        Bridge bridge;
+        bool has_bridge, permanent, active, no_wake, deaf, look;
+} Head;
+
+typedef struct Item {
+        Wish wish; /* its name and file are the texts after the drive's, two for each */
+        Memory memory;
+} Item;
+
+/* Whoever adds a flag to a Visit finds out here that it must cross. */
+_Static_assert(offsetof(Visit, look) - offsetof(Visit, permanent) == 4 * sizeof(bool), "Head has all flags of a Visit");
+
+/* ---- writing ---- */
+
+typedef struct Buffer {
+        char *bytes;
+        size_t size, allocated;
+        int error; /* the first one */
+} Buffer;
+
+static void buffer_add(Buffer *b, const void *bytes, size_t n) {
+        if (b->error < 0)
+                return;
+        if (n > VISIT_REQUEST_MAX_BYTES - b->size) {
+                b->error = -E2BIG;
+                return;
+        }
+        if (n > b->allocated - b->size) {
+                size_t more = MAX(2 * b->allocated, b->size + n);
+                char *p = realloc(b->bytes, more);
+
+                if (!p) {
+                        b->error = -ENOMEM;
+                        return;
+                }
+                b->bytes = p;
+                b->allocated = more;
+        }
+        memcpy(b->bytes + b->size, bytes, n);
+        b->size += n;
+}
+
+/* A first byte tells NULL from the empty text. */
+static void buffer_add_text(Buffer *b, const char *text) {
+        buffer_add(b, text ? "+" : "-", 1);
+        buffer_add(b, text ?: "", (text ? strlen(text) : 0) + 1);
+}
+
+int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
+        Head h = {
+                .size = sizeof h,
+                .n_wishes = v->wishes->n_items,
+                .drive = *v->drive,
+                .has_bridge = v->bridge,
+                .permanent = v->permanent,
+                .active = v->active,
+                .no_wake = v->no_wake,
+                .deaf = v->deaf,
+                .look = v->look,
+        };
+        Buffer b = {};
+
+        if (v->bridge)
+                h.bridge = *v->bridge;
+        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
+                *(char **) ((char *) &h.drive + drive_texts[i]) = NULL;
+        h.drive.properties = NULL;
+        h.drive.properties_size = 0;
+        h.drive.links = NULL;
+        h.drive.n_links = 0;
+
+        buffer_add(&b, &h, sizeof h);
+        for (size_t i = 0; i < v->wishes->n_items; i++) {
+                Item item = { .wish = v->wishes->items[i] };
+
+                item.wish.name = item.wish.file = NULL;
+                item.wish.via_stacked = NULL;
+                if (v->memories)
+                        item.memory = v->memories[i];
+                buffer_add(&b, &item, sizeof item);
+        }
+
+        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
+                buffer_add_text(&b, *(char *const *) ((const char *) v->drive + drive_texts[i]));
+        for (size_t i = 0; i < v->wishes->n_items; i++) {
+                buffer_add_text(&b, v->wishes->items[i].name);
+                buffer_add_text(&b, v->wishes->items[i].file);
+        }
+
+        if (b.error < 0) {
+                free(b.bytes);
+                return b.error;
+        }
+        *ret = b.bytes;
+        *ret_size = b.size;
+        return 0;
+}
+
+/* ---- reading ---- */
+
+typedef struct Cursor {
+        const char *at;
+        size_t left;
+} Cursor;
+
+static int cursor_read(Cursor *c, void *ret, size_t n) {
+        if (c->left < n)
+                return -EBADMSG;
+        memcpy(ret, c->at, n);
+        c->at += n;
+        c->left -= n;
+        return 0;
+}
+
+static int cursor_read_text(Cursor *c, char **ret) {
+        const char *end;
+        char *text;
+
+        if (c->left < 2 || (*c->at != '+' && *c->at != '-'))
+                return -EBADMSG;
+        end = memchr(c->at + 1, '\0', c->left - 1);
+        if (!end)
+                return -EBADMSG;
+
+        if (*c->at == '-')
+                text = NULL;
+        else {
+                text = strdup(c->at + 1);
+                if (!text)
+                        return -ENOMEM;
+        }
+
+        c->left -= end + 1 - c->at;
+        c->at = end + 1;
+        *ret = text;
+        return 0;
+}
+
+/* Any other byte in a bool is undefined behaviour to look at. */
+static bool bools_are_sound(const void *base, const size_t *offsets, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                if (((const uint8_t *) base)[offsets[i]] > 1)
+                        return false;
+        return true;
+}
+
+static bool head_is_sound(const Head *h) {
+        static const size_t bools[] = {
+                offsetof(Head, drive.rotational),
+                offsetof(Head, drive.removable),
+                offsetof(Head, drive.raid),
+                offsetof(Head, drive.optical),
+                offsetof(Head, drive.ata),
+                offsetof(Head, drive.identified),
+                offsetof(Head, bridge.asked),
+                offsetof(Head, bridge.identified),
+                offsetof(Head, bridge.without_sat),
+                offsetof(Head, bridge.without_registers),
+                offsetof(Head, bridge.repeats_identify),
+                offsetof(Head, bridge.fragile),
+                offsetof(Head, has_bridge),
+                offsetof(Head, permanent),
+                offsetof(Head, active),
+                offsetof(Head, no_wake),
+                offsetof(Head, deaf),
+                offsetof(Head, look),
+        };
+
+        return h->size == sizeof *h && h->n_wishes <= MAX_WISHES && bools_are_sound(h, bools, ELEMENTSOF(bools));
+}
+
+static bool item_is_sound(const Item *i) {
+        static const size_t bools[] = {
+                offsetof(Item, wish.withheld), offsetof(Item, wish.allow_dangerous), offsetof(Item, wish.permanent),
+                offsetof(Item, wish.wake),     offsetof(Item, memory.sent),          offsetof(Item, memory.adjusted),
+        };
+
+        return bools_are_sound(i, bools, ELEMENTSOF(bools));
+}
+
+static int read_drive(Cursor *c, const Head *h, RequestedVisit *r) {
+        Drive *d;
+        int k = 0;
+
+        d = r->drive = malloc(sizeof *d);
+        if (!d)
+                return -ENOMEM;
+
+        *d = h->drive;
+        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
+                *(char **) ((char *) d + drive_texts[i]) = NULL;
+        d->properties = NULL;
+        d->properties_size = 0;
+        d->links = NULL;
+        d->n_links = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(drive_texts) && k >= 0; i++)
+                k = cursor_read_text(c, (char **) ((char *) d + drive_texts[i]));
+        if (k < 0)
+                return k;
+
+        if (!d->name || !d->node || !d->syspath || strchr(d->name, '/') || strncmp(d->node, "/dev/", 5) != 0 ||
+            strncmp(d->syspath, "/sys/devices/", 13) != 0 || strstr(d->node, "/../") || strstr(d->syspath, "/../") ||
+            d->transport < 0 || d->transport >= _TRANSPORT_MAX)
+                return -EBADMSG;
+        return 0;
+}
+
+/* A value that the row allows: the manager has read it from a file, and a worker does not take its word for that. */
+static bool value_is_allowed(const ValueRange *range, const Value *v) {
+        if (v->type < 0 || v->type >= _VALUE_TYPE_MAX || !memchr(v->name, '\0', sizeof v->name))
+                return false;
+        if (v->type != range->type)
+                return v->type == VALUE_STRIPES && range->stripes && v->number > 0 && v->number <= VALUE_STRIPES_MAX;
+
+        switch (v->type) {
+        case VALUE_BOOL:
+                return v->number == 0 || v->number == 1;
+        case VALUE_STANDBY_TIMER:
+                return v->number >= 0 && v->number <= UINT8_MAX;
+        case VALUE_NAME:
+                return !strchr(v->name, '/') && !strchr(v->name, '\n') && v->name[0];
+        case VALUE_ANY:
+                return true;
+        case VALUE_INT:
+        case VALUE_DURATION:
+        case VALUE_MICROSECONDS:
+        case VALUE_SIZE:
+        case VALUE_CELSIUS:
+        case VALUE_STRIPES:
+        case _VALUE_TYPE_MAX:
+                break;
+        }
+
+        if ((v->number >= range->min && v->number <= range->max) || (range->has_off && v->number == range->off))
+                return true;
+        for (const ValueWord *w = range->words; w && w->word; w++)
+                if (w->number == v->number)
+                        return true;
+        return false;
+}
+
+static int read_wishes(Cursor *c, const Head *h, const SettingTable *settings, RequestedVisit *r) {
+        int k = 0;
+
+        for (size_t i = 0; i < h->n_wishes; i++) {
+                Wish *w = r->wishes.items + i;
+                _cleanup_free_ char *name = NULL;
+                const Setting *s;
+
+                k = cursor_read_text(c, &name);
+                if (k >= 0)
+                        k = cursor_read_text(c, r->files + i);
+                if (k < 0)
+                        return k;
+
+                s = name ? setting_find(settings, name) : NULL;
+                if (!s || !r->files[i])
+                        return -EBADMSG;
+                w->name = s->name;
+                w->file = r->files[i];
+
+                s = setting_for_backends(settings, s->name, drive_backends(r->drive));
+                if (s && !w->withheld && !value_is_allowed(&s->range, &w->value))
+                        return -EBADMSG;
+        }
+
+        return 0;
+}
+
+static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit *r) {
+        Head h;
+        int k;
+
+        k = cursor_read(c, &h, sizeof h);
+        if (k < 0)
+                return k;
+        if (!head_is_sound(&h))
+                return -EBADMSG;
+
+        r->wishes.items = calloc(MAX(h.n_wishes, 1U), sizeof *r->wishes.items);
+        r->memories = calloc(MAX(h.n_wishes, 1U), sizeof *r->memories);
+        r->files = calloc(MAX(h.n_wishes, 1U), sizeof *r->files);
+        if (!r->wishes.items || !r->memories || !r->files)
+                return -ENOMEM;
+        r->wishes.n_items = h.n_wishes;
+
+        for (size_t i = 0; i < h.n_wishes; i++) {
+                Item item;
+
+                k = cursor_read(c, &item, sizeof item);
+                if (k < 0)
+                        return k;
+                if (!item_is_sound(&item))
+                        return -EBADMSG;
+                r->wishes.items[i] = item.wish;
+                r->wishes.items[i].name = r->wishes.items[i].file = NULL;
+                r->wishes.items[i].via_stacked = NULL;
+                r->memories[i] = item.memory;
+                r->memories[i].quarantined[sizeof item.memory.quarantined - 1] = '\0';
+                r->memories[i].overruled[sizeof item.memory.overruled - 1] = '\0';
+                r->memories[i].value.name[VALUE_NAME_MAX - 1] = r->memories[i].settled.name[VALUE_NAME_MAX - 1] = '\0';
+        }
+
+        k = read_drive(c, &h, r);
+        if (k >= 0)
+                k = read_wishes(c, &h, settings, r);
+        if (k < 0)
+                return k;
+        if (c->left > 0)
+                return -EBADMSG;
+
+        r->bridge = h.bridge;
+        r->visit = (Visit){
+                .drive = r->drive,
+                .wishes = &r->wishes,
+                .memories = r->memories,
+                .settings = settings,
+                .permanent = h.permanent,
+                .active = h.active,
+                .no_wake = h.no_wake,
+                .deaf = h.deaf,
+                .look = h.look,
+                .bridge = h.has_bridge ? &r->bridge : NULL,
+        };
+        return 0;
+}
+
+int visit_request_parse(const void *request, size_t size, const SettingTable *settings, RequestedVisit *ret) {
+        Cursor c = { .at = request, .left = size };
+        int r;
+
+        *ret = (RequestedVisit){};
+        r = request_parse(&c, settings, ret);
+        if (r < 0)
+                requested_visit_done(ret);
+        return r;
+}
+
+void requested_visit_done(RequestedVisit *r) {
+        (void) drive_free(r->drive);
+        for (size_t i = 0; r->files && i < r->wishes.n_items; i++)
+                free(r->files[i]);
+        free(r->files);
+        free(r->wishes.items);
+        free(r->memories);
+        *r = (RequestedVisit){};
+}

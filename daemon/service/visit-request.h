@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A Visit as one message: what the manager knows of the drive and wants of it, for a worker that shares no memory with
+ * it. The worker believes none of it: lengths and counts are bounded, and a value must be one that its row allows. */
+
+#include "visit.h"
+
+/* A socket takes about 200 KiB at once. */
+#define VISIT_REQUEST_MAX_BYTES (160U * 1024U)
+
+/* The caller frees *ret. -E2BIG: too many wishes for one message. */
+int visit_request_new(const Visit *v, void **ret, size_t *ret_size);
+
+typedef struct RequestedVisit {
+        Visit visit; /* points into the rest: not to be moved */
+        Bridge bridge;
+        Drive *drive;
+        Wishes wishes;
+        Memory *memories;
+        char **files;
+} RequestedVisit;
+
+/* The visit that is asked for, with `settings` for its table. */
+int visit_request_parse(const void *request, size_t size, const SettingTable *settings, RequestedVisit *ret);
+void requested_visit_done(RequestedVisit *r);

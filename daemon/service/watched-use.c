@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <syslog.h>
+
+#include "activity.h"
+#include "clock.h"
+#include "watched.h"
+
+/* ---- the counters ---- */
+
+bool watched_look(Watched *w) {
+        uint64_t used;
+        bool more;
+
+        if (activity_is_suspended(w->drive->syspath) || activity_read(w->drive->syspath, &used) < 0)
+                return false;
+
+        more = used != w->record->used;
+        /* Whoever used it had the kernel reset it. */
+        w->record->deaf = drive_record_is_deaf(w->record, used);
+        w->record->used = used;
+        w->record->used_when = monotonic_usec();
+        return more;
+}
+
+bool watched_is_active(const Watched *w) {
+        uint64_t used;
+
+        if (monotonic_usec() < w->active_until)
+                return true;
+
+        switch (w->reason) {
+        case VISIT_ATTACH: /* the kernel has read its partitions, or made it spin up */
+        case VISIT_RESUME:
+        case VISIT_RESET:
+        case VISIT_WAKE:
+                return true;
+        case VISIT_RECHECK:
+                return w->busy;
+        default:
+                return activity_read(w->drive->syspath, &used) >= 0 &&
+                       drive_record_in_use(w->record, used, monotonic_usec());
+        }
+}
+
+bool watched_is_deaf(const Watched *w) {
+        uint64_t used;
+
+        return activity_read(w->drive->syspath, &used) >= 0 && drive_record_is_deaf(w->record, used);
+}
+
+bool watched_dozes(const Watched *w) {
+        if (w->visitor)
+                return false;
+
+        for (size_t i = 0; i < w->record->n_settings; i++)
+                if (w->record->settings[i].verdict == VERDICT_DEFERRED)
+                        return true;
+        /* Which drive it is it tells awake, and so long nobody knows what is wanted of it. */
+        return !w->env->forbidden_by && watched_wants_identity(w);
+}
+
+int watched_recheck(Watched *w, bool busy) {
+        /* A visit that is under way sees all that this one could. */
+        if (w->visitor)
+                return 0;
+
+        w->busy = busy;
+        return watched_visit(w, VISIT_RECHECK);
+}
+
+/* ---- what happens again and again ---- */
+
+/* What killed the worker, such as a lack of memory, may be over by then. */
+#define SECOND_USEC (5ULL * 1000 * 1000)
+
+static int on_second(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Watched *w = userdata;
+        int r;
+
+        w->second = sd_event_source_disable_unref(w->second);
+        r = watched_visit(w, VISIT_RETRY);
+        if (r < 0)
+                journal_log(LOG_ERR, "%s cannot be visited: %s", w->drive->name, strerror(-r));
+        return 0;
+}
+
+static void watched_lost(Watched *w, bool lost) {
+        /* All of its settings have been looked at since. */
+        if (!lost && w->selected.n_items == w->wishes.n_items)
+                w->second = sd_event_source_disable_unref(w->second);
+
+        /* There will be another recheck. */
+        if (lost && !w->lost && !w->gone && !w->second && w->reason != VISIT_RECHECK &&
+            sd_event_add_time_relative(w->env->event, &w->second, CLOCK_MONOTONIC, SECOND_USEC, 0, on_second, w) >= 0)
+                journal_worker(w->drive, "it is visited again in %llu s.", SECOND_USEC / 1000000);
+        w->lost = lost;
+}
+
+void watched_calm(Watched *w, bool lost) {
+        bool deaf = w->record->deaf;
+
+        watched_lost(w, lost);
+
+        /* What the visit itself did is no use of the drive's user's. */
+        (void) watched_look(w);
+        w->record->deaf = deaf;
+
+        /* Two that set the same thing differently would do so for ever. */
+        if (w->reason == VISIT_REVALIDATION && w->summary.n_written > 0)
+                rate_limit_count(&w->disturbances, monotonic_usec());
+}
+
+static int on_later(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Watched *w = userdata;
+        int r;
+
+        w->later = sd_event_source_disable_unref(w->later);
+        /* Until it has been quiet for that long, one visit is enough. */
+        rate_limit_exhaust(&w->disturbances, monotonic_usec());
+        r = watched_visit(w, w->later_reason);
+        if (r < 0)
+                journal_log(LOG_ERR, "%s cannot be visited: %s", w->drive->name, strerror(-r));
+        return 0;
+}
+
+int watched_disturbed(Watched *w, VisitReason reason) {
+        uint64_t now = monotonic_usec();
+
+        if (w->later) {
+                if (visit_reason_rank(reason) > visit_reason_rank(w->later_reason))
+                        w->later_reason = reason;
+                return 0;
+        }
+
+        if (rate_limit_allows(&w->disturbances, now)) {
+                /* Quiet for as long as it takes to be sure. */
+                if (now >= rate_limit_end(&w->disturbances) + DISTURBANCES_USEC)
+                        w->told_storm = false;
+                /* A look at what the kernel holds costs nothing; that something had to be written counts (above). */
+                if (reason != VISIT_REVALIDATION)
+                        rate_limit_count(&w->disturbances, now);
+                return watched_visit(w, reason);
+        }
+
+        if (!w->told_storm)
+                journal_storm(w->drive, reason, DISTURBANCES_USEC / 60000000);
+        w->told_storm = true;
+        w->later_reason = reason;
+        return sd_event_add_time(w->env->event, &w->later, CLOCK_MONOTONIC, rate_limit_end(&w->disturbances), 0,
+                                 on_later, w);
+}

@@ -1,0 +1,240 @@
+"""A machine full of drives that forget, and the instruments: their command logs, and the guest's accounts."""
+import contextlib
+import dataclasses
+import pathlib
+import shutil
+import tempfile
+import time
+
+import contenders
+from drives.hba import MOST_PORTS, Hba
+from drives.model import AtaDrive
+from keeping import MODEL, by_id
+from machine import MACHINE, Machine
+
+HERE = pathlib.Path(__file__).resolve().parent
+QUIET = 3.0         # seconds without a command, after which nobody is at work any more
+SETTING_MODES = 0x03    # SET FEATURES - transfer mode, which only the kernel sends
+
+# udevd kills a rule's program after three minutes.  Under emulation Debian's scripts need longer for 24 drives; on a real
+# machine they would not, and are spared that here.
+KERNEL = "udev.event_timeout=3600"
+
+# The guest's clock counts its instructions, a nanosecond each, and runs with the host's only while the guest is idle.  So
+# its accounts of CPU time are counts of instructions: whatever else this machine does, they stay the same.
+COUNTING = MACHINE.replace("thread=multi", "thread=single").replace("-smp 2", "-smp 1") + " -icount shift=0,sleep=on"
+
+
+def log(text):
+    print(f"  .. {text}", flush=True)
+
+
+def new_drive(serial):
+    return AtaDrive(model=MODEL, serial=serial, size_mb=8, **contenders.POWER_ON)
+
+
+@dataclasses.dataclass
+class Drives:
+    """The drives of a machine; `hot` is on a controller of its own, to be plugged in later."""
+    present: list
+    hot: object = None
+    hot_hba: object = None
+
+    def power_cycle(self):
+        for drive in self.present:
+            drive.power_cycle()
+
+    def marks(self, drives=None):
+        return {drive: drive.log.mark() for drive in (drives if drives is not None else self.present)}
+
+
+@contextlib.contextmanager
+def machine(image, number, floor, memory=1024, append="", start=""):
+    """A machine that has booted with this many drives, in which no contender is at work; (machine, Drives)."""
+    serials = [f"SN-{i:03}" for i in range(number)]
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="dkb-", dir="/tmp"))
+    files = contenders.files(serials, (HERE / "snapshot.pl").read_text(), floor.read_bytes())
+    with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        drives, arguments = Drives([new_drive(serial) for serial in serials]), []
+        for first in range(0, number, MOST_PORTS):
+            some = drives.present[first:first + MOST_PORTS]
+            hba = stack.enter_context(Hba(directory / f"hba{first}", ports=len(some), name=f"hba{first}"))
+            for port, drive in enumerate(some):
+                hba.attach(port, drive)
+            arguments += hba.qemu_args()
+        drives.hot = new_drive(contenders.HOT)
+        drives.hot_hba = stack.enter_context(Hba(directory / "hot", ports=1, name="hot"))
+        drives.hot_hba.attach(0, drives.hot)
+        guest = stack.enter_context(Machine(image, files=files, setup=contenders.setup() + start, extra_args=arguments,
+                                            append=f"{KERNEL} {append}", memory=memory, machine=COUNTING))
+        guest.wait_boot(1800)
+        guest.wait_running(1800)
+        guest.run("udevadm settle -t 1800", 1800)
+        wait_quiet(drives.present)
+        wait_systemd(guest)
+        yield guest, drives
+
+
+# ---- the drives' logs ----
+
+def wait_quiet(drives, seconds=QUIET):
+    """Until no drive was sent anything for a while."""
+    while True:
+        newest = max((drive.log.last() or 0 for drive in drives), default=0)
+        rest = newest + seconds - time.monotonic()
+        if rest <= 0:
+            return
+        time.sleep(min(rest, 0.5))
+
+
+def userland(drive, mark):
+    """Commands that a program sent: by pass-through, and not udev's own question who the drive is."""
+    return [e for e in drive.log.since(mark, origin="passthrough") if e.comm != "ata_id"]
+
+
+def count(marks):
+    """Setting commands and reads of programs, udev's and the kernel's own commands, over all these drives."""
+    found = {"set": 0, "read": 0, "udev": 0, "kernel": 0}
+    for drive, mark in marks.items():
+        for e in drive.log.since(mark):
+            if e.command is None:
+                continue
+            if e.origin == "kernel":
+                found["kernel"] += 1
+            elif e.comm == "ata_id":
+                found["udev"] += 1
+            else:
+                found["set" if e.sets else "read"] += 1
+    return found
+
+
+def last_setting(marks):
+    """When the last setting command of a program was answered; None if there was none."""
+    times = [e.time + (e.seconds or 0) for drive, mark in marks.items() for e in userland(drive, mark) if e.sets]
+    return max(times, default=None)
+
+
+def as_wanted(drive, settings):
+    state = drive.state()
+    return all(state[name] == contenders.WANTED[name] for name in settings)
+
+
+# ---- the guest's accounts ----
+
+def wait_systemd(guest):
+    """Until PID 1 has dealt with all that udev told it of: with hundreds of drives it is busy long after udev."""
+    before, now = None, snapshot(guest)["group.pid1"]
+    while now != before:
+        time.sleep(QUIET)
+        before, now = now, snapshot(guest)["group.pid1"]
+
+
+def snapshot(guest, *processes):
+    text = guest.run(f"{contenders.BENCH}/snapshot {' '.join(processes)}", 600).stdout
+    return {name: int(value) for name, value in (line.split() for line in text.splitlines())}
+
+
+def difference(before, after):
+    return {name: after[name] - before.get(name, 0) for name in after}
+
+
+def third_word(guest, serials, settings):
+    """Serials of the drives that are as wanted by the word of sg_sat_identify, which no contender uses.
+
+    It cannot tell the standby timer, which nothing can read; that is the drive model's to say.
+    """
+    script = " ".join(f"echo {s} $(sg_sat_identify --raw {by_id(s)} | od -An -v -tx2);" for s in serials)
+    told = [line.split() for line in guest.run(script, 1200, check=False).stdout.splitlines()]
+    return {serial for serial, *words in told if identify_as_wanted([int(word, 16) for word in words], settings)}
+
+
+def identify_as_wanted(words, settings):
+    if len(words) != 256:
+        return False
+    told = {"apm": bool(words[86] & 1 << 3) and words[91] & 0xff == contenders.APM,
+            "write_cache": not words[85] & 1 << 5, "lookahead": bool(words[85] & 1 << 6)}
+    return all(told[name] for name in settings if name in told)
+
+
+@dataclasses.dataclass
+class Figure:
+    """What one run of one contender cost, until the last setting was in place."""
+    drives: int
+    right: int              # as wanted in all that the contender can express: by a third program's word, and the drive's
+    commands: dict
+    seconds: float          # until the last setting command, None: there was none
+    processes: int
+    cpu: dict               # microseconds: of all that took part, of PID 1, of each service, of the machine
+    since: float            # the host's clock when it began
+    others: dict = None     # hotplug: commands to all other drives
+    others_seconds: float = None    # with a slow drive: until the last of the others had its last setting
+
+    @property
+    def counts(self):
+        return self.right == self.drives
+
+
+def measure(guest, drives, contender, act):
+    """Have `act` done, wait until the contender is done with the drives, and add up."""
+    before = snapshot(guest)
+    marks = {drive: drive.log.mark() for drive in drives}
+    started = time.monotonic()
+    since = act() or started
+    wait_wanted(marks, contender, started)
+    rest(guest, marks)
+    after = snapshot(guest)
+    commands, last = count(marks), last_setting(marks)
+    told = third_word(guest, [drive.serial for drive in marks], contender.settings)
+    right = sum(drive.serial in told and as_wanted(drive, contender.settings) for drive in marks)
+    spent = difference(before, after)
+    return Figure(len(marks), right, commands, last - since if last else None, spent["processes"],
+                  {name.removeprefix("group."): value for name, value in spent.items()
+                   if name.startswith("group.") or name == "machine"}, since)
+
+
+def wait_wanted(drives, contender, started):
+    """Until the contender has set all that it can, or will not."""
+    while not all(as_wanted(drive, contender.settings) for drive in drives) and not hopeless(drives, started):
+        time.sleep(0.2)
+
+
+def hopeless(marks, started):
+    """A long silence, or no end: who has not set it by now will not."""
+    now = time.monotonic()
+    newest = max([drive.log.last() or 0 for drive in marks] + [started])
+    return now - newest > contenders.SILENCE or now - started > contenders.TIMEOUT
+
+
+def rest(guest, marks):
+    """Until udev and drivekeep have nothing left to do, and the drives have heard nothing for a while."""
+    while True:
+        wait_quiet(marks)
+        guest.run("udevadm settle -t 3600", 3700)
+        if time.monotonic() - max([drive.log.last() or 0 for drive in marks]) >= QUIET:
+            return
+
+
+@contextlib.contextmanager
+def at_work(guest, drives, contender):
+    """The contender has configured all drives, and stays to see what comes."""
+    guest.run(contender.on())
+    drives.power_cycle()
+    try:
+        # Who is no service is at work when its rule meets an event.
+        if contender.unit:
+            started = time.monotonic()
+            guest.run(f"systemctl start {contender.unit}", contenders.TIMEOUT, check=False)
+            wait_wanted(drives.present, contender, started)
+        rest(guest, drives.present)
+        yield
+    finally:
+        guest.run(contender.off(), 600, check=False)
+        rest(guest, drives.present)
+
+
+def tell(case, contender, turn, figure, more=""):
+    commands = figure.commands
+    log(f"{case}, {contender.name}, run {turn + 1}: {figure.right} of {figure.drives} right, {commands['set']} set, "
+        f"{commands['read']} read, {figure.processes} processes, {figure.cpu['all'] / 1e6:.2f} s CPU, "
+        f"{figure.seconds or 0:.1f} s{more}")

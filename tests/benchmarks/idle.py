@@ -1,0 +1,46 @@
+"""All residents together in one machine, their work done: what does each cost while nothing happens?"""
+import time
+
+import bench
+import contenders
+
+RESIDENT = [contenders.DRIVEKEEP, contenders.UDISKS, contenders.TUNED, contenders.SMARTD, contenders.HD_IDLE]
+SETTLE = 90         # longer than any of them lingers after its work
+COMM = {"drivekeepd": "drivekeep", "keep-": "drivekeep", "udisks": "udisks2", "pool-": "udisks2", "polkitd": "udisks2",
+        "tuned": "tuned", "hdparm": "tuned", "smartd": "smartd", "hd-idle": "hd-idle"}
+
+
+def owner(comm):
+    return next((name for start, name in COMM.items() if comm.startswith(start)), "other")
+
+
+def run(image, floor, number, seconds):
+    """{contender: {"wakeups", "commands", "pss", "rss", "seconds"}}; memory in bytes."""
+    names = [name for contender in RESIDENT for name in contender.processes]
+    with bench.machine(image, number, floor) as (guest, drives):
+        for contender in RESIDENT:
+            guest.run(f"{contender.on()}; systemctl start {contender.unit}", 1800)
+            bench.rest(guest, drives.present)
+            bench.log(f"{contender.name}: {guest.run(f'systemctl is-active {contender.unit}', 600, check=False).stdout.strip()}")
+        time.sleep(SETTLE)
+        bench.rest(guest, drives.present)
+        marks, before, started = drives.marks(), bench.snapshot(guest, *names), time.monotonic()
+        time.sleep(seconds)
+        passed, after = time.monotonic() - started, bench.snapshot(guest, *names)
+        sent = [owner(e.comm) for drive, mark in marks.items() for e in bench.userland(drive, mark)]
+        right = sum(bench.as_wanted(drive, contenders.WANTED) for drive in drives.present)
+    bench.log(f"{number} drives, {right} as wanted, idle for {passed:.0f} s")
+    found = {}
+    for contender in RESIDENT:
+        # A helper may have ended, such as polkitd, which udisks2 starts only for some of its work.
+        running = [name for name in contender.processes if f"pss.{name}" in before and f"pss.{name}" in after]
+        if contender.processes[0] not in running:
+            bench.log(f"{contender.name} does not run, and does not count")
+            continue
+        found[contender.name] = {
+            "wakeups": sum(after[f"wakeups.{name}"] - before[f"wakeups.{name}"] for name in running),
+            "commands": sent.count(contender.name), "seconds": passed,
+            "rss": sum(after[f"rss.{name}"] for name in running) * 1024,
+            "pss": sum(after[f"pss.{name}"] for name in running) * 1024,
+        }
+    return found

@@ -1,0 +1,47 @@
+#!/usr/bin/perl
+# What the guest has spent so far, as "name value" lines: processes started; microseconds of CPU of the whole machine, of
+# PID 1 and of each service; wake-ups and memory of the processes named. One small process, which is not counted below.
+use strict;
+use warnings;
+
+sub slurp {
+    my ($path) = @_;
+    open my $f, '<', $path or return '';
+    local $/;
+    my $text = <$f>;
+    return defined $text ? $text : '';
+}
+
+sub usage {
+    my ($group) = @_;
+    return slurp("/sys/fs/cgroup/$group/cpu.stat") =~ /^usage_usec (\d+)/m ? $1 : 0;
+}
+
+my $stat = slurp('/proc/stat');
+print "processes $1\n" if $stat =~ /^processes (\d+)/m;
+# Hundredths of a second: user, nice, system, irq, softirq.
+print "machine ", ($1 + $2 + $3 + $4 + $5) * 10000, "\n" if $stat =~ /^cpu +(\d+) (\d+) (\d+) \d+ \d+ (\d+) (\d+)/m;
+print "group.pid1 ", usage('init.scope'), "\n";
+print "group.all ", usage('system.slice') - usage('system.slice/drivekeep-test-agent.service') + usage('init.scope'), "\n";
+for my $path (glob '/sys/fs/cgroup/system.slice/*.service') {
+    my ($name) = $path =~ m{([^/]+)\.service$};
+    print "group.$name ", usage("system.slice/$name.service"), "\n";
+}
+
+# Of all processes of that name together: a service may consist of more than one.
+my (%wanted, %sum);
+$wanted{$_} = 1 for @ARGV;
+exit 0 unless %wanted;
+for my $path (glob '/proc/[0-9]*') {
+    my $name = slurp("$path/comm");
+    chomp $name;
+    next unless $wanted{$name};
+    for my $task (glob "$path/task/*/status") {
+        my $status = slurp($task);
+        $sum{"wakeups.$name"} += $1 while $status =~ /^voluntary_ctxt_switches:\s+(\d+)/mg;
+    }
+    my $memory = slurp("$path/smaps_rollup");
+    $sum{"rss.$name"} += $1 if $memory =~ /^Rss:\s+(\d+)/m;
+    $sum{"pss.$name"} += $1 if $memory =~ /^Pss:\s+(\d+)/m;
+}
+print "$_ $sum{$_}\n" for sort keys %sum;

@@ -1,0 +1,7 @@
+a=$a$a
+a=$a$a
+a=$a$a
+a=$a$a
+a=$a$a
+a=$a$a
+hdparm -S 1 $a

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "settings.h"
+#include "survey.h"
+
+static int look(void *userdata, const Surveyed *s) {
+        char text[VALUE_TEXT_MAX];
+
+        if (s->reading.known)
+                (void) value_format(&s->setting->range, &s->reading.value, text);
+        return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+        _cleanup_(drive_freep) Drive *drive = NULL;
+        _cleanup_free_ char *text = malloc(size + 1);
+        uint16_t id[256] = {};
+        DeviceIO io;
+
+        if (!text)
+                return 0;
+        memcpy(text, data, size);
+        text[size] = '\0';
+
+        /* Most images would be refused for their length or checksum: what is no image as a file is taken as the words. */
+        if (survey_image_parse(text, size, id) < 0)
+                memcpy(id, data, size < sizeof id ? size : sizeof id);
+
+        (void) survey_image_objection(id);
+        io = survey_image_io(id);
+        if (survey_image_drive(id, "fuzz", &drive) >= 0)
+                (void) survey(drive, 1U << BACKEND_ATA, &all_settings, &io, look, NULL);
+        return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The files in /run/drivekeep and /var/lib/drivekeep: what was read can be written, and is then read as the same. */
+
+#include <stdlib.h>
+
+#include "guard-record.h"
+#include "record.h"
+
+static void drive_record(const char *data, size_t size) {
+        _cleanup_(drive_record_freep) DriveRecord *first = NULL, *second = NULL;
+        _cleanup_free_ char *text = NULL, *again = NULL;
+
+        if (drive_record_parse(data, size, &first) < 0)
+                return;
+        if (drive_record_serialize(first, &text) < 0 || drive_record_parse(text, strlen(text), &second) < 0 ||
+            drive_record_serialize(second, &again) < 0 || strcmp(text, again) != 0)
+                abort();
+}
+
+static void guard_record(const char *data, size_t size) {
+        _cleanup_(guard_record_freep) GuardRecord *first = NULL, *second = NULL;
+        _cleanup_free_ char *text = NULL, *again = NULL;
+
+        if (guard_record_parse(data, size, &first) < 0)
+                return;
+        if (guard_record_serialize(first, &text) < 0 || guard_record_parse(text, strlen(text), &second) < 0 ||
+            guard_record_serialize(second, &again) < 0 || strcmp(text, again) != 0)
+                abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+        drive_record((const char *) data, size);
+        guard_record((const char *) data, size);
+        return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What a DriveLookup finds: properties and attributes in one list, which ends with a row without a key. */
+
+#include "drive.h"
+
+typedef struct Fact {
+        const char *key, *value;
+} Fact;
+
+static const char *fact(void *userdata, const char *key) {
+        for (const Fact *f = userdata; f->key; f++)
+                if (streq(f->key, key))
+                        return f->value;
+        return NULL;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A sysfs of our own with one SATA or SCSI disk in it. A file takes everything, unlike the kernel's. */
+
+#include <check.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "drive.h"
+
+#define SYSPATH "ata1/host0/target0:0:0/0:0:0:0/block/sda"
+#define SYSFS_DISK "device/scsi_disk/0:0:0:0/"
+
+static char root[64];
+
+static inline void path_of(const char *path, char *ret) {
+        snprintf(ret, PATH_MAX, "%s/" SYSPATH "/%s", root, path);
+        if (strncmp(path, "device/../../", 13) == 0)
+                snprintf(ret, PATH_MAX, "%s/ata1/host0/%s", root, path + 13);
+        else if (strncmp(path, "device/", 7) == 0)
+                snprintf(ret, PATH_MAX, "%s/ata1/host0/target0:0:0/0:0:0:0/%s", root, path + 7);
+}
+
+static inline void make_parents(const char *path) {
+        char copy[PATH_MAX];
+
+        snprintf(copy, sizeof copy, "%s", path);
+        for (char *p = copy + 1; (p = strchr(p, '/')); p++) {
+                *p = '\0';
+                ck_assert(mkdir(copy, 0755) == 0 || errno == EEXIST);
+                *p = '/';
+        }
+}
+
+/* A text that begins with '!' makes a file that nobody may write. */
+static inline void put(const char *path, const char *text) {
+        char name[PATH_MAX];
+        FILE *f;
+
+        path_of(path, name);
+        make_parents(name);
+        f = fopen(name, "w");
+        ck_assert_ptr_nonnull(f);
+        fprintf(f, "%s\n", text + (*text == '!'));
+        fclose(f);
+        if (*text == '!')
+                ck_assert_int_eq(chmod(name, 0444), 0);
+}
+
+static inline void make_tree(Drive *d) {
+        char path[PATH_MAX];
+
+        strcpy(root, "/tmp/drivekeep-test-XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(root));
+        snprintf(path, sizeof path, "%s/" SYSPATH "/", root);
+        make_parents(path);
+        path[strlen(path) - 1] = '\0';
+        d->syspath = strdup(path);
+        snprintf(path, sizeof path, "%s/device", d->syspath);
+        ck_assert_int_eq(symlink("../..", path), 0);
+}
+
+static inline void drop_tree(Drive *d) {
+        char command[128];
+
+        free(d->syspath);
+        snprintf(command, sizeof command, "rm -r %s", root);
+        ck_assert_int_eq(system(command), 0);
+}
+
+static inline void check_text(const char *path, const char *expected) {
+        char name[PATH_MAX], text[64] = "";
+        FILE *f;
+
+        path_of(path, name);
+        f = fopen(name, "r");
+        ck_assert_ptr_nonnull(f);
+        ck_assert_ptr_nonnull(fgets(text, sizeof text, f));
+        fclose(f);
+        text[strcspn(text, "\n")] = '\0';
+        ck_assert_str_eq(text, expected);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "activity.h"
+#include "suite.h"
+
+/* As Linux 4.17, 4.19 (discards) and 5.5 (flushes) have it. */
+static const struct {
+        const char *text;
+        int r;
+        uint64_t used;
+} cases[] = {
+        { "     446       10   18472      212       30        9      400       77        0      276      289\n", 0,
+          476 },
+        { "     446       10   18472      212       30        9      400       77        0      276      289   5 0 8 1\n",
+          0, 476 },
+        { "       0        0       0        0        0        0        0        0        0        0        0   5 0 8 1  9 3\n",
+          0, 0 },
+        { "18446744073709551610 0 0 0 10 0 0 0 0 0 0\n", 0, 4 }, /* it wraps around: only a change counts */
+        { "", -EBADMSG, 0 },
+        { "446 10 18472 212\n", -EBADMSG, 0 },
+        { "a lot\n", -EBADMSG, 0 },
+};
+
+START_TEST(test_parse) {
+        uint64_t used = 0;
+
+        ck_assert_int_eq(activity_parse(cases[_i].text, &used), cases[_i].r);
+        ck_assert_uint_eq(used, cases[_i].used);
+}
+END_TEST
+
+static void put(const char *dir, const char *name, const char *text) {
+        char path[256];
+        FILE *f;
+
+        (void) snprintf(path, sizeof path, "%s/%s", dir, name);
+        f = fopen(path, "w");
+        ck_assert_ptr_nonnull(f);
+        fputs(text, f);
+        fclose(f);
+}
+
+START_TEST(test_files) {
+        char dir[] = "/tmp/drivekeep-test-XXXXXX", command[256];
+        uint64_t used;
+
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        (void) snprintf(command, sizeof command, "mkdir -p %s/device/power", dir);
+        ck_assert_int_eq(system(command), 0);
+
+        ck_assert_int_eq(activity_read(dir, &used), -ENOENT);
+        ck_assert(!activity_is_suspended(dir));
+
+        put(dir, "stat", cases[0].text);
+        ck_assert_int_eq(activity_read(dir, &used), 0);
+        ck_assert_uint_eq(used, 476);
+
+        put(dir, "device/power/runtime_status", "active\n");
+        ck_assert(!activity_is_suspended(dir));
+        put(dir, "device/power/runtime_status", "suspending\n");
+        ck_assert(activity_is_suspended(dir));
+        put(dir, "device/power/runtime_status", "suspended\n");
+        ck_assert(activity_is_suspended(dir));
+        put(dir, "device/power/runtime_status", "unsupported\n");
+        ck_assert(!activity_is_suspended(dir));
+
+        (void) snprintf(command, sizeof command, "rm -r %s", dir);
+        ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("activity");
+        TCase *t = tcase_create("activity");
+
+        tcase_add_loop_test(t, test_parse, 0, ELEMENTSOF(cases));
+        tcase_add_test(t, test_files);
+        suite_add_tcase(s, t);
+        return suite_run(s);
+}

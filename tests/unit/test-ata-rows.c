@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The rows an ATA drive holds, each as a visit: the commands it sends, byte by byte, and what is made of the answers. */
+
+#include "identify-image.h"
+#include "script.h"
+#include "settings.h"
+#include "suite.h"
+#include "visit.h"
+
+/* clang-format off */
+#define COMMAND(bytes) { .cdb = "85 06 20 00 " bytes, .sense = GOOD }
+#define GOOD REGISTERS("00")
+#define REGISTERS(count) "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 " count " 00 00 00 00 00 00 40 50"
+#define ABORTED "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51"
+#define AWAKE { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = REGISTERS("ff") }
+#define ASLEEP { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = REGISTERS("00") }
+#define ID(image) { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00", .data = &(image), .data_len = 512 }
+#define SCT_STATUS { .cdb = "85 08 0e 00 d5 00 01 00 e0 00 4f 00 c2 40 b0 00", .data = sct_idle, .data_len = 512 }
+#define SCT(table) { .cdb = "85 0a 26 00 d6 00 01 00 e0 00 4f 00 c2 40 b0 00", .out = table, .sense = GOOD }
+#define SCT_ANSWER(table, low, high) \
+        { .cdb = "85 0a 26 00 d6 00 01 00 e0 00 4f 00 c2 40 b0 00", .out = table, \
+          .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 " low " 00 " high " 00 4f 00 c2 40 50" }
+#define SCT_REFUSED(table) { .cdb = "85 0a 26 00 d6 00 01 00 e0 00 4f 00 c2 40 b0 00", .out = table, .sense = ABORTED }
+#define EPC_LOG(log) { .cdb = "85 09 0e 00 00 00 02 00 08 00 00 00 00 40 2f 00", .data = log, .data_len = 1024 }
+#define SANITIZE(answer) { .cdb = "85 07 20 00 00 00 00 00 00 00 00 00 00 40 b4 00", .sense = answer }
+#define SANITIZE_COUNT(high) "72 01 00 1d 00 00 00 0e 09 0c 01 00 " high " 00 00 00 00 00 00 00 40 50"
+
+/* What a drive's IDENTIFY is to differ by from one that has all the features of these rows, and all of them off. */
+typedef struct Change {
+        uint8_t word;
+        uint16_t bits;
+} Change;
+
+static Image plain, uncached, vendor_timer, changed[11];
+static const uint8_t sct_idle[512] = { [0] = 3 };
+static uint8_t dco_data[512], epc_off[1024], epc_on[1024], epc_saved[1024];
+
+enum { WRV_ALL, WRV_3, PUIS, MULTIPLE, SSP, FREE_FALL, FROZEN, EPC, ACOUSTIC_0, APM_255, WRV_0 };
+static const Change changes[][3] = {
+        [WRV_ALL] = { { 120, 1 << 1 } },
+        [WRV_3] = { { 120, 1 << 1 }, { 220, 3 }, { 210, 2048 } },
+        [PUIS] = { { 86, 1 << 5 } },
+        [MULTIPLE] = { { 59, 0x0108 } },
+        [SSP] = { { 79, 1 << 6 }, { 120, 1 << 9 } },
+        [FREE_FALL] = { { 120, 1 << 5 }, { 53, 0x4000 } },
+        [FROZEN] = { { 128, 1 << 3 } },
+        [EPC] = { { 120, 1 << 7 } },
+        [ACOUSTIC_0] = { { 86, 1 << 9 } },
+        [APM_255] = { { 91, 0x00FF } },
+        [WRV_0] = { { 120, 1 << 1 }, { 220, 3 } },
+};
+
+typedef struct Outcome {
+        const char *key, *value; /* as the file has it */
+        Verdict verdict;
+        const char *says; /* in the reason; NULL: anything */
+} Outcome;
+
+typedef struct Case {
+        const char *name;
+        Outcome outcomes[4];
+        const Row *rows;
+        bool dangerous, permanent, apply_permanent, dry, deaf;
+        Memory memory, second; /* of the first and the second */
+        Bridge bridge;         /* cdb != 0: the drive is behind one */
+} Case;
+
+#define ROWS(...) (const Row[]){ __VA_ARGS__, {} }
+
+static const Case cases[] = {
+        { "WRV without a word about danger", { { "write_read_verify", "on", VERDICT_FORBIDDEN, "twice as long" } } },
+        { "WRV of all, as on: mode 0 in LBA", { { "write_read_verify", "on", VERDICT_APPLIED } }, .dangerous = true,
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("0b 00 00 00 00 00 00 00 00 40 ef 00"), ID(changed[WRV_ALL])) },
+        { "WRV of 2048 sectors: mode 3 in LBA, 2 in COUNT", { { "write_read_verify", "2048", VERDICT_APPLIED } }, .dangerous = true,
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("0b 00 02 00 03 00 00 00 00 40 ef 00"), ID(changed[WRV_3])) },
+        { "WRV first: mode 1, and a drive that made all of it", { { "write_read_verify", "first", VERDICT_ADJUSTED } }, .dangerous = true,
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("0b 00 00 00 01 00 00 00 00 40 ef 00"), ID(changed[WRV_ALL])) },
+        { "WRV off is no danger", { { "write_read_verify", "off", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(changed[WRV_3]), COMMAND("8b 00 00 00 00 00 00 00 00 40 ef 00"), ID(plain)) },
+        { "WRV of 0 sectors is not off", { { "write_read_verify", "off", VERDICT_IGNORED, "still reads 0" } },
+          .rows = ROWS(AWAKE, ID(changed[WRV_0]), COMMAND("8b 00 00 00 00 00 00 00 00 40 ef 00"), ID(changed[WRV_0])) },
+        { "acoustic management that is enabled, at 0, is not off", { { "acoustic_management", "off", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(changed[ACOUSTIC_0]), COMMAND("c2 00 00 00 00 00 00 00 00 40 ef 00"), ID(plain)) },
+        { "… and what stays so is shown so", { { "acoustic_management", "0", VERDICT_IGNORED, "off was accepted, but it still reads 0" } },
+          .rows = ROWS(AWAKE, ID(changed[ACOUSTIC_0]), COMMAND("c2 00 00 00 00 00 00 00 00 40 ef 00"), ID(changed[ACOUSTIC_0])) },
+        { "APM that is enabled, at 255, is not off", { { "apm", "off", VERDICT_ADJUSTED, "off was accepted, and the drive made it 128" } },
+          .rows = ROWS(AWAKE, ID(changed[APM_255]), COMMAND("85 00 00 00 00 00 00 00 00 40 ef 00"), ID(plain)) },
+        { "… and a drive may make it of another", { { "apm", "254", VERDICT_ADJUSTED, "254 was accepted, and the drive made it 255" } },
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("05 00 fe 00 00 00 00 00 00 40 ef 00"), ID(changed[APM_255])) },
+        { "PUIS is not written at an ordinary visit", { { "poweron_standby", "on", VERDICT_FORBIDDEN, "apply --permanent" } },
+          .dangerous = true, .rows = ROWS(AWAKE, ID(plain)) },
+        { "PUIS by apply --permanent", { { "poweron_standby", "on", VERDICT_APPLIED } }, .dangerous = true, .apply_permanent = true,
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("06 00 00 00 00 00 00 00 00 40 ef 00"), ID(changed[PUIS])) },
+        { "PUIS off", { { "poweron_standby", "off", VERDICT_APPLIED } }, .apply_permanent = true,
+          .rows = ROWS(AWAKE, ID(changed[PUIS]), COMMAND("86 00 00 00 00 00 00 00 00 40 ef 00"), ID(plain)) },
+        { "SET MULTIPLE", { { "mult_sect_io", "8", VERDICT_APPLIED } }, .dangerous = true,
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("00 00 08 00 00 00 00 00 00 40 c6 00"), ID(changed[MULTIPLE])) },
+        { "kept over a reset: nobody can read that", { { "keep_features_over_reset", "on", VERDICT_UNVERIFIABLE } },
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("66 00 00 00 00 00 00 00 00 40 ef 00")) },
+        { "settings preservation before statistics",
+          { { "device_statistics_notification", "on", VERDICT_APPLIED }, { "software_settings_preservation", "on", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("10 00 06 00 00 00 00 00 00 40 ef 00"),
+                       COMMAND("63 00 01 00 00 00 00 00 00 40 ef 00"), ID(changed[SSP])) },
+        { "… and off", { { "device_statistics_notification", "off", VERDICT_APPLIED }, { "software_settings_preservation", "off", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(changed[SSP]), COMMAND("90 00 06 00 00 00 00 00 00 40 ef 00"),
+                       COMMAND("63 00 02 00 00 00 00 00 00 40 ef 00"), ID(plain)) },
+        { "free fall", { { "free_fall_control", "64", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("41 00 40 00 00 00 00 00 00 40 ef 00"), ID(changed[FREE_FALL])) },
+        { "free fall off", { { "free_fall_control", "off", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(changed[FREE_FALL]), COMMAND("c1 00 00 00 00 00 00 00 00 40 ef 00"), ID(plain)) },
+
+        { "security freeze", { { "security_freeze", "on", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("00 00 00 00 00 00 00 00 00 40 f5 00"), ID(changed[FROZEN])) },
+        { "security freeze cannot be undone", { { "security_freeze", "off", VERDICT_UNSUPPORTED, "taking its power away" } },
+          .rows = ROWS(AWAKE, ID(changed[FROZEN]), ID(changed[FROZEN])) },
+        { "DCO freeze: the drive's own abort says that it is frozen", { { "dco_freeze", "on", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(plain), { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00", .data = dco_data, .data_len = 512, .sense = GOOD },
+                       COMMAND("c1 00 00 00 00 00 00 00 00 40 b1 00"), ID(plain),
+                       { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00", .sense = ABORTED }) },
+        { "DCO freeze: a bridge that refuses, or sends zeroes, says nothing", { { "dco_freeze", "on", VERDICT_UNVERIFIABLE } },
+          .rows = ROWS(AWAKE, ID(plain), { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00", .sense = "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00" },
+                       COMMAND("c1 00 00 00 00 00 00 00 00 40 b1 00"), ID(plain), { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00" }) },
+        { "sanitize freeze", { { "sanitize_freeze", "on", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(plain), SANITIZE(SANITIZE_COUNT("00")),
+                       { .cdb = "85 07 20 00 20 00 00 46 6b 00 4c 00 72 40 b4 00", .sense = GOOD }, ID(plain), SANITIZE(SANITIZE_COUNT("20"))) },
+        { "sanitize: the upper half did not come back", { { "sanitize_freeze", "on", VERDICT_UNVERIFIABLE } },
+          .rows = ROWS(AWAKE, ID(plain), SANITIZE("70 00 01 00 50 40 00 0a c0 00 00 00 00 1d 00 00 00 00"),
+                       { .cdb = "85 07 20 00 20 00 00 46 6b 00 4c 00 72 40 b4 00", .sense = GOOD }, ID(plain), SANITIZE(NULL)) },
+
+        { "EPC is the drive's to keep", { { "epc", "on", VERDICT_FORBIDDEN, "apply --permanent" } }, .rows = ROWS(AWAKE, ID(plain)) },
+        { "EPC first, and its timers read after it",
+          { { "idle_b", "10min", VERDICT_UNCHANGED }, { "epc", "on", VERDICT_APPLIED }, { "standby_z", "off", VERDICT_APPLIED } },
+          .apply_permanent = true,
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("4a 00 00 00 04 00 00 00 00 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_on), EPC_LOG(epc_on),
+                       EPC_LOG(epc_on), COMMAND("4a 00 00 00 03 00 00 00 00 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_off)) },
+        { "EPC timer, in units of 100 ms", { { "idle_b", "90s", VERDICT_ADJUSTED, "10 min" } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_off), EPC_LOG(epc_off), COMMAND("4a 00 82 00 22 00 84 00 03 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_on)) },
+        { "EPC timer in minutes, saved: the catalogue's bytes", { { "idle_b", "2h", VERDICT_APPLIED } }, .permanent = true, .apply_permanent = true,
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_on), EPC_LOG(epc_on), COMMAND("4a 00 82 00 b2 00 78 00 00 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_saved)) },
+        { "EPC timers without EPC", { { "idle_b", "2h", VERDICT_UNSUPPORTED, "epc = true" } },
+          .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_on)) },
+        { "EPC timers without EPC, which are off", { { "idle_b", "off", VERDICT_UNCHANGED } }, .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_on)) },
+        { "a dry run of EPC timers without EPC", { { "epc", "on", VERDICT_FORBIDDEN, "apply --permanent" }, { "idle_b", "2h", VERDICT_UNSUPPORTED, "epc = true" } },
+          .dry = true, .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_on)) },
+        { "a dry run of EPC and timers: those that the drive has saved are the ones to come",
+          { { "epc", "on", _VERDICT_INVALID }, { "idle_b", "2h", VERDICT_UNCHANGED }, { "standby_z", "off", VERDICT_UNCHANGED } },
+          .dry = true, .apply_permanent = true, .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_saved), EPC_LOG(epc_saved)) },
+        { "APM, where EPC is enabled", { { "apm", "127", VERDICT_REFUSED, "EFh/05h (status 51h, error 04h); its extended power conditions are enabled" } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), { .cdb = "85 06 20 00 05 00 7f 00 00 00 00 00 00 40 ef 00", .sense = ABORTED }, ID(changed[EPC])) },
+        { "EPC and APM of two blocks", { { "epc", "on", VERDICT_FORBIDDEN }, { "apm", "127", VERDICT_FORBIDDEN, "exclude" } }, .rows = ROWS(AWAKE, ID(plain)) },
+
+        { "standby, read back by CHECK POWER MODE", { { "standby", "on", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, COMMAND("00 00 00 00 00 00 00 00 00 40 e0 00"), ASLEEP) },
+        { "standby comes when all else is read back", { { "standby", "on", VERDICT_APPLIED }, { "free_fall_control", "64", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("41 00 40 00 00 00 00 00 00 40 ef 00"), ID(changed[FREE_FALL]),
+                       COMMAND("00 00 00 00 00 00 00 00 00 40 e0 00"), ASLEEP) },
+        { "standby of a sleeping drive", { { "standby", "on", VERDICT_UNCHANGED } }, .rows = ROWS(ASLEEP) },
+        { "standby, done before", { { "standby", "on", VERDICT_UNCHANGED, "not again" } }, .memory = { .sent = true, .value = { VALUE_BOOL, 1, "" } } },
+        { "sleep: nothing is sent behind it", { { "sleep", "on", VERDICT_UNVERIFIABLE } }, .dangerous = true,
+          .rows = ROWS(AWAKE, COMMAND("00 00 00 00 00 00 00 00 00 40 e6 00")) },
+        { "… nor at later visits, not even the question whether it sleeps",
+          { { "free_fall_control", "64", VERDICT_DEFERRED, "sleeps" }, { "sleep", "on", VERDICT_UNVERIFIABLE }, { "spindown_time", "240", VERDICT_DEFERRED } },
+          .dangerous = true, .deaf = true, .second = { .sent = true, .value = { VALUE_BOOL, 1, "" } } },
+
+        { "error recovery for reading", { { "error_recovery_read", "7s", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("03 00 02 00 01 00 00 00", "00", "00"), SCT("03 00 01 00 01 00 46 00"), ID(plain),
+                       SCT_ANSWER("03 00 02 00 01 00 00 00", "46", "00")) },
+        { "… and whatever is asked for both at once is left alone", { { "error_recovery_write", "off", VERDICT_UNCHANGED }, { "error_recovery", "off", VERDICT_FORBIDDEN } },
+          .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("03 00 02 00 02 00 00 00", "00", "00")) },
+        { "error recovery saved, functions 3 and 4", { { "error_recovery", "7s", VERDICT_APPLIED } }, .permanent = true, .apply_permanent = true,
+          .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("03 00 02 00 01 00 00 00", "46", "00"), SCT_ANSWER("03 00 02 00 02 00 00 00", "46", "00"),
+                       SCT_ANSWER("03 00 04 00 01 00 00 00", "00", "00"), SCT_ANSWER("03 00 04 00 02 00 00 00", "00", "00"),
+                       SCT("03 00 01 00 01 00 46 00"), SCT("03 00 01 00 02 00 46 00"),
+                       SCT_ANSWER("03 00 04 00 01 00 00 00", "00", "00"), SCT_ANSWER("03 00 04 00 02 00 00 00", "00", "00"),
+                       SCT("03 00 03 00 01 00 46 00"), SCT("03 00 03 00 02 00 46 00"), ID(plain),
+                       SCT_ANSWER("03 00 02 00 01 00 00 00", "46", "00"), SCT_ANSWER("03 00 02 00 02 00 00 00", "46", "00"),
+                       SCT_ANSWER("03 00 04 00 01 00 00 00", "46", "00"), SCT_ANSWER("03 00 04 00 02 00 00 00", "46", "00")) },
+        { "error recovery that the drive cannot save", { { "error_recovery_read", "7s", VERDICT_UNCHANGED, "cannot save it" } }, .permanent = true,
+          .apply_permanent = true,
+          .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("03 00 02 00 01 00 00 00", "46", "00"), SCT_REFUSED("03 00 04 00 01 00 00 00")) },
+
+        { "a cache forced on takes no notice", { { "write_cache", "off", VERDICT_IGNORED, "write_cache_forced" } },
+          .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("04 00 02 00 01 00 00 00", "02", "00"), ID(plain)) },
+        { "reordering", { { "write_cache_reordering", "off", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("04 00 02 00 02 00 00 00", "01", "00"), SCT("04 00 01 00 02 00 02 00 00 00"), ID(plain),
+                       SCT_ANSWER("04 00 02 00 02 00 00 00", "02", "00")) },
+        { "reordering that is saved already", { { "write_cache_reordering", "on", VERDICT_UNCHANGED } }, .permanent = true, .apply_permanent = true,
+          .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("04 00 02 00 02 00 00 00", "01", "00"), SCT_ANSWER("04 00 03 00 02 00 00 00", "01", "00")) },
+        { "a cache forced without a word about danger", { { "write_cache_forced", "off", VERDICT_FORBIDDEN, "takes no notice" } } },
+        { "a cache as SET FEATURES says is no danger", { { "write_cache_forced", "normal", VERDICT_UNCHANGED } },
+          .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("04 00 02 00 01 00 00 00", "01", "00")) },
+        { "a cache forced on, saved; SET FEATURES makes the kernel look", { { "write_cache_forced", "on", VERDICT_APPLIED } }, .dangerous = true,
+          .permanent = true, .apply_permanent = true,
+          .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("04 00 02 00 01 00 00 00", "01", "00"), SCT_ANSWER("04 00 03 00 01 00 00 00", "00", "00"),
+                       SCT("04 00 01 00 01 00 02 00 01 00"), ID(plain), COMMAND("02 00 00 00 00 00 00 00 00 40 ef 00"), ID(plain),
+                       SCT_ANSWER("04 00 02 00 01 00 00 00", "02", "00"), SCT_ANSWER("04 00 03 00 01 00 00 00", "01", "00")) },
+        { "forced on, while IDENTIFY goes on as before: the kernel is not to take it for off", { { "write_cache_forced", "on", VERDICT_APPLIED } },
+          .dangerous = true,
+          .rows = ROWS(AWAKE, ID(uncached), SCT_STATUS, SCT_ANSWER("04 00 02 00 01 00 00 00", "01", "00"),
+                       SCT("04 00 01 00 01 00 02 00 00 00"), ID(uncached), COMMAND("02 00 00 00 00 00 00 00 00 40 ef 00"), ID(uncached),
+                       SCT_ANSWER("04 00 02 00 01 00 00 00", "02", "00")) },
+        { "a timer that only the vendor understands", { { "spindown_time", "10min", VERDICT_UNVERIFIABLE, "word 49" } },
+          .rows = ROWS(AWAKE, ID(vendor_timer), COMMAND("00 00 78 00 00 00 00 00 00 40 e3 00")) },
+        { "… and off, which all understand", { { "spindown_time", "off", VERDICT_UNVERIFIABLE, "cannot be read back" } },
+          .rows = ROWS(AWAKE, ID(vendor_timer), COMMAND("00 00 00 00 00 00 00 00 00 40 e3 00")) },
+        { "a bridge that answers IDENTIFY from its memory: frozen, or not", { { "security_freeze", "on", VERDICT_UNVERIFIABLE, "bridge" } },
+          .bridge = { .cdb = 16, .asked = true, .repeats_identify = true },
+          .rows = ROWS(AWAKE, ID(changed[FROZEN]), COMMAND("00 00 00 00 00 00 00 00 00 40 f5 00"), ID(changed[FROZEN])) },
+        { "… verifying writes, or not", { { "write_read_verify", "on", VERDICT_UNVERIFIABLE, "bridge" } }, .dangerous = true,
+          .bridge = { .cdb = 16, .asked = true, .repeats_identify = true },
+          .rows = ROWS(AWAKE, ID(changed[WRV_ALL]), COMMAND("0b 00 00 00 00 00 00 00 00 40 ef 00"), ID(changed[WRV_ALL])) },
+        { "… and one of which that is not known yet", { { "security_freeze", "on", VERDICT_UNVERIFIABLE, "byte for byte" } },
+          .bridge = { .cdb = 16, .asked = true },
+          .rows = ROWS(AWAKE, ID(plain), COMMAND("00 00 00 00 00 00 00 00 00 40 f5 00"), ID(plain)) },
+        { "old keys and those never done", { { "dma", "1", VERDICT_UNSUPPORTED, "libata.force" }, { "user-master", "u", VERDICT_FORBIDDEN, "password" } } },
+};
+/* clang-format on */
+
+static void descriptor(uint8_t log[static 1024], unsigned offset, uint8_t flags, uint32_t usual, uint32_t saved,
+                       uint32_t current) {
+        uint8_t *p = log + offset;
+
+        p[1] = flags;
+        memcpy(p + 4, &(uint32_t){ htole32(usual) }, 4);
+        memcpy(p + 8, &(uint32_t){ htole32(saved) }, 4);
+        memcpy(p + 12, &(uint32_t){ htole32(current) }, 4);
+}
+
+static void setup(void) {
+        uint8_t sum = 0;
+
+        plain = image_make(true, false, 128, -1);
+        plain.words[47] = htole16(0x8010);
+        plain.words[59] = htole16(1 << 12);
+        plain.words[76] = htole16(0x0100);
+        plain.words[78] = htole16(1 << 6);
+        plain.words[82] |= htole16(1 << 1);
+        plain.words[83] |= htole16(1 << 5 | 1 << 11);
+        plain.words[84] = htole16(0x4000 | 1 << 5);
+        plain.words[86] |= htole16(1 << 15);
+        plain.words[119] = htole16(0x4000 | 1 << 1 | 1 << 5 | 1 << 7 | 1 << 9);
+        plain.words[120] = htole16(0x4000);
+        plain.words[128] = htole16(1);
+        plain.words[206] |= htole16(1 << 4);
+        image_seal(&plain);
+
+        uncached = vendor_timer = plain;
+        uncached.words[85] &= htole16(~(1 << 5) & 0xFFFF);
+        image_seal(&uncached);
+        vendor_timer.words[49] = 0;
+        image_seal(&vendor_timer);
+
+        for (size_t i = 0; i < ELEMENTSOF(changed); i++) {
+                changed[i] = plain;
+                for (const Change *c = changes[i]; c < changes[i] + 3 && c->word; c++)
+                        changed[i].words[c->word] |= htole16(c->bits);
+                if (i == ACOUSTIC_0)
+                        changed[i].words[94] = htole16(0xFE00);
+                image_seal(&changed[i]);
+        }
+
+        dco_data[0] = 2;
+        dco_data[510] = 0xA5;
+        for (size_t i = 0; i < 511; i++)
+                sum += dco_data[i];
+        dco_data[511] = -sum;
+
+        descriptor(epc_on, 64, 0xE0 | 1 << 2, 6000, 0, 6000);
+        descriptor(epc_on, 512 + 448, 0xE0 | 1 << 2, 36000, 0, 36000);
+        descriptor(epc_off, 64, 0xE0, 6000, 0, 6000);
+        descriptor(epc_off, 512 + 448, 0xE0, 36000, 0, 36000);
+        descriptor(epc_saved, 64, 0xE0 | 1 << 2 | 1 << 3, 6000, 72000, 72000);
+        descriptor(epc_saved, 512 + 448, 0xE0, 36000, 0, 36000);
+}
+
+static const Drive drive = { .name = (char *) "sda",
+                             .node = (char *) "/dev/sda",
+                             .syspath = (char *) "/nonexistent",
+                             .transport = TRANSPORT_SATA,
+                             .rotational = true,
+                             .ata = true };
+
+START_TEST(test_row) {
+        const Case *c = cases + _i;
+        Script script = { .rows = c->rows };
+        DeviceIO io = script_io(&script);
+        Drive behind = drive;
+        Memory memories[4] = { c->memory, c->second };
+        Wish wishes[4] = {};
+        Wishes w = { .items = wishes };
+        Visit v = {
+                .drive = c->bridge.cdb ? &behind : &drive,
+                .bridge = c->bridge.cdb ? &c->bridge : NULL,
+                .wishes = &w,
+                .memories = memories,
+                .settings = &all_settings,
+                .io = &io,
+                .permanent = c->apply_permanent,
+                .deaf = c->deaf,
+        };
+        Plan p;
+
+        behind.transport = TRANSPORT_USB;
+        for (const Row *row = c->rows; row && row->cdb; row++)
+                script.n_rows++;
+        for (; w.n_items < 4 && c->outcomes[w.n_items].key; w.n_items++) {
+                const Setting *s = setting_find(&all_settings, c->outcomes[w.n_items].key);
+
+                ck_assert_ptr_nonnull(s);
+                wishes[w.n_items] = (Wish){ .name = s->name,
+                                            .allow_dangerous = c->dangerous,
+                                            .permanent = c->permanent,
+                                            .file = "f",
+                                            .line = 1 };
+                ck_assert_int_eq(value_parse(&s->range, c->outcomes[w.n_items].value, &wishes[w.n_items].value), 0);
+        }
+
+        ck_assert_int_eq(c->dry ? visit_dry_run(&v, &p) : visit_run(&v, &p), 0);
+        for (size_t i = 0; i < p.n_steps; i++) {
+                const Step *s = p.steps + i;
+                const Outcome *o = c->outcomes + (s->wish - wishes);
+
+                ck_assert_msg(s->verdict == o->verdict, "%s: %s: expected %s, got %s (%s)", c->name, o->key,
+                              verdict_to_string(o->verdict), verdict_to_string(s->verdict), s->reason);
+                ck_assert_msg(!o->says || strstr(s->reason, o->says), "%s: %s: %s", c->name, o->key, s->reason);
+        }
+        script_done(&script);
+        plan_done(&p);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("ata-rows");
+        TCase *t = tcase_create("ata-rows");
+
+        setup();
+        tcase_add_loop_test(t, test_row, 0, ELEMENTSOF(cases));
+        suite_add_tcase(suite, t);
+
+        return suite_run(suite);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep check` and `drivekeep explain`: with the real rows, and drives of our own. */
+
+#include "inventory.h"
+#include "json-add.h"
+#include "power-supply.h"
+#include "test-cli.h"
+#include "verb.h"
+
+static Drive disk = { .name = (char *) "sda",
+                      .node = (char *) "/dev/sda",
+                      .model = (char *) "ST2000DL003-9VT166",
+                      .serial = (char *) "5YD1",
+                      .transport = TRANSPORT_SATA,
+                      .rotational = true };
+static Drive *drives[] = { &disk };
+static size_t n_found;
+static bool battery;
+
+int inventory_read(_unused_ const PropertyFilter *filter, Inventory *ret) {
+        *ret = (Inventory){ .drives = drives, .n_drives = n_found };
+        return 0;
+}
+
+void inventory_done(Inventory *i) {
+        *i = (Inventory){};
+}
+
+int power_on_battery(_unused_ const char *classdir) {
+        return battery;
+}
+
+static char *command(const Verb *verb, char *const *arguments, char **ret_said, int *ret_status) {
+        char *argv[8] = { (char *) "drivekeep x" };
+        int argc = 1;
+        FILE *out, *said;
+
+        if (verb == &verb_check)
+                argv[argc++] = (char *) "--root=."; /* not what this machine has */
+        for (; *arguments; arguments++)
+                argv[argc++] = *arguments;
+        out = catch_begin(stdout);
+        said = catch_begin(stderr);
+        *ret_status = verb->run(argc, argv);
+        *ret_said = catch_end(stderr, said);
+        return catch_end(stdout, out);
+}
+#define ARGS(...) ((char *[]){ __VA_ARGS__, NULL })
+
+/* clang-format off */
+static const struct {
+        const char *text;
+        const char *option;
+        int status;
+        const char *out, *said;
+} checks[] = {
+        { "drives = ({ match = \"/dev/sda\"; apm = 127 });", NULL, EXIT_WANTED, "", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+        { "drives = ({ match = \"/dev/sda\";\napm = 1277; lokahead = true });", NULL, EXIT_BAD_INPUT,
+          "f.conf:2:7: error: 1277 is out of range for apm: 1…254, or off\n"
+          "f.conf:2:13: error: unknown setting \"lokahead\"; did you mean \"lookahead\"?\n",
+          "1 file, 1 rule: 2 errors, 0 warnings.\n" },
+        { "drives = ({ match = \"/dev/sda\"; spindown_time = \"25min\" });", NULL, EXIT_WANTED,
+          "f.conf:1:49: warning: spindown_time cannot be exactly \"25min\", it becomes 30 min\n",
+          "1 file, 1 rule: 0 errors, 1 warning.\n" },
+        { "drives = ({ match = \"/dev/sda\"; spindown_time = \"25min\" });", "--strict", EXIT_NOT_WANTED,
+          "f.conf:1:49: warning: spindown_time cannot be exactly \"25min\", it becomes 30 min\n",
+          "1 file, 1 rule: 0 errors, 1 warning.\n" },
+        { "drives = ({ match = \"/dev/sda\"; read_ahead_kb = 3 }, { match = \"/dev/sda\"; wake = true; read_ahead_sect = 1024 });",
+          NULL, EXIT_WANTED,
+          "f.conf:1:33: warning: read_ahead_kb never wins here: f.conf:1 sets it for all drives of this block; general rules come first\n"
+          "f.conf:1:49: warning: read_ahead_kb cannot be exactly \"3\", it becomes 4 KiB\n",
+          "1 file, 2 rules: 0 errors, 2 warnings.\n" },
+        { "drives = ({ match = \"/dev/sdq\"; apm = 127 });", "--strict", EXIT_WANTED,
+          "f.conf:1:11: notice: no drive that is present fits this rule\n", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+        { "drives = ({ match = \"/dev/sdq\"; apm = 127 });", "-v", EXIT_WANTED,
+          "f.conf:1:11: notice: no drive that is present fits this rule\n"
+          "/dev/sda: notice: no rule is for this drive (ST2000DL003-9VT166, serial 5YD1), so it is left alone\n",
+          "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+        { "drives = ({ match = \"/dev/sda\"; apm = 127 });", "-v", EXIT_WANTED, "", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+};
+/* clang-format on */
+
+START_TEST(test_check) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        n_found = 1;
+        file_write("f.conf", checks[_i].text);
+        out = command(&verb_check, ARGS((char *) "f.conf", (char *) checks[_i].option), &said, &status);
+        ck_assert_str_eq(out, checks[_i].out);
+        ck_assert_str_eq(said, checks[_i].said);
+        ck_assert_int_eq(status, checks[_i].status);
+}
+END_TEST
+
+/* Where there are no drives, a build machine or a container, that is no reason to name each rule. */
+START_TEST(test_check_without_drives) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        n_found = 0;
+        file_write("f.conf", "drives = ({ match = \"/dev/sda\"; apm = 127 });");
+        out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
+        ck_assert_str_eq(out, "");
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
+START_TEST(test_check_json) {
+        _cleanup_(json_putp) struct json_object *array = NULL;
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        struct json_object *v;
+        int status;
+
+        file_write("f.conf", "drives = ({ match = {}; amp = 1 });");
+        out = command(&verb_check, ARGS((char *) "--json", (char *) "f.conf"), &said, &status);
+        ck_assert_int_eq(status, EXIT_BAD_INPUT);
+        array = json_tokener_parse(out);
+        ck_assert_uint_eq(json_object_array_length(array), 1);
+        ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "column", &v));
+        ck_assert_int_eq(json_object_get_int(v), 25);
+        ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "level", &v));
+        ck_assert_str_eq(json_object_get_string(v), "error");
+}
+END_TEST
+
+/* A sentence or two each, and exit status 1. */
+START_TEST(test_check_hostile) {
+        static const char *const paths[] = { "missing.conf",  "/",           "fifo", "nul.conf", "huge.conf",
+                                             "brackets.conf", "include.conf" };
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        FILE *f;
+        int status;
+
+        ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+        file_write("include.conf", "@include \"/etc\"\n");
+        f = fopen("nul.conf", "we");
+        ck_assert_uint_eq(fwrite("drives\0", 1, 7, f), 7);
+        (void) fclose(f);
+        file_write("huge.conf", "");
+        ck_assert_int_eq(truncate("huge.conf", 100 << 20), 0);
+        f = fopen("brackets.conf", "we");
+        fputs("drives = ", f);
+        for (unsigned i = 0; i < 200000; i++)
+                fputc('(', f);
+        (void) fclose(f);
+
+        out = command(&verb_check, ARGS((char *) paths[_i]), &said, &status);
+        ck_assert_int_eq(status, EXIT_BAD_INPUT);
+        ck_assert_ptr_nonnull(strstr(out, ": error: "));
+        ck_assert_uint_lt(strlen(out), 200);
+}
+END_TEST
+
+#define CONF "drivekeep/drivekeep.conf"
+static void write_rules(void) {
+        ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
+        file_write(CONF,
+                   "drives = (\n"
+                   "{ match = { transport = \"sata\" }; apm = 127; lookahead = true; on_battery = { apm = 1 }; },\n"
+                   "{ match = { transport = \"usb\" }; apm = 2; },\n"
+                   "{ match = \"/dev/sda\"; apm = 254; },\n"
+                   "{ match = {}; only_in_raid = true; apm = 3; },\n"
+                   "{ match = { wwn = \"0x1\" }; apm = 4; });\n");
+}
+
+START_TEST(test_explain) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        n_found = 1;
+        write_rules();
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "5YD1"), &said, &status);
+        ck_assert_str_eq(out, "/dev/sda (model ST2000DL003-9VT166, serial 5YD1, transport sata)\n\n"
+                              "Rules:\n"
+                              "  ./" CONF ":2: for it: transport is \"sata\"\n"
+                              "  ./" CONF ":3: not for it: its transport is \"sata\", not \"usb\"\n"
+                              "  ./" CONF ":4: for it: /dev/sda is its name\n"
+                              "  ./" CONF ":5: not for it: it is in no array, and only_in_raid is set\n"
+                              "  ./" CONF ":6: not for it: it has no wwn, and \"0x1\" is asked for\n"
+                              "\nSettings:\n"
+                              "  apm = 254, of ./" CONF ":4\n"
+                              "    not 127, of ./" CONF ":2\n"
+                              "  lookahead = on, of ./" CONF ":2\n");
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
+START_TEST(test_explain_absent) {
+        static const char as[] = "--as=model=Elements, transport=usb,rotational=true,raid=true,ID_BUS=usb";
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        write_rules();
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) as, (char *) "apm_battery"), &said,
+                      &status);
+        ck_assert_ptr_nonnull(strstr(out, "\nSettings:\n"
+                                          "  apm = 3, of ./" CONF ":5\n"
+                                          "    not 2, of ./" CONF ":3\n"));
+        ck_assert_ptr_null(strstr(out, "lookahead"));
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
+/* What --as does not say is not known, and what it says steers no terminal. */
+START_TEST(test_explain_untold) {
+        _cleanup_free_ char *out = NULL, *said = NULL, *told = NULL;
+        int status;
+
+        ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
+        file_write(CONF, "drives = (\n"
+                         "{ match = { rotational = true }; apm = 1; },\n"
+                         "{ match = { rotational = false; removable = [false, true] }; apm = 2; },\n"
+                         "{ match = { wwn = \"0x\x1b[1m\" }; apm = 3; },\n"
+                         "{ match = { model = \"\x1b*\" }; only_in_raid = true; apm = 4; });\n");
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=\x1b[31mx"), &said, &status);
+        ck_assert_str_eq(
+                        out,
+                        "a drive (model \\x1b[31mx, serial n/a, transport unknown)\n\n"
+                        "Rules:\n"
+                        "  ./" CONF
+                        ":2: not for it: its rotational is not known, and \"true\" is asked for; add rotational=... to --as\n"
+                        "  ./" CONF
+                        ":3: not for it: its rotational is not known, and \"false\" is asked for; add rotational=... to --as\n"
+                        "  ./" CONF
+                        ":4: not for it: its wwn is not known, and \"0x\\x1b[1m\" is asked for; add wwn=... to --as\n"
+                        "  ./" CONF ":5: not for it: only_in_raid is set, and --as does not say raid=true\n"
+                        "\nSettings:\n  no rule sets anything\n");
+        free(said);
+        told = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=rotational=false,removable=true"),
+                       &said, &status);
+        ck_assert_ptr_nonnull(strstr(told, ":2: not for it: its rotational is \"false\", not \"true\"\n"));
+        ck_assert_ptr_nonnull(strstr(told, ":3: for it: rotational is \"false\", removable is \"true\"\n"));
+}
+END_TEST
+
+/* What is taken back is not what nobody speaks of. */
+START_TEST(test_explain_keep) {
+        _cleanup_free_ char *out = NULL, *json = NULL, *said = NULL, *said_json = NULL;
+        int status;
+
+        ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
+        file_write(CONF, "drives = (\n"
+                         "{ match = {}; apm = 127; lookahead = \"keep\"; },\n"
+                         "{ match = { model = \"a*\" }; apm = \"keep\"; },\n"
+                         "{ match = { model = \"ab*\" }; lookahead = true; apm = \"keep\"; });\n");
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=abc"), &said, &status);
+        ck_assert_int_eq(status, EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out, "\nSettings:\n"
+                                          "  lookahead = on, of ./" CONF ":4\n"
+                                          "    not keep, of ./" CONF ":2\n"
+                                          "  apm = keep, of ./" CONF ":4\n"
+                                          "    not 127, of ./" CONF ":2\n"
+                                          "    not keep, of ./" CONF ":3\n"));
+        json = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--json", (char *) "--as=model=ax"),
+                       &said_json, &status);
+        ck_assert_ptr_nonnull(strstr(json, "\"value\": \"keep\""));
+}
+END_TEST
+
+START_TEST(test_explain_battery) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        battery = true;
+        write_rules();
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=transport=sata"), &said, &status);
+        ck_assert_ptr_nonnull(strstr(out, "on battery"));
+        ck_assert_ptr_nonnull(strstr(out, "  apm = 1, of ./" CONF ":2\n    not 127, of ./" CONF ":2\n"));
+}
+END_TEST
+
+START_TEST(test_explain_json) {
+        _cleanup_(json_putp) struct json_object *o = NULL;
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        struct json_object *v;
+        int status;
+
+        write_rules();
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--json", (char *) "--as=transport=usb"),
+                      &said, &status);
+        o = json_tokener_parse(out);
+        ck_assert(json_object_object_get_ex(o, "rules", &v));
+        ck_assert_uint_eq(json_object_array_length(v), 5);
+        ck_assert(json_object_object_get_ex(o, "settings", &v));
+        ck_assert_uint_eq(json_object_array_length(v), 1);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+        const char *first, *second, *said;
+} mistakes[] = {
+        { "sdq",                NULL,     "'sdq' is no drive" },
+        { "--as=colour=red",    NULL,     "'colour=red' is nothing that can be said of a drive" },
+        { "--as=transport=cat", NULL,     "'transport=cat' is nothing" },
+        { "--as=rotational",    NULL,     "'rotational' is nothing" },
+        { "--as=\x1b[1m=x",      NULL,     "'\\x1b[1m=x' is nothing" },
+        { "--as=model=x,model=y", NULL,   "--as says model twice" },
+        { "--as=raid=true,raid=true", NULL, "--as says raid twice" },
+        { "--as=A=1,B=1,A=1",   NULL,     "--as says A twice" },
+        { "--as=model=x",       "amp",    "there is no setting 'amp'; did you mean 'apm'?" },
+        { "sda",                "colour", "there is no setting 'colour'" },
+        { "sda",                "\x1b[1m", "there is no setting '\\x1b[1m'" },
+        { "sda\x1b",            NULL,     "'sda\\x1b' is no drive" },
+        { "--as=model=x",       NULL,     "say which drive" }, /* with two names more, below */
+};
+/* clang-format on */
+
+START_TEST(test_explain_mistaken) {
+        bool too_many = streq(mistakes[_i].said, "say which drive");
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        n_found = 1;
+        out = command(&verb_explain,
+                      ARGS((char *) mistakes[_i].first, (char *) (too_many ? "apm" : mistakes[_i].second),
+                           (char *) (too_many ? "apm" : NULL)),
+                      &said, &status);
+        ck_assert_int_eq(status, EXIT_BAD_INPUT);
+        ck_assert_msg(strstr(said, mistakes[_i].said) != NULL, "%s", said);
+        ck_assert_str_eq(out, "");
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("check");
+
+        tcase_add_checked_fixture(t, scratch_make, scratch_remove);
+        tcase_add_loop_test(t, test_check, 0, ELEMENTSOF(checks));
+        tcase_add_test(t, test_check_without_drives);
+        tcase_add_test(t, test_check_json);
+        tcase_add_loop_test(t, test_check_hostile, 0, 7);
+        tcase_add_test(t, test_explain);
+        tcase_add_test(t, test_explain_absent);
+        tcase_add_test(t, test_explain_untold);
+        tcase_add_test(t, test_explain_keep);
+        tcase_add_test(t, test_explain_battery);
+        tcase_add_test(t, test_explain_json);
+        tcase_add_loop_test(t, test_explain_mistaken, 0, ELEMENTSOF(mistakes));
+        return test_main("cli-check", t);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep settings`, with the real rows; and what must hold for every row. */
+
+#include "json-add.h"
+#include "settings.h"
+#include "test-cli.h"
+#include "verb.h"
+
+static char *settings(const char *first, const char *second, int *ret_status) {
+        char *argv[] = { (char *) "drivekeep settings", (char *) first, (char *) second, NULL };
+        FILE *f = catch_begin(stdout);
+
+        *ret_status = verb_settings.run(first ? second ? 3 : 2 : 1, argv);
+        return catch_end(stdout, f);
+}
+
+START_TEST(test_table) {
+        _cleanup_free_ char *text = NULL;
+        int status;
+
+        text = settings(NULL, NULL, &status);
+        ck_assert_int_eq(status, EXIT_WANTED);
+        SETTING_TABLE_FOREACH(s, &all_settings) {
+                char line[64];
+
+                (void) snprintf(line, sizeof line, "\n%s ", s->name);
+                ck_assert_msg(strstr(text, line) != NULL, "%s", s->name);
+        }
+}
+END_TEST
+
+START_TEST(test_explain) {
+        _cleanup_free_ char *text = NULL;
+        int status;
+
+        text = settings("write_cache", "apm", &status);
+        ck_assert_int_eq(status, EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(text, "held by: ata\n"));
+        ck_assert_ptr_nonnull(strstr(text, "held by: nvme\n"));
+        ck_assert_ptr_nonnull(strstr(text, "known as: hdparm -B\n"));
+        ck_assert_ptr_nonnull(strstr(text, "values: 1…254, or off\n"));
+}
+END_TEST
+
+START_TEST(test_unknown) {
+        _cleanup_free_ char *text = NULL, *said = NULL;
+        FILE *f = catch_begin(stderr);
+        int status;
+
+        text = settings("amp", "colour", &status);
+        said = catch_end(stderr, f);
+        ck_assert_int_eq(status, EXIT_BAD_INPUT);
+        ck_assert_str_eq(text, "");
+        ck_assert_ptr_nonnull(strstr(said, "there is no setting 'amp'; did you mean 'apm'?"));
+        ck_assert_ptr_nonnull(strstr(said, "there is no setting 'colour'"));
+}
+END_TEST
+
+/* The shape that drivekeep(1) promises, for every row. */
+START_TEST(test_json) {
+        static const char *const keys[] = { "name",     "transport", "type",     "range",     "unit",
+                                            "volatile", "danger",    "readable", "equivalent" };
+        _cleanup_(json_putp) struct json_object *array = NULL;
+        _cleanup_free_ char *text = NULL;
+        size_t n = 0;
+        int status;
+
+        text = settings("--json", NULL, &status);
+        ck_assert_int_eq(status, EXIT_WANTED);
+        array = json_tokener_parse(text);
+        ck_assert(json_object_is_type(array, json_type_array));
+
+        SETTING_TABLE_FOREACH(s, &all_settings) {
+                struct json_object *o = json_object_array_get_idx(array, n++), *v;
+
+                for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+                        ck_assert_msg(json_object_object_get_ex(o, keys[i], &v), "%s: %s", s->name, keys[i]);
+                ck_assert(json_object_object_get_ex(o, "name", &v));
+                ck_assert_str_eq(json_object_get_string(v), s->name);
+        }
+        ck_assert_uint_eq(json_object_array_length(array), n);
+}
+END_TEST
+
+START_TEST(test_json_of_one) {
+        _cleanup_(json_putp) struct json_object *array = NULL;
+        _cleanup_free_ char *text = NULL;
+        struct json_object *v;
+        int status;
+
+        text = settings("--json", "spindown_time", &status);
+        array = json_tokener_parse(text);
+        ck_assert_uint_eq(json_object_array_length(array), 1);
+        ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "readable", &v));
+        ck_assert(!json_object_get_boolean(v));
+        ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "equivalent", &v));
+        ck_assert_str_eq(json_object_get_string(v), "hdparm -S");
+}
+END_TEST
+
+/* Rows that share a name read it alike. */
+static void check_namesakes(const Setting *s) {
+        SETTING_TABLE_FOREACH(t, &all_settings) {
+                if (s == t || !streq(s->name, t->name))
+                        continue;
+                ck_assert_msg(s->backend != t->backend, "%s: twice in one backend", s->name);
+                ck_assert_msg(s->range.type == t->range.type && s->range.min == t->range.min &&
+                                              s->range.max == t->range.max && s->range.unit == t->range.unit &&
+                                              s->range.step == t->range.step && s->range.off == t->range.off &&
+                                              s->range.has_off == t->range.has_off && s->range.words == t->range.words,
+                              "%s: other values on another backend", s->name);
+        }
+}
+
+/* A row is complete. */
+START_TEST(test_rows) {
+        SETTING_TABLE_FOREACH(s, &all_settings) {
+                bool written = !(s->flags & (SETTING_DEAD | SETTING_EXCLUDED));
+
+                ck_assert_msg(s->summary && s->equivalent && s->source, "%s: no text", s->name);
+                ck_assert_msg(!written || s->lost_by, "%s: not said what loses it", s->name);
+                ck_assert_msg(written || s->instead, "%s: not said why it is never written", s->name);
+                ck_assert_msg(!written || s->alias_of || (s->read && s->write), "%s: no functions", s->name);
+                ck_assert_msg(!s->alias_of || setting_find(&all_settings, s->alias_of), "%s: no such state", s->name);
+                ck_assert_msg(!s->excludes || setting_find(&all_settings, s->excludes), "%s: excludes nothing",
+                              s->name);
+                ck_assert_msg(!s->unless || setting_find(&all_settings, s->unless), "%s: unless nothing", s->name);
+
+                check_namesakes(s);
+        }
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("settings");
+
+        tcase_add_test(t, test_table);
+        tcase_add_test(t, test_explain);
+        tcase_add_test(t, test_unknown);
+        tcase_add_test(t, test_json);
+        tcase_add_test(t, test_json_of_one);
+        tcase_add_test(t, test_rows);
+        return test_main("cli-settings", t);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a block says of itself as a whole, keys that exclude each other, and keys that are known and never written. */
+
+#include "config-dump.h"
+#include "suite.h"
+
+/* clang-format off */
+static const struct {
+        const char *text, *dump;
+        Expected complaints[EXPECTED_MAX];
+} files[] = {
+        /* Of two that exclude each other neither is applied, unless one is off. */
+        { "drives = ({ match = {}; apm = 1;\nepc = true; lookahead = true })", "1: > apm=! epc=! lookahead=on\n",
+          { { 2, 1, 'e', "epc and apm (in line 1) exclude each other" } } },
+        { "drives = ({ match = {}; epc = false; apm = 1 })", "1: > epc=off apm=1\n", {} },
+        { "drives = ({ match = {}; epc = true; apm = \"off\" })", "1: > epc=on apm=off\n", {} },
+        { "drives = ({ match = {}; epc = true; apm = \"keep\" })", "1: > epc=on apm=keep\n", {} },
+        { "drives = ({ match = {}; epc = true; apm = 300 })", "1: > epc=on apm=!\n",
+          { { 1, 43, 'e', "out of range" } } },
+        { "drives = ({ match = {}; epc = true; on_battery = { apm = 1 } })", "1: > epc=on battery:apm=1\n", {} },
+
+        /* Never written, and known: the reader is told why, and no neighbour suffers. */
+        { "drives = ({ match = {}; chipset_pio_mode = 4; apm = 1 })", "1: > chipset_pio_mode=(not kept) apm=1\n",
+          { { 1, 25, 'w', "\"chipset_pio_mode\" is never written: the kernel chooses it" } } },
+        { "drives = ({ match = {}; security_unlock = \"secret\"; apm = 1 })", "1: > security_unlock=(not kept) apm=1\n",
+          { { 1, 25, 'w', "a password does not belong here" } } },
+        { "drives = ({ match = {}; chipset_pio_mode = \"keep\" })", "1: > chipset_pio_mode=keep\n", {} },
+
+        /* The words about the whole block. What narrows it and cannot be read makes it one not to be trusted. */
+        { "drives = ({ match = {}; apm = 1; only_in_raid = true; permanent = true })", "1: > apm=1\n", {} },
+        { "drives = ({ match = {}; apm = 1; only_in_raid = 5 })", "1! > apm=!\n",
+          { { 1, 49, 'e', "5 is out of range for only_in_raid" } } },
+        { "drives = ({ match = {}; apm = 1; only_in_rade = true })", "1! > apm=!\n",
+          { { 1, 34, 'e', "did you mean \"only_in_raid\"?" } } },
+        { "drives = ({ match = {}; apm = 1; permanent = 5 })", "1: > apm=1\n",
+          { { 1, 46, 'e', "5 is out of range for permanent" } } },
+        { "drives = ({ match = {}; apm = 1; permanant = true })", "1: > apm=1\n",
+          { { 1, 34, 'e', "did you mean \"permanent\"?" } } },
+        { "drives = ({ match = {}; apm = 1; on_battery = { permanent = true } })", "1: > apm=1\n",
+          { { 1, 49, 'e', "on_battery holds settings only, no permanent" } } },
+};
+/* clang-format on */
+
+START_TEST(test_file) {
+        assert_file(files[_i].text, files[_i].dump, files[_i].complaints);
+}
+END_TEST
+
+START_TEST(test_options) {
+        static const char text[] = "drives = ({ match = {}; apm = 1; permanent = true },\n"
+                                   "{ match = {}; apm = 2; allow_dangerous = \"yes\"; only_in_raid = true })";
+        _cleanup_(config_freep) Config *c = parse(text, strlen(text));
+
+        ck_assert(c->blocks[0].permanent && !c->blocks[0].allow_dangerous && !c->blocks[0].only_in_raid);
+        ck_assert(!c->blocks[1].permanent && c->blocks[1].allow_dangerous && c->blocks[1].only_in_raid);
+}
+END_TEST
+
+/* A password is in no complaint about anything around it. */
+START_TEST(test_nothing_secret_is_quoted) {
+        static const char *const texts[] = {
+                "drives = ({ match = {}; security_unlock = \"hunter2\" })",
+                "drives = ({ match = {}; security_unlock = [ \"hunter2\" ] })",
+                "drives = ({ match = {}; security_unlock = \"hunter2\"; security_unlock = \"hunter2\" })",
+                "drives = ({ match = {}; security_unlock hunter2 })",
+                "drives = ({ match = {}; security_unlock = \"hunter2 })",
+                "drives = ({ match = {}; security_unlok = \"hunter2\" })",
+                "security_unlock = \"hunter2\"",
+                "drives = ({ match = {}; security_unlock = hunter2 })",
+                "drives = ({ match = {}; security_unlock = 'hunter2'; apm = 1 })",
+                "drives = ({ match = {}; security_unlock = 1 hunter2; })",
+                "drives = ({ match = {}; security_unlock =\nhunter2; apm = 1 })",
+                "drives = ({ match = {}; security_unlock = \"a\" hunter2; apm = 1 })",
+                "drives = ({ match = {}; security_unlock = a;hunter2; apm = 1 })",
+                "drives = ({ match = {}; security_unlok = hunter2; apm = 1 })",
+                "drives = ({ match = {}; user-master = }hunter2 })",
+                "drives = ({ match = {}; user-master = (hunter2, \"hunter2\" hunter2) })",
+        };
+        _cleanup_(config_freep) Config *c = parse(texts[_i], strlen(texts[_i]));
+
+        ck_assert_uint_gt(c->complaints.n_items, 0);
+        for (size_t i = 0; i < c->complaints.n_items; i++)
+                ck_assert_msg(strstr(c->complaints.items[i].sentence, "hunter2") == NULL, "%s: %s", texts[_i],
+                              c->complaints.items[i].sentence);
+}
+END_TEST
+
+/* What the winning block says of itself reaches the wish. */
+START_TEST(test_resolve) {
+        static const char text[] = "drives = ({ match = {}; apm = 1; lookahead = true; permanent = true },\n"
+                                   "{ match = {}; apm = 2; allow_dangerous = true; only_in_raid = true })";
+        _cleanup_(config_freep) Config *c = parse(text, strlen(text));
+        _cleanup_(wishes_done) Wishes alone = {}, member = {};
+        Drive d = { .name = (char *) "sda", .node = (char *) "/dev/sda" };
+
+        ck_assert_int_eq(config_resolve(c, &d, false, &alone), 0);
+        ck_assert_int_eq(wishes_find(&alone, "apm")->value.number, 1);
+        ck_assert(wishes_find(&alone, "apm")->permanent && !wishes_find(&alone, "apm")->allow_dangerous);
+
+        d.raid = true;
+        ck_assert_int_eq(config_resolve(c, &d, false, &member), 0);
+        ck_assert_int_eq(wishes_find(&member, "apm")->value.number, 2);
+        ck_assert(!wishes_find(&member, "apm")->permanent && wishes_find(&member, "apm")->allow_dangerous);
+        ck_assert(wishes_find(&member, "lookahead")->permanent);
+        ck_assert(!wishes_equal(&alone, &member));
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("config-block");
+        TCase *tc = tcase_create("config-block");
+
+        tcase_add_loop_test(tc, test_file, 0, ELEMENTSOF(files));
+        tcase_add_test(tc, test_options);
+        tcase_add_loop_test(tc, test_nothing_secret_is_quoted, 0, 16);
+        tcase_add_test(tc, test_resolve);
+        suite_add_tcase(suite, tc);
+
+        return suite_run(suite);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config-check.h"
+#include "config-dump.h"
+#include "suite.h"
+
+/* clang-format off */
+static const struct {
+        const char *text;
+        Expected complaints[EXPECTED_MAX];
+} cases[] = {
+        { "", {} },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; apm = 2 });", {} },
+
+        /* A general rule behind a narrow one. */
+        { "drives = ({ match = \"/dev/sda\"; apm = 2;\nlookahead = true },\n{ match = {}; apm = 1 });",
+          { { 1, 33, 'w', "apm never wins here: f:3 sets it for all drives of this block" } } },
+        { "drives = ({ match = { transport = \"sata\"; model = \"WDC*\" }; apm = 2 },\n"
+          "{ match = { transport = [\"usb\", \"sata\"] }; apm = 1 });",
+          { { 1, 61, 'w', "apm never wins here: f:2" } } },
+        { "drives = ({ match = { transport = \"sata\" }; apm = 2 },\n"
+          "{ match = { transport = \"sata\"; model = \"WDC*\" }; apm = 1 });", {} },
+        { "drives = ({ match = { transport = \"sata\" }; apm = 2 },\n{ match = { transport = \"usb\" }; apm = 1 });", {} },
+        { "drives = ({ match = \"/dev/sda\"; apm = \"keep\" },\n{ match = {}; apm = 1 });",
+          { { 1, 33, 'w', "apm never wins" } } },
+        { "drives = ({ match = \"/dev/sda\"; apm = 1 },\n{ match = {}; only_in_raid = true; apm = 2 });", {} },
+        { "drives = ({ match = \"/dev/sda\"; only_in_raid = true; apm = 1 },\n"
+          "{ match = {}; only_in_raid = true; apm = 2 });", { { 1, 54, 'w', "apm never wins" } } },
+        /* What is wanted on battery only leaves the plain value its time. */
+        { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; on_battery = { apm = 1 } });", {} },
+        { "drives = ({ match = \"/dev/sda\"; on_battery = { apm = 2 } },\n{ match = {}; apm = 1 });",
+          { { 1, 48, 'w', "apm never wins" } } },
+        /* A block in error takes nothing from others that could be told here. */
+        { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; apm = 1 1; });", { { 2, 23, 'e', "" } } },
+
+        { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = [ \"/dev/sda\" ]; lookahead = true });",
+          { { 2, 1, 'w', "for the same drives as the one in f:1" } } },
+        /* Only one of the two is given leave. */
+        { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = \"/dev/sda\"; lookahead = true; wake = true });", {} },
+
+        /* Two timers. */
+        { "drives = ({ match = {}; spindown_time = \"20min\";\napm = 127 });",
+          { { 2, 1, 'w', "apm below 128 has a timer of its own" } } },
+        { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 128 });", {} },
+        { "drives = ({ match = {}; spindown_time = \"20min\"; apm = \"keep\" });", {} },
+        { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 254;\non_battery = { apm = 1 } });",
+          { { 2, 16, 'w', "apm below 128" } } },
+
+        /* Pairs that make no sense together, in one block and over two. */
+        { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 70 });",
+          { { 1, 25, 'w', "thermal_light is not written, as it is not below the thermal_heavy of line 1" } } },
+        { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 71 },\n"
+          "{ match = \"/dev/sda\"; thermal_light = 70; thermal_heavy = \"off\" });", {} },
+        { "drives = ({ match = {}; error_recovery = \"40s\";\ntimeout = \"30s\" });",
+          { { 2, 1, 'w', "has to wait longer than the error_recovery of line 1" } } },
+        { "drives = ({ match = {}; error_recovery = \"29s\"; timeout = \"30s\" });", {} },
+        { "drives = ({ match = {}; error_recovery = false; timeout = \"30s\" });", {} },
+        { "drives = ({ match = {}; write_cache = false; write_cache_forced = \"on\" });",
+          { { 1, 25, 'w', "takes no notice of this write_cache while it has the write_cache_forced of line 1" } } },
+        { "drives = ({ match = {}; write_cache = true; write_cache_forced = \"on\" });", {} },
+        { "drives = ({ match = {}; write_cache = true; write_cache_forced = \"normal\" });", {} },
+        { "drives = ({ match = \"/dev/sda\"; apm = 60 },\n{ match = \"/dev/sda\"; wake = true; spindown_time = \"1h\" });",
+          { { 1, 33, 'w', "the spindown_time of f:2" } } },
+        { "drives = ({ match = {}; apm = 60 },\n{ match = \"/dev/sda\"; spindown_time = \"1h\" },\n"
+          "{ match = \"/dev/sdb\"; apm = 254; spindown_time = \"1h\" },\n"
+          "{ match = \"/dev/sdc\"; apm = \"keep\" });",
+          { { 1, 25, 'w', "the spindown_time of f:2" } } },
+        { "drives = ({ match = {}; apm = 60 },\n{ match = \"/dev/sda\"; epc = true },\n"
+          "{ match = \"/dev/sdb\"; epc = false },\n{ match = \"/dev/sdc\"; apm = \"off\"; epc = true });",
+          { { 1, 25, 'w', "apm is not written to drives that are to have the epc of f:2" } } },
+        { "drives = ({ match = { transport = \"usb\" }; apm = 60 },\n{ match = \"/dev/sda\"; spindown_time = \"1h\" });", {} },
+        { "drives = ({ match = {}; apm = 254 },\n"
+          "{ match = \"/dev/sda\"; spindown_time = \"1h\"; on_battery = { apm = 60 } });",
+          { { 2, 60, 'w', "the spindown_time of line 2" } } },
+
+        { "on_drift = \"restore\";", { { 1, 1, 'w', "on_drift changes nothing without recheck" } } },
+        { "on_drift = \"restore\"; recheck = \"1h\";", {} },
+        { "on_drift = \"report\";", {} },
+
+        /* Danger and permanence. */
+        { "drives = ({ match = {}; poweron_standby = true });",
+          { { 1, 25, 'w', "poweron_standby is dangerous (it may never come up), so it is not written without" },
+            { 1, 25, 'n', "only by 'drivekeep apply --permanent'" } } },
+        { "drives = ({ match = {}; allow_dangerous = true; poweron_standby = true });",
+          { { 1, 49, 'n', "only by 'drivekeep apply --permanent'" } } },
+        { "drives = ({ match = {}; poweron_standby = false });", { { 1, 25, 'n', "--permanent" } } },
+        { "drives = ({ match = {}; poweron_standby = \"keep\" });", {} },
+        { "drives = ({ match = {}; permanent = true; apm = 1 });", { { 1, 11, 'w', "permanent = true changes nothing" } } },
+        { "drives = ({ match = {}; permanent = true; idle_a = \"2s\" });", {} },
+
+        /* Criteria of which one is wider than the other, and of which it is not. */
+        { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"A\", \"C\"] }; apm = 1 });",
+          { { 1, 45, 'w', "apm never wins here" } } },
+        { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"C\"] }; apm = 1 });", {} },
+        { "drives = ({ match = { ID_A = \"x\" }; apm = 2 },\n{ match = { ID_B = \"x\" }; apm = 1 });", {} },
+        { "drives = ({ match = { ID_A = \"x\" }; apm = 2 },\n{ match = { ID_A = \"x\" }; apm = 1 });",
+          { { 1, 37, 'w', "apm never wins here" }, { 2, 1, 'w', "for the same drives" } } },
+        /* What is withheld for an error takes part in nothing. */
+        { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 300 });", { { 1, 56, 'e', "" } } },
+        /* A block in error is no twin. */
+        { "drives = ({ match = \"/dev/sda\"; apm = 2 2 },\n{ match = \"/dev/sda\"; lookahead = true });", { { 1, 41, 'e', "" } } },
+        { "drives = ({ match = \"/dev/sda\"; apm = 2; permanent = true; idle_a = \"2s\" },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
+        { "drives = ({ match = \"/dev/sda\"; apm = 2; allow_dangerous = true },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
+        /* Off has no timer, and a spindown_time of its own on battery is a matter of the battery. */
+        { "drives = ({ match = {}; spindown_time = \"20min\"; apm = \"off\" });", {} },
+        { "drives = ({ match = {}; spindown_time = \"keep\"; apm = 127 });", {} },
+        { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 127;\non_battery = { spindown_time = \"5min\" } });",
+          { { 1, 50, 'w', "of line 1" }, { 1, 50, 'w', "of line 2" } } },
+};
+/* clang-format on */
+
+START_TEST(test_check) {
+        _cleanup_(config_freep) Config *c = parse(cases[_i].text, strlen(cases[_i].text));
+
+        ck_assert_int_eq(config_check(c, &fake_table), 0);
+        ck_assert_int_eq(complaints_sort(&c->complaints), 0);
+        assert_complaints(&c->complaints, cases[_i].complaints);
+}
+END_TEST
+
+/* Each with each of a file that a program wrote would keep the service from its drives for minutes. */
+START_TEST(test_many_blocks) {
+        static const char block[] = "{ match = \"/dev/sda\"; apm = 1 },";
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        FILE *f;
+
+        f = open_memstream(&text, &size);
+        ck_assert_ptr_nonnull(f);
+        fputs("drives = (", f);
+        for (unsigned i = 0; i < 2000; i++)
+                fputs(block, f);
+        fputs("{ match = \"/dev/sda\"; apm = 2 });", f);
+        ck_assert_int_eq(fclose(f), 0);
+
+        c = parse(text, size);
+        ck_assert_uint_eq(c->n_blocks, 2001);
+        ck_assert_int_eq(config_check(c, &fake_table), 0);
+        ck_assert_uint_eq(c->complaints.n_items, 0);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("config-check");
+        TCase *tc = tcase_create("config-check");
+
+        tcase_add_loop_test(tc, test_check, 0, ELEMENTSOF(cases));
+        tcase_add_test(tc, test_many_blocks);
+        suite_add_tcase(suite, tc);
+
+        return suite_run(suite);
+}

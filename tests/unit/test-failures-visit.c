@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A whole visit, as a worker makes it, with every allocation failing in turn, and every call on a file or to the drive, one or all
+ * from then on; too early, too late, interrupted or in part: an error or a verdict for each setting, never one that is not true,
+ * nothing stays open, and the next visit makes good what this one could not, without writing again what this one had. The calls
+ * are the real ones, up to ioctl(): behind that is the model. */
+
+#include <dirent.h>
+#include <linux/fs.h>
+#include <scsi/sg.h>
+#include <sys/stat.h>
+
+#include "inject.h"
+#include "model-drive.h"
+#include "settings.h"
+#include "suite.h"
+#include "sysfs-tree.h"
+#include "visit-request.h"
+
+static ModelDrive model;
+static Drive disk = { .name = (char *) "sda",
+                      .node = (char *) "/dev/null", /* something to open, without asking it anything */
+                      .transport = TRANSPORT_SATA,
+                      .diskseq = 7,
+                      .ata = true,
+                      .rotational = true };
+
+static Wish wish_items[] = {
+        { .name = "write_cache", .value = { .type = VALUE_BOOL, .number = 0 }, .file = "f" },
+        { .name = "lookahead", .value = { .type = VALUE_BOOL, .number = 1 }, .file = "f" },
+        { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f" },
+        { .name = "spindown_time", .value = { .type = VALUE_STANDBY_TIMER, .number = 120 }, .file = "f" },
+        { .name = "timeout", .value = { .type = VALUE_DURATION, .number = 180000 }, .file = "f" },
+        { .name = "read_ahead_kb", .value = { .type = VALUE_SIZE, .number = 512 * 1024 }, .file = "f" },
+};
+static const Wishes wishes = { .items = wish_items, .n_items = ELEMENTSOF(wish_items) };
+
+static void cold(void) {
+        model = MODEL_DRIVE_COLD;
+        put("device/timeout", "30");
+        put("queue/read_ahead_kb", "128");
+        put("diskseq", "7");
+}
+
+/* As the kernel would answer for the model. No claims here: calls are being counted. */
+static int model_ioctl(int fd, unsigned long request, void *argument) {
+        ModelDrive *drive = &model;
+        sg_io_hdr_t *h = argument;
+        SgRequest q = {};
+
+        if (fd < 0 || (request != BLKGETDISKSEQ && request != SG_IO))
+                abort();
+        if (request == BLKGETDISKSEQ) {
+                *(uint64_t *) argument = disk.diskseq;
+                return 0;
+        }
+
+        memcpy(q.cdb, h->cmdp, h->cmd_len);
+        q.cdb_len = h->cmd_len;
+        q.direction = h->dxfer_direction == SG_DXFER_FROM_DEV ? SG_FROM_DEVICE
+                      : h->dxfer_direction == SG_DXFER_TO_DEV ? SG_TO_DEVICE
+                                                              : SG_NONE;
+        q.data = h->dxferp;
+        q.data_len = h->dxfer_len;
+        (void) model_sg(&drive, fd, &q);
+        memcpy(h->sbp, q.sense, MIN(sizeof q.sense, (size_t) h->mx_sb_len));
+        h->sb_len_wr = q.sense_len;
+        h->status = q.status;
+        h->host_status = h->driver_status = h->resid = 0;
+        return 0;
+}
+
+static size_t count_open(void) {
+        DIR *dir = opendir("/proc/self/fd");
+        size_t n = 0;
+
+        ck_assert_ptr_nonnull(dir);
+        while (readdir(dir))
+                n++;
+        closedir(dir);
+        return n;
+}
+
+static bool is_as_wanted(const char *setting) {
+        char path[PATH_MAX], text[16] = "";
+        FILE *f;
+
+        if (streq(setting, "write_cache"))
+                return !model.cache;
+        if (streq(setting, "lookahead"))
+                return model.lookahead;
+        if (streq(setting, "apm"))
+                return model.apm == 127;
+        if (streq(setting, "spindown_time"))
+                return model.timer == 120;
+
+        path_of(streq(setting, "timeout") ? "device/timeout" : "queue/read_ahead_kb", path);
+        f = fopen(path, "r");
+        ck_assert_ptr_nonnull(f);
+        if (!fgets(text, sizeof text, f)) {
+                /* Truncated, and then not written: the kernel's file still has what it had. */
+                put(streq(setting, "timeout") ? "device/timeout" : "queue/read_ahead_kb", "30");
+        }
+        fclose(f);
+        return atoi(text) == (streq(setting, "timeout") ? 180 : 512);
+}
+
+static void check(const Plan *p, bool failed, size_t nth) {
+        ck_assert_uint_eq(p->n_steps, wishes.n_items);
+        for (size_t i = 0; i < p->n_steps; i++) {
+                const Step *s = p->steps + i;
+                const char *name = s->wish->name;
+                bool right = is_as_wanted(name);
+
+                ck_assert_msg(s->verdict >= 0 && s->verdict < _VERDICT_MAX, "call %zu: no verdict of %s", nth, name);
+                if (s->verdict == VERDICT_APPLIED || s->verdict == VERDICT_UNCHANGED)
+                        ck_assert_msg(right, "call %zu: %s is not %s", nth, name, verdict_to_string(s->verdict));
+                else
+                        ck_assert_msg(s->reason[0], "call %zu: %s: no reason", nth, name);
+                if (s->verdict == VERDICT_APPLIED)
+                        ck_assert(s->written && s->after.known && value_equal(&s->after.value, &s->wanted));
+                if (s->verdict == VERDICT_UNVERIFIABLE)
+                        ck_assert_msg(right && streq(name, "spindown_time"), "call %zu: %s: unverifiable", nth, name);
+                /* It did what it was told; only the kernel has refused something. */
+                if (s->verdict == VERDICT_IGNORED || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED ||
+                    (s->setting->backend == BACKEND_ATA &&
+                     (s->verdict == VERDICT_UNSUPPORTED || s->verdict == VERDICT_REFUSED)))
+                        ck_abort_msg("call %zu: %s: the drive is blamed: %s (%s)", nth, name,
+                                     verdict_to_string(s->verdict), s->reason);
+                if (!failed)
+                        ck_assert_msg(right, "%s: %s (%s)", name, verdict_to_string(s->verdict), s->reason);
+        }
+}
+
+/* What the worker does with a request. */
+static int visit(const void *message, size_t size, Plan *ret, RequestedVisit *requested) {
+        char *syspath, *node;
+        int r;
+
+        r = visit_request_parse(message, size, &all_settings, requested);
+        if (r < 0)
+                return r;
+        requested->visit.io = &device_io_real;
+        /* It must lie below /sys, where ours is not, and the node below /dev be the name's. */
+        syspath = requested->drive->syspath;
+        node = requested->drive->node;
+        requested->drive->syspath = disk.syspath;
+        requested->drive->node = disk.node;
+        r = visit_run(&requested->visit, ret);
+        requested->drive->syspath = syspath;
+        requested->drive->node = node;
+        if (r < 0)
+                requested_visit_done(requested);
+        return r;
+}
+
+static void *request;
+static size_t request_size;
+static bool stays;
+
+static bool visit_once(Injected what, size_t nth) {
+        size_t n_open = count_open();
+        RequestedVisit requested;
+        Plan p = {};
+        bool failed;
+        int r;
+
+        cold();
+        inject_arm(what, nth);
+        if (stays)
+                inject_stay();
+        r = visit(request, request_size, &p, &requested);
+        failed = inject_disarm();
+        ck_assert_uint_eq(count_open(), n_open);
+        if (r < 0) {
+                ck_assert(failed);
+                ck_assert_int_eq(r, what == INJECT_MEMORY ? -ENOMEM : what == INJECT_INTERRUPT ? -EINTR : -EIO);
+        } else {
+                check(&p, failed, nth);
+                plan_done(&p);
+                requested_visit_done(&requested);
+        }
+
+        /* Again, now that all is well. */
+        ck_assert_int_eq(visit(request, request_size, &p, &requested), 0);
+        check(&p, false, nth);
+        ck_assert_uint_eq(model.n_again, 0);
+        plan_done(&p);
+        requested_visit_done(&requested);
+        return failed;
+}
+
+START_TEST(test_visit) {
+        Drive told = disk;
+
+        /* What is interrupted is tried again: for ever, then. */
+        if (_i == _INJECTED_MAX + INJECT_INTERRUPT)
+                return;
+        inject_ioctl = model_ioctl;
+        stays = _i >= _INJECTED_MAX;
+        make_tree(&disk);
+        told.node = (char *) "/dev/sda";
+        told.syspath = (char *) "/sys/devices/ata1/host0/block/sda";
+        ck_assert_int_eq(visit_request_new(&(Visit){ .drive = &told, .wishes = &wishes, .active = true }, &request,
+                                           &request_size),
+                         0);
+        ck_assert_uint_gt(inject_each(visit_once, (Injected) _i % _INJECTED_MAX), 5);
+        free(request);
+        drop_tree(&disk);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("failures-visit");
+        TCase *t = tcase_create("failures-visit");
+
+        tcase_set_timeout(t, 120);
+        tcase_add_loop_test(t, test_visit, 0, 2 * _INJECTED_MAX);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The crash guard's files, as the daemon's event loop has them written. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "guard.h"
+#include "journal.h"
+#include "suite.h"
+
+static char dir[] = "/tmp/test-guard-store-XXXXXX";
+static unsigned n_quarantined, n_warnings;
+
+/* Stand-ins: what the journal would be told. */
+void journal_quarantined(const GuardRecord *d _unused_, const GuardEntry *e _unused_) {
+        n_quarantined++;
+}
+
+void journal_log(int priority _unused_, const char *format _unused_, ...) {
+        n_warnings++;
+}
+
+static Drive drive_a = { .name = (char *) "sda", .model = (char *) "M", .serial = (char *) "A", .diskseq = 3 };
+
+static void on_guarded(void *userdata, int error) {
+        *(int *) userdata = error;
+}
+
+typedef struct Run {
+        sd_event *event;
+        Guard *guard;
+        GuardedDrive *drive;
+} Run;
+
+static Run run_start(const char *boot_id, const Drive *d) {
+        Run r = {};
+        sigset_t mask;
+
+        (void) sigemptyset(&mask);
+        (void) sigaddset(&mask, SIGCHLD);
+        ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
+        ck_assert_int_eq(sd_event_new(&r.event), 0);
+        ck_assert_int_eq(guard_new(r.event, dir, boot_id, &r.guard), 0);
+        if (d)
+                ck_assert_int_eq(guard_attach(r.guard, d, &r.drive), 0);
+        guard_judge(r.guard);
+        return r;
+}
+
+static void run_for(Run *r, unsigned ms) {
+        while (sd_event_run(r->event, ms * 1000ULL) > 0)
+                ;
+}
+
+static void run_end(Run *r) {
+        (void) guard_free(r->guard);
+        sd_event_unref(r->event);
+        /* Scribes that are still at it. */
+        while (waitpid(-1, NULL, 0) > 0)
+                ;
+}
+
+static int intend(Run *r, const char *setting, const char *value) {
+        const Intent i = { setting, value };
+        int error = 1;
+
+        ck_assert_int_eq(guarded_intend(r->drive, drive_a.diskseq, &i, 1, on_guarded, &error), 0);
+        ck_assert_int_eq(error, 1); /* never from within */
+        for (int turn = 0; turn < 100 && error == 1; turn++)
+                ck_assert_int_ge(sd_event_run(r->event, 100 * 1000), 0);
+        return error;
+}
+
+static unsigned count_files(void) {
+        FILE *f;
+        unsigned n;
+        char command[64];
+
+        (void) snprintf(command, sizeof command, "ls %s | wc -l", dir);
+        f = popen(command, "r");
+        ck_assert_int_eq(fscanf(f, "%u", &n), 1);
+        (void) pclose(f);
+        return n;
+}
+
+static void setup(void) {
+        (void) snprintf(dir, sizeof dir, "/tmp/test-guard-store-XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        n_quarantined = n_warnings = 0;
+}
+
+static void teardown(void) {
+        char command[64];
+
+        (void) snprintf(command, sizeof command, "rm -rf %s", dir);
+        ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(test_life) {
+        Run r = run_start("boot", &drive_a);
+
+        guarded_visit(r.drive, true);
+        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        ck_assert_uint_eq(count_files(), 1);
+        ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
+
+        /* Not while somebody visits it. */
+        guarded_clear(r.drive);
+        run_for(&r, 300);
+        ck_assert_uint_eq(count_files(), 1);
+        guarded_visit(r.drive, false);
+        guarded_clear(r.drive);
+        run_for(&r, 300);
+        ck_assert_uint_eq(count_files(), 0);
+        ck_assert_uint_eq(n_quarantined + n_warnings, 0);
+        run_end(&r);
+}
+END_TEST
+
+static const struct {
+        const char *boot_id;
+        bool present;
+        uint64_t diskseq;
+        bool quarantined;
+} restarts[] = {
+        { "boot", true, 3, false },
+        { "boot", true, 4, true },
+        { "boot", false, 0, true },
+        { "other", true, 3, true },
+};
+
+START_TEST(test_restart) {
+        Drive again = drive_a;
+        Run r = run_start("boot", &drive_a);
+
+        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        run_end(&r); /* as if killed: nothing is cleared */
+
+        again.diskseq = restarts[_i].diskseq;
+        r = run_start(restarts[_i].boot_id, restarts[_i].present ? &again : NULL);
+        ck_assert_uint_eq(n_quarantined, restarts[_i].quarantined);
+        run_for(&r, 300);
+        run_end(&r);
+
+        /* It lasts, and is said once. */
+        r = run_start("a later boot", &again);
+        if (restarts[_i].quarantined) {
+                ck_assert_uint_eq(n_quarantined, 1);
+                ck_assert_ptr_nonnull(guarded_quarantined(r.drive, "apm", "127"));
+                ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "128"));
+                ck_assert_uint_eq(guarded_release(r.drive, "lookahead"), 0);
+                ck_assert_uint_eq(guarded_release(r.drive, "apm"), 1);
+                ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
+                run_for(&r, 300);
+                ck_assert_uint_eq(count_files(), 0);
+        }
+        run_end(&r);
+}
+END_TEST
+
+START_TEST(test_two_paths) {
+        Drive other = drive_a;
+        GuardedDrive *second;
+        Run r;
+
+        other.name = (char *) "sdb";
+        other.diskseq = 9;
+        r = run_start("boot", &other);
+        ck_assert_int_eq(guard_attach(r.guard, &drive_a, &second), 0);
+        ck_assert_ptr_eq(r.drive, second);
+        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        run_end(&r);
+
+        /* Whichever comes first. */
+        r = (Run){};
+        ck_assert_int_eq(sd_event_new(&r.event), 0);
+        ck_assert_int_eq(guard_new(r.event, dir, "boot", &r.guard), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &other, &r.drive), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &drive_a, &second), 0);
+        guard_judge(r.guard);
+        ck_assert_uint_eq(n_quarantined, 0);
+        run_end(&r);
+}
+END_TEST
+
+#define MANY 150U
+
+/* The same of each of many drives, until all of it is written. */
+static void intend_many(Run *r, GuardedDrive **drives) {
+        const Intent intent = { "apm", "127" };
+        int errors[MANY];
+
+        for (size_t i = 0; i < MANY; i++) {
+                char serial[16];
+                Drive d = drive_a;
+
+                (void) snprintf(serial, sizeof serial, "S%zu", i);
+                d.serial = serial;
+                errors[i] = 1;
+                ck_assert_int_eq(guard_attach(r->guard, &d, &drives[i]), 0);
+                ck_assert_int_eq(guarded_intend(drives[i], 3, &intent, 1, on_guarded, &errors[i]), 0);
+        }
+
+        for (size_t i = 0; i < MANY; i++) {
+                while (errors[i] > 0)
+                        ck_assert_int_ge(sd_event_run(r->event, UINT64_MAX), 0);
+                ck_assert_int_eq(errors[i], 0);
+        }
+        ck_assert_uint_eq(count_files(), MANY);
+}
+
+/* More than one process writes at once. */
+START_TEST(test_many) {
+        GuardedDrive *drives[MANY];
+        Run r = run_start("boot", NULL);
+
+        intend_many(&r, drives);
+
+        for (size_t i = 0; i < MANY; i++)
+                guarded_clear(drives[i]);
+        run_for(&r, 500);
+        ck_assert_uint_eq(count_files(), 0);
+        run_end(&r);
+}
+END_TEST
+
+/* Nobody waits for what is cleared at the end, and all of it is. */
+START_TEST(test_flush) {
+        const Intent another = { "lookahead", "on" };
+        GuardedDrive *drives[MANY];
+        int error;
+        Run r = run_start("boot", NULL);
+
+        intend_many(&r, drives);
+
+        /* One of them is being written just now. */
+        ck_assert_int_eq(guarded_intend(drives[0], 3, &another, 1, on_guarded, &error), 0);
+        for (size_t i = 0; i < MANY; i++)
+                guarded_clear(drives[i]);
+        guard_flush(r.guard);
+        run_end(&r);
+        ck_assert_uint_eq(count_files(), 0);
+}
+END_TEST
+
+/* One that changes while it is being written is written again before anybody is told. */
+START_TEST(test_changed_meanwhile) {
+        static const Intent intents[] = { { "apm", "127" }, { "lookahead", "on" } };
+        int errors[ELEMENTSOF(intents)] = { 1, 1 };
+        Run r = run_start("boot", &drive_a);
+
+        for (size_t i = 0; i < ELEMENTSOF(intents); i++)
+                ck_assert_int_eq(guarded_intend(r.drive, 3, &intents[i], 1, on_guarded, &errors[i]), 0);
+        run_for(&r, 300);
+        for (size_t i = 0; i < ELEMENTSOF(intents); i++)
+                ck_assert_int_eq(errors[i], 0);
+        run_end(&r);
+
+        r = run_start("other", &drive_a);
+        for (size_t i = 0; i < ELEMENTSOF(intents); i++)
+                ck_assert_ptr_nonnull(guarded_quarantined(r.drive, intents[i].setting, intents[i].value));
+        run_end(&r);
+}
+END_TEST
+
+/* A directory that is not there: an answer all the same, and one warning. */
+START_TEST(test_no_directory) {
+        Run r;
+
+        ck_assert_int_eq(rmdir(dir), 0);
+        r = run_start("boot", &drive_a);
+        ck_assert_uint_eq(n_warnings, 1);
+        ck_assert_int_eq(intend(&r, "apm", "127"), -ENOENT);
+        ck_assert_int_eq(intend(&r, "apm", "128"), -ENOENT);
+        ck_assert_uint_eq(n_warnings, 1);
+
+        /* It comes, and goes: that is news again. */
+        ck_assert_int_eq(mkdir(dir, 0755), 0);
+        ck_assert_int_eq(intend(&r, "apm", "129"), 0);
+        ck_assert_uint_eq(count_files(), 1);
+        teardown();
+        ck_assert_int_eq(intend(&r, "apm", "130"), -ENOENT);
+        ck_assert_uint_eq(n_warnings, 2);
+        run_end(&r);
+        ck_assert_int_eq(mkdir(dir, 0755), 0);
+}
+END_TEST
+
+/* Storage that does not answer: here a pipe in the place of the file that is written. */
+START_TEST(test_stuck) {
+        _cleanup_free_ char *key = NULL, *path = NULL;
+        Run r = run_start("boot", &drive_a);
+        const Intent i = { "apm", "128" };
+        int error = 0;
+
+        ck_assert_int_eq(guard_key(&drive_a, &key), 0);
+        ck_assert_int_ge(asprintf(&path, "%s/%s.new~", dir, key), 0);
+        ck_assert_int_eq(mkfifo(path, 0600), 0);
+        ck_assert_int_eq(intend(&r, "apm", "127"), -ETIMEDOUT);
+        ck_assert_uint_eq(n_warnings, 1);
+
+        /* Nobody waits for it a second time. */
+        ck_assert_int_eq(guarded_intend(r.drive, 3, &i, 1, on_guarded, &error), -ETIMEDOUT);
+
+        /* It goes on: all is well again. */
+        ck_assert_int_ge(open(path, O_RDONLY | O_NONBLOCK), 0);
+        run_for(&r, 500);
+        ck_assert_int_eq(unlink(path) < 0 ? errno : 0, ENOENT);
+        ck_assert_int_eq(intend(&r, "apm", "129"), 0);
+        run_end(&r);
+}
+END_TEST
+
+static const char *const damaged[] = { "", "VERSION=9\n", "VERSION=1\nKEY=somebody-else\nENTRIES=0\n", "\xff\xff\n" };
+
+START_TEST(test_damaged) {
+        char path[64];
+        FILE *f;
+        Run r;
+
+        (void) snprintf(path, sizeof path, "%s/wwn-1", dir);
+        f = fopen(path, "w");
+        ck_assert_int_ge(fputs(damaged[_i], f), 0);
+        ck_assert_int_eq(fclose(f), 0);
+        (void) snprintf(path, sizeof path, "%s/link", dir);
+        ck_assert_int_eq(symlink("/dev/zero", path), 0);
+        (void) snprintf(path, sizeof path, "%s/pipe", dir);
+        ck_assert_int_eq(mkfifo(path, 0600), 0);
+        (void) snprintf(path, sizeof path, "%s/directory", dir);
+        ck_assert_int_eq(mkdir(path, 0755), 0);
+
+        r = run_start("boot", &drive_a);
+        ck_assert_uint_eq(n_quarantined, 0);
+        ck_assert_uint_eq(n_warnings, 4);
+        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        run_end(&r);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("guard-store");
+        TCase *t = tcase_create("guard-store");
+
+        tcase_set_timeout(t, 60);
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_test(t, test_life);
+        tcase_add_loop_test(t, test_restart, 0, ELEMENTSOF(restarts));
+        tcase_add_test(t, test_two_paths);
+        tcase_add_test(t, test_many);
+        tcase_add_test(t, test_flush);
+        tcase_add_test(t, test_changed_meanwhile);
+        tcase_add_test(t, test_no_directory);
+        tcase_add_test(t, test_stuck);
+        tcase_add_loop_test(t, test_damaged, 0, ELEMENTSOF(damaged));
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "guard-record.h"
+#include "health.h"
+#include "kernel-line.h"
+#include "suite.h"
+#include "visit.h"
+
+#define HEAD "VERSION=1\nKEY=wwn-1\n"
+
+static const char good[] = "VERSION=1\n"
+                           "KEY=wwn-0x5000c5002f8ebf71-0123456789abcdef\n"
+                           "MODEL=ST2000\\x0aDL003\n"
+                           "BOOT_ID=2f1e9f3ab0d64b3f8f1a2e3d4c5b6a79\n"
+                           "DISKSEQ=18446744073709551615\n"
+                           "ENTRIES=2\n"
+                           "ENTRY_0_SETTING=apm\n"
+                           "ENTRY_0_VALUE=127\n"
+                           "ENTRY_0_INTENDED=1\n"
+                           "ENTRY_0_LOSSES=1\n"
+                           "ENTRY_0_WHEN=1763692751123456\n"
+                           "ENTRY_1_SETTING=spindown_time\n"
+                           "ENTRY_1_VALUE=20 min\n"
+                           "ENTRY_1_QUARANTINED=1\n"
+                           "ENTRY_1_WHY=the machine went down\n"
+                           "ENTRY_1_WHEN=1\n";
+
+static GuardRecord *record_new(const char *boot_id) {
+        GuardRecord *r = calloc(1, sizeof *r);
+
+        r->key = strdup("key");
+        r->boot_id = strdup(boot_id);
+        ck_assert_int_eq(guard_record_intend(r, "apm", "127", 5), 0);
+        ck_assert_int_eq(guard_record_intend(r, "lookahead", "on", 5), 0);
+        ck_assert_int_eq(guard_record_intend(r, "spindown_time", "20 min", 5), 0);
+        return r;
+}
+
+START_TEST(test_round_trip) {
+        _cleanup_(guard_record_freep) GuardRecord *r = NULL;
+        _cleanup_free_ char *text = NULL;
+
+        ck_assert_int_eq(guard_record_parse(good, strlen(good), &r), 0);
+        ck_assert_uint_eq(r->n_entries, 2);
+        ck_assert(r->entries[0].begun); /* nobody knows */
+        ck_assert(!r->entries[1].begun);
+        ck_assert_int_eq(guard_record_serialize(r, &text), 0);
+        ck_assert_str_eq(text, good);
+}
+END_TEST
+
+static const char *const bad[] = {
+        "",
+        "VERSION=2\nKEY=x\n",
+        "VERSION=1\nENTRIES=0\n", /* no key */
+        HEAD "ENTRIES=257\n",
+        HEAD "ENTRIES=-1\n",
+        HEAD "ENTRIES=1\nENTRIES=1\n",
+        HEAD "ENTRIES=1\n",
+        HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\n",
+        HEAD "ENTRIES=1\nENTRY_1_SETTING=apm\n",
+        HEAD "ENTRY_0_SETTING=apm\n",
+        HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1\nENTRY_0_LOSSES=3\n",
+        HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1\nENTRY_0_INTENDED=2\n",
+        HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=\\x\n",
+        HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1", /* cut short */
+        HEAD "what is this\n",
+};
+
+START_TEST(test_bad) {
+        GuardRecord *r;
+
+        ck_assert_int_eq(guard_record_parse(bad[_i], strlen(bad[_i]), &r), -EBADMSG);
+}
+END_TEST
+
+/* Cut anywhere, and with every byte turned into others: an error or a record, never more. */
+START_TEST(test_hostile) {
+        for (size_t n = 0; n < strlen(good); n++)
+                for (unsigned c = 0; c < 256; c += 17) {
+                        _cleanup_(guard_record_freep) GuardRecord *r = NULL;
+                        char text[sizeof good];
+
+                        memcpy(text, good, sizeof good);
+                        text[n] ^= c;
+                        (void) guard_record_parse(text, c == 0 ? n : sizeof good - 1, &r);
+                }
+}
+END_TEST
+
+START_TEST(test_keys) {
+        /* clang-format off */
+        Drive drives[] = {
+                { .wwn = (char *) "0x5000", .serial = (char *) "S", .model = (char *) "M", .syspath = (char *) "/sys/a" },
+                { .serial = (char *) "S", .model = (char *) "M", .syspath = (char *) "/sys/a" },
+                { .serial = (char *) "../..", .model = (char *) "M M", .syspath = (char *) "/sys/a" },
+                { .serial = (char *) "__/__", .model = (char *) "M_M", .syspath = (char *) "/sys/a" },
+                { .serial = (char *) "S", .syspath = (char *) "/sys/a" },
+                { .model = (char *) "M", .syspath = (char *) "/sys/b" },
+        };
+        /* clang-format on */
+        char *keys[ELEMENTSOF(drives)], serial[600];
+
+        for (size_t i = 0; i < ELEMENTSOF(drives); i++) {
+                ck_assert_int_eq(guard_key(drives + i, keys + i), 0);
+                ck_assert_ptr_null(strchr(keys[i], '/'));
+                ck_assert_int_ne(keys[i][0], '.');
+                for (size_t j = 0; j < i; j++)
+                        ck_assert_str_ne(keys[i], keys[j]);
+        }
+
+        memset(serial, 'x', sizeof serial - 1);
+        serial[sizeof serial - 1] = '\0';
+        drives[0] = (Drive){ .wwn = serial };
+        free(keys[0]);
+        ck_assert_int_eq(guard_key(drives, keys), 0);
+        ck_assert_uint_lt(strlen(keys[0]), 240);
+
+        for (size_t i = 0; i < ELEMENTSOF(drives); i++)
+                free(keys[i]);
+}
+END_TEST
+
+/* What a left-over intent means at the next start. */
+static const struct {
+        const char *boot_id;
+        bool continues;
+        int n;
+        const char *why;
+} starts[] = {
+        { "this", true, 0, NULL },
+        { "this", false, 3, "the drive was lost" },
+        { "other", true, 3, "the machine went down" },
+        { "other", false, 3, "the machine went down" },
+};
+
+START_TEST(test_judge) {
+        _cleanup_(guard_record_freep) GuardRecord *r = record_new(starts[_i].boot_id);
+
+        ck_assert_int_eq(guard_record_judge(r, "this", starts[_i].continues, 7), starts[_i].n);
+        for (size_t i = 0; i < r->n_entries; i++) {
+                ck_assert(r->entries[i].quarantined == (starts[_i].n > 0));
+                ck_assert(r->entries[i].intended == (starts[_i].n == 0));
+                if (starts[_i].why)
+                        ck_assert_ptr_nonnull(strstr(r->entries[i].why, starts[_i].why));
+        }
+
+        /* Said once. */
+        ck_assert_int_eq(guard_record_judge(r, "this", starts[_i].continues, 8), 0);
+}
+END_TEST
+
+START_TEST(test_lost) {
+        _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
+
+        /* lookahead is being written, apm was, spindown_time was not begun. */
+        guard_record_find(r, "apm", "127")->begun = true;
+        guard_record_find(r, "lookahead", "on")->begun = true;
+        guard_record_find(r, "lookahead", "on")->underway = true;
+        ck_assert_int_eq(guard_record_lost(r, 6), 1);
+        ck_assert(guard_record_find(r, "lookahead", "on")->quarantined);
+        ck_assert_ptr_null(guard_record_find(r, "spindown_time", "20 min"));
+        ck_assert(!guard_record_find(r, "apm", "127")->quarantined);
+        ck_assert(!guard_record_intends(r));
+        ck_assert(guard_record_suspects(r));
+        ck_assert_int_eq(guard_record_lost(r, 6), 0);
+
+        /* And again. */
+        ck_assert_int_eq(guard_record_intend(r, "apm", "127", 8), 0);
+        guard_record_find(r, "apm", "127")->begun = true;
+        ck_assert_int_eq(guard_record_lost(r, 9), 1);
+        ck_assert(guard_record_find(r, "apm", "127")->quarantined);
+        ck_assert(!guard_record_suspects(r));
+
+        /* Another value is another matter. */
+        ck_assert_ptr_null(guard_record_find(r, "apm", "128"));
+
+        ck_assert_uint_eq(guard_record_release(r, "spindown_time"), 0);
+        ck_assert_uint_eq(guard_record_release(r, "apm"), 1);
+        ck_assert_ptr_null(guard_record_find(r, "apm", "127"));
+        ck_assert_uint_eq(guard_record_release(r, NULL), 1);
+        ck_assert_uint_eq(r->n_entries, 0);
+}
+END_TEST
+
+START_TEST(test_clear) {
+        _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
+
+        ck_assert_int_eq(guard_entry_quarantine(guard_record_find(r, "apm", "127"), 6, "x"), 0);
+        ck_assert(guard_record_clear(r));
+        ck_assert_uint_eq(r->n_entries, 1);
+        ck_assert(!guard_record_clear(r));
+}
+END_TEST
+
+/* A cable that was pulled after something else was taken for dangerous: one does not make the other. */
+START_TEST(test_suspects) {
+        _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
+        GuardEntry *e = guard_record_find(r, "apm", "127");
+
+        ck_assert(guard_record_intends(r));
+        ck_assert_int_eq(guard_entry_quarantine(e, 5, "it hung"), 0);
+        e->intended = true; /* allowed again, and on its way */
+        ck_assert_int_eq(guard_record_lost(r, 6), 0);
+        ck_assert_uint_eq(r->n_entries, 1);
+        ck_assert(!guard_record_intends(r) && !guard_record_suspects(r));
+        ck_assert(!guard_record_clear(r));
+        ck_assert_ptr_null(guard_record_free(NULL));
+}
+END_TEST
+
+START_TEST(test_too_large) {
+        _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
+        _cleanup_free_ char *why = NULL;
+        char *text = NULL;
+
+        why = malloc(GUARD_MAX_BYTES + 1);
+        memset(why, 'x', GUARD_MAX_BYTES);
+        why[GUARD_MAX_BYTES] = '\0';
+        ck_assert_int_eq(guard_entry_quarantine(r->entries, 5, why), 0);
+        ck_assert_int_eq(guard_record_serialize(r, &text), -E2BIG);
+        ck_assert_ptr_null(text);
+}
+END_TEST
+
+START_TEST(test_full) {
+        _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
+        char value[16];
+
+        for (unsigned i = 3; i < GUARD_MAX_ENTRIES; i++) {
+                (void) snprintf(value, sizeof value, "%u", i);
+                ck_assert_int_eq(guard_record_intend(r, "s", value, 1), 0);
+        }
+        ck_assert_int_eq(guard_record_intend(r, "s", "one too many", 1), -E2BIG);
+        ck_assert_int_eq(guard_record_intend(r, "apm", "127", 1), 0);
+}
+END_TEST
+
+START_TEST(test_health) {
+        ck_assert_int_eq(health_parse("running"), 1);
+        ck_assert_int_eq(health_parse("live"), 1);
+        ck_assert_int_eq(health_parse("blocked"), 0);
+        ck_assert_int_eq(health_parse("resetting"), 0);
+        ck_assert_int_eq(health_parse("offline"), -ENODEV);
+        ck_assert_int_eq(health_parse("dead"), -ENODEV);
+        ck_assert_int_eq(health_read("/no/such/drive"), -ENODEV);
+        ck_assert_int_eq(health_read("/"), 1);
+}
+END_TEST
+
+static const struct {
+        const char *line, *word;
+} lines[] = {
+        { "", NULL },
+        { "root=/dev/sda1 ro quiet", NULL },
+        { "quiet drivekeep=0 ro\n", "drivekeep=0" },
+        { "drivekeep=off", "drivekeep=off" },
+        { "ro\tnohdparm\n", "nohdparm" },
+        { "nohdparm2 xnohdparm drivekeep=01 drivekeep=1 drivekeep", NULL },
+};
+
+START_TEST(test_kernel_line) {
+        char path[] = "/tmp/test-guard-XXXXXX";
+        _cleanup_close_ int fd = mkstemp(path);
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(write(fd, lines[_i].line, strlen(lines[_i].line)), strlen(lines[_i].line));
+        ck_assert_pstr_eq(kernel_line_forbids(path), lines[_i].word);
+        ck_assert_int_eq(unlink(path), 0);
+        ck_assert_ptr_null(kernel_line_forbids(path));
+}
+END_TEST
+
+/* ---- what a visit tells the guard ---- */
+
+static char told[512];
+
+static void tell(const char *what, const char *name) {
+        (void) snprintf(told + strlen(told), sizeof told - strlen(told), "%s%s%s ", what, *name ? ":" : "", name);
+}
+
+static int row_read(Device *d _unused_, const Setting *s, Reading *ret) {
+        tell("read", s->name);
+        *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(streq(s->name, "on")) };
+        return 0;
+}
+
+static int row_write(Device *d _unused_, const Setting *s, const Value *v _unused_) {
+        tell("write", s->name);
+        return 0;
+}
+
+#define ROW(n, o)                                                                                           \
+        .name = n, .backend = BACKEND_BLOCK, .order = o, .range = { .type = VALUE_BOOL }, .read = row_read, \
+        .write = row_write
+
+static const Setting rows[] = {
+        { ROW("on", 1) },
+        { ROW("plain", 2) },
+        { ROW("kernel", 3), .flags = SETTING_KERNEL },
+        { ROW("risky", 4), .danger = "it may hurt" },
+        { ROW("other", 5) },
+        { ROW("riskier", 6), .danger = "it will hurt", .flags = SETTING_KERNEL },
+        {},
+};
+
+static int on_intend(void *userdata, const Step *const *steps, size_t n) {
+        tell("intend", "");
+        for (size_t i = 0; i < n; i++)
+                tell("+", steps[i]->wish->name);
+        return *(int *) userdata;
+}
+
+static void on_writing(void *userdata _unused_, const Step *s) {
+        tell("writing", s ? s->wish->name : "-");
+}
+
+static Verdict verdicts[16];
+
+static void on_ended(void *userdata _unused_, const Step *s) {
+        verdicts[s->wish->line] = s->verdict;
+}
+
+static const struct {
+        const char *name;
+        const char *wishes[8];
+        int guard;
+        const char *told;
+        Verdict first; /* of the first wish */
+} visits[] = {
+        { "nothing to write, nothing to note", { "on" }, 0, "read:on ", VERDICT_UNCHANGED },
+        { "the kernel's own needs no note",
+          { "kernel" },
+          0,
+          "read:kernel writing:kernel write:kernel writing:- read:kernel ",
+          VERDICT_IGNORED },
+        { "one note for all, before the first",
+          { "plain", "on", "other", "kernel" },
+          0,
+          "read:on read:plain read:kernel read:other intend +:plain +:other writing:plain write:plain writing:kernel "
+          "write:kernel writing:other write:other writing:- read:plain read:kernel read:other ",
+          VERDICT_IGNORED },
+        { "one for each that is dangerous, the kernel's too",
+          { "risky", "plain", "riskier" },
+          0,
+          "read:plain read:risky read:riskier intend +:plain writing:plain write:plain intend +:risky writing:risky "
+          "write:risky intend +:riskier writing:riskier write:riskier writing:- read:plain read:risky read:riskier ",
+          VERDICT_IGNORED },
+        { "no note, no danger",
+          { "risky", "plain" },
+          -EROFS,
+          "read:plain read:risky intend +:plain writing:plain write:plain intend +:risky writing:- read:plain ",
+          VERDICT_FORBIDDEN },
+};
+
+START_TEST(test_visit) {
+        const SettingTable table = { .tables = { rows } };
+        const Drive drive = { .name = (char *) "sdx",
+                              .syspath = (char *) "/nonexistent",
+                              .transport = TRANSPORT_VIRTIO };
+        const DeviceIO io = {};
+        int guard = visits[_i].guard;
+        Wish wishes[8] = {};
+        Wishes w = { .items = wishes };
+        Visit v = { .drive = &drive,
+                    .wishes = &w,
+                    .settings = &table,
+                    .io = &io,
+                    .ended = on_ended,
+                    .intend = on_intend,
+                    .writing = on_writing,
+                    .userdata = &guard };
+        Plan p;
+
+        for (; visits[_i].wishes[w.n_items]; w.n_items++)
+                wishes[w.n_items] = (Wish){ .name = visits[_i].wishes[w.n_items],
+                                            .value = VALUE_BOOLEAN(true),
+                                            .allow_dangerous = true,
+                                            .file = "f",
+                                            .line = w.n_items };
+
+        told[0] = '\0';
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        plan_done(&p);
+        ck_assert_str_eq(told, visits[_i].told);
+        ck_assert_int_eq(verdicts[0], visits[_i].first);
+}
+END_TEST
+
+/* In quarantine it is read, and not written. */
+START_TEST(test_quarantined) {
+        const Memory memory = { .quarantined = "the machine went down" };
+        Wish wish = { .name = "plain", .value = VALUE_BOOLEAN(true) };
+        Step s = { .wish = &wish,
+                   .setting = rows + 1,
+                   .wanted = VALUE_BOOLEAN(true),
+                   .verdict = _VERDICT_INVALID,
+                   .before = { .supported = true, .known = true, .value = VALUE_BOOLEAN(false) } };
+
+        step_decide(&s, &memory, 0);
+        ck_assert_int_eq(s.verdict, VERDICT_QUARANTINED);
+        ck_assert_ptr_nonnull(strstr(s.reason, "the machine went down; 'drivekeep release'"));
+        ck_assert(!s.write);
+
+        s.verdict = _VERDICT_INVALID;
+        s.reason[0] = '\0';
+        s.before.value = VALUE_BOOLEAN(true);
+        step_decide(&s, &memory, 0);
+        ck_assert_int_eq(s.verdict, VERDICT_UNCHANGED);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("guard");
+        TCase *t = tcase_create("guard");
+
+        tcase_add_test(t, test_round_trip);
+        tcase_add_loop_test(t, test_bad, 0, ELEMENTSOF(bad));
+        tcase_add_test(t, test_hostile);
+        tcase_add_test(t, test_keys);
+        tcase_add_loop_test(t, test_judge, 0, ELEMENTSOF(starts));
+        tcase_add_test(t, test_lost);
+        tcase_add_test(t, test_clear);
+        tcase_add_test(t, test_full);
+        tcase_add_test(t, test_suspects);
+        tcase_add_test(t, test_too_large);
+        tcase_add_test(t, test_health);
+        tcase_add_loop_test(t, test_kernel_line, 0, ELEMENTSOF(lines));
+        tcase_add_loop_test(t, test_visit, 0, ELEMENTSOF(visits));
+        tcase_add_test(t, test_quarantined);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The end comes at any moment: a process that does what the daemon and its worker do for one drive, with the crash guard's
+ * files and the state file, is killed before and after each command, each note and each line that it writes down, and is then
+ * started again. The drive ends with what is wanted, nothing that was right is written twice, nothing is written without a note
+ * on the disk, and no note is left that is not true. */
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "guard.h"
+#include "journal.h"
+#include "model-drive.h"
+#include "settings.h"
+#include "state.h"
+#include "test-cli.h"
+#include "visit.h"
+
+#define GUARDED "guarded"
+#define STATES "states"
+
+/* What is left when the process is gone. */
+typedef struct Shared {
+        ModelDrive drive;
+        unsigned n_unguarded;
+        unsigned n_quarantined;
+        Verdict verdicts[RECORD_MAX_SETTINGS];
+} Shared;
+
+static Shared *shared;
+
+/* Stand-ins: what the journal would be told. */
+void journal_quarantined(const GuardRecord *d _unused_, const GuardEntry *e _unused_) {
+        shared->n_quarantined++;
+}
+
+void journal_log(int priority _unused_, const char *format, ...) {
+        ck_abort_msg("%s", format);
+}
+
+static Drive disk = { .name = (char *) "sda",
+                      .node = (char *) "/dev/sda",
+                      .syspath = (char *) "/nonexistent",
+                      .model = (char *) "M",
+                      .serial = (char *) "S",
+                      .transport = TRANSPORT_SATA,
+                      .ata = true,
+                      .diskseq = 3 };
+
+static Wish wish_items[] = {
+        { .name = "write_cache", .value = { .type = VALUE_BOOL, .number = 0 }, .file = "f", .line = 0 },
+        { .name = "lookahead", .value = { .type = VALUE_BOOL, .number = 1 }, .file = "f", .line = 1 },
+        { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f", .line = 2 },
+        { .name = "spindown_time", .value = { .type = VALUE_STANDBY_TIMER, .number = 120 }, .file = "f", .line = 3 },
+};
+static const Wishes wishes = { .items = wish_items, .n_items = ELEMENTSOF(wish_items) };
+
+/* ---- a run of the daemon ---- */
+
+typedef struct Run {
+        ModelDrive *drive;
+        sd_event *event;
+        Guard *guard;
+        GuardedDrive *guarded;
+        DriveRecord *record;
+        unsigned left; /* steps to live; 0: as long as it likes */
+} Run;
+
+static void step(Run *r) {
+        if (r->left > 0 && --r->left == 0)
+                (void) kill(getpid(), SIGKILL);
+}
+
+/* Is there a note on the disk about what is about to be written? */
+static bool is_noted(void) {
+        DIR *d = opendir(GUARDED);
+        const struct dirent *e;
+        bool found = false;
+
+        while ((e = readdir(d)))
+                found = found || !strchr(".~", e->d_name[strlen(e->d_name) - 1]);
+        (void) closedir(d);
+        return found;
+}
+
+static int on_sg(void *userdata, int fd, SgRequest *q) {
+        Run *run = userdata;
+        int r;
+
+        step(run);
+        if ((q->cdb[14] == 0xEF || q->cdb[14] == 0xE3) && !is_noted())
+                shared->n_unguarded++;
+        r = model_sg(userdata, fd, q);
+        step(run);
+        return r;
+}
+
+static void on_guarded(void *userdata, int error) {
+        *(int *) userdata = error;
+}
+
+static int on_intend(void *userdata, const Step *const *steps, size_t n) {
+        char values[RECORD_MAX_SETTINGS][VALUE_TEXT_MAX];
+        Intent intents[RECORD_MAX_SETTINGS];
+        Run *r = userdata;
+        int error = 1;
+
+        step(r);
+        for (size_t i = 0; i < n; i++)
+                intents[i] = (Intent){
+                        .setting = steps[i]->wish->name,
+                        .value = value_format(&steps[i]->setting->range, &steps[i]->wish->value, values[i]),
+                };
+        if (guarded_intend(r->guarded, disk.diskseq, intents, n, on_guarded, &error) < 0)
+                _exit(3);
+        step(r);
+        while (error > 0)
+                (void) sd_event_run(r->event, 100 * 1000);
+        step(r);
+        return error;
+}
+
+static void on_ended(void *userdata, const Step *s) {
+        Run *r = userdata;
+
+        shared->verdicts[s->wish->line] = s->verdict;
+        step(r);
+        if (drive_record_step(r->record, s, 1) < 0 || state_write(STATES, r->record) < 0)
+                _exit(4);
+        step(r);
+}
+
+static void quiet(Run *r) {
+        while (sd_event_run(r->event, 50 * 1000) > 0)
+                ;
+}
+
+static _Noreturn void run(unsigned left, const char *boot_id) {
+        const DeviceIO io = { .open_node = model_open, .sg = on_sg };
+        Run r = { .drive = &shared->drive, .left = left };
+        Memory *memories;
+        sigset_t mask;
+        Plan p;
+
+        (void) sigemptyset(&mask);
+        (void) sigaddset(&mask, SIGCHLD);
+        (void) sigprocmask(SIG_BLOCK, &mask, NULL);
+
+        if (sd_event_new(&r.event) < 0 || guard_new(r.event, GUARDED, boot_id, &r.guard) < 0 ||
+            guard_attach(r.guard, &disk, &r.guarded) < 0)
+                _exit(2);
+        guard_judge(r.guard);
+
+        if (state_read(STATES, "sda", &r.record) < 0 || !drive_record_continues(r.record, &disk, boot_id)) {
+                (void) drive_record_free(r.record);
+                r.record = calloc(1, sizeof *r.record);
+        }
+        if (drive_record_set_identity(r.record, &disk, boot_id) < 0 ||
+            drive_record_memories(r.record, &wishes, &memories) < 0)
+                _exit(2);
+        for (size_t i = 0; i < wishes.n_items; i++) {
+                char value[VALUE_TEXT_MAX];
+                const Setting *s = setting_find(&all_settings, wish_items[i].name);
+                const char *why = guarded_quarantined(r.guarded, s->name,
+                                                      value_format(&s->range, &wish_items[i].value, value));
+
+                (void) snprintf(memories[i].quarantined, sizeof memories[i].quarantined, "%s", why ?: "");
+        }
+
+        guarded_visit(r.guarded, true);
+        if (visit_run(&(Visit){ .drive = &disk,
+                                .wishes = &wishes,
+                                .memories = memories,
+                                .settings = &all_settings,
+                                .io = &(DeviceIO){ .open_node = io.open_node, .sg = io.sg, .userdata = &r },
+                                .active = true,
+                                .ended = on_ended,
+                                .intend = on_intend,
+                                .userdata = &r },
+                      &p) < 0)
+                _exit(5);
+        guarded_visit(r.guarded, false);
+
+        /* The drive has survived it. */
+        step(&r);
+        guarded_clear(r.guarded);
+        step(&r);
+        quiet(&r);
+        _exit(r.left > 0 ? 0 : left > 0 ? 6 : 0);
+}
+
+/* Returns whether it was killed. Scribes may outlive it, as they do the daemon, and are waited for. */
+static bool run_process(unsigned left, const char *boot_id) {
+        bool killed = false;
+        pid_t pid, child;
+        int status;
+
+        pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0)
+                run(left, boot_id);
+
+        while ((child = waitpid(-1, &status, 0)) > 0)
+                if (child == pid) {
+                        killed = WIFSIGNALED(status);
+                        ck_assert_msg(killed ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0, "status %x",
+                                      status);
+                }
+        return killed;
+}
+
+static void all_as_wanted(void) {
+        const ModelDrive *d = &shared->drive;
+
+        ck_assert(!d->cache && d->lookahead);
+        ck_assert_int_eq(d->apm, 127);
+        ck_assert_int_eq(d->timer, 120);
+        ck_assert_uint_eq(d->n_again, 0);
+        ck_assert_uint_eq(shared->n_unguarded, 0);
+}
+
+static void setup(void) {
+        scratch_make();
+        ck_assert_int_eq(mkdir(GUARDED, 0755), 0);
+        ck_assert_int_eq(mkdir(STATES, 0755), 0);
+        ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+        shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        ck_assert(shared != MAP_FAILED);
+}
+
+static void forget_all(void) {
+        ck_assert_int_eq(system("rm -f " GUARDED "/* " STATES "/*"), 0);
+        *shared = (Shared){ .drive = MODEL_DRIVE_COLD };
+}
+
+/* ---- the tests ---- */
+
+/* Killed, and started again while the drive is there without a break. */
+START_TEST(test_started_again) {
+        unsigned n;
+
+        for (n = 1;; n++) {
+                forget_all();
+                if (!run_process(n, "boot"))
+                        break;
+                ck_assert(!run_process(0, "boot"));
+                all_as_wanted();
+                ck_assert_uint_eq(shared->n_quarantined, 0);
+                ck_assert_msg(!is_noted(), "killed at step %u: a note is left", n);
+                for (size_t i = 0; i < wishes.n_items; i++)
+                        ck_assert_msg(verdict_is_wanted(shared->verdicts[i]), "killed at step %u: %s is %s", n,
+                                      wish_items[i].name, verdict_to_string(shared->verdicts[i]));
+        }
+        printf("killed at each of %u steps\n", n - 1);
+        ck_assert_uint_gt(n, 20);
+        all_as_wanted();
+}
+END_TEST
+
+/* The machine went down at that moment: what was noted is not written again, and nothing else is held against the drive. */
+START_TEST(test_machine_lost) {
+        unsigned n, n_guarded = 0;
+
+        for (n = 1;; n++) {
+                bool noted;
+
+                forget_all();
+                if (!run_process(n, "boot"))
+                        break;
+                noted = is_noted();
+                ck_assert_msg(noted || shared->drive.n_set == 0 || n > 20, "killed at step %u: written, and no note",
+                              n);
+                shared->drive = MODEL_DRIVE_COLD;
+                ck_assert(!run_process(0, "another boot"));
+                ck_assert_uint_eq(shared->n_quarantined, noted ? wishes.n_items : 0);
+                ck_assert_uint_eq(shared->drive.n_set, noted ? 0 : wishes.n_items);
+                for (size_t i = 0; i < wishes.n_items; i++)
+                        ck_assert_msg(noted ? shared->verdicts[i] == VERDICT_QUARANTINED
+                                            : verdict_is_wanted(shared->verdicts[i]),
+                                      "killed at step %u: %s is %s", n, wish_items[i].name,
+                                      verdict_to_string(shared->verdicts[i]));
+                n_guarded += noted;
+        }
+        ck_assert_uint_gt(n_guarded, 10);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("killed");
+        TCase *t = tcase_create("killed");
+
+        tcase_set_timeout(t, 240);
+        tcase_add_checked_fixture(t, setup, scratch_remove);
+        tcase_add_test(t, test_started_again);
+        tcase_add_test(t, test_machine_lost);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* drivekeep-migration(7): what stands on the right is configuration, and it is what `drivekeep import` makes of the left. */
+
+#include <stdio.h>
+
+#include "config-check.h"
+#include "emit.h"
+#include "reader.h"
+#include "settings.h"
+#include "suite.h"
+
+#define PAGE "man/drivekeep-migration.7"
+
+/* How the left side of a section becomes something to import; NULL: drivekeep does not read that program's files. */
+static const struct {
+        const char *section;
+        unsigned n_rows;
+        ImportKind kind;
+        const char *file, *before, *behind;
+} sections[] = {
+        { "Which drives", 9, _IMPORT_KIND_INVALID, NULL, NULL, NULL },
+        { "From hdparm", 13, IMPORT_SCRIPT, "script", "", " /dev/sda" },
+        { "From smartctl, sdparm and blockdev", 13, IMPORT_SCRIPT, "script", "", " /dev/sda" },
+        { "From nvme and sysfs", 4, IMPORT_SCRIPT, "script", "", "" },
+        { "From /etc/hdparm.conf", 10, IMPORT_HDPARM_CONF, "hdparm.conf", "/dev/sda {\n", "\n}\n" },
+        { "From /etc/udisks2/*.conf", 5, IMPORT_UDISKS, "EXAMPLE-1.conf", "[ATA]\n", "\n" },
+        { "From TLP", 6, _IMPORT_KIND_INVALID, NULL, NULL, NULL },
+        { "From the plugins disk and scsi_host of tuned", 5, _IMPORT_KIND_INVALID, NULL, NULL, NULL },
+        { "From smartd.conf", 8, IMPORT_SCRIPT, "script", "smartctl ", " /dev/sda" },
+};
+
+static FILE *page;
+
+/* Reads the next line without its newline and the formatter's escapes; NULL: that was all. */
+static char *next_line(char line[static 256]) {
+        char *to = line;
+
+        if (!fgets(line, 256, page))
+                return NULL;
+        line[strcspn(line, "\n")] = '\0';
+        for (const char *from = line; *from; from++)
+                if (*from != '\\')
+                        *to++ = *from;
+        *to = '\0';
+        return line;
+}
+
+static Config *parse(const char *text) {
+        Config *c;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_parse(c, &all_settings, PAGE, text, strlen(text)), 0);
+        ck_assert_int_eq(config_check(c, &all_settings), 0);
+        for (size_t i = 0; i < c->complaints.n_items; i++) {
+                _cleanup_free_ char *line = complaint_format(&c->complaints.items[i]);
+
+                /* A match without settings is all that a row about matching has. */
+                ck_assert_msg(c->complaints.items[i].level == COMPLAINT_NOTICE ||
+                                              strstr(line, "has a match but no settings"),
+                              "%s\nin:\n%s", line, text);
+        }
+        return c;
+}
+
+static Config *import(size_t section, const char *left) {
+        _cleanup_(import_done) Import import = {};
+        _cleanup_free_ char *text = NULL, *out = NULL;
+        const char *objection;
+        size_t size;
+        FILE *f;
+
+        /* -e of smartd is -s of smartctl. */
+        ck_assert_int_ge(asprintf(&text, "%s%s%s%s", sections[section].before,
+                                  strncmp(left, "-e ", 3) == 0 ? "-s " : "",
+                                  strncmp(left, "-e ", 3) == 0 ? left + 3 : left, sections[section].behind),
+                         0);
+        ck_assert_int_eq(import_read(sections[section].file, text, strlen(text), sections[section].kind, NULL, &import,
+                                     &objection),
+                         0);
+        f = open_memstream(&out, &size);
+        ck_assert_int_eq(emit(f, &import, 1, &all_settings, &(const Links){}), 0);
+        ck_assert_int_eq(fclose(f), 0);
+        return parse(out);
+}
+
+static const Assignment *find(const Config *c, const Assignment *a) {
+        for (size_t i = 0; i < c->n_blocks; i++)
+                for (size_t k = 0; k < c->blocks[i].n_assignments; k++) {
+                        const Assignment *b = &c->blocks[i].assignments[k];
+
+                        if (streq(a->name, b->name) && a->on_battery == b->on_battery)
+                                return b;
+                }
+
+        return NULL;
+}
+
+static void check_row(size_t section, char *row) {
+        _cleanup_(config_freep) Config *right = NULL, *left = NULL;
+        _cleanup_free_ char *text = NULL;
+        char *gap = strstr(row, "  ");
+
+        ck_assert_msg(gap, "%s", row);
+        *gap = '\0';
+        gap += strspn(gap + 1, " ") + 1;
+
+        ck_assert_int_ge(asprintf(&text, "drives = ( { %s %s } );", strncmp(gap, "match", 5) == 0 ? "" : "match = { };",
+                                  gap),
+                         0);
+        right = parse(text);
+        ck_assert_uint_eq(right->n_blocks, 1);
+        if (strncmp(gap, "match", 5) == 0)
+                return;
+        ck_assert_uint_eq(right->blocks[0].n_assignments, 1);
+        if (!sections[section].file)
+                return;
+
+        left = import(section, row);
+        ck_assert_msg(left->n_blocks == 1 && left->blocks[0].n_assignments == 1, "%s: %zu rules", row, left->n_blocks);
+        const Assignment *a = &right->blocks[0].assignments[0], *b = find(left, a);
+        ck_assert_msg(b && value_equal(&a->value, &b->value) && !a->withheld && !b->withheld, "%s is not %s", row, gap);
+}
+
+START_TEST(test_section) {
+        char line[256], title[256];
+        bool here = false, inside = false;
+        unsigned n = 0;
+
+        page = fopen(PAGE, "r");
+        ck_assert_ptr_nonnull(page);
+        snprintf(title, sizeof title, ".Ss %s", sections[_i].section);
+        while (next_line(line)) {
+                if (strncmp(line, ".Ss ", 4) == 0 || strncmp(line, ".Sh ", 4) == 0)
+                        here = streq(line, title);
+                else if (here && strncmp(line, ".Bd -literal", 12) == 0)
+                        inside = true;
+                else if (streq(line, ".Ed"))
+                        inside = false;
+                else if (inside) {
+                        check_row((size_t) _i, line);
+                        n++;
+                }
+        }
+        fclose(page);
+        ck_assert_uint_eq(n, sections[_i].n_rows);
+}
+END_TEST
+
+/* No table that nobody checks. */
+START_TEST(test_sections_are_all) {
+        unsigned n = 0;
+        char line[256];
+
+        page = fopen(PAGE, "r");
+        ck_assert_ptr_nonnull(page);
+        while (next_line(line))
+                n += strncmp(line, ".Bd ", 4) == 0;
+        fclose(page);
+        ck_assert_uint_eq(n, ELEMENTSOF(sections));
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("migration");
+        TCase *t = tcase_create("migration");
+
+        tcase_add_loop_test(t, test_section, 0, ELEMENTSOF(sections));
+        tcase_add_test(t, test_sections_are_all);
+        suite_add_tcase(suite, t);
+
+        return suite_run(suite);
+}

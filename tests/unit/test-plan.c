@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is decided and judged of one setting, by the kinds of rows there are. */
+
+#include "macro.h"
+#include "plan.h"
+#include "suite.h"
+
+/* clang-format off */
+static const Setting rows[] = {
+        { .name = "apm", .backend = BACKEND_ATA,
+          .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 }, .order = 200 },
+        { .name = "epc", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .order = 190, .excludes = "apm" },
+        { .name = "puis", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .order = 300,
+          .flags = SETTING_NONVOLATILE, .danger = "the drive may never come up" },
+        { .name = "timer", .backend = BACKEND_ATA, .range = { .type = VALUE_DURATION, .max = 60000 }, .order = 310,
+          .flags = SETTING_SAVEABLE },
+        { .name = "recovery", .backend = BACKEND_ATA,
+          .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true, .off = 0 }, .order = 130 },
+        { .name = "fallback", .backend = BACKEND_SCSI, .range = { .type = VALUE_DURATION, .max = 600000 },
+          .order = 20, .unless = "recovery" },
+        { .name = "dma", .backend = BACKEND_ATA, .range = { .type = VALUE_ANY }, .flags = SETTING_DEAD,
+          .instead = "no kernel of today takes it" },
+        { .name = "password", .backend = BACKEND_ATA, .range = { .type = VALUE_ANY }, .flags = SETTING_EXCLUDED,
+          .instead = "drivekeep keeps no passwords" },
+        {}
+};
+static const SettingTable table = { .tables = { rows } };
+
+#define ATA (1U << BACKEND_ATA | 1U << BACKEND_SCSI)
+#define NVME (1U << BACKEND_NVME)
+#define KNOWN(type, n) { .supported = true, .known = true, .value = { (type), (n), "" } }
+#define SAVED(n, s) { .supported = true, .known = true, .value = { VALUE_DURATION, (n), "" }, \
+                      .saved_known = true, .saved = { VALUE_DURATION, (s), "" } }
+
+/* One wish and what the drive says: what is decided. _VERDICT_INVALID: to be written. */
+static const struct {
+        const char *name;
+        int64_t wanted;
+        bool allow_dangerous, permanent; /* of the block */
+        unsigned backends;
+        DecideFlags flags;
+        Reading before;
+        Verdict verdict;
+        const char *says;
+} decisions[] = {
+        { "apm", 127, false, false, ATA, 0, KNOWN(VALUE_INT, 128), _VERDICT_INVALID, "" },
+        { "apm", 127, false, false, ATA, 0, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
+        { "apm", 127, false, false, NVME, 0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
+
+        /* Dead and excluded keys are known of every drive. */
+        { "dma",      0, false, false, ATA,  0, {}, VERDICT_UNSUPPORTED, "no kernel of today" },
+        { "dma",      0, true,  true,  NVME, DECIDE_PERMANENT, {}, VERDICT_UNSUPPORTED, "no kernel of today" },
+        { "password", 0, true,  true,  ATA,  DECIDE_PERMANENT, {}, VERDICT_FORBIDDEN, "keeps no passwords" },
+
+        /* Danger needs the user's word, in whatever state the drive is; turning it off does not. */
+        { "puis", 1, false, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 1), VERDICT_FORBIDDEN, "the drive may never come up" },
+        { "puis", 1, true,  false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 1), VERDICT_UNCHANGED, "" },
+        { "puis", 0, false, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 1), _VERDICT_INVALID, "" },
+
+        /* What the drive keeps is compared, and written only when somebody asks. */
+        { "puis", 1, true, false, ATA, 0,                KNOWN(VALUE_BOOL, 0), VERDICT_FORBIDDEN, "apply --permanent" },
+        { "puis", 1, true, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 0), _VERDICT_INVALID, "" },
+        { "puis", 1, true, false, ATA, DECIDE_ASLEEP,    { .supported = true }, VERDICT_DEFERRED, "sleeps" },
+
+        /* What it can save: the current value is kept in any case, the saved one only when somebody asks. */
+        { "timer", 500, false, false, ATA, 0,                SAVED(500, 100), VERDICT_UNCHANGED, "" },
+        { "timer", 500, false, true,  ATA, 0,                SAVED(500, 100), VERDICT_UNCHANGED, "has saved 100 ms" },
+        { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, SAVED(500, 100), _VERDICT_INVALID, "" },
+        { "timer", 500, false, false, ATA, DECIDE_PERMANENT, SAVED(500, 100), VERDICT_UNCHANGED, "" },
+        { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, SAVED(500, 500), VERDICT_UNCHANGED, "" },
+        { "timer", 500, false, true,  ATA, 0,                SAVED(200, 500), _VERDICT_INVALID, "" },
+        { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, KNOWN(VALUE_DURATION, 500), VERDICT_UNCHANGED, "cannot save it" },
+};
+
+/* What an earlier visit knows decides, too: 127 is wanted. */
+static const struct {
+        SettingFlags row;
+        DecideFlags flags;
+        Memory memory;
+        Reading before;
+        Verdict verdict;
+        const char *says;
+} memories[] = {
+        { 0, 0, { .sent = true, .value = { VALUE_INT, 127, "" }, .adjusted = true, .settled = { VALUE_INT, 96, "" } },
+          KNOWN(VALUE_INT, 96), VERDICT_ADJUSTED, "made this of it" },
+        { 0, 0, { .sent = true, .value = { VALUE_INT, 127, "" }, .adjusted = true, .settled = { VALUE_INT, 96, "" } },
+          KNOWN(VALUE_INT, 95), _VERDICT_INVALID, "" },
+        { 0, 0, { .sent = true, .value = { VALUE_INT, 126, "" }, .adjusted = true, .settled = { VALUE_INT, 96, "" } },
+          KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" }, /* another value was wanted then */
+        { 0, 0, { .sent = true, .value = { VALUE_INT, 127, "" } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
+        { 0, 0, { .value = { VALUE_INT, 127, "" }, .adjusted = true, .settled = { VALUE_INT, 96, "" } },
+          KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
+        { 0, 0, {}, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
+
+        { 0, 0, { .sent = true, .value = { VALUE_INT, 127, "" } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent before" },
+        { 0, 0, { .sent = true, .value = { VALUE_INT, 126, "" } }, { .supported = true }, _VERDICT_INVALID, "" },
+        { 0, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
+        /* What the drive made another value of is not as wanted because it sleeps. */
+        { 0, DECIDE_ASLEEP, { .sent = true, .value = { VALUE_INT, 127, "" }, .adjusted = true, .settled = { VALUE_INT, 96, "" } },
+          { .supported = true }, VERDICT_DEFERRED, "when its user has woken it" },
+        { SETTING_NONVOLATILE, DECIDE_ASLEEP | DECIDE_PERMANENT, {}, { .supported = true }, VERDICT_DEFERRED, "--permanent' again" },
+        { SETTING_UNREADABLE, 0, { .sent = true, .value = { VALUE_INT, 127, "" } }, {}, VERDICT_UNVERIFIABLE, "sent before" },
+        { SETTING_UNREADABLE, 0, { .sent = true, .value = { VALUE_INT, 126, "" } }, { .supported = true }, _VERDICT_INVALID, "" },
+
+        /* A deed is done once. */
+        { SETTING_AT_ATTACH, 0, { .sent = true, .value = { VALUE_INT, 127, "" } }, {}, VERDICT_UNCHANGED, "done once" },
+        { SETTING_AT_ATTACH, 0, { .sent = true, .value = { VALUE_INT, 126, "" } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
+        { SETTING_AT_ATTACH, 0, {}, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
+        { SETTING_UNREADABLE, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
+        { SETTING_AT_ATTACH | SETTING_UNREADABLE, 0, { .sent = true, .value = { VALUE_INT, 127, "" } }, {},
+          VERDICT_UNVERIFIABLE, "sent before" },
+
+        { 0, 0, { .overruled = "sdb says otherwise" }, {}, VERDICT_FORBIDDEN, "sdb says otherwise" },
+        { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 96), VERDICT_QUARANTINED, "it hung" },
+        { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
+
+        /* Only looking. */
+        { 0, DECIDE_LOOK, {}, KNOWN(VALUE_INT, 96), VERDICT_DRIFTED, "made it 96" },
+        { 0, DECIDE_LOOK, {}, { .supported = true }, VERDICT_UNVERIFIABLE, "cannot be read now" },
+        { 0, DECIDE_ASLEEP | DECIDE_UNCLEAR, {}, { .supported = true }, VERDICT_DEFERRED, "nothing tells whether" },
+        { 0, 0, {}, {}, VERDICT_UNSUPPORTED, "has no apm" },
+};
+
+/* What came of recovery, and whether the fallback is spared then. */
+static const struct {
+        Verdict verdict; /* _VERDICT_INVALID: a dry run */
+        bool write;
+        int64_t wanted;
+        bool spared;
+        int64_t now; /* what the drive made of it, where that is something else */
+} spares[] = {
+        { VERDICT_APPLIED,      true,  7000, true  },
+        { VERDICT_UNCHANGED,    false, 7000, true  },
+        { VERDICT_ADJUSTED,     true,  7000, true, 6500 },
+        { VERDICT_ADJUSTED,     true,  7000, false, 0   }, /* "off": no limit at all */
+        { VERDICT_ADJUSTED,     false, 7000, false, 0   },
+        { VERDICT_UNVERIFIABLE, true,  7000, false },
+        { VERDICT_IGNORED,      true,  7000, false },
+        { VERDICT_UNSUPPORTED,  false, 7000, false },
+        { VERDICT_REFUSED,      true,  7000, false },
+        { VERDICT_DEFERRED,     false, 7000, false },
+        { _VERDICT_INVALID,     true,  7000, true  },
+        { VERDICT_APPLIED,      true,  0,    false }, /* no limit is wanted: the drive may take for ever */
+};
+
+/* Wishes for one drive, and which of them another one forbids. */
+static const struct {
+        struct {
+                const char *name;
+                int64_t wanted;
+                bool withheld;
+        } wishes[3];
+        const char *forbidden;
+} exclusions[] = {
+        { { { "apm", 127, false }, { "epc", 1, false } }, "apm" },
+        { { { "epc", 1, false }, { "timer", 5, false }, { "apm", 127, false } }, "apm" },
+        { { { "apm", 127, false }, { "epc", 0, false } }, NULL },
+        { { { "apm", 255, false }, { "epc", 1, false } }, NULL }, /* enabling EPC turns APM off */
+        { { { "apm", 127, false }, { "epc", 1, true } }, NULL },  /* what is withheld is not wanted */
+        { { { "apm", 127, false } }, NULL },
+};
+/* clang-format on */
+
+static Wish wish_of(const char *name, int64_t wanted) {
+        const Setting *s = setting_find(&table, name);
+
+        return (Wish){ .name = s->name, .value = { .type = s->range.type, .number = wanted }, .file = "f", .line = 7 };
+}
+
+START_TEST(test_decide) {
+        Wish wish = wish_of(decisions[_i].name, decisions[_i].wanted);
+        Wishes w = { &wish, 1 };
+        Plan p;
+        Step *s;
+
+        wish.allow_dangerous = decisions[_i].allow_dangerous;
+        wish.permanent = decisions[_i].permanent;
+        ck_assert_int_eq(plan_new(&w, &table, decisions[_i].backends, &p), 0);
+
+        s = p.steps;
+        if (!step_settle(s, NULL)) {
+                s->before = decisions[_i].before;
+                step_decide(s, NULL, decisions[_i].flags);
+        }
+
+        ck_assert_msg(s->verdict == decisions[_i].verdict, "%s: %s", strna(verdict_to_string(s->verdict)), s->reason);
+        ck_assert_int_eq(s->write, decisions[_i].verdict == _VERDICT_INVALID);
+        if (decisions[_i].says[0])
+                ck_assert_msg(strstr(s->reason, decisions[_i].says) != NULL, "%s", s->reason);
+        else
+                ck_assert_str_eq(s->reason, "");
+        plan_done(&p);
+}
+END_TEST
+
+START_TEST(test_memory) {
+        Setting row = rows[0];
+        const Wish wish = { .name = "apm", .value = { VALUE_INT, 127, "" }, .file = "f", .line = 7 };
+        Step s = { .wish = &wish, .setting = &row, .wanted = wish.value, .verdict = _VERDICT_INVALID };
+
+        row.flags = memories[_i].row;
+        if (!step_settle(&s, &memories[_i].memory)) {
+                s.before = memories[_i].before;
+                step_decide(&s, &memories[_i].memory, memories[_i].flags);
+        }
+        ck_assert_msg(s.verdict == memories[_i].verdict, "%s: %s", strna(verdict_to_string(s.verdict)), s.reason);
+        ck_assert_int_eq(s.write, s.verdict == _VERDICT_INVALID);
+        ck_assert_msg(strstr(s.reason, memories[_i].says) != NULL, "%s", s.reason);
+}
+END_TEST
+
+/* A wish in error is left alone, and a setting that no row is for holds nothing. */
+START_TEST(test_withheld) {
+        const Wish wish = { .name = "apm", .withheld = true, .file = "f", .line = 7 };
+        Step s = { .wish = &wish, .setting = rows, .verdict = _VERDICT_INVALID };
+
+        ck_assert(step_settle(&s, NULL));
+        ck_assert(step_settle(&s, NULL)); /* and once is enough */
+        ck_assert_int_eq(s.verdict, VERDICT_FORBIDDEN);
+        ck_assert_msg(strstr(s.reason, "f:7 is in error") != NULL, "%s", s.reason);
+        s = (Step){ .wish = &wish, .verdict = VERDICT_APPLIED };
+        ck_assert(!step_holds(&s));
+}
+END_TEST
+
+/* How reading and writing can end: a verdict for each of these, and a sentence with what was being done. */
+static const struct {
+        int error;
+        Verdict verdict;
+} ends[] = {
+        { STEP_REFUSED, VERDICT_REFUSED },     { STEP_UNSUPPORTED, VERDICT_UNSUPPORTED },
+        { STEP_DEFERRED, VERDICT_DEFERRED },   { STEP_VANISHED, VERDICT_VANISHED },
+        { STEP_FORBIDDEN, VERDICT_FORBIDDEN }, { -EIO, VERDICT_FAILED },
+        { -ENODEV, VERDICT_FAILED },
+};
+
+START_TEST(test_errors) {
+        const Wish wish = wish_of("apm", 127);
+        const Step fresh = { .wish = &wish, .setting = rows, .error = ends[_i].error, .verdict = _VERDICT_INVALID };
+        Step s = fresh;
+
+        step_decide(&s, NULL, 0);
+        ck_assert_int_eq(s.verdict, ends[_i].verdict);
+        ck_assert_msg(strstr(s.reason, "reading it failed") == s.reason, "%s", s.reason);
+        ck_assert(!s.write);
+
+        s = fresh;
+        step_judge(&s);
+        ck_assert_int_eq(s.verdict, ends[_i].verdict);
+        ck_assert_msg(strstr(s.reason, "writing it failed") == s.reason, "%s", s.reason);
+
+        s = fresh;
+        s.written = true;
+        (void) strcpy(s.reason, "the row says why");
+        step_judge(&s);
+        ck_assert_int_eq(s.verdict, ends[_i].verdict);
+        ck_assert_str_eq(s.reason, "the row says why");
+}
+END_TEST
+
+START_TEST(test_reasons) {
+        for (VisitReason r = 0; r < _VISIT_REASON_MAX; r++) {
+                ck_assert_ptr_nonnull(visit_reason_to_string(r));
+                ck_assert_int_eq(visit_reason_forgets(r),
+                                 r == VISIT_RESUME || r == VISIT_RESET || r == VISIT_CONTROLLER);
+        }
+        ck_assert_ptr_null(visit_reason_to_string(_VISIT_REASON_MAX));
+}
+END_TEST
+
+START_TEST(test_spare) {
+        Wish wishes[] = { wish_of("recovery", spares[_i].wanted), wish_of("fallback", 180000) };
+        Step other = { .wish = wishes, .setting = setting_find(&table, "recovery"), .write = spares[_i].write },
+             s = { .wish = wishes + 1, .setting = setting_find(&table, "fallback"), .verdict = _VERDICT_INVALID };
+
+        other.verdict = spares[_i].verdict;
+        other.written = spares[_i].write;
+        *(spares[_i].write ? &other.after : &other.before) = (Reading) KNOWN(VALUE_DURATION, spares[_i].now);
+        ck_assert_int_eq(step_spare(&s, &other), spares[_i].spared);
+        ck_assert_int_eq(s.verdict, spares[_i].spared ? VERDICT_UNCHANGED : _VERDICT_INVALID);
+        ck_assert_int_eq(s.reason[0] != 0, spares[_i].spared);
+}
+END_TEST
+
+START_TEST(test_spare_alone) {
+        Wish wish = wish_of("fallback", 180000);
+        Step s = { .wish = &wish, .setting = setting_find(&table, "fallback"), .verdict = _VERDICT_INVALID };
+
+        ck_assert(!step_spare(&s, NULL));
+}
+END_TEST
+
+START_TEST(test_exclude) {
+        Wish wishes[3];
+        Wishes w = { .items = wishes };
+        Plan p;
+
+        for (; w.n_items < 3 && exclusions[_i].wishes[w.n_items].name; w.n_items++) {
+                wishes[w.n_items] =
+                                wish_of(exclusions[_i].wishes[w.n_items].name, exclusions[_i].wishes[w.n_items].wanted);
+                wishes[w.n_items].withheld = exclusions[_i].wishes[w.n_items].withheld;
+        }
+
+        ck_assert_int_eq(plan_new(&w, &table, ATA, &p), 0);
+        for (size_t i = 0; i < p.n_steps; i++) {
+                bool forbidden = streq_ptr(p.steps[i].wish->name, exclusions[_i].forbidden);
+
+                ck_assert_int_eq(p.steps[i].verdict, forbidden ? VERDICT_FORBIDDEN : _VERDICT_INVALID);
+                ck_assert_int_eq(strstr(p.steps[i].reason, "f:7") != NULL, forbidden);
+        }
+        plan_done(&p);
+}
+END_TEST
+
+/* What came of writing. */
+static const struct {
+        bool saving;
+        Reading after;
+        Verdict verdict;
+} judgements[] = {
+        { false, KNOWN(VALUE_DURATION, 500), VERDICT_APPLIED },
+        { false, SAVED(500, 100), VERDICT_APPLIED },
+        { true, SAVED(500, 500), VERDICT_APPLIED },
+        { true, SAVED(500, 100), VERDICT_IGNORED }, /* it would be gone after the next power-on */
+        { true, KNOWN(VALUE_DURATION, 500), VERDICT_APPLIED },
+        { true, SAVED(100, 500), VERDICT_IGNORED },
+        { false, KNOWN(VALUE_DURATION, 400), VERDICT_ADJUSTED },
+        { false, KNOWN(VALUE_DURATION, 100), VERDICT_IGNORED },
+        { false, { .supported = true }, VERDICT_UNVERIFIABLE },
+        { false, { .supported = true, .repeated = true }, VERDICT_UNVERIFIABLE },
+        /* Through a bridge that may answer from its memory the old value tells nothing; a new one is the drive's. */
+        { false,
+          { .supported = true, .known = true, .repeated = true, .value = { VALUE_DURATION, 100, "" } },
+          VERDICT_UNVERIFIABLE },
+        { false,
+          { .supported = true, .known = true, .repeated = true, .value = { VALUE_DURATION, 400, "" } },
+          VERDICT_ADJUSTED },
+};
+
+START_TEST(test_judge) {
+        Wish wish = wish_of("timer", 500);
+        Step s = { .wish = &wish,
+                   .setting = setting_find(&table, "timer"),
+                   .wanted = wish.value,
+                   .before = KNOWN(VALUE_DURATION, 100),
+                   .after = judgements[_i].after,
+                   .saving = judgements[_i].saving,
+                   .written = true,
+                   .verdict = _VERDICT_INVALID };
+
+        step_judge(&s);
+        ck_assert_msg(s.verdict == judgements[_i].verdict, "%s: %s", verdict_to_string(s.verdict), s.reason);
+}
+END_TEST
+
+/* Without knowing how it was nobody can say that the drive chose a value; what the row has to say is said. */
+START_TEST(test_judge_notes) {
+        const Wish wish = wish_of("timer", 500);
+        Step s = { .wish = &wish,
+                   .setting = setting_find(&table, "timer"),
+                   .wanted = wish.value,
+                   .written = true,
+                   .saving = true,
+                   .note = "so it is",
+                   .after = KNOWN(VALUE_DURATION, 500),
+                   .verdict = _VERDICT_INVALID };
+
+        step_judge(&s);
+        ck_assert_int_eq(s.verdict, VERDICT_APPLIED);
+        ck_assert_msg(strstr(s.reason, "so it is; the drive cannot save it") == s.reason, "%s", s.reason);
+
+        s.saving = false;
+        s.reason[0] = '\0';
+        s.after.value.number = 400;
+        step_judge(&s);
+        ck_assert_int_eq(s.verdict, VERDICT_IGNORED);
+        ck_assert_str_eq(s.reason, "so it is");
+
+        s.after = (Reading){ .supported = true };
+        s.reason[0] = '\0';
+        step_judge(&s);
+        ck_assert_int_eq(s.verdict, VERDICT_UNVERIFIABLE);
+        ck_assert_str_eq(s.reason, "so it is");
+
+        s.after = (Reading) KNOWN(VALUE_DURATION, 500);
+        s.reason[0] = '\0';
+        step_judge(&s);
+        ck_assert_int_eq(s.verdict, VERDICT_APPLIED);
+        ck_assert_str_eq(s.reason, "so it is");
+}
+END_TEST
+
+/* A value that only the drive can tell is compared as the drive reads it. */
+START_TEST(test_localized) {
+        Wish wish = wish_of("timer", 2);
+        Step s = { .wish = &wish,
+                   .setting = setting_find(&table, "timer"),
+                   .wanted = { VALUE_DURATION, 2000, "" },
+                   .before = KNOWN(VALUE_DURATION, 2000),
+                   .verdict = _VERDICT_INVALID };
+
+        step_decide(&s, NULL, 0);
+        ck_assert_int_eq(s.verdict, VERDICT_UNCHANGED);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("plan");
+        TCase *tc = tcase_create("plan");
+
+        tcase_add_loop_test(tc, test_decide, 0, ELEMENTSOF(decisions));
+        tcase_add_loop_test(tc, test_spare, 0, ELEMENTSOF(spares));
+        tcase_add_test(tc, test_spare_alone);
+        tcase_add_loop_test(tc, test_exclude, 0, ELEMENTSOF(exclusions));
+        tcase_add_loop_test(tc, test_memory, 0, ELEMENTSOF(memories));
+        tcase_add_test(tc, test_withheld);
+        tcase_add_loop_test(tc, test_errors, 0, ELEMENTSOF(ends));
+        tcase_add_test(tc, test_reasons);
+        tcase_add_test(tc, test_judge_notes);
+        tcase_add_test(tc, test_localized);
+        tcase_add_loop_test(tc, test_judge, 0, ELEMENTSOF(judgements));
+        suite_add_tcase(suite, tc);
+
+        return suite_run(suite);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Which disks are members of an array with redundancy, from sysfs trees of our own. */
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "raid.h"
+#include "stack.h"
+#include "suite.h"
+
+static char root[] = "/tmp/drivekeep-test-XXXXXX";
+static char classdir[64], btrfsdir[64];
+
+static void make(const char *path, const char *text) {
+        char command[512];
+
+        snprintf(command, sizeof command, "mkdir -p \"$(dirname %s/%s)\" && echo '%s' >%s/%s", root, path, text, root,
+                 path);
+        ck_assert_int_eq(system(command), 0);
+}
+
+/* Each disk is alone with what lies on it, the last as the one before's holder. */
+static void setup(void) {
+        ck_assert_ptr_nonnull(mkdtemp(root));
+        snprintf(classdir, sizeof classdir, "%s/class", root);
+        snprintf(btrfsdir, sizeof btrfsdir, "%s/btrfs", root);
+
+        make("class/sda/sda1/partition", "1"); /* RAID 1 of md on a partition */
+        make("class/sda1/holders/md0/x", "");
+        make("class/md0/md/level", "raid1");
+        make("class/sdb/holders/md1/x", ""); /* RAID 0 */
+        make("class/md1/md/level", "raid0");
+        make("class/sdc/holders/dm-0/x", ""); /* LVM RAID 1: a segment of data and one of metadata */
+        make("class/sdc/holders/dm-1/x", "");
+        make("class/dm-0/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+        make("class/dm-0/dm/name", "vg-lv_rimage_0");
+        make("class/dm-1/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+        make("class/dm-1/dm/name", "vg-lv_rmeta_0");
+        make("class/dm-0/size", "8192");
+        make("class/dm-0/holders/dm-6/x", "");
+        make("class/dm-6/size", "8192");
+        make("class/dm-6/slaves/dm-0/x", "");
+        make("class/dm-6/slaves/dm-1/x", "");
+        make("class/dm-6/slaves/dm-7/x", "");
+        make("class/dm-7/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+        make("class/dm-7/dm/name", "vg-lv_rimage_1");
+        make("class/dm-7/size", "8192");
+        make("class/sdd/holders/dm-2/x", ""); /* LVM's RAID 0, with metadata (raid0_meta) */
+        make("class/sdd/holders/dm-8/x", "");
+        make("class/dm-2/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+        make("class/dm-2/dm/name", "vg-fast_rimage_0");
+        make("class/dm-2/size", "8192");
+        make("class/dm-2/holders/dm-9/x", "");
+        make("class/dm-8/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+        make("class/dm-8/dm/name", "vg-fast_rmeta_0");
+        make("class/dm-8/size", "8192");
+        make("class/dm-8/holders/dm-9/x", "");
+        make("class/dm-9/size", "16384");
+        make("class/dm-9/slaves/dm-2/x", "");
+        make("class/dm-9/slaves/dm-8/x", "");
+        make("class/dm-9/slaves/dm-10/x", "");
+        make("class/dm-10/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+        make("class/dm-10/dm/name", "vg-fast_rimage_1");
+        make("class/dm-10/size", "8192");
+        make("class/sdk/holders/dm-11/x", ""); /* an old mirror */
+        make("class/dm-11/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+        make("class/dm-11/dm/name", "vg-lv_mimage_0");
+        make("class/sdl/holders/dm-12/x", ""); /* below a RAID 0 with checksums: data and its integrity are no images */
+        make("class/dm-12/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+        make("class/dm-12/dm/name", "vg-lv_rimage_0_iorig");
+        make("class/dm-12/size", "8192");
+        make("class/dm-12/holders/dm-13/x", "");
+        make("class/dm-13/size", "4096");
+        make("class/dm-13/slaves/dm-12/x", "");
+        make("class/sde/holders/dm-3/x", ""); /* a name alone is no LVM */
+        make("class/dm-3/dm/uuid", "CRYPT-LUKS2-x");
+        make("class/dm-3/dm/name", "my_mimage_0");
+        make("class/sdf/holders/dm-4/x", ""); /* btrfs RAID 1 on LUKS */
+        make("class/dm-4/dm/uuid", "CRYPT-LUKS2-y");
+        make("btrfs/1111/devices/dm-4", "");
+        make("btrfs/1111/devices/sdz1", "");
+        make("btrfs/1111/allocation/data/raid1/total_bytes", "1");
+        make("class/sdg/x", ""); /* btrfs over two disks without redundancy */
+        make("btrfs/2222/devices/sdg", "");
+        make("btrfs/2222/allocation/data/single/total_bytes", "1");
+        make("btrfs/2222/allocation/metadata/raid1/total_bytes", "1");
+        make("btrfs/features/x", "");
+        make("class/sdh/sdh1/partition", "1"); /* ZFS, which property() knows */
+        make("class/sdi/x", "");
+        make("class/sdj/sdj2/partition", "2"); /* LUKS on RAID 6 of md, on a partition */
+        make("class/sdj2/holders/md2/x", "");
+        make("class/md2/md/level", "raid6");
+        make("class/md2/holders/dm-5/x", "");
+}
+
+static void teardown(void) {
+        char command[128];
+
+        snprintf(command, sizeof command, "rm -r %s", root);
+        ck_assert_int_eq(system(command), 0);
+}
+
+static const char *property(void *userdata _unused_, const char *name, const char *key) {
+        return streq(name, "sdh1") && streq(key, "ID_FS_TYPE") ? "zfs_member" : NULL;
+}
+
+static const struct {
+        const char *name;
+        int member;
+} disks[] = {
+        { "sda", 1 }, { "sdb", 0 }, { "sdc", 1 }, { "sdd", 0 }, { "sde", 0 }, { "sdf", 1 },     { "sdg", 0 },
+        { "sdh", 1 }, { "sdi", 0 }, { "sdj", 1 }, { "sdk", 1 }, { "sdl", 0 }, { "nothing", 0 },
+};
+
+START_TEST(test_member) {
+        const RaidLookup l = { classdir, btrfsdir, property, NULL },
+                         bare = { classdir, "/nonexistent", property, NULL };
+
+        _cleanup_(names_freep) char **above = NULL;
+
+        ck_assert_int_eq(stack_above(classdir, disks[_i].name, &above), 0);
+        ck_assert_msg(raid_has_member(&l, disks[_i].name, above) == disks[_i].member, "%s", disks[_i].name);
+        ck_assert_int_eq(raid_has_member(&bare, "sdf", NULL), 0);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("raid");
+        TCase *t = tcase_create("raid");
+
+        tcase_add_unchecked_fixture(t, setup, teardown);
+        tcase_add_loop_test(t, test_member, 0, ELEMENTSOF(disks));
+        suite_add_tcase(suite, t);
+
+        return suite_run(suite);
+}

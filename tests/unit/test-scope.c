@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "fake-settings.h"
+#include "scope.h"
+#include "suite.h"
+
+#define BACKENDS (1U << BACKEND_ATA | 1U << BACKEND_SCSI | 1U << BACKEND_BLOCK)
+
+/* clang-format off */
+static const Setting rows[] = {
+        { .name = "apm", .backend = BACKEND_ATA },
+        { .name = "spindown_time", .backend = BACKEND_ATA, .flags = SETTING_UNREADABLE },
+        { .name = "lookahead", .backend = BACKEND_ATA },
+        { .name = "idle", .backend = BACKEND_ATA },
+        { .name = "read_ahead_kb", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL },
+        { .name = "scheduler", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL },
+        { .name = "fallback", .backend = BACKEND_SCSI, .flags = SETTING_KERNEL, .unless = "apm" },
+        { .name = "write_cache", .backend = BACKEND_NVME },
+        {}
+};
+/* clang-format on */
+
+static const struct {
+        const char *name;
+        Verdict verdict;
+        bool kernel, readable;
+} cases[] = {
+        { "apm", VERDICT_APPLIED, false, true },
+        { "spindown_time", VERDICT_UNVERIFIABLE, false, false }, /* sent once, and nobody can look */
+        { "idle", VERDICT_ADJUSTED, false, true },               /* the nearest that it has */
+        { "lookahead", VERDICT_REFUSED, false, false },   /* it was not in order before: no need to say so again */
+        { "read_ahead_kb", VERDICT_DRIFTED, true, true }, /* it is in question whether it came back */
+        { "scheduler", VERDICT_UNSUPPORTED, false, false },
+        { "fallback", VERDICT_APPLIED, false, false },    /* without apm nobody knows whether it is needed */
+        { "write_cache", VERDICT_APPLIED, false, false }, /* no row for such a drive */
+        { "timeout", VERDICT_APPLIED, false, false },     /* withheld, below */
+};
+
+START_TEST(test_scopes) {
+        const SettingTable table = { .tables = { rows, fake_kernel } };
+        _cleanup_(drive_record_freep) DriveRecord *record = NULL;
+        Wish items[ELEMENTSOF(cases)] = {};
+        const Wishes all = { items, ELEMENTSOF(cases) };
+        Wishes whole, kernel, readable;
+
+        record = calloc(1, sizeof *record);
+        for (size_t i = 0; i < all.n_items; i++) {
+                SettingRecord *s;
+
+                items[i].name = cases[i].name;
+                items[i].withheld = streq(cases[i].name, "timeout");
+                ck_assert_int_eq(drive_record_add(record, cases[i].name, &s), 0);
+                s->verdict = cases[i].verdict;
+        }
+
+        ck_assert_int_eq(scope_select(SCOPE_ALL, &all, &table, BACKENDS, record, &whole), 0);
+        ck_assert_int_eq(scope_select(SCOPE_KERNEL, &all, &table, BACKENDS, record, &kernel), 0);
+        ck_assert_int_eq(scope_select(SCOPE_READABLE, &all, &table, BACKENDS, record, &readable), 0);
+        ck_assert_uint_eq(whole.n_items, all.n_items);
+        for (size_t i = 0; i < all.n_items; i++) {
+                ck_assert_msg(!!wishes_find(&kernel, cases[i].name) == cases[i].kernel, "kernel: %s", cases[i].name);
+                ck_assert_msg(!!wishes_find(&readable, cases[i].name) == cases[i].readable, "readable: %s",
+                              cases[i].name);
+        }
+
+        /* Of a drive that was never visited nothing was in order. */
+        scope_done(&readable);
+        while (record->n_settings > 0)
+                drive_record_drop(record, 0);
+        ck_assert_int_eq(scope_select(SCOPE_READABLE, &all, &table, BACKENDS, record, &readable), 0);
+        ck_assert_uint_eq(readable.n_items, 0);
+
+        scope_done(&whole);
+        scope_done(&kernel);
+        scope_done(&readable);
+}
+END_TEST
+
+/* How much of a drive a visit is about. */
+START_TEST(test_reasons) {
+        ck_assert_int_eq(scope_of_reason(VISIT_REVALIDATION, true), SCOPE_KERNEL);
+        ck_assert_int_eq(scope_of_reason(VISIT_RECHECK, false), SCOPE_KERNEL); /* it may sleep */
+        ck_assert_int_eq(scope_of_reason(VISIT_RECHECK, true), SCOPE_READABLE);
+        ck_assert_int_eq(scope_of_reason(VISIT_BOOT, false), SCOPE_ALL);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("scope");
+        TCase *t = tcase_create("scope");
+
+        tcase_add_test(t, test_scopes);
+        tcase_add_test(t, test_reasons);
+        suite_add_tcase(s, t);
+        return suite_run(s);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Mode pages of SCSI drives: whole visits, byte by byte. */
+
+#include "script.h"
+#include "settings.h"
+#include "suite.h"
+#include "visit.h"
+
+typedef struct Case {
+        const char *text;
+        const char *name, *value;
+        Verdict verdict;
+        const char *says;
+        const Row *rows;
+        size_t n_rows;
+        bool permanent; /* `permanent = true` in the block … */
+        bool save;      /* … and `apply --permanent` */
+} Case;
+
+/* clang-format off */
+#define BYTES(...) .data = (const uint8_t[]){ __VA_ARGS__ }, .data_len = sizeof((uint8_t[]){ __VA_ARGS__ })
+#define AWAKE { .cdb = "03 00 00 00 fc 00", BYTES(0x70, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) }
+#define STANDBY_Z { .cdb = "03 00 00 00 fc 00", BYTES(0x70, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x5e, 2, 0, 0, 0, 0) }
+#define SENSE(control_and_page) "5a 08 " control_and_page " 00 00 00 00 00 fc 00"
+#define SELECT(save, len) "55 1" save " 00 00 00 00 00 00 " len " 00"
+#define NO_OPCODE "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00"
+#define NO_FIELD "72 05 24 00 00 00 00 00"
+#define ATTENTION "70 00 06 00 00 00 00 0a 00 00 00 00 29 00 00 00 00 00"
+#define NOT_IN_LIST "72 05 26 00 00 00 00 00"
+#define ROUNDED "72 01 37 00 00 00 00 00"
+
+/* Header of eight bytes; the page of twenty, of which the first count. PS is set in 88h. */
+#define CACHING(ps, b2) BYTES(0, 0x1a, 0, 0x10, 0, 0, 0, 0, (ps) | 0x08, 0x12, b2, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x80, 0x14, 0, 0, 0, 0, 0, 0)
+#define CACHING_6(b2) BYTES(0x17, 0, 0x10, 0, 0x88, 0x12, b2, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x80, 0x14, 0, 0, 0, 0, 0, 0)
+#define CACHING_OUT(b2) "08 12 " b2 " 00 ff ff 00 00 ff ff ff ff 80 14 00 00 00 00 00 00"
+/* A block descriptor that nobody asked for. */
+#define CACHING_DESCRIPTOR(b2) BYTES(0, 0x22, 0, 0x10, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 2, 0, 0x88, 0x12, b2, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x80, 0x14, 0, 0, 0, 0, 0, 0)
+#define FLUSH { .cdb = "35 00 00 00 00 00 00 00 00 00" }
+#define ZERO8 "00 00 00 00 00 00 00 00 "
+
+static const Row cache_off[] = {
+        AWAKE,
+        { .cdb = SENSE("08"), CACHING(0x80, 0x14) },
+        { .cdb = SENSE("08"), CACHING(0x80, 0x14) },
+        { .cdb = SENSE("48"), CACHING(0x80, 0x04) },
+        { .cdb = SELECT("0", "1c"), .out = ZERO8 CACHING_OUT("10") },
+        FLUSH,
+        { .cdb = SENSE("08"), CACHING(0x80, 0x10) },
+};
+static const Row cache_on_already[] = { AWAKE, { .cdb = SENSE("08"), CACHING(0x80, 0x04) } };
+static const Row cache_with_descriptor[] = { AWAKE, { .cdb = SENSE("08"), CACHING_DESCRIPTOR(0x04) } };
+static const Row cache_attention[] = {
+        AWAKE,
+        { .cdb = SENSE("08"), .sense = ATTENTION },
+        { .cdb = SENSE("08"), .sense = ATTENTION },
+        { .cdb = SENSE("08"), CACHING(0x80, 0x04) },
+};
+static const Row cache_by_six[] = {
+        AWAKE,
+        { .cdb = SENSE("08"), .sense = NO_OPCODE }, { .cdb = "1a 08 08 00 fc 00", CACHING_6(0) },
+        { .cdb = SENSE("08"), .sense = NO_OPCODE }, { .cdb = "1a 08 08 00 fc 00", CACHING_6(0) },
+        { .cdb = SENSE("48"), .sense = NO_OPCODE }, { .cdb = "1a 08 48 00 fc 00", CACHING_6(4) },
+        { .cdb = "15 10 00 00 18 00", .out = "00 00 00 00 " CACHING_OUT("04") },
+        { .cdb = SENSE("08"), .sense = NO_OPCODE }, { .cdb = "1a 08 08 00 fc 00", CACHING_6(4) },
+};
+static const Row cache_fixed[] = {
+        AWAKE,
+        { .cdb = SENSE("08"), CACHING(0x80, 0) },
+        { .cdb = SENSE("08"), CACHING(0x80, 0) },
+        { .cdb = SENSE("48"), CACHING(0x80, 0x01) },
+        { .cdb = SENSE("08"), CACHING(0x80, 0) },
+};
+static const Row cache_refused[] = {
+        AWAKE,
+        { .cdb = SENSE("08"), CACHING(0x80, 0) },
+        { .cdb = SENSE("08"), CACHING(0x80, 0) },
+        { .cdb = SENSE("48"), CACHING(0x80, 0x04) },
+        { .cdb = SELECT("0", "1c"), .sense = NOT_IN_LIST },
+        { .cdb = SENSE("08"), CACHING(0x80, 0) },
+};
+static const Row no_page[] = { AWAKE, { .cdb = SENSE("08"), .sense = NO_FIELD } };
+static const Row wrong_page[] = { AWAKE, { .cdb = SENSE("08"), BYTES(0, 0x0c, 0, 0, 0, 0, 0, 0, 0x0a, 0x04, 0, 0, 0, 0) } };
+static const Row cut_short[] = { AWAKE, { .cdb = SENSE("08"), BYTES(0, 0x0c, 0, 0, 0, 0, 0, 0, 0x08, 0x12, 0x04, 0, 0, 0) } };
+static const Row cut_by_transport[] = { AWAKE, { .cdb = SENSE("08"), .resid = 252 - 12, CACHING(0x80, 0x00) } };
+static const Row all_received[] = { AWAKE, { .cdb = SENSE("08"), .resid = 252 - 28, CACHING(0x80, 0x04) } };
+static const Row nothing_received[] = { AWAKE, { .cdb = SENSE("08"), .resid = 252 } };
+static const Row asleep[] = { STANDBY_Z };
+static const Row vanishes[] = { AWAKE, { .cdb = SENSE("08"), .host_status = 1 } };
+
+/* Saving: the saved page is read, and SP is set, only when asked for. */
+static const Row saved_otherwise[] = {
+        AWAKE, { .cdb = SENSE("08"), CACHING(0x80, 0x04) }, { .cdb = SENSE("c8"), CACHING(0x80, 0x00) },
+};
+static const Row cannot_save[] = { AWAKE, { .cdb = SENSE("08"), CACHING(0x00, 0x04) } };
+static const Row saves[] = {
+        AWAKE,
+        { .cdb = SENSE("08"), CACHING(0x80, 0x04) }, { .cdb = SENSE("c8"), CACHING(0x80, 0x00) },
+        { .cdb = SENSE("08"), CACHING(0x80, 0x04) }, { .cdb = SENSE("48"), CACHING(0x80, 0x04) },
+        { .cdb = SELECT("1", "1c"), .out = ZERO8 CACHING_OUT("04") },
+        { .cdb = SENSE("08"), CACHING(0x80, 0x04) }, { .cdb = SENSE("c8"), CACHING(0x80, 0x04) },
+};
+
+#define RECOVERY(high, low) BYTES(0, 0x12, 0, 0x10, 0, 0, 0, 0, 0x81, 0x0a, 0xc0, 11, 0xff, 0, 0, 0, 11, 0, high, low)
+static const Row recovery[] = {
+        AWAKE,
+        { .cdb = SENSE("01"), RECOVERY(0, 0) },
+        { .cdb = SENSE("01"), RECOVERY(0, 0) },
+        { .cdb = SENSE("41"), RECOVERY(0xff, 0xff) },
+        { .cdb = SELECT("0", "14"), .out = ZERO8 "01 0a c0 0b ff 00 00 00 0b 00 1b 58" }, /* 7000 */
+        { .cdb = SENSE("01"), RECOVERY(0x1b, 0x58) },
+};
+static const Row recovery_rounded[] = {
+        AWAKE,
+        { .cdb = SENSE("01"), RECOVERY(0, 0) },
+        { .cdb = SENSE("01"), RECOVERY(0, 0) },
+        { .cdb = SENSE("41"), RECOVERY(0xff, 0xff) },
+        { .cdb = SELECT("0", "14"), .out = ZERO8 "01 0a c0 0b ff 00 00 00 0b 00 00 64", .sense = ROUNDED },
+        { .cdb = SENSE("01"), RECOVERY(0x00, 0x96) },
+};
+static const Row recovery_too_long[] = { AWAKE, { .cdb = SENSE("01"), RECOVERY(0, 0) }, { .cdb = SENSE("01"), RECOVERY(0, 0) } };
+
+/* DRA and RCD say the opposite of their settings. */
+#define CACHING_12(b2, b12) BYTES(0, 0x1a, 0, 0x10, 0, 0, 0, 0, 0x88, 0x12, b2, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, b12, 0x14, 0, 0, 0, 0, 0, 0)
+static const Row lookahead_off[] = {
+        AWAKE,
+        { .cdb = SENSE("08"), CACHING_12(0x04, 0x80) },
+        { .cdb = SENSE("08"), CACHING_12(0x04, 0x80) },
+        { .cdb = SENSE("48"), CACHING_12(0x05, 0x20) },
+        { .cdb = SELECT("0", "1c"), .out = ZERO8 "08 12 04 00 ff ff 00 00 ff ff ff ff a0 14 00 00 00 00 00 00" },
+        { .cdb = SENSE("08"), CACHING_12(0x04, 0xa0) },
+};
+static const Row lookahead_on[] = {
+        AWAKE,
+        { .cdb = SENSE("08"), CACHING_12(0x04, 0xa0) },
+        { .cdb = SENSE("08"), CACHING_12(0x04, 0xa0) },
+        { .cdb = SENSE("48"), CACHING_12(0x05, 0x20) },
+        { .cdb = SELECT("0", "1c"), .out = ZERO8 CACHING_OUT("04") },
+        { .cdb = SENSE("08"), CACHING_12(0x04, 0x80) },
+};
+static const Row read_cache_off[] = {
+        AWAKE,
+        { .cdb = SENSE("08"), CACHING(0x80, 0x14) },
+        { .cdb = SENSE("08"), CACHING(0x80, 0x14) },
+        { .cdb = SENSE("48"), CACHING(0x80, 0x05) },
+        { .cdb = SELECT("0", "1c"), .out = ZERO8 CACHING_OUT("15") },
+        { .cdb = SENSE("08"), CACHING(0x80, 0x15) },
+};
+static const Row read_cache_on_already[] = { AWAKE, { .cdb = SENSE("08"), CACHING(0x80, 0x14) } };
+#define REALLOCATE(b2) BYTES(0, 0x12, 0, 0x10, 0, 0, 0, 0, 0x81, 0x0a, b2, 11, 0xff, 0, 0, 0, 11, 0, 0, 0)
+static const Row awre_on[] = {
+        AWAKE,
+        { .cdb = SENSE("01"), REALLOCATE(0x00) },
+        { .cdb = SENSE("01"), REALLOCATE(0x00) },
+        { .cdb = SENSE("41"), REALLOCATE(0xc0) },
+        { .cdb = SELECT("0", "14"), .out = ZERO8 "01 0a 80 0b ff 00 00 00 0b 00 00 00" },
+        { .cdb = SENSE("01"), REALLOCATE(0x80) },
+};
+static const Row arre_off[] = {
+        AWAKE,
+        { .cdb = SENSE("01"), REALLOCATE(0xc0) },
+        { .cdb = SENSE("01"), REALLOCATE(0xc0) },
+        { .cdb = SENSE("41"), REALLOCATE(0xc0) },
+        { .cdb = SELECT("0", "14"), .out = ZERO8 "01 0a 80 0b ff 00 00 00 0b 00 00 00" },
+        { .cdb = SENSE("01"), REALLOCATE(0x80) },
+};
+
+/* idle_a on at 1 s, standby_z off at 10 min. */
+#define CONDITIONS(b2, b3, ...) BYTES(0, 0x2e, 0, 0, 0, 0, 0, 0, 0x9a, 0x26, b2, b3, __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+#define TIMERS(a, z) 0, 0, 0, a, 0, 0, 0x17, z, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+static const Row standby_on[] = {
+        AWAKE,
+        { .cdb = SENSE("1a"), CONDITIONS(0, 0x02, TIMERS(10, 0x70)) },
+        { .cdb = SENSE("1a"), CONDITIONS(0, 0x02, TIMERS(10, 0x70)) },
+        { .cdb = SENSE("5a"), BYTES(0, 0x2e, 0, 0, 0, 0, 0, 0, 0x9a, 0x26, 1, 0x0f, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+                                    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) },
+        { .cdb = SELECT("0", "30"), .out = ZERO8 "1a 26 00 03 00 00 00 0a 00 00 46 50 00 00 00 00" }, /* 18000 */
+        { .cdb = SENSE("1a"), BYTES(0, 0x2e, 0, 0, 0, 0, 0, 0, 0x9a, 0x26, 0, 3, 0, 0, 0, 10, 0, 0, 0x46, 0x50, 0, 0, 0, 0, 0, 0, 0, 0,
+                                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) },
+};
+static const Row idle_off[] = {
+        AWAKE,
+        { .cdb = SENSE("1a"), CONDITIONS(0, 0x02, TIMERS(10, 0x70)) },
+        { .cdb = SENSE("1a"), CONDITIONS(0, 0x02, TIMERS(10, 0x70)) },
+        { .cdb = SENSE("5a"), CONDITIONS(1, 0x0f, TIMERS(0, 0)) },
+        { .cdb = SELECT("0", "30"), .out = ZERO8 "1a 26 00 00 00 00 00 0a 00 00 17 70" }, /* its time stays */
+        { .cdb = SENSE("1a"), CONDITIONS(0, 0x00, TIMERS(10, 0x70)) },
+};
+static const Row old_short_page[] = { AWAKE, { .cdb = SENSE("1a"), BYTES(0, 0x12, 0, 0, 0, 0, 0, 0, 0x9a, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) } };
+
+#define ROWS(r) .rows = (r), .n_rows = ELEMENTSOF(r)
+static const Case cases[] = {
+        { "cache off, then flushed", "write_cache", "off", VERDICT_APPLIED, NULL, ROWS(cache_off) },
+        { "cache on already", "write_cache", "on", VERDICT_UNCHANGED, NULL, ROWS(cache_on_already) },
+        { "a block descriptor in between", "write_cache", "on", VERDICT_UNCHANGED, NULL, ROWS(cache_with_descriptor) },
+        { "unit attentions first", "write_cache", "on", VERDICT_UNCHANGED, NULL, ROWS(cache_attention) },
+        { "only commands of six bytes", "write_cache", "on", VERDICT_APPLIED, NULL, ROWS(cache_by_six) },
+        { "not changeable: nothing is sent", "write_cache", "on", VERDICT_REFUSED, "does not let", ROWS(cache_fixed) },
+        { "refused", "write_cache", "on", VERDICT_REFUSED, "MODE SELECT (sense 5h 26h/00h)", ROWS(cache_refused) },
+        { "no such page", "write_cache", "on", VERDICT_UNSUPPORTED, "08h", ROWS(no_page) },
+        { "another page", "write_cache", "on", VERDICT_FAILED, "without page 08h", ROWS(wrong_page) },
+        { "half a page", "write_cache", "on", VERDICT_FAILED, "a part of page 08h", ROWS(cut_short) },
+        { "half a page, says the transport", "write_cache", "on", VERDICT_FAILED, "a part of page 08h", ROWS(cut_by_transport) },
+        { "a page and no more", "write_cache", "on", VERDICT_UNCHANGED, NULL, ROWS(all_received) },
+        { "nothing at all", "write_cache", "on", VERDICT_FAILED, "without page 08h", ROWS(nothing_received) },
+        { "asleep", "write_cache", "on", VERDICT_DEFERRED, NULL, ROWS(asleep) },
+        { "gone", "write_cache", "on", VERDICT_VANISHED, NULL, ROWS(vanishes) },
+        { "saved otherwise", "write_cache", "on", VERDICT_UNCHANGED, "apply --permanent", ROWS(saved_otherwise), .permanent = true },
+        { "cannot be saved", "write_cache", "on", VERDICT_UNCHANGED, "cannot save", ROWS(cannot_save), .permanent = true },
+        { "saves", "write_cache", "on", VERDICT_APPLIED, NULL, ROWS(saves), true, true },
+        { "a time limit", "error_recovery", "7s", VERDICT_APPLIED, NULL, ROWS(recovery) },
+        { "a rounded time limit", "error_recovery", "100ms", VERDICT_ADJUSTED, NULL, ROWS(recovery_rounded) },
+        { "more than sixteen bits hold", "error_recovery", "70s", VERDICT_REFUSED, "at most", ROWS(recovery_too_long) },
+        { "read-ahead off", "lookahead", "off", VERDICT_APPLIED, NULL, ROWS(lookahead_off) },
+        { "read-ahead on", "lookahead", "on", VERDICT_APPLIED, NULL, ROWS(lookahead_on) },
+        { "read cache off; the write cache stays", "read_cache", "off", VERDICT_APPLIED, NULL, ROWS(read_cache_off) },
+        { "read cache on already", "read_cache", "on", VERDICT_UNCHANGED, NULL, ROWS(read_cache_on_already) },
+        { "reallocation of what is written, on", "auto_reallocate_write", "on", VERDICT_APPLIED, NULL, ROWS(awre_on) },
+        { "reallocation of what is read, off", "auto_reallocate_read", "off", VERDICT_APPLIED, NULL, ROWS(arre_off) },
+        { "a power condition on", "standby_z", "30min", VERDICT_APPLIED, NULL, ROWS(standby_on) },
+        { "a power condition off", "idle_a", "off", VERDICT_APPLIED, NULL, ROWS(idle_off) },
+        { "an old drive without idle_b", "idle_b", "30s", VERDICT_UNSUPPORTED, "too short", ROWS(old_short_page) },
+};
+/* clang-format on */
+
+START_TEST(test_mode) {
+        const Case *c = cases + _i;
+        const Setting *s = setting_for_backends(&all_settings, c->name, 1U << BACKEND_SCSI_MODE);
+        Drive d = { .name = (char *) "sda",
+                    .node = (char *) "/dev/sda",
+                    .syspath = (char *) "/nonexistent",
+                    .transport = TRANSPORT_SAS,
+                    .rotational = true };
+        Script script = { .rows = c->rows, .n_rows = c->n_rows };
+        DeviceIO io = script_io(&script);
+        Wish wish = { .name = c->name, .file = "f", .line = 1, .permanent = c->permanent };
+        Wishes w = { &wish, 1 };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .permanent = c->save };
+        Plan p;
+
+        ck_assert_ptr_nonnull(s);
+        ck_assert_int_eq(value_parse(&s->range, c->value, &wish.value), 0);
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_msg(p.steps[0].verdict == c->verdict, "%s: expected %s, got %s (%s)", c->text,
+                      verdict_to_string(c->verdict), verdict_to_string(p.steps[0].verdict), p.steps[0].reason);
+        ck_assert_msg(!c->says || strstr(p.steps[0].reason, c->says), "%s: says '%s'", c->text, p.steps[0].reason);
+        script_done(&script);
+        plan_done(&p);
+}
+END_TEST
+
+/* Parsing is by name: rows that share one must take the same values. */
+START_TEST(test_same_ranges) {
+        char a[256], b[256];
+
+        SETTING_TABLE_FOREACH(s, &all_settings) {
+                const Setting *first = setting_find(&all_settings, s->name);
+
+                ck_assert_int_eq(s->range.type, first->range.type);
+                ck_assert_int_eq(s->range.step, first->range.step);
+                ck_assert_int_eq(s->range.unit, first->range.unit);
+                ck_assert_msg(streq(value_range_format(&s->range, a, sizeof a),
+                                    value_range_format(&first->range, b, sizeof b)),
+                              "%s: %s and %s", s->name, a, b);
+        }
+}
+END_TEST
+
+/* What is shown of a value is a value that the file takes. */
+static void check_round_trip(const Setting *s, int64_t number) {
+        Value v = { .type = s->range.type, .number = number }, again = {};
+        char text[VALUE_TEXT_MAX];
+        const char *shown = value_format(&s->range, &v, text);
+        int r = value_parse(&s->range, shown, &again);
+
+        ck_assert_msg(r == 0 && value_equal(&v, &again), "%s: %lld is shown as '%s', which is read as %lld (%d)",
+                      s->name, (long long) number, shown, (long long) again.number, r);
+}
+
+START_TEST(test_round_trip) {
+        SETTING_TABLE_FOREACH(s, &all_settings) {
+                const ValueRange *v = &s->range;
+                int64_t step = MAX(v->step, 1);
+
+                if (v->type == VALUE_NAME || v->type == VALUE_ANY)
+                        continue;
+                for (int64_t n = v->min; n <= v->max;
+                     n = n < v->max / 3 ? n * 3 + step : n + MAX(v->max / 7 / step * step, step)) {
+                        int64_t held = n / step * step;
+
+                        if (held >= v->min && !(v->type == VALUE_STANDBY_TIMER && held == 254))
+                                check_round_trip(s, held);
+                }
+                check_round_trip(s, v->min);
+                check_round_trip(s, v->max);
+                if (v->has_off)
+                        check_round_trip(s, v->off);
+                for (const ValueWord *w = v->words; w && w->word; w++)
+                        check_round_trip(s, w->number);
+                for (int64_t n = 0; v->type == VALUE_STANDBY_TIMER && n < 254; n++)
+                        check_round_trip(s, n);
+        }
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("scsi");
+        TCase *t = tcase_create("scsi");
+
+        tcase_set_timeout(t, 60);
+        tcase_add_loop_test(t, test_mode, 0, ELEMENTSOF(cases));
+        tcase_add_test(t, test_same_ranges);
+        tcase_add_test(t, test_round_trip);
+        suite_add_tcase(suite, t);
+
+        return suite_run(suite);
+}

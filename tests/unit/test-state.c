@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The daemon's state files: hostile when they are read, and a file system that has no room for them. */
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "state.h"
+#include "test-cli.h"
+
+static DriveRecord *record_make(const char *name, const char *model) {
+        DriveRecord *r = calloc(1, sizeof *r);
+
+        ck_assert_ptr_nonnull(r);
+        r->name = strdup(name);
+        r->model = strdup(model);
+        return r;
+}
+
+static void write_ok(const char *model) {
+        _cleanup_(drive_record_freep) DriveRecord *r = record_make("sda", model);
+
+        ck_assert_int_eq(state_write(".", r), 0);
+}
+
+static void read_ok(const char *model) {
+        _cleanup_(drive_record_freep) DriveRecord *r = NULL;
+
+        ck_assert_int_eq(state_read(".", "sda", &r), 0);
+        ck_assert_str_eq(r->model, model);
+}
+
+START_TEST(test_round_trip) {
+        write_ok("A");
+        read_ok("A");
+        write_ok("B");
+        read_ok("B");
+        ck_assert_int_lt(access("sda.new~", F_OK), 0);
+        ck_assert_int_eq(state_remove(".", "sda"), 0);
+        ck_assert_int_lt(access("sda", F_OK), 0);
+}
+END_TEST
+
+static const struct {
+        const char *text;
+        int error;
+} bad[] = {
+        { "", -EBADMSG },
+        { "VERSION=2\nNAME=sda\n", -EBADMSG },
+        { "NAME=sda\n", -EBADMSG },
+        { "VERSION=1\nNAME=sda", -EBADMSG },
+        { "VERSION=1\nNAME=sda\nSETTINGS=4000000000\n", -EBADMSG },
+        { "VERSION=1\nNAME=sda\nSETTINGS=1\n", -EBADMSG },
+        { "VERSION=1\nNAME=sda\nSTATE=dancing\n", -EBADMSG },
+        { "\xff\xff\xff\xff", -EBADMSG },
+};
+
+START_TEST(test_bad) {
+        DriveRecord *r = NULL;
+
+        file_write("sda", bad[_i].text);
+        ck_assert_msg(state_read(".", "sda", &r) < 0, "\"%s\" was taken for a record", bad[_i].text);
+        ck_assert_ptr_null(r);
+}
+END_TEST
+
+/* Cut off anywhere it is no record, or one with less in it; never a crash, nor half a line. */
+START_TEST(test_truncated) {
+        char text[4096] = "";
+        FILE *f;
+        size_t n;
+
+        write_ok("MODEL");
+        f = fopen("sda", "r");
+        n = fread(text, 1, sizeof text - 1, f);
+        ck_assert_int_eq(fclose(f), 0);
+        ck_assert_uint_gt(n, 20);
+        for (size_t size = 0; size < n; size++) {
+                _cleanup_(drive_record_freep) DriveRecord *r = NULL;
+
+                ck_assert_int_eq(truncate("sda", size), 0);
+                if (state_read(".", "sda", &r) >= 0)
+                        ck_assert(!r->model || streq(r->model, "MODEL"));
+                file_write("sda", text);
+        }
+}
+END_TEST
+
+/* A device that never ends, a pipe that would be waited for, a link to elsewhere. */
+START_TEST(test_no_file) {
+        DriveRecord *r = NULL;
+
+        ck_assert_int_eq(symlink("/dev/zero", "sda"), 0);
+        ck_assert_int_eq(state_read(".", "sda", &r), -ELOOP);
+        ck_assert_int_eq(mkfifo("sdb", 0600), 0);
+        ck_assert_int_eq(state_read(".", "sdb", &r), -EBADMSG);
+        ck_assert_int_eq(mkdir("sdc", 0700), 0);
+        ck_assert_int_eq(state_read(".", "sdc", &r), -EBADMSG);
+        ck_assert_int_eq(state_read(".", "sdd", &r), -ENOENT);
+        ck_assert_int_eq(state_read(".", "../sda", &r), -EINVAL);
+        ck_assert_int_eq(state_read(".", ".", &r), -EINVAL);
+
+        file_write("sde", "");
+        ck_assert_int_eq(truncate("sde", (off_t) 1 << 40), 0);
+        ck_assert_int_eq(state_read(".", "sde", &r), -EBADMSG);
+        ck_assert_int_eq(truncate("sde", RECORD_MAX_BYTES + 1), 0);
+        ck_assert_int_eq(state_read(".", "sde", &r), -EBADMSG);
+        ck_assert_ptr_null(r);
+}
+END_TEST
+
+START_TEST(test_owner) {
+        DriveRecord *r = NULL;
+
+        if (geteuid() != 0) {
+                printf("skipped: the state file of another user, which only root can make\n");
+                return;
+        }
+        write_ok("A");
+        ck_assert_int_eq(chown("sda", 65534, 65534), 0);
+        ck_assert_int_eq(state_read(".", "sda", &r), -EBADMSG);
+}
+END_TEST
+
+/* What stands where the new file is to be written is not followed. */
+START_TEST(test_temporary_link) {
+        _cleanup_(drive_record_freep) DriveRecord *r = record_make("sda", "A");
+
+        file_write("elsewhere", "untouched");
+        ck_assert_int_eq(symlink("elsewhere", "sda.new~"), 0);
+        ck_assert_int_lt(state_write(".", r), 0);
+        ck_assert_int_eq(unlink("sda.new~"), 0);
+        ck_assert_int_eq(state_write(".", r), 0);
+        read_ok("A");
+}
+END_TEST
+
+/* A limit of the size of files stands in for a full file system: the write fails when it has begun. */
+START_TEST(test_full) {
+        _cleanup_(drive_record_freep) DriveRecord *r = record_make("sda", "B");
+        const struct rlimit full = { 10, RLIM_INFINITY }, room = { RLIM_INFINITY, RLIM_INFINITY };
+
+        write_ok("A");
+        ck_assert(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &full), 0);
+        ck_assert_int_lt(state_write(".", r), 0);
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &room), 0);
+
+        /* Not half of the new one, nor the old one, which is not true any more. */
+        ck_assert_int_lt(access("sda", F_OK), 0);
+        ck_assert_int_lt(access("sda.new~", F_OK), 0);
+        ck_assert_int_eq(state_write(".", r), 0);
+        read_ok("B");
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("state");
+        TCase *t = tcase_create("state");
+
+        tcase_add_checked_fixture(t, scratch_make, scratch_remove);
+        tcase_add_test(t, test_round_trip);
+        tcase_add_loop_test(t, test_bad, 0, ELEMENTSOF(bad));
+        tcase_add_test(t, test_truncated);
+        tcase_add_test(t, test_no_file);
+        tcase_add_test(t, test_owner);
+        tcase_add_test(t, test_temporary_link);
+        tcase_add_test(t, test_full);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}

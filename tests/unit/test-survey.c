@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "identify-image.h"
+#include "script.h"
+#include "settings.h"
+#include "suite.h"
+#include "survey.h"
+
+typedef struct Found {
+        const char *name;
+        bool asked; /* nothing is said of why more is not known */
+        char reason[256];
+        Reading reading;
+} Found;
+
+static int look(void *userdata, const Surveyed *s) {
+        Found *f = userdata;
+
+        if (streq(s->setting->name, f->name)) {
+                f->asked = !s->reason;
+                (void) snprintf(f->reason, sizeof f->reason, "%s", s->reason ?: "");
+                f->reading = s->reading;
+        }
+        return 0;
+}
+
+static Drive disk = { .name = (char *) "sda",
+                      .node = (char *) "/dev/sda",
+                      .syspath = (char *) "/nonexistent",
+                      .transport = TRANSPORT_SATA,
+                      .rotational = true,
+                      .ata = true };
+
+/* A drive that sleeps is asked whether it does, and nothing else. */
+START_TEST(test_asleep) {
+        static const Row rows[] = {
+                { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",
+                  .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50" },
+        };
+        Script script = { .rows = rows, .n_rows = ELEMENTSOF(rows) };
+        DeviceIO io = script_io(&script);
+        Found apm = { .name = "apm", .asked = true };
+
+        ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm), 0);
+        ck_assert(!apm.asked && !apm.reading.supported);
+        script_done(&script);
+}
+END_TEST
+
+/* IDENTIFY is sent once, and why nothing is known is said of each setting. */
+START_TEST(test_identify_fails) {
+        static const char *const names[] = { "lookahead", "apm", "security_freeze" };
+        static const uint8_t zeroes[512];
+        static const Row rows[] = {
+                { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",
+                  .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50" },
+                { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00", .data = zeroes, .data_len = sizeof zeroes },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                Script script = SCRIPT(rows);
+                DeviceIO io = script_io(&script);
+                Found found = { .name = names[i] };
+
+                ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &found), 0);
+                ck_assert_msg(strstr(found.reason, "wrong checksum or is empty"), "%s: '%s'", names[i], found.reason);
+                script_done(&script);
+        }
+}
+END_TEST
+
+START_TEST(test_image) {
+        Image image = image_make(true, false, 127, -1);
+        Found apm = { .name = "apm" }, acoustic = { .name = "acoustic_management" },
+              timer = { .name = "spindown_time" };
+        uint16_t id[256];
+        DeviceIO io;
+
+        ck_assert_int_eq(survey_image_parse((const char *) image.words, sizeof image.words, id), 0);
+        io = survey_image_io(id);
+        ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm), 0);
+        ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &acoustic), 0);
+        ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &timer), 0);
+        ck_assert(apm.asked && apm.reading.known && apm.reading.value.number == 127);
+        ck_assert(acoustic.reading.supported && acoustic.reading.value.number == 0);
+        ck_assert(timer.reading.supported && !timer.reading.known && !timer.asked);
+}
+END_TEST
+
+/* clang-format off */
+#define WORDS8 "0040 3fff c837 0010 0000 0000 003f 0000 "
+#define WORDS64 WORDS8 "\n" WORDS8 "\n" WORDS8 "\n" WORDS8 "\n" WORDS8 "\n" WORDS8 "\n" WORDS8 "\n" WORDS8 "\n"
+#define WORDS192 WORDS64 WORDS64 WORDS64
+static const struct {
+        const char *text;
+        int r;
+} texts[] = {
+        { WORDS192 WORDS64, 0 },
+        { "\n/dev/sda:\n" WORDS192 WORDS64 "\n", 0 },
+        { "\r\n" WORDS192 WORDS64, 0 },
+        { "", -EBADMSG },
+        { WORDS192, -EBADMSG },
+        { WORDS192 WORDS64 "0000", -EBADMSG },
+        { WORDS192 WORDS64 "\n00000", -EBADMSG },
+        { WORDS192 "004 ", -EBADMSG },
+        { "no image at all\n", -EBADMSG },
+        { "\xff\xfe", -EBADMSG },
+};
+/* clang-format on */
+
+START_TEST(test_text) {
+        uint16_t id[256];
+
+        ck_assert_int_eq(survey_image_parse(texts[_i].text, strlen(texts[_i].text), id), texts[_i].r);
+        if (texts[_i].r == 0)
+                ck_assert(id[0] == 0x0040 && id[1] == 0x3FFF && id[254] == 0x003F);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+        const char *fill; /* repeated; NULL: an image */
+        uint16_t general; /* word 0 */
+        bool swapped;
+        const char *says; /* NULL: an image of an ATA drive */
+} objections[] = {
+        { .general = 0x0040 },
+        { .general = 0x848A },
+        { .general = 0x844A },
+        { .general = 0x85C0, .says = "ATAPI" },
+        { .general = 0xC45A, .says = "no kind of device" },
+        { .general = 0x0040, .swapped = true, .says = "wrong order" },
+        { .fill = "\xFF", .says = "all its words" },
+        { .fill = "", .says = "all its words" },
+        { .fill = "A", .says = "all its words" },
+        { .fill = "domain\t53/tcp\n", .says = "text" },
+        { .fill = "Größe\r\n", .says = "text" },
+};
+/* clang-format on */
+
+START_TEST(test_objection) {
+        size_t n = objections[_i].fill ? strlen(objections[_i].fill) + (objections[_i].fill[0] == '\0') : 0;
+        Image image = image_make(true, false, 127, -1);
+        char *bytes = (char *) image.words;
+        const char *objection;
+        uint16_t id[256];
+
+        image.words[0] = htole16(objections[_i].general);
+        image_seal(&image);
+        for (size_t i = 0; i < sizeof image.words && n > 0; i++)
+                bytes[i] = objections[_i].fill[i % n];
+
+        ck_assert_int_eq(survey_image_parse(bytes, sizeof image.words, id), 0);
+        for (size_t i = 0; i < 256 && objections[_i].swapped; i++)
+                id[i] = (uint16_t) (id[i] << 8 | id[i] >> 8);
+
+        objection = survey_image_objection(id);
+        if (objections[_i].says)
+                ck_assert_msg(objection && strstr(objection, objections[_i].says), "%i: %s", _i, objection);
+        else
+                ck_assert_ptr_null(objection);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+        uint16_t capabilities, features, small, large, sector_size; /* words 49, 83, 60, 100, 106 */
+        uint64_t sectors;
+} sizes[] = {
+        { 0x0200, 0x4000, 1000, 9000, 0x0000, 1000 },
+        { 0x0200, 0x4400, 1000, 9000, 0x0000, 9000 },
+        { 0x0200, 0x4400, 1000,    0, 0x0000, 1000 },
+        { 0x0200, 0x0400, 1000, 9000, 0x0000, 1000 },
+        { 0x0000, 0x4000,    0,    0, 0x0000, (uint64_t) 16383 * 16 * 63 },
+        { 0x0200, 0x4400, 1000, 9000, 0x5000, (uint64_t) 9000 * 8 },
+};
+/* clang-format on */
+
+START_TEST(test_size) {
+        uint16_t id[256] = { [1] = 16383, [3] = 16, [6] = 63, [117] = 2048 };
+        _cleanup_(drive_freep) Drive *d = NULL;
+
+        id[49] = sizes[_i].capabilities;
+        id[83] = sizes[_i].features;
+        id[60] = sizes[_i].small;
+        id[100] = sizes[_i].large;
+        id[106] = sizes[_i].sector_size;
+        ck_assert_int_eq(survey_image_drive(id, "x", &d), 0);
+        ck_assert_uint_eq(d->size, sizes[_i].sectors * 512);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+        uint16_t rate;
+        bool rotational, untold;
+} rotations[] = {
+        { 0x0001, false, false }, { 7200, true, false }, { 0x0000, true, true }, { 0x0400, true, true }, { 0xFFFF, true, true },
+};
+/* clang-format on */
+
+START_TEST(test_rotation) {
+        _cleanup_(drive_freep) Drive *d = NULL;
+        uint16_t id[256] = { [217] = rotations[_i].rate };
+
+        ck_assert_int_eq(survey_image_drive(id, "x", &d), 0);
+        ck_assert(d->rotational == rotations[_i].rotational && d->rotational_untold == rotations[_i].untold);
+}
+END_TEST
+
+/* A drive that has not spun up says nothing of what it leaves out. */
+START_TEST(test_incomplete) {
+        Image image = image_make(true, false, -1, -1);
+        Found apm = { .name = "apm", .asked = true };
+        uint16_t id[256];
+        DeviceIO io;
+
+        image.words[0] |= htole16(1 << 2);
+        image.words[2] = htole16(0x37C8);
+        image_seal(&image);
+        ck_assert_int_eq(survey_image_parse((const char *) image.words, sizeof image.words, id), 0);
+        io = survey_image_io(id);
+        ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm), 0);
+        ck_assert(!apm.asked && !apm.reading.supported && !apm.reading.known);
+}
+END_TEST
+
+/* Any 512 bytes are an image, whatever they say, and nothing in them leads astray. */
+START_TEST(test_any_bytes) {
+        char bytes[512];
+        uint16_t id[256];
+        Drive *d;
+        DeviceIO io;
+        Found none = { .name = "" };
+
+        srand((unsigned) _i);
+        for (size_t i = 0; i < sizeof bytes; i++)
+                bytes[i] = (char) (_i == 0 ? 0 : _i == 1 ? 0xFF : rand());
+
+        ck_assert_int_eq(survey_image_parse(bytes, sizeof bytes, id), 0);
+        ck_assert_int_eq(survey_image_drive(id, "x", &d), 0);
+        io = survey_image_io(id);
+        ck_assert_int_eq(survey(d, 1U << BACKEND_ATA, &all_settings, &io, look, &none), 0);
+        (void) drive_free(d);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("survey");
+        TCase *t = tcase_create("survey");
+
+        tcase_add_test(t, test_asleep);
+        tcase_add_test(t, test_identify_fails);
+        tcase_add_test(t, test_image);
+        tcase_add_loop_test(t, test_text, 0, ELEMENTSOF(texts));
+        tcase_add_loop_test(t, test_objection, 0, ELEMENTSOF(objections));
+        tcase_add_loop_test(t, test_size, 0, ELEMENTSOF(sizes));
+        tcase_add_loop_test(t, test_rotation, 0, ELEMENTSOF(rotations));
+        tcase_add_test(t, test_incomplete);
+        tcase_add_loop_test(t, test_any_bytes, 0, 50);
+        suite_add_tcase(suite, t);
+
+        return suite_run(suite);
+}

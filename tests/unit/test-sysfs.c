@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The settings that the kernel holds, each a visit to a sysfs of our own: what was there, what the file wants, what came of
+ * it, and what stands in the file afterwards. A file of ours takes everything, unlike the kernel; it may be read-only. */
+
+#include "identify-image.h"
+#include "script.h"
+#include "settings.h"
+#include "suite.h"
+#include "sysfs-tree.h"
+#include "visit.h"
+
+typedef struct Case {
+        const char *name, *value;
+        Verdict verdict;
+        const char *file;      /* below the disk's directory; "device/" is the SCSI device's */
+        const char *before;    /* NULL: there is no such file */
+        const char *after;     /* NULL: as before */
+        const char *others[4]; /* "path=text" */
+        Transport transport;
+        bool allow_dangerous;
+        const char *says; /* a part of the reason */
+        const Row *rows;
+        size_t n_rows;
+} Case;
+
+static Image cached, uncached;
+
+/* clang-format off */
+#define AWAKE { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", \
+                .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50" }
+#define ASLEEP { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", \
+                 .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50" }
+#define ID(image) { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00", .data = &(image), .data_len = 512 }
+static const Row cache_is_off[] = { AWAKE, ID(uncached) };
+static const Row cache_off_read_back[] = { AWAKE, ID(uncached), ID(uncached) };
+static const Row cache_is_live[] = { AWAKE, ID(cached) };
+static const Row cache_live_twice[] = { AWAKE, ID(cached), ID(cached) };
+static const Row awake[] = { AWAKE };
+static const Row cache_asleep[] = { ASLEEP };
+#define NOT_LET_THROUGH { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", \
+                          .sense = "70 00 05 00 00 00 00 0a 00 00 00 00 24 00 00 00 00 00" }
+static const Row cache_deaf[] = { NOT_LET_THROUGH, NOT_LET_THROUGH };
+#define ROWS(r) .rows = (r), .n_rows = ELEMENTSOF(r)
+
+#define SCSI .transport = TRANSPORT_SCSI
+#define MD .transport = TRANSPORT_VIRTUAL
+#define SATA .transport = TRANSPORT_SATA
+#define DISK "device/scsi_disk/0:0:0:0/"
+#define HOST "device/../../scsi_host/host0/"
+#define POLICY HOST "link_power_management_policy"
+
+static const Case cases[] = {
+        { "nr_requests", "256", VERDICT_APPLIED, "queue/nr_requests", "64", "256", {}, SCSI },
+        { "nr_requests", "256", VERDICT_UNSUPPORTED, "queue/nr_requests", "128", NULL, {}, MD, .says = "the disks below" },
+        { "nr_requests", "256", VERDICT_APPLIED, "queue/nr_requests", "128", "256", { "mq/0/cpu_list=0" }, MD }, /* multipath */
+        { "nr_requests", "64", VERDICT_UNCHANGED, "queue/nr_requests", "64", NULL, {}, SCSI },
+        { "nr_requests", "64", VERDICT_UNSUPPORTED, "queue/nr_requests", NULL, NULL, {}, SCSI, .says = "queue/nr_requests" },
+        { "rotational", "off", VERDICT_APPLIED, "queue/rotational", "1", "0", {}, MD },
+        { "add_random", "on", VERDICT_APPLIED, "queue/add_random", "0", "1", {}, MD },
+        { "iostats", "off", VERDICT_APPLIED, "queue/iostats", "1", "0", {}, MD },
+        { "rq_affinity", "2", VERDICT_APPLIED, "queue/rq_affinity", "1", "2", {}, SCSI },
+        { "nomerges", "1", VERDICT_APPLIED, "queue/nomerges", "0", "1", {}, SCSI },
+        { "io_timeout", "90s", VERDICT_APPLIED, "queue/io_timeout", "30000", "90000", {}, SCSI },
+        { "discard_max_bytes", "1MiB", VERDICT_APPLIED, "queue/discard_max_bytes", "0", "1048576",
+          { "queue/discard_max_hw_bytes=4294966784" }, SCSI },
+        { "discard_max_bytes", "off", VERDICT_APPLIED, "queue/discard_max_bytes", "1048576", "0",
+          { "queue/discard_max_hw_bytes=4294966784" }, SCSI },
+        { "discard_max_bytes", "1MiB", VERDICT_UNSUPPORTED, "queue/discard_max_bytes", "0", NULL,
+          { "queue/discard_max_hw_bytes=0" }, SCSI, .says = "discard_max_hw_bytes" },
+        { "wbt_lat_usec", "20ms", VERDICT_APPLIED, "queue/wbt_lat_usec", "75000", "20000", {}, SCSI },
+        { "wbt_lat_usec", "off", VERDICT_APPLIED, "queue/wbt_lat_usec", "75000", "0", {}, SCSI },
+        { "wbt_lat_usec", "default", VERDICT_UNCHANGED, "queue/wbt_lat_usec", "75000", NULL, { "queue/rotational=1" }, SCSI },
+        { "wbt_lat_usec", "default", VERDICT_UNCHANGED, "queue/wbt_lat_usec", "2000", NULL, { "queue/rotational=0" }, SCSI },
+        { "wbt_lat_usec", "default", VERDICT_ADJUSTED, "queue/wbt_lat_usec", "0", "-1", { "queue/rotational=1" }, SCSI },
+        { "max_sectors_kb", "512", VERDICT_APPLIED, "queue/max_sectors_kb", "1280", "512", { "queue/max_hw_sectors_kb=32767" }, SCSI },
+        { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "1280", NULL, { "queue/max_hw_sectors_kb=32767" }, SCSI },
+        { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "4096", NULL, { "queue/max_hw_sectors_kb=32767" }, SCSI },
+        { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "120", NULL, { "queue/max_hw_sectors_kb=120" }, SCSI },
+        { "max_sectors_kb", "default", VERDICT_ADJUSTED, "queue/max_sectors_kb", "64", "0", { "queue/max_hw_sectors_kb=32767" }, SCSI },
+
+        /* 64 KiB chunks on three data disks. */
+        { "read_ahead_kb", "2 stripes", VERDICT_APPLIED, "queue/read_ahead_kb", "128", "384",
+          { "queue/minimum_io_size=65536", "queue/optimal_io_size=196608" }, MD },
+        { "read_ahead_kb", "2 stripes", VERDICT_UNCHANGED, "queue/read_ahead_kb", "384", NULL,
+          { "queue/minimum_io_size=65536", "queue/optimal_io_size=196608" }, MD },
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
+          { "queue/minimum_io_size=512", "queue/optimal_io_size=0" }, MD, .says = "no stripes" },
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* a USB bridge's */
+          { "queue/minimum_io_size=4096", "queue/optimal_io_size=33553920" }, SCSI, .says = "no array" },
+
+        { "eh_timeout", "20s", VERDICT_APPLIED, "device/eh_timeout", "10", "20", {}, SCSI },
+        { "max_retries", "unlimited", VERDICT_APPLIED, DISK "max_retries", "5", "-1", {}, SCSI },
+        { "max_retries", "0", VERDICT_APPLIED, DISK "max_retries", "-1", "0", {}, SCSI },
+        { "allow_restart", "on", VERDICT_APPLIED, DISK "allow_restart", "0", "1", {}, SCSI },
+        { "cdl_enable", "on", VERDICT_APPLIED, "device/cdl_enable", "0", "1", { "device/cdl_supported=1" }, SCSI },
+        { "cdl_enable", "on", VERDICT_APPLIED, "device/cdl_enable", "0", "1", { "device/cdl_supported=1" }, SATA, ROWS(awake) },
+        { "cdl_enable", "on", VERDICT_DEFERRED, "device/cdl_enable", "0", NULL, { "device/cdl_supported=1" }, SATA, .says = "wake",
+          ROWS(cache_asleep) },
+        { "cdl_enable", "on", VERDICT_DEFERRED, "device/cdl_enable", "0", NULL,
+          { "device/cdl_supported=1", "device/power/runtime_status=suspended" }, SATA, .says = "wake" },
+        { "cdl_enable", "on", VERDICT_UNSUPPORTED, "device/cdl_enable", "0", NULL, { "device/cdl_supported=0" }, SCSI },
+        { "ncq_prio_enable", "on", VERDICT_APPLIED, "device/ncq_prio_enable", "0", "1", { "device/ncq_prio_supported=1" }, SATA },
+        { "ncq_prio_enable", "on", VERDICT_APPLIED, "device/sas_ncq_prio_enable", "0", "1", { "device/sas_ncq_prio_supported=1" }, SCSI },
+        { "ncq_prio_enable", "on", VERDICT_UNSUPPORTED, "device/ncq_prio_enable", "0", NULL, { "device/ncq_prio_supported=0" }, SATA },
+
+        /* Both layouts. */
+        { "manage_start_stop", "on", VERDICT_APPLIED, DISK "manage_start_stop", "0", "1", {}, SCSI },
+        { "manage_start_stop", "on", VERDICT_UNSUPPORTED, DISK "manage_start_stop", "!0", NULL, {}, SCSI, .says = "manage_shutdown" },
+        { "manage_shutdown", "off", VERDICT_APPLIED, DISK "manage_shutdown", "1", "0", {}, SCSI },
+        { "manage_system_start_stop", "on", VERDICT_APPLIED, DISK "manage_system_start_stop", "0", "1", {}, SCSI },
+        { "manage_runtime_start_stop", "on", VERDICT_APPLIED, DISK "manage_runtime_start_stop", "0", "1", {}, SCSI },
+        { "manage_runtime_start_stop", "on", VERDICT_UNSUPPORTED, DISK "manage_runtime_start_stop", NULL, NULL,
+          { DISK "manage_start_stop=0" }, SCSI, .says = "manage_start_stop is" },
+
+        { "autosuspend_delay", "10min", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "-1", "600000", {}, SCSI },
+        { "autosuspend_delay", "never", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "600000", "-1", {}, SCSI },
+        { "autosuspend_delay", "never", VERDICT_DEFERRED, "device/power/autosuspend_delay_ms", "600000", NULL,
+          { "device/power/runtime_status=suspended" }, SCSI, .says = "wake" },
+        { "runtime_pm", "auto", VERDICT_APPLIED, "device/power/control", "on", "auto", { "device/power/runtime_status=active" }, SCSI },
+        { "runtime_pm", "on", VERDICT_APPLIED, "device/power/control", "auto", "on", { "device/power/runtime_status=active" }, SCSI },
+        { "runtime_pm", "on", VERDICT_DEFERRED, "device/power/control", "auto", NULL,
+          { "device/power/runtime_status=suspended" }, SCSI, .says = "wake" },
+
+        { "link_power_management", "med_power_with_dipm", VERDICT_APPLIED, POLICY, "max_performance", "med_power_with_dipm",
+          { HOST "ahci_port_cmd=6017" }, SATA },
+        { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
+          { HOST "ahci_port_cmd=46017" }, SATA, .says = "hot-plug" },
+        { "link_power_management", "min_power", VERDICT_APPLIED, POLICY, "max_performance", "min_power",
+          { HOST "ahci_port_cmd=46017" }, SATA, .allow_dangerous = true },
+        { "link_power_management", "max_performance", VERDICT_APPLIED, POLICY, "min_power", "max_performance",
+          { HOST "ahci_port_cmd=46017" }, SATA },
+        { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
+          { HOST "ahci_port_cmd=206017", HOST "ahci_host_caps=20" }, SATA, .says = "eSATA" },
+        { "link_power_management", "min_power", VERDICT_APPLIED, POLICY, "max_performance", "min_power", /* the bit means nothing */
+          { HOST "ahci_port_cmd=206017", HOST "ahci_host_caps=c734ff01" }, SATA },
+        { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
+          { "device/../../../../removable=removable" }, SATA, .says = "unplugged" },
+        { "link_power_management", "min_power", VERDICT_UNSUPPORTED, POLICY, "max_performance", NULL,
+          { HOST "link_power_management_supported=0" }, SATA },
+
+        /* What the kernel believes of the cache. */
+        { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, SATA, .says = "dangerous" },
+        { "queue_write_cache", "write through", VERDICT_APPLIED, "queue/write_cache", "write back", "write through", {}, SATA, true,
+          ROWS(cache_off_read_back) },
+        { "queue_write_cache", "write through", VERDICT_UNCHANGED, "queue/write_cache", "write through", NULL, {}, SATA, true,
+          ROWS(cache_is_off) },
+        { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, SATA, true,
+          "cache is on", ROWS(cache_is_live) },
+        /* It lost power and has its cache on again: the kernel must not go on as it was told. */
+        { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write through", "write back", {}, SATA, true,
+          "cache is on", ROWS(cache_live_twice) },
+        { "queue_write_cache", "write through", VERDICT_DEFERRED, "queue/write_cache", "write back", NULL, {}, SATA, true,
+          "sleeps", ROWS(cache_asleep) },
+        { "queue_write_cache", "write through", VERDICT_DEFERRED, "queue/write_cache", "write through", NULL, {}, SATA, true,
+          "sleeps", ROWS(cache_asleep) },
+        /* It cannot even be asked: that is not "unchanged". */
+        { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write through", "write back", {}, SATA, true,
+          "does not say", ROWS(cache_deaf) },
+        { "queue_write_cache", "write back", VERDICT_APPLIED, "queue/write_cache", "write through", "write back", {}, SATA, true,
+          NULL, ROWS(cache_is_live) },
+        { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, MD, true, "cannot be known" },
+        { "cache_type", "write through", VERDICT_FORBIDDEN, DISK "cache_type", "write back", NULL, {}, SATA, true,
+          "cache is on", ROWS(cache_is_live) },
+        /* The kernel reads it without that word. */
+        { "cache_type", "write through", VERDICT_ADJUSTED, DISK "cache_type", "write back", "temporary write through", {}, SATA, true,
+          NULL, ROWS(cache_is_off) },
+};
+/* clang-format on */
+
+START_TEST(test_row) {
+        const Case *c = cases + _i;
+        const Setting *s = setting_find(&all_settings, c->name);
+        char path[PATH_MAX], text[64] = "", shown[256];
+        Drive d = { .name = (char *) "sda",
+                    .node = (char *) "/dev/sda",
+                    .transport = c->transport,
+                    .rotational = true };
+        Script script = { .rows = c->rows, .n_rows = c->n_rows };
+        DeviceIO io = script_io(&script);
+        Wish wish = { .name = c->name, .file = "f", .line = 1, .allow_dangerous = c->allow_dangerous };
+        Wishes w = { &wish, 1 };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        FILE *f;
+        Plan p;
+
+        snprintf(shown, sizeof shown, "%s = %s, was %s, case %d", c->name, c->value, c->before ?: "missing", _i);
+        ck_assert_ptr_nonnull(s);
+        ck_assert_msg(value_parse(&s->range, c->value, &wish.value) == 0, "%s: no value", shown);
+
+        make_tree(&d);
+        d.ata = c->transport == TRANSPORT_SATA;
+        if (c->before)
+                put(c->file, c->before);
+        for (size_t i = 0; i < ELEMENTSOF(c->others) && c->others[i]; i++) {
+                char other[PATH_MAX];
+                char *sign;
+
+                snprintf(other, sizeof other, "%s", c->others[i]);
+                sign = strchr(other, '=');
+                *sign = '\0';
+                put(other, sign + 1);
+        }
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_msg(p.steps[0].verdict == c->verdict, "%s: expected %s, got %s (%s)", shown,
+                      verdict_to_string(c->verdict), verdict_to_string(p.steps[0].verdict), p.steps[0].reason);
+        ck_assert_msg(!c->says || strstr(p.steps[0].reason, c->says), "%s: says '%s'", shown, p.steps[0].reason);
+        script_done(&script);
+        plan_done(&p);
+
+        path_of(c->file, path);
+        f = fopen(path, "r");
+        ck_assert(!f == !c->before);
+        if (f) {
+                ck_assert_ptr_nonnull(fgets(text, sizeof text, f));
+                fclose(f);
+                text[strcspn(text, "\n")] = '\0';
+                ck_assert_msg(streq(text, c->after ?: c->before + (*c->before == '!')), "%s: the file has '%s'", shown,
+                              text);
+        }
+
+        drop_tree(&d);
+}
+END_TEST
+
+/* A commit of queue limits raises the read-ahead that was right before. Here both are one file. */
+START_TEST(test_reset_on_the_way) {
+        Drive d = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_VIRTIO };
+        Script script = {};
+        DeviceIO io = script_io(&script);
+        Wish wishes[] = { { .name = "read_ahead_kb", .value = { VALUE_SIZE, 64 * 1024, "" }, .file = "f" },
+                          { .name = "max_sectors_kb", .value = { VALUE_SIZE, 512 * 1024, "" }, .file = "f" } };
+        Wishes w = { wishes, ELEMENTSOF(wishes) };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        char path[PATH_MAX];
+        Plan p;
+
+        make_tree(&d);
+        put("queue/read_ahead_kb", "64");
+        path_of("queue/max_sectors_kb", path);
+        ck_assert_int_eq(symlink("read_ahead_kb", path), 0);
+
+        ck_assert_int_eq(visit_dry_run(&v, &p), 0);
+        ck_assert_str_eq(p.steps[1].wish->name, "read_ahead_kb");
+        ck_assert_int_eq(p.steps[1].verdict, VERDICT_UNCHANGED);
+        plan_done(&p);
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_int_eq(p.steps[1].verdict, VERDICT_APPLIED);
+        check_text("queue/read_ahead_kb", "64");
+        plan_done(&p);
+        drop_tree(&d);
+}
+END_TEST
+
+/* The drive's cache is turned off, and the kernel, which sees that, believes something else than the file wants. */
+static int sg_told(void *userdata, int fd, SgRequest *q) {
+        int r = script_sg(userdata, fd, q);
+
+        if (q->cdb[14] == 0xEF)
+                put("queue/write_cache", "write through");
+        return r;
+}
+
+START_TEST(test_belief_changed_on_the_way) {
+        Drive d = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_SATA, .ata = true };
+        const Row rows[] = { AWAKE,
+                             ID(cached),
+                             { .cdb = "85 06 20 00 82 00 00 00 00 00 00 00 00 40 ef 00" },
+                             { .cdb = "85 07 20 00 00 00 00 00 00 00 00 00 00 40 ea 00" },
+                             ID(uncached),
+                             ID(uncached) };
+        Script script = SCRIPT(rows);
+        DeviceIO io = script_io(&script);
+        Wish wishes[] = { { .name = "write_cache", .value = VALUE_BOOLEAN(false), .file = "f" },
+                          { .name = "queue_write_cache",
+                            .value = { VALUE_NAME, 0, "write back" },
+                            .file = "f",
+                            .allow_dangerous = true } };
+        Wishes w = { wishes, ELEMENTSOF(wishes) };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        Plan p;
+
+        make_tree(&d);
+        put("queue/write_cache", "write back");
+        io.sg = sg_told;
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_int_eq(p.steps[0].verdict, VERDICT_APPLIED);
+        ck_assert_int_eq(p.steps[1].verdict, VERDICT_APPLIED);
+        check_text("queue/write_cache", "write back");
+        script_done(&script);
+        plan_done(&p);
+        drop_tree(&d);
+}
+END_TEST
+
+static int flag_result;
+static int set_flag(void *userdata _unused_, const char *name, bool on) {
+        char path[64];
+
+        snprintf(path, sizeof path, streq(name, "sda") ? "ro" : "%s/ro", name);
+        if (flag_result == 0)
+                put(path, on ? "1" : "0");
+        return flag_result;
+}
+
+static const struct {
+        const char *mounts;
+        bool wanted, allow_dangerous;
+        const char *disk, *partition; /* the flags before … */
+        int result;
+        Verdict verdict;
+        const char *after, *says; /* … and afterwards, of both */
+        const char *array;        /* the state of the array that the partition is in; NULL: none */
+} flags[] = {
+        { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
+        { "", true, false, "1", "0", 0, VERDICT_APPLIED, "1", NULL },
+        { "", true, false, "1", "1", 0, VERDICT_UNCHANGED, "1", NULL },
+        { "", false, false, "1", "1", 0, VERDICT_APPLIED, "0", NULL },
+        { "", true, false, "0", "0", -EACCES, VERDICT_REFUSED, "0", "Permission denied" },
+        { "30 1 8:1 / /srv rw,noatime shared:1 - ext4 /dev/sda1 rw,errors=continue\n", true, false, "0", "0", 0,
+          VERDICT_FORBIDDEN, "0", "/srv" },
+        { "30 1 8:1 / /srv ro,noatime - ext4 /dev/sda1 rw\n", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0",
+          "/srv" },
+        { "30 1 8:1 / /srv ro,noatime shared:1 - ext4 /dev/sda1 ro,errors=continue\n", true, false, "0", "0", 0,
+          VERDICT_APPLIED, "1", NULL },
+        { "30 1 253:0 / /srv rw - xfs /dev/mapper/x rw,attr2\n", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0",
+          "/srv" },
+        { "30 1 8:16 / /srv rw - xfs /dev/sdb rw\n", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
+        { "30 1 8:1 / /srv rw - ext4 /dev/sda1 rw\n", true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
+        { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "the array md0",
+          "clean" }, /* nothing on it is mounted */
+        { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "read-auto" },
+        { "", true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "active" },
+        { "30 1 8:1 / /srv rw - ext4 /dev/sda1 rw\n", false, false, "1", "1", 0, VERDICT_APPLIED, "0", NULL },
+};
+
+START_TEST(test_read_only) {
+        Drive d = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_SCSI };
+        Script script = {};
+        DeviceIO io = script_io(&script);
+        Wish wish = { .name = "read_only",
+                      .value = VALUE_BOOLEAN(flags[_i].wanted),
+                      .file = "f",
+                      .line = 1,
+                      .allow_dangerous = flags[_i].allow_dangerous };
+        Wishes w = { &wish, 1 };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        char path[PATH_MAX];
+        Plan p;
+
+        make_tree(&d);
+        put("dev", "8:0");
+        put("ro", flags[_i].disk);
+        put("sda1/dev", "8:1");
+        put("sda1/partition", "1");
+        put("sda1/ro", flags[_i].partition);
+        put("sda1/holders/dm-0/dev", "253:0"); /* dm-crypt, say */
+        if (flags[_i].array) {
+                put("sda1/holders/md0/dev", "9:0");
+                put("sda1/holders/md0/md/array_state", flags[_i].array);
+        }
+        put("power/ro", "0"); /* no partition */
+        put("mountinfo", flags[_i].mounts);
+        path_of("mountinfo", path);
+        io.mountinfo = path;
+        io.set_read_only = set_flag;
+        flag_result = flags[_i].result;
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_msg(p.steps[0].verdict == flags[_i].verdict, "%d: got %s (%s)", _i,
+                      verdict_to_string(p.steps[0].verdict), p.steps[0].reason);
+        ck_assert(!flags[_i].says || strstr(p.steps[0].reason, flags[_i].says));
+        check_text("ro", flags[_i].after);
+        check_text("sda1/ro", flags[_i].after);
+        plan_done(&p);
+        drop_tree(&d);
+}
+END_TEST
+
+/* The service's sandbox keeps it from such nodes: that is said, by a dry run too, and not tried. */
+START_TEST(test_read_only_elsewhere) {
+        static const Transport transports[] = { TRANSPORT_VIRTIO, TRANSPORT_MMC, TRANSPORT_VIRTUAL };
+        Drive d = { .name = (char *) "vda", .node = (char *) "/dev/vda", .transport = transports[_i] };
+        Script script = {};
+        DeviceIO io = script_io(&script);
+        Wish wish = { .name = "read_only", .value = VALUE_BOOLEAN(true), .file = "f", .line = 1 };
+        Wishes w = { &wish, 1 };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        Plan p;
+
+        make_tree(&d);
+        put("ro", "0");
+        ck_assert_int_eq(visit_dry_run(&v, &p), 0);
+        ck_assert_int_eq(p.steps[0].verdict, VERDICT_UNSUPPORTED);
+        ck_assert_ptr_nonnull(strstr(p.steps[0].reason, "the service opens no virtio, MMC, md or dm device"));
+        plan_done(&p);
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_int_eq(p.steps[0].verdict, VERDICT_UNSUPPORTED);
+        ck_assert(!p.steps[0].written && !p.steps[0].failed);
+        plan_done(&p);
+
+        put("ro", "1");
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_int_eq(p.steps[0].verdict, VERDICT_UNCHANGED);
+        plan_done(&p);
+        drop_tree(&d);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("sysfs");
+        TCase *t = tcase_create("sysfs");
+
+        cached = image_make(true, true, -1, -1);
+        uncached = image_make(false, true, -1, -1);
+        tcase_set_timeout(t, 60);
+        tcase_add_loop_test(t, test_row, 0, ELEMENTSOF(cases));
+        tcase_add_test(t, test_reset_on_the_way);
+        tcase_add_test(t, test_belief_changed_on_the_way);
+        tcase_add_loop_test(t, test_read_only, 0, ELEMENTSOF(flags));
+        tcase_add_loop_test(t, test_read_only_elsewhere, 0, 3);
+        suite_add_tcase(suite, t);
+
+        return suite_run(suite);
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* USB bridges: which command they take, what of them is remembered, and which drive is behind. */
+
+#include <sys/stat.h>
+
+#include "ata-identify.h"
+#include "identify-image.h"
+#include "record.h"
+#include "script.h"
+#include "settings.h"
+#include "suite.h"
+#include "usb-bridge.h"
+#include "visit.h"
+
+#define E5 "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00"
+#define E5_12 "a1 06 20 00 00 00 00 00 40 e5 00 00"
+#define EC "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00"
+#define EC_12 "a1 08 0e 00 01 00 00 00 40 ec 00 00"
+#define APM127 "85 06 20 00 05 00 7f 00 00 00 00 00 00 40 ef 00"
+#define APM127_12 "a1 06 20 05 7f 00 00 00 40 ef 00 00"
+#define AWAKE "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50"
+#define ASLEEP "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50"
+#define GOOD "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50"
+#define BAD_OPCODE "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00"
+#define BAD_FIELD "70 00 05 00 00 00 00 0a 00 00 00 00 24 00 00 00 00 00"
+
+static Image apm128, apm127;
+static char dir[] = "/tmp/drivekeep-test-XXXXXX";
+
+static Drive *dock(void) {
+        Drive *d = calloc(1, sizeof *d);
+
+        ck_assert_ptr_nonnull(d);
+        d->name = strdup("sdb");
+        d->node = strdup("/dev/sdb");
+        d->syspath = strdup(dir);
+        d->model = strdup("SATA_Bridge");
+        d->serial = strdup("DOCK0001");
+        d->firmware = strdup("0100");
+        d->transport = TRANSPORT_USB;
+        ck_assert(drive_is_veiled(d));
+        return d;
+}
+
+static void image_text(Image *i, unsigned word, unsigned n, const char *text) {
+        for (unsigned k = 0; k < n; k++) {
+                char a = *text ? *text++ : ' ', b = *text ? *text++ : ' ';
+
+                i->words[word + k] = htole16((uint16_t) (a << 8 | b));
+        }
+}
+
+static void put_type(const char *type) {
+        char path[512];
+        FILE *f;
+
+        snprintf(path, sizeof path, "%s/device/type", dir);
+        f = fopen(path, "w");
+        ck_assert_ptr_nonnull(f);
+        fputs(type, f);
+        fclose(f);
+}
+
+static void setup(void) {
+        char path[512];
+
+        strcpy(strrchr(dir, '-'), "-XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        snprintf(path, sizeof path, "%s/device", dir);
+        ck_assert_int_eq(mkdir(path, 0755), 0);
+        put_type("0\n");
+
+        apm128 = image_make(true, false, 128, -1);
+        image_text(&apm128, 10, 10, "  SN-BEHIND");
+        image_text(&apm128, 23, 4, "FW01");
+        image_text(&apm128, 27, 20, "DRIVEKEEP TESTDISK");
+        apm128.words[84] = htole16(0x4100);
+        apm128.words[108] = htole16(0x5000);
+        apm128.words[109] = htole16(0xc500);
+        apm128.words[110] = htole16(0xa1b2);
+        apm128.words[111] = htole16(0xc3d4);
+        image_seal(&apm128);
+        apm127 = apm128;
+        apm127.words[91] = htole16(127);
+        image_seal(&apm127);
+}
+
+static void teardown(void) {
+        char command[512];
+
+        snprintf(command, sizeof command, "rm -r %s", dir);
+        ck_assert_int_eq(system(command), 0);
+}
+
+typedef struct Told {
+        unsigned n;
+        Bridge bridge;
+        DriveIdentity identity;
+        bool identified;
+} Told;
+
+static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
+        Told *told = userdata;
+
+        told->n++;
+        told->bridge = *bridge;
+        told->identified = identity;
+        if (identity)
+                told->identity = *identity;
+}
+
+/* One visit that wants apm = 127; *ret is its verdict, _VERDICT_INVALID when it had no steps. */
+static Told visit(const Drive *drive, const Row *rows, size_t n_rows, const Bridge *bridge, Verdict *ret,
+                  const char *reason) {
+        Script script = { .rows = rows, .n_rows = n_rows };
+        DeviceIO io = script_io(&script);
+        Wish wish = { .name = "apm", .value = { VALUE_INT, 127, "" }, .file = "f", .line = 1 };
+        Wishes w = { .items = &wish, .n_items = 1 };
+        Told told = {};
+        Visit v = { .drive = drive,
+                    .wishes = &w,
+                    .settings = &all_settings,
+                    .io = &io,
+                    .bridge = bridge,
+                    .bridged = on_bridged,
+                    .userdata = &told };
+        Plan p;
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        script_done(&script);
+        *ret = p.steps[0].verdict;
+        if (reason)
+                ck_assert_msg(!!strstr(p.steps[0].reason, reason), "says '%s'", p.steps[0].reason);
+        plan_done(&p);
+        return told;
+}
+
+/* clang-format off */
+#define VISIT(drive, bridge, verdict, reason, ...)                                                                             \
+        visit(drive, (const Row[]){ __VA_ARGS__ }, sizeof((const Row[]){ __VA_ARGS__ }) / sizeof(Row), bridge, verdict, reason)
+/* clang-format on */
+
+static const Bridge asked = { .asked = true };
+
+START_TEST(test_identify_comes_first) {
+        _cleanup_(drive_freep) Drive *d = dock();
+        const Bridge nothing = {};
+        Verdict v;
+        Told t;
+
+        /* Nothing is written before the rules have seen who it is. */
+        t = VISIT(d, &nothing, &v, NULL, { .cdb = E5, .sense = AWAKE },
+                  { .cdb = EC, .data = &apm128, .data_len = 512 });
+        ck_assert_int_eq(v, _VERDICT_INVALID);
+        ck_assert(t.n == 1 && t.identified && t.bridge.asked && t.bridge.identified && t.bridge.cdb == 16);
+        ck_assert_str_eq(t.identity.model, "DRIVEKEEP TESTDISK");
+        ck_assert_str_eq(t.identity.serial, "SN-BEHIND");
+        ck_assert_str_eq(t.identity.firmware, "FW01");
+        ck_assert_str_eq(t.identity.wwn, "0x5000c500a1b2c3d4");
+
+        ck_assert_int_eq(drive_reveal(d, &t.identity), 0);
+        ck_assert_str_eq(d->serial, "SN-BEHIND");
+        ck_assert_str_eq(d->dock_serial, "DOCK0001");
+        ck_assert_str_eq(d->dock_model, "SATA_Bridge");
+        ck_assert(!drive_is_veiled(d));
+
+        /* And then not again. */
+        t = VISIT(d, &t.bridge, &v, NULL, { .cdb = E5, .sense = AWAKE },
+                  { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
+                  { .cdb = EC, .data = &apm127, .data_len = 512 });
+        ck_assert_int_eq(v, VERDICT_APPLIED);
+        ck_assert_uint_eq(t.n, 0);
+}
+END_TEST
+
+START_TEST(test_asleep) {
+        _cleanup_(drive_freep) Drive *d = dock();
+        const Bridge nothing = {};
+        Verdict v;
+        Told t;
+
+        t = VISIT(d, &nothing, &v, "which one it is", { .cdb = E5, .sense = ASLEEP });
+        ck_assert_int_eq(v, VERDICT_DEFERRED);
+        ck_assert_uint_eq(t.n, 0);
+}
+END_TEST
+
+START_TEST(test_twelve) {
+        _cleanup_(drive_freep) Drive *d = dock();
+        const Bridge nothing = {};
+        Verdict v;
+        Told t;
+
+        t = VISIT(d, &nothing, &v, NULL, { .cdb = E5, .sense = BAD_OPCODE }, { .cdb = E5_12, .sense = AWAKE },
+                  { .cdb = EC_12, .data = &apm128, .data_len = 512 });
+        ck_assert(t.identified && t.bridge.cdb == 12);
+
+        /* 85h is not tried again in this attach. */
+        ck_assert_int_eq(drive_reveal(d, &t.identity), 0);
+        t = VISIT(d, &t.bridge, &v, NULL, { .cdb = E5_12, .sense = AWAKE },
+                  { .cdb = EC_12, .data = &apm128, .data_len = 512 }, { .cdb = APM127_12, .sense = GOOD },
+                  { .cdb = EC_12, .data = &apm127, .data_len = 512 });
+        ck_assert_int_eq(v, VERDICT_APPLIED);
+}
+END_TEST
+
+START_TEST(test_no_pass_through) {
+        static const char *const types[] = { "5\n", "0\n", "0\n" };
+        static const Row optical[] = { { .cdb = E5, .sense = BAD_OPCODE } },
+                         neither[] = { { .cdb = E5, .sense = BAD_OPCODE }, { .cdb = E5_12, .sense = BAD_OPCODE } },
+                         filtered[] = { { .cdb = E5, .sense = BAD_FIELD } };
+        static const struct {
+                const Row *rows;
+                size_t n;
+        } scripts[] = { { optical, 1 }, { neither, 2 }, { filtered, 1 } };
+        _cleanup_(drive_freep) Drive *d = dock();
+        const Bridge nothing = {};
+        Verdict v;
+        Told t;
+
+        /* A1h is BLANK to a burner; and to what the kernel filters, (12) is filtered too. */
+        put_type(types[_i]);
+        t = visit(d, scripts[_i].rows, scripts[_i].n, &nothing, &v, "ATA commands");
+        ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
+        ck_assert(t.n == 1 && !t.identified && t.bridge.asked && t.bridge.without_sat);
+
+        t = visit(d, NULL, 0, &t.bridge, &v, "passes no ATA commands");
+        ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
+        ck_assert_uint_eq(t.n, 0);
+}
+END_TEST
+
+START_TEST(test_fragile) {
+        const Bridge fragile = { .asked = true, .fragile = true };
+        _cleanup_(drive_freep) Drive *d = dock();
+        Verdict v;
+
+        (void) visit(d, NULL, 0, &fragile, &v, "did not survive");
+        ck_assert_int_eq(v, VERDICT_FORBIDDEN);
+}
+END_TEST
+
+START_TEST(test_no_registers) {
+        _cleanup_(drive_freep) Drive *d = dock();
+        Verdict v;
+        Told t;
+
+        /* What SET FEATURES did shows in IDENTIFY all the same; CHECK POWER MODE is not sent for nothing again. */
+        t = VISIT(d, &asked, &v, NULL, { .cdb = E5 }, { .cdb = EC, .data = &apm128, .data_len = 512 },
+                  { .cdb = APM127 }, { .cdb = EC, .data = &apm127, .data_len = 512 });
+        ck_assert_int_eq(v, VERDICT_APPLIED);
+        ck_assert(t.n == 1 && t.bridge.without_registers);
+
+        t = VISIT(d, &t.bridge, &v, NULL, { .cdb = EC, .data = &apm127, .data_len = 512 });
+        ck_assert_int_eq(v, VERDICT_UNCHANGED);
+        ck_assert_uint_eq(t.n, 0);
+}
+END_TEST
+
+START_TEST(test_repeated_identify) {
+        _cleanup_(drive_freep) Drive *d = dock();
+        Image other = apm128;
+        Verdict v;
+        Told t;
+
+        t = VISIT(d, &asked, &v, "from its memory, or the drive ignored", { .cdb = E5, .sense = AWAKE },
+                  { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
+                  { .cdb = EC, .data = &apm128, .data_len = 512 });
+        ck_assert_int_eq(v, VERDICT_UNVERIFIABLE);
+        ck_assert(t.n == 1 && t.bridge.repeats_identify);
+
+        /* Known from then on. */
+        t = VISIT(d, &t.bridge, &v, "from its memory", { .cdb = E5, .sense = AWAKE },
+                  { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
+                  { .cdb = EC, .data = &apm128, .data_len = 512 });
+        ck_assert_int_eq(v, VERDICT_UNVERIFIABLE);
+
+        /* Something else in it changed: it is not from a memory, and the drive did not obey. */
+        other.words[200] = htole16(1);
+        image_seal(&other);
+        t = VISIT(d, &asked, &v, "still reads 128", { .cdb = E5, .sense = AWAKE },
+                  { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
+                  { .cdb = EC, .data = &other, .data_len = 512 });
+        ck_assert_int_eq(v, VERDICT_IGNORED);
+}
+END_TEST
+
+START_TEST(test_another_drive) {
+        _cleanup_(drive_freep) Drive *d = dock();
+        DriveIdentity other = { .model = "DRIVEKEEP TESTDISK", .serial = "SN-OTHER-BAY" };
+        const Bridge known = { .asked = true, .identified = true, .cdb = 16 };
+        Verdict v;
+
+        ck_assert_int_eq(drive_reveal(d, &other), 0);
+        (void) VISIT(d, &known, &v, "another drive answers", { .cdb = E5, .sense = AWAKE },
+                     { .cdb = EC, .data = &apm128, .data_len = 512 });
+        ck_assert_int_eq(v, VERDICT_VANISHED);
+}
+END_TEST
+
+START_TEST(test_record) {
+        _cleanup_(drive_freep) Drive *d = dock(), *again = dock(), *other = dock();
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+        DriveIdentity identity = { .model = "M", .serial = "S", .firmware = "F" };
+
+        ck_assert_ptr_nonnull(r);
+        r->bridge = (Bridge){ .asked = true, .identified = true };
+        ck_assert_int_eq(drive_reveal(d, &identity), 0);
+        ck_assert_int_eq(drive_record_set_identity(r, d, "boot"), 0);
+
+        /* udev goes on telling of the bridge. */
+        ck_assert(drive_record_continues(r, again, "boot"));
+        ck_assert_int_eq(drive_record_reveal(r, again), 0);
+        ck_assert_str_eq(again->serial, "S");
+        ck_assert_str_eq(again->dock_serial, "DOCK0001");
+        ck_assert(drive_record_continues(r, again, "boot"));
+
+        free(other->serial);
+        other->serial = strdup("DOCK0002");
+        ck_assert(!drive_record_continues(r, other, "boot"));
+}
+END_TEST
+
+START_TEST(test_ata_information) {
+        DriveIdentity identity;
+        uint8_t page[572] = { 0, 0x89, 0x02, 0x38 };
+
+        page[56] = 0xEC;
+        memcpy(page + 60, apm128.words, 512);
+        ck_assert(ata_information_parse(page, sizeof page, &identity));
+        ck_assert_str_eq(identity.serial, "SN-BEHIND");
+        ck_assert(!ata_information_parse(page, sizeof page - 1, &identity));
+        page[70]++;
+        ck_assert(!ata_information_parse(page, sizeof page, &identity));
+        page[70]--;
+        page[56] = 0xA1; /* IDENTIFY PACKET DEVICE */
+        ck_assert(!ata_information_parse(page, sizeof page, &identity));
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("usb-bridge");
+        TCase *t = tcase_create("usb-bridge");
+
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_test(t, test_identify_comes_first);
+        tcase_add_test(t, test_asleep);
+        tcase_add_test(t, test_twelve);
+        tcase_add_loop_test(t, test_no_pass_through, 0, 3);
+        tcase_add_test(t, test_fragile);
+        tcase_add_test(t, test_no_registers);
+        tcase_add_test(t, test_repeated_identify);
+        tcase_add_test(t, test_another_drive);
+        tcase_add_test(t, test_record);
+        tcase_add_test(t, test_ata_information);
+        suite_add_tcase(suite, t);
+
+        return suite_run(suite);
+}

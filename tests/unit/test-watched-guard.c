@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the crash guard makes of a drive that comes and goes, with its files; the visits are ours. */
+
+#include <sys/wait.h>
+
+#include "health.h"
+#include "state.h"
+#include "test-cli.h"
+#include "watched-guard.h"
+
+/* ---- stand-ins ---- */
+
+static unsigned n_quarantined, n_visits;
+
+void journal_quarantined(_unused_ const GuardRecord *d, _unused_ const GuardEntry *e) {
+        n_quarantined++;
+}
+void journal_log(_unused_ int priority, _unused_ const char *format, ...) {
+}
+void journal_worker(_unused_ const Drive *d, _unused_ const char *format, ...) {
+}
+void watched_save(_unused_ Watched *w) {
+}
+int watched_visit(_unused_ Watched *w, _unused_ VisitReason reason) {
+        n_visits++;
+        return 0;
+}
+static int intended;
+void visitor_intended(_unused_ Visitor *v, int error) {
+        intended = error;
+}
+int health_read(_unused_ const char *syspath) {
+        return 1;
+}
+
+/* ---- a drive ---- */
+
+static Drive disk = { .name = (char *) "sda", .model = (char *) "M", .serial = (char *) "S", .diskseq = 3 };
+static DriveRecord record;
+static WatchedEnv env;
+
+static void env_make(void) {
+        sigset_t mask;
+
+        scratch_make();
+        (void) sigemptyset(&mask);
+        (void) sigaddset(&mask, SIGCHLD);
+        ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
+        ck_assert_int_eq(sd_event_new(&env.event), 0);
+        ck_assert_int_eq(guard_new(env.event, ".", "boot", &env.guard), 0);
+}
+
+static void env_free(void) {
+        env.guard = guard_free(env.guard);
+        env.event = sd_event_unref(env.event);
+        while (waitpid(-1, NULL, 0) > 0)
+                ;
+        string_replace(&record.waiting_for, NULL);
+        scratch_remove();
+}
+
+static Watched plug(void) {
+        Watched w = { .env = &env, .drive = &disk, .record = &record };
+
+        ck_assert_int_eq(watched_guard_attach(&w), 0);
+        return w;
+}
+
+static void on_guarded(void *userdata, _unused_ int error) {
+        *(bool *) userdata = true;
+}
+
+/* A visit that writes apm, and is over. */
+static void visit_writes(Watched *w) {
+        const Intent i = { "apm", "127" };
+        bool done = false;
+
+        watched_guard_begins(w);
+        ck_assert_int_eq(guarded_intend(w->guarded, disk.diskseq, &i, 1, on_guarded, &done), 0);
+        while (!done)
+                ck_assert_int_ge(sd_event_run(env.event, UINT64_MAX), 0);
+        guarded_underway(w->guarded, "apm", "127");
+        watched_guard_ended(w);
+        ck_assert_ptr_nonnull(w->healthy);
+}
+
+static void pull(Watched *w) {
+        watched_guard_lost(w);
+        watched_guard_done(w);
+}
+
+/* Lost soon after it was written to, back, and lost again: its being there until it is visited clears it of nothing. */
+START_TEST(test_lost_twice) {
+        Watched w = plug();
+
+        ck_assert(!watched_guard_holds(&w, VISIT_ATTACH));
+        visit_writes(&w);
+        pull(&w);
+        ck_assert_uint_eq(n_quarantined, 0);
+
+        w = plug();
+        ck_assert_ptr_null(w.healthy);
+        ck_assert(watched_guard_holds(&w, VISIT_ATTACH));
+        ck_assert_str_eq(record.waiting_for, "a steady connection");
+        /* Whoever asks for it wants it now; whatever else comes up until then, is done then. */
+        ck_assert(!watched_guard_holds(&w, VISIT_REQUEST));
+        ck_assert(!watched_guard_holds(&w, VISIT_PERMANENT));
+        ck_assert(watched_guard_holds(&w, VISIT_REVALIDATION));
+        ck_assert(watched_guard_holds(&w, VISIT_CHANGE));
+        ck_assert_int_eq(w.steady_reason, VISIT_ATTACH);
+        ck_assert(watched_guard_holds(&w, VISIT_RESET));
+        ck_assert_int_eq(w.steady_reason, VISIT_RESET);
+        visit_writes(&w);
+        pull(&w);
+        ck_assert_uint_eq(n_quarantined, 1);
+
+        w = plug();
+        ck_assert_ptr_nonnull(guarded_quarantined(w.guarded, "apm", "127"));
+        ck_assert(!watched_guard_holds(&w, VISIT_ATTACH));
+        pull(&w);
+}
+END_TEST
+
+/* What an earlier run of the daemon left goes when the drive stays. */
+START_TEST(test_left_behind) {
+        Watched w = plug();
+
+        visit_writes(&w);
+        watched_guard_done(&w);
+        w = plug();
+        ck_assert_ptr_nonnull(w.healthy);
+        watched_guard_done(&w);
+}
+END_TEST
+
+/* A USB drive is asked who it is, and from then on is known by that: what was noted of it before is not held against it. */
+START_TEST(test_known_by_another_name) {
+        Watched w = plug();
+        GuardedDrive *before = w.guarded;
+
+        visit_writes(&w);
+        ck_assert(guard_record_intends(guarded_record(before)));
+        disk.serial = (char *) "S2";
+        ck_assert_int_eq(watched_guard_attach(&w), 0);
+        disk.serial = (char *) "S";
+        ck_assert_ptr_ne(w.guarded, before);
+        ck_assert(!guard_record_intends(guarded_record(before)));
+        watched_guard_done(&w);
+}
+END_TEST
+
+static void run_a_while(void) {
+        for (unsigned i = 0; i < 20; i++)
+                ck_assert_int_ge(sd_event_run(env.event, 10000), 0);
+}
+
+static void hurry(sd_event_source *timer) {
+        ck_assert_int_eq(sd_event_source_set_time_accuracy(timer, 1000), 0);
+        ck_assert_int_eq(sd_event_source_set_time_relative(timer, 1000), 0);
+}
+
+/* What its worker said before it heard that the drive was pulled is noted nowhere, and touches no note of the next visit's. */
+START_TEST(test_worker_of_one_gone) {
+        static const Setting rows[] = {
+                { .name = "apm", .backend = BACKEND_ATA, .range = { .type = VALUE_INT, .min = 1, .max = 255 } },
+                {},
+        };
+        static const SettingTable table = { .tables = { rows } };
+        Wish wish = { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f" };
+        const WorkerMessage m = { .type = WORKER_INTENDS, .wishes = { 1 } };
+        const GuardEntry *e;
+        Watched w, back;
+
+        disk.transport = TRANSPORT_SATA;
+        disk.ata = true;
+        env.settings = &table;
+        w = plug();
+        w.selected = (Wishes){ &wish, 1 };
+        watched_guard_begins(&w);
+        watched_guard_leaves(&w);
+        w.gone = true;
+        watched_guard_intends(&w, &m);
+        ck_assert_int_eq(intended, -ENODEV);
+        ck_assert(!guard_record_intends(guarded_record(w.guarded)));
+
+        back = plug();
+        back.selected = w.selected;
+        watched_guard_begins(&back);
+        watched_guard_intends(&back, &m);
+        watched_guard_writing(&back, 0);
+        watched_guard_writing(&w, WORKER_READS);
+        watched_guard_lost(&w);
+        watched_guard_ended(&w);
+        e = guard_record_find(guarded_record(back.guarded), "apm", "127");
+        ck_assert(e && e->intended && e->underway);
+        watched_guard_done(&w);
+        watched_guard_done(&back);
+}
+END_TEST
+
+/* Pulled with its worker stuck, plugged in again, written to, and well. */
+START_TEST(test_stuck_and_back) {
+        Watched old = plug(), new;
+
+        watched_guard_begins(&old);
+        watched_guard_leaves(&old);
+        old.gone = true;
+        new = plug();
+        visit_writes(&new);
+        hurry(new.healthy);
+        run_a_while();
+        ck_assert(!guard_record_intends(guarded_record(new.guarded)));
+        ck_assert_ptr_null(new.healthy);
+        watched_guard_done(&old);
+        watched_guard_done(&new);
+}
+END_TEST
+
+/* By another path to the same drive a visit is still under way. */
+START_TEST(test_two_paths) {
+        Watched busy = plug(), w = plug();
+
+        watched_guard_begins(&busy);
+        visit_writes(&w);
+        hurry(w.healthy);
+        run_a_while();
+        ck_assert(guard_record_intends(guarded_record(w.guarded)));
+        ck_assert_int_gt(sd_event_source_get_enabled(w.healthy, NULL), 0);
+
+        watched_guard_ended(&busy);
+        hurry(w.healthy);
+        run_a_while();
+        ck_assert(!guard_record_intends(guarded_record(w.guarded)));
+        watched_guard_done(&busy);
+        watched_guard_done(&w);
+}
+END_TEST
+
+/* Another disc in an optical drive is an attach of its own, and no loss, however often, and also when it comes while something is
+ * sent. */
+START_TEST(test_another_medium) {
+        const GuardEntry *e;
+        Watched w;
+
+        disk.syspath = (char *) ".";
+        disk.removable = _i < 2;
+        for (disk.diskseq = 3; disk.diskseq < 6; disk.diskseq++) {
+                file_write("diskseq", disk.diskseq == 3 ? "3\n" : disk.diskseq == 4 ? "4\n" : "5\n");
+                w = plug();
+                ck_assert(!watched_guard_holds(&w, VISIT_ATTACH));
+                visit_writes(&w);
+                file_write("diskseq", "6\n");
+                if (_i == 1) {
+                        watched_guard_begins(&w);
+                        guarded_underway(w.guarded, "apm", "127");
+                        watched_guard_lost(&w);
+                }
+                watched_guard_leaves(&w);
+                e = guard_record_find(guarded_record(w.guarded), "apm", "127");
+                ck_assert_ptr_nonnull(e);
+                if (!disk.removable)
+                        break;
+                ck_assert(e->intended && !e->underway && e->losses == 0);
+        }
+        ck_assert_uint_eq(n_quarantined, 0);
+        ck_assert_uint_eq(e->losses, disk.removable ? 0 : 1);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("watched-guard");
+        TCase *t = tcase_create("watched-guard");
+
+        tcase_add_checked_fixture(t, env_make, env_free);
+        tcase_add_test(t, test_lost_twice);
+        tcase_add_test(t, test_left_behind);
+        tcase_add_test(t, test_known_by_another_name);
+        tcase_add_loop_test(t, test_another_medium, 0, 3);
+        tcase_add_test(t, test_worker_of_one_gone);
+        tcase_add_test(t, test_stuck_and_back);
+        tcase_add_test(t, test_two_paths);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}

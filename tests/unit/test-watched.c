@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What leads to a visit, and what becomes of that while another is under way: no reason takes the place of one that is about
+ * more. The visitor, the guard, the counters and the state file are ours. */
+
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "activity.h"
+#include "clock.h"
+#include "settings.h"
+#include "state.h"
+#include "suite.h"
+#include "watched-guard.h"
+
+#define SERIAL "{ match = { serial = \"S1\"; }; write_cache = true; }"
+
+/* ---- stand-ins ---- */
+
+static struct Visitor {
+        const VisitorEvents *events;
+        void *userdata;
+        bool working, active, permanent;
+} visitor;
+static size_t n_wishes; /* of the last visit */
+static unsigned n_rested;
+
+int visitor_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ Gate *gate, const Visit *visit,
+                _unused_ uint64_t patience, const VisitorEvents *events, void *userdata, Visitor **ret) {
+        visitor = (struct Visitor){ .events = events, .userdata = userdata, .permanent = visit->permanent };
+        n_wishes = visit->wishes->n_items;
+        *ret = &visitor;
+        return 0;
+}
+
+Visitor *visitor_free(_unused_ Visitor *v) {
+        return NULL;
+}
+
+bool visitor_has_worker(const Visitor *v) {
+        return v->working;
+}
+
+int visitor_work(Visitor *v, bool active) {
+        v->working = true;
+        v->active = active;
+        return 0;
+}
+
+void visitor_vanish(_unused_ Visitor *v) {
+}
+
+int watched_guard_attach(_unused_ Watched *w) {
+        return 0;
+}
+void watched_guard_done(_unused_ Watched *w) {
+}
+void watched_guard_remember(_unused_ Watched *w) {
+}
+bool watched_guard_holds(_unused_ Watched *w, _unused_ VisitReason reason) {
+        return false;
+}
+void watched_guard_begins(_unused_ Watched *w) {
+}
+void watched_guard_ended(_unused_ Watched *w) {
+}
+void watched_guard_intends(_unused_ void *userdata, _unused_ const WorkerMessage *m) {
+}
+void watched_guard_writing(_unused_ void *userdata, _unused_ size_t wish) {
+}
+void watched_guard_lost(_unused_ Watched *w) {
+}
+void watched_guard_leaves(_unused_ Watched *w) {
+}
+
+/* The one timer that these tests set. */
+static struct {
+        sd_event_time_handler_t handler;
+        void *userdata;
+        uint64_t usec;
+} timer;
+
+int sd_event_add_time_relative(_unused_ sd_event *e, sd_event_source **ret, _unused_ clockid_t clock, uint64_t usec,
+                               _unused_ uint64_t accuracy, sd_event_time_handler_t handler, void *userdata) {
+        timer.handler = handler;
+        timer.userdata = userdata;
+        timer.usec = usec;
+        *ret = (sd_event_source *) &timer;
+        return 0;
+}
+
+sd_event_source *sd_event_source_disable_unref(sd_event_source *s) {
+        if (s)
+                timer.handler = NULL;
+        return NULL;
+}
+
+int activity_read(_unused_ const char *syspath, uint64_t *ret) {
+        *ret = 1;
+        return 0;
+}
+
+bool activity_is_suspended(_unused_ const char *syspath) {
+        return false;
+}
+
+static time_t slept; /* s, more than this machine */
+
+int clock_gettime(clockid_t clock, struct timespec *ts) {
+        int r = (int) syscall(SYS_clock_gettime, clock, ts);
+
+        ts->tv_sec += clock == CLOCK_BOOTTIME ? slept : 0;
+        return r;
+}
+
+static const char *state_file; /* NULL: there is none */
+
+int state_read(_unused_ const char *dir, _unused_ const char *name, DriveRecord **ret) {
+        return state_file ? drive_record_parse(state_file, strlen(state_file), ret) : -ENOENT;
+}
+
+static int state_error;
+static bool written_sent; /* the last one says that something was sent */
+static DriveState written_state;
+static unsigned n_written;
+
+int state_write(_unused_ const char *dir, const DriveRecord *record) {
+        n_written++;
+        if (state_error < 0)
+                return state_error;
+        written_sent = false;
+        written_state = record->state;
+        for (size_t i = 0; i < record->n_settings; i++)
+                written_sent = written_sent || record->settings[i].sent;
+        return 0;
+}
+
+static unsigned n_logged;
+
+void journal_log(_unused_ int priority, _unused_ const char *format, ...) {
+        n_logged++;
+}
+void journal_step(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s) {
+}
+void journal_drift(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s,
+                   _unused_ const char *from, _unused_ const char *to) {
+}
+void journal_storm(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ unsigned minutes) {
+}
+void journal_visit(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const VisitSummary *summary) {
+}
+void journal_waiting(_unused_ const Drive *d, _unused_ const char *unit, _unused_ bool deferred) {
+}
+void journal_worker(_unused_ const Drive *d, _unused_ const char *format, ...) {
+}
+void journal_complaint(_unused_ const Complaint *c) {
+}
+
+/* ---- a drive and its files ---- */
+
+static unsigned n_places; /* that were asked for, or given up */
+
+static void on_wants_worker(_unused_ void *userdata, Watched *w) {
+        n_places++;
+        if (w->ready)
+                ck_assert_int_eq(watched_work(w), 0);
+}
+
+static void on_rested(_unused_ void *userdata, _unused_ Watched *w) {
+        n_rested++;
+}
+
+static Watched *on_next(_unused_ void *userdata, _unused_ const Watched *w) {
+        return NULL;
+}
+
+static WatchedEnv env = {
+        .settings = &all_settings,
+        .wants_worker = on_wants_worker,
+        .rested = on_rested,
+        .next = on_next,
+};
+
+static Files *files_of(const char *drives) {
+        Files *f = calloc(1, sizeof *f);
+        _cleanup_free_ char *text = NULL;
+
+        ck_assert(f && asprintf(&text, "drives = ( %s );", drives) >= 0);
+        *f = (Files){ .n_ref = 1 };
+        ck_assert_int_eq(config_new(&f->config), 0);
+        ck_assert_int_eq(config_parse(f->config, &all_settings, "f", text, strlen(text)), 0);
+        ck_assert_uint_eq(f->config->complaints.n_errors, 0);
+        return f;
+}
+
+static void files_become(const char *drives) {
+        (void) files_unref(env.files);
+        env.files = files_of(drives);
+}
+
+static Drive *disk(Transport transport, const char *link) {
+        Drive *d = calloc(1, sizeof *d);
+
+        ck_assert_ptr_nonnull(d);
+        *d = (Drive){ .name = strdup("sda"),
+                      .node = strdup("/dev/sda"),
+                      .syspath = strdup("/sys/x/host0/block/sda"),
+                      .transport = transport,
+                      .ata = transport == TRANSPORT_SATA };
+        if (link)
+                ck_assert_int_eq(drive_add_link(d, link, LINK_OWN), 0);
+        return d;
+}
+
+static Watched *watch(const char *drives, Transport transport) {
+        Watched *w;
+
+        files_become(drives);
+        n_rested = 0;
+        ck_assert_int_eq(watched_new(&env, disk(transport, NULL), &w), 0);
+        return w;
+}
+
+static void end(Watched *w) {
+        (void) watched_free(w);
+        env.files = files_unref(env.files);
+}
+
+/* All that the visit is about has this verdict. */
+static void tell(Watched *w, Verdict v) {
+        for (size_t i = 0; i < w->selected.n_items; i++) {
+                const Wish *wish = w->selected.items + i;
+                Step s = { .wish = wish,
+                           .setting = setting_for_backends(&all_settings, wish->name, drive_backends(w->drive)),
+                           .before = { .known = true, .value = wish->value },
+                           .verdict = v };
+
+                visitor.events->step(w, &s);
+        }
+}
+
+static void visit_whole(Watched *w, VisitReason reason) {
+        ck_assert_int_eq(watched_visit(w, reason), 0);
+        visitor.events->ready(w);
+        tell(w, VERDICT_UNCHANGED);
+        visitor.events->ended(w, false, NULL);
+        ck_assert_ptr_null(w->visitor);
+}
+
+#define TWO "{ match = \"/dev/sda\"; apm = 128; read_ahead_kb = 512; }"
+
+/* ---- the tests ---- */
+
+static const struct {
+        bool successor, stale, deferred;
+        int again; /* -1: nothing */
+        VisitReason next;
+} endings[] = {
+        { .again = VISIT_RESET, .next = VISIT_RESET },
+        { .successor = true, .again = VISIT_RESET, .next = VISIT_RESET },
+        { .stale = true, .again = VISIT_RESET, .next = VISIT_RESET },
+        { .stale = true, .successor = true, .again = VISIT_PERMANENT, .next = VISIT_PERMANENT },
+        { .successor = true, .deferred = true, .again = -1, .next = VISIT_RETRY },
+        { .deferred = true, .again = VISIT_REVALIDATION, .next = VISIT_RETRY },
+        { .deferred = true, .again = VISIT_RESUME, .next = VISIT_RESUME },
+        { .successor = true, .again = -1, .next = VISIT_REVALIDATION },
+};
+
+START_TEST(test_endings) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        visit_whole(w, VISIT_ATTACH);
+        ck_assert_int_eq(watched_visit(w, VISIT_CHANGE), 0);
+        visitor.events->ready(w);
+        ck_assert(visitor.working);
+
+        if (endings[_i].successor)
+                ck_assert_int_eq(watched_update(w, disk(TRANSPORT_SATA, NULL)), 0);
+        if (endings[_i].stale)
+                ck_assert_int_eq(watched_reconfigure(w, VISIT_RELOAD), 0);
+        if (endings[_i].again >= 0)
+                ck_assert_int_eq(watched_visit(w, (VisitReason) endings[_i].again), 0);
+        tell(w, VERDICT_UNCHANGED);
+        visitor.events->ended(w, endings[_i].deferred, NULL);
+
+        ck_assert_ptr_nonnull(w->visitor);
+        ck_assert_str_eq(visit_reason_to_string(w->reason), visit_reason_to_string(endings[_i].next));
+        ck_assert_uint_eq(n_wishes, endings[_i].next == VISIT_REVALIDATION ? 1 : 2);
+        ck_assert(!w->again && !w->stale && !w->successor);
+        end(w);
+}
+END_TEST
+
+/* The link of a rule comes while a visit waits that is only about what the kernel holds. */
+START_TEST(test_new_wish_in_narrow_visit) {
+        Watched *w = watch("{ match = \"/dev/sda\"; read_ahead_kb = 512; }, { match = \"/dev/a\"; apm = 128; }",
+                           TRANSPORT_SATA);
+
+        visit_whole(w, VISIT_ATTACH);
+        ck_assert_int_eq(watched_visit(w, VISIT_REVALIDATION), 0);
+        ck_assert_int_eq(watched_update(w, disk(TRANSPORT_SATA, "/dev/a")), 0);
+        ck_assert_uint_eq(n_wishes, 2);
+        end(w);
+}
+END_TEST
+
+/* … and somebody asks for all while one waits for its check. */
+START_TEST(test_request_in_narrow_visit) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        visit_whole(w, VISIT_ATTACH);
+        ck_assert_int_eq(watched_visit(w, VISIT_REVALIDATION), 0);
+        ck_assert_uint_eq(n_wishes, 1);
+        visitor.events->waiting(w, "systemd-fsck@x.service", true);
+        ck_assert_int_eq(w->reason, VISIT_RETRY);
+
+        ck_assert_int_eq(watched_visit(w, VISIT_REVALIDATION), 0);
+        ck_assert_uint_eq(n_wishes, 1);
+        ck_assert_int_eq(watched_visit(w, VISIT_REQUEST), 0);
+        ck_assert_uint_eq(n_wishes, 2);
+        end(w);
+}
+END_TEST
+
+/* … and whoever asks for all does not wait as long as a check takes with what it made the visit leave undone. */
+START_TEST(test_request_and_check_in_mid_visit) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+        unsigned before;
+
+        ck_assert_int_eq(watched_visit(w, VISIT_REQUEST), 0);
+        visitor.events->ready(w);
+        visitor.events->waiting(w, "systemd-fsck@x.service", false);
+        visitor.events->waiting(w, "systemd-fsck@x.service", true);
+        tell(w, VERDICT_DEFERRED);
+        visitor.events->ended(w, true, NULL);
+        ck_assert_int_eq(w->reason, VISIT_RETRY);
+
+        before = n_rested;
+        visitor.events->waiting(w, "systemd-udevd.service", false);
+        ck_assert_uint_eq(n_rested, before);
+        visitor.events->waiting(w, "systemd-fsck@x.service", false);
+        ck_assert_uint_eq(n_rested, before + 1);
+        end(w);
+}
+END_TEST
+
+/* What drives keep themselves is saved when somebody has asked for that, whatever comes between. */
+static const struct {
+        int before, then; /* -1: nothing */
+        bool reload, working;
+} permanents[] = {
+        { -1, -1 },
+        { VISIT_RESUME, -1 },
+        { VISIT_CONTROLLER, -1 },
+        { -1, VISIT_RESET },
+        { -1, VISIT_REQUEST },
+        { -1, -1, .reload = true },
+        { VISIT_RESUME, VISIT_REQUEST, .reload = true },
+        { VISIT_RESUME, -1, .working = true },
+        { VISIT_REQUEST, VISIT_RESUME, .working = true },
+        { VISIT_REQUEST, -1, .reload = true, .working = true },
+};
+
+START_TEST(test_permanent) {
+        int before = permanents[_i].before, then = permanents[_i].then;
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        visit_whole(w, VISIT_ATTACH);
+        ck_assert(before < 0 || watched_visit(w, (VisitReason) before) == 0);
+        if (permanents[_i].working)
+                visitor.events->ready(w);
+        ck_assert_int_eq(watched_visit(w, VISIT_PERMANENT), 0);
+        ck_assert(then < 0 || watched_visit(w, (VisitReason) then) == 0);
+        ck_assert(!permanents[_i].reload || watched_reconfigure(w, VISIT_RELOAD) == 0);
+        if (permanents[_i].working)
+                visitor.events->ended(w, false, NULL);
+
+        ck_assert_ptr_nonnull(w->visitor);
+        ck_assert(visitor.permanent);
+        visitor.events->ready(w);
+        tell(w, VERDICT_UNCHANGED);
+        visitor.events->ended(w, false, NULL);
+
+        /* Once. */
+        ck_assert(!w->visitor || !visitor.permanent);
+        if (!w->visitor)
+                ck_assert_int_eq(watched_visit(w, VISIT_REQUEST), 0);
+        ck_assert(!visitor.permanent);
+        end(w);
+}
+END_TEST
+
+/* Of a drive that nothing is wanted of there is nothing to save, later either. */
+START_TEST(test_permanent_nothing) {
+        Watched *w = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_SATA);
+
+        ck_assert_int_eq(watched_visit(w, VISIT_PERMANENT), 0);
+        ck_assert_ptr_null(w->visitor);
+        files_become(TWO);
+        ck_assert_int_eq(watched_reconfigure(w, VISIT_RELOAD), 0);
+        ck_assert_ptr_nonnull(w->visitor);
+        ck_assert(!visitor.permanent);
+        end(w);
+}
+END_TEST
+
+/* While a check is waited for in mid-visit, another drive's worker may begin. */
+START_TEST(test_waiting_gives_its_place) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
+        visitor.events->ready(w);
+        ck_assert(visitor.working);
+        n_places = 0;
+        visitor.events->waiting(w, "systemd-fsck@x.service", false);
+        ck_assert_uint_eq(n_places, 1);
+        end(w);
+}
+END_TEST
+
+/* A rule for a serial number, for a drive that has not yet been asked for its own. */
+START_TEST(test_rule_for_unknown_drive) {
+        Watched *w = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_USB);
+
+        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
+        ck_assert_ptr_null(w->visitor);
+        ck_assert(!watched_dozes(w));
+
+        files_become(SERIAL);
+        ck_assert_int_eq(watched_reconfigure(w, VISIT_RELOAD), 0);
+        ck_assert_ptr_nonnull(w->visitor);
+
+        /* Who waits for it is told that it is deferred, although there is no setting to say it of. */
+        visitor.events->waiting(w, "systemd-fsck@x.service", true);
+        ck_assert_uint_eq(n_rested, 1);
+
+        /* It slept: as soon as its user wakes it, it is asked again. */
+        visitor.events->ready(w);
+        visitor.events->ended(w, false, NULL);
+        ck_assert_ptr_null(w->visitor);
+        ck_assert(watched_dozes(w));
+        end(w);
+}
+END_TEST
+
+/* A visit finds out which drive it is, and another reason came meanwhile. */
+START_TEST(test_unveiled) {
+        static const Bridge bridge = { .asked = true, .identified = true };
+        static const DriveIdentity identity = { .model = "M", .serial = "S1" };
+        Watched *w = watch(SERIAL, TRANSPORT_USB);
+
+        ck_assert_int_eq(watched_visit(w, VISIT_RECHECK), 0);
+        visitor.events->ready(w);
+        if (_i)
+                ck_assert_int_eq(watched_visit(w, VISIT_RESET), 0);
+        visitor.events->bridged(w, &bridge, &identity);
+        visitor.events->ended(w, false, NULL);
+
+        ck_assert_ptr_nonnull(w->visitor);
+        ck_assert_int_eq(w->reason, _i ? VISIT_RESET : VISIT_CHANGE);
+        ck_assert_uint_eq(n_wishes, 1);
+        end(w);
+}
+END_TEST
+
+/* A drive that was in use when a visit found out which one it is does not sleep at the next, and at the one after that it may. */
+START_TEST(test_unveiled_in_use) {
+        static const Bridge bridge = { .asked = true, .identified = true };
+        static const DriveIdentity identity = { .model = "M", .serial = "S1" };
+        Watched *w = watch(SERIAL, TRANSPORT_USB);
+
+        if (_i)
+                (void) watched_look(w);
+        ck_assert_int_eq(watched_visit(w, _i ? VISIT_CHANGE : VISIT_BOOT), 0);
+        visitor.events->ready(w);
+        ck_assert_int_eq(watched_work(w), 0);
+        ck_assert(visitor.active == !_i);
+        visitor.events->bridged(w, &bridge, &identity);
+        visitor.events->ended(w, false, NULL);
+
+        visitor.events->ready(w);
+        ck_assert_int_eq(watched_work(w), 0);
+        ck_assert(visitor.active == !_i);
+        visitor.events->ended(w, false, NULL);
+
+        ck_assert_int_eq(watched_visit(w, VISIT_CHANGE), 0);
+        visitor.events->ready(w);
+        ck_assert_int_eq(watched_work(w), 0);
+        ck_assert(!visitor.active);
+        visitor.events->ended(w, false, NULL);
+        end(w);
+}
+END_TEST
+
+/* A visit begins, and its worker dies after so many verdicts. */
+static void visit_lost(Watched *w, VisitReason reason) {
+        ck_assert_int_eq(watched_visit(w, reason), 0);
+        visitor.events->ready(w);
+        tell(w, VERDICT_FAILED);
+        visitor.events->ended(w, false, "died");
+        ck_assert_ptr_null(w->visitor);
+}
+
+/* Once more after a few seconds, then at the next event, and then, too, only once it has gone well in between. */
+START_TEST(test_dead_worker) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+        sd_event_time_handler_t handler;
+
+        visit_lost(w, VISIT_ATTACH);
+        handler = timer.handler;
+        ck_assert_ptr_nonnull(handler);
+        ck_assert_uint_ge(timer.usec, 2 * 1000 * 1000);
+        ck_assert_uint_le(timer.usec, 30 * 1000 * 1000);
+
+        ck_assert_int_eq(handler(w->second, 0, timer.userdata), 0);
+        ck_assert_ptr_nonnull(w->visitor);
+        ck_assert_int_eq(w->reason, VISIT_RETRY);
+        ck_assert_uint_eq(n_wishes, 2);
+        visitor.events->ready(w);
+        if (_i) {
+                tell(w, VERDICT_FAILED);
+                visitor.events->ended(w, false, "died");
+                ck_assert_ptr_null(timer.handler);
+                visit_lost(w, VISIT_RESET);
+                ck_assert_ptr_null(timer.handler);
+        } else {
+                tell(w, VERDICT_APPLIED);
+                visitor.events->ended(w, false, NULL);
+                ck_assert_ptr_null(timer.handler);
+        }
+
+        visit_whole(w, VISIT_CHANGE);
+        visit_lost(w, VISIT_RESUME);
+        ck_assert_ptr_nonnull(timer.handler);
+        /* A visit to all of it that goes well makes up for it. */
+        visit_whole(w, VISIT_REQUEST);
+        ck_assert_ptr_null(timer.handler);
+        end(w);
+}
+END_TEST
+
+/* It goes away in between. */
+START_TEST(test_dead_worker_gone_drive) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        visit_lost(w, VISIT_ATTACH);
+        ck_assert(!watched_leave(w));
+        ck_assert_ptr_null(timer.handler);
+        end(w);
+}
+END_TEST
+
+/* A recheck is made again at its time. */
+START_TEST(test_dead_recheck) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        visit_whole(w, VISIT_ATTACH);
+        visit_lost(w, VISIT_RECHECK);
+        ck_assert_ptr_null(timer.handler);
+        end(w);
+}
+END_TEST
+
+/* The daemon may be killed while the drive waits for its worker: what was lost is not remembered as sent. */
+START_TEST(test_forgotten_on_disk) {
+        Watched *w = watch("{ match = \"/dev/sda\"; spindown_time = \"20min\"; }", TRANSPORT_SATA);
+        Step s;
+
+        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
+        visitor.events->ready(w);
+        s = (Step){ .wish = w->selected.items,
+                    .setting = setting_find(&all_settings, "spindown_time"),
+                    .wanted = w->selected.items[0].value,
+                    .written = true,
+                    .verdict = VERDICT_UNVERIFIABLE };
+        visitor.events->step(w, &s);
+        visitor.events->ended(w, false, NULL);
+        ck_assert(written_sent);
+        ck_assert_int_eq(written_state, DRIVE_IDLE);
+
+        ck_assert_int_eq(watched_visit(w, VISIT_RESUME), 0);
+        ck_assert(!written_sent);
+        ck_assert_int_eq(written_state, DRIVE_QUEUED);
+        visitor.events->ready(w);
+        ck_assert_int_eq(written_state, DRIVE_VISITING);
+        visitor.events->ended(w, false, NULL);
+        end(w);
+}
+END_TEST
+
+/* Somebody may ask for it before there is a worker for it. */
+START_TEST(test_new_is_found) {
+        Watched *w = watch(_i == 0 ? TWO : SERIAL, TRANSPORT_SATA);
+
+        n_written = 0;
+        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
+        ck_assert_uint_eq(n_written, 1);
+        ck_assert_int_eq(written_state, _i == 0 ? DRIVE_QUEUED : DRIVE_IDLE);
+        end(w);
+}
+END_TEST
+
+/* What an earlier run of the service has written down. A sleep that nobody noticed took what was sent; what that run waited for
+ * is over. */
+START_TEST(test_earlier_run) {
+        _cleanup_free_ char *text = NULL;
+        Watched *w;
+
+        ck_assert_int_ge(asprintf(&text,
+                                  "VERSION=1\nNAME=sda\nNODE=/dev/sda\nTRANSPORT=sata\nIDENTITY=path\nBOOT_ID=b\n"
+                                  "SLEPT=%" PRIu64 "\nDEAF=1\nSTATE=waiting\nWAITING_FOR=systemd-fsck@x.service\n"
+                                  "SETTINGS=1\nSETTING_0_NAME=spindown_time\nSETTING_0_SENT=1\n"
+                                  "SETTING_0_SENT_VALUE=1200000\n",
+                                  slept_usec()),
+                         0);
+        state_file = text;
+        env.boot_id = "b";
+        slept = _i;
+        w = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_SATA);
+        slept = 0;
+        state_file = NULL;
+        ck_assert_uint_eq(w->record->n_settings, 1);
+        ck_assert(w->record->settings[0].sent == (_i == 0));
+        ck_assert(w->record->deaf == (_i == 0));
+
+        ck_assert_int_eq(watched_visit(w, VISIT_BOOT), 0);
+        ck_assert_int_eq(written_state, DRIVE_IDLE);
+        end(w);
+}
+END_TEST
+
+/* No room for its state file: said once, and tried again until there is. */
+START_TEST(test_unsaved) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        state_error = -ENOSPC;
+        n_logged = 0;
+        visit_whole(w, VISIT_ATTACH);
+        ck_assert_uint_eq(n_logged, 1);
+        ck_assert_ptr_nonnull(timer.handler);
+        ck_assert_int_eq(timer.handler(w->unsaved, 0, timer.userdata), 0);
+        ck_assert_uint_eq(n_logged, 1);
+        ck_assert_ptr_nonnull(timer.handler);
+
+        state_error = 0;
+        ck_assert_int_eq(timer.handler(w->unsaved, 0, timer.userdata), 0);
+        ck_assert_ptr_null(timer.handler);
+        ck_assert_ptr_null(w->unsaved);
+        end(w);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("watched");
+        TCase *t = tcase_create("watched");
+
+        tcase_add_loop_test(t, test_endings, 0, ELEMENTSOF(endings));
+        tcase_add_test(t, test_new_wish_in_narrow_visit);
+        tcase_add_test(t, test_request_in_narrow_visit);
+        tcase_add_test(t, test_request_and_check_in_mid_visit);
+        tcase_add_loop_test(t, test_permanent, 0, ELEMENTSOF(permanents));
+        tcase_add_test(t, test_permanent_nothing);
+        tcase_add_test(t, test_waiting_gives_its_place);
+        tcase_add_loop_test(t, test_earlier_run, 0, 2);
+        tcase_add_test(t, test_rule_for_unknown_drive);
+        tcase_add_loop_test(t, test_unveiled, 0, 2);
+        tcase_add_loop_test(t, test_unveiled_in_use, 0, 2);
+        tcase_add_loop_test(t, test_dead_worker, 0, 2);
+        tcase_add_test(t, test_dead_worker_gone_drive);
+        tcase_add_test(t, test_dead_recheck);
+        tcase_add_test(t, test_forgotten_on_disk);
+        tcase_add_loop_test(t, test_new_is_found, 0, 2);
+        tcase_add_test(t, test_unsaved);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A visit as a message, the broker that gives it a process, and that process's sandbox. */
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "broker.h"
+#include "sandbox.h"
+#include "settings.h"
+#include "suite.h"
+#include "visit-request.h"
+#include "visitor.h"
+
+static Drive *drive_make(void) {
+        Drive *d = calloc(1, sizeof *d);
+
+        d->name = strdup("sda");
+        d->node = strdup("/dev/sda");
+        d->syspath = strdup("/sys/devices/pci0000:00/ata1/host0/target0:0:0/0:0:0:0/block/sda");
+        d->model = strdup("MODEL");
+        d->serial = strdup("");
+        d->transport = TRANSPORT_SATA;
+        d->ata = d->rotational = d->identified = true;
+        d->diskseq = 7;
+        ck_assert_int_eq(drive_add_property(d, "ID_ATA", "1"), 0);
+        ck_assert_int_eq(drive_add_link(d, "/dev/disk/by-id/x", LINK_OWN), 0);
+        return d;
+}
+
+static Wish wish_items[] = {
+        { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .wake = true, .file = "/etc/f", .line = 3 },
+        { .name = "spindown_time",
+          .value = { .type = VALUE_STANDBY_TIMER, .number = 240 },
+          .withheld = true,
+          .file = "g" },
+};
+
+static Memory memories[] = { { .sent = true }, { .quarantined = "the machine went down" } };
+
+static void request_make(const Drive *d, void **ret, size_t *ret_size) {
+        const Bridge bridge = { .asked = true };
+        const Wishes w = { .items = wish_items, .n_items = ELEMENTSOF(wish_items) };
+        const Visit v = { .drive = d,
+                          .wishes = &w,
+                          .memories = memories,
+                          .permanent = true,
+                          .deaf = true,
+                          .bridge = &bridge };
+
+        ck_assert_int_eq(visit_request_new(&v, ret, ret_size), 0);
+}
+
+START_TEST(test_round_trip) {
+        _cleanup_(drive_freep) Drive *d = drive_make();
+        _cleanup_free_ void *request = NULL;
+        RequestedVisit r;
+        size_t size;
+
+        request_make(d, &request, &size);
+        ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
+        ck_assert_str_eq(r.drive->syspath, d->syspath);
+        ck_assert_str_eq(r.drive->serial, "");
+        ck_assert_ptr_null(r.drive->wwn);
+        ck_assert_uint_eq(r.drive->diskseq, 7);
+        ck_assert_int_eq(r.drive->transport, TRANSPORT_SATA);
+        ck_assert(r.drive->ata && r.drive->rotational && !r.drive->raid);
+        ck_assert(r.drive->identified);
+        ck_assert_ptr_null(drive_property(r.drive, "ID_ATA"));
+        ck_assert_uint_eq(r.drive->n_links, 0);
+        ck_assert_uint_eq(drive_backends(r.drive), drive_backends(d));
+        ck_assert(wishes_equal(r.visit.wishes, &(Wishes){ .items = wish_items, .n_items = ELEMENTSOF(wish_items) }));
+        ck_assert_str_eq(r.visit.wishes->items[0].file, "/etc/f");
+        ck_assert_uint_eq(r.visit.wishes->items[0].line, 3);
+        ck_assert(r.visit.memories[0].sent);
+        ck_assert_str_eq(r.visit.memories[1].quarantined, "the machine went down");
+        ck_assert(r.visit.permanent && r.visit.deaf && !r.visit.active && r.visit.bridge->asked);
+        requested_visit_done(&r);
+}
+END_TEST
+
+/* What a manager that was taken over might ask for. */
+static const struct {
+        const char *name, *node, *syspath;
+        int64_t apm;
+} refused[] = {
+        { "sda", "/dev/../etc/shadow", NULL, 127 },
+        { "sda", "/etc/shadow", NULL, 127 },
+        { "sda", "/dev/sda", "/sys/devices/../../etc", 127 },
+        { "sda", "/dev/sda", "/etc", 127 },
+        { "../sda", "/dev/sda", NULL, 127 },
+        { "sda", "/dev/sda", NULL, 300 },
+        { "sda", "/dev/sda", NULL, -1 },
+};
+
+START_TEST(test_refused) {
+        _cleanup_(drive_freep) Drive *d = drive_make();
+        _cleanup_free_ void *request = NULL;
+        RequestedVisit r;
+        size_t size;
+
+        free(d->name);
+        d->name = strdup(refused[_i].name);
+        free(d->node);
+        d->node = strdup(refused[_i].node);
+        if (refused[_i].syspath) {
+                free(d->syspath);
+                d->syspath = strdup(refused[_i].syspath);
+        }
+        wish_items[0].value.number = refused[_i].apm;
+        request_make(d, &request, &size);
+        wish_items[0].value.number = 127;
+        ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), -EBADMSG);
+}
+END_TEST
+
+/* Cut anywhere, longer, and with bytes turned into others: an error or a visit, never more. */
+START_TEST(test_hostile) {
+        _cleanup_(drive_freep) Drive *d = drive_make();
+        _cleanup_free_ void *request = NULL;
+        RequestedVisit r;
+        size_t size;
+
+        request_make(d, &request, &size);
+        for (size_t n = 0; n < size; n++)
+                ck_assert_int_eq(visit_request_parse(request, n, &all_settings, &r), -EBADMSG);
+        ck_assert_int_eq(visit_request_parse(request, size + 1, &all_settings, &r), -EBADMSG);
+        for (size_t n = 0; n < size; n++)
+                for (unsigned bit = 1; bit < 256; bit <<= 1) {
+                        ((uint8_t *) request)[n] ^= bit;
+                        if (visit_request_parse(request, size, &all_settings, &r) >= 0)
+                                requested_visit_done(&r);
+                        ((uint8_t *) request)[n] ^= bit;
+                }
+}
+END_TEST
+
+static const struct {
+        const char *syspath, *own;
+} places[] = {
+        { "/sys/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda",
+          "/sys/devices/pci0000:00/0000:00:1f.2/ata1" },
+        { "/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb",
+          "/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0" },
+        { "/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1",
+          "/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0" },
+        { "/sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0n1",
+          "/sys/devices/virtual/nvme-subsystem/nvme-subsys0" },
+        { "/sys/devices/pci0000:00/0000:00:05.0/virtio2/block/vda", "/sys/devices/pci0000:00/0000:00:05.0/virtio2" },
+};
+
+START_TEST(test_own) {
+        _cleanup_free_ char *own = strndup(places[_i].syspath, sandbox_own(places[_i].syspath));
+
+        ck_assert_str_eq(own, places[_i].own);
+}
+END_TEST
+
+/* ---- processes ---- */
+
+static char dir[] = "/tmp/test-worker-XXXXXX", inside[64], outside[64], linked[64];
+
+/* A stand-in for a worker: one byte for every deed, '+' done, '-' refused. */
+static void fake_worker(int fd, const void *userdata) {
+        char *const nodes[] = { (char *) "/dev/null", (char *) "/dev/zero", NULL };
+        char out[12] = {}, name[16];
+        int k = 0, null;
+
+        if (userdata && sandbox_worker(userdata, nodes, dir) < 0)
+                _exit(EXIT_FAILURE);
+
+        null = open("/dev/null", O_RDONLY);
+        out[0] = null >= 0 ? '+' : '-';
+        k = open("/etc/passwd", O_RDONLY);
+        out[1] = k >= 0 ? '+' : '-';
+        k = open("/sys/kernel/uevent_seqnum", O_RDONLY);
+        out[2] = k >= 0 ? '+' : '-';
+        k = open(inside, O_WRONLY);
+        out[3] = k >= 0 ? '+' : '-';
+        k = open(outside, O_WRONLY);
+        out[4] = k >= 0 ? '+' : '-';
+        k = socket(AF_UNIX, SOCK_STREAM, 0);
+        out[5] = k >= 0 ? '+' : '-';
+        k = vfork();
+        if (k == 0)
+                _exit(0);
+        out[6] = k >= 0 ? '+' : '-';
+        /* A disk and its partitions: the read-only flag, and nothing else that block/ioctl.c knows. */
+        out[7] = open("/dev/zero", O_RDONLY) >= 0 && ioctl(null, BLKROSET, &k) < 0 && errno == ENOTTY ? '+' : '-';
+        out[8] = open(linked, O_WRONLY) >= 0 ? '+' : '-';
+        out[9] = ioctl(null, BLKFLSBUF, 0) < 0 && errno == ENOTTY ? '+' : '-';
+        out[10] = syscall(SYS_tgkill, getpid(), getpid(), 0) >= 0 ? '+' : '-';
+        if (!userdata) {
+                (void) prctl(PR_GET_NAME, name);
+                (void) send(fd, name, sizeof name, 0);
+        }
+        (void) send(fd, out, sizeof out, 0);
+        _exit(0);
+}
+
+static pid_t serve(const char *path, const Sandbox *s) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        pid_t pid;
+
+        (void) strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+        ck_assert_int_eq(bind(listener, (const struct sockaddr *) &address, sizeof address), 0);
+        ck_assert_int_eq(listen(listener, 4), 0);
+        pid = fork();
+        if (pid == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                for (;;) {
+                        int fd = accept(listener, NULL, NULL);
+
+                        if (broker_serve(fd, BROKER_IDLE_MS, fake_worker, s) < 0)
+                                (void) close(fd);
+                        (void) close(fd);
+                }
+        }
+        (void) close(listener);
+        return pid;
+}
+
+static void processes_make(void) {
+        char link[64];
+        int fd;
+
+        (void) snprintf(dir, sizeof dir, "/tmp/test-worker-XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        (void) snprintf(inside, sizeof inside, "%s/inside", dir);
+        (void) snprintf(outside, sizeof outside, "%s.outside", dir);
+        fd = open(inside, O_CREAT | O_WRONLY, 0644);
+        ck_assert_int_ge(fd, 0);
+        (void) close(fd);
+        /* As a subsystem has links to its controllers. */
+        (void) snprintf(linked, sizeof linked, "%s.nvme7", dir);
+        ck_assert_int_eq(mkdir(linked, 0755), 0);
+        (void) snprintf(link, sizeof link, "%s/nvme7", dir);
+        ck_assert_int_eq(symlink(linked, link), 0);
+        (void) snprintf(linked, sizeof linked, "%s.nvme7/file", dir);
+        fd = open(linked, O_CREAT | O_WRONLY, 0644);
+        ck_assert_int_ge(fd, 0);
+        (void) close(fd);
+        fd = open(outside, O_CREAT | O_WRONLY, 0644);
+        ck_assert_int_ge(fd, 0);
+        (void) close(fd);
+}
+
+static void processes_remove(void) {
+        char command[160];
+
+        (void) snprintf(command, sizeof command, "rm -rf %s %s.nvme7 %s", dir, dir, outside);
+        ck_assert_int_eq(system(command), 0);
+}
+
+static bool has_landlock(void) {
+        return access("/sys/kernel/security/landlock", F_OK) >= 0;
+}
+
+START_TEST(test_broker) {
+        _cleanup_(broker_freep) Broker *b = NULL;
+        _cleanup_(sandbox_freep) Sandbox *s = NULL;
+        char path[64], name[16] = "", out[12] = "";
+        pid_t pid;
+
+        processes_make();
+        (void) snprintf(path, sizeof path, "%s/broker", dir);
+        if (_i)
+                ck_assert_int_eq(sandbox_new(&s), 0);
+        pid = serve(path, s);
+        ck_assert_int_eq(broker_new(path, &b), 0);
+
+        for (int turn = 0; turn < 3; turn++) {
+                int fds[2];
+
+                ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+                ck_assert_int_eq(broker_fork(b, "sd/a\n", fds[1]), 0);
+                (void) close(fds[1]);
+                if (!s) {
+                        ck_assert_int_eq(recv(fds[0], name, sizeof name, 0), sizeof name);
+                        ck_assert_str_eq(name, "keep-sd_a_");
+                }
+                ck_assert_int_eq(recv(fds[0], out, sizeof out, 0), sizeof out);
+                if (!s)
+                        ck_assert_str_eq(out, "+++++++++++");
+                else {
+                        ck_assert_str_eq(out + 5, "--++--");
+                        if (has_landlock())
+                                ck_assert_str_eq(out, "+-++---++--");
+                }
+                ck_assert_int_eq(recv(fds[0], out, sizeof out, 0), 0);
+                (void) close(fds[0]);
+        }
+
+        (void) kill(pid, SIGKILL);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        processes_remove();
+}
+END_TEST
+
+/* Somebody at its socket who says anything else ends the connection, and the broker's next manager is served. */
+START_TEST(test_broker_hostile) {
+        static const char *const junk[] = { "", "x", "far too long for any request that there is" };
+        int fds[2];
+        pid_t pid;
+        char c;
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        pid = fork();
+        if (pid == 0)
+                _exit(broker_serve(fds[1], BROKER_IDLE_MS, fake_worker, NULL) == -EBADMSG ? 1 : 0);
+        (void) close(fds[1]);
+        ck_assert_int_ge(send(fds[0], junk[_i], strlen(junk[_i]), MSG_NOSIGNAL), 0);
+        ck_assert_int_eq(recv(fds[0], &c, 1, 0), 0);
+        (void) close(fds[0]);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+END_TEST
+
+/* Works for as long as somebody holds the other end of its socket. */
+static void patient_worker(int fd, const void *userdata _unused_) {
+        char c = '+';
+
+        (void) send(fd, &c, 1, 0);
+        (void) recv(fd, &c, 1, 0);
+        _exit(0);
+}
+
+static int listener_make(char path[static 108]) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+        (void) snprintf(path, 108, "/tmp/test-broker-%d", (int) getpid());
+        (void) strcpy(address.sun_path, path);
+        ck_assert_int_eq(bind(fd, (const struct sockaddr *) &address, sizeof address), 0);
+        ck_assert_int_eq(listen(fd, 4), 0);
+        return fd;
+}
+
+/* Without work the broker ends, but leaves no worker alone; the next request makes another broker. */
+START_TEST(test_broker_idle) {
+        _cleanup_(broker_freep) Broker *b = NULL;
+        char path[108], c;
+        int listener = listener_make(path), fds[2], status;
+        pid_t pid;
+
+        ck_assert_int_eq(broker_new(path, &b), 0);
+        for (int turn = 0; turn < 2; turn++) {
+                ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+                ck_assert_int_eq(broker_fork(b, "sda", fds[1]), 0);
+                pid = fork();
+                if (pid == 0) {
+                        (void) close(fds[0]);
+                        (void) close(fds[1]);
+                        _exit(broker_serve(accept(listener, NULL, NULL), 100, patient_worker, NULL) == 1 ? 0 : 1);
+                }
+                (void) close(fds[1]);
+
+                ck_assert_int_eq(recv(fds[0], &c, 1, 0), 1);
+                (void) usleep(500 * 1000);
+                ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
+                (void) close(fds[0]);
+                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+                ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        }
+
+        (void) close(listener);
+        (void) unlink(path);
+}
+END_TEST
+
+/* Whenever a request comes, also while the broker makes up its mind to end: it gets its worker. */
+START_TEST(test_broker_race) {
+        _cleanup_(broker_freep) Broker *b = NULL;
+        char path[108], c;
+        int listener = listener_make(path), fds[2];
+        pid_t pid;
+
+        pid = fork();
+        if (pid == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                for (;;) {
+                        int fd = accept(listener, NULL, NULL);
+
+                        if (broker_serve(fd, 1, patient_worker, NULL) < 0)
+                                _exit(EXIT_FAILURE);
+                        (void) close(fd);
+                }
+        }
+
+        ck_assert_int_eq(broker_new(path, &b), 0);
+        for (unsigned turn = 0; turn < 500; turn++) {
+                ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+                (void) usleep(700 + turn * 7 % 900);
+                ck_assert_int_eq(broker_fork(b, "sda", fds[1]), 0);
+                (void) close(fds[1]);
+                ck_assert_int_eq(recv(fds[0], &c, 1, 0), 1);
+                (void) close(fds[0]);
+        }
+
+        (void) kill(pid, SIGKILL);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        (void) close(listener);
+        (void) unlink(path);
+}
+END_TEST
+
+/* What is said of a drive that goes while it is visited; it may be only its disc. */
+int gate_ask(_unused_ Gate *g, _unused_ const char *disk, _unused_ bool settled, _unused_ GateFn fn,
+             _unused_ void *userdata, GateTicket **ret) {
+        *ret = NULL;
+        return 0;
+}
+GateTicket *gate_ticket_free(_unused_ GateTicket *t) {
+        return NULL;
+}
+
+static const struct {
+        const char *diskseq; /* of what is there now; NULL: nothing */
+        bool removable;
+        Verdict verdict;
+} leavings[] = {
+        { "4", true, VERDICT_DEFERRED },
+        { "3", true, VERDICT_VANISHED },
+        { NULL, true, VERDICT_VANISHED },
+        { "4", false, VERDICT_VANISHED },
+};
+
+static void on_leaving_step(void *userdata, const Step *s) {
+        *(Verdict *) userdata = s->verdict;
+        ck_assert(s->reason[0]);
+}
+
+START_TEST(test_leaving) {
+        static const VisitorEvents events = { .step = on_leaving_step };
+        Wish wish = { .name = "apm", .value = VALUE_BOOLEAN(true), .file = "f" };
+        const Wishes wishes = { &wish, 1 };
+        char path[] = "/tmp/test-worker-XXXXXX", file[64];
+        const Drive d = { .name = (char *) "sr0", .syspath = path, .diskseq = 3, .removable = leavings[_i].removable };
+        Verdict verdict = _VERDICT_INVALID;
+        Visitor *v;
+
+        ck_assert_ptr_nonnull(mkdtemp(path));
+        (void) snprintf(file, sizeof file, "%s/diskseq", path);
+        if (leavings[_i].diskseq) {
+                FILE *f = fopen(file, "w");
+
+                ck_assert_ptr_nonnull(f);
+                fprintf(f, "%s\n", leavings[_i].diskseq);
+                fclose(f);
+        }
+        ck_assert_int_eq(visitor_new(NULL, NULL, NULL,
+                                     &(Visit){ .drive = &d, .wishes = &wishes, .settings = &all_settings }, 0, &events,
+                                     &verdict, &v),
+                         0);
+        visitor_vanish(v);
+        ck_assert_int_eq(verdict, leavings[_i].verdict);
+        (void) visitor_free(v);
+        (void) unlink(file);
+        ck_assert_int_eq(rmdir(path), 0);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("worker");
+        TCase *t = tcase_create("worker");
+
+        tcase_set_timeout(t, 120);
+        tcase_add_test(t, test_round_trip);
+        tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(refused));
+        tcase_add_test(t, test_hostile);
+        tcase_add_loop_test(t, test_own, 0, ELEMENTSOF(places));
+        tcase_add_loop_test(t, test_broker, 0, 2);
+        tcase_add_loop_test(t, test_leaving, 0, ELEMENTSOF(leavings));
+        tcase_add_loop_test(t, test_broker_hostile, 0, 3);
+        tcase_add_test(t, test_broker_idle);
+        tcase_add_test(t, test_broker_race);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
