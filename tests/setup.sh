@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by tests/run and tests/demo: what they need, and how to get it.
+# Sourced by tests/run, tests/demo and tests/bench: what they need, and how to get it.
 
-BUILD_PACKAGES="gcc meson ninja-build pkg-config libc6-dev libsystemd-dev libudev-dev libconfig-dev libjson-c-dev libsmartcols-dev"
-UNIT_PACKAGES="check clang-format mandoc"
+BUILD_PACKAGES="gcc meson ninja-build pkg-config libc6-dev libsystemd-dev libudev-dev libconfig-dev libseccomp-dev libjson-c-dev libsmartcols-dev"
+UNIT_PACKAGES="check clang-format mandoc binutils gcovr"
+FUZZ_PACKAGES="clang libclang-rt-dev"
+MEMCHECK_PACKAGES="valgrind python3"
+LINT_PACKAGES="cppcheck clang-tidy"
 VM_PACKAGES="qemu-system-x86 qemu-utils mmdebstrap e2fsprogs cpio python3 make xz-utils kmod"
+BENCH_PACKAGES="valgrind"
 
 say() { printf '%s\n' "$*"; }
 
@@ -11,6 +15,16 @@ missing_packages() { # PACKAGE…
         for p; do
                 [ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || printf '%s ' "$p"
         done
+}
+
+# Debian's hdparm, to compare with, without installing it: the package would begin to write to the drives of this machine.
+borrow_hdparm() {
+        command -v hdparm >/dev/null && return
+        if [ ! -x "$BUILD/hdparm/sbin/hdparm" ] && command -v apt-get >/dev/null; then
+                mkdir -p "$BUILD/hdparm"
+                (cd "$BUILD/hdparm" && apt-get download -q hdparm && dpkg-deb -x hdparm_*.deb .) >>"$LOGS/apt.log" 2>&1 || true
+        fi
+        PATH=$PATH:$BUILD/hdparm/sbin
 }
 
 # Installs what is missing of PACKAGE…; where that cannot be done, says what is missing and ends.
@@ -23,7 +37,7 @@ need() {
                 done
                 if [ -n "${lacking:-}" ]; then
                         say "This is not a Debian system. Install these first:$lacking" \
-                            "(and the headers of libsystemd, libudev, libconfig, json-c, libsmartcols and check)."
+                            "(and the headers of libsystemd, libudev, libconfig, libseccomp, json-c, libsmartcols and check)."
                         exit 1
                 fi
                 return
@@ -45,20 +59,23 @@ need() {
         }
 }
 
-# Builds in DIR with meson options…, quietly unless it fails.
+# Builds in DIR with meson options…, quietly unless it fails; with --targets as the last option but one, only that.
 build() {
         dir=$1; shift
+        target=
+        if [ "${*: -2:1}" = --targets ]; then target=${*: -1}; set -- "${@:1:$#-2}"; fi
         [ -d "$dir" ] && [ ! -f "$dir/build.ninja" ] && rm -rf "$dir"
         if [ ! -d "$dir" ]; then
                 meson setup "$dir" "$@" >"$LOGS/meson.log" 2>&1 || { cat "$LOGS/meson.log"; say "meson failed."; exit 1; }
         fi
-        ninja -C "$dir" >"$LOGS/ninja.log" 2>&1 || { cat "$LOGS/ninja.log"; say "The build failed."; exit 1; }
+        # shellcheck disable=SC2086
+        ninja -C "$dir" $target >"$LOGS/ninja.log" 2>&1 || { cat "$LOGS/ninja.log"; say "The build failed."; exit 1; }
 }
 
 # Builds the program as a distribution would, and installs it below $BUILD/root. Builds the kernel modules of the virtual
 # machine: MODULES, the options that say where they are.
 build_for_vm() {
-        build "$BUILD/release" --buildtype=release -Dtests=disabled
+        build "$BUILD/release" --buildtype=release -Dtests=disabled --werror
         rm -rf "$BUILD/root"
         DESTDIR="$BUILD/root" meson install -C "$BUILD/release" --quiet >"$LOGS/install.log" 2>&1 || {
                 cat "$LOGS/install.log"
@@ -72,4 +89,17 @@ build_for_vm() {
         built=$(/usr/bin/python3 tests/vm/modules.py "$kernel") || exit 1
         mapfile -t MODULES <<<"$built"
         MODULES=("${MODULES[@]/#/--module=}")
+}
+
+# The same with sanitizers, below $BUILD/root-sanitized, with what they need: see tests/vm/faulty/relax.conf.
+build_sanitized_for_vm() {
+        root=$BUILD/root-sanitized
+        build "$BUILD/sanitized" -Db_sanitize=address,undefined -Db_lundef=false -Dtests=disabled
+        rm -rf "$root"
+        DESTDIR="$root" meson install -C "$BUILD/sanitized" --quiet >"$LOGS/install.log" 2>&1 || { cat "$LOGS/install.log"; exit 1; }
+        for unit in drivekeep drivekeep-broker; do
+                install -D -m 644 tests/vm/faulty/relax.conf "$root/etc/systemd/system/$unit.service.d/sanitizers.conf"
+        done
+        mkdir -p "$root/usr/lib/drivekeep-test"
+        gcc -g -fsanitize=address,undefined -o "$root/usr/lib/drivekeep-test/faulty" tests/vm/faulty/faulty.c || exit 1
 }
