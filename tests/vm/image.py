@@ -21,8 +21,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 RELEASE = "bookworm"
 DISK_SIZE = "2500M"
-BASES_KEPT = 2
-IMAGES_KEPT = 4     # a disk image is half a gigabyte, and every build of drivekeep makes another
+BASES_KEPT = 3
+IMAGES_KEPT = 8     # a disk image is half a gigabyte, and every build of drivekeep makes another
 
 PACKAGES = """
     linux-image-amd64 systemd systemd-sysv udev dbus kmod mount passwd util-linux procps perl-base busybox-static
@@ -34,7 +34,9 @@ PACKAGES = """
 UNWANTED_PATHS = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/lib/modules/*/kernel/sound/*"] + [
     f"/lib/modules/*/kernel/drivers/{name}/*" for name in ("gpu", "media", "net", "infiniband", "staging", "iio")]
 
-# Each of these changes a drive on its own account, which must be drivekeep's doing and no one else's here.
+# Each of these changes a drive on its own account, which must be drivekeep's doing and no one else's here. They are laid
+# aside, below SET_ASIDE, for those who compare.
+SET_ASIDE = "usr/lib/drivekeep-test/set-aside"
 MEDDLERS = ["usr/lib/udev/rules.d/85-hdparm.rules", "usr/lib/systemd/system-sleep/hdparm"]
 
 # These only cost time under emulation, or wake up in the middle of a test; smartd and the mdcheck timers read drives.
@@ -128,28 +130,28 @@ def kernel_version(log=print):
     return base(log).version
 
 
-def base(log=print):
-    """The first stage, built if it is not there yet."""
+def base(log=print, packages=()):
+    """The first stage, built if it is not there yet; packages come on top of PACKAGES."""
     cache = cache_directory()
-    key = _digest(" ".join(PACKAGES), _own_text(), _archive_kernel())
+    key = _digest(" ".join([*PACKAGES, *packages]), _own_text(), _archive_kernel())
     directory = cache / f"base-{key}"
     with _lock(cache):
         if not directory.exists():
             log("image: installing Debian packages into a new root (a minute or two)")
             with _workspace(cache) as work:
-                _build_base(work)
+                _build_base(work, packages)
                 work.rename(directory)
             _prune(cache.glob("base-*"), BASES_KEPT)
     return Base(key, directory / "root.tar", directory / "vmlinuz", directory / "initrd",
                 (directory / "version").read_text().strip())
 
 
-def build(overlay=None, modules=(), files=None, log=print):
+def build(overlay=None, modules=(), files=None, log=print, packages=()):
     """The bootable image: the base, a tree over it (`DESTDIR=... meson install`), kernel modules and single files.
 
-    files maps an absolute path to its text, or to (text, mode).
+    files maps an absolute path to its text, or to (text, mode); packages are Debian's, on top of PACKAGES.
     """
-    first = base(log)
+    first = base(log, packages)
     cache = cache_directory()
     files = dict(files or {})
     for name in ("agent.pl", "agent.service"):
@@ -262,10 +264,10 @@ def _apt_options():
     return [f"--aptopt={line[:-1]}" for line in _run("apt-config", "dump").splitlines() if wanted.match(line)]
 
 
-def _build_base(work):
+def _build_base(work, packages):
     root = work / "root"
     sources = _apt_sources()
-    _run("mmdebstrap", "--variant=minbase", "--format=directory", f"--include={','.join(PACKAGES)}",
+    _run("mmdebstrap", "--variant=minbase", "--format=directory", f"--include={','.join([*PACKAGES, *packages])}",
          *[f"--dpkgopt=path-exclude={path}" for path in UNWANTED_PATHS], "--dpkgopt=force-confold", *_apt_options(),
          # Our own initrd takes the place of the one that installing the kernel would spend half a minute on.
          "--essential-hook=mkdir -p $1/etc/initramfs-tools && echo update_initramfs=no > "
@@ -296,7 +298,11 @@ def _initrd(root, version):
 
 def _configure(root):
     """From a heap of packages to a quiet machine that is past its first boot."""
-    for path in [*MEDDLERS, "etc/apt/apt.conf.d/99mmdebstrap", "etc/apt/sources.list", "usr/lib/udev/rules.d/96-e2scrub.rules"]:
+    for name in MEDDLERS:
+        aside = root / SET_ASIDE / name
+        aside.parent.mkdir(parents=True, exist_ok=True)
+        (root / name).rename(aside)
+    for path in ["etc/apt/apt.conf.d/99mmdebstrap", "etc/apt/sources.list", "usr/lib/udev/rules.d/96-e2scrub.rules"]:
         (root / path).unlink(missing_ok=True)
     shutil.rmtree(root / "boot")
     (root / "boot").mkdir()

@@ -12,6 +12,7 @@ from scenario import Scenario
 
 CONF = "/etc/drivekeep/drivekeep.conf"
 MODEL = "DRIVEKEEP TESTDISK"
+WARP = 30
 OURS = "keep-"      # the workers' names, as the drives' logs have them
 
 
@@ -43,13 +44,30 @@ class Keeping(Scenario):
                 if drive is not None:   # an empty port, for later
                     hba.attach(port, drive)
             arguments = hba.qemu_args()
+            self.bridges = []
+            self.docks = []
             for number, (drive, bridge) in enumerate(usb):
                 disk = stack.enter_context(UsbDisk(directory / f"usb{number}", drive, name=f"usb{number}", **bridge))
+                self.docks.append(disk)
                 arguments += disk.qemu_args()
+                self.bridges.append(disk.bridge)
             yield hba, arguments
 
     def drive(self, serial, **features):
         return AtaDrive(model=MODEL, serial=serial, **features)
+
+    @contextlib.contextmanager
+    def warp(self, machine):
+        """The guest's clocks run thirty times faster; time limits of commands do so too."""
+        clock = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+        usual = machine.run(f"modprobe warp factor={WARP} && cat {clock}").stdout.strip()
+        # systemd's watchdogs, too: three seconds in which the host has something else to do would be the end of logind.
+        machine.run("systemctl service-watchdogs no")
+        machine.run(f"echo warp > {clock}")
+        try:
+            yield
+        finally:
+            machine.run(f"echo {usual} > {clock}; systemctl service-watchdogs yes")
 
     # Asking the guest
 
@@ -57,17 +75,23 @@ class Keeping(Scenario):
         """Until the system is up and drivekeep has no visit under way."""
         machine.wait_running(timeout)
         machine.run("udevadm settle", timeout)
+        # Whoever asks the service has it look at once at what udev told it of last.
         machine.wait_until("systemctl is-active --quiet drivekeep && "
+                           "{ busctl -q call org.drivekeep1 /org/drivekeep1 org.drivekeep1.Manager ListDrives 2>/dev/null || true; } && "
+                           "! grep -qsE '^STATE=(queued|visiting)' /run/drivekeep/drives/* && "
                            "! systemctl show -P StatusText drivekeep | grep -q visited && "
                            "systemctl show -P StatusText drivekeep | grep -q drive", timeout)
 
     def node(self, machine, serial):
         return machine.run(f"readlink -f {by_id(serial)}").stdout.strip()
 
+    def all_status(self, machine, *drives):
+        """drivekeep's word on drives: a list of dicts."""
+        return json.loads(machine.run(f"drivekeep status --json {' '.join(drives)}", check=False).stdout)
+
     def status(self, machine, *drives):
-        """drivekeep's word on drives, by serial: {serial: {setting: {...}}}."""
-        result = machine.run(f"drivekeep status --json {' '.join(drives)}", check=False)
-        return {drive["serial"]: {s["name"]: s for s in drive["settings"]} for drive in json.loads(result.stdout)}
+        """The same by serial: {serial: {setting: {...}}}."""
+        return {drive["serial"]: {s["name"]: s for s in drive["settings"]} for drive in self.all_status(machine, *drives)}
 
     def records(self, machine, **fields):
         """The journal's records of this boot with these fields, as dicts, oldest first."""

@@ -24,7 +24,7 @@ from image import cpio_archive
 # the guest waits seconds for its random numbers; with five-level page tables its first process dies.  With more room for
 # translated code, a boot after a reset takes twice as long: the old kernel's translations are dropped one by one.
 MACHINE = "-machine pc -accel tcg,thread=multi,tb-size=128 -cpu max,svm=off,la57=off -smp 2 -nodefaults -display none -no-user-config"
-KERNEL_ARGUMENTS = "root=/dev/vda ro console=ttyS0 quiet nohdparm 8250.nr_uarts=1"
+KERNEL_ARGUMENTS = "root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,7 +153,8 @@ class Machine:
     """disks are there from the start.  files (path to text, (text, mode) or Link) and setup (a shell script that runs in
     the guest's root before systemd does, for things like `systemctl enable`) take effect at the first start."""
 
-    def __init__(self, image, *, disks=(), files=None, setup="", append="", extra_args=(), memory=1024, console=None):
+    def __init__(self, image, *, disks=(), files=None, setup="", append="", extra_args=(), memory=1024, console=None,
+                 machine=MACHINE):
         self.image = image
         self.append = append            # like the next two, to be changed while the power is off
         self.extra_args = list(extra_args)
@@ -161,6 +162,7 @@ class Machine:
         self._files = files or {}
         self._setup = setup
         self._memory = memory
+        self._machine = machine
         # A socket's path has room for 107 bytes, so it is not left to TMPDIR.
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="dk-", dir="/tmp"))
         self.console = pathlib.Path(console or self.directory / "console")
@@ -354,7 +356,7 @@ class Machine:
                 "file": {"driver": "file", "filename": str(path)}}
 
     def _command(self):
-        command = ["qemu-system-x86_64", *MACHINE.split(), "-m", str(self._memory),
+        command = ["qemu-system-x86_64", *self._machine.split(), "-m", str(self._memory),
                    "-kernel", self.image.kernel, "-initrd", self._initrd(),
                    "-append", f"{KERNEL_ARGUMENTS} {self.append}",
                    "-chardev", f"file,id=console,path={self.console},append=on", "-serial", "chardev:console",

@@ -11,7 +11,8 @@ import tempfile
 from image import cache_directory
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = [HERE / "drives/ivata", HERE / "supply"]      # a folder makes the module of its name
+# A folder makes the module of its name.
+SOURCES = [HERE / "drives/ivata", HERE / "drives/ivsas", HERE / "stubborn", HERE / "supply", HERE / "warp"]
 
 
 def build(source, kernel):

@@ -16,6 +16,16 @@ import time
 import image
 from scenario import Scenario
 
+# The rest of the table of faults, which needs no machine.
+BY_UNIT_TESTS = [
+    ("killed before and after each note and line", "daemon and worker", "1", "all as wanted, none twice", "-", "-", "test-killed"),
+    ("machine lost at each of these", "daemon and worker", "1", "quarantined where noted", "-", "-", "test-killed"),
+    ("no memory, at each allocation", "worker", "1", "error, or true verdicts", "-", "-", "test-failures-visit"),
+    ("EIO and short reads, at each call on a file", "worker", "1", "error, or true verdicts", "-", "-", "test-failures-visit"),
+    ("state files cut off, huge, links, pipes, others'", "/run, /var", "1", "ignored, and said", "-", "-", "test-state, test-guard-store"),
+    ("a worker that dies", "daemon", "1", "once more after 5 s", "-", "-", "test-watched"),
+]
+FAULTS_BYTES = 1 << 18
 SCENARIOS = pathlib.Path(__file__).resolve().parent / "scenarios"
 
 
@@ -32,8 +42,11 @@ def load_scenarios():
     return found
 
 
-def select(found, patterns):
-    chosen = [name for name in found if not patterns or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
+def select(found, patterns, everything):
+    chosen = [name for name, scenario in found.items()
+              if name in patterns
+              or scenario.for_every_build and (any(fnmatch.fnmatch(name, pattern) for pattern in patterns) if patterns
+                                               else everything or not scenario.rare)]
     for pattern in patterns:
         if not fnmatch.filter(found, pattern):
             sys.exit(f"run.py: no scenario is called {pattern!r}; there are: {', '.join(found)}")
@@ -47,6 +60,7 @@ class Job:
         self.scenario = scenario
         self.started = time.monotonic()
         self._counts = multiprocessing.Array("i", 2)
+        self._faults = multiprocessing.Array("c", FAULTS_BYTES)
         self._process = multiprocessing.Process(target=self._work, args=(scenario, guest), daemon=True)
         self._process.start()
 
@@ -59,6 +73,7 @@ class Job:
             running.execute()
         finally:
             self._counts[:] = [running.passed, running.failed]
+            self._faults.value = json.dumps(running.faults).encode()
 
     def finished(self):
         late = time.monotonic() - self.started > self.scenario.time_limit
@@ -77,6 +92,9 @@ class Job:
         """Passed and failed; a process that did not come to its end is one failure more."""
         passed, failed = self._counts
         return passed, failed + (self._process.exitcode != 0)
+
+    def faults(self):
+        return json.loads(self._faults.value or b"[]")
 
 
 def leave(*_):
@@ -102,14 +120,24 @@ def run_all(scenarios, guest, jobs):
                 running.remove(job)
                 passed, failed = job.counts()
                 seconds = round(time.monotonic() - job.started, 1)
-                results[job.scenario.name()] = {"passed": passed, "failed": failed, "seconds": seconds}
+                results[job.scenario.name()] = {"passed": passed, "failed": failed, "seconds": seconds,
+                                                "faults": job.faults()}
             time.sleep(0.1)
     return results
 
 
+def show_faults(rows):
+    """What was injected, and what came of it."""
+    rows = [("fault", "injected into", "drives", "seen", "others took", "data lost", "proved by"), *rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())
+
+
 def main():
     parser = argparse.ArgumentParser(description="Run drivekeep's system tests in virtual machines.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios to run, wildcards allowed (default: all)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios to run, wildcards allowed (default: all but those that take long)")
+    parser.add_argument("--all", action="store_true", help="also the scenarios that take long")
     parser.add_argument("--list", action="store_true", help="list the scenarios and stop")
     parser.add_argument("--overlay", metavar="DIR", help="drivekeep as `DESTDIR=DIR meson install` made it")
     parser.add_argument("--module", action="append", default=[], metavar="FILE",
@@ -118,16 +146,19 @@ def main():
     parser.add_argument("--results", metavar="FILE", help="write the counts to FILE as JSON")
     options = parser.parse_args()
     found = load_scenarios()
-    names = select(found, options.names)
+    names = select(found, options.names, options.all or options.list)
     if options.list:
         for name in names:
-            print(f"{name:20} {found[name].summary()}")
+            print(f"{name:20} {'(--all) ' if found[name].rare else ''}{found[name].summary()}")
         return 0
 
     signal.signal(signal.SIGTERM, leave)
     started = time.monotonic()
     guest = image.build(options.overlay, options.module, log=lambda text: print(text, flush=True))
     results = run_all([found[name] for name in names], guest, options.jobs)
+    faults = [row for name in names for row in results[name]["faults"]]
+    if faults:
+        show_faults(faults + (BY_UNIT_TESTS if not options.names else []))
     total = {key: sum(result[key] for result in results.values()) for key in ("passed", "failed")}
     if options.results:
         pathlib.Path(options.results).write_text(json.dumps({**total, "scenarios": results}, indent=2) + "\n")

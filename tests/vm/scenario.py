@@ -18,11 +18,14 @@ class Scenario:
     The runner calls it by the class's name in lower case with hyphens: ColdBoot is "cold-boot".
     """
     time_limit = 1200   # seconds; some ten boots under emulation
+    for_every_build = True      # False: wants a build of its own, and is run by its name only
+    rare = False        # takes long: only when named, or with --all
 
     def __init__(self, image):
         self.image = image
         self.passed = 0
         self.failed = 0
+        self.faults = []
         self._started = time.monotonic()
 
     @classmethod
@@ -41,11 +44,19 @@ class Scenario:
         """A Machine (with its options) that is running; if the block fails, its console and journal are shown."""
         with Machine(self.image, **options) as machine:
             try:
-                machine.wait_boot()
+                self._first_boot(machine)
                 yield machine
             except Exception:
                 self._show(machine)
                 raise
+
+    def _first_boot(self, machine):
+        """Nothing of ours runs before the agent answers: an emulated machine that gets stuck before that has its reset button pressed."""
+        try:
+            machine.wait_boot()
+        except TimeoutError as error:
+            self.note(f"the machine got stuck, and is reset: {error}")
+            machine.reset()
 
     # Claims
 
@@ -71,6 +82,12 @@ class Scenario:
     def note(self, text):
         """Progress that is not a claim."""
         self._print("  ..", text)
+
+    def fault(self, what, where, drives, seen, delay=None, lost=None):
+        """A line of the runner's table of faults: injected where, with so many drives present; what was seen (the verdict); how
+        many seconds the other drives took meanwhile; whether data was lost."""
+        self.faults.append((what, where, str(drives), seen, "-" if delay is None else f"{delay:.1f} s",
+                            "-" if lost is None else "SOME" if lost else "none", self.name()))
 
     def execute(self):
         """What the runner calls: run(), and whatever goes wrong in it counted as one failure."""

@@ -13,6 +13,7 @@ KINDS = {
     "hang": "waits `seconds`, then obeys",
     "never": "is never answered",
     "corrupt": "obeys, but the last byte of the answer's data is inverted",
+    "lie": "obeys, but `words` of the IDENTIFY data are others, with a right checksum",
     "sense": "behind a USB bridge: ends with `sense` (key, ASC, ASCQ); SATA: aborts",
     "empty": "behind a USB bridge: obeys, then CHECK CONDITION with all-zero sense; "
              "SATA: obeys",
@@ -33,6 +34,7 @@ class Fault:
     skip: int = 0
     seconds: float = 0
     sense: tuple = (5, 0x24, 0)
+    words: dict = None
     struck: int = 0
 
     def __post_init__(self):

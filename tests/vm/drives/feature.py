@@ -9,13 +9,18 @@ from collections import namedtuple
 
 from .taskfile import Result, abort
 
+# What a COMRESET does to a setting
+PRESERVED = "preserved"     # kept as long as software settings preservation is on
+KEPT = "kept"               # kept anyway
+LOST = "lost"               # back to its power-on value anyway
+
 
 class Feature:
     """One feature set. `drive` is the AtaDrive it belongs to."""
 
     name = ""
     volatile = True
-    ssp = True     # kept over a COMRESET, as long as software settings preservation is on
+    over_reset = PRESERVED
 
     def __init__(self, drive, default):
         self.drive = drive
@@ -29,7 +34,7 @@ class Feature:
 
     def comreset(self, preserve):
         """The link was reset; `preserve` says whether settings survive that."""
-        if not preserve and self.ssp:
+        if self.over_reset == LOST or self.over_reset == PRESERVED and not preserve:
             self.power_on()
 
     def state(self):
@@ -62,10 +67,8 @@ Row = namedtuple("Row", "on off supported enabled volatile", defaults=(True,))
 SWITCHES = {
     "write_cache": Row((0x02, None), (0x82, None), (82, 5), (85, 5)),
     "lookahead": Row((0xaa, None), (0x55, None), (82, 6), (85, 6)),
-    "puis": Row((0x06, None), (0x86, None), (83, 5), (86, 5), volatile=False),
     "ssp": Row((0x10, 6), (0x90, 6), (78, 6), (79, 6)),
     "dipm": Row((0x10, 3), (0x90, 3), (78, 3), (79, 3)),
-    "free_fall": Row((0x41, None), (0xc1, None), (119, 5), (120, 5)),
     "dsn": Row((0x63, 1), (0x63, 2), (119, 9), (120, 9)),
     "keep_features": Row((0x66, None), (0xcc, None), None, None),
 }
@@ -95,7 +98,8 @@ class Switch(Feature):
 
 class Apm(Feature):
     """Advanced power management. 255 stands for disabled. With `quantum`, a list of
-    levels, the drive takes the nearest of them, as many drives do."""
+    levels, the drive takes the nearest of them, as many drives do. It cannot be enabled
+    while extended power conditions are."""
 
     name = "apm"
     DISABLED = 255
@@ -116,7 +120,7 @@ class Apm(Feature):
 
     def set_level(self, tf):
         level = tf.count & 0xff
-        if level in (0, 0xff):
+        if level in (0, 0xff) or self.drive.epc and self.drive.epc.value:
             raise abort()
         if self.quantum:
             level = min(self.quantum, key=lambda known: abs(known - level))
@@ -127,12 +131,20 @@ class Apm(Feature):
             raise abort()
         self.value = self.DISABLED
 
+    def disable_for_epc(self):
+        self.value = self.DISABLED
+
+    def power_on(self):
+        super().power_on()
+        if self.drive.epc and self.drive.epc.value:
+            self.value = self.DISABLED
+
 
 class Acoustic(Feature):
     """Automatic acoustic management; 0 stands for disabled. Not in SSP's list, and kept."""
 
     name = "acoustic"
-    ssp = False
+    over_reset = KEPT
     RECOMMENDED = 128
 
     def words(self, words):
@@ -158,7 +170,7 @@ class WriteReadVerify(Feature):
     LBA 7:0. Mode 3 verifies the first COUNT * 1024 sectors."""
 
     name = "wrv"
-    ssp = False
+    over_reset = KEPT
 
     def __init__(self, drive, default):
         super().__init__(drive, None if default is False else default)
@@ -185,6 +197,90 @@ class WriteReadVerify(Feature):
 
     def disable(self, tf):
         self.value = None
+
+
+class WriteCache(Switch):
+    """The write cache. SCT feature control can force it on or off; SET FEATURES is then
+    accepted to no effect, and IDENTIFY word 85 tells what is really so."""
+
+    def __init__(self, drive, default):
+        super().__init__(drive, "write_cache", default)
+        self.forced = None      # None: SET FEATURES decides
+        self._asked = default
+
+    def power_on(self):
+        self._asked = self.default
+        self.force(self.forced)
+
+    def turn(self, on):
+        if self.forced is None:
+            self.value = self._asked = on
+
+    def force(self, forced):
+        self.forced = forced
+        self.value = self._asked if forced is None else forced
+
+
+class FreeFall(Feature):
+    """Free-fall control; the value is None (off) or the sensitivity, 0 for the vendor's."""
+
+    name = "free_fall"
+
+    def __init__(self, drive, default):
+        super().__init__(drive, {False: None, True: 0}[default])
+
+    def words(self, words):
+        words[119] |= 1 << 5
+        if self.value is not None:
+            words[120] |= 1 << 5
+            words[53] |= self.value << 8
+
+    def subcommands(self):
+        return {(0x41, None): self.enable, (0xc1, None): self.disable}
+
+    def enable(self, tf):
+        self.value = tf.count & 0xff
+
+    def disable(self, tf):
+        self.value = None
+
+
+class PowerUpInStandby(Feature):
+    """Power-up in standby; not lost at power-off. With `needs_spin_up` the drive stays
+    there, and refuses its medium, until SET FEATURES 07h."""
+
+    name = "puis"
+    volatile = False
+
+    def __init__(self, drive, default, needs_spin_up):
+        super().__init__(drive, default)
+        self.needs_spin_up = needs_spin_up
+        self.waiting = False
+
+    def power_on(self):
+        super().power_on()
+        self.waiting = self.value and self.needs_spin_up
+        if self.value:
+            self.drive.power.mode = "standby"
+
+    def words(self, words):
+        words[83] |= 1 << 5 | self.needs_spin_up << 6
+        words[86] |= self.value << 5
+        if self.waiting:
+            words[2] = 0x738c
+
+    def subcommands(self):
+        return {(0x06, None): lambda tf: self.turn(True), (0x86, None): lambda tf: self.turn(False),
+                (0x07, None): self.spin_up}
+
+    def turn(self, on):
+        self.value = on
+
+    def spin_up(self, tf):
+        if not self.needs_spin_up:
+            raise abort()
+        self.waiting = False
+        self.drive.power.spin_up()
 
 
 class Transfer(Feature):
@@ -224,22 +320,4 @@ class Multiple(Feature):
         if tf.count not in (0, 1, 2, 4, 8, self.MOST):
             raise abort()
         self.value = tf.count
-        return Result()
-
-
-class Security(Feature):
-    """The security feature set, of which only freezing is modelled; the value says
-    whether the drive is frozen. No password can be set."""
-
-    name = "frozen"
-
-    def words(self, words):
-        words[82] |= 1 << 1
-        words[128] = 0x0001 | self.value << 3
-
-    def commands(self):
-        return {0xf5: self.freeze}
-
-    def freeze(self, tf, data):
-        self.value = True
         return Result()

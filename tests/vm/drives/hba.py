@@ -97,6 +97,8 @@ class Hba:
     """A controller with `ports` ports, listening at `path` once `start` is called, which
     must be before QEMU starts. Use as a context manager, or call `start` and `close`."""
 
+    magic, port_class = MAGIC, Port
+
     def __init__(self, path, ports=8, name="hba0", **device):
         if not 0 < ports <= MOST_PORTS:
             raise ValueError(f"1 to {MOST_PORTS} ports")
@@ -106,11 +108,11 @@ class Hba:
         self._memory_fd = os.memfd_create(name)
         os.ftruncate(self._memory_fd, size)
         self._memory = mmap.mmap(self._memory_fd, size)
-        self._memory[:24] = struct.pack("6I", MAGIC, VERSION, ports, MAILBOXES, WINDOWS,
+        self._memory[:24] = struct.pack("6I", self.magic, VERSION, ports, MAILBOXES, WINDOWS,
                                         WINDOW)
         self._to_guest, self._to_drives = os.eventfd(0), os.eventfd(0)
         self._stop = os.eventfd(0)
-        self.ports = [Port(i, self._memory) for i in range(ports)]
+        self.ports = [self.port_class(i, self._memory) for i in range(ports)]
         self.connected = threading.Event()      # QEMU has the memory
         self._threads = []
         self._unplugs = 0

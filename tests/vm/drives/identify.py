@@ -64,5 +64,18 @@ def identify(drive):
         words[word] |= words[word - 3] & ~switchable.get(word, 0)
     words[86] |= 1 << 15           # words 119 and 120 are valid
 
+    return sealed(words)
+
+
+def sealed(words):
+    """The words as bytes, the checksum last."""
     raw = struct.pack("<255H", *words[:255]) + b"\xa5"
     return raw + bytes([-sum(raw) & 0xff])
+
+
+def altered(data, words):
+    """IDENTIFY data with some words changed, and a checksum that fits."""
+    changed = list(struct.unpack("<256H", data))
+    for number, value in words.items():
+        changed[number] = value
+    return sealed(changed)

@@ -17,8 +17,17 @@ COMMANDS = {
     0xef: "SET FEATURES", 0xf5: "SECURITY FREEZE LOCK",
 }
 
+SCSI_COMMANDS = {
+    0x00: "TEST UNIT READY", 0x03: "REQUEST SENSE", 0x12: "INQUIRY", 0x15: "MODE SELECT(6)", 0x1a: "MODE SENSE(6)",
+    0x1b: "START STOP UNIT", 0x25: "READ CAPACITY", 0x28: "READ", 0x2a: "WRITE", 0x35: "SYNCHRONIZE CACHE",
+    0x55: "MODE SELECT(10)", 0x5a: "MODE SENSE(10)", 0x85: "ATA PASS-THROUGH(16)", 0x88: "READ(16)", 0x8a: "WRITE(16)",
+    0x9e: "READ CAPACITY(16)", 0xa0: "REPORT LUNS", 0xa1: "ATA PASS-THROUGH(12)",
+}
+SCSI_SETTING = {0x15, 0x1b, 0x55}
+
 # Commands that change what the drive does, as opposed to reading it.
-SETTING = {0xb1, 0xc6, 0xe0, 0xe1, 0xe2, 0xe3, 0xe6, 0xef, 0xf5}
+SETTING = {0xb1, 0xb4, 0xc6, 0xe0, 0xe1, 0xe2, 0xe3, 0xe6, 0xef, 0xf5}
+READING = {(0xb1, 0xc2), (0xb4, 0x0000)}       # DCO IDENTIFY, SANITIZE STATUS
 
 
 @dataclass
@@ -40,6 +49,7 @@ class Entry:
     comm: str = ""
     pid: int = 0
     scsi_op: int = 0
+    cdb: bytes = b""               # of a SCSI disk's command, which has no registers
     data: bytes = field(default=b"", repr=False)   # first sector sent to the drive
     text: str = ""                 # of an event
     seconds: float = None          # until the answer
@@ -48,19 +58,26 @@ class Entry:
     def name(self):
         if self.command is None:
             return self.text
+        if self.cdb:
+            return SCSI_COMMANDS.get(self.command, f"{self.command:02X}h")
         return COMMANDS.get(self.command, f"{self.command:02X}h")
 
     @property
     def sets(self):
         """Whether it asks for a change of a setting (SCT writes included)."""
-        sct_write = self.command == 0xb0 and self.feature == 0xd6 and \
-            self.data[2:4] in (b"\x01\x00", b"\x03\x00")
-        return self.command in SETTING or sct_write
+        if self.cdb:
+            return self.command in SCSI_SETTING
+        if self.command == 0x3f or (self.command, self.feature) == (0xb0, 0xd6):
+            action, function = self.data[0:2], self.data[2:4]
+            return function == b"\x01\x00" or action == b"\x03\x00" and function in (b"\x03\x00", b"\x05\x00")
+        return self.command in SETTING and (self.command, self.feature) not in READING
 
     def registers(self):
         """The registers as hex: command/feature, count, LBA."""
         if self.command is None:
             return ""
+        if self.cdb:
+            return self.cdb.hex()
         return f"{self.command:02X}/{self.feature:02X} {self.count:02X} {self.lba:06X}"
 
 

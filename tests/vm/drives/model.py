@@ -3,11 +3,12 @@
 import threading
 import time
 
-from . import feature, smart
+from . import epc as power_conditions
+from . import feature, lock, sct, smart
 from .fault import Fault, FaultList, refuse
-from .identify import identify
+from .identify import altered, identify
 from .log import Log
-from .power import Power
+from .power import QUIET, Power
 from .store import SECTOR, Store
 from .taskfile import ID_NOT_FOUND, CommandFailed, NoAnswer, Result, abort
 
@@ -24,10 +25,14 @@ class AtaDrive:
     apm                  1..254, or 255 for disabled; `apm_quantum` lists the levels that
                          the drive rounds to, `apm_can_disable=False` refuses 85h
     acoustic             128..254, or 0 for disabled
-    write_cache, lookahead, ssp, dipm, puis, dsn, free_fall      True or False
+    write_cache, lookahead, ssp, dipm, dsn, free_fall      True or False
+    puis                 True or False; `puis_needs_spin_up` waits for SET FEATURES 07h
     wrv                  write-read-verify: False or the mode 0..3
-    erc                  (read, write) in units of 100 ms; `erc_minimum` the lowest limit
-    security             True: can be frozen
+    erc                  (read, write) in units of 100 ms; `erc_minimum` the lowest limit,
+                         `erc_kept=False` loses them at a COMRESET
+    feature_control      True: SCT feature control; needs `erc`
+    epc                  True (enabled), False, or a dict of epc.Epc's arguments
+    security, dco, sanitize      True: can be frozen
     smart                True or False (disabled)
 
     path (a sparse file, kept if it exists), size_mb, rpm (1: not rotating),
@@ -38,9 +43,11 @@ class AtaDrive:
     def __init__(self, model="DRIVEKEEP TESTDISK", serial="SN-0001", firmware="FW01",
                  wwn=None, size_mb=64, path=None, *, rpm=7200, physical_4k=False,
                  apm=128, apm_quantum=None, apm_can_disable=True, acoustic=None,
-                 write_cache=True, lookahead=True, erc=(0, 0), erc_minimum=65, ssp=True,
-                 dipm=None, puis=None, wrv=None, dsn=None, free_fall=None, security=True,
-                 smart_enabled=True, spin_up_seconds=0, time_scale=1):
+                 write_cache=True, lookahead=True, erc=(0, 0), erc_minimum=65, erc_kept=True,
+                 feature_control=None, ssp=True, dipm=None, puis=None,
+                 puis_needs_spin_up=False, wrv=None, dsn=None, free_fall=None, epc=None,
+                 security=True, dco=None, sanitize=None, smart_enabled=True,
+                 spin_up_seconds=0, time_scale=1):
         self.model, self.serial, self.firmware, self.wwn = model, serial, firmware, wwn
         self.rpm, self.physical_4k = rpm, physical_4k
         self.store = Store(path, size_mb)
@@ -55,8 +62,14 @@ class AtaDrive:
         self.power = Power(self, time_scale, spin_up_seconds)
         self.features = [self.power, feature.Transfer(self, 0), feature.Multiple(self, 0),
                          feature.Switch(self, "keep_features", False)]
-        switches = {"write_cache": write_cache, "lookahead": lookahead, "ssp": ssp,
-                    "dipm": dipm, "puis": puis, "dsn": dsn, "free_fall": free_fall}
+        self.epc = None
+        if epc is not None:
+            options = epc if isinstance(epc, dict) else {"default": epc}
+            self.epc = power_conditions.Epc(self, **options)
+            self.features.append(self.epc)
+        if write_cache is not None:
+            self.features.append(feature.WriteCache(self, write_cache))
+        switches = {"lookahead": lookahead, "ssp": ssp, "dipm": dipm, "dsn": dsn}
         self.features += [feature.Switch(self, name, default)
                           for name, default in switches.items() if default is not None]
         if apm is not None:
@@ -65,13 +78,21 @@ class AtaDrive:
             self.features.append(feature.Acoustic(self, acoustic))
         if wrv is not None:
             self.features.append(feature.WriteReadVerify(self, wrv))
+        if puis is not None:
+            self.features.append(feature.PowerUpInStandby(self, puis, puis_needs_spin_up))
+        if free_fall is not None:
+            self.features.append(feature.FreeFall(self, free_fall))
         if security:
-            self.features.append(feature.Security(self, False))
+            self.features.append(lock.Security(self, False))
+        if dco:
+            self.features.append(lock.Overlay(self, False))
+        if sanitize:
+            self.features.append(lock.Sanitize(self))
         if smart_enabled is not None:
             self.features.append(smart.Smart(self, smart_enabled))
-        self.sct = None if erc is None else smart.Sct(self, erc, erc_minimum)
-        if self.sct:
-            self.features.append(self.sct)
+        control = sct.FeatureControl(self) if feature_control else None
+        self.sct = None if erc is None else sct.Sct(self, erc, erc_minimum, erc_kept, control)
+        self.features += [each for each in (self.sct, control) if each]
         self._gather()
 
     def _gather(self):
@@ -102,7 +123,8 @@ class AtaDrive:
         """Reset the link, which ends the command that the drive is busy with."""
         with self._lock:
             self.log.event("comreset")
-            preserve = any(each.name == "ssp" and each.value for each in self.features)
+            ssp = self.feature("ssp")
+            preserve = bool(ssp and ssp.value)
             for each in self.features:
                 each.comreset(preserve)
             self._interrupt()
@@ -122,6 +144,10 @@ class AtaDrive:
 
     def __getitem__(self, name):
         return self.state()[name]
+
+    def feature(self, name):
+        """The feature of a name, or None."""
+        return next((each for each in self.features if each.name == name), None)
 
     def identify(self):
         """The IDENTIFY DEVICE data of this moment, past all faults."""
@@ -162,6 +188,8 @@ class AtaDrive:
 
     def _perform(self, tf, data, fault):
         self.power.require_awake()
+        if tf.command not in QUIET:
+            self.power.begin()
         if fault:
             refuse(fault)
             if fault.kind == "ignore":
@@ -175,6 +203,8 @@ class AtaDrive:
         self.power.used(tf)
         if fault and fault.kind == "corrupt" and result.data:
             result.data = result.data[:-1] + bytes([result.data[-1] ^ 0xff])
+        if fault and fault.kind == "lie":
+            result.data = altered(result.data, fault.words)
         return result
 
     def _identify(self, tf, data):
@@ -192,6 +222,9 @@ class AtaDrive:
         count = tf.sectors
         if tf.lba + count > self.sectors:
             raise abort(ID_NOT_FOUND)
+        puis = self.feature("puis")
+        if puis and puis.waiting:
+            raise abort()
         self.power.spin_up()
         if tf.command in READ:
             return Result(lba=tf.lba, data=self.store.read(tf.lba, count))

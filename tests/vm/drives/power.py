@@ -5,7 +5,11 @@ import time
 from .feature import Feature
 from .taskfile import NoAnswer, Result
 
-MODES = {"standby": 0x00, "idle": 0x80, "active": 0xff}
+# What CHECK POWER MODE says, shallow ones last.
+MODES = {"standby": 0x00, "standby_z": 0x00, "standby_y": 0x01, "idle_c": 0x83, "idle_b": 0x82,
+         "idle_a": 0x81, "idle": 0x80, "active": 0xff}
+SPUN_DOWN = {"standby", "standby_z", "standby_y"}
+DEPTH = {mode: depth for depth, mode in enumerate(reversed(MODES))}
 
 # Asking a drive what it is and whether it sleeps does not restart its timer.
 QUIET = {0xe5, 0x98, 0xec}
@@ -34,15 +38,18 @@ class Power(Feature):
         self.spin_ups = 0
         self.mode = "active"
         self._last_used = time.monotonic()
+        self._held = False         # sent where it is, and there until the next command
 
     def power_on(self):
         super().power_on()
         self.mode = "active"
+        self._held = False
         self._last_used = time.monotonic()
 
     def comreset(self, preserve):
         if not preserve:
             self.value = self.default
+        self._held = False
         if self.mode == "sleep":   # a reset is the only way out of it
             self.mode = "standby"
 
@@ -56,20 +63,34 @@ class Power(Feature):
         words[84] |= 1 << 13       # IDLE IMMEDIATE with UNLOAD
 
     def tick(self):
-        """Notice that the standby timer has expired."""
-        limit = standby_seconds(self.value) / self.time_scale
-        if limit and self.mode in ("active", "idle") and \
-                time.monotonic() - self._last_used >= limit:
-            self.mode = "standby"
+        """Notice that timers have expired; they only ever lead deeper."""
+        if self.mode == "sleep" or self._held:
+            return
+        idle = (time.monotonic() - self._last_used) * self.time_scale
+        limit = standby_seconds(self.value)
+        epc = self.drive.epc
+        due = epc.due(idle) if epc and epc.value else "standby" if limit and idle >= limit else None
+        if due and DEPTH[due] > DEPTH[self.mode]:
+            self.mode = due
 
     def used(self, tf):
-        """A command has been obeyed: the timer starts again."""
+        """A command has been obeyed: the timers start again."""
         if tf.command not in QUIET:
             self._last_used = time.monotonic()
 
+    def enter(self, mode):
+        """Go there by command, and stay until the next one."""
+        if mode not in SPUN_DOWN and self.mode in SPUN_DOWN:
+            self.spin_up()
+        self.mode, self._held = mode, True
+
+    def begin(self):
+        """A command has come."""
+        self._held = False
+
     def spin_up(self):
         """Make the drive ready for its medium."""
-        if self.mode == "standby":
+        if self.mode in SPUN_DOWN:
             self.spin_ups += 1
             self.drive.pause(self.spin_up_seconds)
         self.mode = "active"
@@ -85,18 +106,25 @@ class Power(Feature):
         return Result()
 
     def idle_immediate(self, tf, data):
-        self.spin_up()
-        self.mode = "idle"
+        self.rest()
         return Result(lba=0xc4 if tf.feature == 0x44 else 0)   # C4h: heads are unloaded
 
-    def standby(self, tf, data):
+    def rest(self):
+        self.spin_up()
+        self.mode = "idle_a" if self.drive.epc and self.drive.epc.value else "idle"
+
+    def set_timer(self, tf):
         self.value = tf.count & 0xff
+        if self.drive.epc and self.drive.epc.value:
+            self.drive.epc.set_standby(standby_seconds(self.value) * 10)
+
+    def standby(self, tf, data):
+        self.set_timer(tf)
         return self.standby_immediate(tf, data)
 
     def idle(self, tf, data):
-        self.value = tf.count & 0xff
-        self.spin_up()
-        self.mode = "idle"
+        self.set_timer(tf)
+        self.rest()
         return Result()
 
     def check(self, tf, data):

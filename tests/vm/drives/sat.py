@@ -1,6 +1,7 @@
 """A SCSI to ATA translator, as found in USB docks, with the faults of real ones."""
 
 import struct
+from collections import Counter
 
 from .store import SECTOR
 from .taskfile import DF, ERR, Result, Taskfile
@@ -30,22 +31,39 @@ def descriptor_sense(key, code, descriptor=b""):
     return bytes([0x72, key, *code, 0, 0, 0, len(descriptor)]) + descriptor
 
 
+class Reset(Exception):
+    """The bridge has crashed."""
+
+
 class SatBridge:
     """The translator in front of a drive.
 
     sense            how registers come back: 'descriptor' or 'fixed' sense, or 'none':
                      CK_COND is ignored, and success is just GOOD
     cache_identify   IDENTIFY DEVICE is asked of the drive once, and repeated from memory
-    passthrough      lengths of the ATA PASS-THROUGH commands that it knows
+    passthrough      lengths of the ATA PASS-THROUGH commands that it knows; () for none
+    refusal          ASC and ASCQ for the ones it does not: those of an invalid opcode or
+                     of an invalid field, as the kernel answers for bridges that it does
+                     not trust with them
+    unknown          what becomes of an opcode that it does not know: "sense", or "reset":
+                     the bridge falls off its bus and comes back
+    ata_information  it has the vital product data page 89h
+
+    `opcodes` counts the SCSI commands that it got.
     """
 
     def __init__(self, drive, sense="descriptor", cache_identify=False,
-                 passthrough=(16, 12), vendor="DOCK", product="SATA Bridge",
+                 passthrough=(16, 12), refusal=INVALID_OPCODE, unknown="sense",
+                 ata_information=False, vendor="DOCK", product="SATA Bridge",
                  revision="0100", serial="DOCK0001"):
         if sense not in ("descriptor", "fixed", "none"):
             raise ValueError(f"no such sense format: {sense!r}")
         self.drive, self.sense_format = drive, sense
+        if unknown not in ("sense", "reset"):
+            raise ValueError(f"no such end of an unknown command: {unknown!r}")
         self.cache_identify, self.passthrough = cache_identify, passthrough
+        self.refusal, self.unknown, self.ata_information = refusal, unknown, ata_information
+        self.opcodes = Counter()
         self.vendor, self.product, self.revision = vendor, product, revision
         self.serial = serial
         self.power_on()
@@ -57,9 +75,14 @@ class SatBridge:
         self._attentions = [POWER_ON, BECAME_READY]
         self._seen_power_cycles = self.drive.power_cycles
 
+    def attention(self, *code):
+        """The next command meets a unit attention with this ASC and ASCQ."""
+        self._attentions.append(code)
+
     def execute(self, cdb, data, length):
         """Obey a SCSI command: `data` is what came with it, `length` what may go back.
-        Returns (status, data), or None if there is no answer."""
+        Returns (status, data), or None if there is no answer; raises Reset."""
+        self.opcodes[cdb[0]] += 1
         if cdb[0] == 0x03:
             return GOOD, self._sense[:length]
         if self._seen_power_cycles != self.drive.power_cycles:
@@ -71,7 +94,7 @@ class SatBridge:
                 raise CheckCondition(self._plain_sense(ATTENTION, self._attentions.pop(0)))
             command = COMMANDS.get(cdb[0])
             if command is None:
-                raise self._illegal(INVALID_OPCODE)
+                raise self._unknown(INVALID_OPCODE)
             answer = command(self, cdb, data)
         except CheckCondition as check:
             self._sense = check.sense
@@ -86,6 +109,9 @@ class SatBridge:
 
     def _illegal(self, code):
         return CheckCondition(self._plain_sense(ILLEGAL, code))
+
+    def _unknown(self, code):
+        return Reset() if self.unknown == "reset" else self._illegal(code)
 
     def _register_sense(self, key, code, tf, result):
         """Sense data with the drive's registers, in this bridge's format."""
@@ -116,7 +142,7 @@ class SatBridge:
     def ata_pass_through(self, cdb, data):
         long = cdb[0] == 0x85
         if (16 if long else 12) not in self.passthrough:
-            raise self._illegal(INVALID_OPCODE)
+            raise self._unknown(self.refusal)
         tf = _taskfile16(cdb) if long else _taskfile12(cdb)
         if tf.command == 0xec and self._identify is not None:
             result = Result(data=self._identify)
@@ -153,10 +179,19 @@ class SatBridge:
             return bytes([0, 0, 6, 2, 91, 0, 0, 2]) + name.encode() + bytes(60)
         pages = {0x00: bytes([0x00, 0x80, 0x83]), 0x80: self.serial.encode(),
                  0x83: self._identification()}
+        if self.ata_information:
+            pages[0x00] += b"\x89"
+            pages[0x89] = self._ata_information
         if cdb[2] not in pages:
             raise self._illegal(INVALID_FIELD)
-        page = pages[cdb[2]]
-        return bytes([0, cdb[2], 0, len(page)]) + page
+        page = pages[cdb[2]]() if callable(pages[cdb[2]]) else pages[cdb[2]]
+        return struct.pack(">BBH", 0, cdb[2], len(page)) + page
+
+    def _ata_information(self):
+        result = self._ata(Taskfile(0xec))
+        name = f"{self.vendor:8.8}{self.product:16.16}{self.revision:4.4}".encode()
+        signature = bytes([0x34, 0, 0x50, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1]).ljust(20, b"\0")
+        return bytes(4) + name + signature + bytes([0xec, 0, 0, 0]) + result.data
 
     def _identification(self):
         text = f"{self.vendor:8.8}{self.product:16.16}{self.serial}".encode()

@@ -7,10 +7,11 @@ import threading
 import time
 import unittest
 
+from . import selftest_nvme, selftest_scsi, selftest_settings
 from .log import table
 from .model import AtaDrive
 from .power import standby_seconds
-from .sat import CHECK_CONDITION, GOOD, SatBridge
+from .sat import CHECK_CONDITION, GOOD, Reset, SatBridge
 from .taskfile import Taskfile
 
 SMART_KEY = 0xc24f00
@@ -220,6 +221,15 @@ class Faults(unittest.TestCase):
         drive.inject("never", command=0xef)
         self.assertIsNone(set_feature(drive, 0x05, 2))
 
+    def test_lie(self):
+        drive = AtaDrive()
+        true = drive.execute(Taskfile(0xec)).data
+        drive.inject("lie", command=0xec, words={91: 7})
+        lie = drive.execute(Taskfile(0xec)).data
+        self.assertEqual((lie[182:184], sum(lie) & 0xff), (b"\7\0", 0))
+        self.assertEqual((lie[:182], lie[184:510]), (true[:182], true[184:510]))
+        self.assertEqual(drive.execute(Taskfile(0xec)).data, true)
+
     def test_corrupt(self):
         drive = AtaDrive()
         drive.inject("corrupt", command=0xec)
@@ -282,6 +292,30 @@ class Bridge(unittest.TestCase):
             data = bridge.execute(self.IDENTIFY, b"", 512)[1]
             self.assertEqual(data[182], level)
 
+    def test_passthrough_lengths(self):
+        check12 = bytes.fromhex("a1062000000000000 0e50000".replace(" ", ""))
+        for lengths, long, short in (((16,), GOOD, CHECK_CONDITION), ((12,), CHECK_CONDITION, GOOD),
+                                     ((), CHECK_CONDITION, CHECK_CONDITION)):
+            bridge = self.bridge(sense="none", passthrough=lengths, refusal=(0x24, 0))
+            self.assertEqual((bridge.execute(self.CHECK, b"", 0)[0], bridge.execute(check12, b"", 0)[0]), (long, short))
+            if not lengths:
+                self.assertEqual(self.sense(bridge)[12:14], b"\x24\x00")
+                self.assertEqual((bridge.opcodes[0x85], bridge.opcodes[0xa1]), (1, 1))
+
+    def test_reset_at_an_unknown_opcode(self):
+        bridge = self.bridge(unknown="reset", passthrough=())
+        with self.assertRaises(Reset):
+            bridge.execute(self.CHECK, b"", 0)
+        with self.assertRaises(Reset):
+            bridge.execute(bytes([0x4d]) + bytes(9), b"", 252)
+
+    def test_ata_information(self):
+        inquiry = bytes([0x12, 1, 0x89, 2, 0x3c, 0])
+        self.assertEqual(self.bridge().execute(inquiry, b"", 572)[0], CHECK_CONDITION)
+        status, page = self.bridge(ata_information=True).execute(inquiry, b"", 572)
+        self.assertEqual((status, len(page), page[1], page[56]), (GOOD, 572, 0x89, 0xec))
+        self.assertEqual(page[60:], AtaDrive().identify())
+
     def test_attention_after_power_loss(self):
         bridge = self.bridge()
         bridge.drive.power_cycle()
@@ -298,6 +332,12 @@ class Bridge(unittest.TestCase):
         self.assertEqual(bridge.execute(self.APM_1, b"", 0)[0], CHECK_CONDITION)
         self.assertEqual(self.sense(bridge), bytes(18))
         self.assertEqual(bridge.drive["apm"], 1)
+
+
+def load_tests(loader, tests, pattern):
+    for module in (selftest_settings, selftest_scsi, selftest_nvme):
+        tests.addTests(loader.loadTestsFromModule(module))
+    return tests
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""SMART, SCT and the general purpose logs, as far as smartctl needs them."""
+"""SMART and the logs, as far as smartctl needs them."""
 
 import struct
 import time
@@ -32,7 +32,7 @@ class Smart(Feature):
             words[85] |= 1
 
     def commands(self):
-        return {0xb0: self.smart, 0x2f: self.read_log_ext}
+        return {0xb0: self.smart, 0x2f: self.read_log_ext, 0x3f: self.write_log_ext}
 
     def smart(self, tf, data):
         if tf.lba >> 8 & 0xffff != KEY:
@@ -88,6 +88,11 @@ class Smart(Feature):
         first = tf.lba >> 8 & 0xff | tf.lba >> 24 & 0xff00
         return Result(data=self._pages(self.drive.gpl_logs, tf.lba & 0xff, first, tf.count))
 
+    def write_log_ext(self, tf, data):
+        if tf.lba >> 8:
+            raise abort()
+        return self.write_log(tf, data)
+
     def _pages(self, logs, address, first, count):
         if address not in logs:
             raise abort()
@@ -106,7 +111,8 @@ class Smart(Feature):
                 0x01: self.error_log, 0x06: self.self_test_log}
 
     def gpl_logs(self):
-        return {0x00: lambda: self._directory(self.drive.gpl_logs)}
+        return {0x00: lambda: self._directory(self.drive.gpl_logs),
+                0x03: self.extended_error_log, 0x04: self.statistics, 0x07: self.self_test_log}
 
     def _directory(self, logs):
         page = bytearray(512)
@@ -121,67 +127,23 @@ class Smart(Feature):
         page[0] = 1
         return _sum_to_zero(page)
 
-    def self_test_log(self):
+    def extended_error_log(self):
         page = bytearray(512)
         page[0] = 1
         return _sum_to_zero(page)
 
+    def statistics(self):
+        """Device statistics: the list of pages, and the general page."""
+        pages = bytearray(2 * 512)
+        struct.pack_into("<HBxI", pages, 0, 1, 0, 0)
+        pages[8:11] = bytes((2, 0, 1))
+        struct.pack_into("<HBxI", pages, 512, 1, 1, 0)
+        hours = int(time.monotonic() - self.drive.powered_since) // 3600
+        for place, value in ((8, self.drive.power_cycles), (16, hours)):
+            struct.pack_into("<Q", pages, 512 + place, 0xc0 << 56 | value)    # supported, valid
+        return bytes(pages)
 
-class Sct(Feature):
-    """SMART command transport with error recovery control; the value is the pair
-    (read, write) of time limits in units of 100 ms, 0 for none. Limits are volatile
-    and not in SSP's list; this drive keeps them over a COMRESET."""
-
-    name = "erc"
-    ssp = False
-
-    def __init__(self, drive, default, minimum):
-        super().__init__(drive, tuple(default))
-        self.minimum = minimum
-        self._outcome = (0, 0, 0)        # extended status, action, function
-
-    def power_on(self):
-        super().power_on()
-        self._outcome = (0, 0, 0)
-
-    def words(self, words):
-        words[206] |= 1 << 0 | 1 << 3
-
-    def smart_logs(self):
-        return {LOG_SCT: self.status}
-
-    def gpl_logs(self):
-        return {LOG_SCT: self.status}
-
-    def status(self):
+    def self_test_log(self):
         page = bytearray(512)
-        struct.pack_into("<HHHI", page, 0, 3, 1, 1, 0)
-        page[10] = 0 if self.drive.power.mode == "active" else 1
-        struct.pack_into("<HHH", page, 14, *self._outcome)
-        page[200:206] = bytes((35, 25, 40, 20, 45, 0))     # temperatures
-        struct.pack_into("<HH", page, 214, 0xc24f, self.minimum)
-        return bytes(page)
-
-    def command(self, data):
-        action, function, selection, limit = struct.unpack_from("<4H", data)
-        self._outcome = (self._check(action, function, selection, limit), action, function)
-        if self._outcome[0]:
-            raise abort()
-        if function == 1:
-            read, write = self.value
-            self.value = (limit, write) if selection == 1 else (read, limit)
-            return Result()
-        limit = self.value[selection - 1]
-        return Result(count=limit & 0xff, lba=KEY << 8 | limit >> 8)
-
-    def _check(self, action, function, selection, limit):
-        """The extended status code of a command; 0 means that it is a good one."""
-        if action != 3:
-            return 0x0003                 # unknown action
-        if function not in (1, 2):
-            return 0x0004
-        if selection not in (1, 2):
-            return 0x0005
-        if function == 1 and 0 < limit < self.minimum:
-            return 0x0005 + selection     # below the minimum, for reading or writing
-        return 0
+        page[0] = 1
+        return _sum_to_zero(page)

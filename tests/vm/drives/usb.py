@@ -8,10 +8,11 @@ import queue
 import socket
 import struct
 import threading
+import time
 from collections import deque
 
 from .hba import listen
-from .sat import SatBridge
+from .sat import Reset, SatBridge
 
 # Packet types of usbredir
 HELLO, CONNECT, DISCONNECT, RESET, INTERFACES, ENDPOINTS = 0, 1, 2, 3, 4, 5
@@ -27,6 +28,7 @@ HIGH_SPEED = 2
 
 BULK_IN, BULK_OUT = 0x81, 0x02
 PACKET = 512
+CRASH_SECONDS = 1
 
 CBW, CSW = struct.Struct("<4sIIBBB16s"), struct.Struct("<4sIIB")
 CONTROL_HEADER, BULK_HEADER = struct.Struct("<BBBBHHH"), struct.Struct("<BBHIH")
@@ -226,6 +228,18 @@ class UsbDisk:
         self._forget()
         self.drive.comreset()
 
+    def _crash(self):
+        """The bridge falls off the bus, and is back after a moment; the drive keeps its power."""
+        with self._lock:
+            self.drive.log.event("bridge reset")
+            self._reset()
+            self.bridge.power_on()
+            self._packet(DISCONNECT)
+        time.sleep(CRASH_SECONDS)
+        with self._lock:
+            if self.plugged:
+                self._announce()
+
     def _cancel(self, number):
         self._readers = deque(each for each in self._readers if each[0] != number)
         self._packet(BULK, number, BULK_HEADER.pack(BULK_IN, CANCELLED, 0, 0, 0))
@@ -258,8 +272,11 @@ class UsbDisk:
         while (item := self._work.get()) is not None:
             generation, (_, tag, length, flags, _, cdb_length, cdb), data = item
             inward = flags & 0x80
-            answer = self.bridge.execute(cdb[:max(cdb_length, 16)], data,
-                                         length if inward else 0)
+            try:
+                answer = self.bridge.execute(cdb[:max(cdb_length, 16)], data, length if inward else 0)
+            except Reset:
+                self._crash()
+                continue
             with self._lock:
                 if answer is None or generation != self._generation:
                     continue

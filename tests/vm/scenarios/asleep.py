@@ -1,18 +1,42 @@
 """Sleeping drives sleep on."""
-from keeping import CONF, Keeping, ours
+import contextlib
+import pathlib
+import tempfile
 
-FILE = 'drives = ( { match = { transport = "sata"; }; apm = 127; spindown_time = "20min"; read_ahead_kb = 512; } );\n'
+from drives.sas import SasHba
+from drives.scsi import ScsiDisk
+from keeping import CONF, OURS, Keeping, ours, settings
+
+SAS = "/dev/disk/by-id/wwn-0x5000c500000000a1"
+REQUEST_SENSE = "03000000fc00"
+
+FILE = """drives = (
+  { match = { transport = "sas"; };  error_recovery = "7s"; eh_timeout = "20s"; },
+  { match = { transport = "sata"; }; apm = 127; spindown_time = "20min"; read_ahead_kb = 512; },
+  { match = { transport = "usb"; };  apm = 126; }
+);
+"""
 
 
 class Asleep(Keeping):
     """A drive in standby, and one that the kernel has suspended, are not woken by a visit"""
 
     def run(self):
-        drive = self.drive("SN-SLEEPY", apm=128)
-        with self.drives(drive) as (_, arguments), \
-             self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+        drive, mute = self.drive("SN-SLEEPY", apm=128), self.drive("SN-MUTE", apm=128)
+        sas = ScsiDisk(serial="SN-SAS", wwn="5000c500000000a1")
+        with contextlib.ExitStack() as stack:
+            folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp")))
+            controller = stack.enter_context(SasHba(folder / "sas", ports=1, name="sas0"))
+            controller.attach(0, sas)
+            _, arguments = stack.enter_context(self.drives(drive, usb=[(mute, {"sense": "none", "pid": 0x0579})]))
+            machine = stack.enter_context(self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep",
+                                                       extra_args=arguments + controller.qemu_args()))
+            machine.wait_until(f"[ -b {SAS} ]", 120)
             self.settle(machine)
+            self.check_sas(machine, sas)
             self.check_standby(machine, drive)
+            self.check_unclear(machine, mute)
+            self.check_allowed(machine, drive)
             self.check_suspended(machine, drive)
 
     def check_standby(self, machine, drive):
@@ -28,8 +52,62 @@ class Asleep(Keeping):
         self.equal("the rest is deferred", self.verdict(machine, "SN-SLEEPY", "apm"), "deferred")
         self.equal("what the kernel holds is set all the same",
                    machine.run(f"cat /sys/block/{node[5:]}/queue/read_ahead_kb").stdout, "512\n")
-        machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 iflag=direct; drivekeep apply", check=False)
-        self.equal("awake again, the rest is done", (drive["apm"], drive["standby_seconds"]), (127, 600))
+        mark = drive.log.mark()
+        machine.run("sleep 50")
+        self.equal("while it sleeps it is not asked again", (ours(drive, mark), drive["mode"]), ([], "standby"))
+        machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 iflag=direct")
+        machine.wait_until(lambda: drive["apm"] == 127, 90)
+        self.settle(machine)
+        self.equal("when its user has woken it, the rest is done by itself", (drive["apm"], drive["standby_seconds"]), (127, 600))
+        self.equal("and the journal says why", self.records(machine, DRIVEKEEP_SERIAL="SN-SLEEPY", DRIVEKEEP_SETTING="apm")[-1]
+                   ["DRIVEKEEP_VISIT"], "wake")
+
+    def check_sas(self, machine, sas):
+        """A drive that knows no ATA tells by REQUEST SENSE that it sleeps: in standby, and stopped."""
+        name = machine.run(f"basename $(readlink -f {SAS})").stdout.strip()
+        self.equal("a SAS drive that is awake gets its settings at boot", sas["recovery_limit"], 7000)
+        for how, mode, seconds in (("--pc=3", "standby_z", 8), ("--stop", "stopped", 9)):
+            machine.run(f"sg_start --readonly {how} {SAS}")
+            self.equal(f"sg_start {how}: the drive sleeps", sas["mode"], mode)
+            spin_ups, mark = sas["spin_ups"], sas.log.mark()
+            machine.run(f"sed -i 's/error_recovery = \"[0-9]*s\"/error_recovery = \"{seconds}s\"/; s/eh_timeout = \"[0-9]*s\"/"
+                        f"eh_timeout = \"2{seconds}s\"/' {CONF}; systemctl reload drivekeep")
+            self.settle(machine)
+            self.equal(f"a SAS drive, {mode}: it is asked by REQUEST SENSE alone",
+                       {e.registers() for e in ours(sas, mark) if e.comm.startswith(OURS)}, {REQUEST_SENSE})
+            self.equal("it sleeps on", (sas["mode"], sas["spin_ups"]), (mode, spin_ups))
+            told = {s["name"]: s["verdict"] for s in self.all_status(machine, name)[0]["settings"]}
+            self.equal("its own is deferred, and what the kernel holds is set", told,
+                       {"error_recovery": "deferred", "eh_timeout": "applied"})
+            machine.run(f"sg_start --readonly --start {SAS}; dd if={SAS} of=/dev/null bs=4096 count=1 iflag=direct")
+            machine.wait_until(lambda: sas["recovery_limit"] == seconds * 1000, 90)
+            self.equal("when its user has woken it, it is done", sas["recovery_limit"], seconds * 1000)
+
+    def check_unclear(self, machine, mute):
+        """A bridge that hands no registers back, so that nobody can tell whether its drive sleeps."""
+        self.equal("at boot, when it has just been read, it gets its settings", mute["apm"], 126)
+        node = machine.run("lsblk -dnpo NAME,TRAN | awk '$2 == \"usb\" { print $1 }'").stdout.strip()
+        machine.run(f"hdparm -y {node}; sed -i s/126/125/ {CONF}")
+        spin_ups, mark = mute["spin_ups"], mute.log.mark()
+        machine.run("systemctl reload drivekeep")
+        self.settle(machine)
+        told = self.records(machine, DRIVEKEEP_DRIVE=node[5:], DRIVEKEEP_SETTING="apm")     # the serial number is the dock's
+        self.equal("no registers, and not in use: postponed",
+                   ({e.registers()[:5] for e in ours(mute, mark)} - {"E5/00"}, told[-1]["DRIVEKEEP_VERDICT"]), (set(), "deferred"))
+        self.equal("and not woken", (mute["mode"], mute["spin_ups"]), ("standby", spin_ups))
+        machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 iflag=direct")
+        machine.wait_until(lambda: mute["apm"] == 125, 90)
+        self.claim("no registers, but in use: done", True)
+
+    def check_allowed(self, machine, drive):
+        node = self.node(machine, "SN-SLEEPY")
+        machine.run(f"hdparm -B 200 {node}; hdparm -y {node}; sed -i 's/apm = 127;/apm = 127; wake = true;/' {CONF}")
+        mark = drive.log.mark()
+        machine.run("systemctl reload drivekeep")
+        self.settle(machine)
+        self.equal("wake = true: it is done although the drive sleeps", (drive["apm"], settings(drive, mark)[0][:5]), (127, "EF/05"))
+        machine.run(f"sed -i 's/ wake = true;//' {CONF}; systemctl reload drivekeep")
+        self.settle(machine)
 
     def check_suspended(self, machine, drive):
         node = self.node(machine, "SN-SLEEPY")

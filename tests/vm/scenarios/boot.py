@@ -59,6 +59,7 @@ class Boot(Keeping):
              self.machine(disks=disks, files={CONF: FILE}, setup="systemctl enable drivekeep",
                           extra_args=arguments) as machine:
             self.settle(machine)
+            self.check_order(machine)
             self.check_verdicts(machine)
             self.check_by_others(machine)
             self.check_log_of_drives()
@@ -67,13 +68,19 @@ class Boot(Keeping):
             self.check_warm_reboot(machine)
             self.check_cold_boot(machine, hba)
 
+    def check_order(self, machine):
+        units = "drivekeep.service drivekeep-broker.service drivekeep-broker.socket"
+        later = machine.run(f"systemctl show -P Before {units}").stdout.split()
+        self.equal("nothing of the boot waits for the service", {unit for unit in later if "drivekeep" not in unit},
+                   {"shutdown.target"})
+        self.match("at shutdown the process that makes workers goes last",
+                   machine.run("systemctl show -P Before drivekeep-broker.service").stdout, r"\bdrivekeep\.service\b")
+        chain = machine.run("systemd-analyze critical-chain --no-pager multi-user.target").stdout
+        self.equal("and it is not on the critical chain", [line for line in chain.splitlines() if "drivekeep" in line], [])
+
     def check_verdicts(self, machine):
         status = self.status(machine)
-        # udev gets no IDENTIFY through this bridge and knows the dock's serial number only.
-        dock = [serial for serial in status if serial not in EXPECTED and "apm" in status[serial]
-                and status[serial]["apm"]["rule"] == status["SN-USBFIX"]["apm"]["rule"]]
-        self.equal("the drive behind the mute bridge is there", len(dock), 1)
-        status["SN-USBMUTE"] = status.pop(dock[0]) if dock else {}
+        self.claim("the drive behind the mute bridge, of which udev knows the dock only, is known", "SN-USBMUTE" in status)
         for serial, wanted in EXPECTED.items():
             for setting, verdict in wanted.items():
                 entry = status.get(serial, {}).get(setting, {})

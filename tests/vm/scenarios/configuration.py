@@ -78,9 +78,11 @@ class Configuration(Keeping):
         for drive in self.ata.values():
             drive.power_cycle()
         marks = self.marks()
-        machine.run("rm -rf /run/drivekeep; systemctl restart drivekeep")
+        machine.run("systemctl stop drivekeep drivekeep-broker.service; rm -rf /run/drivekeep; systemctl start drivekeep")
         self.settle(machine)
         self.equal("no file: no command to any drive", [e.registers() for n, d in self.ata.items() for e in ours(d, marks[n])], [])
+        self.equal("and the process that could send one is not started",
+                   machine.run("systemctl is-active drivekeep-broker.service", check=False).stdout, "inactive\n")
         self.match("status counts them", machine.run("systemctl show -P StatusText drivekeep").stdout, r"^\d+ drives?, 0 settings kept$")
 
     def check_rescue(self, machine, hba):

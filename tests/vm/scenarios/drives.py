@@ -150,6 +150,8 @@ class Drives(Scenario):
         self.note(f"the kernel gave a pulled drive up after {time.monotonic() - started:.1f} s")
         self.hba.attach(0, self.drive)
         machine.wait_until(f"[ -b {self.node} ]")
+        # the old link can lead to the new node until udev has taken it away
+        machine.run("udevadm settle", 60)
         self.equal("a drive that was pulled comes back without its settings", apm(machine, self.node), "128")
         for _ in range(2):
             self.late.plug(machine)
@@ -237,4 +239,37 @@ class DrivesUsb(Scenario):
         machine.wait_until(f"! [ -e {node} ]")
         dock.plug()
         machine.wait_until(f"[ -b {node} ]")
+        machine.run("udevadm settle", 60)
         self.equal("a drive that was unplugged comes back without its settings", apm(machine, node), "128")
+
+
+class DrivesUsbStrange(Scenario):
+    """USB bridges that know one length of ATA PASS-THROUGH, none, or that crash at what they do not know"""
+
+    def run(self):
+        # Not one that crashes at the shorter one: udev itself sends that to every USB disk.
+        quirks = {"TWELVE": {"passthrough": (12,)}, "NONE": {"passthrough": (), "refusal": (0x24, 0)},
+                  "CRASHING": {"passthrough": (12,), "unknown": "reset", "ata_information": True}}
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp"))
+            docks = {serial: stack.enter_context(UsbDisk(f"{folder}/{serial}", AtaDrive(serial=serial), name=serial.lower(),
+                                                         serial=serial, **options)) for serial, options in quirks.items()}
+            nodes = {serial: f"{DOCK}{serial}-0:0" for serial in docks}
+            arguments = [word for dock in docks.values() for word in dock.qemu_args()]
+            with self.machine(extra_args=arguments) as machine:
+                machine.wait_until(" && ".join(f"[ -b {node} ]" for node in nodes.values()), 120)
+                machine.run("udevadm settle")
+                for serial, options, level in (("TWELVE", "-B 100", 128), ("TWELVE", "--prefer-ata12 -B 100", 100),
+                                               ("NONE", "-B 100", 128), ("NONE", "--prefer-ata12 -B 100", 128),
+                                               ("CRASHING", "--prefer-ata12 -B 100", 100)):
+                    hdparm(machine, options, nodes[serial])
+                    self.equal(f"{serial}: hdparm {options} leaves it at {level}", docks[serial].drive["apm"], level)
+                self.match("CRASHING: sg_vpd reads page 89h", machine.run(f"sg_vpd -p ai {nodes['CRASHING']}", check=False).stdout,
+                           r"CRASHING")
+                node, drive = nodes["CRASHING"], docks["CRASHING"].drive
+                mark, before = drive.log.mark(), machine.run(f"readlink {node}").stdout
+                hdparm(machine, "-B 50", node)
+                self.claim("CRASHING: it falls off the bus", drive.log.since(mark, text="bridge reset"))
+                machine.wait_until(f"[ -b {node} ] && udevadm settle && hdparm --prefer-ata12 -I {node} | grep -q CRASHING", 60)
+                self.claim(f"CRASHING: and comes back, {before.strip()} before", True)
+                self.equal("CRASHING: the drive did not get the command, and kept its power", drive["apm"], 100)

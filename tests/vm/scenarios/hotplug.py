@@ -15,6 +15,7 @@ drives = (
 """
 COLD = {"apm": 128, "lookahead": False}
 MARK = 12345
+TIMER = "E3/00 F0 000000"
 SLOW = "systemd-fsck@dev-disk-by\\x2dlabel-late.service"
 
 
@@ -31,6 +32,7 @@ class Hotplug(Keeping):
             self.check_plug(machine, hba, first, spare)
             self.check_swap(machine, hba, spare)
             self.check_repeated_events(machine, first)
+            self.check_lost(machine, hba, first)
             self.check_mid_visit(machine, hba)
             self.check_fstab(machine, hba, late)
             self.check_others(machine)
@@ -50,6 +52,9 @@ class Hotplug(Keeping):
         self.equal("status forgets an unplugged drive", "SN-SPARE" in self.status(machine), False)
         mark = spare.log.mark()
         hba.attach(3, spare)
+        node = by_id("SN-SPARE")
+        asked = machine.run(f"until test -e {node}; do sleep 0.02; done; udevadm settle; drivekeep apply {node}", 120, check=False)
+        self.equal("the service knows a drive as soon as udev does", (asked.status, asked.stderr), (0, ""))
         spare.log.wait(mark, 60, command=0xE3)
         self.equal("plugged again: configured again, the timer too", (spare["apm"], spare["standby_seconds"]), (127, 1200))
         self.equal("and the others are sent nothing", [ours(d, m) for d, m in zip(first, marks)], [[], []])
@@ -77,6 +82,26 @@ class Hotplug(Keeping):
                    [[e.registers() for e in ours(d, m)] for d, m in zip(first, marks)], [[], []])
         machine.run("systemctl restart systemd-udevd; udevadm trigger --subsystem-match=block; udevadm settle; sleep 2")
         self.equal("nor does a restart of udevd", [settings(d, m) for d, m in zip(first, marks)], [[], []])
+
+    def check_lost(self, machine, hba, first):
+        """The service cannot keep up: udev's news run over, and among what is lost is that a drive came, and one was reset."""
+        self.settle(machine)
+        drive = self.drive("SN-UNHEARD", **COLD)
+        machine.run(f"kill -STOP $(systemctl show -P MainPID drivekeep); hdparm -q -B {COLD['apm']} {by_id('SN-0')}")
+        marks = [d.log.mark() for d in first]
+        machine.run("for i in $(seq 150); do udevadm trigger --action=change /dev/sda /dev/sdb; done; udevadm settle -t 800", 900)
+        hba.attach(2, drive)
+        machine.wait_until(f"test -e {by_id('SN-UNHEARD')}", 60)
+        machine.run("udevadm settle; kill -CONT $(systemctl show -P MainPID drivekeep)")
+        self.wait_for(machine, "SN-UNHEARD", "spindown_time", "unverifiable")
+        self.match("lost events are noticed", machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout,
+                   r"^Some events of udev's were lost; looking at all drives anew\.$")
+        self.equal("and the drive that came unheard is configured", (drive["apm"], drive["lookahead"]), (127, True))
+        self.settle(machine)
+        self.equal("what another drive may have lost meanwhile is set again, and nothing else",
+                   [settings(d, m) for d, m in zip(first, marks)], [["EF/05 7F 000000", TIMER], [TIMER]])
+        hba.detach(2)
+        machine.wait_until(f"! test -e {by_id('SN-UNHEARD')}", 60)
 
     def check_mid_visit(self, machine, hba):
         drive = self.drive("SN-GONE", **COLD)

@@ -20,8 +20,10 @@ class Reload(Keeping):
              self.machine(files={CONF: file()}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
             self.check_one_value(machine)
+            self.check_property(machine)
             self.check_broken(machine)
             self.check_removed(machine)
+            self.check_rivals(machine)
             self.check_battery(machine)
             self.check_without_bus(machine)
 
@@ -42,6 +44,14 @@ class Reload(Keeping):
         _, sent, marks = self.reload(machine, file(b="apm = 100;") + "// a comment\n")
         self.equal("no change, no command", [len(ours(d, marks[n])) for n, d in self.ata.items()], [0, 0])
 
+    def check_property(self, machine):
+        """The service keeps only the properties of udev's that its files ask for."""
+        rule = '  { match = { ID_SERIAL_SHORT = "SN-A"; }; apm = 90; }'
+        _, sent, _ = self.reload(machine, file(b="apm = 100;").replace("},\n", f"}},\n{rule},\n", 1))
+        self.equal("a new rule by a property of udev's finds its drive", sent, {"SN-A": ["EF/05 5A 000000"], "SN-B": []})
+        _, sent, _ = self.reload(machine, file(b="apm = 100;"))
+        self.equal("and when it goes, the drive has what the others want", sent, {"SN-A": ["EF/05 7F 000000"], "SN-B": []})
+
     def check_broken(self, machine):
         result, sent, _ = self.reload(machine, file(apm=50, b="apm = = 3;"), check=False)
         self.claim("systemctl reload fails with a file that does not parse", result.status != 0)
@@ -57,6 +67,29 @@ class Reload(Keeping):
         self.equal("a key that was taken out leaves the drives as they are", sent, {"SN-A": [], "SN-B": []})
         said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
         self.equal("and that is said once per drive", said.count("nothing asks for spindown_time any more"), 2)
+
+    def check_rivals(self, machine):
+        """In the service's sandbox, by a process that leaves nothing behind."""
+        rules, hook = "/etc/udev/rules.d/99-rival.rules", "/usr/lib/systemd/system-sleep/rival"
+        machine.push(rules, 'KERNEL=="sd[a-z]", RUN+="/sbin/hdparm -B 254 /dev/%k"\n')
+        machine.push("/etc/systemd/system/rival.service", "[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n"
+                                                          "[Install]\nWantedBy=multi-user.target\n")
+        machine.push(hook, "#!/bin/sh\nhdparm -A0 /dev/sda /dev/sdb\n")
+        machine.run(f"chmod +x {hook}")
+        self.reload(machine, file(extra="lookahead = true;", b="apm = 100;"))
+        said = "journalctl -b -u drivekeep -o cat --no-pager"
+        machine.wait_until(f"{said} | grep -q '{hook}'", 120)
+        self.match("the service names another program that sets the same, and where", machine.run(said).stdout,
+                   rf"^{rules}:1:1: warning: this line sets apm to 254 when the drive appears, and {CONF}:(2 wants 127|3 wants 100) for /dev/sda and 1 other: ")
+        self.match("told as the service's own, though who told it was gone before journald could look",
+                   machine.run("journalctl -b -o cat --no-pager OBJECT_SYSTEMD_UNIT=drivekeep.service").stdout, rf"^{hook}:2:1: warning: ")
+        self.no_match("not one that is disabled", machine.run(said).stdout, "rival.service")
+        lines = [line for line in machine.run(said).stdout.splitlines() if rules in line or hook in line]
+        self.equal("drivekeep check has the same sentences",
+                   [line for line in machine.run("drivekeep check").stdout.splitlines() if rules in line or hook in line], lines)
+        pid = machine.run("systemctl show -P MainPID drivekeep").stdout.strip()
+        self.equal("no process is left of the search", machine.run(f"ps --no-headers --ppid {pid}", check=False).stdout, "")
+        machine.run(f"rm {rules} {hook} /etc/systemd/system/rival.service")
 
     def check_battery(self, machine):
         """Our own module plays supplies."""

@@ -21,6 +21,7 @@ class Resume(Keeping):
             self.check_behind_its_back(machine)
             self.check_lost_logind(machine)
             self.check_in_flight(machine)
+            self.check_failed(machine)
             self.check_swapped(machine)
             self.check_clock(machine)
 
@@ -86,6 +87,17 @@ class Resume(Keeping):
         machine.wait_until(lambda: drive["apm"] == 127, 60)
         self.equal("with a visit in flight: it all is there afterwards", (drive["apm"], drive["lookahead"], drive["standby_seconds"]),
                    (127, True, 1200))
+
+    def check_failed(self, machine):
+        """The drives are asleep already, and another device does not want to."""
+        machine.run("modprobe stubborn")
+        marks = self.marks()
+        self.lose()
+        machine.run("systemctl suspend", check=False)
+        sent = self.after(machine, marks)
+        self.claim("a sleep that came to nothing", machine.run("cat /sys/power/suspend_stats/failed_suspend_late").stdout != "0\n")
+        self.equal("after it drives are looked at, too, and what was lost is written again", sent["SN-LOSES"], ALL)
+        machine.run("rmmod stubborn")
 
     def check_swapped(self, machine):
         other = self.drive("SN-NEW", **COLD)

@@ -1,6 +1,7 @@
-"""The unit's sandbox: how much it closes, and that the service does all its work in it."""
+"""The units' sandboxes: how much they close, and that the service does all its work in them."""
 import pathlib
 import re
+import subprocess
 import tempfile
 
 from drives.usb import UsbDisk
@@ -30,8 +31,9 @@ EXPECTED = {
 }
 
 COLD = {"apm": 128, "lookahead": False}
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 ALLOWED = 1 << 17 | 1 << 21     # CAP_SYS_RAWIO, CAP_SYS_ADMIN
-CGROUP = "/sys/fs/cgroup/system.slice/drivekeep.service"
+CGROUP = "/sys/fs/cgroup/system.slice/drivekeep-broker.service"
 UNIT_COMPLAINTS = "journalctl -b --no-pager -o cat -p notice _PID=1 | grep drivekeep.service: || true"
 
 # Where a write would be harm; each of these is there, or its directory is, and is root's to write outside the sandbox.
@@ -39,12 +41,12 @@ CLOSED = """
     /etc/drivekeep/drivekeep.conf /usr/bin/new /boot/new /var/lib/new /var/log/new /run/new /run/udev/new /dev/new /dev/shm/new
     /sys/kernel/mm/ksm/run /sys/power/pm_async /sys/fs/cgroup/cgroup.max.depth /sys/module/block/parameters/events_dfl_poll_msecs
     /sys/devices/system/clocksource/clocksource0/current_clocksource /proc/sys/kernel/hostname /proc/sysrq-trigger
-    /home/new /root/new /dev/kmsg
+    /home/new /root/new /tmp/new /var/tmp/new /dev/kmsg
 """.split()
 
 
 class Sandbox(Keeping):
-    """The unit's exposure is 1.8 at most, and under it every setting is applied, to a first USB disk as well"""
+    """Exposure is 1.5 at most; who listens has no right to drives, who writes no other; a first USB disk works as well"""
 
     def run(self):
         self.sata, self.usb = self.drive("SN-SATA", acoustic=254, erc=(0, 0), **COLD), self.drive("SN-USB", **COLD)
@@ -55,22 +57,26 @@ class Sandbox(Keeping):
             # A USB disk is found by and by, and boot does not wait for it.
             machine.wait_until("ls /dev/disk/by-id/usb-*-0:0", 90)
             self.settle(machine)
-            self.pid = machine.run("systemctl show -P MainPID drivekeep").stdout.strip()
+            self.find_processes(machine)
             self.check_exposure(machine)
             self.check_settings(machine)
             self.check_processes(machine)
+            self.check_landlock(machine)
             self.check_mounts(machine)
             self.check_devices(machine)
             self.check_unmounting(machine)
+            self.check_use(machine)
             self.check_refused_calls(machine)
         self.check_first_usb_disk()
 
     def check_exposure(self, machine):
-        text = machine.run("systemd-analyze security --no-pager drivekeep.service").stdout
-        found = re.search(r"exposure level for drivekeep.service: ([\d.]+)", text)
-        self.claim("systemd-analyze security: 1.8 or lower", found and float(found[1]) <= 1.8, text)
-        self.note(found[0] if found else "no figure")
-        self.equal("and not by PrivateNetwork=", machine.run("systemctl show -P PrivateNetwork drivekeep").stdout, "no\n")
+        for unit in ("drivekeep", "drivekeep-broker"):
+            text = machine.run(f"systemd-analyze security --no-pager {unit}.service").stdout
+            found = re.search(r"exposure level for \S+: ([\d.]+)", text)
+            self.claim(f"{unit}: systemd-analyze security: 1.6 or lower", found and float(found[1]) <= 1.6, text)
+            self.note(found[0] if found else "no figure")
+        self.equal("and of who listens to udev, not by PrivateNetwork=",
+                   machine.run("systemctl show -P PrivateNetwork drivekeep").stdout, "no\n")
         self.equal("PID 1 has no complaint about the unit", machine.run(UNIT_COMPLAINTS).stdout, "")
 
     def check_settings(self, machine):
@@ -107,34 +113,81 @@ class Sandbox(Keeping):
 
     def check_processes(self, machine):
         """The manager's and a worker's rights: one that waits for a slow drive's answer can be looked at."""
+        self.let_broker_go(machine)
         self.sata.inject("hang", command=0xEC, origin="passthrough", seconds=8)
         applying = machine.start(f"drivekeep apply {self.node(machine, 'SN-SATA')}")
-        worker = machine.wait_until(f"pgrep -P {self.pid} keep-").stdout.split()[0]
-        for name, pid in (("the manager", self.pid), ("a worker", worker)):
+        worker = machine.wait_until("pgrep '^keep-sd'").stdout.split()[0]
+        self.broker = machine.run(f"ps -o ppid= -p {worker}").stdout.strip()
+        for name, pid, allowed in (("the manager", self.manager, 0), ("the broker", self.broker, ALLOWED), ("a worker", worker, ALLOWED)):
             fields = dict(line.split(":\t", 1) for line in machine.run(f"cat /proc/{pid}/status").stdout.splitlines())
             held = [int(fields[f"Cap{kind}"], 16) for kind in ("Bnd", "Prm", "Eff")]
-            self.equal(f"{name} may have, and has, SYS_RAWIO and SYS_ADMIN alone", [f"{c:x}" for c in held], [f"{ALLOWED:x}"] * 3)
+            self.equal(f"{name} may have, and has, {'SYS_RAWIO and SYS_ADMIN alone' if allowed else 'no capability'}",
+                       [f"{c:x}" for c in held], [f"{allowed:x}"] * 3)
             self.equal(f"{name} inherits and passes on none", [int(fields[f"Cap{kind}"], 16) for kind in ("Inh", "Amb")], [0, 0])
             self.equal(f"{name}: no new privileges, system calls are filtered", (fields["NoNewPrivs"], fields["Seccomp"]),
                        ("1", "2"))
+            self.match(f"{name} is as nice as its unit says, towards other sessions too",
+                       machine.run(f"cat /proc/{pid}/autogroup").stdout, r" nice 10$")
+        self.check_worker(machine, worker)
         applying.result(120)
+        self.find_processes(machine)
         self.equal("state files are for everybody",
                    machine.run("stat -c %a /run/drivekeep/drives /run/drivekeep/drives/* | sort -u").stdout, "644\n755\n")
 
-    def inside(self, command):
-        """A shell command in the service's file system namespace, with all of root's capabilities."""
-        return f"nsenter -t {self.pid} -m sh -c '{command}'"
+    def check_worker(self, machine, worker):
+        """What it has open, and that a filter of its own is around it."""
+        filters = int(machine.run(f"grep -Po 'Seccomp_filters:\\t\\K.*' /proc/{worker}/status").stdout)
+        broker = int(machine.run(f"grep -Po 'Seccomp_filters:\\t\\K.*' /proc/{self.broker}/status").stdout)
+        self.equal("a worker has one filter more than its broker", filters - broker, 1)
+        opened = machine.run(f"readlink /proc/{worker}/fd/* | sed 's/:.*//' | sort -u").stdout.split()
+        self.equal("and open: its drive, its socket, the standard streams", set(opened) - {"/dev/null", "socket"},
+                   {self.node(machine, "SN-SATA")})
+
+    def check_landlock(self, machine):
+        """A program that closes the worker's own sandbox around itself, in a root shell where nothing else is closed."""
+        with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as directory:
+            program = pathlib.Path(directory) / "confined"
+            subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-Werror", f"-I{REPOSITORY}/daemon/core", f"-I{REPOSITORY}/daemon/service",
+                            "-o", program, REPOSITORY / "tests/vm/confined.c", REPOSITORY / "daemon/service/sandbox.c", "-lseccomp"],
+                           check=True)
+            machine.push("/root/confined", program.read_bytes(), 0o755)
+        node = self.node(machine, "SN-SATA")
+        syspath = machine.run(f"readlink -f /sys/class/block/{node[5:]}").stdout.strip()
+        other = "/sys/class/block/nvme0n1/queue/read_ahead_kb"
+        paths = {node: "r-", "/dev/nvme0n1": "--", "/dev/vda": "--", "/etc/shadow": "--", "/root/confined": "--",
+                 f"{syspath}/queue/read_ahead_kb": "rw", other: "r-", "/proc/swaps": "r-"}
+        said = machine.run(f"/root/confined {node} {syspath} {' '.join(paths)}").stdout
+        found = {path: rights for rights, path in (line.split() for line in said.splitlines())}
+        self.equal("a worker's own sandbox: its drive for reading, its drive's files in sysfs, and no other drive or file", found, paths)
+        said = machine.run(f"/root/confined - {syspath} {' '.join(paths)}").stdout
+        self.equal("which without it are all open to root", {line[0] for line in said.splitlines()}, {"r"})
+
+    def find_processes(self, machine):
+        """Right after visits; the broker, which ends when nothing is asked of it, is stopped to be looked at."""
+        self.manager, self.broker = (machine.run(f"systemctl show -P MainPID {unit}").stdout.strip()
+                                     for unit in ("drivekeep", "drivekeep-broker"))
+        machine.run(f"kill -STOP {self.broker}")
+
+    def let_broker_go(self, machine):
+        machine.run(f"kill -CONT {self.broker}")
+
+    def inside(self, command, pid=None):
+        """A shell command in the file system namespace of the one that listens, or of pid's, with all of root's capabilities."""
+        return f"nsenter -t {pid or self.manager} -m sh -c '{command}'"
 
     def check_mounts(self, machine):
-        opened = [path for path in CLOSED if machine.run(self.inside(f"exec 3>>{path}"), check=False).status == 0]
-        self.equal("it can write neither to the system, nor the kernel's knobs, nor homes", opened, [])
+        for name, pid in (("the manager", self.manager), ("the broker", self.broker)):
+            opened = [path for path in CLOSED if machine.run(self.inside(f"exec 3>>{path}", pid), check=False).status == 0]
+            self.equal(f"{name} can write neither to the system, nor the kernel's knobs, nor homes", opened, [])
         open_outside = [path for path in CLOSED if machine.run(f"exec 3>>{path}", check=False).status == 0]
         machine.run("rm -f $(ls " + " ".join(path for path in CLOSED if path.endswith("/new")) + " 2>/dev/null)")
         self.equal("root outside can", sorted(set(CLOSED) - set(open_outside)), [])
-        for path in ("/run/drivekeep/new", "/tmp/new", "/sys/block/nvme0n1/queue/read_ahead_kb"):
-            self.equal(f"it can write to {path}", machine.run(self.inside(f"exec 3>>{path}"), check=False).status, 0)
-        self.equal("its /tmp is its own", machine.run("ls /tmp/new", check=False).status, 2)
-        machine.run("rm /run/drivekeep/new")
+        read_ahead = "/sys/block/nvme0n1/queue/read_ahead_kb"
+        for path, manager, broker in (("/run/drivekeep/new", 0, 2), ("/var/lib/drivekeep/new~", 0, 2), (read_ahead, 2, 0)):
+            self.equal(f"{path}: one of the two can write to it",
+                       [machine.run(self.inside(f"exec 3>>{path}", pid), check=False).status for pid in (self.manager, self.broker)],
+                       [manager, broker])
+        machine.run("rm /run/drivekeep/new /var/lib/drivekeep/new~")
 
     def in_cgroup(self, machine, command):
         return machine.run(f"sh -c 'echo $$ > {CGROUP}/cgroup.procs && {command}'", check=False).status == 0
@@ -156,19 +209,41 @@ class Sandbox(Keeping):
         device = "/dev/disk/by-id/virtio-VIRTIO1"
         machine.run(f"mkfs.ext4 -q {device}")
         for place in ("/home", "/mnt"):
+            self.let_broker_go(machine)
             machine.run(f"mount {device} {place} && systemctl restart drivekeep")
             self.settle(machine)
-            self.pid = machine.run("systemctl show -P MainPID drivekeep").stdout.strip()
+            self.find_processes(machine)
             machine.run(f"umount {place}")
             free = machine.run(f"e2fsck -fn {device}", check=False)
             self.no_match(f"what was mounted on {place} when the service started can be unmounted",
                           free.stdout + free.stderr, "in use|is mounted")
-            self.equal(f"and is nowhere in its namespace: {place}",
-                       machine.run(f"grep -c $(readlink -f {device}) /proc/{self.pid}/mountinfo", check=False).stdout, "0\n")
+            for pid in (self.manager, self.broker):
+                self.equal(f"and is nowhere in its namespace: {place}",
+                           machine.run(f"grep -c $(readlink -f {device}) /proc/{pid}/mountinfo", check=False).stdout, "0\n")
+
+    def check_use(self, machine):
+        """What is mounted where homes are is in use for writing as well as what is mounted elsewhere."""
+        device = "/dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_SCSI1"
+        self.let_broker_go(machine)
+        machine.run(f"mkfs.ext4 -q {device} && mount {device} /home")
+        machine.push(CONF, 'drives = ( { match = { transport = "scsi"; }; read_only = true; } );\n')
+        machine.run("systemctl restart drivekeep")
+        self.settle(machine)
+        found = self.status(machine)["SCSI1"].get("read_only", {})
+        self.equal("read_only of a disk that is mounted on /home", found.get("verdict"), "forbidden")
+        self.match("which it names", found.get("reason") or "", r"in use for writing \(/home\)")
+        self.equal("and it stays writable", machine.run(f"blockdev --getro {device}").stdout, "0\n")
+        machine.run("umount /home")
+        machine.push(CONF, FILE)
+        machine.run("systemctl restart drivekeep")
+        self.settle(machine)
+        self.find_processes(machine)
 
     def check_refused_calls(self, machine):
         """Refused system calls end with EPERM; were any of them needed, this would be its end."""
-        machine.push("/etc/systemd/system/drivekeep.service.d/kill.conf", "[Service]\nSystemCallErrorNumber=kill\n")
+        self.let_broker_go(machine)
+        for unit in ("drivekeep", "drivekeep-broker"):
+            machine.push(f"/etc/systemd/system/{unit}.service.d/kill.conf", "[Service]\nSystemCallErrorNumber=kill\n")
         machine.run("systemctl stop drivekeep; rm -rf /run/drivekeep/drives; systemctl daemon-reload")
         self.sata.power_cycle()
         machine.run("systemctl start drivekeep")
@@ -176,7 +251,7 @@ class Sandbox(Keeping):
         self.equal("the same when each system call that the filter refuses kills",
                    (machine.run("systemctl show -P NRestarts drivekeep").stdout, self.sata["apm"], self.sata["lookahead"],
                     self.sata["write_cache"], self.sata["standby_seconds"]), ("0\n", 127, True, False, 1200))
-        self.no_match("and no worker was killed", machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout, "killed")
+        self.no_match("and no worker was killed", machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout, "killed|ended before")
 
     def check_first_usb_disk(self):
         """A machine that has never seen a disk of the sd driver, whose module is not even loaded."""

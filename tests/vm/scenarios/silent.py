@@ -24,6 +24,7 @@ class Silent(Keeping):
             self.equal("boot is not held up", machine.run("systemctl is-active multi-user.target").stdout, "active\n")
             cost = {len(ours(d)) for d in good}
             self.equal("the others cost what they always cost", cost, {5})
+            self.fault("16 drives silent for ever", "CHECK POWER MODE", len(good) + len(bad), "no answer; the others applied")
             self.check_time_out(machine, good[0])
             started = time.monotonic()
             machine.run("systemctl restart drivekeep")

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Closes a worker's sandbox around itself and says what it can still open. For the scenario "sandbox", in whose guest the
+ * kernel's Landlock is at work:
+ *     confined NODE SYSPATH PATH...
+ * prints a line for each path: r or - for reading, w or - for writing. With "-" for NODE nothing is closed. */
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "sandbox.h"
+
+static char can(const char *path, int flags, char yes) {
+        int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC);
+
+        if (fd < 0)
+                return '-';
+        (void) close(fd);
+        return yes;
+}
+
+int main(int argc, char **argv) {
+        _cleanup_(sandbox_freep) Sandbox *s = NULL;
+        _cleanup_free_ char *own = NULL;
+        int r;
+
+        if (argc < 4)
+                return EXIT_FAILURE;
+
+        if (!streq(argv[1], "-")) {
+                own = strndup(argv[2], sandbox_own(argv[2]));
+                r = own ? sandbox_new(&s) : -ENOMEM;
+                if (r >= 0)
+                        r = sandbox_worker(s, (char *const[]){ argv[1], NULL }, own);
+                if (r < 0) {
+                        fprintf(stderr, "cannot close the sandbox of %s, %s: %s\n", argv[1], own, strerror(-r));
+                        return EXIT_FAILURE;
+                }
+        }
+
+        for (int i = 3; i < argc; i++)
+                printf("%c%c %s\n", can(argv[i], O_RDONLY, 'r'), can(argv[i], O_WRONLY, 'w'), argv[i]);
+        return 0;
+}

@@ -1,0 +1,31 @@
+"""What the scenarios about faults have in common."""
+from keeping import Keeping
+
+# One megabyte where no partition table is, and what it is when it is read back.
+WRITE = "dd if=/dev/urandom of={node} bs=64k count=16 seek=16 oflag=direct 2>/dev/null"
+READ = "dd if={node} bs=64k count=16 skip=16 iflag=direct 2>/dev/null | md5sum"
+
+
+class Faulty(Keeping):
+    """Base class; not a scenario of its own."""
+
+    def fill(self, machine, nodes):
+        """Something to lose on each drive: {node: its checksum}."""
+        machine.run("; ".join(WRITE.format(node=node) for node in nodes), 300)
+        return self.checksums(machine, nodes)
+
+    def checksums(self, machine, nodes):
+        out = machine.run("; ".join(READ.format(node=node) for node in nodes), 300).stdout.split("\n")
+        return dict(zip(nodes, out))
+
+    def nodes(self, machine, drives):
+        """{serial: node} of our drives, the drive's own serial number also behind a bridge."""
+        wanted = {drive.serial for drive in drives}
+        return {each["serial"]: each["node"] for each in self.all_status(machine) if each["serial"] in wanted}
+
+    @staticmethod
+    def file(values):
+        """A configuration: {serial or pattern: apm}."""
+        blocks = ",\n  ".join(f'{{ match = {{ serial = "{serial}"; }}; apm = {apm}; lookahead = true; }}'
+                              for serial, apm in values.items())
+        return f"drives = (\n  {blocks}\n);\n"

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* faulty overflow|leak|undefined: what the sanitizers must report wherever drivekeepd runs; run there in its place, it shows
+ * that they can. */
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *volatile memory;
+
+int main(int argc, char *argv[]) {
+        volatile int large = INT_MAX;
+
+        if (argc != 2)
+                return EXIT_FAILURE;
+
+        memory = malloc(16);
+        if (strcmp(argv[1], "overflow") == 0)
+                ((volatile char *) memory)[16] = 1;
+        if (strcmp(argv[1], "leak") == 0)
+                memory = NULL;
+        if (strcmp(argv[1], "undefined") == 0)
+                large++;
+        free(memory);
+        return EXIT_SUCCESS;
+}

@@ -1,0 +1,176 @@
+"""Rows of settings, each written by drivekeep and read by another program; the table that says so.
+
+A row that drivekeep does not know (yet) is listed as missing; one that no device of ours can honour is listed with the
+reason. Neither counts as passed.
+"""
+import dataclasses
+import json
+import re
+
+from keeping import CONF, Keeping
+
+PROBE = "/run/probe"
+WANTED_VERDICTS = {"applied", "unchanged", "adjusted", "unverifiable"}
+ALIASES = {"read_ahead_sect": "read_ahead_kb", "force_spindown_time": "spindown_time", "apm_battery": "apm"}
+# What drivekeep says of a key that is none of its settings.
+UNKNOWN = re.compile(r'unknown setting|"\w+" tells drives apart')
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """key = value on a device. `command` is another program's: {node}, {name} (sda) and {sys} (/sys/block/sda) stand for the
+    device; or it is "model NAME", the state of the drive model, for what no program can read. `expected` is searched in its
+    output, and must not be found there before. `lines` are more lines of the block, such as allow_dangerous. Rows of one
+    device with the same `group` exclude each other and get a pass each, as do two rows of one key."""
+    device: str
+    key: str
+    value: str
+    command: str
+    expected: str
+    lines: str = ""
+    permanent: bool = False
+    group: str = ""
+
+    @property
+    def reader(self):
+        return "the drive model" if self.command.startswith("model ") else self.command.split()[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Device:
+    """A drive in the guest: the link it has, its model, if it has one of ours, and who holds its settings, as `drivekeep
+    settings --json` calls them."""
+    link: str
+    model: object = None
+    held_by: tuple = ()
+
+
+@dataclasses.dataclass
+class Outcome:
+    row: Row
+    result: str = "missing"     # "equal", "NOT EQUAL", or "missing": drivekeep has no such row
+    text: str = ""
+
+
+def passes(rows):
+    """The rows, in their order, spread over as few files as their exclusions allow."""
+    found = []
+    for row in rows:
+        def clashes(other):
+            return row.device == other.device and \
+                (row.key == other.key or row.group and row.group == other.group) or row.permanent != other.permanent
+        place = next((each for each in found if not any(map(clashes, each))), None)
+        if place is None:
+            found.append(place := [])
+        place.append(row)
+    return found
+
+
+class RowTable(Keeping):
+    """Base class; not a scenario of its own. `devices` (name: Device) and `outcomes` are filled in as it goes."""
+
+    def file(self, rows):
+        """The configuration that asks for these rows, and which line is whose."""
+        lines, owners = ["drives = ("], {}
+        for device in dict.fromkeys(row.device for row in rows):
+            mine = [row for row in rows if row.device == device]
+            extra = " ".join(dict.fromkeys(row.lines for row in mine if row.lines))
+            if any(row.permanent for row in mine):
+                extra += " permanent = true;"
+            lines.append(f'  {"," if len(lines) > 1 else " "} {{ match = "{self.devices[device].link}"; {extra}')
+            for row in mine:
+                lines.append(f"      {row.key} = {row.value};")
+                owners[len(lines)] = row
+            lines.append("    }")
+        return "\n".join([*lines, ");", ""]), owners
+
+    def complaints(self, machine, rows):
+        """What drivekeep says about the rows' lines: {row: sentence}."""
+        text, owners = self.file(rows)
+        machine.push(f"{PROBE}/drivekeep/drivekeep.conf", text)
+        result = machine.run(f"drivekeep plan --config-root {PROBE}", 180, check=False)
+        said = re.findall(rf"{PROBE}/drivekeep/drivekeep.conf:(\d+):\d+: (?:error|warning): (.*)", result.stdout + result.stderr)
+        return {owners[int(line)]: sentence for line, sentence in said if int(line) in owners}
+
+    def read(self, machine, row):
+        device = self.devices[row.device]
+        if row.command.startswith("model "):
+            return repr(device.model[row.command.split()[1]])
+        name = machine.run(f"basename $(readlink -f {device.link})").stdout.strip()
+        command = row.command.format(node=device.link, name=name, sys=f"/sys/block/{name}")
+        result = machine.run(command, 120, check=False)
+        return result.stdout + result.stderr
+
+    def run_rows(self, machine, rows):
+        """All of them; every row that drivekeep knows is a claim."""
+        self.outcomes |= {row: Outcome(row) for row in rows}
+        missing = self.complaints_of_all(machine, rows)
+        for these in passes([row for row in rows if row not in missing]):
+            before = {row: self.read(machine, row) for row in these}
+            machine.push(CONF, self.file(these)[0])
+            machine.run("systemctl reload drivekeep", 180, check=False)
+            self.settle(machine)
+            permanent = "--permanent" if these[0].permanent else ""
+            machine.run(f"drivekeep apply {permanent}", 300, check=False)
+            verdicts = self.verdicts(machine)
+            for row in these:
+                self.judge(row, before[row], self.read(machine, row), verdicts.get((row.device, ALIASES.get(row.key, row.key)), "none"))
+
+    def check_complete(self, machine, elsewhere):
+        """Each row of drivekeep's own list is in the table, for each of those who hold such a setting, or in `elsewhere`; or
+        it is one that drivekeep never writes. Returns these."""
+        listed = json.loads(machine.run("drivekeep settings --json").stdout)
+        never = [row["name"] for row in listed if row["instead"]]
+        done = {(row.key, held) for row in self.outcomes for held in self.devices[row.device].held_by}
+        self.equal("every row of 'drivekeep settings' is in the table, or said not to be",
+                   [f'{row["name"]} ({row["transport"]})' for row in listed if not row["instead"]
+                    and (row["name"], row["transport"]) not in done and row["name"] not in elsewhere], [])
+        absent = {row["name"] for row in listed} - {row.key for row in self.outcomes}
+        self.equal("what is said not to be there is not there", [key for key in elsewhere if key not in absent], [])
+        return never
+
+    def complaints_of_all(self, machine, rows):
+        """The rows that drivekeep has not got, or does not understand, which is a failure."""
+        unknown = set()
+        for these in passes(rows):
+            for row, sentence in self.complaints(machine, these).items():
+                unknown.add(row)
+                if not UNKNOWN.match(sentence):
+                    self.outcomes[row] = Outcome(row, "NOT EQUAL", sentence)
+                    self.claim(f"{row.device}: {row.key} = {row.value} is understood", False, sentence)
+        return unknown
+
+    def verdicts(self, machine):
+        names = {machine.run(f"basename $(readlink -f {device.link})").stdout.strip(): name
+                 for name, device in self.devices.items()}
+        return {(names[drive["name"]], setting["name"]): setting["verdict"]
+                for drive in self.all_status(machine) if drive["name"] in names for setting in drive["settings"]}
+
+    def judge(self, row, before, after, verdict):
+        outcome = self.outcomes[row]
+        if re.search(row.expected, before, re.M):
+            outcome.text = "was already so, which proves nothing"
+        elif not re.search(row.expected, after, re.M):
+            outcome.text = f"/{row.expected}/ is not in: {' '.join(after.split())[-300:]}"
+        elif verdict not in WANTED_VERDICTS:
+            outcome.text = "it is so"
+        else:
+            outcome.result, outcome.text = "equal", ""
+        if outcome.result != "equal":
+            outcome.result = "NOT EQUAL"
+        self.claim(f"{row.device}: {row.key} = {row.value}, as {row.reader} reads it", outcome.result == "equal",
+                   f"{outcome.text}\ndrivekeep's verdict: {verdict}")
+
+    def print_table(self, elsewhere, never=()):
+        """`elsewhere`: {key: why no device here can honour it}; `never`: keys that drivekeep never writes."""
+        lines = [("row", "device", "wanted", "read by", "equal")]
+        lines += [(o.row.key, o.row.device, o.row.value, o.row.reader, o.result) for o in self.outcomes.values()]
+        lines += [(key, "-", "-", "-", f"not here: {why}") for key, why in elsewhere.items()]
+        lines += [(key, "-", "-", "-", "never written, by drivekeep's own account") for key in never]
+        widths = [max(len(line[column]) for line in lines) for column in range(4)]
+        print()
+        for line in lines:
+            print("     " + "  ".join(f"{text:{width}}" for text, width in zip(line, [*widths, 0])))
+        results = [outcome.result for outcome in self.outcomes.values()]
+        self.note(f"{results.count('equal')} rows equal, {results.count('NOT EQUAL')} not, {results.count('missing')} missing in "
+                  f"drivekeep, {len(elsewhere)} that nothing here can honour, {len(never)} that drivekeep never writes")

@@ -1,0 +1,54 @@
+"""What is done once when a drive is attached, and left at that: standby, and sleep, after which a drive hears nothing."""
+from keeping import CONF, Keeping, by_id, ours, settings
+
+STANDBY, SLEEP = "E0/00 00 000000", "E6/00 00 000000"
+FILE = """
+drives = (
+  {{ match = "{standby}"; standby = true; }},
+  {{ match = "{sleep}"; sleep = true; allow_dangerous = true; {more} }}
+);
+"""
+
+
+class Deeds(Keeping):
+    """standby and sleep at attach: once, and a drive that sleeps is not even asked whether it does"""
+
+    def run(self):
+        self.standby, self.asleep = self.drive("DEED-STANDBY"), self.drive("DEED-SLEEP", apm=128)
+        with self.drives(self.standby, self.asleep) as (_, arguments), \
+             self.machine(files={CONF: self.file()}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+            self.settle(machine)
+            self.equal("attached: the drive is spun down, once", settings(self.standby), [STANDBY])
+            self.equal("attached: the other is put to sleep, once", settings(self.asleep), [SLEEP])
+            self.equal("nothing is sent behind it", [e.registers() for e in ours(self.asleep)][-1], SLEEP)
+
+            mark = self.asleep.log.mark(), self.standby.log.mark()
+            machine.push(CONF, self.file("apm = 100; spindown_time = \"10min\";"))
+            machine.run("systemctl reload drivekeep", 180, check=False)
+            self.settle(machine)
+            machine.run("drivekeep plan", 180, check=False)
+            machine.run("drivekeep apply", 180, check=False)
+            machine.run("systemctl restart drivekeep", 180)
+            self.settle(machine)
+            self.equal("a drive that sleeps is sent nothing: not by a reload, a plan, a request or another daemon",
+                       [e.registers() for e in ours(self.asleep, mark[0])], [])
+            self.equal("what else is wanted of it waits", self.verdict(machine, "DEED-SLEEP", "apm"), "deferred")
+            machine.run(f"dd if={by_id('DEED-STANDBY')} of=/dev/null bs=512 count=1 iflag=direct", 60)
+            machine.run("drivekeep apply", 180, check=False)
+            self.equal("a drive that its user has woken is not spun down again", settings(self.standby, mark[1]), [])
+
+            machine.run(f"dd if={by_id('DEED-SLEEP')} of=/dev/null bs=512 count=1 iflag=direct", 60)
+            machine.wait_until("drivekeep status --json | grep -A9 '\"name\": *\"apm\"' | grep -q applied", 180)
+            self.equal("used again, it gets the rest, and is not put to sleep again",
+                       [text for text in settings(self.asleep, mark[0]) if text == SLEEP], [])
+            self.equal("its APM level", self.asleep["apm"], 100)
+
+            machine.suspend(while_asleep=lambda: [drive.power_cycle() for drive in (self.standby, self.asleep)])
+            self.settle(machine)
+            machine.wait_until("journalctl -b -o cat -u drivekeep | grep -q 'visited at resume'", 180)
+            self.settle(machine)
+            for drive, deed in ((self.standby, STANDBY), (self.asleep, SLEEP)):
+                self.equal(f"resume is no attach: {deed.split()[0]} was sent once all in all", settings(drive).count(deed), 1)
+
+    def file(self, more=""):
+        return FILE.format(standby=by_id("DEED-STANDBY"), sleep=by_id("DEED-SLEEP"), more=more)

@@ -1,0 +1,104 @@
+"""What takes settings from a drive without taking the drive away, and tells of it."""
+from keeping import CONF, Keeping, by_id, ours, settings
+from machine import nvme_disk
+
+FILE = """
+drives = (
+  { match = { transport = "usb"; };  apm = 127; spindown_time = "20min"; },
+  { match = { transport = "nvme"; }; write_cache = "off"; },
+  { match = { transport = "sata"; }; apm = 127; read_ahead_kb = 512; }
+);
+"""
+POWER_ON, MODE_PARAMETERS_CHANGED = (0x29, 0x00), (0x2A, 0x01)
+
+
+class Events(Keeping):
+    """Unit attentions, a controller restart, a revalidation: settings come back; a quarrel without end does not take part"""
+
+    def run(self):
+        self.sata, self.usb = self.drive("SN-SATA", apm=128), self.drive("SN-USB", apm=128)
+        with self.drives(self.sata, usb=[(self.usb, {})]) as (_, arguments), \
+             self.machine(disks=[nvme_disk("NVME1")], files={CONF: FILE}, setup="systemctl enable drivekeep",
+                          extra_args=arguments) as machine:
+            self.settle(machine)
+            self.bridge = self.bridges[0]
+            self.check_reset(machine)
+            self.check_parameters(machine)
+            self.check_controller(machine)
+            self.check_revalidation(machine)
+            self.check_quarrel(machine)
+
+    def use(self, machine, serial):
+        node = machine.run(f"lsblk -dnpo NAME,SERIAL | awk '$2 == \"{serial}\" {{ print $1 }}'").stdout.strip()
+        machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 iflag=direct", check=False)
+        return node
+
+    def reasons(self, machine, serial, setting):
+        return [r["DRIVEKEEP_VISIT"] for r in self.records(machine, DRIVEKEEP_SERIAL=serial, DRIVEKEEP_SETTING=setting)]
+
+    def check_reset(self, machine):
+        """The drive's power goes and comes, and its dock stays."""
+        mark = self.usb.log.mark()
+        self.usb.power_cycle()
+        self.use(machine, "SN-USB")
+        self.usb.log.wait(mark, 60, command=0xE3)
+        self.settle(machine)
+        self.equal("a drive that says it was switched on gets its settings again, the unreadable one too",
+                   (self.usb["apm"], self.usb["standby_seconds"], settings(self.usb, mark)),
+                   (127, 1200, ["EF/05 7F 000000", "E3/00 F0 000000"]))
+        self.equal("and the journal says why", self.reasons(machine, "SN-USB", "apm")[-1], "reset")
+
+    def check_parameters(self, machine):
+        """Another machine on the same bus, say."""
+        self.usb.execute(self.set_apm(200))
+        mark = self.usb.log.mark()
+        self.bridge.attention(*MODE_PARAMETERS_CHANGED)
+        self.use(machine, "SN-USB")
+        self.usb.log.wait(mark, 60, command=0xEF)
+        self.settle(machine)
+        self.equal("a drive that says its mode parameters were changed is read, and what differs set back",
+                   settings(self.usb, mark), ["EF/05 7F 000000"])
+        drift = self.records(machine, DRIVEKEEP_SERIAL="SN-USB", DRIVEKEEP_DRIFT_TO="200")
+        self.equal("told as drift", [(d["DRIVEKEEP_DRIFT_FROM"], d["DRIVEKEEP_VISIT"]) for d in drift], [("127", "parameters")])
+
+    def check_controller(self, machine):
+        machine.run("nvme set-feature /dev/nvme0 --feature-id=6 --value=1")
+        machine.run("echo 1 > /sys/class/nvme/nvme0/reset_controller")
+        machine.wait_until("nvme get-feature /dev/nvme0 --feature-id=6 | grep -q 'value:0*$'", 60)
+        self.settle(machine)
+        self.equal("an NVMe controller that was started anew gets its settings again",
+                   self.reasons(machine, "NVME1", "write_cache")[-1], "controller")
+
+    def check_revalidation(self, machine):
+        queue = f"/sys/block/{self.node(machine, 'SN-SATA')[5:]}/queue"
+        mark = self.sata.log.mark()
+        machine.run(f"echo 128 > {queue}/read_ahead_kb; udevadm trigger --action=change --settle {by_id('SN-SATA')}")
+        machine.wait_until(f"test $(cat {queue}/read_ahead_kb) = 512", 30)
+        self.settle(machine)
+        self.equal("what the kernel reset is set again at its next event, and the drive is sent nothing",
+                   ours(self.sata, mark), [])
+        drift = self.records(machine, DRIVEKEEP_SERIAL="SN-SATA", DRIVEKEEP_SETTING="read_ahead_kb", DRIVEKEEP_DRIFT_TO="128\\ KiB")
+        self.equal("and it is told", [d["DRIVEKEEP_VISIT"] for d in drift], ["revalidation"])
+
+    def check_quarrel(self, machine):
+        """Another program sets something else at every event."""
+        node, queue = by_id("SN-SATA"), f"/sys/block/{self.node(machine, 'SN-SATA')[5:]}/queue"
+        back = 0
+        for _ in range(8):
+            machine.run(f"echo 64 > {queue}/read_ahead_kb; udevadm trigger --action=change --settle {node}; sleep 1.5")
+            self.settle(machine)
+            back += machine.run(f"cat {queue}/read_ahead_kb").stdout == "512\n"
+        self.equal("it is set back five times in all", back, 4)
+        said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
+        self.equal("then it is said, once", said.count("again and again"), 1)
+        with self.warp(machine):
+            machine.wait_until(f"test $(cat {queue}/read_ahead_kb) = 512", 90)
+        self.claim("and ten minutes later it is set back once more", True)
+        machine.run(f"echo 64 > {queue}/read_ahead_kb; udevadm trigger --action=change --settle {node}; sleep 1.5")
+        self.settle(machine)
+        self.equal("and not five times", machine.run(f"cat {queue}/read_ahead_kb").stdout, "64\n")
+
+    @staticmethod
+    def set_apm(level):
+        from drives.taskfile import Taskfile
+        return Taskfile(0xEF, 0x05, level)

@@ -1,0 +1,156 @@
+"""Faults in the answers: each injected into one drive among sound ones, each with its verdict, and what it cost the others."""
+import contextlib
+import dataclasses
+
+from drives.identify import text
+from faulty import Faulty
+from keeping import CONF, ours
+
+SET_APM = {"command": 0xEF, "feature": 0x05, "origin": "passthrough"}
+IDENTIFY = {"command": 0xEC, "origin": "passthrough"}
+SOUND = [f"SN-OK{i}" for i in range(4)]
+AT_BOOT = 100
+
+
+def serial_words(serial):
+    words = {}
+    text(words, 10, 20, serial.rjust(20))
+    return words
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Case:
+    """`fault` strikes in the visit that sets apm; `verdict` is what is said of that then, `after` what the next visit, without
+    the fault, makes of it. Some need no more than one look, and set nothing."""
+    name: str
+    where: str
+    fault: dict
+    verdict: str
+    after: str = "applied"
+    usb: dict = None        # behind a bridge with these quirks
+    attention: tuple = ()   # … that has this unit attention to tell first
+    writes: int = 1         # so often is apm sent, by the visit that meets the fault
+    sleeps: bool = False    # it takes long, and is waited for at the end
+    lasts: bool = False     # nobody can know that anything is to be made good
+
+
+CASES = [
+    Case("command aborted", "SET FEATURES", {"kind": "abort", **SET_APM}, "refused"),
+    Case("device fault", "SET FEATURES", {"kind": "df", **SET_APM}, "refused"),
+    Case("accepted and forgotten", "SET FEATURES", {"kind": "ignore", **SET_APM}, "ignored"),
+    Case("hang for 5 s", "SET FEATURES", {"kind": "hang", "seconds": 5, **SET_APM}, "applied", "unchanged", sleeps=True),
+    Case("hang for 40 s", "SET FEATURES", {"kind": "hang", "seconds": 40, **SET_APM}, "failed", sleeps=True),
+    Case("hang for ever", "SET FEATURES", {"kind": "never", **SET_APM}, "failed", sleeps=True),
+    Case("IDENTIFY fails", "IDENTIFY DEVICE", {"kind": "abort", "times": None, **IDENTIFY}, "refused", writes=0),
+    Case("IDENTIFY with a wrong checksum", "IDENTIFY DEVICE", {"kind": "corrupt", "times": None, **IDENTIFY}, "failed", writes=0),
+    Case("IDENTIFY changes: another drive", "IDENTIFY DEVICE",
+         {"kind": "lie", "words": serial_words("SN-STRANGER"), "times": None, **IDENTIFY}, "vanished", writes=0),
+    Case("IDENTIFY changes after the write", "IDENTIFY, read back",
+         {"kind": "lie", "words": serial_words("SN-STRANGER"), "times": None, "skip": 1, **IDENTIFY}, "vanished", "unchanged"),
+    Case("IDENTIFY lies: no such feature", "IDENTIFY DEVICE",
+         {"kind": "lie", "words": {83: 0x4000, 86: 0x8000}, "times": None, **IDENTIFY}, "unsupported", writes=0),
+    Case("IDENTIFY lies: the old value", "IDENTIFY, read back",
+         {"kind": "lie", "words": {91: AT_BOOT}, "times": None, **IDENTIFY}, "ignored", "unchanged"),
+    Case("wrong sense (medium error)", "bridge, SET FEATURES", {"kind": "sense", "sense": (3, 0x11, 0), **SET_APM}, "refused", usb={}),
+    Case("fixed-format sense", "bridge, SET FEATURES", {"kind": "abort", **SET_APM}, "refused", usb={"sense": "fixed"}),
+    Case("missing sense", "bridge, every command", {}, "applied", "unchanged", usb={"sense": "none"}),
+    # Neither the bridge nor IDENTIFY, which is the same byte for byte, as from a bridge's memory, tells whether it was done.
+    Case("missing sense, and forgotten", "bridge, SET FEATURES", {"kind": "ignore", **SET_APM}, "unverifiable", "unverifiable",
+         usb={"sense": "none"}, lasts=True),
+    # It has obeyed, which the next visit sees; that it was accepted it did not say.
+    Case("all-zero sense", "bridge, SET FEATURES", {"kind": "empty", **SET_APM}, "failed", "unchanged", usb={}),
+    Case("unit attention", "bridge, before the visit", {}, "applied", "unchanged", usb={}, attention=(0x2F, 0x00)),
+]
+
+class Faults(Faulty):
+    """Aborts, hangs, lies and bad sense: one honest verdict each, the next visit makes it good, others do not wait"""
+
+    def run(self):
+        self.sound = [self.drive(serial, apm=128, lookahead=False) for serial in SOUND]
+        self.bad = {case: self.drive(f"SN-F{i:02}", apm=128, lookahead=False) for i, case in enumerate(CASES)}
+        self.values = {"SN-*": AT_BOOT}
+        sata = self.sound + [drive for case, drive in self.bad.items() if case.usb is None]
+        usb = [(drive, {"serial": f"DOCK{drive.serial}", **case.usb}) for case, drive in self.bad.items() if case.usb is not None]
+        with contextlib.ExitStack() as stack:
+            _, first = stack.enter_context(self.drives(*sata[:8], usb=usb))
+            self.bridge_of = {bridge.drive.serial: bridge for bridge in self.bridges}
+            _, second = stack.enter_context(self.drives(*sata[8:], name="hba1"))
+            machine = stack.enter_context(self.machine(files={CONF: self.file(self.values)}, setup="systemctl enable drivekeep",
+                                                       extra_args=first + second))
+            drives = [*self.sound, *self.bad.values()]
+            machine.wait_until(lambda: all(d["apm"] == AT_BOOT and d["lookahead"] for d in drives), 240)
+            self.settle(machine)
+            self.node_of = self.nodes(machine, drives)
+            self.equal("every drive is known by its own serial number", sorted(self.node_of), sorted(d.serial for d in drives))
+            before = self.fill(machine, self.node_of.values())
+            seen = self.strike_all(machine)
+            self.check_after(machine, seen, before)
+
+    def strike_all(self, machine):
+        """{case: (verdict, how long the others took)}; what hangs goes on doing so while the others are struck."""
+        seen, late = {}, {}
+        for number, (case, drive) in enumerate(self.bad.items()):
+            mark, delay = self.strike(machine, case, drive, AT_BOOT + 1 + number)
+            if case.sleeps:
+                late[case] = (mark, delay)
+            else:
+                seen[case] = (self.verdict_of(machine, case, drive, mark), delay)
+        for case, (mark, delay) in late.items():
+            seen[case] = (self.verdict_of(machine, case, self.bad[case], mark), delay)
+        return seen
+
+    def strike(self, machine, case, drive, value):
+        """Sound drives and this one get another value; returns the place in its log, and how long the sound ones took."""
+        # Later blocks win: one drive comes behind all.
+        self.values |= {"SN-OK*": value, drive.serial: value}
+        machine.push(CONF, self.file(self.values))
+        marks = {d: d.log.mark() for d in self.sound}
+        mark = drive.log.mark()
+        if case.fault:
+            drive.inject(**case.fault)
+        if case.attention:
+            self.bridge_of[drive.serial].attention(*case.attention)
+        begun = drive.log.event(case.name).time
+        machine.start("systemctl reload drivekeep")
+        machine.wait_until(lambda: all(d["apm"] == value for d in self.sound), 120)
+        done = [d.log.wait(m, 60, **SET_APM) for d, m in marks.items()]
+        for d, m in marks.items():
+            d.log.wait(m, 60, number=2, **IDENTIFY)
+        self.equal(f"{case.name}: the others cost what they always cost",
+                   {tuple(e.registers()[:5] for e in ours(d, m)) for d, m in marks.items()},
+                   {("E5/00", "EC/00", "EF/05", "EC/00")})
+        return mark, max(entries[0].time for entries in done) - begun
+
+    def verdict_of(self, machine, case, drive, mark):
+        node = self.node_of[drive.serial]
+        machine.wait_until(lambda: self.record(machine, drive)["wanted"] == str(self.values[drive.serial]) and
+                           self.idle(machine, node), 180, 1)
+        record = self.record(machine, drive)
+        self.equal(f"{case.name}: the verdict", record["verdict"], case.verdict)
+        self.note(f"{case.name}: {record['reason'] or record['verdict']}")
+        sent = ours(drive, mark)
+        self.equal(f"{case.name}: apm is sent as often as it takes", len([e for e in sent if e.registers().startswith("EF/05")]),
+                   case.writes)
+        self.claim(f"{case.name}: few commands, no retries", len(sent) <= 5, "\n".join(map(str, sent)))
+        return record["verdict"]
+
+    def check_after(self, machine, seen, before):
+        for drive in self.bad.values():
+            drive.faults.clear()
+        # Reading comes first: a drive behind a bridge that says nothing counts as awake only if it has been used just now.
+        after = self.checksums(machine, self.node_of.values())
+        machine.run("drivekeep apply", 240, check=False)
+        self.settle(machine)
+        self.equal("no data is lost on any drive", after, before)
+        for case, drive in self.bad.items():
+            self.equal(f"{case.name}: {'the next visit says the same' if case.lasts else 'the next visit makes it good'}", (drive["apm"], self.record(machine, drive)["verdict"]),
+                       (AT_BOOT if case.lasts else self.values[drive.serial], case.after))
+            node = self.node_of[drive.serial]
+            self.fault(case.name, case.where, len(self.node_of), seen[case][0], seen[case][1], after[node] != before[node])
+
+    def idle(self, machine, node):
+        return self.all_status(machine, node)[0]["state"] == "idle"
+
+    def record(self, machine, drive):
+        [settings] = self.status(machine, self.node_of[drive.serial]).values()
+        return settings["apm"]

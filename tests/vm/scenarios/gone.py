@@ -1,0 +1,111 @@
+"""Drives that go away in the middle of a visit, at each of its steps, come back as others, or do not come to rest."""
+import contextlib
+import time
+
+from faulty import Faulty
+from keeping import CONF, by_id, ours, settings
+
+STEPS = {   # where it hangs when it is pulled, and what its next visit says of apm
+    "CHECK POWER MODE": ({"command": 0xE5}, "applied"),
+    "IDENTIFY DEVICE": ({"command": 0xEC}, "applied"),
+    # Nobody can know whether the write was what took it away: the crash guard's word.
+    "SET FEATURES": ({"command": 0xEF, "feature": 0x05}, "quarantined"),
+    "IDENTIFY, read back": ({"command": 0xEC, "skip": 1}, "applied"),
+}
+COLD = {"apm": 128, "lookahead": False}
+FLAPS = 25
+
+
+class Gone(Faulty):
+    """Pulled in mid-visit at each step, back as another drive, flapping every 200 ms: `vanished`, then all as wanted"""
+
+    def run(self):
+        self.sound = self.drive("SN-OK", **COLD)
+        self.pulled = {step: self.drive(f"SN-P{i}", **COLD) for i, step in enumerate(STEPS)}
+        self.swapped, self.other = self.drive("SN-OLD", **COLD), self.drive("SN-NEW", **COLD)
+        self.flapping = self.drive("SN-FLAP", **COLD)
+        drives = [self.sound, *self.pulled.values(), self.swapped]
+        dock = (self.flapping, {"serial": "DOCKFLAP", "plugged": False})
+        with contextlib.ExitStack() as stack:
+            hba, arguments = stack.enter_context(self.drives(*drives, usb=[dock]))
+            machine = stack.enter_context(self.machine(files={CONF: self.file({"SN-*": 100, "SN-NEW": 77})},
+                                                       setup="systemctl enable drivekeep", extra_args=arguments))
+            machine.wait_until(lambda: all(d["apm"] == 100 for d in drives), 240)
+            self.settle(machine)
+            self.check_gone(machine, hba, drives)
+            self.check_back(machine, hba, drives)
+            self.check_flaps(machine)
+
+    def check_gone(self, machine, hba, drives):
+        # What was written at boot has done no harm, and is no longer watched for it.
+        machine.wait_until("! grep -qs INTENDED /var/lib/drivekeep/*", 60)
+        machine.push(CONF, self.file({"SN-*": 101, "SN-NEW": 77}))
+        marks = {drive: drive.log.mark() for drive in drives}
+        hung = []
+        for step, drive in [*self.pulled.items(), ("SET FEATURES", self.swapped)]:
+            fault, _ = STEPS[step]
+            drive.inject("never", origin="passthrough", times=None, **fault)
+            hung.append((drive, fault.get("skip", 0) + 1, {k: v for k, v in fault.items() if k != "skip"}))
+        begun = time.monotonic()
+        machine.start("systemctl reload drivekeep")
+        for drive, number, fault in hung:
+            drive.log.wait(marks[drive], 60, number=1, fault="never", status=None, **fault)
+        self.sound.log.wait(marks[self.sound], 60, number=2, command=0xEC, origin="passthrough")
+        self.delay = time.monotonic() - begun
+        self.equal("the other drive is done", self.sound["apm"], 101)
+        for port, drive in enumerate(drives):
+            if drive is not self.sound:
+                hba.detach(port)
+        for step, drive in [*self.pulled.items(), ("another drive", self.swapped)]:
+            machine.wait_until(f"journalctl -b -o cat DRIVEKEEP_SERIAL={drive.serial} DRIVEKEEP_SETTING=apm "
+                               "DRIVEKEEP_VERDICT=vanished | grep -q .", 150)
+            self.claim(f"gone at {step}: vanished", True)
+            self.claim(f"gone at {step}: nothing more is sent", len(ours(drive, marks[drive])) <= 4)
+        machine.wait_until(f"! ls {' '.join(by_id(d.serial) for d in drives if d is not self.sound)} 2>/dev/null | grep -q .", 120)
+        self.equal("status forgets them", [s for s in self.status(machine) if s and s.startswith("SN-")], ["SN-OK"])
+
+    def check_back(self, machine, hba, drives):
+        mark = self.sound.log.mark()
+        for port, drive in enumerate(drives):
+            drive.faults.clear()
+            if drive is self.swapped:
+                hba.attach(port, self.other)
+            elif drive is not self.sound:
+                hba.attach(port, drive)
+        for step, drive in self.pulled.items():
+            _, verdict = STEPS[step]
+            machine.wait_until(lambda: self.status(machine).get(drive.serial, {}).get("apm", {}).get("verdict") == verdict, 120, 1)
+            self.equal(f"gone at {step}, and back: apm is {verdict}, the rest as wanted", (drive["apm"], drive["lookahead"]),
+                       (128 if verdict == "quarantined" else 101, True))
+            self.fault("gone in mid-visit, and back", step, len(drives), f"vanished, then {verdict}", self.delay)
+        machine.wait_until(lambda: self.other["apm"] == 77, 60)
+        self.settle(machine)
+        self.equal("another drive in its place gets what is its own, and nothing of the one that went",
+                   {e.count for e in ours(self.other, command=0xEF, feature=0x05)}, {77})
+        self.fault("gone in mid-visit, back as another drive", "SET FEATURES", len(drives), "vanished, then applied", self.delay)
+        self.equal("nothing of that reaches the other drives", ours(self.sound, mark), [])
+        machine.run(f"drivekeep release {by_id(self.pulled['SET FEATURES'].serial)}")
+        machine.wait_until(lambda: all(d["apm"] == 101 for d in self.pulled.values()), 60)
+        machine.wait_until("! grep -qs INTENDED /var/lib/drivekeep/*", 60)
+        self.claim("released, all are as wanted, and no intent is left", True)
+
+    def check_flaps(self, machine):
+        dock = self.docks[0]
+        mark, quiet = self.flapping.log.mark(), self.sound.log.mark()
+        for _ in range(FLAPS):
+            dock.plug()
+            time.sleep(0.2)
+            dock.unplug()
+            time.sleep(0.2)
+        during = len(settings(self.flapping, mark))
+        dock.plug()
+        machine.wait_until(lambda: self.flapping["apm"] == 101 and self.flapping["lookahead"], 180)
+        self.settle(machine)
+        verdict = self.status(machine)["SN-FLAP"]["apm"]["verdict"]
+        self.equal(f"{FLAPS} flaps, 200 ms apart, then rest: as wanted", (self.flapping["apm"], verdict), (101, "applied"))
+        self.claim("written to no more often than it stayed", len(settings(self.flapping, mark)) <= 2 + during <= 2 + FLAPS,
+                   str(settings(self.flapping, mark)))
+        self.equal("and the others are sent nothing", ours(self.sound, quiet), [])
+        self.claim("the daemon is the same process as ever",
+                   machine.run("systemctl show -P NRestarts drivekeep").stdout == "0\n")
+        self.fault("flaps every 200 ms", "USB plug", len(self.pulled) + 3, verdict)

@@ -1,0 +1,77 @@
+"""The rows of NVMe controllers, judged by nvme-cli and sysfs."""
+import json
+import re
+
+from keeping import CONF, Keeping
+from machine import nvme_disk
+
+FILE = """
+drives = (
+  { match = { serial = "NVME-1"; };
+    write_cache = "off"; error_recovery = "7s"; temperature_threshold = "75 C";
+    power_state = 1; thermal_heavy = "80 C"; interrupt_coalescing_time = "200us"; hmb = "off"; apst_latency = "off"; },
+  { match = { serial = "NVME-2"; };
+    write_cache = "off"; error_recovery = "5s"; },
+  { match = { serial = "NVME-2"; node = "/dev/nvme*n2"; };
+    write_cache = "on"; error_recovery = "9s"; }
+);
+"""
+
+# A controller with two namespaces.
+PAIR = ["-device", "nvme,id=pair,serial=NVME-2"]
+for number in (1, 2):
+    PAIR += ["-blockdev", f"driver=null-co,node-name=space{number},size=67108864,read-zeroes=on",
+             "-device", f"nvme-ns,drive=space{number},bus=pair,nsid={number}"]
+
+# What QEMU's controller honours, and what it does not have or does not let anybody change.
+HONOURED = (
+    ("write_cache", "-f 6", 0),
+    ("error_recovery", "-f 5 -n 1", 70),
+    ("temperature_threshold", "-f 4", 75 + 273),
+)
+NOT_HERE = {
+    "power_state": ("unsupported", "power states are 0…0"),
+    "thermal_heavy": ("unsupported", "no thermal_heavy"),
+    "interrupt_coalescing_time": ("refused", r"cannot be changed \(status 10Eh\)"),
+    "hmb": ("unsupported", "no device/hmb"),
+    "apst_latency": ("unsupported", "no apst_latency"),
+}
+
+
+class Nvme(Keeping):
+    """Features of an NVMe controller are set, read back by nvme-cli, and set again after a controller's reset"""
+
+    def run(self):
+        with self.machine(disks=[nvme_disk("NVME-1")], files={CONF: FILE}, extra_args=PAIR,
+                          setup="systemctl enable drivekeep") as machine:
+            self.settle(machine)
+            self.check_namespaces(machine)
+            self.controller = machine.run("basename $(grep -l NVME-1 /sys/class/nvme/*/serial | xargs dirname)").stdout.strip()
+            status = self.status(machine)["NVME-1"]
+            for name, options, expected in HONOURED:
+                self.equal(f"{name}: the verdict", status[name]["verdict"], "applied")
+                self.equal(f"{name}: nvme-cli reads", self.feature(machine, options), expected)
+            self.equal("error_recovery leaves DULBE alone", self.feature(machine, "-f 5 -n 1") >> 16, 0)
+            for name, (verdict, reason) in NOT_HERE.items():
+                self.equal(f"{name}, which this controller does not honour: the verdict", status[name]["verdict"], verdict)
+                self.match(f"{name}: why", status[name]["reason"], reason)
+
+            machine.run(f"nvme set-feature /dev/{self.controller} -f 4 -v 0x150")
+            machine.run(f"nvme set-feature /dev/{self.controller} -f 5 -n 1 -v 0x00000")
+            machine.run("drivekeep apply", check=False)
+            self.equal("what another program changed is set again", self.feature(machine, "-f 4"), 348)
+            self.equal("and of the namespace too", self.feature(machine, "-f 5 -n 1"), 70)
+
+    def check_namespaces(self, machine):
+        drives = json.loads(machine.run("drivekeep status --json", check=False).stdout)
+        pair = {each["name"][-2:]: {s["name"]: s for s in each["settings"]} for each in drives if each["serial"] == "NVME-2"}
+        self.equal("of two namespaces the first has its way with what they share", pair["n1"]["write_cache"]["verdict"], "applied")
+        self.equal("and the other one not", pair["n2"]["write_cache"]["verdict"], "forbidden")
+        self.match("which is told", pair["n2"]["write_cache"]["reason"] or "", "nvme[0-9]+n1 wants another value of it")
+        self.controller = machine.run("basename $(grep -l NVME-2 /sys/class/nvme/*/serial | xargs dirname)").stdout.strip()
+        self.equal("nvme-cli reads the first one's", self.feature(machine, "-f 6"), 0)
+        self.equal("what each has for itself, each has", [self.feature(machine, f"-f 5 -n {n}") for n in (1, 2)], [50, 90])
+
+    def feature(self, machine, options):
+        shown = machine.run(f"nvme get-feature /dev/{self.controller} {options}").stdout
+        return int(re.search(r"value:(?:0x)?([0-9a-fA-F]+)", shown)[1], 16)

@@ -1,0 +1,106 @@
+"""An optical drive beside a disk: left alone unless a rule names it, and told its speed by MMC alone."""
+import pathlib
+import re
+import tempfile
+
+from keeping import CONF, OURS, Keeping
+from machine import ahci_disk
+
+FOR_ALL = 'drives = ( { match = {}; timeout = "40s"; read_ahead_kb = 256; write_cache = true; apm = 127; } );\n'
+FOR_THIS = 'drives = ( { match = "/dev/sr0"; cd_speed = 8; apm = 127; } );\n'
+DISK = "/dev/disk/by-id/ata-QEMU_HARDDISK_BESIDE"
+TRACING = "/sys/kernel/tracing"
+# From before the first drive is there.
+TRACE = f"""[Unit]
+DefaultDependencies=no
+Before=systemd-udev-trigger.service
+[Service]
+Type=oneshot
+ExecStart=modprobe scsi_mod
+ExecStart=mount -t tracefs tracefs {TRACING}
+ExecStart=sh -c 'echo 1 > {TRACING}/events/scsi/scsi_dispatch_cmd_start/enable'
+[Install]
+WantedBy=sysinit.target
+"""
+PASS_THROUGH = {"85", "a1"}
+SPEED = ["b6", "bb"]
+
+
+class Optical(Keeping):
+    """An optical drive gets nothing but its speed, and only where a rule says so"""
+
+    def run(self):
+        with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as folder:
+            discs = [pathlib.Path(folder) / f"disc{number}" for number in range(2)]
+            for disc in discs:
+                disc.write_bytes(bytes(1 << 20))
+            with self.machine(files={CONF: FOR_ALL, "/etc/systemd/system/trace-scsi.service": TRACE},
+                              setup="systemctl enable drivekeep trace-scsi", disks=[ahci_disk("BESIDE")],
+                              append="trace_buf_size=4096k",
+                              extra_args=["-blockdev", f"driver=raw,node-name=disc,read-only=on,file.driver=file,file.filename={discs[0]}",
+                                          "-device", "ide-cd,id=optical,bus=ahci0.5,drive=disc"]) as machine:
+                machine.wait_until("[ -b /dev/sr0 ]", 120)
+                self.settle(machine)
+                self.host = re.search(r"/host(\d+)/", machine.run("readlink -f /sys/block/sr0/device").stdout + "/")[1]
+                self.left_alone(machine)
+                self.told_its_speed(machine)
+                self.another_disc(machine, discs[1])
+                self.discs_in_a_hurry(machine, discs)
+
+    def commands(self, machine, who=rf"{OURS}sr0-\S*"):
+        """The operation codes of what our workers sent to the drive so far, and of what the kernel asked when they opened it."""
+        text = machine.run(f"cat {TRACING}/trace").stdout
+        self.match("the trace knows what the kernel sends to the drive", text, rf"host_no={self.host} .*cmnd=\(")
+        return re.findall(rf"^ *{who} .*host_no={self.host} .*raw=(\w\w) ", text, re.M)
+
+    def speeds(self, machine):
+        """What sets its speed, which nobody but us does: a command that has to wait its turn is sent by the kernel's own worker."""
+        return [command for command in self.commands(machine, r"\S.*?") if command in SPEED]
+
+    def left_alone(self, machine):
+        self.equal("rules for all drives: nothing at all is sent to it", self.commands(machine), [])
+        for file, own in (("device/timeout", "30"), ("queue/read_ahead_kb", "128")):
+            self.equal(f"rules for all drives leave its {file} alone", machine.run(f"cat /sys/block/sr0/{file}").stdout.strip(), own)
+        disk = machine.run(f"basename $(readlink -f {DISK})").stdout.strip()
+        self.equal("they are for the disk beside it", machine.run(f"cat /sys/block/{disk}/device/timeout").stdout.strip(), "40")
+
+        listed = machine.run("drivekeep list").stdout
+        self.match("list shows it, without a size", listed, r"^sr0 +QEMU.DVD-ROM\S* +(?:QM\d+|—|-) +\S+ +sata +(?:—|-)")
+        self.equal("it has no settings in status", [d["settings"] for d in self.all_status(machine, "sr0")], [[]])
+        self.equal("and no place in a plan", machine.run("drivekeep plan sr0 >/dev/null").status, 0)
+
+    def told_its_speed(self, machine):
+        machine.push(CONF, FOR_THIS)
+        machine.run("systemctl reload drivekeep", 180, check=False)
+        self.settle(machine)
+        self.equal("a rule that names it: its speed by MMC's two commands, and no ATA pass-through", self.speeds(machine), SPEED)
+        verdicts = {s["name"]: s["verdict"] for s in self.all_status(machine, "sr0")[0]["settings"]}
+        self.equal("what nobody can read back is not called applied, and a disk's setting is none of its", verdicts,
+                   {"cd_speed": "unverifiable", "apm": "unsupported"})
+        machine.run("drivekeep apply sr0", 180, check=False)
+        machine.run("systemctl restart drivekeep", 180)
+        self.settle(machine)
+        self.equal("once: not when asked again, nor after a restart", self.speeds(machine), SPEED)
+
+    def another_disc(self, machine, disc):
+        machine.qmp.execute("eject", id="optical", force=True)
+        machine.qmp.execute("blockdev-change-medium", id="optical", filename=str(disc), format="raw")
+        machine.wait_until("drivekeep status --json sr0 | grep -q cd_speed", 60)
+        machine.run("udevadm settle; sleep 5; udevadm settle", 120)
+        self.settle(machine)
+        self.equal("another disc, which makes the drive forget: again", self.speeds(machine), SPEED * 2)
+        self.equal("never by ATA pass-through", PASS_THROUGH & set(self.commands(machine)), set())
+
+    def discs_in_a_hurry(self, machine, discs):
+        """Each comes sooner than the crash guard has seen that the drive has survived its speed."""
+        for disc in discs:
+            machine.qmp.execute("eject", id="optical", force=True)
+            machine.run("udevadm settle; sleep 2; udevadm settle", 60)
+            machine.qmp.execute("blockdev-change-medium", id="optical", filename=str(disc), format="raw")
+            machine.run("udevadm settle; sleep 3; udevadm settle", 60)
+        self.settle(machine)
+        verdicts = {s["name"]: s["verdict"] for s in self.all_status(machine, "sr0")[0]["settings"]}
+        self.equal("two other discs within some seconds: it is told its speed all the same", verdicts,
+                   {"cd_speed": "unverifiable", "apm": "unsupported"})
+        self.no_match("and that is no loss of the drive", machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
+                      "lost soon after|lost while|quarantine")

@@ -1,0 +1,110 @@
+"""Nothing to do is nothing done: no command, no wake-up, no drive kept awake."""
+from keeping import CONF, WARP, Keeping, by_id, ours
+
+DRIVES = 'drives = ( { match = { transport = "sata"; }; apm = 127; spindown_time = "20min"; read_ahead_kb = 512; } );\n'
+RECHECK = 'recheck = "10min";\n'
+
+TRACING = "/sys/kernel/tracing"
+
+
+class Quiet(Keeping):
+    """An hour at rest; an hour of rechecks, with drives that sleep, fall asleep, and are in use; drift is told, or set back"""
+
+    def run(self):
+        names = ("SN-IDLE", "SN-ASLEEP", "SN-BUSY")
+        # Their timers run as fast as the guest's clock will.
+        self.ata = {name: self.drive(name, apm=128, time_scale=WARP) for name in names}
+        with self.drives(*self.ata.values()) as (_, arguments), \
+             self.machine(files={CONF: DRIVES}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+            self.settle(machine)
+            machine.run("sleep 35")     # what the daemon looks at half a minute after its start
+            self.check_rest(machine)
+            self.check_rechecks(machine)
+            self.check_restore(machine)
+
+    def marks(self):
+        return {name: drive.log.mark() for name, drive in self.ata.items()}
+
+    def sent(self, marks):
+        return {name: [e.registers() for e in ours(drive, marks[name])] for name, drive in self.ata.items()}
+
+    def wakeups(self, machine, pid):
+        """How often the daemon has been put to sleep, and so woken."""
+        return machine.run(f"awk '/^voluntary_ctxt/ {{ print $2 }}' /proc/{pid}/status").stdout
+
+    def uptime(self, machine):
+        return float(machine.run("cat /proc/uptime").stdout.split()[0])
+
+    def an_hour(self, machine):
+        before = self.uptime(machine)
+        machine.run("sleep 3600", 900)
+        self.claim("an hour has passed on the guest's monotonic clock", self.uptime(machine) - before >= 3600)
+
+    def check_rest(self, machine):
+        machine.run(f"hdparm -y {by_id('SN-ASLEEP')}; sleep 3")
+        self.equal("no timer of the daemon's is set", machine.run(
+            r"grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdinfo/* | grep -vE '\(0, 0\)|\([0-9]{9,}, '",
+            check=False).stdout, "")
+        held = int(machine.run("awk '/^Pss:/ { print $2 }' /proc/$(systemctl show -P MainPID drivekeep)/smaps_rollup").stdout)
+        self.claim("it holds less than 1.5 MB, though nothing else here shares its libraries", held * 1024 < 1.5e6, f"{held} KiB")
+        marks = self.marks()
+        # Nothing that waits for an answer on the bus: its time limits pass thirty times faster, too.
+        pid = machine.run("systemctl show -P MainPID drivekeep").stdout.strip()
+        with self.warp(machine):
+            machine.run("sleep 30")
+            machine.run(f"mount -t tracefs nodev {TRACING}; cd {TRACING}/events/sched/sched_waking && "
+                        f"echo pid=={pid} >filter && echo 1 >enable")
+            before = self.wakeups(machine, pid)
+            self.an_hour(machine)
+            after, by = self.wakeups(machine, pid), machine.run(f"grep -v '^#' {TRACING}/trace", check=False).stdout
+            self.claim("an hour at rest: the daemon has not been woken once", after == before, f"{before} {after} by:\n{by}")
+        self.equal("and no drive was sent anything", self.sent(marks), {name: [] for name in self.ata})
+
+    def check_rechecks(self, machine):
+        for name in ("SN-IDLE", "SN-BUSY"):
+            machine.run(f"dd if={by_id(name)} of=/dev/null bs=4096 count=1 iflag=direct")
+        machine.push(CONF, RECHECK + DRIVES)
+        machine.run("systemctl reload drivekeep")
+        self.settle(machine)
+        idle = self.node(machine, "SN-IDLE")[5:]
+        machine.run(f"hdparm -B 200 {by_id('SN-BUSY')}; hdparm -y {by_id('SN-ASLEEP')}; "
+                    f"echo 256 > /sys/block/{idle}/queue/read_ahead_kb")
+        machine.start(f"while ! test -e /run/enough; do dd if={by_id('SN-BUSY')} of=/dev/null bs=4096 count=1 iflag=direct; "
+                      "sleep 0.1; done")
+        asleep, busy = self.ata["SN-ASLEEP"], self.ata["SN-BUSY"]
+        marks, spin_ups = self.marks(), asleep["spin_ups"]
+        with self.warp(machine):
+            self.an_hour(machine)
+        sent = self.sent(marks)
+        self.equal("rechecks: a drive that sleeps is sent nothing", (sent["SN-ASLEEP"], asleep["mode"], asleep["spin_ups"]),
+                   ([], "standby", spin_ups))
+        self.equal("nor one that nobody uses", sent["SN-IDLE"], [])
+        self.equal("whose own timer has sent it to sleep in that hour", self.ata["SN-IDLE"]["mode"], "standby")
+        self.claim("one that is in use is read, several times", len(sent["SN-BUSY"]) >= 4, str(sent["SN-BUSY"]))
+        self.equal("and not written to", {r[:2] for r in sent["SN-BUSY"]}, {"E5", "EC"})
+        drift = self.records(machine, DRIVEKEEP_SERIAL="SN-BUSY", DRIVEKEEP_DRIFT_TO="200")
+        self.equal("what another program changed is told once, with old and new value",
+                   [(d["DRIVEKEEP_SETTING"], d["DRIVEKEEP_DRIFT_FROM"], d["DRIVEKEEP_VISIT"]) for d in drift],
+                   [("apm", "127", "recheck")])
+        self.match("the catalog explains it", machine.run("journalctl -b -x -o short DRIVEKEEP_DRIFT_TO=200").stdout,
+                   r"Subject: sd.: apm has drifted from 127 to 200$")
+        self.equal("and it is left so", busy["apm"], 200)
+        status = self.status(machine)
+        self.equal("status shows it", [status["SN-BUSY"]["apm"][key] for key in ("verdict", "actual", "drift_from", "drift_to")],
+                   ["drifted", "200", "127", "200"])
+        self.equal("what the kernel holds is looked at on every drive", status["SN-IDLE"]["read_ahead_kb"]["verdict"], "drifted")
+
+    def check_restore(self, machine):
+        machine.push(CONF, RECHECK + 'on_drift = "restore";\n' + DRIVES)
+        machine.run("systemctl reload drivekeep")
+        self.settle(machine)
+        self.equal("another policy is no reason to visit", self.ata["SN-BUSY"]["apm"], 200)
+        marks = self.marks()
+        with self.warp(machine):
+            machine.run("sleep 1500", 300)
+        machine.run("touch /run/enough")
+        self.equal("on_drift = restore: it is set back", self.ata["SN-BUSY"]["apm"], 127)
+        self.equal("by one command", [r for r in self.sent(marks)["SN-BUSY"] if r[:2] == "EF"], ["EF/05 7F 000000"])
+        status = self.status(machine)
+        self.equal("and status remembers", [status["SN-BUSY"]["apm"][key] for key in ("verdict", "drift_to")], ["applied", "200"])
+        self.equal("the sleeper sleeps on", (self.sent(marks)["SN-ASLEEP"], self.ata["SN-ASLEEP"]["mode"]), ([], "standby"))

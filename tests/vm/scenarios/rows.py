@@ -1,0 +1,285 @@
+"""Every row of settings that a device here can honour: set by drivekeep, read by the programs that users have.
+
+A new row is a line in ROWS; one that nothing here can honour is a line in ELSEWHERE.
+"""
+import contextlib
+import pathlib
+import shutil
+import tempfile
+
+from drives.nvme import NvmeController
+from drives.nvmetcp import NvmeTcp
+from drives.sas import SasHba
+from drives.scsi import ScsiDisk
+from keeping import CONF, by_id
+from machine import ahci_disk, nvme_disk, scsi_disk
+from rowtable import Device, Row, RowTable
+
+SAS = "/dev/disk/by-id/wwn-0x5000c500000000a0"
+DOCK = "/dev/disk/by-id/usb-DOCK_SATA_Bridge_DOCK0001-0:0"
+MD = "/dev/md0"
+DM = "/dev/mapper/striped"
+NVME = "/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_ROWSNVME"
+FABRIC = "/dev/disk/by-id/nvme-DRIVEKEEP_NVME_NVME0001"
+AHCI = "/dev/disk/by-id/ata-QEMU_HARDDISK_ROWSAHCI"
+
+def scsi(serial):
+    return f"/dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_{serial}"
+
+
+# Who holds a device's settings.
+ATA, SCSI, NVM, QUEUE = ("ata", "scsi", "block"), ("scsi-mode", "scsi", "block"), ("nvme", "block"), ("block",)
+DANGER = "allow_dangerous = true;"
+CACHE_TYPE = "cat {sys}/device/scsi_disk/*/cache_type"
+EPC_ENABLED = r"\b7 +1 +Extended Power Conditions feature set enabled"
+# Of the controller, by its own node.
+FABRIC_FEATURE = "nvme get-feature /dev/$(echo {name} | sed 's/n[0-9]*$//') -f "
+SCT_NOW = "smartctl -l scterc {node}"
+
+ROWS = (
+    # ATA, as of hdparm
+    Row("sata", "apm", "100", "hdparm -B {node}", r"APM_level\s+= 100$"),
+    Row("sata", "lookahead", "false", "hdparm -A {node}", r"look-ahead\s+=\s+0 "),
+    Row("sata", "write_cache", "false", "hdparm -W {node}", r"write-caching =\s+0 "),
+    Row("sata", "write_cache", "true", CACHE_TYPE, r"^write back$"),
+    Row("sata", "acoustic_management", "200", "hdparm -M {node}", r"acoustic\s+= 200 "),
+    Row("sata", "spindown_time", '"10min"', "model standby_seconds", r"^600$", group="spindown"),
+    Row("sata", "force_spindown_time", '"20min"', "model standby_seconds", r"^1200$", group="spindown"),
+    Row("sata", "write_read_verify", "true", "hdparm -I {node}", r"\*\s+Write-Read-Verify feature set", DANGER),
+    Row("sata", "keep_features_over_reset", "true", "model keep_features", r"^True$"),
+    Row("sata", "mult_sect_io", "8", "hdparm -I {node}", r"Max = 16\s+Current = 8", DANGER),
+    Row("sata", "security_freeze", "true", "hdparm -I {node}", r"^\t\s+frozen"),
+    Row("sata", "read_only", "true", "blockdev --getro {node}", r"^1$"),
+    Row("scsi", "read_only", "true", "blockdev --getro {node}-part1", r"^1$"),
+    Row("sata", "read_ahead_sect", "512", "blockdev --getra {node}", r"^512$"),
+    Row("sata", "poweron_standby", "true", "hdparm -I {node}", r"\*\s+Power-Up In Standby feature set", DANGER, permanent=True),
+    # ATA, beyond hdparm
+    Row("sata", "error_recovery", '"8s"', SCT_NOW, r"Read: +80 [^\n]*\n +Write: +80 ", group="erc"),
+    Row("sata", "error_recovery_read", '"9s"', SCT_NOW, r"Read: +90 ", group="erc"),
+    Row("sata", "error_recovery_write", '"10s"', SCT_NOW, r"Write: +100 ", group="erc"),
+    Row("sata", "error_recovery", '"11s"', "model erc_at_power_on", r"^\(110, 110\)$", permanent=True),
+    Row("plain", "error_recovery_fallback_timeout", '"180s"', "cat {sys}/device/timeout", r"^180$", 'error_recovery = "7s";'),
+    Row("epc", "error_recovery_fallback_timeout", '"170s"', "cat {sys}/device/timeout", r"^170$", 'error_recovery = "7s";'),
+    Row("sata", "software_settings_preservation", "true", "hdparm -I {node}", r"\*\s+Software settings preservation"),
+    Row("sata", "free_fall_control", "true", "hdparm -I {node}", r"\*\s+Free-fall Control feature set"),
+    Row("sata", "device_statistics_notification", "true", "smartctl -g dsn {node}", r"DSN feature is: +Enabled"),
+    Row("sata", "dco_freeze", "true", "model dco_frozen", r"^True$"),
+    Row("sata", "sanitize_freeze", "true", "hdparm --sanitize-status {node}", r"(?i)frozen"),
+    Row("epc", "write_cache_forced", '"off"', "smartctl -g wcache-sct {node}", r"Force Disabled", DANGER),
+    Row("sata", "write_cache_reordering", "false", "smartctl -g wcreorder {node}", r"(?i)disabled", DANGER),
+    # enabled in one drive, timers set in another that has them enabled
+    Row("epc", "epc", "true", "smartctl --identify {node}", EPC_ENABLED, permanent=True),
+    Row("power", "idle_a", '"5s"', "model idle_a", r"^50$"),
+    Row("power", "idle_b", '"12min"', "model idle_b", r"^7200$"),
+    Row("power", "idle_c", '"15min"', "model idle_c", r"^9000$"),
+    Row("power", "standby_y", '"20min"', "model standby_y", r"^12000$"),
+    Row("power", "standby_z", '"150h"', "model standby_z", r"^5400000$"),
+    Row("power", "idle_a", '"off"', "model idle_a", r"^None$"),
+    Row("power", "idle_c", '"25min"', "model idle_c_saved", r"^15000$", permanent=True),
+    # behind a USB bridge
+    Row("usb", "apm", "100", "hdparm -B {node}", r"APM_level\s+= 100$"),
+    Row("usb", "error_recovery", '"8s"', "smartctl -d sat -l scterc {node}", r"Read: +80 [^\n]*\n +Write: +80 "),
+    Row("usb", "lookahead", "false", "hdparm -A {node}", r"look-ahead\s+=\s+0 "),
+    # SCSI mode pages
+    Row("sas", "write_cache", "false", "sdparm --get=WCE {node}", r"^WCE +0 "),
+    Row("sas", "error_recovery", '"7s"', "sdparm --get=RTL {node}", r"^RTL +7000 "),
+    Row("sas", "idle_a", '"5s"', "sdparm --get=IACT,IDLE_A {node}", r"^IACT +50 [^\n]*\nIDLE_A +1 "),
+    Row("sas", "idle_b", '"10min"', "sdparm --get=IBCT,IDLE_B {node}", r"^IBCT +6000 [^\n]*\nIDLE_B +1 "),
+    Row("sas", "idle_c", '"15min"', "sdparm --get=ICCT,IDLE_C {node}", r"^ICCT +9000 [^\n]*\nIDLE_C +1 "),
+    Row("sas", "standby_y", '"20min"', "sdparm --get=SYCT,STANDBY_Y {node}", r"^SYCT +12000 [^\n]*\nSTANDBY_Y +1 "),
+    Row("sas", "standby_z", '"30min"', "sdparm --get=SZCT,STANDBY_Z {node}", r"^SZCT +18000 [^\n]*\nSTANDBY_Z +1 "),
+    Row("sas", "read_cache", "false", "sdparm --get=RCD {node}", r"^RCD +1 "),
+    Row("sas", "lookahead", "false", "sdparm --get=DRA {node}", r"^DRA +1 "),
+    Row("sas", "auto_reallocate_write", "false", "sdparm --get=AWRE {node}", r"^AWRE +0 "),
+    Row("sas", "auto_reallocate_read", "false", "sdparm --get=ARRE {node}", r"^ARRE +0 "),
+    Row("scsi", "write_cache", "false", "sdparm --get=WCE {node}", r"^WCE +0 ", group="cache"),
+    # … which the drive has saved
+    Row("sas", "write_cache", "false", "sdparm --get=WCE {node}", r"^WCE +0 .*sav: *0\]", permanent=True),
+    Row("sas", "error_recovery", '"6s"', "sdparm --get=RTL {node}", r"^RTL +6000 .*sav: *6000\]", permanent=True),
+    Row("sas", "idle_b", '"13min"', "sdparm --get=IBCT,IDLE_B {node}", r"^IBCT +7800 .*sav: *7800\]\nIDLE_B +1 .*sav: *1\]",
+        permanent=True),
+    # SCSI and the block layer, by sysfs
+    Row("sas", "timeout", '"77s"', "cat {sys}/device/timeout", r"^77$"),
+    Row("sas", "eh_timeout", '"22s"', "cat {sys}/device/eh_timeout", r"^22$"),
+    Row("scsi", "queue_depth", "5", "cat {sys}/device/queue_depth", r"^5$"),
+    Row("sas", "max_retries", "3", "cat {sys}/device/scsi_disk/*/max_retries", r"^3$"),
+    Row("sas", "allow_restart", "true", "cat {sys}/device/scsi_disk/*/allow_restart", r"^1$"),
+    Row("scsi", "cache_type", '"write back"', CACHE_TYPE, r"^write back$", DANGER, group="cache"),
+    Row("sas", "manage_system_start_stop", "true", "cat {sys}/device/scsi_disk/*/manage_system_start_stop", r"^1$"),
+    Row("sas", "manage_runtime_start_stop", "true", "cat {sys}/device/scsi_disk/*/manage_runtime_start_stop", r"^1$"),
+    Row("sas", "manage_shutdown", "true", "cat {sys}/device/scsi_disk/*/manage_shutdown", r"^1$"),
+    Row("scsi", "runtime_pm", '"auto"', "cat {sys}/device/power/control", r"^auto$"),
+    Row("scsi", "autosuspend_delay", '"900s"', "cat {sys}/device/power/autosuspend_delay_ms", r"^900000$"),
+    Row("sata", "link_power_management", '"med_power_with_dipm"',
+        "cat {sys}/device/../../scsi_host/host*/link_power_management_policy", r"^med_power_with_dipm$"),
+    Row("sata", "scheduler", '"none"', "cat {sys}/queue/scheduler", r"\[none\]"),
+    Row("scsi", "nr_requests", "32", "cat {sys}/queue/nr_requests", r"^32$"),
+    Row("sas", "read_ahead_kb", "512", "blockdev --getra {node}", r"^1024$"),
+    Row("sas", "max_sectors_kb", "128", "cat {sys}/queue/max_sectors_kb", r"^128$"),
+    Row("sas", "wbt_lat_usec", "12345", "cat {sys}/queue/wbt_lat_usec", r"^12345$"),
+    Row("sas", "rotational", "false", "lsblk -dno ROTA {node}", r"^ *0$"),
+    Row("sas", "add_random", "false", "lsblk -dno RAND {node}", r"^ *0$"),
+    Row("sas", "rq_affinity", "2", "cat {sys}/queue/rq_affinity", r"^2$"),
+    Row("sas", "nomerges", "2", "cat {sys}/queue/nomerges", r"^2$"),
+    Row("sas", "iostats", "false", "cat {sys}/queue/iostats", r"^0$"),
+    Row("scsi", "io_timeout", '"44s"', "cat {sys}/queue/io_timeout", r"^44000$"),
+    Row("scsi", "discard_max_bytes", "0", "lsblk -dno DISC-MAX {node}", r"^ *0B$"),
+    Row("usb", "queue_write_cache", '"write through"', "cat {sys}/queue/write_cache", r"^write through$",
+        DANGER + " write_cache = false;", group="cache"),
+    Row("usb", "write_cache", "true", CACHE_TYPE, r"^write back$", group="cache"),
+    Row("usb", "timeout", '"66s"', "cat {sys}/device/timeout", r"^66$"),
+    Row("usb", "max_retries", "2", "cat {sys}/device/scsi_disk/*/max_retries", r"^2$"),
+    Row("usb", "max_sectors_kb", "64", "cat {sys}/queue/max_sectors_kb", r"^64$"),
+    Row("usb", "read_ahead_kb", "256", "blockdev --getra {node}", r"^512$"),
+    Row("usb", "scheduler", '"none"', "cat {sys}/queue/scheduler", r"\[none\]"),
+    Row("sata", "max_sectors_kb", "256", "cat {sys}/queue/max_sectors_kb", r"^256$"),
+    Row("sata", "wbt_lat_usec", '"off"', "cat {sys}/queue/wbt_lat_usec", r"^0$"),
+    Row("sata", "nomerges", "1", "cat {sys}/queue/nomerges", r"^1$"),
+    # a real host's controller, which QEMU models
+    Row("ahci", "write_cache", "false", "hdparm -W {node}", r"write-caching =\s+0 "),
+    Row("ahci", "queue_depth", "7", "cat {sys}/device/queue_depth", r"^7$"),
+    Row("ahci", "timeout", '"88s"', "cat {sys}/device/timeout", r"^88$"),
+    Row("ahci", "link_power_management", '"medium_power"',
+        "cat {sys}/device/../../scsi_host/host*/link_power_management_policy", r"^medium_power$"),
+    # arrays and volumes, and the members of one that has redundancy
+    Row("md", "read_ahead_kb", '"4 stripes"', "blockdev --getra {node}", r"^1024$"),
+    Row("dm", "read_ahead_kb", '"3 stripes"', "cat {sys}/queue/read_ahead_kb", r"^384$"),
+    Row("dm", "iostats", "true", "cat {sys}/queue/iostats", r"^1$"),
+    Row("member", "timeout", '"55s"', "cat {sys}/device/timeout", r"^55$", "only_in_raid = true;"),
+    # NVMe: what QEMU's controller can change, and then our own over TCP
+    Row("nvme", "write_cache", "false", "nvme get-feature {node} -f 6", r"(?i)value:0+$"),
+    Row("nvme", "error_recovery", '"3s"', "nvme get-feature {node} -n 1 -f 5", r"(?i)value:0x0*1e$"),
+    Row("nvme", "temperature_threshold", "80", "nvme get-feature {node} -f 4", r"(?i)value:0x0*161$"),
+    Row("fabric", "write_cache", "false", FABRIC_FEATURE + "6", r"(?i)value:(0x)?0+$"),
+    Row("fabric", "error_recovery", '"3s"', "nvme get-feature {node} -n 1 -f 5", r"(?i)value:0x0*1e$"),
+    Row("fabric", "power_state", "2", FABRIC_FEATURE + "2", r"(?i)value:0x0*2$"),
+    Row("fabric", "thermal_light", "60", FABRIC_FEATURE + "16", r"(?i)value:0x0*14d[0-9a-f]{4}$"),
+    Row("fabric", "thermal_heavy", "70", FABRIC_FEATURE + "16", r"(?i)value:0x[0-9a-f]*0157$"),
+    Row("fabric", "interrupt_coalescing_threshold", "4", FABRIC_FEATURE + "8", r"(?i)value:0x[0-9a-f]*03$"),
+    Row("fabric", "interrupt_coalescing_time", '"200us"', FABRIC_FEATURE + "8",
+        r"(?i)value:0x[0-9a-f]*02[0-9a-f]{2}$"),
+    Row("fabric", "temperature_threshold", "75", FABRIC_FEATURE + "4", r"(?i)value:0x0*15c$"),
+    Row("fabric", "apst_latency", "0", "model apst", r"^False$"),
+    Row("nvme", "scheduler", '"mq-deadline"', "cat {sys}/queue/scheduler", r"\[mq-deadline\]"),
+)
+
+# On battery.
+ON_BATTERY = (
+    Row("usb", "apm_battery", "90", "hdparm -B {node}", r"APM_level\s+= 90$"),
+)
+
+ELSEWHERE = {
+    "standby": "an action at attach, no state: see the scenario deeds",
+    "sleep": "an action at attach, no state: see the scenario deeds",
+    "cd_speed": "nothing can read it: the scenario optical looks at the commands",
+    "ncq_prio_enable": "no drive here has priorities for NCQ",
+    "cdl_enable": "the guest's kernel is older than command duration limits",
+    "manage_start_stop": "the guest's kernel has the files that came after it",
+    "hmb": "QEMU's controller asks for none, and over TCP there is none",
+}
+
+
+class Rows(RowTable):
+    """Each row that a device here can honour, set by drivekeep and read by another program; ends with the table"""
+
+    def run(self):
+        sata = self.drive("ROWS-SATA", apm=128, acoustic=254, erc=(70, 70), feature_control=True, ssp=False, wrv=False,
+                          puis=False, dsn=False, free_fall=False, dco=True, sanitize=True)
+        # It takes no limit below 20 s.
+        epc = self.drive("ROWS-EPC", epc=False, apm=None, erc=(0, 0), erc_minimum=200, feature_control=True)
+        power = self.drive("ROWS-POWER", epc=True, apm=None)
+        plain = self.drive("ROWS-PLAIN", erc=None, apm=None)
+        usb = self.drive("ROWS-USB", apm=128, erc=(70, 70))
+        sas = ScsiDisk(serial="ROWSSAS", wwn="5000c500000000a0", write_cache=True)
+        fabric = NvmeController()
+        self.devices = {"sata": Device(by_id("ROWS-SATA"), sata, ATA), "epc": Device(by_id("ROWS-EPC"), epc, ATA),
+                        "plain": Device(by_id("ROWS-PLAIN"), plain, ATA), "power": Device(by_id("ROWS-POWER"), power, ATA),
+                        "usb": Device(DOCK, usb, ATA), "sas": Device(SAS, sas, SCSI), "nvme": Device(NVME, None, NVM),
+                        "scsi": Device(scsi("ROWSSCSI"), None, SCSI), "ahci": Device(AHCI, None, ATA),
+                        "member": Device(scsi("RAID1"), None, SCSI), "md": Device(MD, None, QUEUE), "dm": Device(DM, None, QUEUE),
+                        "fabric": Device(FABRIC, fabric, NVM)}
+        self.outcomes = {}
+        disks = [nvme_disk("ROWSNVME"), scsi_disk("ROWSSCSI", rotation_rate=7200), ahci_disk("ROWSAHCI"),
+                 *(scsi_disk(f"RAID{number}") for number in range(3))]
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="dkd-", dir="/tmp"))
+        with contextlib.ExitStack() as stack:
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            controller = stack.enter_context(SasHba(folder / "sas", ports=1, name="sas0"))
+            controller.attach(0, sas)
+            _, arguments = stack.enter_context(self.drives(sata, epc, power, plain, usb=[(usb, {})]))
+            transport = stack.enter_context(NvmeTcp(folder / "nvme", fabric))
+            arguments += controller.qemu_args() + transport.qemu_args()
+            machine = stack.enter_context(self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep",
+                                                       disks=disks, extra_args=arguments))
+            transport.connect(machine)
+            members = " ".join(scsi(f"RAID{number}") for number in range(3))
+            for link in (*members.split(), NVME):
+                machine.wait_until(f"[ -b {link} ]", 120)
+            machine.run(f"modprobe raid456; mdadm --create {MD} --run --assume-clean --metadata=1.2 --level=5 --chunk=64 "
+                        f"--raid-devices=3 {members}", 120)
+            machine.run(f"echo '0 65536 striped 2 128 {NVME} 0 {NVME} 65536' | dmsetup create striped", 120)
+            for device in self.devices.values():
+                machine.wait_until(f"[ -b {device.link} ]", 120)
+            machine.run(f"echo ,8M | sfdisk --quiet {scsi('ROWSSCSI')}")
+            self.settle(machine)
+            self.run_rows(machine, ROWS)
+            machine.run("modprobe supply online=0 discharging=1")
+            self.run_rows(machine, ON_BATTERY)
+            self.not_in_an_array(machine)
+            self.never_unflushed(machine)
+            self.not_live(machine, transport, fabric)
+            self.print_table(ELSEWHERE, self.check_complete(machine, ELSEWHERE))
+
+    def not_live(self, machine, transport, fabric):
+        """A controller that the kernel cannot reach at the moment."""
+        name = machine.run(f"basename $(readlink -f {FABRIC})").stdout.strip()
+        transport.cut(machine)
+        machine.wait_until(f"cat /sys/block/{name}/device/state /sys/block/{name}/device/nvme*/state | grep -q connecting", 60)
+        machine.push(CONF, f'drives = ( {{ match = "{FABRIC}"; power_state = 1; }} );\n')
+        machine.run("systemctl reload drivekeep", 60)
+        self.settle(machine)
+        [told] = self.all_status(machine, name)[0]["settings"]
+        self.equal("a controller that is not live: deferred, and at once", told["verdict"], "deferred")
+        self.match("and why", told["reason"], r"takes no commands now \(state (connecting|resetting)\)")
+        transport.mend(machine)
+        machine.wait_until(lambda: fabric["power_state"] == 1, 120)
+        self.settle(machine)
+        [told] = self.all_status(machine, name)[0]["settings"]
+        self.claim("once it is back, it is done by itself", told["verdict"] in ("applied", "unchanged"), str(told))
+
+    def never_unflushed(self, machine):
+        """Somebody has made the kernel believe that there is no cache over one that is on, and a file wants it on."""
+        machine.push(CONF, "drives = ();\n")
+        machine.run("systemctl reload drivekeep", 180)
+        self.settle(machine)
+        ways = {"sata": "hdparm -W 1", "usb": "hdparm -W 1", "sas": "sdparm --set=WCE"}
+        belief = {name: f"/sys/block/$(basename $(readlink -f {self.devices[name].link}))/device/scsi_disk/*/cache_type"
+                  for name in ways}
+
+        def states():
+            return {name: (self.devices[name].model["write_cache"], machine.run(f"cat {belief[name]}").stdout.strip())
+                    for name in ways}
+
+        for name, program in ways.items():
+            machine.run(f"{program} {self.devices[name].link}", check=False)
+            machine.run(f"for f in {belief[name]}; do echo temporary write through >$f; done")
+        self.equal("the caches are on, and the kernel would send no flushes", states(),
+                   {name: (True, "write through") for name in ways})
+        blocks = ", ".join(f'{{ match = "{self.devices[name].link}"; write_cache = true; }}' for name in ways)
+        machine.push(CONF, f"drives = ( {blocks} );\n")
+        machine.run("systemctl reload drivekeep", 180)
+        self.settle(machine)
+        after, verdicts = states(), self.verdicts(machine)
+        self.equal("a visit leaves no live cache that the kernel does not flush",
+                   [name for name in ways if after[name][0] and not after[name][1].startswith("write back")], [])
+        self.equal("and says what became of it", {name: verdicts.get((name, "write_cache")) for name in ways},
+                   {name: "applied" if after[name][0] else "forbidden" for name in ways})
+
+    def not_in_an_array(self, machine):
+        machine.push(CONF, f'drives = ( {{ match = "{scsi("*")}"; only_in_raid = true; eh_timeout = "23s"; }} );\n')
+        machine.run("systemctl reload drivekeep", 180)
+        self.settle(machine)
+        found = {serial: machine.run(f"cat /sys/block/$(basename $(readlink -f {scsi(serial)}))/device/eh_timeout").stdout.strip()
+                 for serial in ("ROWSSCSI", "RAID0", "RAID1", "RAID2")}
+        self.equal("only_in_raid: the members of an array, and not the disk beside them", found,
+                   {"ROWSSCSI": "10", "RAID0": "23", "RAID1": "23", "RAID2": "23"})

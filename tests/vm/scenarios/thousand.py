@@ -1,0 +1,31 @@
+"""A thousand drives at once."""
+from faulty import Faulty
+from keeping import CONF
+
+NUMBER = 1000
+FILE = 'drives = ( { match = { transport = "scsi"; }; read_ahead_kb = 512; timeout = "60s"; } );\n'
+RIGHT = "cat /sys/block/sd*/queue/read_ahead_kb | grep -cx 512; cat /sys/block/sd*/device/timeout | grep -cx 60"
+
+
+class Thousand(Faulty):
+    """1,000 drives appear at once (scsi_debug): each configured, each with its verdict, none twice, the daemon at rest after"""
+    rare = True
+    time_limit = 3600
+
+    def run(self):
+        with self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", memory=4096) as machine:
+            machine.wait_running()
+            machine.start(f"modprobe scsi_debug add_host=1 num_tgts=8 max_luns={NUMBER // 8} dev_size_mb=8 delay=0")
+            machine.wait_until(f"test $(ls -d /sys/block/sd* | wc -l) = {NUMBER}", 1800, 5)
+            machine.run("udevadm settle -t 1800", 1900)
+            machine.wait_until(lambda: machine.run(RIGHT, check=False).stdout.split() == [str(NUMBER)] * 2, 1200, 5)
+            self.settle(machine, 600)
+            self.claim(f"{NUMBER} drives: all have their settings, by sysfs", True)
+            verdicts = [s["verdict"] for drive in self.all_status(machine) for s in drive["settings"]]
+            self.equal("and each its verdict", {v: verdicts.count(v) for v in set(verdicts)}, {"applied": 2 * NUMBER})
+            told = machine.run("journalctl -b -o cat --no-pager DRIVEKEEP_VERDICT=applied | wc -l", 300).stdout.strip()
+            self.equal("told once each", told, str(2 * NUMBER))
+            self.equal("by one daemon, that never fell", machine.run("systemctl show -P NRestarts drivekeep").stdout, "0\n")
+            self.equal("no worker is left", machine.run("pgrep -c keep-", check=False).stdout, "0\n")
+            self.note(machine.run("systemctl show -P MemoryPeak -P CPUUsageNSec drivekeep drivekeep-broker", check=False).stdout)
+            self.fault("1,000 drives at once", "scsi_debug", NUMBER, "applied")
