@@ -190,7 +190,7 @@ static int request_wait(int fd, int idle_ms) {
 
 int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdata) {
         pid_t self = getpid();
-        bool leaving = false;
+        bool asked = false, leaving = false;
 
         /* The manager sees the end of a worker by its socket; nobody else asks. */
         if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
@@ -201,7 +201,8 @@ int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdat
                 pid_t pid;
                 Request q;
 
-                r = leaving ? 1 : request_wait(fd, idle_ms);
+                /* Who has connected is about to ask, however long it is kept from running. */
+                r = leaving ? 1 : request_wait(fd, asked ? idle_ms : -1);
                 if (r < 0)
                         return r;
                 if (r == 0) {
@@ -217,6 +218,7 @@ int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdat
                 if (r <= 0)
                         return r < 0 ? r : leaving;
 
+                asked = true;
                 /* Without a process its socket is closed, and the manager sees that. */
                 pid = fork();
                 if (pid == 0)

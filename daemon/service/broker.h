@@ -31,8 +31,8 @@ int broker_fork(Broker *b, const char *drive, int fd);
 /* The main function of a worker; never returns. */
 typedef void (*BrokerWorkerFn)(int fd, const void *userdata);
 
-/* Serves one manager at this connection until that goes: 0, or a negative errno. 1: nothing was asked for idle_ms, no worker
- * was left, and the manager was told so, by EPIPE at its next request. */
+/* Serves one manager at this connection until that goes: 0, or a negative errno. 1: nothing more was asked for idle_ms, no
+ * worker was left, and the manager was told so, by EPIPE at its next request. */
 int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdata);
 
 /* The same at the socket that systemd listens at; the end of a manager, and of work, is its end. */

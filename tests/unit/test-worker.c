@@ -378,7 +378,18 @@ START_TEST(test_broker_idle) {
 }
 END_TEST
 
-/* Whenever a request comes, also while the broker makes up its mind to end: it gets its worker. */
+static useconds_t kept_from_running; /* µs, after the next connection */
+
+int connect(int fd, const struct sockaddr *address, socklen_t size) {
+        int r = (int) syscall(SYS_connect, fd, address, size);
+
+        (void) usleep(kept_from_running);
+        kept_from_running = 0;
+        return r;
+}
+
+/* Whenever a request comes, also while the broker makes up its mind to end, or long after the connection for it: it gets its
+ * worker. */
 START_TEST(test_broker_race) {
         _cleanup_(broker_freep) Broker *b = NULL;
         char path[108], c;
@@ -401,6 +412,7 @@ START_TEST(test_broker_race) {
         for (unsigned turn = 0; turn < 500; turn++) {
                 ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
                 (void) usleep(700 + turn * 7 % 900);
+                kept_from_running = turn % 50 == 0 ? 50 * 1000 : 0;
                 ck_assert_int_eq(broker_fork(b, "sda", fds[1]), 0);
                 (void) close(fds[1]);
                 ck_assert_int_eq(recv(fds[0], &c, 1, 0), 1);
