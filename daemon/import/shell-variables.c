@@ -128,17 +128,20 @@ static size_t name_length(const char *s) {
         return n;
 }
 
-/* A variable's use at `s`, "$NAME" or "${NAME}": its length, or 0. */
+/* A variable's use at `s`, "$NAME", "${NAME}", "${NAME[@]}": its length, or 0. */
 static size_t use_length(const char *s, const char **ret_name, size_t *ret_n) {
         bool braces = s[0] == '$' && s[1] == '{';
+        size_t n_all = 0;
 
         if (s[0] != '$')
                 return 0;
         *ret_name = s + 1 + braces;
         *ret_n = name_length(*ret_name);
-        if (*ret_n == 0 || (braces && (*ret_name)[*ret_n] != '}'))
+        if (braces && (starts_with(*ret_name + *ret_n, "[@]") || starts_with(*ret_name + *ret_n, "[*]")))
+                n_all = strlen("[@]");
+        if (*ret_n == 0 || (braces && (*ret_name)[*ret_n + n_all] != '}'))
                 return 0;
-        return 1 + *ret_n + 2 * (size_t) braces;
+        return 1 + *ret_n + n_all + 2 * (size_t) braces;
 }
 
 bool words_are_many(const Words *w) {

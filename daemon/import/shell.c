@@ -5,6 +5,7 @@
 
 #include "shell-branches.h"
 #include "shell-variables.h"
+#include "shell-word.h"
 #include "shell.h"
 
 #define OUTPUTS_MAX 512U     /* of all commands together: more than any script means */
@@ -12,8 +13,7 @@
 #define READINGS 3U          /* what stands behind, what it calls, and what is handed on */
 
 typedef struct Shell {
-        const char *p, *end;
-        unsigned line;
+        ShellText text;
         Variables variables;
         Branches branches;
         bool learns;
@@ -120,110 +120,17 @@ static int end_command(Shell *s, ShellEnd end) {
         return r;
 }
 
-static char peek(const Shell *s, size_t ahead) {
-        return (size_t) (s->end - s->p) > ahead ? s->p[ahead] : '\0';
-}
-
-static char next(Shell *s) {
-        if (*s->p == '\n')
-                s->line++;
-        return *s->p++;
-}
-
-static bool is_plain(char c) {
-        return isalnum((unsigned char) c) || (c && strchr("_./+-*", c));
-}
-
-/* Of $( … ) and ` … ` the first word: what comes of them is known only when they run. */
-static void take_substitution(Shell *s, FILE *word) {
-        unsigned depth = 0;
-        char close = *s->p == '`' ? '`' : ')';
-        const char *p, *end;
-
-        if (*s->p == '$')
-                (void) next(s);
-        for (p = s->p; p < s->end && p - s->p < 8 && !is_plain(*p) && *p != '\n'; p++)
-                ;
-        for (end = p; end < s->end && end - p < 40 && is_plain(*end); end++)
-                ;
-        fprintf(word, "$(%.*s)", (int) (end - p), p);
-
-        do {
-                char c = next(s);
-
-                if (c == '(' && close == ')')
-                        depth++;
-                else if (c == close && close == ')')
-                        depth--;
-                else if (c == '`')
-                        depth = depth == 0;
-        } while (depth > 0 && s->p < s->end);
-}
-
-static bool ends_word(char c) {
-        return isspace((unsigned char) c) || strchr(";&|()<>", c);
-}
-
-/* One word, without its quotes. `raw` may be empty all the same. */
-static void take_word(Shell *s, FILE *word) {
-        char quote = '\0';
-
-        while (s->p < s->end) {
-                char c = *s->p;
-
-                if (quote != '\'' && (c == '`' || (c == '$' && peek(s, 1) == '('))) {
-                        take_substitution(s, word);
-                        continue;
-                }
-                if (quote == '\0' && ends_word(c))
-                        return;
-
-                (void) next(s);
-                if (c == quote)
-                        quote = '\0';
-                else if (quote == '\0' && (c == '"' || c == '\''))
-                        quote = c;
-                else if (c == '\\' && quote != '\'' && s->p < s->end) {
-                        c = next(s);
-                        if (c == '\n')
-                                continue;
-                        if (quote == '"' && !strchr("\\\"$`", c))
-                                fputc('\\', word);
-                        fputc(c, word);
-                } else
-                        fputc(c, word);
-        }
-}
-
-static int read_word(Shell *s, char **ret) {
-        char *text = NULL;
-        size_t size;
-        FILE *f;
-
-        f = open_memstream(&text, &size);
-        if (!f)
-                return -ENOMEM;
-        take_word(s, f);
-        if (fclose(f) != 0) {
-                free(text);
-                return -ENOMEM;
-        }
-
-        *ret = text;
-        return 0;
-}
-
 /* "<< WORD", from the word on. What a shell is given so is read as what it is. */
 static int read_here(Shell *s) {
         _cleanup_free_ char *word = NULL, *end = NULL;
-        bool tabs = peek(s, 0) == '-';
+        bool tabs = text_peek(&s->text, 0) == '-';
         int r;
 
         if (tabs)
-                (void) next(s);
-        while (s->p < s->end && (*s->p == ' ' || *s->p == '\t'))
-                (void) next(s);
-        r = read_word(s, &word);
+                (void) text_next(&s->text);
+        while (s->text.at < s->text.end && (*s->text.at == ' ' || *s->text.at == '\t'))
+                (void) text_next(&s->text);
+        r = shell_word(&s->text, &word);
         if (r < 0)
                 return r;
         /* ((1 << 2)) */
@@ -246,18 +153,18 @@ static void skip_heres(Shell *s) {
                 const char *end = s->heres.items[i];
                 bool found = false;
 
-                while (s->p < s->end && !found) {
+                while (s->text.at < s->text.end && !found) {
                         const char *line;
 
-                        while (*end == '-' && s->p < s->end && *s->p == '\t')
-                                s->p++;
-                        line = s->p;
-                        while (s->p < s->end && *s->p != '\n')
-                                s->p++;
-                        found = strlen(end + 1) == (size_t) (s->p - line) &&
+                        while (*end == '-' && s->text.at < s->text.end && *s->text.at == '\t')
+                                s->text.at++;
+                        line = s->text.at;
+                        while (s->text.at < s->text.end && *s->text.at != '\n')
+                                s->text.at++;
+                        found = strlen(end + 1) == (size_t) (s->text.at - line) &&
                                 memcmp(end + 1, line, strlen(end + 1)) == 0;
-                        if (s->p < s->end)
-                                (void) next(s);
+                        if (s->text.at < s->text.end)
+                                (void) text_next(&s->text);
                 }
         }
         words_done(&s->heres);
@@ -266,17 +173,17 @@ static void skip_heres(Shell *s) {
 /* "> FILE": kept for what is written by echo. What else is said (descriptor 2) goes elsewhere. */
 static int read_redirection(Shell *s, bool standard) {
         _cleanup_free_ char *file = NULL;
-        bool out = *s->p == '>' && standard, copies = false;
-        const char *sign = s->p;
+        bool out = *s->text.at == '>' && standard, copies = false;
+        const char *sign = s->text.at;
         int r;
 
-        while (s->p < s->end && strchr("<>&|", *s->p))
-                copies = next(s) == '&';
-        if (s->p - sign == 2 && strncmp(sign, "<<", 2) == 0)
+        while (s->text.at < s->text.end && strchr("<>&|", *s->text.at))
+                copies = text_next(&s->text) == '&';
+        if (s->text.at - sign == 2 && strncmp(sign, "<<", 2) == 0)
                 return read_here(s);
-        while (s->p < s->end && (*s->p == ' ' || *s->p == '\t'))
-                (void) next(s);
-        r = read_word(s, &file);
+        while (s->text.at < s->text.end && (*s->text.at == ' ' || *s->text.at == '\t'))
+                (void) text_next(&s->text);
+        r = shell_word(&s->text, &file);
         if (r < 0 || !out)
                 return r;
         /* ">&2", ">&-" */
@@ -294,26 +201,26 @@ static int read_redirection(Shell *s, bool standard) {
 
 /* "NAME ()" */
 static bool begins_function(const Shell *s) {
-        const char *p = s->p + 1;
+        const char *p = s->text.at + 1;
 
-        while (p < s->end && (*p == ' ' || *p == '\t'))
+        while (p < s->text.end && (*p == ' ' || *p == '\t'))
                 p++;
-        return s->words.n_items == 1 && p < s->end && *p == ')' && !strchr(s->words.items[0], '=');
+        return s->words.n_items == 1 && p < s->text.end && *p == ')' && !strchr(s->words.items[0], '=');
 }
 
 static int read_function(Shell *s) {
         int r;
 
-        while (next(s) != ')')
+        while (text_next(&s->text) != ')')
                 ;
         r = branches_function(&s->branches, s->words.items[0]);
         command_done(s);
         return r;
 }
 
-/* What ends a command; s->p goes behind it. */
+/* What ends a command; s->text.at goes behind it. */
 static ShellEnd read_end(Shell *s) {
-        char c = next(s), again = peek(s, 0);
+        char c = text_next(&s->text), again = text_peek(&s->text, 0);
 
         if (c == '\n')
                 skip_heres(s);
@@ -326,48 +233,52 @@ static ShellEnd read_end(Shell *s) {
         if (c == '|' && again != '|')
                 return SHELL_END_PIPE;
 
-        (void) next(s);
-        if (c == ';' && again == ';' && peek(s, 0) == '&')
-                (void) next(s);
+        (void) text_next(&s->text);
+        if (c == ';' && again == ';' && text_peek(&s->text, 0) == '&')
+                (void) text_next(&s->text);
         return c == '&' ? SHELL_END_AND : c == '|' ? SHELL_END_OR : SHELL_END_BRANCH;
 }
 
 static int read_one(Shell *s) {
         _cleanup_free_ char *word = NULL;
-        char c = *s->p;
+        char c = *s->text.at;
         int r;
 
         if (c == '\n' || strchr(";&|()", c)) {
-                if (c == '&' && peek(s, 1) == '>') {
-                        (void) next(s);
+                if (c == '&' && text_peek(&s->text, 1) == '>') {
+                        (void) text_next(&s->text);
                         return read_redirection(s, true);
                 }
                 if (c == '(' && begins_function(s))
                         return read_function(s);
                 return end_command(s, read_end(s));
         }
-        if (isspace((unsigned char) c) || (c == '\\' && peek(s, 1) == '\n')) {
+        if (isspace((unsigned char) c) || (c == '\\' && text_peek(&s->text, 1) == '\n')) {
                 if (c == '\\')
-                        (void) next(s);
-                (void) next(s);
+                        (void) text_next(&s->text);
+                (void) text_next(&s->text);
                 return 0;
         }
         if (c == '#') {
-                while (s->p < s->end && *s->p != '\n')
-                        s->p++;
+                while (s->text.at < s->text.end && *s->text.at != '\n')
+                        s->text.at++;
                 return 0;
         }
         if (c == '<' || c == '>')
                 return read_redirection(s, true);
 
         if (s->words.n_items == 0)
-                s->first_line = s->line;
-        r = read_word(s, &word);
+                s->first_line = s->text.line;
+        r = shell_word(&s->text, &word);
+        if (r >= 0 && assignment_length(word) > 0 && word[strcspn(word, "=") + 1] == '\0' &&
+            text_peek(&s->text, 0) == '(')
+                r = shell_array(&s->text, &word);
         if (r < 0)
                 return r;
 
         /* "2>/dev/null" */
-        if (*word && s->p < s->end && (*s->p == '>' || *s->p == '<') && strspn(word, "0123456789") == strlen(word))
+        if (*word && s->text.at < s->text.end && (*s->text.at == '>' || *s->text.at == '<') &&
+            strspn(word, "0123456789") == strlen(word))
                 return read_redirection(s, streq(word, "1"));
         if (words_are_many(&s->words))
                 return 0;
@@ -381,15 +292,15 @@ static int read_one(Shell *s) {
 static int read_text(Shell *s, const char *text, size_t size, unsigned line) {
         int r;
 
-        s->p = text;
-        s->end = text + size;
-        s->line = s->first_line = line;
+        s->text.at = text;
+        s->text.end = text + size;
+        s->text.line = s->first_line = line;
         s->n_outputs = 0;
         words_done(&s->heres);
         variables_begin(&s->variables);
 
         r = branches_begin(&s->branches);
-        while (r >= 0 && s->p < s->end)
+        while (r >= 0 && s->text.at < s->text.end)
                 r = read_one(s);
         return r < 0 ? r : end_command(s, SHELL_END_COMMAND);
 }

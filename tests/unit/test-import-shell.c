@@ -48,6 +48,17 @@ static const WrittenCase cases[] = {
           { "match = \"/dev/sda\";", "match = \"/dev/sdb\";", "\n        scheduler = \"bfq\";" } },
         { "x.sh", "for o in -B1 -S12; do for d in a b; do hdparm $o /dev/sd$d; done; done; for d in c; do hdparm -S1 /dev/sd$d; done\n",
           { "( \"/dev/sda\", \"/dev/sdb\" )", "\n        apm = 1;", "\n        spindown_time = 12;", "\"/dev/sdc\"" } },
+        /* bash's arrays. */
+        { "x.sh", "D=(sda \"sdb\" # one ; two\n 'sdc')\nfor d in \"${D[@]}\"; do\nhdparm -S 12 /dev/$d\ndone\n",
+          { "line 4", "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\" )", "\n        spindown_time = 12;" } },
+        { "x.sh", "declare -a O=(-S 12 -B1); hdparm ${O[*]} /dev/sd{a,b}\n",
+          { "( \"/dev/sda\", \"/dev/sdb\" )", "\n        spindown_time = 12;", "\n        apm = 1;" } },
+        { "x.sh", "D=([0]=/dev/sda); hdparm -S 12 ${D[@]}\n", { "${D[@]} is known only", DRIVE_OPEN }, "match = \"" },
+        { "x.sh", "D=($(ls /dev/sd?)); hdparm -S 12 ${D[@]}\n", { "${D[@]} is known only", DRIVE_OPEN }, "match = \"" },
+        { "x.sh", "D=(/dev/sda); D+=(/dev/sdb); hdparm -S 12 \"${D[@]}\"\n", { "${D[@]} is known only", DRIVE_OPEN }, "match = \"" },
+        { "x.sh", "D=(/dev/sda /dev/sdb); for i in ${!D[@]}; do hdparm -S 12 ${D[$i]}; done\n", { "is known only", DRIVE_OPEN }, "match = \"" },
+        { "x.sh", "on_ac_power && D=(/dev/sda); hdparm -S 12 ${D[@]}\n", { "${D[@]} is known only", DRIVE_OPEN }, "match = \"" },
+        { "x.sh", "D=(/dev/sda\nhdparm -S 12 /dev/sdb\n", { "it asks for nothing" }, "12" },
 
         /* What is given to a program is no command. */
         { "x.sh", "cat <<EOF\nhdparm -S 12 /dev/sda\nEOF\nhdparm -S 13 /dev/sda\n", { "line 4", "\n        spindown_time = 13;" }, "12" },
