@@ -342,3 +342,7 @@ int drive_name_compare(const char *x, const char *y) {
                 return n < k ? -1 : 1;
         return r ?: strverscmp(x, y);
 }
+
+int drive_compare(const void *a, const void *b) {
+        return drive_name_compare((*(Drive *const *) a)->name, (*(Drive *const *) b)->name);
+}

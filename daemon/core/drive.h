@@ -94,6 +94,7 @@ bool drive_shares_controller(const Drive *a, const Drive *b);
 
 /* The order in which people count kernel names: sda, sdb, …, sdz, sdaa, …; nvme2n1, nvme10n1. */
 int drive_name_compare(const char *x, const char *y);
+int drive_compare(const void *a, const void *b); /* the same, of two Drive *, for qsort() */
 
 /* The transport, from the ancestry in sysfs (never ID_BUS) and, where that names only a SCSI host, its driver. */
 Transport transport_from_syspath(const char *syspath, const char *proc_name);

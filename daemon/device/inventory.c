@@ -203,10 +203,6 @@ int inventory_drive_by_name(const char *name, const PropertyFilter *filter, Driv
         return inventory_drive(device, filter, ret);
 }
 
-static int compare_drives(const void *a, const void *b) {
-        return drive_name_compare((*(Drive *const *) a)->name, (*(Drive *const *) b)->name);
-}
-
 int inventory_read(const PropertyFilter *filter, Inventory *ret) {
         _cleanup_(udev_unrefp) struct udev *udev = NULL;
         _cleanup_(udev_enumerate_unrefp) struct udev_enumerate *e = NULL;
@@ -257,7 +253,7 @@ int inventory_read(const PropertyFilter *filter, Inventory *ret) {
         }
 
         if (i.n_drives > 0)
-                qsort(i.drives, i.n_drives, sizeof *i.drives, compare_drives);
+                qsort(i.drives, i.n_drives, sizeof *i.drives, drive_compare);
 
         *ret = i;
         i = (Inventory){};

@@ -17,10 +17,6 @@ static bool wants_anything(const Config *c) {
         return false;
 }
 
-static int compare_names(const void *a, const void *b) {
-        return strverscmp((*(Drive *const *) a)->name, (*(Drive *const *) b)->name);
-}
-
 int rivals_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives) {
         _cleanup_(tree_done) Tree tree = {};
         _cleanup_(words_done) Words scripts = {};
@@ -43,7 +39,7 @@ int rivals_check(const char *root, Config *c, const SettingTable *t, Drive *cons
                 return -ENOMEM;
         for (size_t i = 0; i < n_drives; i++)
                 sorted[i] = drives[i];
-        qsort(sorted, n_drives, sizeof(Drive *), compare_names);
+        qsort(sorted, n_drives, sizeof(Drive *), drive_compare);
         rivals.drives = sorted;
 
         /* Without a file system to look at there is nobody in it. */
