@@ -353,6 +353,27 @@ static int read_eval(const Finder *f, const ShellCommand *s, size_t i) {
 
 static int find_tool(void *userdata, const ShellCommand *s);
 
+/* smartctl -l scterc,70,70 /dev/sda || echo 180 > /sys/block/sda/device/timeout */
+static int offer_fallback(Import *i, size_t first, unsigned decided) {
+        bool recovers = false;
+        int r = 0;
+
+        for (size_t k = 0; k < first; k++)
+                recovers = recovers ||
+                           (i->rules[k].line == decided && import_find_wish(&i->rules[k], "error_recovery"));
+
+        for (size_t k = first; recovers && k < i->n_rules && r >= 0; k++) {
+                const ImportWish *w = import_find_wish(&i->rules[k], "timeout");
+
+                if (w)
+                        r = remark(&i->rules[k].remarks,
+                                   "if this is for drives that refuse line %u: error_recovery_fallback_timeout = "
+                                   "\"%.40s\"; in that block is the same",
+                                   decided, w->value);
+        }
+        return r;
+}
+
 static int find_commands(void *userdata, const ShellCommand *s) {
         const Finder *f = userdata;
         size_t first = f->place.import->n_rules;
@@ -361,10 +382,12 @@ static int find_commands(void *userdata, const ShellCommand *s) {
         r = find_tool(userdata, s);
         if (r < 0 || s->decided == 0)
                 return r;
-        return import_hold(f->place.import, first,
-                           "it runs in one branch only of what line %u decides when the file runs: take the right one "
-                           "out of the comment; for battery power there is on_battery = { … }",
-                           s->decided);
+        r = offer_fallback(f->place.import, first, s->decided);
+        return r < 0 ? r
+                     : import_hold(f->place.import, first,
+                                   "it runs in one branch only of what line %u decides when the file runs: take the right one "
+                                   "out of the comment; for battery power there is on_battery = { … }",
+                                   s->decided);
 }
 
 static int find_tool(void *userdata, const ShellCommand *s) {

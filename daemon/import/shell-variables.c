@@ -128,20 +128,37 @@ static size_t name_length(const char *s) {
         return n;
 }
 
-/* A variable's use at `s`, "$NAME", "${NAME}", "${NAME[@]}": its length, or 0. */
-static size_t use_length(const char *s, const char **ret_name, size_t *ret_n) {
+typedef struct Use {
+        const char *name;
+        size_t n_name;
+        bool base; /* of each value the last part of the path */
+} Use;
+
+/* A variable's use at `s`, "$NAME", "${NAME}", "${NAME[@]}" or what makes sda of /dev/sda: its length, or 0. */
+static size_t use_length(const char *s, Use *ret) {
+        /* As a word has them that has lost its backslashes. */
+        static const char *const makes_base[] = { "##*/}", "#/dev/}", "//dev/}", "//dev//}" };
         bool braces = s[0] == '$' && s[1] == '{';
-        size_t n_all = 0;
+        const char *end;
 
         if (s[0] != '$')
                 return 0;
-        *ret_name = s + 1 + braces;
-        *ret_n = name_length(*ret_name);
-        if (braces && (starts_with(*ret_name + *ret_n, "[@]") || starts_with(*ret_name + *ret_n, "[*]")))
-                n_all = strlen("[@]");
-        if (*ret_n == 0 || (braces && (*ret_name)[*ret_n + n_all] != '}'))
+        *ret = (Use){ .name = s + 1 + braces };
+        ret->n_name = name_length(ret->name);
+        end = ret->name + ret->n_name;
+        if (ret->n_name == 0)
                 return 0;
-        return 1 + *ret_n + n_all + 2 * (size_t) braces;
+        if (!braces)
+                return (size_t) (end - s);
+
+        if (starts_with(end, "[@]") || starts_with(end, "[*]"))
+                end += strlen("[@]");
+        for (size_t i = 0; i < ELEMENTSOF(makes_base); i++)
+                if (starts_with(end, makes_base[i])) {
+                        ret->base = true;
+                        return (size_t) (end - s) + strlen(makes_base[i]);
+                }
+        return *end == '}' ? (size_t) (end - s) + 1 : 0;
 }
 
 bool words_are_many(const Words *w) {
@@ -169,12 +186,12 @@ static int expand(Variables *known, const char *word, Words *ret, bool whole, un
         for (const char *p = word; fits && (p = strchr(p, '$')); p++) {
                 _cleanup_(words_done) Words joined = {};
                 const Words *values;
-                const char *name;
                 Variable *v;
-                size_t n, used;
+                size_t used;
+                Use use;
 
-                used = use_length(p, &name, &n);
-                v = used > 0 ? find_known(known, name, n) : NULL;
+                used = use_length(p, &use);
+                v = used > 0 ? find_known(known, use.name, use.n_name) : NULL;
                 if (!v)
                         continue;
 
@@ -189,10 +206,11 @@ static int expand(Variables *known, const char *word, Words *ret, bool whole, un
                 /* With many values, used many times in one word, it is not the word's length alone that grows. */
                 for (size_t i = !whole && last_counts(v, word) ? values->n_items - 1 : 0;
                      i < values->n_items && !words_are_many(ret) && known->work < WORK_MAX; i++) {
+                        const char *value = use.base ? base_name(values->items[i]) : values->items[i];
                         _cleanup_free_ char *put = NULL;
                         int r;
 
-                        r = asprintf(&put, "%.*s%s%s", (int) (p - word), word, values->items[i], p + used);
+                        r = asprintf(&put, "%.*s%s%s", (int) (p - word), word, value, p + used);
                         if (r < 0) {
                                 put = NULL;
                                 return -ENOMEM;

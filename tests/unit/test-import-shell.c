@@ -60,6 +60,17 @@ static const WrittenCase cases[] = {
         { "x.sh", "on_ac_power && D=(/dev/sda); hdparm -S 12 ${D[@]}\n", { "${D[@]} is known only", DRIVE_OPEN }, "match = \"" },
         { "x.sh", "D=(/dev/sda\nhdparm -S 12 /dev/sdb\n", { "it asks for nothing" }, "12" },
 
+        /* What becomes of a drive that refuses. */
+        { "x.sh", "for i in /dev/sd?; do\nif smartctl -l scterc,70,70 $i >/dev/null; then true; else\n"
+                  "echo 180 > /sys/block/${i/\\/dev\\/}/device/timeout\nfi; done\n",
+          { "error_recovery = \"7s\"", "refuse line 2: error_recovery_fallback_timeout = \"180s\";", "// match = \"/dev/sd?\";" } },
+        { "x.sh", "smartctl -l scterc,70,70 /dev/sda ||\necho 90 > /sys/block/sda/device/timeout\n",
+          { "refuse line 1: error_recovery_fallback_timeout = \"90s\";" } },
+        { "x.sh", "hdparm -B1 /dev/sda || echo 90 > /sys/block/sda/device/timeout\n", { "// timeout = \"90s\"" }, "fallback" },
+        { "x.sh", "for d in /dev/sda /dev/sdb; do p=${d##*/}; echo 1 > /sys/block/$p/queue/iostats; hdparm -S12 /dev/${d#/dev/}; done\n",
+          { "\"/dev/sda\"", "iostats = true", "\"/dev/sdb\"", "iostats = true", "( \"/dev/sda\", \"/dev/sdb\" )" }, "known only" },
+        { "x.sh", "d=/dev/sda; hdparm -B1 ${d%a}b\n", { "is known only" }, "match = \"" },
+
         /* What is given to a program is no command. */
         { "x.sh", "cat <<EOF\nhdparm -S 12 /dev/sda\nEOF\nhdparm -S 13 /dev/sda\n", { "line 4", "\n        spindown_time = 13;" }, "12" },
         { "x.sh", "cat << 'A B' >x 2>&1 <<-\"B\"; true\nhdparm -S 12 /dev/sda\n\tA B\nA B\nhdparm -S 12 /dev/sda\n\tB\nhdparm -S 13 /dev/sda\n",
