@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "shell-variables.h"
+#include "shell.h"
 
 /* Of one command, or values of one variable: more than any means. */
 #define WORDS_MAX 4096U
@@ -206,7 +207,9 @@ static int expand(Variables *known, const char *word, Words *ret, bool whole, un
                 /* With many values, used many times in one word, it is not the word's length alone that grows. */
                 for (size_t i = !whole && last_counts(v, word) ? values->n_items - 1 : 0;
                      i < values->n_items && !words_are_many(ret) && known->work < WORK_MAX; i++) {
-                        const char *value = use.base ? base_name(values->items[i]) : values->items[i];
+                        /* Of what is open, no part is known either. */
+                        const char *item = values->items[i];
+                        const char *value = use.base && !shell_is_open(item) ? base_name(item) : item;
                         _cleanup_free_ char *put = NULL;
                         int r;
 

@@ -49,7 +49,6 @@ static bool ends_word(char c) {
         return isspace((unsigned char) c) || strchr(";&|()<>", c);
 }
 
-/* One word, without its quotes. `raw` may be empty all the same. */
 static void take_word(ShellText *t, FILE *word) {
         char quote = '\0';
 

@@ -69,6 +69,8 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -B1 /dev/sda || echo 90 > /sys/block/sda/device/timeout\n", { "// timeout = \"90s\"" }, "fallback" },
         { "x.sh", "for d in /dev/sda /dev/sdb; do p=${d##*/}; echo 1 > /sys/block/$p/queue/iostats; hdparm -S12 /dev/${d#/dev/}; done\n",
           { "\"/dev/sda\"", "iostats = true", "\"/dev/sdb\"", "iostats = true", "( \"/dev/sda\", \"/dev/sdb\" )" }, "known only" },
+        { "x.sh", "for d in $(/bin/ls /dev/sd?); do echo 1 > /sys/block/${d##*/}/queue/iostats; done\n",
+          { "is known only when the command runs", "// iostats = true;" }, "match = \"" },
         { "x.sh", "d=/dev/sda; hdparm -B1 ${d%a}b\n", { "is known only" }, "match = \"" },
 
         /* What is given to a program is no command. */
