@@ -3,6 +3,7 @@
 
 BUILD_PACKAGES="gcc meson ninja-build pkg-config libc6-dev libsystemd-dev libudev-dev libconfig-dev libseccomp-dev libjson-c-dev libsmartcols-dev"
 UNIT_PACKAGES="check clang-format mandoc binutils gcovr"
+SHELL_PACKAGES="zsh fish"
 FUZZ_PACKAGES="clang libclang-rt-dev"
 MEMCHECK_PACKAGES="valgrind python3"
 LINT_PACKAGES="cppcheck clang-tidy"
@@ -57,6 +58,16 @@ need() {
                 say "The packages could not be installed."
                 exit 1
         }
+}
+
+# The same, but without them some tests are skipped.
+want() { # PACKAGE…
+        command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || return 0
+        lacking=$(missing_packages "$@")
+        [ -n "$lacking" ] || return 0
+        say "Installing: $lacking"
+        # shellcheck disable=SC2086
+        DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $lacking >>"$LOGS/apt.log" 2>&1 || true
 }
 
 # Builds in DIR with meson options…, quietly unless it fails; with --targets as the last option but one, only that.
