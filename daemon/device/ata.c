@@ -223,10 +223,7 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
 
                 if (cdb == 12)
                         q = passthrough12(&q);
-                r = device_gate(d);
-                if (r < 0)
-                        return r;
-                fd = device_open(d);
+                fd = device_begin(d);
                 if (fd < 0)
                         return fd;
 

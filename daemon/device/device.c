@@ -153,6 +153,12 @@ int device_open(Device *d) {
         return d->fd = r;
 }
 
+int device_begin(Device *d) {
+        int r = device_gate(d);
+
+        return r < 0 ? r : device_open(d);
+}
+
 int device_fail(Device *d, int error, const char *format, ...) {
         va_list ap;
 

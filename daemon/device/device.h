@@ -92,7 +92,8 @@ unsigned drive_backends(const Drive *drive);
 void device_refresh(Device *d);
 
 int device_gate(Device *d);
-int device_open(Device *d); /* the fd, or a negative errno */
+int device_open(Device *d);  /* the fd, or a negative errno */
+int device_begin(Device *d); /* both, as before every command: the fd, or a negative errno */
 
 /* Record the sentence and return `error`: return device_fail(d, -EREMOTEIO, "…"). */
 int device_fail(Device *d, int error, const char *format, ...) _printf_(3, 4);

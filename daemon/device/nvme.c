@@ -102,10 +102,7 @@ static int nvme_admin(Device *d, const char *what, struct nvme_passthru_cmd *cmd
         r = nvme_check_live(d);
         if (r < 0)
                 return r;
-        r = device_gate(d);
-        if (r < 0)
-                return r;
-        fd = device_open(d);
+        fd = device_begin(d);
         if (fd < 0)
                 return fd;
 

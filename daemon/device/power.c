@@ -4,6 +4,7 @@
 #include "ata.h"
 #include "plan.h"
 #include "power.h"
+#include "scsi.h"
 
 #define SCSI_REQUEST_SENSE 0x03
 #define SENSE_DATA_MAX 252U /* the command's allocation length; SPC's own limit for sense data */
@@ -58,20 +59,9 @@ static int scsi_power_mode(Device *d) {
                 Sense s;
                 int r;
 
-                r = device_gate(d);
+                r = scsi_send(d, &q, "REQUEST SENSE");
                 if (r < 0)
                         return r;
-                r = device_open(d);
-                if (r < 0)
-                        return r;
-
-                r = d->io.sg(d->io.userdata, r, &q);
-                if (r == -ENODEV || r == -ENXIO)
-                        return device_fail(d, STEP_VANISHED, "the drive is gone (REQUEST SENSE)");
-                if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
-                        return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no SCSI commands to it");
-                if (r < 0)
-                        return device_fail(d, r, "REQUEST SENSE could not be sent: %s", strerror(-r));
                 if (q.host_status != 0)
                         return device_fail(d, -EIO, "REQUEST SENSE did not reach the drive (host status %02Xh)",
                                            q.host_status);

@@ -82,25 +82,30 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name, ScsiEnd 
         }
 }
 
+int scsi_send(Device *d, SgRequest *q, const char *name) {
+        int r = device_begin(d);
+
+        if (r < 0)
+                return r;
+
+        r = d->io.sg(d->io.userdata, r, q);
+        if (r == -ENODEV || r == -ENXIO)
+                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
+        if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
+                return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no SCSI commands to it");
+        if (r < 0)
+                return device_fail(d, r, "%s could not be sent: %s", name, strerror(-r));
+        return 0;
+}
+
 int scsi_command(Device *d, SgRequest *q, const char *name, ScsiEnd *ret_end) {
         for (unsigned i = 0;; i++) {
                 ScsiEnd end = {};
-                int fd, r;
+                int r;
 
-                r = device_gate(d);
+                r = scsi_send(d, q, name);
                 if (r < 0)
                         return r;
-                fd = device_open(d);
-                if (fd < 0)
-                        return fd;
-
-                r = d->io.sg(d->io.userdata, fd, q);
-                if (r == -ENODEV || r == -ENXIO)
-                        return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
-                if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
-                        return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no SCSI commands to it");
-                if (r < 0)
-                        return device_fail(d, r, "%s could not be sent: %s", name, strerror(-r));
 
                 r = scsi_result(d, q, name, &end);
                 if (r == -EINTR && i < UNIT_ATTENTION_RETRIES)

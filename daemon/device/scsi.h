@@ -12,8 +12,11 @@ typedef struct ScsiEnd {
         uint8_t key, asc, ascq; /* all 0: good */
 } ScsiEnd;
 
-/* Sends it, again where a unit attention came before it. STEP_REFUSED: the drive answered with an error, told in *ret_end,
- * which may be NULL. `q`: command, data and time; `name` is for sentences. */
+/* Sends it once, whatever the drive answers. `q`: command, data and time; `name` is for sentences. */
+int scsi_send(Device *d, SgRequest *q, const char *name);
+
+/* The same, again where a unit attention came before it. STEP_REFUSED: the drive answered with an error, told in *ret_end,
+ * which may be NULL. */
 int scsi_command(Device *d, SgRequest *q, const char *name, ScsiEnd *ret_end);
 
 typedef enum ModeControl {
