@@ -4,11 +4,11 @@
 
 #include <err.h>
 #include <systemd/sd-id128.h>
-#include <time.h>
 
 #include "activity.h"
 #include "check-running.h"
 #include "choice.h"
+#include "clock.h"
 #include "inventory.h"
 #include "options.h"
 #include "plan-view.h"
@@ -93,12 +93,9 @@ static const DriveRecord *find_record(const Records *records, const Drive *drive
 }
 
 static bool drive_is_active(const DriveRecord *record, const Drive *drive) {
-        struct timespec now;
         uint64_t used;
 
-        (void) clock_gettime(CLOCK_MONOTONIC, &now);
-        return activity_read(drive->syspath, &used) >= 0 &&
-               drive_record_in_use(record, used, (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000);
+        return activity_read(drive->syspath, &used) >= 0 && drive_record_in_use(record, used, monotonic_usec());
 }
 
 static bool drive_is_deaf(const DriveRecord *record, const Drive *drive) {

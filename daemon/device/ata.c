@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <endian.h>
-#include <time.h>
 
 #include "ata.h"
 #include "ata-identify.h"
+#include "clock.h"
 #include "plan.h"
 #include "usb-bridge.h"
 
-#define UNIT_ATTENTION_RETRIES 3
 #define SLOW_ERROR_MS 2000U
 #define TIMEOUTS_MAX 2U /* each one makes the kernel reset the link */
 
@@ -180,13 +179,6 @@ static bool sense_is_invalid_opcode(const SgRequest *q) {
         return s.valid && s.key == SENSE_ILLEGAL_REQUEST && s.asc == 0x20;
 }
 
-static uint64_t now_ms(void) {
-        struct timespec ts;
-
-        (void) clock_gettime(CLOCK_MONOTONIC, &ts);
-        return (uint64_t) ts.tv_sec * 1000 + (uint64_t) ts.tv_nsec / 1000000;
-}
-
 /* A pulled drive: the kernel looks for it for seconds, gives the command back as aborted, and takes the disk away a moment
  * later. A drive that refuses does so at once. */
 static bool pulled(const Device *d, uint64_t took_ms) {
@@ -227,7 +219,7 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
                 if (fd < 0)
                         return fd;
 
-                started = now_ms();
+                started = monotonic_usec();
                 r = d->io.sg(d->io.userdata, fd, &q);
                 if (r == -ENODEV || r == -ENXIO)
                         return device_fail(d, STEP_VANISHED, "the drive is gone (command %02Xh)", tf->command);
@@ -249,7 +241,7 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
                         continue;
                 if (r == -EINTR)
                         return device_fail(d, -EIO, "the drive keeps answering with unit attention");
-                took = now_ms() - started;
+                took = (monotonic_usec() - started) / 1000;
                 /* libata gives a command back as "aborted" when the time is up; a drive that aborts does so at once. */
                 if (r == STEP_REFUSED && took + 500 >= q.timeout_ms)
                         r = device_fail(d, -ETIMEDOUT, "the drive did not answer command %02Xh/%02Xh in %u s",

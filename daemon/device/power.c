@@ -8,7 +8,6 @@
 
 #define SCSI_REQUEST_SENSE 0x03
 #define SENSE_DATA_MAX 252U /* the command's allocation length; SPC's own limit for sense data */
-#define UNIT_ATTENTION_RETRIES 3
 
 enum {
         SENSE_NONE = 0x0,

@@ -3,7 +3,6 @@
 #include "plan.h"
 #include "scsi.h"
 
-#define UNIT_ATTENTION_RETRIES 3
 #define MODE_DATA_MAX 252U
 
 enum {

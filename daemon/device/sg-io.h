@@ -11,6 +11,8 @@
 #define SG_TIMEOUT_SPINUP_MS 30000U
 #define SG_TIMEOUT_FLUSH_MS 60000U
 
+#define UNIT_ATTENTION_RETRIES 3U /* at once */
+
 #define SG_SENSE_MAX 64U
 
 typedef enum SgDirection {
