@@ -28,6 +28,12 @@ borrow_hdparm() {
         PATH=$PATH:$BUILD/hdparm/sbin
 }
 
+install_packages() { # PACKAGE…
+        say "Installing: $*"
+        apt-get update -q >"$LOGS/apt.log" 2>&1 || true
+        DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@" >>"$LOGS/apt.log" 2>&1
+}
+
 # Installs what is missing of PACKAGE…; where that cannot be done, says what is missing and ends.
 need() {
         if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -50,10 +56,7 @@ need() {
                 say "These packages are missing: $lacking" "Install them (sudo apt-get install $lacking), or run this with sudo."
                 exit 1
         fi
-        say "Installing: $lacking"
-        apt-get update -q >"$LOGS/apt.log" 2>&1 || true
-        # shellcheck disable=SC2086
-        DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $lacking >>"$LOGS/apt.log" 2>&1 || {
+        install_packages $lacking || {
                 tail -20 "$LOGS/apt.log"
                 say "The packages could not be installed."
                 exit 1
@@ -64,10 +67,7 @@ need() {
 want() { # PACKAGE…
         command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || return 0
         lacking=$(missing_packages "$@")
-        [ -n "$lacking" ] || return 0
-        say "Installing: $lacking"
-        # shellcheck disable=SC2086
-        DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $lacking >>"$LOGS/apt.log" 2>&1 || true
+        [ -z "$lacking" ] || install_packages $lacking || true
 }
 
 # Builds in DIR with meson options…, quietly unless it fails; with --targets as the last option but one, only that.
