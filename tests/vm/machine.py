@@ -19,6 +19,7 @@ import time
 
 from agent import Agent, connect
 from image import cpio_archive
+from patience import PATIENCE
 
 # q35 suspends only once (its power management registers are lost over S3).  The processor model has RDRAND, without which
 # the guest waits seconds for its random numbers; with five-level page tables its first process dies.  With more room for
@@ -27,7 +28,6 @@ MACHINE = "-machine pc -accel tcg,thread=multi,tb-size=128 -cpu max,svm=off,la57
 # Without no_timer_check the kernel counts, at boot, whether the timer interrupts often enough in real time, and panics ("IO-APIC +
 # timer doesn't work") where the host is busy.
 KERNEL_ARGUMENTS = "root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1 no_timer_check"
-
 
 @dataclasses.dataclass(frozen=True)
 class Disk:
@@ -120,10 +120,10 @@ class Qmp:
             return None
 
         with self._changed:
-            self._changed.wait_for(lambda: found() or self._closed, timeout)
+            self._changed.wait_for(lambda: found() or self._closed, timeout * PATIENCE)
             event = found()
             if not event:
-                raise TimeoutError(f"no {name} event from QEMU within {timeout} s")
+                raise TimeoutError(f"no {name} event from QEMU within {timeout * PATIENCE} s")
             self._events.remove(event)
             return event
 
@@ -208,9 +208,9 @@ class Machine:
         """An orderly shutdown; power_on() then makes a cold boot on the same root."""
         self.start("systemctl poweroff")
         try:
-            self._process.wait(timeout)
+            self._process.wait(timeout * PATIENCE)
         except subprocess.TimeoutExpired:
-            raise TimeoutError(f"the guest has not shut down within {timeout} s") from None
+            raise TimeoutError(f"the guest has not shut down within {timeout * PATIENCE} s") from None
         self._stop()
 
     def power_cut(self):
@@ -277,9 +277,9 @@ class Machine:
         """Run a shell command in the guest, with data as its standard input.  After the timeout it is left to itself."""
         future = self.agent.send(command, data.encode() if isinstance(data, str) else data)
         try:
-            result = future.result(timeout)
+            result = future.result(timeout * PATIENCE)
         except concurrent.futures.TimeoutError:
-            raise TimeoutError(f"`{command}` has not ended within {timeout} s") from None
+            raise TimeoutError(f"`{command}` has not ended within {timeout * PATIENCE} s") from None
         if check and result.status:
             raise CommandFailed(command, result)
         return result
@@ -291,7 +291,7 @@ class Machine:
 
     def wait_until(self, condition, timeout=60, interval=0.3):
         """Until a shell command succeeds in the guest (gives its Result) or a function returns something true (gives that)."""
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + timeout * PATIENCE
         while True:
             if callable(condition):
                 value = last = condition()
@@ -301,7 +301,7 @@ class Machine:
             if value:
                 return value
             if time.monotonic() > deadline:
-                raise TimeoutError(f"not within {timeout} s: {condition}; last: {last}")
+                raise TimeoutError(f"not within {timeout * PATIENCE} s: {condition}; last: {last}")
             time.sleep(interval)
 
     # Devices

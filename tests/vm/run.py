@@ -10,10 +10,12 @@ import os
 import pathlib
 import signal
 import sys
+import tempfile
 import threading
 import time
 
 import image
+from patience import PATIENCE
 from scenario import Scenario
 
 # The rest of the table of faults, which needs no machine.
@@ -53,11 +55,28 @@ def select(found, patterns, everything):
     return chosen
 
 
+class Tee:
+    """What a scenario prints, on the runner's output and in a file."""
+
+    def __init__(self, *streams):
+        self._streams = streams
+
+    def write(self, text):
+        for stream in self._streams:
+            stream.write(text)
+
+    def flush(self):
+        for stream in self._streams:
+            stream.flush()
+
+
 class Job:
     """One scenario in a process: its machines die with it, and it can be given up when it takes too long."""
 
-    def __init__(self, scenario, guest):
+    def __init__(self, scenario, guest, log):
         self.scenario = scenario
+        self._log = log
+        self._log.write_text("")    # there also for a process that does not get so far
         self.started = time.monotonic()
         self._counts = multiprocessing.Array("i", 2)
         self._faults = multiprocessing.Array("c", FAULTS_BYTES)
@@ -69,16 +88,17 @@ class Job:
         signal.signal(signal.SIGTERM, leave)
         threading.Thread(target=follow_parent, daemon=True).start()
         running = scenario(guest)
-        try:
-            running.execute()
-        finally:
-            self._counts[:] = [running.passed, running.failed]
-            self._faults.value = json.dumps(running.faults).encode()
+        with open(self._log, "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
+            try:
+                running.execute()
+            finally:
+                self._counts[:] = [running.passed, running.failed]
+                self._faults.value = json.dumps(running.faults).encode()
 
     def finished(self):
-        late = time.monotonic() - self.started > self.scenario.time_limit
+        late = time.monotonic() - self.started > self.scenario.time_limit * PATIENCE
         if self._process.is_alive() and late:
-            print(f"FAIL {self.scenario.name()}: not over after {self.scenario.time_limit} s", flush=True)
+            print(f"FAIL {self.scenario.name()}: not over after {self.scenario.time_limit * PATIENCE} s", flush=True)
             self.stop()
         return not self._process.is_alive()
 
@@ -109,12 +129,14 @@ def follow_parent():
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def run_all(scenarios, guest, jobs):
+def run_all(scenarios, guest, jobs, logs):
+    """The results by name. What each scenario prints is kept in the directory logs."""
     waiting, running, results = list(scenarios), [], {}
     with contextlib.ExitStack() as stack:
         while waiting or running:
             while waiting and len(running) < jobs:
-                running.append(Job(waiting.pop(0), guest))
+                scenario = waiting.pop(0)
+                running.append(Job(scenario, guest, logs / f"{scenario.name()}.log"))
                 stack.callback(running[-1].stop)
             for job in [job for job in running if job.finished()]:
                 running.remove(job)
@@ -124,6 +146,23 @@ def run_all(scenarios, guest, jobs):
                                                 "faults": job.faults()}
             time.sleep(0.1)
     return results
+
+
+def run_failed_again(scenarios, guest, results, logs):
+    """Each that failed once more, alone. One that passes then is unstable: its result counts, its name is returned, and what it
+    printed first is kept."""
+    unstable = []
+    for scenario in scenarios:
+        name = scenario.name()
+        if not results[name]["failed"]:
+            continue
+        (logs / f"{name}.log").rename(logs / f"{name}.first.log")
+        print(f"{name} failed, and is run once more, alone", flush=True)
+        [again] = run_all([scenario], guest, 1, logs).values()
+        if not again["failed"]:
+            results[name] = again
+            unstable.append(name)
+    return unstable
 
 
 def show_faults(rows):
@@ -143,7 +182,9 @@ def main():
     parser.add_argument("--module", action="append", default=[], metavar="FILE",
                         help="a kernel module that modules.py built; as often as needed")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at a time (default: 1)")
-    parser.add_argument("--results", metavar="FILE", help="write the counts to FILE as JSON")
+    parser.add_argument("--results", metavar="FILE", help="write the counts, and which scenarios were unstable, to FILE as JSON")
+    parser.add_argument("--logs", metavar="DIR", type=pathlib.Path,
+                        help="keep what each scenario prints in DIR (default: a new directory below /tmp)")
     options = parser.parse_args()
     found = load_scenarios()
     names = select(found, options.names, options.all or options.list)
@@ -155,13 +196,19 @@ def main():
     signal.signal(signal.SIGTERM, leave)
     started = time.monotonic()
     guest = image.build(options.overlay, options.module, log=lambda text: print(text, flush=True))
-    results = run_all([found[name] for name in names], guest, options.jobs)
+    logs = options.logs or pathlib.Path(tempfile.mkdtemp(prefix="dk-logs-", dir="/tmp"))
+    logs.mkdir(parents=True, exist_ok=True)
+    scenarios = [found[name] for name in names]
+    results = run_all(scenarios, guest, options.jobs, logs)
+    unstable = run_failed_again(scenarios, guest, results, logs)
     faults = [row for name in names for row in results[name]["faults"]]
     if faults:
         show_faults(faults + (BY_UNIT_TESTS if not options.names else []))
     total = {key: sum(result[key] for result in results.values()) for key in ("passed", "failed")}
     if options.results:
-        pathlib.Path(options.results).write_text(json.dumps({**total, "scenarios": results}, indent=2) + "\n")
+        pathlib.Path(options.results).write_text(json.dumps({**total, "unstable": unstable, "scenarios": results}, indent=2) + "\n")
+    for name in unstable:
+        print(f"unstable: {name} failed, and passed when it was run again, alone; its first output: {logs / name}.first.log")
     print(f"system tests: {total['passed']} passed, {total['failed']} failed, in {time.monotonic() - started:.0f} s")
     return 1 if total["failed"] else 0
 

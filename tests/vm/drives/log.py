@@ -4,6 +4,8 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+from patience import PATIENCE
+
 COMMANDS = {
     0x00: "NOP", 0x06: "DATA SET MANAGEMENT", 0x20: "READ", 0x24: "READ EXT",
     0x25: "READ DMA EXT", 0x29: "READ MULTIPLE EXT", 0x2f: "READ LOG EXT",
@@ -123,9 +125,9 @@ class Log:
             return [e for e in self._entries[mark:] if _matches(e, wanted)
                     and ("status" in wanted or e.command is None or e.status is not None)]
         with self._changed:
-            if not self._changed.wait_for(lambda: len(found()) >= number, timeout):
+            if not self._changed.wait_for(lambda: len(found()) >= number, timeout * PATIENCE):
                 raise TimeoutError(f"{len(found())} of {number} commands like {wanted} "
-                                   f"in {timeout} s:\n{table(self._entries[mark:])}")
+                                   f"in {timeout * PATIENCE} s:\n{table(self._entries[mark:])}")
             return found()
 
     def last(self):

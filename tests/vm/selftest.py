@@ -1,0 +1,45 @@
+"""Tests of the runner itself, without a machine: python3 -m selftest"""
+import contextlib
+import io
+import pathlib
+import tempfile
+import unittest
+
+import run
+from scenario import Scenario
+
+
+class Sound(Scenario):
+    def run(self):
+        self.claim("it holds", True)
+
+
+class Broken(Scenario):
+    def run(self):
+        self.claim("it holds", False)
+
+
+class Unstable(Scenario):
+    def run(self):
+        self.claim("it holds", self.image.exists())     # in place of a guest: a file that the first try leaves for the second
+        self.image.touch()
+
+
+class Again(unittest.TestCase):
+    def test_each_that_failed_is_run_once_more(self):
+        with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
+            logs = pathlib.Path(directory)
+            scenarios = [Sound, Broken, Unstable]
+            results = run.run_all(scenarios, logs / "mark", 2, logs)
+            self.assertEqual({name: result["failed"] for name, result in results.items()},
+                             {"sound": 0, "broken": 1, "unstable": 1})
+            self.assertEqual(run.run_failed_again(scenarios, logs / "mark", results, logs), ["unstable"])
+            self.assertEqual({name: result["failed"] for name, result in results.items()},
+                             {"sound": 0, "broken": 1, "unstable": 0})
+            self.assertEqual(sorted(path.name for path in logs.glob("*.first.log")), ["broken.first.log", "unstable.first.log"])
+            self.assertIn("FAIL unstable: it holds", (logs / "unstable.first.log").read_text())
+            self.assertIn("ok   unstable: it holds", (logs / "unstable.log").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
