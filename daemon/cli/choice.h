@@ -15,8 +15,11 @@ typedef struct Candidate {
  * -ENOTUNIQ: several have that serial number or WWN. */
 int candidate_find(const Candidate *candidates, size_t n, const char *argument, const char *root, size_t *ret);
 
+/* What is said where there is nothing to show. */
 #define NO_DRIVES \
-        "there is no drive that udev has marked for drivekeep; 'udevadm trigger --subsystem-match=block' has it look again after an installation"
+        "there is no drive here that drivekeep looks after; drivekeep(1) says under 'drivekeep list' which those are"
+#define NO_RULES \
+        "no rule of the configuration is for any of these drives, so nothing is kept; drivekeep.conf(5) tells how to write one"
 
 /* One bool per candidate: meant or not; all of them when `arguments` (NULL-terminated) is NULL. -EINVAL: at least one
  * argument means no drive or more than one, and each has been told on stderr. The caller frees *ret. */

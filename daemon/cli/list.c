@@ -9,6 +9,7 @@
 #include "inventory.h"
 #include "list-view.h"
 #include "options.h"
+#include "report.h"
 #include "verb.h"
 
 static const struct argp_option options[] = { OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} };
@@ -40,6 +41,8 @@ static int run(int argc, char *argv[]) {
 
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);
+        else if (records.n_items > 0)
+                report_tell_nothing(&records, NULL);
 
         r = list_view_print(inventory.drives, inventory.n_drives, &records, o.json);
         return r < 0 ? r : EXIT_WANTED;

@@ -66,6 +66,15 @@ static void plans_done(Plans *p) {
         free(p->items);
 }
 
+/* Of drives that are there, nothing is wanted. */
+static bool plans_are_empty(const Plans *p) {
+        for (size_t i = 0; i < p->n_items; i++)
+                if (p->items[i].wishes.n_items > 0)
+                        return false;
+
+        return p->n_items > 0;
+}
+
 static int complaints_print(const Complaints *c) {
         for (size_t i = 0; i < c->n_items; i++) {
                 _cleanup_free_ char *line = NULL, *escaped = NULL;
@@ -215,6 +224,8 @@ static int run(int argc, char *argv[]) {
                 warnx("there is no configuration, so nothing is ever written");
 
         r = plans_make(&inventory, chosen, config, &records, o.permanent, &plans);
+        if (r >= 0 && config->n_files > 0 && config->complaints.n_errors == 0 && plans_are_empty(&plans))
+                warnx(NO_RULES);
         if (r >= 0)
                 r = plan_view_print(plans.items, plans.n_items, &all_settings, o.common.json);
         if (r < 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <err.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -91,9 +92,29 @@ static int report_print_json(const Records *records, const bool *chosen) {
         return json_print(o);
 }
 
+void report_tell_nothing(const Records *records, const bool *chosen) {
+        bool any = false;
+
+        if (records->n_items == 0 && records->n_damaged == 0)
+                warnx(NO_DRIVES);
+
+        for (size_t i = 0; i < records->n_items; i++) {
+                const DriveRecord *r = records->items[i];
+
+                if (chosen && !chosen[i])
+                        continue;
+                if (r->n_settings > 0 || r->state != DRIVE_IDLE)
+                        return;
+                any = true;
+        }
+        if (any)
+                warnx(NO_RULES);
+}
+
 int report_print(const Records *records, const bool *chosen, bool json) {
         int r;
 
+        report_tell_nothing(records, chosen);
         r = json ? report_print_json(records, chosen) : report_print_text(records, chosen);
         if (r < 0)
                 return r;

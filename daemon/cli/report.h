@@ -23,6 +23,9 @@ int report_table(const Records *records, const bool *chosen, uint64_t now, Table
 int report_notes(const Records *records, const bool *chosen, FILE *f);
 int report_json(const Records *records, const bool *chosen, struct json_object **ret);
 
+/* Says on stderr that there is no drive, or that no rule is for any of the chosen (NULL: all), where it is so. */
+void report_tell_nothing(const Records *records, const bool *chosen);
+
 /* To stdout. Returns an ExitStatus, EXIT_WANTED or EXIT_NOT_WANTED, or a negative errno. */
 int report_print(const Records *records, const bool *chosen, bool json);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <stdio.h>
 
 #include "drive.h"
@@ -332,6 +333,19 @@ bool drive_shares_controller(const Drive *a, const Drive *b) {
         /* A namespace is right below its controller. */
         return a->transport == TRANSPORT_NVME && b->transport == TRANSPORT_NVME && n > 0 &&
                strncmp(a->syspath, b->syspath, n) == 0 && b->syspath[n] == '/' && !strchr(b->syspath + n + 1, '/');
+}
+
+bool drive_name_is_kept(const char *name) {
+        static const char *const kept[] = { "sd*", "hd*", "nvme*n*", "mmcblk*", "vd*", "xvd*", "md*", "dm-*", "sr*" };
+
+        /* Parts of an MMC card that the kernel shows as disks. */
+        if (fnmatch("mmcblk*boot*", name, 0) == 0 || fnmatch("mmcblk*rpmb", name, 0) == 0)
+                return false;
+
+        for (size_t i = 0; i < ELEMENTSOF(kept); i++)
+                if (fnmatch(kept[i], name, 0) == 0)
+                        return true;
+        return false;
 }
 
 int drive_name_compare(const char *x, const char *y) {

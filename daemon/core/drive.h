@@ -64,6 +64,9 @@ typedef struct DriveLookup {
         void *userdata;
 } DriveLookup;
 
+/* Is the whole disk of this kernel name one that drivekeep looks after? The same selection as in udev-rules/90-drivekeep.rules. */
+bool drive_name_is_kept(const char *name);
+
 /* Builds name, node, syspath and all facts; links and properties are added by the caller. */
 int drive_new(const char *name, const char *node, const char *syspath, const DriveLookup *lookup, Drive **ret);
 Drive *drive_free(Drive *d);

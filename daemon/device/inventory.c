@@ -185,7 +185,7 @@ bool inventory_is_drive(struct udev_device *device) {
         const char *subsystem = udev_device_get_subsystem(device), *devtype = udev_device_get_devtype(device);
 
         return subsystem && devtype && streq(subsystem, "block") && streq(devtype, "disk") &&
-               udev_device_has_current_tag(device, INVENTORY_TAG) > 0;
+               drive_name_is_kept(udev_device_get_sysname(device));
 }
 
 int inventory_drive_by_name(const char *name, const PropertyFilter *filter, Drive **ret) {
@@ -219,7 +219,7 @@ int inventory_read(const PropertyFilter *filter, Inventory *ret) {
 
         r = udev_enumerate_add_match_subsystem(e, "block");
         if (r >= 0)
-                r = udev_enumerate_add_match_tag(e, INVENTORY_TAG);
+                r = udev_enumerate_add_match_property(e, "DEVTYPE", "disk");
         if (r >= 0)
                 r = udev_enumerate_add_match_is_initialized(e);
         if (r >= 0)

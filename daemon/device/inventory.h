@@ -7,7 +7,6 @@
 
 struct udev_device;
 
-#define INVENTORY_TAG "drivekeep" /* udev-rules/ gives it to every whole drive */
 #define INVENTORY_CLASSDIR "/sys/class/block"
 
 /* udev knows 1 to 3 KiB of properties of a drive. Whoever keeps drives for long keeps only those that somebody will ask for:
@@ -22,7 +21,7 @@ typedef struct Inventory {
         size_t n_drives;
 } Inventory;
 
-/* All tagged drives, sorted by name in the order people count (sda, sdb, …, sdaa). */
+/* All drives that udev has processed, sorted by name in the order people count (sda, sdb, …, sdaa). */
 int inventory_read(const PropertyFilter *filter, Inventory *ret);
 void inventory_done(Inventory *i);
 

@@ -112,6 +112,19 @@ START_TEST(test_no_service) {
 }
 END_TEST
 
+START_TEST(test_no_rules) {
+        _cleanup_free_ char *text = NULL, *said = NULL;
+        FILE *f = catch_begin(stderr);
+        int status;
+
+        file_write("sda", "VERSION=1\nNAME=sda\nSETTINGS=0\n");
+        text = list(NULL, &status);
+        said = catch_end(stderr, f);
+        ck_assert_int_eq(status, EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(said, "no rule of the configuration is for any of these drives"));
+}
+END_TEST
+
 START_TEST(test_no_drives) {
         _cleanup_free_ char *text = NULL, *said = NULL;
         FILE *f = catch_begin(stderr);
@@ -134,5 +147,6 @@ int main(void) {
         tcase_add_test(t, test_json);
         tcase_add_test(t, test_no_service);
         tcase_add_test(t, test_no_drives);
+        tcase_add_test(t, test_no_rules);
         return test_main("cli-list", t);
 }

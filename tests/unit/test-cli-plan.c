@@ -233,6 +233,7 @@ START_TEST(test_drive_without_rules) {
 
         ck_assert_int_eq(plan("sdb", NULL, &out, &err), EXIT_WANTED);
         ck_assert_str_eq(out, "");
+        ck_assert_ptr_nonnull(strstr(err, "no rule of the configuration is for any of these drives"));
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <fnmatch.h>
 #include <stdio.h>
 
 #include "facts.h"
@@ -259,6 +260,53 @@ START_TEST(test_name_order) {
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+        const char *name;
+        bool kept;
+} names[] = {
+        { "sda", true },       { "sdaa", true },         { "hdc", true },          { "nvme0n1", true },  { "nvme10n12", true },
+        { "mmcblk0", true },   { "mmcblk0boot0", false }, { "mmcblk0boot1", false }, { "mmcblk2rpmb", false },
+        { "vda", true },       { "xvda", true },         { "md0", true },          { "md_d1", true },    { "md127", true },
+        { "dm-0", true },      { "sr0", true },          { "loop0", false },       { "ram0", false },    { "zram0", false },
+        { "nbd0", false },     { "fd0", false },         { "zd0", false },         { "bcache0", false }, { "rbd0", false },
+        { "nvme0", false },    { "cciss!c0d0", false },  { "dm", false },          { "", false },
+};
+/* clang-format on */
+
+START_TEST(test_kept) {
+        ck_assert_msg(drive_name_is_kept(names[_i].name) == names[_i].kept, "%s", names[_i].name);
+}
+END_TEST
+
+static bool fits_any(const char *patterns, const char *name) {
+        _cleanup_free_ char *copy = strdup(patterns);
+
+        for (char *p = strtok(copy, "|"); p; p = strtok(NULL, "|"))
+                if (fnmatch(p, name, 0) == 0)
+                        return true;
+        return false;
+}
+
+/* The udev rules start the service for the drives that the service looks after, and for no others. */
+START_TEST(test_rules_agree) {
+        FILE *f = fopen("udev-rules/90-drivekeep.rules", "re");
+        char line[512], excluded[256] = "", kept[256] = "";
+
+        ck_assert_ptr_nonnull(f);
+        while (fgets(line, sizeof line, f)) {
+                (void) sscanf(line, "KERNEL==\"%255[^\"]\", GOTO=\"drivekeep_end\"", excluded);
+                (void) sscanf(line, "KERNEL!=\"%255[^\"]\", GOTO=\"drivekeep_end\"", kept);
+        }
+        ck_assert_int_eq(fclose(f), 0);
+
+        ck_assert(*excluded && *kept);
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                ck_assert_msg((fits_any(kept, names[i].name) && !fits_any(excluded, names[i].name)) == names[i].kept,
+                              "%s", names[i].name);
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("drive");
         TCase *t = tcase_create("drive");
@@ -273,6 +321,8 @@ int main(void) {
         tcase_add_test(t, test_links_and_properties);
         tcase_add_test(t, test_shared_controller);
         tcase_add_test(t, test_name_order);
+        tcase_add_loop_test(t, test_kept, 0, ELEMENTSOF(names));
+        tcase_add_test(t, test_rules_agree);
         suite_add_tcase(suite, t);
 
         return suite_run(suite);
