@@ -64,6 +64,7 @@ int records_read(const char *dir, Records *ret) {
         d = opendir(dir);
         if (!d)
                 return -errno;
+        records.served = record_directory_is_claimed(dirfd(d));
 
         for (;;) {
                 _cleanup_(drive_record_freep) DriveRecord *record = NULL;

@@ -9,9 +9,10 @@ typedef struct Records {
         DriveRecord **items;
         size_t n_items;
         size_t n_damaged; /* files that could not be read or understood; said on stderr */
+        bool served;      /* the service runs, and keeps them up to date */
 } Records;
 
-/* -ENOENT: there is no such directory, so the service does not run. */
+/* -ENOENT: there is no such directory, so the service has not run in this boot. */
 int records_read(const char *dir, Records *ret);
 void records_done(Records *r);
 

@@ -14,8 +14,8 @@ bool record_is_wanted(const DriveRecord *r) {
                 if (!verdict_is_wanted(r->settings[i].verdict))
                         return false;
 
-        /* A visit that is still to come may concern settings that are not listed yet. */
-        return r->state != DRIVE_WAITING && (r->state == DRIVE_IDLE || r->visit_reason);
+        /* What is listed stands from the visit before: the one that is to come, or under way, may find it otherwise. */
+        return r->state == DRIVE_IDLE;
 }
 
 size_t record_count_kept(const DriveRecord *r) {

@@ -10,7 +10,7 @@
 #include "table.h"
 #include "verb.h"
 
-/* Is every setting of this drive as wanted, and no first visit still to come? */
+/* Is every setting of this drive as wanted, and no visit still to come? */
 bool record_is_wanted(const DriveRecord *r);
 
 /* How many settings are as wanted; "4 kept, 1 ignored", "none". */

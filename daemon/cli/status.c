@@ -42,7 +42,11 @@ static int run(int argc, char *argv[]) {
         if (r < 0)
                 return r;
 
-        return report_print(&records, chosen, o.json);
+        if (!records.served)
+                warnx("drivekeep.service does not run, and this is what it knew when it ended; "
+                      "'systemctl start drivekeep.service' starts it");
+        r = report_print(&records, chosen, o.json);
+        return r < 0 || records.served ? r : EXIT_NO_SERVICE;
 }
 
 const Verb verb_status = {

@@ -39,3 +39,20 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
         *ret_size = size;
         return 0;
 }
+
+int record_directory_claim(const char *path) {
+        _cleanup_close_ int fd = -EBADF;
+        /* The whole, and shared: the other kind is for files that can be opened for writing. */
+        struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0)
+                return -errno;
+        return TAKE_FD(fd);
+}
+
+bool record_directory_is_claimed(int dir_fd) {
+        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+        return fcntl(dir_fd, F_OFD_GETLK, &lock) >= 0 && lock.l_type != F_UNLCK;
+}

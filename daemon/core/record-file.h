@@ -8,3 +8,8 @@
 /* One file of that directory, whole, at most `max` bytes. A link is -ELOOP; a pipe or anything else that is no regular file, one
  * that is larger, and one that is neither root's nor one's own are -EBADMSG. `ret` is no string: it has no NUL at its end. */
 int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size);
+
+/* The directory's own lock says that somebody writes in it now: the kernel takes it back when the descriptor is closed, however the
+ * process ended. Readers only look at it, so that none stands in the daemon's way. Returns the descriptor to keep. */
+int record_directory_claim(const char *path);
+bool record_directory_is_claimed(int dir_fd);

@@ -12,6 +12,7 @@
 #include "journal.h"
 #include "rescue.h"
 #include "sandbox.h"
+#include "state.h"
 #include "worker.h"
 
 const char *argp_program_version = "drivekeepd " DRIVEKEEP_VERSION;
@@ -63,6 +64,7 @@ static int run_broker(void) {
 }
 
 static int run(void) {
+        _cleanup_close_ int state = state_claim(STATE_DIR);
         _cleanup_(broker_freep) Broker *broker = NULL;
         _cleanup_(daemon_freep) Daemon *d = NULL;
         sd_event *event = NULL;
@@ -75,6 +77,12 @@ static int run(void) {
         (void) sigaddset(&mask, SIGCHLD);
         if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
                 return -errno;
+
+        if (state < 0)
+                journal_log(LOG_WARNING,
+                            STATE_DIR
+                            " cannot be claimed, and 'drivekeep status' will say that the service does not run: %s",
+                            strerror(-state));
 
         r = broker_new(BROKER_SOCKET, &broker);
         if (r >= 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <sys/stat.h>
 #include <syslog.h>
 #include <systemd/sd-id128.h>
 #include <time.h>
@@ -392,9 +391,6 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
         if (r < 0)
                 return r;
         (void) sd_id128_to_string(boot, m->boot_id);
-
-        if (mkdir(STATE_DIR, 0755) < 0 && errno != EEXIST)
-                journal_log(LOG_WARNING, STATE_DIR " cannot be made, ignoring: %s", strerror(errno));
 
         m->env = (WatchedEnv){
                 .event = event,

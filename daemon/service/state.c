@@ -43,6 +43,12 @@ static int file_write(const char *path, const char *temporary, const char *text)
         return r;
 }
 
+int state_claim(const char *dir) {
+        if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+                return -errno;
+        return record_directory_claim(dir);
+}
+
 int state_write(const char *dir, const DriveRecord *record) {
         _cleanup_free_ char *path = NULL, *temporary = NULL, *text = NULL;
         int r;

@@ -4,6 +4,7 @@
 
 #include <argp.h>
 
+#include "record-file.h"
 #include "test-cli.h"
 #include "verb.h"
 
@@ -21,8 +22,12 @@ static int status(const char *second, const char *third, char **ret_out, char **
         return r;
 }
 
+static int claim;
+
 static void records_write(void) {
         scratch_make();
+        claim = record_directory_claim(".");
+        ck_assert_int_ge(claim, 0);
         file_write("sda",
                    "VERSION=1\nNAME=sda\nSERIAL=5YD1\nSETTINGS=1\n"
                    "SETTING_0_NAME=apm\nSETTING_0_WANTED=128\nSETTING_0_ACTUAL=128\nSETTING_0_VERDICT=applied\n");
@@ -68,6 +73,56 @@ START_TEST(test_no_drives) {
         ck_assert_int_eq(unlink("sdb"), 0);
         ck_assert_int_eq(status("--json", NULL, &out, &err), EXIT_WANTED);
         ck_assert_str_eq(out, "[\n]\n");
+        ck_assert_ptr_nonnull(strstr(err, "there is no drive here"));
+}
+END_TEST
+
+static void queued_write(const char *state) {
+        _cleanup_free_ char *text = NULL;
+
+        ck_assert_int_gt(asprintf(&text,
+                                  "VERSION=1\nNAME=sda\nSTATE=%s\nVISIT_REASON=boot\nSETTINGS=1\n"
+                                  "SETTING_0_NAME=apm\nSETTING_0_VERDICT=applied\n",
+                                  state),
+                         0);
+        file_write("sda", text);
+}
+
+START_TEST(test_visit_to_come) {
+        static const struct {
+                const char *state, *note;
+        } states[] = { { "queued", "sda: waits for its turn" }, { "visiting", "sda: is being visited now" } };
+
+        for (size_t i = 0; i < ELEMENTSOF(states); i++) {
+                _cleanup_free_ char *out = NULL, *err = NULL;
+
+                queued_write(states[i].state);
+                ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_NOT_WANTED);
+                ck_assert_ptr_nonnull(strstr(out, states[i].note));
+        }
+}
+END_TEST
+
+/* What it left behind is shown, but all is well only while somebody keeps it so. */
+START_TEST(test_stopped) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *out2 = NULL, *err2 = NULL;
+
+        ck_assert_int_eq(close(claim), 0);
+        ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_NO_SERVICE);
+        ck_assert_ptr_nonnull(strstr(out, "sda   apm     128    128    applied"));
+        ck_assert_ptr_nonnull(strstr(err, "drivekeep.service does not run, and this is what it knew when it ended"));
+        ck_assert_int_eq(status("sdq", NULL, &out2, &err2), EXIT_BAD_INPUT);
+}
+END_TEST
+
+START_TEST(test_no_rules) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *out2 = NULL, *err2 = NULL;
+
+        file_write("sdc", "VERSION=1\nNAME=sdc\nSETTINGS=0\n");
+        ck_assert_int_eq(status("sdc", NULL, &out, &err), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(err, "no rule of the configuration is for any of these drives"));
+        ck_assert_int_eq(status("sdc", "sda", &out2, &err2), EXIT_WANTED);
+        ck_assert_str_eq(err2, "");
 }
 END_TEST
 
@@ -94,6 +149,9 @@ int main(void) {
         tcase_add_checked_fixture(t, records_write, scratch_remove);
         tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_no_drives);
+        tcase_add_test(t, test_visit_to_come);
+        tcase_add_test(t, test_stopped);
+        tcase_add_test(t, test_no_rules);
         tcase_add_exit_test(t, test_unknown_option, EXIT_BAD_INPUT);
         tcase_add_exit_test(t, test_help, 0);
         return test_main("cli-status", t);

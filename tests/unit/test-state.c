@@ -2,9 +2,12 @@
 
 /* The daemon's state files: hostile when they are read, and a file system that has no room for them. */
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
+#include "record-file.h"
 #include "state.h"
 #include "test-cli.h"
 
@@ -29,6 +32,44 @@ static void read_ok(const char *model) {
         ck_assert_int_eq(state_read(".", "sda", &r), 0);
         ck_assert_str_eq(r->model, model);
 }
+
+static bool is_claimed(void) {
+        _cleanup_close_ int fd = open("drives", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        ck_assert_int_ge(fd, 0);
+        return record_directory_is_claimed(fd);
+}
+
+/* Whoever looks at the directory sees whether its daemon lives, also when that had no time to say goodbye. */
+START_TEST(test_claim) {
+        int fd, to_child[2], from_child[2], status;
+        char byte;
+        pid_t pid;
+
+        fd = state_claim("drives");
+        ck_assert_int_ge(fd, 0);
+        ck_assert(is_claimed());
+        (void) state_prune("drives", NULL, NULL); /* opens it, and closes it */
+        ck_assert(is_claimed());
+        ck_assert_int_eq(close(fd), 0);
+        ck_assert(!is_claimed());
+
+        ck_assert(pipe(to_child) == 0 && pipe(from_child) == 0);
+        pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                byte = state_claim("drives") >= 0;
+                (void) (write(from_child[1], &byte, 1) == 1 && read(to_child[0], &byte, 1));
+                _exit(0);
+        }
+        ck_assert_int_eq(read(from_child[0], &byte, 1), 1);
+        ck_assert_int_eq(byte, 1);
+        ck_assert(is_claimed());
+        ck_assert_int_eq(kill(pid, SIGKILL), 0);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(!is_claimed());
+}
+END_TEST
 
 START_TEST(test_round_trip) {
         write_ok("A");
@@ -159,6 +200,7 @@ int main(void) {
         TCase *t = tcase_create("state");
 
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
+        tcase_add_test(t, test_claim);
         tcase_add_test(t, test_round_trip);
         tcase_add_loop_test(t, test_bad, 0, ELEMENTSOF(bad));
         tcase_add_test(t, test_truncated);
