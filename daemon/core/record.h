@@ -9,7 +9,7 @@
 
 #define RECORD_VERSION 1U
 #define RECORD_MAX_BYTES (256U * 1024U)
-#define RECORD_MAX_SETTINGS 256U
+#define RECORD_MAX_SETTINGS 256U /* a drive has one wish for each state in the table, which has fewer of them */
 
 typedef enum DriveState {
         DRIVE_IDLE,     /* nothing to do */

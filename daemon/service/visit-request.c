@@ -2,9 +2,8 @@
 
 #include <stddef.h>
 
+#include "record.h"
 #include "visit-request.h"
-
-#define MAX_WISHES 512U
 
 /* The drive's texts, in the order in which they follow the wishes (udev's properties stay behind). */
 static const size_t drive_texts[] = {
@@ -186,7 +185,8 @@ static bool head_is_sound(const Head *h) {
                 offsetof(Head, look),
         };
 
-        return h->size == sizeof *h && h->n_wishes <= MAX_WISHES && bools_are_sound(h, bools, ELEMENTSOF(bools));
+        return h->size == sizeof *h && h->n_wishes <= RECORD_MAX_SETTINGS &&
+               bools_are_sound(h, bools, ELEMENTSOF(bools));
 }
 
 static bool item_is_sound(const Item *i) {

@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 
 #include "record-file.h"
+#include "settings.h"
 #include "state.h"
 #include "test-cli.h"
+#include "visit-request.h"
 
 static DriveRecord *record_make(const char *name, const char *model) {
         DriveRecord *r = calloc(1, sizeof *r);
@@ -195,12 +197,73 @@ START_TEST(test_full) {
 }
 END_TEST
 
+/* Somebody wants `n` settings of a drive, from files with the longest names there are. Sent to a worker and read there. */
+static int ask_worker(const Wish *items, size_t n) {
+        Drive d = { .name = (char *) "sda",
+                    .node = (char *) "/dev/sda",
+                    .syspath = (char *) "/sys/devices/pci0000:00/ata1/block/sda",
+                    .transport = TRANSPORT_SATA };
+        Wishes wishes = { .items = (Wish *) items, .n_items = n };
+        const Visit v = { .drive = &d, .wishes = &wishes, .settings = &all_settings };
+        _cleanup_free_ void *request = NULL;
+        RequestedVisit requested;
+        size_t size;
+        int r;
+
+        r = visit_request_new(&v, &request, &size);
+        if (r >= 0)
+                r = visit_request_parse(request, size, &all_settings, &requested);
+        if (r >= 0)
+                requested_visit_done(&requested);
+        return r;
+}
+
+/* A file can ask for what the table has, and for no more: there is room for all of it, in requests and in state files. */
+START_TEST(test_every_setting) {
+        static Wish wishes[2 * RECORD_MAX_SETTINGS];
+        _cleanup_(drive_record_freep) DriveRecord *record = record_make("sda", "A");
+        _cleanup_free_ char *text = NULL, *reason = NULL, *rule = NULL;
+        size_t n = 0;
+
+        ck_assert_int_gt(asprintf(&reason, "%0*d", (int) STEP_REASON_MAX - 1, 0), 0);
+        ck_assert_int_gt(asprintf(&rule, "/usr/lib/drivekeep/drivekeep.conf.d/%0255d", 0), 0);
+
+        SETTING_TABLE_FOREACH(s, &all_settings) {
+                SettingRecord *setting;
+                char value[VALUE_TEXT_MAX] = {};
+
+                if (s->alias_of || drive_record_find(record, s->name))
+                        continue;
+                ck_assert_int_eq(drive_record_add(record, s->name, &setting), 0);
+                memset(value, 'x', sizeof value - 1);
+                ck_assert(string_replace(&setting->wanted, value) >= 0 &&
+                          string_replace(&setting->before, value) >= 0 &&
+                          string_replace(&setting->actual, value) >= 0 &&
+                          string_replace(&setting->reason, reason) >= 0 && string_replace(&setting->rule, rule) >= 0);
+                ck_assert_uint_lt(n, RECORD_MAX_SETTINGS);
+                wishes[n++] = (Wish){ .name = s->name, .withheld = true, .file = rule, .line = 1 };
+        }
+
+        ck_assert_uint_gt(n, 50);
+        ck_assert_int_eq(ask_worker(wishes, n), 0);
+        ck_assert_int_eq(state_write(".", record), 0);
+        read_ok("A");
+
+        /* What no state file has room for, a worker does not take. */
+        for (size_t i = 0; i < ELEMENTSOF(wishes); i++)
+                wishes[i] = (Wish){ .name = "apm", .withheld = true, .file = "/", .line = 1 };
+        ck_assert_int_eq(ask_worker(wishes, RECORD_MAX_SETTINGS), 0);
+        ck_assert_int_eq(ask_worker(wishes, RECORD_MAX_SETTINGS + 1), -EBADMSG);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("state");
         TCase *t = tcase_create("state");
 
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
         tcase_add_test(t, test_claim);
+        tcase_add_test(t, test_every_setting);
         tcase_add_test(t, test_round_trip);
         tcase_add_loop_test(t, test_bad, 0, ELEMENTSOF(bad));
         tcase_add_test(t, test_truncated);
