@@ -8,10 +8,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <systemd/sd-daemon.h>
 
 #include "broker.h"
 #include "clock.h"
+
+/* How often a broker without a manager looks whether its last worker has ended. */
+#define WORKERS_MS 500
 
 typedef struct Request {
         char drive[16];
@@ -234,14 +236,19 @@ static bool peer_is_ours(int fd) {
         return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) >= 0 && peer.uid == geteuid();
 }
 
-int broker_run(BrokerWorkerFn worker, const void *userdata) {
-        if (sd_listen_fds(true) != 1)
-                return -EINVAL;
-
-        for (;;) {
-                _cleanup_close_ int fd = accept4(SD_LISTEN_FDS_START, NULL, NULL, SOCK_CLOEXEC);
+int broker_run(int listener, BrokerWorkerFn worker, const void *userdata) {
+        for (bool first = true;; first = false) {
+                _cleanup_close_ int fd = -EBADF;
                 int r;
 
+                /* The workers of a manager that has gone end after the command that they are at, which takes as long as the
+                 * kernel has patience with a drive. They are waited for, so that none is left behind; and whoever is the next
+                 * manager does not wait for them. */
+                r = first ? 1 : request_wait(listener, WORKERS_MS);
+                if (r <= 0)
+                        return r;
+
+                fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
                 if (fd < 0)
                         return -errno;
                 /* The socket's mode says so, too. */
@@ -251,8 +258,7 @@ int broker_run(BrokerWorkerFn worker, const void *userdata) {
                 r = broker_serve(fd, BROKER_IDLE_MS, worker, userdata);
                 if (r < 0)
                         return r;
-                /* A request that came at the last moment: its worker is not left alone. */
-                if (r == 0 || !has_workers())
+                if (!has_workers())
                         return 0;
         }
 }

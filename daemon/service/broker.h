@@ -35,5 +35,6 @@ typedef void (*BrokerWorkerFn)(int fd, const void *userdata);
  * worker was left, and the manager was told so, by EPIPE at its next request. */
 int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdata);
 
-/* The same at the socket that systemd listens at; the end of a manager, and of work, is its end. */
-int broker_run(BrokerWorkerFn worker, const void *userdata);
+/* The same for one manager after the other, at a socket that listens. It ends with its last manager or for want of work, but
+ * when all workers have ended, not before. */
+int broker_run(int listener, BrokerWorkerFn worker, const void *userdata);

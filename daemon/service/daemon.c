@@ -21,8 +21,11 @@
 #define RULES_CHECK_USEC (30ULL * 1000 * 1000)
 /* A plug that makes bad contact, and supplies that tell of one change in several events. */
 #define POWER_DEBOUNCE_USEC (2ULL * 1000 * 1000)
-/* systemd and its user wait for us. */
+/* systemd and its user wait for us, for five seconds at most (TimeoutStopSec= in the unit). Visits that are under way by then are
+ * left to the kernel; the notes of the others are brought to stable storage in what is left of the time. */
 #define STOP_USEC (3ULL * 1000 * 1000)
+#define STOP_NOTES_USEC (4ULL * 1000 * 1000)
+#define STOP_ACCURACY_USEC (10ULL * 1000)
 /* By then the crash guard's notes of a visit are gone, too. */
 #define TIDY_USEC (15ULL * 1000 * 1000)
 
@@ -37,8 +40,9 @@ struct Daemon {
         Bus *bus;
         bool on_battery;
         bool stopping;
-        bool rivals_due; /* with the rules' check */
-        sd_event_source *term, *interrupt, *rules_check, *rivals, *power_timer, *stop_timer, *tidy;
+        uint64_t stopping_since; /* on the monotonic clock */
+        bool rivals_due;         /* with the rules' check */
+        sd_event_source *term, *interrupt, *hangup, *rules_check, *rivals, *power_timer, *stop_timer, *tidy;
 };
 
 /* ---- the files ---- */
@@ -127,6 +131,23 @@ static int on_reload(void *userdata, char **ret_sentence) {
         patrol_recheck_every(d->patrol, files->config->recheck_ms * 1000);
         (void) timer_start(d, &d->rules_check, RULES_CHECK_USEC, on_rules_check);
         daemon_look_for_rivals(d);
+        journal_log(LOG_INFO, "The files have been read anew, and are in force.");
+        return 0;
+}
+
+/* There is nobody to answer: the journal has what is wrong in the files. */
+static int on_hangup(sd_event_source *source _unused_, const struct signalfd_siginfo *si _unused_, void *userdata) {
+        _cleanup_free_ char *sentence = NULL;
+        Daemon *d = userdata;
+        int r;
+
+        if (d->stopping)
+                return 0;
+
+        r = on_reload(d, &sentence);
+        if (r < 0 && r != -EINVAL)
+                journal_log(LOG_ERR, "The files cannot be read anew; what was in force before stays in force: %s",
+                            strerror(-r));
         return 0;
 }
 
@@ -260,12 +281,17 @@ static const SystemBusEvents system_bus_events = {
 
 /* ---- the end ---- */
 
-static int on_stop_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Daemon *d = userdata;
+static int daemon_end(Daemon *d) {
+        uint64_t until = d->stopping_since + STOP_NOTES_USEC, now;
 
         manager_tell_stuck(d->manager);
-        manager_rest(d->manager);
+        now = monotonic_usec();
+        manager_rest(d->manager, now < until ? until - now : 0);
         return sd_event_exit(d->event, 0);
+}
+
+static int on_stop_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        return daemon_end(userdata);
 }
 
 static int on_signal(sd_event_source *source _unused_, const struct signalfd_siginfo *si _unused_, void *userdata) {
@@ -275,8 +301,10 @@ static int on_signal(sd_event_source *source _unused_, const struct signalfd_sig
                 return 0;
 
         d->stopping = true;
+        d->stopping_since = monotonic_usec();
         (void) sd_notify(false, "STOPPING=1");
-        if (timer_start(d, &d->stop_timer, STOP_USEC, on_stop_timer) < 0)
+        if (sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, STOP_USEC, STOP_ACCURACY_USEC,
+                                       on_stop_timer, d) < 0)
                 return sd_event_exit(d->event, 0);
         manager_hold(d->manager, true);
         return 0;
@@ -285,11 +313,9 @@ static int on_signal(sd_event_source *source _unused_, const struct signalfd_sig
 static void on_quiet(void *userdata) {
         Daemon *d = userdata;
 
-        if (d->stopping) {
-                manager_tell_stuck(d->manager);
-                manager_rest(d->manager);
-                (void) sd_event_exit(d->event, 0);
-        } else
+        if (d->stopping)
+                (void) daemon_end(d);
+        else
                 sleep_ready(d->sleep);
 }
 
@@ -329,6 +355,8 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         r = sd_event_add_signal(event, &d->term, SIGTERM, on_signal, d);
         if (r >= 0)
                 r = sd_event_add_signal(event, &d->interrupt, SIGINT, on_signal, d);
+        if (r >= 0)
+                r = sd_event_add_signal(event, &d->hangup, SIGHUP, on_hangup, d);
         if (r >= 0)
                 r = files_load(&d->files);
         if (r >= 0)
@@ -382,6 +410,7 @@ Daemon *daemon_free(Daemon *d) {
         (void) files_unref(d->files);
         sd_event_source_disable_unref(d->term);
         sd_event_source_disable_unref(d->interrupt);
+        sd_event_source_disable_unref(d->hangup);
         sd_event_source_disable_unref(d->rules_check);
         sd_event_source_disable_unref(d->rivals);
         sd_event_source_disable_unref(d->power_timer);

@@ -220,7 +220,7 @@ static void guard_write(Guard *g) {
                         guarded_fail(d, r);
 }
 
-void guard_flush(Guard *g) {
+void guard_flush(Guard *g, uint64_t usec) {
         pid_t pid = 0;
         int r = 0;
 
@@ -228,6 +228,9 @@ void guard_flush(Guard *g) {
                 (void) sd_event_source_get_child_pid(g->scribe, &pid);
         while (r >= 0 && guard_is_dirty(g))
                 r = guard_start(g, pid, &pid);
+        /* The last one waits for those before it. */
+        if (r >= 0 && pid > 0)
+                r = scribe_wait(pid, usec);
         if (r < 0)
                 guard_tell(g, r);
 }

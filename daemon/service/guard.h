@@ -53,8 +53,8 @@ bool guarded_clear(GuardedDrive *d);
 /* The drive went away, or is beyond help. */
 void guarded_lost(GuardedDrive *d);
 
-/* The daemon is about to end: what has to be written still is written by processes that outlive it. */
-void guard_flush(Guard *g);
+/* The daemon is about to end, and no process of its unit outlives it: waits until all is written, for so long at most. */
+void guard_flush(Guard *g, uint64_t usec);
 
 /* Returns how many values may be written again. */
 unsigned guarded_release(GuardedDrive *d, const char *setting);

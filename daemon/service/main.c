@@ -59,8 +59,10 @@ static int run_broker(void) {
         _cleanup_(sandbox_freep) Sandbox *sandbox = NULL;
         int r;
 
+        if (sd_listen_fds(true) != 1)
+                return -EINVAL;
         r = sandbox_new(&sandbox);
-        return r < 0 ? r : broker_run(worker_main, sandbox);
+        return r < 0 ? r : broker_run(SD_LISTEN_FDS_START, worker_main, sandbox);
 }
 
 static int run(void) {
@@ -74,6 +76,7 @@ static int run(void) {
         (void) sigemptyset(&mask);
         (void) sigaddset(&mask, SIGTERM);
         (void) sigaddset(&mask, SIGINT);
+        (void) sigaddset(&mask, SIGHUP);
         (void) sigaddset(&mask, SIGCHLD);
         if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
                 return -errno;

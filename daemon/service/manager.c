@@ -205,10 +205,10 @@ void manager_hold(Manager *m, bool hold) {
         manager_schedule(m);
 }
 
-void manager_rest(Manager *m) {
+void manager_rest(Manager *m, uint64_t usec) {
         for (Watched *w = m->drives; w; w = w->next)
                 watched_guard_rest(w);
-        guard_flush(m->env.guard);
+        guard_flush(m->env.guard, usec);
 }
 
 static void tell_stuck(const Watched *list) {

@@ -44,8 +44,9 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
  * Or go on. */
 void manager_hold(Manager *m, bool hold);
 
-/* The daemon ends: what was written and did no harm so far is not held against it. */
-void manager_rest(Manager *m);
+/* The daemon ends: what was written and did no harm so far is not held against it. Waits for that to be on stable storage, for
+ * so long at most. */
+void manager_rest(Manager *m, uint64_t usec);
 
 /* Tells the journal which drives still have a worker. */
 void manager_tell_stuck(Manager *m);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 
+#include "clock.h"
 #include "scribe.h"
 
 static char *temporary_name(const char *name) {
@@ -76,18 +78,25 @@ static int write_durably(int dir_fd, const ScribeFile *files, size_t n) {
         return r;
 }
 
-static void wait_for_end(pid_t pid) {
+int scribe_wait(pid_t pid, uint64_t usec) {
+        uint64_t until = usec == UINT64_MAX ? UINT64_MAX : monotonic_usec() + usec;
         _cleanup_close_ int fd = -EBADF;
         struct pollfd p;
+        int r;
 
-        /* No such process: it has ended. */
         fd = pidfd_open(pid, 0);
         if (fd < 0)
-                return;
+                return errno == ESRCH ? 0 : -errno; /* no such process: it has ended */
 
         p = (struct pollfd){ .fd = fd, .events = POLLIN };
-        while (poll(&p, 1, -1) < 0 && errno == EINTR)
-                ;
+        do {
+                uint64_t now = monotonic_usec();
+                int ms = until == UINT64_MAX ? -1
+                                             : (int) MIN((until - MIN(now, until) + 999) / 1000, (uint64_t) INT_MAX);
+
+                r = poll(&p, 1, ms);
+        } while (r < 0 && errno == EINTR);
+        return r < 0 ? -errno : r == 0 ? -ETIMEDOUT : 0;
 }
 
 static int scribe_main(const char *dir, const ScribeFile *files, size_t n, pid_t after) {
@@ -101,7 +110,7 @@ static int scribe_main(const char *dir, const ScribeFile *files, size_t n, pid_t
                 return -errno;
 
         if (after > 0)
-                wait_for_end(after);
+                (void) scribe_wait(after, UINT64_MAX);
 
         dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (dir_fd < 0)
@@ -130,6 +139,8 @@ int scribe_start(const char *dir, const ScribeFile *files, size_t n, pid_t after
                 sigset_t none;
 
                 (void) prctl(PR_SET_NAME, "keep-scribe");
+                /* Who tells the whole unit to reload ("systemctl kill -s HUP") does not want it to end. */
+                (void) signal(SIGHUP, SIG_IGN);
                 (void) sigemptyset(&none);
                 (void) sigprocmask(SIG_SETMASK, &none, NULL);
                 _exit(-scribe_main(dir, files, n, after));

@@ -16,3 +16,6 @@ typedef struct ScribeFile {
  * `text`, and when the process has ended well, `text`, whatever happens to the machine. It ends well when that is so of all of
  * them; at most SCRIBE_FILES_MAX. */
 int scribe_start(const char *dir, const ScribeFile *files, size_t n, pid_t after, pid_t *ret);
+
+/* Waits for its end, for so long at most (UINT64_MAX: as long as it takes): then -ETIMEDOUT. */
+int scribe_wait(pid_t pid, uint64_t usec);

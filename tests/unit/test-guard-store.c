@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "clock.h"
 #include "guard.h"
 #include "journal.h"
 #include "suite.h"
@@ -227,7 +228,7 @@ START_TEST(test_many) {
 }
 END_TEST
 
-/* Nobody waits for what is cleared at the end, and all of it is. */
+/* All that is cleared at the end is gone when that has been waited for: nobody outlives the daemon. */
 START_TEST(test_flush) {
         const Intent another = { "lookahead", "on" };
         GuardedDrive *drives[MANY];
@@ -240,9 +241,33 @@ START_TEST(test_flush) {
         ck_assert_int_eq(guarded_intend(drives[0], 3, &another, 1, on_guarded, &error), 0);
         for (size_t i = 0; i < MANY; i++)
                 guarded_clear(drives[i]);
-        guard_flush(r.guard);
-        run_end(&r);
+        guard_flush(r.guard, UINT64_MAX);
         ck_assert_uint_eq(count_files(), 0);
+        run_end(&r);
+}
+END_TEST
+
+/* Storage that does not answer holds up nobody's end. */
+START_TEST(test_flush_stuck) {
+        uint64_t began, took;
+        char command[128];
+        Run r = run_start("boot", &drive_a);
+
+        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        /* Whoever opens what is written next waits for a reader. */
+        (void) snprintf(command, sizeof command, "mkfifo %s/$(ls %s).new~", dir, dir);
+        ck_assert_int_eq(system(command), 0);
+        ck_assert_int_eq(guarded_intend(r.drive, 3, &(Intent){ "lookahead", "on" }, 1, on_guarded, &(int){ 0 }), 0);
+
+        began = monotonic_usec();
+        guard_flush(r.guard, 100 * 1000);
+        took = monotonic_usec() - began;
+        ck_assert_uint_ge(took, 100 * 1000);
+        ck_assert_uint_ge(n_warnings, 1);
+
+        (void) snprintf(command, sizeof command, "cat %s/*.new~ >/dev/null", dir);
+        ck_assert_int_eq(system(command), 0);
+        run_end(&r);
 }
 END_TEST
 
@@ -351,6 +376,7 @@ int main(void) {
         tcase_add_test(t, test_two_paths);
         tcase_add_test(t, test_many);
         tcase_add_test(t, test_flush);
+        tcase_add_test(t, test_flush_stuck);
         tcase_add_test(t, test_changed_meanwhile);
         tcase_add_test(t, test_no_directory);
         tcase_add_test(t, test_stuck);

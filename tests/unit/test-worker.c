@@ -378,6 +378,59 @@ START_TEST(test_broker_idle) {
 }
 END_TEST
 
+/* One that a drive holds in the kernel until somebody opens this FIFO to write, whether it has a manager or not. */
+static void stuck_worker(int fd, const void *fifo) {
+        pid_t broker = getppid();
+
+        (void) send(fd, &broker, sizeof broker, 0);
+        (void) open(fifo, O_RDONLY);
+        _exit(0);
+}
+
+static void stuck_start(const char *path, pid_t broker) {
+        _cleanup_(broker_freep) Broker *b = NULL;
+        int fds[2];
+        pid_t pid;
+
+        ck_assert_int_eq(broker_new(path, &b), 0);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ck_assert_int_eq(broker_fork(b, "sda", fds[1]), 0);
+        (void) close(fds[1]);
+        ck_assert_int_eq(recv(fds[0], &pid, sizeof pid, 0), sizeof pid);
+        ck_assert_int_eq(pid, broker);
+        (void) close(fds[0]);
+}
+
+/* A worker that outlives its manager is not left behind, nor killed, and the next manager does not wait for it. */
+START_TEST(test_broker_outlives_manager) {
+        char path[108], fifo[120];
+        int listener = listener_make(path), status, drive;
+        pid_t pid;
+
+        (void) snprintf(fifo, sizeof fifo, "%s.fifo", path);
+        ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+        pid = fork();
+        if (pid == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                _exit(broker_run(listener, stuck_worker, fifo) == 0 ? 0 : 1);
+        }
+
+        stuck_start(path, pid);
+        stuck_start(path, pid);
+        ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
+
+        drive = open(fifo, O_RDWR);
+        ck_assert_int_ge(drive, 0);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+
+        (void) close(drive);
+        (void) close(listener);
+        (void) unlink(fifo);
+        (void) unlink(path);
+}
+END_TEST
+
 static useconds_t kept_from_running; /* µs, after the next connection */
 
 int connect(int fd, const struct sockaddr *address, socklen_t size) {
@@ -495,6 +548,7 @@ int main(void) {
         tcase_add_loop_test(t, test_leaving, 0, ELEMENTSOF(leavings));
         tcase_add_loop_test(t, test_broker_hostile, 0, 3);
         tcase_add_test(t, test_broker_idle);
+        tcase_add_test(t, test_broker_outlives_manager);
         tcase_add_test(t, test_broker_race);
         suite_add_tcase(s, t);
 

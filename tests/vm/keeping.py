@@ -84,6 +84,17 @@ class Keeping(Scenario):
                            "! systemctl show -P StatusText drivekeep | grep -q visited && "
                            "systemctl show -P StatusText drivekeep | grep -q drive", timeout)
 
+    def stop_seconds(self, machine):
+        """How long the service's last stop took, by PID 1's clock."""
+        shown = machine.run("systemctl show -p ActiveExitTimestampMonotonic -p InactiveEnterTimestampMonotonic drivekeep.service").stdout
+        stamps = dict(line.split("=") for line in shown.splitlines())
+        return (int(stamps["InactiveEnterTimestampMonotonic"]) - int(stamps["ActiveExitTimestampMonotonic"])) / 1e6
+
+    def claim_stop(self, machine, when):
+        """README and the unit say five."""
+        seconds = self.stop_seconds(machine)
+        self.claim(f"it stops within 5 s {when}", 0 <= seconds <= 5, f"{seconds:.1f} s")
+
     def node(self, machine, serial):
         return machine.run(f"readlink -f {by_id(serial)}").stdout.strip()
 
