@@ -38,6 +38,7 @@ static int drive_json(const DriveRecord *d, struct json_object **ret) {
                 { "dock_serial", d->dock_serial },
                 { "identity", d->identity },
                 { "state", drive_state_to_string(d->state) },
+                { "waiting_kind", d->waiting_kind == WAIT_NOTHING ? NULL : wait_kind_to_string(d->waiting_kind) },
                 { "waiting_for", d->waiting_for },
                 { "visit_reason", d->visit_reason },
         };

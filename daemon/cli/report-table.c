@@ -84,7 +84,8 @@ _printf_(2, 3) static int note_print(FILE *f, const char *format, ...) {
 static int state_note_print(FILE *f, const DriveRecord *d) {
         switch (d->state) {
         case DRIVE_WAITING:
-                return note_print(f, "%s: waits for %s", d->name, d->waiting_for ?: "a file system check");
+                return note_print(f, "%s: waits for %s", d->name,
+                                  wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
         case DRIVE_QUEUED:
                 return note_print(f, "%s: waits for its turn", d->name);
         case DRIVE_VISITING:

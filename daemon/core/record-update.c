@@ -20,6 +20,11 @@ int string_replace(char **field, const char *value) {
         return 0;
 }
 
+int drive_record_wait(DriveRecord *r, Wait w) {
+        r->waiting_kind = w.kind;
+        return string_replace(&r->waiting_for, w.name);
+}
+
 int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *boot_id) {
         const struct {
                 char **field;

@@ -24,6 +24,15 @@ static const char *verdict_word(int value) {
         return verdict_to_string((Verdict) value);
 }
 
+static int wait_value(const char *s) {
+        return wait_kind_from_string(s);
+}
+
+static const char *wait_word(int value) {
+        return wait_kind_to_string((WaitKind) value);
+}
+
+static const FieldWords wait_words = { wait_value, wait_word, WAIT_NOTHING };
 static const FieldWords state_words = { state_value, state_word, _DRIVE_STATE_INVALID };
 static const FieldWords verdict_words = { verdict_value, verdict_word, _VERDICT_INVALID };
 
@@ -54,6 +63,7 @@ static const Field drive_fields[] = {
         { "SLEPT",        FIELD_UNSIGNED, offsetof(DriveRecord, slept),        UINT64_MAX },
         { "DEAF",         FIELD_BOOL,     offsetof(DriveRecord, deaf),         0          },
         { "STATE",        FIELD_WORD,     offsetof(DriveRecord, state),        0,         &state_words },
+        { "WAITING_KIND", FIELD_WORD,     offsetof(DriveRecord, waiting_kind), 0,         &wait_words },
         { "WAITING_FOR",  FIELD_TEXT,     offsetof(DriveRecord, waiting_for),  0          },
         { "VISIT_REASON", FIELD_TEXT,     offsetof(DriveRecord, visit_reason), 0          },
 };

@@ -6,6 +6,7 @@
  * text out. Files are read as hostile: lengths and counts are bounded, unknown keys skipped, a bad line is -EBADMSG. */
 
 #include "plan.h"
+#include "wait.h"
 
 #define RECORD_VERSION 1U
 #define RECORD_MAX_BYTES (256U * 1024U)
@@ -14,7 +15,7 @@
 typedef enum DriveState {
         DRIVE_IDLE,     /* nothing to do */
         DRIVE_QUEUED,   /* waits for a free worker */
-        DRIVE_WAITING,  /* waits for an fsck; waiting_for names it */
+        DRIVE_WAITING,  /* something keeps it from being visited */
         DRIVE_VISITING, /* a worker is at it */
         _DRIVE_STATE_MAX,
         _DRIVE_STATE_INVALID = -1,
@@ -50,7 +51,8 @@ typedef struct DriveRecord {
         uint64_t slept;     /* µs that the machine had slept in this boot, as far as this record takes account of it */
         bool deaf; /* it was put to sleep by SLEEP, and nothing has used it since as far as the kernel counts */
         DriveState state;
-        char *waiting_for;  /* unit name, or NULL */
+        WaitKind waiting_kind;
+        char *waiting_for;  /* wait.h; name, or NULL */
         char *visit_reason; /* of the last visit; NULL: none yet */
         SettingRecord *settings;
         size_t n_settings;
@@ -61,6 +63,9 @@ DEFINE_CLEANUP(DriveRecord *, drive_record_free);
 
 int drive_record_parse(const char *text, size_t size, DriveRecord **ret);
 int drive_record_serialize(const DriveRecord *r, char **ret);
+
+/* Notes what it waits for; the kind even without memory for the name. */
+int drive_record_wait(DriveRecord *r, Wait w);
 
 /* The record of `name`, or NULL. */
 SettingRecord *drive_record_find(const DriveRecord *r, const char *name);

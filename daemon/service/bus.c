@@ -131,7 +131,7 @@ static void request_rested(Request *q, const char *name) {
 
 /* A visit that is deferred is as good as over: it may take hours. */
 static bool is_over(const Watched *w) {
-        return !w->visitor || w->gone || (w->reason == VISIT_RETRY && w->record->waiting_for);
+        return !w->visitor || w->gone || (w->reason == VISIT_RETRY && w->record->waiting_kind != WAIT_NOTHING);
 }
 
 static int visit_asked(Bus *b, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {

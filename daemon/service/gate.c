@@ -19,9 +19,10 @@ struct GateTicket {
         unsigned since; /* the first survey that may answer it */
         GateFn fn;
         void *userdata;
+        WaitKind waiting_kind;
         char *waiting_for;
-        bool answered;       /* by the survey that is being told of … */
-        const char *blocker; /* … with this */
+        bool answered; /* by the survey that is being told of … */
+        Wait blocker;  /* … with this */
 };
 
 struct Gate {
@@ -109,16 +110,16 @@ static void gate_set_timer(Gate *g, uint64_t usec) {
         (void) r;
 }
 
-/* What keeps this ticket waiting, NULL for nothing. `ret_soon`: look again in a moment, without being told. */
-static const char *ticket_blocker(const GateTicket *t, const Survey *s, bool *ret_soon) {
+/* What keeps this ticket waiting. `ret_soon`: look again in a moment, without being told. */
+static Wait ticket_blocker(const GateTicket *t, const Survey *s, bool *ret_soon) {
         _cleanup_(names_freep) char **above = NULL;
 
         /* Nothing waits for a check and nothing is to settle: as nearly always, and asked before every command. */
         if (s->n_units == 0 && !t->settled)
-                return NULL;
+                return (Wait){ WAIT_NOTHING };
 
         if (stack_above(INVENTORY_CLASSDIR, t->disk, &above) < 0)
-                return "memory";
+                return (Wait){ WAIT_MEMORY };
 
         for (size_t i = 0; i < s->n_units; i++) {
                 if (!unit_covers(&t->gate->devices, s, s->units + i, t->disk, above))
@@ -126,24 +127,25 @@ static const char *ticket_blocker(const GateTicket *t, const Survey *s, bool *re
                 if (!s->units[i].sysname && !s->units[i].root)
                         *ret_soon = *ret_soon ||
                                     !disk_is_settled(&t->gate->devices, s, t->disk, above); /* else udev tells */
-                return s->units[i].name;
+                return (Wait){ WAIT_CHECK, s->units[i].name };
         }
 
         if (t->settled && !disk_is_settled(&t->gate->devices, s, t->disk, above)) {
                 *ret_soon = true;
-                return "udev";
+                return (Wait){ WAIT_UDEV };
         }
 
-        return NULL;
+        return (Wait){ WAIT_NOTHING };
 }
 
-static void ticket_wait(GateTicket *t, const char *what) {
-        if (streq_ptr(t->waiting_for, what))
+static void ticket_wait(GateTicket *t, Wait w) {
+        if (t->waiting_kind == w.kind && (streq_ptr(t->waiting_for, w.name) || (!t->waiting_for && !w.name)))
                 return;
 
+        t->waiting_kind = w.kind;
         free(t->waiting_for);
-        t->waiting_for = strdup(what);
-        t->fn(t->userdata, what);
+        t->waiting_for = w.name ? strdup(w.name) : NULL;
+        t->fn(t->userdata, w);
 }
 
 static void on_jobs(void *userdata) {
@@ -177,7 +179,7 @@ static void on_survey(void *userdata, int error, const Survey *survey) {
                 if ((int) (t->since - g->survey) > 0)
                         continue;
                 t->answered = true;
-                t->blocker = error < 0 ? "systemd" : ticket_blocker(t, survey, &soon);
+                t->blocker = error < 0 ? (Wait){ WAIT_SYSTEMD } : ticket_blocker(t, survey, &soon);
         }
 
         /* Whoever is told may ask anew and withdraw questions, so the list is begun from the top each time. */
@@ -186,12 +188,12 @@ static void on_survey(void *userdata, int error, const Survey *survey) {
                 void *fn_userdata = t->userdata;
 
                 t->answered = false;
-                if (t->blocker) {
+                if (t->blocker.kind != WAIT_NOTHING) {
                         ticket_wait(t, t->blocker);
                         continue;
                 }
                 (void) gate_ticket_free(t);
-                fn(fn_userdata, NULL);
+                fn(fn_userdata, (Wait){ WAIT_NOTHING });
         }
 
         g->thorough = false;

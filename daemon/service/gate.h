@@ -7,14 +7,14 @@
 
 #include <systemd/sd-event.h>
 
-#include "macro.h"
+#include "wait.h"
 
 typedef struct Gate Gate;
 typedef struct GateTicket GateTicket;
 
-/* `waiting_for` NULL: go ahead; the ticket is gone then. Otherwise the name of the unit that it waits for now; called
- * again when that changes. Never called from within gate_ask(). */
-typedef void (*GateFn)(void *userdata, const char *waiting_for);
+/* WAIT_NOTHING: go ahead; the ticket is gone then. Otherwise what it waits for now; called again when that changes. Never called
+ * from within gate_ask(). */
+typedef void (*GateFn)(void *userdata, Wait w);
 
 int gate_new(sd_event *event, Gate **ret);
 Gate *gate_free(Gate *g);

@@ -239,16 +239,24 @@ void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summa
         record_send(&r);
 }
 
-void journal_waiting(const Drive *d, const char *unit, bool deferred) {
-        Record r = record_new(deferred ? LOG_WARNING : LOG_INFO, JOURNAL_ID_WAITING);
+void journal_waiting(const Drive *d, Wait w, bool deferred) {
+        const char *what = wait_describe(w);
+        Record r = record_new(deferred ? LOG_WARNING : LOG_INFO,
+                              w.kind == WAIT_CHECK ? JOURNAL_ID_WAITING : JOURNAL_ID_UNREADY);
 
         if (deferred)
                 record_add(&r, "MESSAGE", "%s: still waiting for %s; its settings are deferred until that ends.",
-                           d->name, unit);
+                           d->name, what);
+        else if (w.kind == WAIT_CONNECTION)
+                record_add(&r, "MESSAGE",
+                           "%s: it was lost soon after it had been written to, so its visit waits for a steady "
+                           "connection.",
+                           d->name);
         else
-                record_add(&r, "MESSAGE", "%s: waiting for %s before its settings are touched.", d->name, unit);
+                record_add(&r, "MESSAGE", "%s: waiting for %s before its settings are touched.", d->name, what);
         record_add_drive(&r, d);
-        record_add_string(&r, "DRIVEKEEP_WAITING_FOR", unit);
+        record_add_string(&r, "DRIVEKEEP_WAITING_KIND", wait_kind_to_string(w.kind));
+        record_add_string(&r, "DRIVEKEEP_WAITING_FOR", w.name);
         record_send(&r);
 }
 

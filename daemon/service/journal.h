@@ -10,12 +10,14 @@
 #include "drive.h"
 #include "guard-record.h"
 #include "plan.h"
+#include "wait.h"
 
 #define JOURNAL_ID_STARTED "329da342054d490ab645cd97866f5200"
 #define JOURNAL_ID_CONFIGURATION "f9bac741a32d4ac2a814a2946f185f89"
 #define JOURNAL_ID_SETTING "bfeee087d7ea498d889aa291f195d105"
 #define JOURNAL_ID_VISIT "dab36d85be024cf099bec0dab8ada9e3"
 #define JOURNAL_ID_WAITING "64e23f2ee30848f3b06375ef07e2238b"
+#define JOURNAL_ID_UNREADY "b7d2f0c64c1e4a5f9d3e8a0172c95be6"
 #define JOURNAL_ID_QUARANTINED "ae9c094af85d41fdacccd1c197f048da"
 #define JOURNAL_ID_WORKER "c3c71c0bff49407bbba0efade2567b4a"
 #define JOURNAL_ID_DRIFT "0f6dfae95df94b2d93f6a56ce1e1d0c3"
@@ -46,8 +48,8 @@ typedef struct VisitSummary {
 } VisitSummary;
 void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summary);
 
-/* A drive's visit waits for a unit of PID 1's; `deferred`: it has waited as long as it may. */
-void journal_waiting(const Drive *d, const char *unit, bool deferred);
+/* A drive's visit waits: _WAITING_KIND, and _WAITING_FOR where it has a name. `deferred`: it has waited as long as it may. */
+void journal_waiting(const Drive *d, Wait w, bool deferred);
 
 /* The worker of a drive did not finish: it ended, or says nothing. */
 void journal_worker(const Drive *d, const char *format, ...) _printf_(2, 3);

@@ -21,6 +21,7 @@ struct Visitor {
         uint64_t patience_usec;
         sd_event_source *patience; /* runs while it waits at the gate */
         GateTicket *ticket;
+        WaitKind waiting_kind;
         char *waiting_for;
         bool deferred;
 
@@ -37,28 +38,33 @@ static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
 
 static void visitor_stop_waiting(Visitor *v) {
         v->patience = sd_event_source_disable_unref(v->patience);
+        v->waiting_kind = WAIT_NOTHING;
         free(TAKE_PTR(v->waiting_for));
 }
 
-static void on_waiting(Visitor *v, const char *unit) {
-        free(v->waiting_for);
-        v->waiting_for = strdup(unit);
+static Wait visitor_waits(const Visitor *v) {
+        return (Wait){ v->waiting_kind, v->waiting_for };
+}
+
+static void on_waiting(Visitor *v, Wait w) {
+        v->waiting_kind = w.kind;
+        (void) string_replace(&v->waiting_for, w.name);
 
         /* Should the timer fail, it waits without a bound, and nothing is written. */
         if (!v->patience && !v->deferred && v->patience_usec != UINT64_MAX)
                 (void) sd_event_add_time_relative(v->event, &v->patience, CLOCK_MONOTONIC, v->patience_usec, 0,
                                                   on_patience, v);
 
-        v->events->waiting(v->userdata, unit, false);
+        v->events->waiting(v->userdata, w, false);
 }
 
 /* ---- before the worker ---- */
 
-static void on_first_gate(void *userdata, const char *unit) {
+static void on_first_gate(void *userdata, Wait w) {
         Visitor *v = userdata;
 
-        if (unit)
-                return on_waiting(v, unit);
+        if (w.kind != WAIT_NOTHING)
+                return on_waiting(v, w);
 
         v->ticket = NULL;
         visitor_stop_waiting(v);
@@ -88,7 +94,7 @@ static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_,
 
         v->patience = sd_event_source_disable_unref(v->patience);
         v->deferred = true;
-        v->events->waiting(v->userdata, strna(v->waiting_for), true);
+        v->events->waiting(v->userdata, visitor_waits(v), true);
 
         if (v->asking) {
                 /* The worker ends the visit, and tells of each setting itself. */
@@ -99,7 +105,7 @@ static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_,
         }
 
         /* It stays at the gate, and is let in when that opens. */
-        (void) snprintf(reason, sizeof reason, "still waiting for %s", strna(v->waiting_for));
+        (void) snprintf(reason, sizeof reason, "still waiting for %s", wait_describe(visitor_waits(v)));
         for (size_t i = 0; i < v->visit.wishes->n_items; i++)
                 visitor_tell(v, i, VERDICT_DEFERRED, reason);
         return 0;
@@ -173,16 +179,16 @@ static void visitor_heard(Visitor *v) {
                 (void) sd_event_source_set_enabled(v->silence, SD_EVENT_ONESHOT);
 }
 
-static void on_worker_gate(void *userdata, const char *unit) {
+static void on_worker_gate(void *userdata, Wait w) {
         Visitor *v = userdata;
 
-        if (unit)
-                return on_waiting(v, unit);
+        if (w.kind != WAIT_NOTHING)
+                return on_waiting(v, w);
 
         v->ticket = NULL;
         v->asking = false;
-        if (v->waiting_for)
-                v->events->waiting(v->userdata, NULL, false);
+        if (v->waiting_kind != WAIT_NOTHING)
+                v->events->waiting(v->userdata, w, false);
         visitor_stop_waiting(v);
         visitor_heard(v);
         (void) worker_answer(&v->worker, WORKER_GO);
@@ -198,6 +204,9 @@ static void on_step(Visitor *v, const WorkerMessage *m) {
         s.error = m->error;
         s.verdict = m->verdict;
         memcpy(s.reason, m->reason, sizeof s.reason);
+        /* The worker does not know for what. */
+        if (s.verdict == VERDICT_DEFERRED && v->deferred && v->waiting_kind != WAIT_NOTHING)
+                (void) snprintf(s.reason, sizeof s.reason, "still waiting for %s", wait_describe(visitor_waits(v)));
 
         /* What comes after "vanished" is the echo of that. */
         if (v->told[m->wish])
@@ -352,5 +361,5 @@ bool visitor_has_worker(const Visitor *v) {
 }
 
 bool visitor_is_busy(const Visitor *v) {
-        return v->working && !(v->asking && v->waiting_for) && !v->silent;
+        return v->working && !(v->asking && v->waiting_kind != WAIT_NOTHING) && !v->silent;
 }

@@ -9,8 +9,8 @@
 typedef struct Visitor Visitor;
 
 typedef struct VisitorEvents {
-        void (*waiting)(void *userdata, const char *unit,
-                        bool deferred); /* for a unit (NULL: no more); deferred: longer than allowed */
+        void (*waiting)(void *userdata, Wait w,
+                        bool deferred); /* WAIT_NOTHING: no more; deferred: longer than allowed */
         void (*ready)(void *userdata);  /* the gate is open: visitor_work() when you can */
         /* These of its wishes (worker_message_has()) are about to be written; call visitor_intended(). */
         void (*intends)(void *userdata, const WorkerMessage *m);

@@ -108,7 +108,7 @@ void watched_guard_remember(Watched *w) {
 static int on_steady(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Watched *w = userdata;
 
-        (void) string_replace(&w->record->waiting_for, NULL);
+        (void) drive_record_wait(w->record, (Wait){ WAIT_NOTHING });
         (void) watched_visit(w, w->steady_reason);
         return 0;
 }
@@ -131,10 +131,8 @@ static bool hesitates(Watched *w, VisitReason reason) {
                                        on_steady, w) < 0)
                 return false;
 
-        journal_worker(w->drive,
-                       "it was lost soon after it had been written to, so it is visited when it has stayed for %llu s.",
-                       STEADY_USEC / 1000000);
-        (void) string_replace(&w->record->waiting_for, "a steady connection");
+        journal_waiting(w->drive, (Wait){ WAIT_CONNECTION }, false);
+        (void) drive_record_wait(w->record, (Wait){ WAIT_CONNECTION });
         return true;
 }
 

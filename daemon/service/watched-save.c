@@ -21,10 +21,10 @@ void watched_save(Watched *w) {
         if (w->gone)
                 return;
 
-        w->record->state = w->record->waiting_for           ? DRIVE_WAITING
-                           : !w->visitor                    ? DRIVE_IDLE
-                           : visitor_has_worker(w->visitor) ? DRIVE_VISITING
-                                                            : DRIVE_QUEUED;
+        w->record->state = w->record->waiting_kind != WAIT_NOTHING ? DRIVE_WAITING
+                           : !w->visitor                           ? DRIVE_IDLE
+                           : visitor_has_worker(w->visitor)        ? DRIVE_VISITING
+                                                                   : DRIVE_QUEUED;
 
         w->record->slept = slept_usec();
         w->saved = true;

@@ -31,7 +31,7 @@ int watched_new(const WatchedEnv *env, Drive *drive, Watched **ret) {
         }
 
         /* Nobody has looked yet whether it still waits. */
-        r = string_replace(&record->waiting_for, NULL);
+        r = drive_record_wait(record, (Wait){ WAIT_NOTHING });
         if (r >= 0)
                 r = drive_record_reveal(record, drive);
         if (r >= 0)
@@ -93,7 +93,7 @@ static void watched_withdraw(Watched *w) {
         w->permanent = w->permanent || w->saves;
         w->visitor = visitor_free(w->visitor);
         w->ready = false;
-        (void) string_replace(&w->record->waiting_for, NULL);
+        (void) drive_record_wait(w->record, (Wait){ WAIT_NOTHING });
 }
 
 /* Those that are about what was in order before are not about what is wanted only now. */
@@ -210,18 +210,18 @@ int watched_work(Watched *w) {
         return 0;
 }
 
-static void on_waiting(void *userdata, const char *unit, bool deferred) {
+static void on_waiting(void *userdata, Wait wait, bool deferred) {
         Watched *w = userdata;
-        bool told = unit && streq_ptr(w->told_waiting, unit), fsck = unit && starts_with(unit, "systemd-fsck");
+        bool fsck = wait.kind == WAIT_CHECK, told = fsck && streq_ptr(w->told_waiting, wait.name);
 
         /* While it waits another drive's worker may have its place. */
-        if (unit)
+        if (wait.kind != WAIT_NOTHING)
                 w->env->wants_worker(w->env->userdata, w);
-        (void) string_replace(&w->record->waiting_for, unit);
+        (void) drive_record_wait(w->record, wait);
         /* A moment's wait for udev at every hotplug is no news, nor is the same wait after a visit began anew. */
-        if (unit && (deferred || (!told && fsck && w->reason != VISIT_RETRY))) {
-                journal_waiting(w->drive, unit, deferred);
-                (void) string_replace(&w->told_waiting, unit);
+        if (deferred || (fsck && !told && w->reason != VISIT_RETRY)) {
+                journal_waiting(w->drive, wait, deferred);
+                (void) string_replace(&w->told_waiting, wait.name);
         }
         /* There will be another recheck. */
         if (deferred && w->reason != VISIT_RECHECK)
@@ -237,7 +237,7 @@ static void on_waiting(void *userdata, const char *unit, bool deferred) {
 static void on_ready(void *userdata) {
         Watched *w = userdata;
 
-        (void) string_replace(&w->record->waiting_for, NULL);
+        (void) drive_record_wait(w->record, (Wait){ WAIT_NOTHING });
         w->summary = (VisitSummary){};
         w->ready = true;
         w->env->wants_worker(w->env->userdata, w);
@@ -260,7 +260,8 @@ static void on_step(void *userdata, const Step *s) {
                 journal_log(LOG_ERR, "Out of memory for the record of %s", w->drive->name);
 
         /* Told while it still waits at the gate: the whole visit is deferred, and nobody should wait for its end. */
-        if (s->verdict == VERDICT_DEFERRED && w->record->waiting_for && w->summary.n_settings == w->selected.n_items) {
+        if (s->verdict == VERDICT_DEFERRED && w->record->waiting_kind != WAIT_NOTHING &&
+            w->summary.n_settings == w->selected.n_items) {
                 watched_save(w);
                 w->env->rested(w->env->userdata, w);
         }
@@ -320,7 +321,7 @@ static void on_ended(void *userdata, bool deferred, const char *lost) {
         free(TAKE_PTR(w->memories));
         scope_done(&w->selected);
         w->busy = false;
-        (void) string_replace(&w->record->waiting_for, NULL);
+        (void) drive_record_wait(w->record, (Wait){ WAIT_NOTHING });
         (void) string_replace(&w->told_waiting, NULL);
         watched_save(w);
 

@@ -72,7 +72,7 @@ struct Watched {
         VisitReason steady_reason;
 
         bool ready;               /* waits for a worker */
-        char *told_waiting;       /* the unit that the journal knows it waits for */
+        char *told_waiting;       /* the check that the journal knows it waits for */
         bool gone;                /* unplugged while a worker was at it: nothing of it may be written down any more */
         bool saved;               /* it has been written down … */
         sd_event_source *unsaved; /* … or its state file could not be written, and is tried again */

@@ -33,7 +33,7 @@ static WorkerAnswer child_receive(Child *c) {
 static int child_gate(void *userdata, const char **ret_why) {
         static const char *const why[_WORKER_ANSWER_MAX] = {
                 [WORKER_UNGUARDED] = "not now",
-                [WORKER_DEFER] = "not now: a file system check is queued or running on it",
+                [WORKER_DEFER] = "not now: it waits for leave to go on",
                 [WORKER_STOP] = "not now: the machine goes to sleep, or the service stops",
         };
         Child *c = userdata;

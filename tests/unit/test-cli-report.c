@@ -19,7 +19,7 @@
 
 #define SDB                                                   \
         "VERSION=1\nNAME=sdb\nNODE=/dev/sdb\nSTATE=waiting\n" \
-        "WAITING_FOR=systemd-fsck@dev-disk-by\\x5cx2dlabel-data.service\nSETTINGS=0\n"
+        "WAITING_KIND=check\nWAITING_FOR=systemd-fsck@dev-disk-by\\x5cx2dlabel-data.service\nSETTINGS=0\n"
 
 #define SDC "VERSION=1\nNAME=sdc\nNODE=/dev/sdc\nSETTINGS=0\n"
 
@@ -80,7 +80,7 @@ START_TEST(test_json) {
         ck_assert_str_eq(
                         json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
                         "[{\"name\":\"sda\",\"node\":\"/dev/sda\",\"model\":\"ST\\\\x1b[2J\",\"serial\":\"5YD1\","
-                        "\"wwn\":\"0x5000c500\",\"dock_model\":null,\"dock_serial\":null,\"identity\":\"wwn\",\"state\":\"idle\",\"waiting_for\":null,\"visit_reason\":\"boot\","
+                        "\"wwn\":\"0x5000c500\",\"dock_model\":null,\"dock_serial\":null,\"identity\":\"wwn\",\"state\":\"idle\",\"waiting_kind\":null,\"waiting_for\":null,\"visit_reason\":\"boot\","
                         "\"settings\":["
                         "{\"name\":\"apm\",\"wanted\":\"128\",\"before\":\"254\",\"actual\":\"254\","
                         "\"verdict\":\"ignored\","
@@ -96,10 +96,10 @@ START_TEST(test_json) {
                         "\"verdict\":null,"
                         "\"reason\":null,\"rule\":null,\"when\":null,\"drift_from\":null,\"drift_to\":null,\"drift_when\":null}]},"
                         "{\"name\":\"sdb\",\"node\":\"/dev/sdb\",\"model\":null,\"serial\":null,\"wwn\":null,\"dock_model\":null,\"dock_serial\":null,\"identity\":null,"
-                        "\"state\":\"waiting\",\"waiting_for\":\"systemd-fsck@dev-disk-by\\\\x2dlabel-data.service\","
+                        "\"state\":\"waiting\",\"waiting_kind\":\"check\",\"waiting_for\":\"systemd-fsck@dev-disk-by\\\\x2dlabel-data.service\","
                         "\"visit_reason\":null,\"settings\":[]},"
                         "{\"name\":\"sdc\",\"node\":\"/dev/sdc\",\"model\":null,\"serial\":null,\"wwn\":null,\"dock_model\":null,\"dock_serial\":null,\"identity\":null,"
-                        "\"state\":\"idle\",\"waiting_for\":null,\"visit_reason\":null,\"settings\":[]}]");
+                        "\"state\":\"idle\",\"waiting_kind\":null,\"waiting_for\":null,\"visit_reason\":null,\"settings\":[]}]");
 }
 END_TEST
 

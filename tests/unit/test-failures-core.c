@@ -273,7 +273,7 @@ static int record_live(DriveRecord *record, const Wishes *wishes, Plan *plan) {
         }
         if (r >= 0)
                 drive_record_drop_unwanted(record, wishes);
-        return r < 0 ? r : string_replace(&record->waiting_for, "systemd-fsck-root.service");
+        return r < 0 ? r : drive_record_wait(record, (Wait){ WAIT_CHECK, "systemd-fsck-root.service" });
 }
 
 static bool record_once(Injected what, size_t nth) {

@@ -30,6 +30,7 @@ static const char good[] = "VERSION=1\n"
                            "USED_WHEN=1200000000\n"
                            "DEAF=1\n"
                            "STATE=waiting\n"
+                           "WAITING_KIND=check\n"
                            "WAITING_FOR=systemd-fsck@dev-disk-by\\x5cx2dlabel-data.service\n"
                            "VISIT_REASON=boot\n"
                            "SETTINGS=2\n"
@@ -58,6 +59,7 @@ START_TEST(test_parse) {
         ck_assert_int_eq(drive_record_parse(good, strlen(good), &r), 0);
         ck_assert_str_eq(r->name, "sda");
         ck_assert_str_eq(r->serial, "5YD\x1b[31m\\\xff");
+        ck_assert_int_eq(r->waiting_kind, WAIT_CHECK);
         ck_assert_str_eq(r->waiting_for, "systemd-fsck@dev-disk-by\\x2dlabel-data.service");
         ck_assert_str_eq(r->dock_serial, "DOCK0001");
         ck_assert(r->bridge.identified && r->bridge.without_registers && !r->bridge.fragile);

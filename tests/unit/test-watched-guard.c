@@ -20,6 +20,10 @@ void journal_log(_unused_ int priority, _unused_ const char *format, ...) {
 }
 void journal_worker(_unused_ const Drive *d, _unused_ const char *format, ...) {
 }
+static WaitKind told_waiting;
+void journal_waiting(_unused_ const Drive *d, Wait w, _unused_ bool deferred) {
+        told_waiting = w.kind;
+}
 void watched_save(_unused_ Watched *w) {
 }
 int watched_visit(_unused_ Watched *w, _unused_ VisitReason reason) {
@@ -56,7 +60,7 @@ static void env_free(void) {
         env.event = sd_event_unref(env.event);
         while (waitpid(-1, NULL, 0) > 0)
                 ;
-        string_replace(&record.waiting_for, NULL);
+        drive_record_wait(&record, (Wait){ WAIT_NOTHING });
         scratch_remove();
 }
 
@@ -102,7 +106,9 @@ START_TEST(test_lost_twice) {
         w = plug();
         ck_assert_ptr_null(w.healthy);
         ck_assert(watched_guard_holds(&w, VISIT_ATTACH));
-        ck_assert_str_eq(record.waiting_for, "a steady connection");
+        ck_assert_int_eq(record.waiting_kind, WAIT_CONNECTION);
+        ck_assert_int_eq(told_waiting, WAIT_CONNECTION);
+        ck_assert_ptr_null(record.waiting_for);
         /* Whoever asks for it wants it now; whatever else comes up until then, is done then. */
         ck_assert(!watched_guard_holds(&w, VISIT_REQUEST));
         ck_assert(!watched_guard_holds(&w, VISIT_PERMANENT));

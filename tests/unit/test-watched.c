@@ -159,7 +159,9 @@ void journal_storm(_unused_ const Drive *d, _unused_ VisitReason reason, _unused
 }
 void journal_visit(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const VisitSummary *summary) {
 }
-void journal_waiting(_unused_ const Drive *d, _unused_ const char *unit, _unused_ bool deferred) {
+static const Wait check_x = { WAIT_CHECK, "systemd-fsck@x.service" };
+
+void journal_waiting(_unused_ const Drive *d, _unused_ Wait w, _unused_ bool deferred) {
 }
 void journal_worker(_unused_ const Drive *d, _unused_ const char *format, ...) {
 }
@@ -321,7 +323,7 @@ START_TEST(test_request_in_narrow_visit) {
         visit_whole(w, VISIT_ATTACH);
         ck_assert_int_eq(watched_visit(w, VISIT_REVALIDATION), 0);
         ck_assert_uint_eq(n_wishes, 1);
-        visitor.events->waiting(w, "systemd-fsck@x.service", true);
+        visitor.events->waiting(w, check_x, true);
         ck_assert_int_eq(w->reason, VISIT_RETRY);
 
         ck_assert_int_eq(watched_visit(w, VISIT_REVALIDATION), 0);
@@ -339,16 +341,16 @@ START_TEST(test_request_and_check_in_mid_visit) {
 
         ck_assert_int_eq(watched_visit(w, VISIT_REQUEST), 0);
         visitor.events->ready(w);
-        visitor.events->waiting(w, "systemd-fsck@x.service", false);
-        visitor.events->waiting(w, "systemd-fsck@x.service", true);
+        visitor.events->waiting(w, check_x, false);
+        visitor.events->waiting(w, check_x, true);
         tell(w, VERDICT_DEFERRED);
         visitor.events->ended(w, true, NULL);
         ck_assert_int_eq(w->reason, VISIT_RETRY);
 
         before = n_rested;
-        visitor.events->waiting(w, "systemd-udevd.service", false);
+        visitor.events->waiting(w, (Wait){ WAIT_UDEV }, false);
         ck_assert_uint_eq(n_rested, before);
-        visitor.events->waiting(w, "systemd-fsck@x.service", false);
+        visitor.events->waiting(w, check_x, false);
         ck_assert_uint_eq(n_rested, before + 1);
         end(w);
 }
@@ -422,7 +424,7 @@ START_TEST(test_waiting_gives_its_place) {
         visitor.events->ready(w);
         ck_assert(visitor.working);
         n_places = 0;
-        visitor.events->waiting(w, "systemd-fsck@x.service", false);
+        visitor.events->waiting(w, check_x, false);
         ck_assert_uint_eq(n_places, 1);
         end(w);
 }
@@ -441,7 +443,7 @@ START_TEST(test_rule_for_unknown_drive) {
         ck_assert_ptr_nonnull(w->visitor);
 
         /* Who waits for it is told that it is deferred, although there is no setting to say it of. */
-        visitor.events->waiting(w, "systemd-fsck@x.service", true);
+        visitor.events->waiting(w, check_x, true);
         ck_assert_uint_eq(n_rested, 1);
 
         /* It slept: as soon as its user wakes it, it is asked again. */
@@ -618,7 +620,8 @@ START_TEST(test_earlier_run) {
 
         ck_assert_int_ge(asprintf(&text,
                                   "VERSION=1\nNAME=sda\nNODE=/dev/sda\nTRANSPORT=sata\nIDENTITY=path\nBOOT_ID=b\n"
-                                  "SLEPT=%" PRIu64 "\nDEAF=1\nSTATE=waiting\nWAITING_FOR=systemd-fsck@x.service\n"
+                                  "SLEPT=%" PRIu64
+                                  "\nDEAF=1\nSTATE=waiting\nWAITING_KIND=check\nWAITING_FOR=systemd-fsck@x.service\n"
                                   "SETTINGS=1\nSETTING_0_NAME=spindown_time\nSETTING_0_SENT=1\n"
                                   "SETTING_0_SENT_VALUE=1200000\n",
                                   slept_usec()),

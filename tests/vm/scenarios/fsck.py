@@ -71,10 +71,10 @@ class Fsck(Keeping):
             self.claim(f"{name}: no command of ours before its check had ended", end and sent and min(sent) > end[0],
                        f"mark at {end}, ours at {sent}")
             self.equal(f"{name}: and then it was configured", drive["apm"], 127)
-            waited = [r["DRIVEKEEP_WAITING_FOR"] for r in self.records(machine, DRIVEKEEP_SERIAL=name)
+            waited = [(r["DRIVEKEEP_WAITING_KIND"], r["DRIVEKEEP_WAITING_FOR"]) for r in self.records(machine, DRIVEKEEP_SERIAL=name)
                       if "DRIVEKEEP_WAITING_FOR" in r]
             self.claim(f"{name}: the journal names what it waited for",
-                       f"systemd-fsck@dev-disk-by\\x2dlabel-{unit}.service" in waited, waited)
+                       ("check", f"systemd-fsck@dev-disk-by\\x2dlabel-{unit}.service") in waited, waited)
         self.equal("a drive without a file system in fstab is configured too", self.ata["SN-FREE"]["apm"], 127)
         for name in ("plain", "deep", "mirror"):
             self.equal(f"{name} is mounted after its check", machine.run(f"findmnt -no TARGET /srv/{name}", check=False).stdout,

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the gate says that a drive waits for. PID 1's and udev's answers are ours. */
+
+#include "gate-device.h"
+#include "gate.h"
+#include "stack.h"
+#include "suite.h"
+
+/* ---- stand-ins ---- */
+
+static struct {
+        int error;          /* PID 1 cannot be asked */
+        const char *unit;   /* queued or running */
+        bool root;          /* … it checks the root file system */
+        bool covers;        /* … that lies on the disk */
+        bool settled;       /* udev knows the disk's partitions */
+        bool out_of_memory; /* what lies on the disk cannot be found out */
+} world;
+
+static SurveyFn survey_fn;
+static void *survey_userdata;
+
+int pid1_new(_unused_ sd_event *event, Pid1 **ret) {
+        *ret = NULL;
+        return 0;
+}
+Pid1 *pid1_free(_unused_ Pid1 *p) {
+        return NULL;
+}
+void pid1_disconnect(_unused_ Pid1 *p) {
+}
+int pid1_watch_jobs(_unused_ Pid1 *p, _unused_ JobFn fn, _unused_ void *userdata) {
+        return 0;
+}
+int pid1_survey(_unused_ Pid1 *p, _unused_ char *const *device_units, SurveyFn fn, void *userdata) {
+        survey_fn = fn;
+        survey_userdata = userdata;
+        return 0;
+}
+
+int gate_devices_add(_unused_ GateDevices *d, _unused_ const char *disk) {
+        return 0;
+}
+void gate_devices_done(_unused_ GateDevices *d) {
+}
+int gate_devices_units(_unused_ const GateDevices *d, char ***ret) {
+        *ret = NULL;
+        return 0;
+}
+bool disk_is_settled(_unused_ const GateDevices *d, _unused_ const Survey *s, _unused_ const char *disk,
+                     _unused_ char *const *above) {
+        return world.settled;
+}
+bool unit_covers(_unused_ const GateDevices *d, _unused_ const Survey *s, _unused_ const FsckUnit *u,
+                 _unused_ const char *disk, _unused_ char *const *above) {
+        return world.covers;
+}
+char **names_free(char **names) {
+        free(names);
+        return NULL;
+}
+int stack_above(_unused_ const char *classdir, _unused_ const char *name, char ***ret) {
+        *ret = NULL;
+        return world.out_of_memory ? -ENOMEM : 0;
+}
+
+/* ---- the gate ---- */
+
+static unsigned n_told;
+static WaitKind told_kind;
+static char *told_name;
+
+static void on_gate(_unused_ void *userdata, Wait w) {
+        n_told++;
+        told_kind = w.kind;
+        free(told_name);
+        told_name = w.name ? strdup(w.name) : NULL;
+}
+
+/* PID 1 answers, twice where the first answer makes the gate ask about all devices. */
+static void survey(void) {
+        FsckUnit unit = { (char *) world.unit, world.root ? NULL : (char *) "sda1", world.root };
+        const Survey s = { &unit, world.unit ? 1 : 0, NULL }, none = {};
+        SurveyFn fn = survey_fn;
+
+        survey_fn = NULL;
+        ck_assert_ptr_nonnull(fn);
+        fn(survey_userdata, world.error, world.error < 0 ? &none : &s);
+}
+
+#define UNIT "systemd-fsck@dev-sda1.service"
+
+static const struct {
+        int error;
+        const char *unit;
+        bool root, covers, settled, out_of_memory;
+        WaitKind kind;
+        const char *name;
+} rows[] = {
+        { .settled = true, .kind = WAIT_NOTHING },
+        { .unit = UNIT, .settled = true, .kind = WAIT_NOTHING }, /* of another disk */
+        { .unit = UNIT, .covers = true, .settled = true, .kind = WAIT_CHECK, .name = UNIT },
+        { .unit = "systemd-fsck-root.service",
+          .root = true,
+          .covers = true,
+          .settled = true,
+          .kind = WAIT_CHECK,
+          .name = "systemd-fsck-root.service" },
+        { .kind = WAIT_UDEV },
+        { .error = -EIO, .settled = true, .kind = WAIT_SYSTEMD },
+        { .settled = true, .out_of_memory = true, .kind = WAIT_MEMORY },
+};
+
+/* A kind each, and a name where it is a unit's; told once, however often the answer is the same. */
+START_TEST(test_kinds) {
+        sd_event *event = NULL;
+        GateTicket *t;
+        Gate *g;
+
+        n_told = 0;
+        world.error = rows[_i].error;
+        world.unit = rows[_i].unit;
+        world.root = rows[_i].root;
+        world.covers = rows[_i].covers;
+        world.settled = rows[_i].settled;
+        world.out_of_memory = rows[_i].out_of_memory;
+
+        ck_assert_int_eq(sd_event_new(&event), 0);
+        ck_assert_int_eq(gate_new(event, &g), 0);
+        ck_assert_int_eq(gate_ask(g, "sda", true, on_gate, NULL, &t), 0);
+        ck_assert_uint_eq(n_told, 0);
+        survey();
+        ck_assert_uint_eq(n_told, 1);
+        ck_assert_int_eq(told_kind, rows[_i].kind);
+        if (rows[_i].name)
+                ck_assert_str_eq(told_name, rows[_i].name);
+        else
+                ck_assert_ptr_null(told_name);
+
+        if (rows[_i].kind != WAIT_NOTHING) {
+                gate_poke(g);
+                survey();
+                ck_assert_uint_eq(n_told, 1);
+        }
+
+        free(TAKE_PTR(told_name));
+        (void) gate_free(g);
+        sd_event_unref(event);
+}
+END_TEST
+
+/* The words are read as they are written, and each kind can be said. */
+START_TEST(test_words) {
+        for (WaitKind k = 0; k < _WAIT_KIND_MAX; k++) {
+                ck_assert_int_eq(wait_kind_from_string(wait_kind_to_string(k)), k);
+                ck_assert_ptr_nonnull(wait_describe((Wait){ k }));
+        }
+        ck_assert_int_eq(wait_kind_from_string("fsck"), _WAIT_KIND_INVALID);
+        ck_assert_ptr_null(wait_kind_to_string(_WAIT_KIND_MAX));
+        ck_assert_str_eq(wait_describe((Wait){ WAIT_CHECK, UNIT }), UNIT);
+        ck_assert_str_eq(wait_describe((Wait){ WAIT_CHECK }), "a file system check");
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("gate");
+        TCase *t = tcase_create("gate");
+
+        tcase_add_loop_test(t, test_kinds, 0, ELEMENTSOF(rows));
+        tcase_add_test(t, test_words);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
