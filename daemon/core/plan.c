@@ -139,6 +139,11 @@ static void step_end_error(Step *s, const char *doing) {
         step_end(s, v, "%s failed: %s", doing, strerror(-s->error));
 }
 
+/* Does the drive itself hold it, until it loses power or is reset? */
+static bool step_is_volatile(const Step *s) {
+        return !(s->setting->flags & (SETTING_KERNEL | SETTING_NONVOLATILE | SETTING_AT_ATTACH));
+}
+
 bool step_settle(Step *s, const Memory *memory) {
         if (s->verdict != _VERDICT_INVALID)
                 return true;
@@ -163,12 +168,27 @@ bool step_settle(Step *s, const Memory *memory) {
                 step_end(s, VERDICT_FORBIDDEN, "the controller has one %s for all its namespaces, and %s",
                          s->wish->name, memory->overruled);
         else if ((s->setting->flags & SETTING_UNREADABLE) && memory && memory->sent &&
-                 value_equal(&memory->value, &s->wish->value))
+                 value_equal(&memory->value, &s->wish->value)) {
                 step_end(s, VERDICT_UNVERIFIABLE, "sent before, since the drive was attached; it cannot be read");
-        else
+                s->remembered = step_is_volatile(s);
+        } else
                 return false;
 
         return true;
+}
+
+bool step_shows_loss(const Step *s, const Memory *memory) {
+        return memory && memory->read && s->before.known && step_is_volatile(s) &&
+               s->before.value.type == s->setting->range.type && s->before.value.number != memory->read_number;
+}
+
+void step_distrust(Step *s) {
+        if (s->remembered) {
+                s->remembered = false;
+                s->verdict = _VERDICT_INVALID;
+                s->reason[0] = '\0';
+        }
+        s->lost = s->verdict == _VERDICT_INVALID && step_is_volatile(s);
 }
 
 /* Did the drive make "off" of it? Then there is no limit, although one was wanted. */
@@ -238,7 +258,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
         }
 
         /* What can be read, and was not only because the drive sleeps, waits until it is awake. */
-        if (!s->before.known && memory && memory->sent && !memory->adjusted &&
+        if (!s->before.known && memory && memory->sent && !memory->adjusted && !s->lost &&
             value_equal(&memory->value, &s->wish->value))
                 return step_end(s, VERDICT_UNVERIFIABLE,
                                 "sent before, since the drive was attached; it cannot be read");
@@ -267,7 +287,9 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                 char now[VALUE_TEXT_MAX];
 
                 if (!s->before.known)
-                        return step_end(s, VERDICT_UNVERIFIABLE, "it cannot be read now");
+                        return step_end(s, VERDICT_UNVERIFIABLE, "%s",
+                                        s->lost ? "it cannot be read, and may be lost: something else is not as it was left"
+                                                : "it cannot be read now");
                 return step_end(s, VERDICT_DRIFTED,
                                 "something made it %s after it was set; on_drift = \"restore\" would set it back",
                                 value_format(&s->setting->range, &s->before.value, now));

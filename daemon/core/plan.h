@@ -44,6 +44,8 @@ typedef struct Memory {
         Value value;
         bool adjusted; /* … and the drive made `settled` of it: sending it again would change nothing */
         Value settled;
+        bool read; /* when it was read last, it was this; not of names */
+        int64_t read_number;
         char overruled[128]; /* another namespace of the same controller wants another value, and comes first: what and where,
                               * as a clause; empty: none does */
         char quarantined[STEP_REASON_MAX / 2]; /* why this value may not be written again: a clause; else empty */
@@ -54,6 +56,8 @@ typedef struct Step {
         const Setting *setting; /* NULL: no row for this kind of drive */
         Value wanted;           /* the wish's value, as this drive would read it */
         Reading before, after;
+        bool remembered;              /* the verdict rests on memory alone, and a loss that shows makes it void */
+        bool lost;                    /* that it was sent is void, as some reading has shown a loss */
         bool write;                   /* the plan: send it */
         bool saving;                  /* the drive is to save it too */
         bool written;                 /* it was sent and accepted */
@@ -67,6 +71,7 @@ typedef struct Step {
 typedef struct Plan {
         Step *steps;
         size_t n_steps;
+        bool lost; /* a reading has shown that the drive lost its state since the last one, or that somebody changed it */
 } Plan;
 
 /* Ends of reading and writing that have a verdict of their own. Numbers that no system call returns, so that an errno is
@@ -86,6 +91,12 @@ void plan_done(Plan *p);
 /* The verdict of a step that needs no reading (forbidden, unsupported, unreadable and sent before). Returns true when
  * it has one; otherwise `before` is to be read. `memory` may be NULL. */
 bool step_settle(Step *s, const Memory *memory);
+
+/* Was it left otherwise than it is read now, so that whatever the drive holds may be lost? */
+bool step_shows_loss(const Step *s, const Memory *memory);
+
+/* Of a drive that has lost its state: no verdict from memory (`remembered`), and none to come. */
+void step_distrust(Step *s);
 
 /* Has the drive what this step wants, which is not off? In a dry run what would be written is taken to be accepted. */
 bool step_holds(const Step *s);

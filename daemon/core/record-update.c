@@ -54,13 +54,29 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
         return 0;
 }
 
+/* What is done once per attach is not undone by a loss. */
+static bool is_deed(const SettingTable *table, const SettingRecord *record) {
+        const Setting *s = setting_find(table, record->name);
+
+        return s && (s->flags & SETTING_AT_ATTACH);
+}
+
 void drive_record_forget(DriveRecord *record, const SettingTable *table) {
         record->deaf = false;
         for (size_t i = 0; i < record->n_settings; i++) {
-                const Setting *s = setting_find(table, record->settings[i].name);
+                SettingRecord *s = record->settings + i;
 
-                if (!s || !(s->flags & SETTING_AT_ATTACH))
-                        record->settings[i].sent = record->settings[i].settled = false;
+                if (!is_deed(table, s))
+                        s->sent = s->settled = s->read = false;
+        }
+}
+
+void drive_record_distrust(DriveRecord *record, const SettingTable *table) {
+        for (size_t i = 0; i < record->n_settings; i++) {
+                SettingRecord *s = record->settings + i;
+
+                if (!s->settled && !is_deed(table, s))
+                        s->sent = false;
         }
 }
 
@@ -80,9 +96,9 @@ static void record_remember(SettingRecord *record, const Step *s) {
         }
 
         if (!s->written) {
-                /* A reading that says otherwise makes the memory void. */
-                if (s->verdict != VERDICT_UNVERIFIABLE && s->verdict != VERDICT_ADJUSTED &&
-                    s->verdict != VERDICT_DEFERRED)
+                /* A reading that says otherwise makes the memory void; where none can, another setting's does. */
+                if ((s->lost && !record->settled) || (s->verdict != VERDICT_UNVERIFIABLE &&
+                                                      s->verdict != VERDICT_ADJUSTED && s->verdict != VERDICT_DEFERRED))
                         record->sent = record->settled = false;
                 return;
         }
@@ -92,6 +108,17 @@ static void record_remember(SettingRecord *record, const Step *s) {
         /* A state that only a sentence describes has no number to be known by again. */
         record->settled = s->verdict == VERDICT_ADJUSTED && s->after.value.type == s->wish->value.type;
         record->settled_value = s->after.value.number;
+}
+
+/* What a later reading is compared with. One that sleeps was left as it was. */
+static void record_read(SettingRecord *record, const Step *s, const Reading *now) {
+        bool nameless = s->wish->value.type != VALUE_NAME && s->wish->value.type != VALUE_STRIPES;
+
+        if (now->known && nameless && now->value.type == s->wish->value.type) {
+                record->read = true;
+                record->read_value = now->value.number;
+        } else if (s->written || s->failed)
+                record->read = false;
 }
 
 int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
@@ -125,6 +152,7 @@ int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
         record->verdict = s->verdict;
         record->when = when;
         record_remember(record, s);
+        record_read(record, s, now);
         drive->deaf = drive->deaf || (s->written && (s->setting->flags & SETTING_DEAFENS));
         return 0;
 }

@@ -84,6 +84,8 @@ static const Field setting_fields[] = {
         { "SENT_VALUE",    FIELD_SIGNED,   offsetof(SettingRecord, sent_value),    0        },
         { "SETTLED",       FIELD_BOOL,     offsetof(SettingRecord, settled),       0        },
         { "SETTLED_VALUE", FIELD_SIGNED,   offsetof(SettingRecord, settled_value), 0        },
+        { "READ",          FIELD_BOOL,     offsetof(SettingRecord, read),          0        },
+        { "READ_VALUE",    FIELD_SIGNED,   offsetof(SettingRecord, read_value),    0        },
 };
 /* clang-format on */
 
@@ -261,6 +263,8 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {
                                 .value = { .type = type, .number = s->sent_value },
                                 .adjusted = s->settled,
                                 .settled = { .type = type, .number = s->settled_value },
+                                .read = s->read,
+                                .read_number = s->read_value,
                         };
         }
 

@@ -37,6 +37,8 @@ typedef struct SettingRecord {
         uint64_t drift_when;         /* CLOCK_REALTIME, µs */
         bool settled;                /* … and the drive made settled_value of it (VERDICT_ADJUSTED) */
         int64_t settled_value;
+        bool read; /* read_value is what it was when it was read last: void with `sent` */
+        int64_t read_value;
 } SettingRecord;
 
 typedef struct DriveRecord {
@@ -96,5 +98,7 @@ int drive_record_step(DriveRecord *r, const Step *s, uint64_t when); /* a settin
 int drive_record_drift(DriveRecord *r, const Step *s, uint64_t when);
 /* The drive may have lost its state: what was sent to it, and cannot be read, is taken for lost. */
 void drive_record_forget(DriveRecord *r, const SettingTable *table);
+/* Somebody wants what cannot be read to be sent, whatever was sent before. */
+void drive_record_distrust(DriveRecord *r, const SettingTable *table);
 void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w); /* nobody asks for these any more */
 int string_replace(char **field, const char *value);              /* a copy; NULL: none */

@@ -8,8 +8,9 @@
 
 typedef enum Scope {
         SCOPE_ALL,
-        SCOPE_KERNEL,   /* was in order, and the kernel holds it: nothing is sent to the drive */
-        SCOPE_READABLE, /* was in order, and can be read: from the kernel and from the drive */
+        SCOPE_KERNEL, /* was in order, and the kernel holds it: nothing is sent to the drive */
+        SCOPE_READABLE, /* was in order, and can be read: from the kernel and from the drive; and what was sent to the drive and
+                         * cannot be read, if something else can that it would lose at the same time */
 } Scope;
 
 /* What a visit for this reason is about. `busy`: at a recheck, whether the drive's user keeps it busy, so that a command

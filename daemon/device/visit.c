@@ -130,7 +130,9 @@ static void visit_settle(const Visit *v, Plan *p, Turn turn) {
                         continue;
                 if (step_settle(s, visit_memory(v, s)) ||
                     (turn == TURN_SPARE && step_spare(s, find_state(p, s->setting->unless))))
-                        visit_ended(v, p, s);
+                        /* What rests on memory alone is told when the readings have not disproved it. */
+                        if (!s->remembered)
+                                visit_ended(v, p, s);
         }
 }
 
@@ -141,12 +143,58 @@ static bool step_may_be_reset(const Step *s, bool after_writing) {
                (s->setting->backend == BACKEND_BLOCK || s->setting->backend == BACKEND_SCSI);
 }
 
+/* How asking each kind of settings whether it may be asked ended. */
+typedef struct Asked {
+        int error;
+        char why[sizeof((Device *) NULL)->error];
+} Asked;
+
+static void visit_read_step(const Visit *v, Plan *p, Step *s, Device *d, const Asked *asked) {
+        const Memory *memory = visit_memory(v, s);
+        int r = 0;
+
+        visit_turn(v, s, d);
+        if (asked[s->setting->backend].error < 0)
+                r = device_fail(d, asked[s->setting->backend].error, "%s", asked[s->setting->backend].why);
+        else if (step_would_wake(s, d))
+                s->before = (Reading){ .supported = true };
+        else
+                r = s->setting->read(d, s->setting, &s->before);
+        if (r >= 0 && s->setting->localize)
+                r = s->setting->localize(d, s->setting, &s->wanted);
+        if (r < 0) {
+                step_error(s, d, r);
+                step_decide(s, memory, 0);
+                visit_ended(v, p, s);
+                return;
+        }
+
+        p->lost = p->lost || step_shows_loss(s, memory);
+}
+
+/* After all that can be read has been: nothing of it, or of the turns before, has shown a loss; or what rests on memory is read as
+ * far as that goes, like anything else. */
+static void visit_remember(const Visit *v, Plan *p, Device *d, Turn turn, const Asked *asked) {
+        for (size_t i = 0; i < p->n_steps; i++) {
+                Step *s = p->steps + i;
+                bool remembered = s->remembered;
+
+                if (!step_has_turn(s, turn) || !s->setting)
+                        continue;
+                if (p->lost)
+                        step_distrust(s);
+                if (!remembered)
+                        continue;
+                if (p->lost)
+                        visit_read_step(v, p, s, d, asked);
+                else
+                        visit_ended(v, p, s);
+        }
+}
+
 static void visit_read(const Visit *v, Plan *p, Device *d, Turn turn, bool dry) {
+        Asked asked[_BACKEND_MAX] = {};
         bool writing = false;
-        struct {
-                int error;
-                char why[sizeof d->error];
-        } asked[_BACKEND_MAX] = {};
 
         visit_settle(v, p, turn);
 
@@ -156,29 +204,19 @@ static void visit_read(const Visit *v, Plan *p, Device *d, Turn turn, bool dry) 
                         (void) snprintf(asked[b].why, sizeof asked[b].why, "%s", d->error);
                 }
 
+        for (size_t i = 0; i < p->n_steps; i++)
+                if (step_has_turn(p->steps + i, turn) && step_is_open(p->steps + i))
+                        visit_read_step(v, p, p->steps + i, d, asked);
+        visit_remember(v, p, d, turn, asked);
+
         for (size_t i = 0; i < p->n_steps; i++) {
                 Step *s = p->steps + i;
-                bool asleep;
-                int r = 0;
 
                 if (!step_has_turn(s, turn) || !step_is_open(s))
                         continue;
 
-                visit_turn(v, s, d);
-                asleep = step_would_wake(s, d);
-                if (asked[s->setting->backend].error < 0)
-                        r = device_fail(d, asked[s->setting->backend].error, "%s", asked[s->setting->backend].why);
-                else if (asleep)
-                        s->before = (Reading){ .supported = true };
-                else
-                        r = s->setting->read(d, s->setting, &s->before);
-                if (r >= 0 && s->setting->localize)
-                        r = s->setting->localize(d, s->setting, &s->wanted);
-                if (r < 0)
-                        step_error(s, d, r);
-
                 step_decide(s, visit_memory(v, s),
-                            (asleep ? DECIDE_ASLEEP : 0) | (v->permanent ? DECIDE_PERMANENT : 0) |
+                            (step_would_wake(s, d) ? DECIDE_ASLEEP : 0) | (v->permanent ? DECIDE_PERMANENT : 0) |
                                             (v->look ? DECIDE_LOOK : 0) |
                                             (d->power == POWER_UNCLEAR ? DECIDE_UNCLEAR : 0));
                 if (!dry && step_may_be_reset(s, writing))

@@ -193,6 +193,7 @@ static bool item_is_sound(const Item *i) {
         static const size_t bools[] = {
                 offsetof(Item, wish.withheld), offsetof(Item, wish.allow_dangerous), offsetof(Item, wish.permanent),
                 offsetof(Item, wish.wake),     offsetof(Item, memory.sent),          offsetof(Item, memory.adjusted),
+                offsetof(Item, memory.read),
         };
 
         return bools_are_sound(i, bools, ELEMENTSOF(bools));

@@ -201,6 +201,7 @@ static void on_step(Visitor *v, const WorkerMessage *m) {
         s.after = m->after;
         s.written = m->written;
         s.failed = m->failed;
+        s.lost = m->lost;
         s.error = m->error;
         s.verdict = m->verdict;
         memcpy(s.reason, m->reason, sizeof s.reason);

@@ -35,7 +35,10 @@ bool watched_is_news(const Watched *w, const Step *s) {
 
         switch (s->verdict) {
         case VERDICT_UNCHANGED:
-                return !verdict_is_wanted(known->verdict);
+                return !verdict_is_wanted(known->verdict) ||
+                       (known->read && known->read_value != s->before.value.number);
+        case VERDICT_UNVERIFIABLE:
+                return known->verdict != VERDICT_UNVERIFIABLE || (s->lost && known->sent);
         case VERDICT_ADJUSTED:
                 return known->verdict != VERDICT_ADJUSTED;
         case VERDICT_DRIFTED:

@@ -69,6 +69,17 @@ int watched_recheck(Watched *w, bool busy) {
         return watched_visit(w, VISIT_RECHECK);
 }
 
+/* ---- somebody asks ---- */
+
+void watched_distrust(Watched *w) {
+        drive_record_distrust(w->record, w->env->settings);
+        for (size_t i = 0; w->memories && i < w->selected.n_items; i++) {
+                const SettingRecord *s = drive_record_find(w->record, w->selected.items[i].name);
+
+                w->memories[i].sent = w->memories[i].sent && s && s->sent;
+        }
+}
+
 /* ---- what happens again and again ---- */
 
 /* What killed the worker, such as a lack of memory, may be over by then. */

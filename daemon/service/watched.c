@@ -119,6 +119,8 @@ int watched_visit(Watched *w, VisitReason reason) {
         uint64_t patience = w->files->config->fsck_wait_ms * 1000;
         int r;
 
+        if (reason == VISIT_REQUEST || reason == VISIT_PERMANENT)
+                watched_distrust(w);
         w->permanent = w->permanent || reason == VISIT_PERMANENT;
         if (w->visitor && visitor_has_worker(w->visitor)) {
                 watched_again(w, reason);

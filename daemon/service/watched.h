@@ -129,6 +129,9 @@ bool watched_is_deaf(const Watched *w);
 /* Is something put off until its user wakes it? */
 bool watched_dozes(const Watched *w);
 
+/* Somebody asks for a visit, and wants what cannot be read to be sent: also by the visit that is about to begin. */
+void watched_distrust(Watched *w);
+
 /* Looks whether all is as it was left. `busy`: the drive's user keeps it busy. */
 int watched_recheck(Watched *w, bool busy);
 

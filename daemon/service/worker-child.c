@@ -83,6 +83,7 @@ static void child_ended(void *userdata, const Step *s) {
                 .wish = s->wish - c->wishes->items,
                 .written = s->written,
                 .failed = s->failed,
+                .lost = s->lost,
                 .error = s->error,
                 .before = s->before,
                 .after = s->after,

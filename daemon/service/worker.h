@@ -21,7 +21,7 @@ typedef struct WorkerMessage {
         WorkerMessageType type;
         size_t wish; /* index in the visit's wishes; WORKER_ASKS: what is being written, or WORKER_READS */
         uint8_t wishes[RECORD_MAX_SETTINGS / 8]; /* a bit for each */
-        bool written, failed;
+        bool written, failed, lost;
         int error;
         Reading before, after;
         Verdict verdict;

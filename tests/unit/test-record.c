@@ -51,7 +51,9 @@ static const char good[] = "VERSION=1\n"
                            "SETTING_1_SENT=1\n"
                            "SETTING_1_SENT_VALUE=-9223372036854775808\n"
                            "SETTING_1_SETTLED=1\n"
-                           "SETTING_1_SETTLED_VALUE=9223372036854775807\n";
+                           "SETTING_1_SETTLED_VALUE=9223372036854775807\n"
+                           "SETTING_1_READ=1\n"
+                           "SETTING_1_READ_VALUE=-1\n";
 
 START_TEST(test_parse) {
         _cleanup_(drive_record_freep) DriveRecord *r = NULL;
@@ -404,6 +406,7 @@ static const struct {
         Verdict verdict;
         ValueType after;
         bool sent, settled; /* then */
+        bool lost, unsettled;
 } visits[] = {
         { 0, false, true, VERDICT_APPLIED, VALUE_INT, false, false },
         { 0, false, true, VERDICT_UNVERIFIABLE, VALUE_INT, true, false },
@@ -415,6 +418,11 @@ static const struct {
         { 0, true, false, VERDICT_DEFERRED, VALUE_INT, true, true },
         { 0, true, false, VERDICT_UNCHANGED, VALUE_INT, false, false },
         { 0, true, false, VERDICT_FAILED, VALUE_INT, false, false },
+        /* … or that of another setting, where none says anything of this one. */
+        { 0, true, false, VERDICT_UNVERIFIABLE, VALUE_INT, false, false, .lost = true, .unsettled = true },
+        { 0, true, false, VERDICT_DEFERRED, VALUE_INT, false, false, .lost = true, .unsettled = true },
+        { 0, true, true, VERDICT_UNVERIFIABLE, VALUE_INT, true, false, .lost = true, .unsettled = true },
+        { 0, true, false, VERDICT_ADJUSTED, VALUE_INT, true, true, .lost = true },
         /* A deed is done once it has come true. */
         { SETTING_AT_ATTACH, false, true, VERDICT_APPLIED, VALUE_INT, true, false },
         { SETTING_AT_ATTACH, false, false, VERDICT_UNCHANGED, VALUE_INT, true, false },
@@ -427,13 +435,15 @@ START_TEST(test_remember) {
         const Step step = { .wish = &wish,
                             .setting = &row,
                             .written = visits[_i].written,
+                            .lost = visits[_i].lost,
                             .verdict = visits[_i].verdict,
                             .after = { .supported = true, .known = true, .value = { visits[_i].after, 96, "" } } };
         _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
         SettingRecord *s;
 
         ck_assert_int_eq(drive_record_add(r, "apm", &s), 0);
-        s->sent = s->settled = visits[_i].before;
+        s->sent = visits[_i].before;
+        s->settled = visits[_i].before && !visits[_i].unsettled;
         ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
         s = drive_record_find(r, "apm");
         ck_assert_int_eq(s->sent, visits[_i].sent);
@@ -500,6 +510,70 @@ START_TEST(test_drift) {
 
         drive_record_drop_unwanted(r, &others);
         ck_assert_uint_eq(r->n_settings, 0);
+}
+END_TEST
+
+/* What it was when it was read last stays known until it is read again, or changed without being read. */
+static const struct {
+        bool written, before, after;
+        ValueType type;
+        bool read;
+        int64_t value; /* then */
+} readings[] = {
+        { false, true, false, VALUE_INT, true, 128 }, { true, true, true, VALUE_INT, true, 64 },
+        { true, true, false, VALUE_INT, false, 0 },   { false, false, false, VALUE_INT, true, 7 }, /* it sleeps */
+        { true, true, true, VALUE_NAME, false, 0 },
+};
+
+START_TEST(test_readings) {
+        const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .max = 255 } };
+        const Wish wish = { .name = "apm", .file = "f", .value = { readings[_i].type, 127, "" } };
+        const Wishes w = { (Wish *) &wish, 1 };
+        const SettingTable table = { .tables = { (const Setting[]){ row, {} } } };
+        const Step step = { .wish = &wish,
+                            .setting = &row,
+                            .written = readings[_i].written,
+                            .verdict = VERDICT_IGNORED,
+                            .before = { .known = readings[_i].before, .value = { readings[_i].type, 128, "" } },
+                            .after = { .known = readings[_i].after, .value = { readings[_i].type, 64, "" } } };
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+        _cleanup_free_ Memory *memories = NULL, *forgotten = NULL;
+        SettingRecord *s;
+
+        ck_assert_int_eq(drive_record_add(r, "apm", &s), 0);
+        s->read = true;
+        s->read_value = 7;
+        ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
+        ck_assert_int_eq(drive_record_memories(r, &w, &memories), 0);
+        ck_assert(memories[0].read == readings[_i].read);
+        ck_assert_int_eq(memories[0].read ? memories[0].read_number : 0, readings[_i].value);
+
+        drive_record_forget(r, &table);
+        ck_assert_int_eq(drive_record_memories(r, &w, &forgotten), 0);
+        ck_assert(!forgotten[0].read);
+}
+END_TEST
+
+/* Somebody asks: what cannot be read is sent again, what can is not, and a deed is not done twice. */
+START_TEST(test_distrust) {
+        const Setting rows[] = { { .name = "timer" },
+                                 { .name = "adjusted" },
+                                 { .name = "sleep", .flags = SETTING_AT_ATTACH },
+                                 {} };
+        const SettingTable table = { .tables = { rows } };
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+
+        for (const Setting *row = rows; row->name; row++) {
+                SettingRecord *s;
+
+                ck_assert_int_eq(drive_record_add(r, row->name, &s), 0);
+                s->sent = true;
+                s->settled = streq(row->name, "adjusted");
+        }
+        drive_record_distrust(r, &table);
+        ck_assert(!drive_record_find(r, "timer")->sent);
+        ck_assert(drive_record_find(r, "adjusted")->sent);
+        ck_assert(drive_record_find(r, "sleep")->sent);
 }
 END_TEST
 
@@ -625,6 +699,8 @@ int main(void) {
         tcase_add_loop_test(t, test_remember, 0, ELEMENTSOF(visits));
         tcase_add_test(t, test_failed_step);
         tcase_add_test(t, test_drift);
+        tcase_add_loop_test(t, test_readings, 0, ELEMENTSOF(readings));
+        tcase_add_test(t, test_distrust);
         tcase_add_test(t, test_memories);
         tcase_add_loop_test(t, test_file, 0, ELEMENTSOF(files));
         tcase_add_test(t, test_file_grows);

@@ -10,6 +10,7 @@
 static const Setting rows[] = {
         { .name = "apm", .backend = BACKEND_ATA },
         { .name = "spindown_time", .backend = BACKEND_ATA, .flags = SETTING_UNREADABLE },
+        { .name = "sleep", .backend = BACKEND_ATA, .flags = SETTING_UNREADABLE | SETTING_AT_ATTACH },
         { .name = "lookahead", .backend = BACKEND_ATA },
         { .name = "idle", .backend = BACKEND_ATA },
         { .name = "read_ahead_kb", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL },
@@ -26,8 +27,9 @@ static const struct {
         bool kernel, readable;
 } cases[] = {
         { "apm", VERDICT_APPLIED, false, true },
-        { "spindown_time", VERDICT_UNVERIFIABLE, false, false }, /* sent once, and nobody can look */
-        { "idle", VERDICT_ADJUSTED, false, true },               /* the nearest that it has */
+        { "spindown_time", VERDICT_UNVERIFIABLE, false, true }, /* sent once: what the others show is true of it, too */
+        { "sleep", VERDICT_UNVERIFIABLE, false, false },        /* done once */
+        { "idle", VERDICT_ADJUSTED, false, true },              /* the nearest that it has */
         { "lookahead", VERDICT_REFUSED, false, false },   /* it was not in order before: no need to say so again */
         { "read_ahead_kb", VERDICT_DRIFTED, true, true }, /* it is in question whether it came back */
         { "scheduler", VERDICT_UNSUPPORTED, false, false },
@@ -62,6 +64,13 @@ START_TEST(test_scopes) {
                 ck_assert_msg(!!wishes_find(&readable, cases[i].name) == cases[i].readable, "readable: %s",
                               cases[i].name);
         }
+
+        /* Nothing that can be read says anything of what cannot. */
+        scope_done(&readable);
+        drive_record_find(record, "apm")->verdict = drive_record_find(record, "idle")->verdict = VERDICT_FAILED;
+        ck_assert_int_eq(scope_select(SCOPE_READABLE, &all, &table, BACKENDS, record, &readable), 0);
+        ck_assert_uint_eq(readable.n_items, 1);
+        ck_assert_str_eq(readable.items[0].name, "read_ahead_kb");
 
         /* Of a drive that was never visited nothing was in order. */
         scope_done(&readable);

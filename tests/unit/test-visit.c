@@ -34,7 +34,7 @@ typedef struct Case {
         bool rotational, active, wake, no_wake, look;
 } Case;
 
-static Image cold, apm127, apm100, lookahead_on, all_set, acoustic128, unmarked;
+static Image cold, apm127, apm100, apm100_lookahead, lookahead_on, all_set, acoustic128, unmarked;
 
 static const Row all_as_wanted[] = { POWER("ff"), ID, .data = &apm127, .data_len = 512 } };
 
@@ -120,6 +120,38 @@ static const Row timer_only[] = {
         { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e3 00", .sense = GOOD },
 };
 
+
+/* The drive has lost its state, or somebody has changed a part of it: what is remembered of the rest is void. */
+#define READ_BEFORE(n) { .read = true, .read_number = (n) }
+#define TIMER_SENT { .sent = true, .value = { VALUE_STANDBY_TIMER, 120, "" } }
+static const Memory was_127[] = { TIMER_SENT, READ_BEFORE(127) };
+static const Memory was_128[] = { TIMER_SENT, READ_BEFORE(128) };
+static const Memory was_lookahead[] = {
+        TIMER_SENT,
+        READ_BEFORE(1),
+        { .sent = true, .value = { VALUE_INT, 96, "" }, .adjusted = true, .settled = { VALUE_INT, 100, "" } },
+};
+static const Row lost[] = {
+        POWER("ff"),
+        ID, .data = &cold, .data_len = 512 },
+        { .cdb = FEATURE("05", "7f"), .sense = GOOD },
+        { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e3 00", .sense = GOOD },
+        ID, .data = &apm127, .data_len = 512 },
+};
+static const Row lost_adjusted[] = {
+        POWER("ff"),
+        ID, .data = &apm100, .data_len = 512 },
+        { .cdb = FEATURE("aa", "00"), .sense = GOOD },
+        { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e3 00", .sense = GOOD },
+        ID, .data = &apm100_lookahead, .data_len = 512 },
+};
+static const Row new_value[] = {
+        POWER("ff"), ID, .data = &cold, .data_len = 512 }, { .cdb = FEATURE("05", "7f"), .sense = GOOD },
+        ID, .data = &apm127, .data_len = 512 },
+};
+static const Row lost_unseen[] = { POWER("00") };
+static const Row lost_looked_at[] = { POWER("ff"), ID, .data = &cold, .data_len = 512 } };
+
 /* A bridge that hands no registers back: whether the drive sleeps is not known. */
 #define POWER_UNKNOWN_ROW { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00" }
 static const Row unclear[] = { POWER_UNKNOWN_ROW };
@@ -162,6 +194,20 @@ static const Case cases[] = {
         { "asleep: the timer is not disabled by STANDBY", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable) },
         { "timer sent before: no command at all", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, .memories = timer_sent },
         { "another timer was sent before", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(timer_only), timer_sent_other },
+        { "timer sent before, and the drive has lost apm: the timer is sent again",
+          { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_APPLIED } }, ROWS(lost), was_127 },
+        { "timer sent before, and all as it was left: nothing",
+          { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted), was_127 },
+        { "timer sent before, and only the file wants something else: that is sent",
+          { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_APPLIED } }, ROWS(new_value), was_128 },
+        { "what the drive made of a value it has still",
+          { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "lookahead", 1, VERDICT_APPLIED }, { "apm", 96, VERDICT_ADJUSTED } },
+          ROWS(lost_adjusted), was_lookahead },
+        { "lost while it sleeps: nobody can tell yet",
+          { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_DEFERRED } }, ROWS(lost_unseen), was_127 },
+        { "lost, and only looked at: nothing is sent",
+          { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_DRIFTED } }, ROWS(lost_looked_at), was_127,
+          .look = true },
         { "gone in between", { { "apm", 127, VERDICT_VANISHED } }, ROWS(vanishes) },
         { "no pass-through", { { "apm", 127, VERDICT_UNSUPPORTED }, { "spindown_time", 120, VERDICT_UNSUPPORTED } }, ROWS(no_passthrough) },
         { "silent: asked once, not once per setting", { { "apm", 127, VERDICT_FAILED }, { "lookahead", 1, VERDICT_FAILED } }, ROWS(silent) },
@@ -516,6 +562,7 @@ int main(void) {
         cold = image_make(true, false, 128, -1);
         apm127 = image_make(true, false, 127, -1);
         apm100 = image_make(true, false, 100, -1);
+        apm100_lookahead = image_make(true, true, 100, -1);
         lookahead_on = image_make(true, true, -1, -1);
         all_set = image_make(false, true, 127, -1);
         acoustic128 = image_make(true, false, 128, 128);

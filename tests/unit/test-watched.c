@@ -600,6 +600,97 @@ START_TEST(test_forgotten_on_disk) {
 }
 END_TEST
 
+#define TIMER "{ match = \"/dev/sda\"; apm = 128; spindown_time = \"20min\"; }"
+
+static Memory memory_of(const Watched *w, const char *name) {
+        for (size_t i = 0; i < w->selected.n_items; i++)
+                if (streq(w->selected.items[i].name, name))
+                        return w->memories[i];
+        ck_abort_msg("%s is not what this visit is about", name);
+}
+
+/* All that was wanted was done: the timer was sent. */
+static Watched *watch_with_timer(void) {
+        Watched *w = watch(TIMER, TRANSPORT_SATA);
+
+        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
+        visitor.events->ready(w);
+        for (size_t i = 0; i < w->selected.n_items; i++) {
+                const Wish *wish = w->selected.items + i;
+                bool unreadable = streq(wish->name, "spindown_time");
+
+                visitor.events->step(w,
+                                     &(const Step){ .wish = wish,
+                                                    .setting = setting_find(&all_settings, wish->name),
+                                                    .written = true,
+                                                    .after = { .known = !unreadable, .value = wish->value },
+                                                    .verdict = unreadable ? VERDICT_UNVERIFIABLE : VERDICT_APPLIED });
+        }
+        visitor.events->ended(w, false, NULL);
+        return w;
+}
+
+/* Whoever asks for a visit wants the timer sent, also when a visit is about to begin or under way; what others visit for
+ * trusts what was sent. */
+static const struct {
+        int before, then; /* -1: nothing */
+        bool working, sent;
+} trusts[] = {
+        { -1, VISIT_CHANGE, .sent = true },
+        { -1, VISIT_BOOT, .sent = true },
+        { -1, VISIT_REQUEST },
+        { -1, VISIT_PERMANENT },
+        { VISIT_CHANGE, VISIT_REQUEST },
+        { VISIT_CHANGE, VISIT_REQUEST, .working = true },
+        { VISIT_CHANGE, VISIT_RETRY, .working = true, .sent = true },
+};
+
+START_TEST(test_trust) {
+        Watched *w = watch_with_timer();
+
+        ck_assert(trusts[_i].before < 0 || watched_visit(w, (VisitReason) trusts[_i].before) == 0);
+        if (trusts[_i].working)
+                visitor.events->ready(w);
+        ck_assert_int_eq(watched_visit(w, (VisitReason) trusts[_i].then), 0);
+        if (trusts[_i].working) {
+                for (size_t i = 0; i < w->selected.n_items; i++)
+                        visitor.events->step(w, &(const Step){ .wish = w->selected.items + i,
+                                                               .setting = setting_find(&all_settings,
+                                                                                       w->selected.items[i].name),
+                                                               .verdict = VERDICT_UNVERIFIABLE });
+                visitor.events->ended(w, false, NULL);
+        }
+        ck_assert_ptr_nonnull(w->visitor);
+        ck_assert(memory_of(w, "spindown_time").sent == trusts[_i].sent);
+        ck_assert(memory_of(w, "apm").read);
+        ck_assert_int_eq(memory_of(w, "apm").read_number, 128);
+        end(w);
+}
+END_TEST
+
+/* A recheck that may not write finds apm changed: of the timer nobody knows any more, which is said once. */
+START_TEST(test_doubt) {
+        Watched *w = watch_with_timer();
+
+        for (int i = 0; i < 2; i++) {
+                Step s;
+
+                ck_assert_int_eq(watched_recheck(w, true), 0);
+                visitor.events->ready(w);
+                ck_assert_uint_eq(n_wishes, 2);
+                ck_assert(memory_of(w, "spindown_time").sent == !i);
+                s = (Step){ .wish = wishes_find(&w->selected, "spindown_time"),
+                            .setting = setting_find(&all_settings, "spindown_time"),
+                            .lost = true,
+                            .verdict = VERDICT_UNVERIFIABLE };
+                ck_assert(watched_is_news(w, &s) == !i);
+                visitor.events->step(w, &s);
+                visitor.events->ended(w, false, NULL);
+        }
+        end(w);
+}
+END_TEST
+
 /* Somebody may ask for it before there is a worker for it. */
 START_TEST(test_new_is_found) {
         Watched *w = watch(_i == 0 ? TWO : SERIAL, TRANSPORT_SATA);
@@ -683,6 +774,8 @@ int main(void) {
         tcase_add_test(t, test_dead_worker_gone_drive);
         tcase_add_test(t, test_dead_recheck);
         tcase_add_test(t, test_forgotten_on_disk);
+        tcase_add_loop_test(t, test_trust, 0, ELEMENTSOF(trusts));
+        tcase_add_test(t, test_doubt);
         tcase_add_loop_test(t, test_new_is_found, 0, 2);
         tcase_add_test(t, test_unsaved);
         suite_add_tcase(s, t);

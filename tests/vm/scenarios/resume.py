@@ -18,6 +18,7 @@ class Resume(Keeping):
             self.hba = hba
             self.settle(machine)
             self.check_logind(machine)
+            self.check_unseen(machine)
             self.check_behind_its_back(machine)
             self.check_lost_logind(machine)
             self.check_in_flight(machine)
@@ -50,6 +51,24 @@ class Resume(Keeping):
         self.equal("as hdparm reads it", "127" in machine.run(f"hdparm -B {by_id('SN-LOSES')}").stdout, True)
         commands = len(ours(self.ata["SN-LOSES"], marks["SN-LOSES"]))
         self.claim("at most two commands more than the settings and two readings", commands <= len(ALL) + 2 + 2, commands)
+
+    def check_unseen(self, machine):
+        """The drive's power goes and comes, and nobody is told."""
+        drive, node = self.ata["SN-LOSES"], by_id("SN-LOSES")
+        machine.push("/etc/other.conf", FILE.replace("512", "256"))
+        ways = {"apply": "drivekeep apply", "restart": "systemctl restart drivekeep",
+                "reload": f"cp /etc/other.conf {CONF} && systemctl reload drivekeep"}
+        for way, command in ways.items():
+            marks = self.marks()
+            self.lose()
+            machine.run(command)
+            self.settle(machine)
+            sent = {name: [r[:5] for r in settings(each, marks[name])] for name, each in self.ata.items()}
+            self.equal(f"lost unseen, then {way}: what can be read shows it, and what cannot is sent again too", sent["SN-LOSES"], ALL)
+            self.equal("as hdparm reads it, and the drive's own word", (machine.run(f"hdparm -BA {node} | grep -oE '(127|on)\\b'").stdout,
+                       drive["standby_seconds"]), ("on\n127\n", 1200))
+            self.equal("one that lost nothing is sent what cannot be read if somebody asks", sent["SN-KEEPS"],
+                       ["E3/00"] if way == "apply" else [])
 
     def check_behind_its_back(self, machine):
         marks = self.marks()
