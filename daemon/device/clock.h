@@ -17,12 +17,6 @@ static inline uint64_t now_usec(void) {
         return clock_usec(CLOCK_REALTIME);
 }
 
-/* A machine that is up for less than a minute still boots: its drives come, and whoever mounts them waits for udev and
- * systemd. */
-static inline bool is_booting(void) {
-        return clock_usec(CLOCK_BOOTTIME) < 60ULL * 1000 * 1000;
-}
-
 static inline uint64_t monotonic_usec(void) {
         return clock_usec(CLOCK_MONOTONIC);
 }

@@ -6,6 +6,7 @@
 #include <systemd/sd-daemon.h>
 #include <time.h>
 
+#include "boot.h"
 #include "bus.h"
 #include "clock.h"
 #include "daemon.h"
@@ -37,6 +38,7 @@ struct Daemon {
         Patrol *patrol;
         Sleep *sleep;
         SystemBus *system_bus;
+        Boot *boot;
         Bus *bus;
         bool on_battery;
         bool stopping;
@@ -71,6 +73,13 @@ static void daemon_look_for_rivals(Daemon *d) {
         else if (r < 0)
                 journal_log(LOG_NOTICE, "Not looking for other programs that change drives' settings: %s",
                             strerror(-r));
+}
+
+static void on_boot_over(void *userdata) {
+        Daemon *d = userdata;
+
+        if (d->rivals_due)
+                daemon_look_for_rivals(d);
 }
 
 /* Rules for drives that have not come by then are told of once; while a machine boots drives come late. */
@@ -212,7 +221,14 @@ static void on_lost(void *userdata) {
         on_power(d);
 }
 
+static bool on_booting(void *userdata) {
+        Daemon *d = userdata;
+
+        return !boot_is_over(d->boot);
+}
+
 static const MonitorEvents monitor_events = {
+        .booting = on_booting,
         .drive = on_drive,
         .removed = on_removed,
         .other = on_other,
@@ -263,6 +279,7 @@ static const BusActions bus_actions = {
 static void on_bus_connected(void *userdata, sd_bus *bus) {
         Daemon *d = userdata;
 
+        boot_bus_connected(d->boot, bus);
         bus_connected(d->bus, bus);
         sleep_bus_connected(d->sleep, bus);
 }
@@ -270,6 +287,7 @@ static void on_bus_connected(void *userdata, sd_bus *bus) {
 static void on_bus_lost(void *userdata) {
         Daemon *d = userdata;
 
+        boot_bus_lost(d->boot);
         bus_lost(d->bus);
         sleep_bus_lost(d->sleep);
 }
@@ -367,6 +385,8 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 r = bus_new(event, d->manager, &bus_actions, d, &d->bus);
         if (r >= 0)
                 r = sleep_new(event, &sleep_events, d, &d->sleep);
+        if (r >= 0)
+                r = boot_new(on_boot_over, d, &d->boot);
         /* What udev says from now on waits in its socket until everything that is there already is known. */
         if (r >= 0)
                 r = monitor_new(event, &monitor_events, d, &d->monitor);
@@ -389,9 +409,8 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 return r;
 
         journal_started(daemon_count_drives(d), d->files->config->n_blocks);
-        d->rivals_due = is_booting();
-        if (!d->rivals_due)
-                daemon_look_for_rivals(d);
+        /* Not while the machine boots, but with the rules' check at the latest. */
+        d->rivals_due = true;
 
         *ret = TAKE_PTR(d);
         return 0;
@@ -402,6 +421,7 @@ Daemon *daemon_free(Daemon *d) {
                 return NULL;
 
         (void) system_bus_free(d->system_bus);
+        (void) boot_free(d->boot);
         (void) monitor_free(d->monitor);
         (void) sleep_free(d->sleep);
         (void) patrol_free(d->patrol);

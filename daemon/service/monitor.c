@@ -21,6 +21,7 @@ struct Monitor {
         struct udev_monitor *monitor;
         sd_event_source *source, *timer;
         uint64_t gathering_since;     /* on the monotonic clock; 0: nothing has come */
+        uint64_t quiet_usec;          /* how long nothing more may come until it is looked at */
         struct udev_device **devices; /* that have come since */
         size_t n_devices;
         bool lost, urgent;
@@ -138,12 +139,14 @@ static int on_quiet(sd_event_source *source _unused_, uint64_t usec _unused_, vo
 }
 
 static int monitor_wait(Monitor *m) {
-        uint64_t now = monotonic_usec(), quiet = is_booting() ? QUIET_BOOT_USEC : QUIET_USEC;
+        uint64_t now = monotonic_usec();
         int r;
 
-        if (m->gathering_since == 0)
+        if (m->gathering_since == 0) {
                 m->gathering_since = now;
-        r = sd_event_source_set_time(m->timer, MIN(now + quiet, m->gathering_since + GATHER_USEC));
+                m->quiet_usec = m->events->booting(m->userdata) ? QUIET_BOOT_USEC : QUIET_USEC;
+        }
+        r = sd_event_source_set_time(m->timer, MIN(now + m->quiet_usec, m->gathering_since + GATHER_USEC));
         return r < 0 ? r : sd_event_source_set_enabled(m->timer, SD_EVENT_ONESHOT);
 }
 
