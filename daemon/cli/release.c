@@ -17,7 +17,8 @@ static const struct argp argp = {
         .parser = options_parse,
         .args_doc = "DRIVE [SETTING]",
         .doc = "Has a setting that is in quarantine on this drive (none given: all of them) written again, now. It is there "
-               "because the machine or the drive went down when it was written."
+               "because the machine or the drive went down when it was written. A drive that is left alone is visited again, "
+               "too, whichever setting is named."
                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN. 'drivekeep status' shows what is in "
                "quarantine. Needs root.",
 };

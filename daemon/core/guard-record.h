@@ -1,76 +1,106 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The crash guard's memory of one drive: what is about to be written to it (intents), and what is not written again
- * because that once took the machine or the drive down (quarantine). Pure: text in, text out, and the rules. Files are
- * read as hostile, like those of record.h. */
+/* The crash guard's memory of one drive: what dangerous values are about to be written to it (intents), that a visit which writes
+ * is under way, and what is not written again because it took the machine or the drive down (quarantine). Pure: text in, text
+ * out, and the rules. Files are read as hostile, like those of record.h.
+ *
+ * The rules: a dangerous value is quarantined when the machine or the drive goes down between the note, which comes before the
+ * command, and ten seconds of health. A harmless value is quarantined when the drive was lost twice in a row while just this
+ * value was being sent. When the machine has gone down twice in a row during a visit to the same drive, the drive is left alone. */
 
 #include "drive.h"
 #include "setting.h"
 
-#define GUARD_VERSION 1U
+#define GUARD_VERSION 2U
 #define GUARD_MAX_BYTES (128U * 1024U)
 #define GUARD_MAX_ENTRIES 256U
 
 /* One value of one setting. Several values of one setting can be in quarantine. */
 typedef struct GuardEntry {
         char *setting, *value; /* value as value_format() says it */
-        bool intended;         /* an intent: being written, or not yet known to have done no harm */
-        uint64_t losses;       /* how often the drive was lost soon after it; GUARD_MAX_LOSSES are too many */
+        bool intended;         /* an intent: dangerous, and being written, or not yet known to have done no harm */
         bool quarantined;
         char *why;     /* of the quarantine: a clause, "the machine went down …" */
         uint64_t when; /* CLOCK_REALTIME, µs: of the intent, or of the quarantine */
 
-        /* Not in the file. */
-        bool begun;    /* the drive may have been sent it */
-        bool underway; /* it is being sent now */
+        bool begun; /* not in the file: the drive may have been sent it */
 } GuardEntry;
 
-/* A cable that is pulled looks like this, once. */
-#define GUARD_MAX_LOSSES 2U
+/* One power cut can hit anybody. */
+#define GUARD_MAX_DEATHS 2U
+
+/* NULL, NULL: none. */
+typedef struct GuardValue {
+        char *setting, *value;
+} GuardValue;
 
 typedef struct GuardRecord {
         char *key;            /* guard_key() of the drive */
         char *model, *serial; /* for people; may be NULL */
-        char *boot_id;        /* of the intents */
+        char *boot_id;        /* of what follows */
         uint64_t diskseq;     /* of the intents: the drive as it was attached then */
+        bool visiting;        /* a visit that writes is under way */
+        uint64_t deaths;      /* in so many boots in a row, up to now, the machine went down during such a visit */
         GuardEntry *entries;
         size_t n_entries;
+
+        /* Not in the file. */
+        bool old; /* it was one of version 1, which quarantined harmless values, too: guard_record_forgive() */
+        GuardValue underway; /* it is being sent now */
+        GuardValue lost;     /* harmless: the drive was lost while it was sent, once */
 } GuardRecord;
 
 GuardRecord *guard_record_free(GuardRecord *r);
 DEFINE_CLEANUP(GuardRecord *, guard_record_free);
 
+/* -EBADMSG: no such text, or one of a version that is not known. */
 int guard_record_parse(const char *text, size_t size, GuardRecord **ret);
 int guard_record_serialize(const GuardRecord *r, char **ret);
+
+/* Nothing of it has to be in a file. */
+bool guard_record_is_empty(const GuardRecord *r);
+
+/* Of a file of version 1 what is harmless by its row is forgotten. Returns whether that changes the file. */
+bool guard_record_forgive(GuardRecord *r, const SettingTable *settings);
 
 /* By what the drive is known over boots, as a file name: -ENOMEM, or 0. */
 int guard_key(const Drive *d, char **ret);
 
 GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value);
 
-/* Marks it as about to be written; the entry is there already, or is made. */
+/* Marks a dangerous value as about to be written; the entry is there already, or is made. */
 int guard_record_intend(GuardRecord *r, const char *setting, const char *value, uint64_t when);
 
-/* What was intended did no harm, or was not begun: forgets all that is no quarantine. Returns whether that changed
- * anything. */
+/* This is being sent now; NULL: nothing is. What was being sent until now did not take the drive away. -ENOMEM: nothing
+ * is known of what is being sent. */
+int guard_record_underway(GuardRecord *r, const char *setting, const char *value);
+
+/* The visit has ended, and the machine is still there. Returns whether that changes the file. */
+bool guard_record_visited(GuardRecord *r);
+
+/* What was intended did no harm, or was not begun: forgets all that is no quarantine, and no visit. Returns whether that changes
+ * the file. */
 bool guard_record_clear(GuardRecord *r);
 
 /* Quarantines one entry. */
 int guard_entry_quarantine(GuardEntry *e, uint64_t when, const char *why);
 
-/* The daemon starts, and finds intents. `continues`: the drive is there, with the diskseq of the intents. Returns how many
- * entries went into quarantine: none when only the daemon had died. */
+/* The daemon starts, or the drive comes, and there is a file. `continues`: the drive is there, with the diskseq of the intents.
+ * When only the daemon had died nothing is held against anybody. Returns whether that changes the file. */
 int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint64_t when);
 
-/* The drive went away while the daemon was there. What was being written is quarantined; what had been written is
- * suspected, and quarantined the second time; what had not begun is forgotten. Returns how many are in quarantine now that
- * were not. */
+/* The drive went away while the daemon was there. Returns how many entries are in quarantine now that were not. */
 int guard_record_lost(GuardRecord *r, uint64_t when);
 
-/* Is something suspected, but not in quarantine? */
+/* Has the drive been lost while something harmless was sent, and has not been written to since? */
 bool guard_record_suspects(const GuardRecord *r);
 bool guard_record_intends(const GuardRecord *r);
 
-/* Takes a setting (NULL: all) out of quarantine; returns how many values that were. */
+/* Is nothing to be sent to the drive at all? Because … */
+#define GUARD_ALONE_WHY "the machine went down twice in a row while the drive was being visited"
+bool guard_record_alone(const GuardRecord *r);
+
+/* Takes a setting (NULL: all) out of quarantine, and a drive that is left alone out of that; returns how many values, or drives,
+ * that were. */
 unsigned guard_record_release(GuardRecord *r, const char *setting);

@@ -11,7 +11,7 @@ typedef enum WaitKind {
         WAIT_UDEV,       /* udev or systemd does not know all its partitions yet, nor which checks there are to be */
         WAIT_SYSTEMD,    /* systemd cannot be asked at present */
         WAIT_MEMORY,     /* there is no memory to find it out */
-        WAIT_CONNECTION, /* it was lost soon after it had been written to */
+        WAIT_CONNECTION, /* it was lost while it was being written to */
         _WAIT_KIND_MAX,
         _WAIT_KIND_INVALID = -1,
 } WaitKind;

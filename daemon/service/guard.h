@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The crash guard: what is about to be written to a drive is on stable storage before it is, so that a machine or a drive
- * that does not survive it meets it once. One file per drive; written by a process of its own (a scribe), since storage
- * can be slow for as long as it pleases, and given up on after a while. */
+/* The crash guard: that a visit is about to write to a drive, and what dangerous values, is on stable storage before it does, so
+ * that a machine or a drive that does not survive it does not meet it again and again (the rules: guard-record.h). One file per
+ * drive; written by a process of its own (a scribe), since storage can be slow for as long as it pleases, and given up on after a
+ * while. */
 
 #include <systemd/sd-event.h>
 
@@ -18,7 +19,7 @@ typedef struct GuardedDrive GuardedDrive;
 typedef void (*GuardFn)(void *userdata, int error);
 
 /* Reads what earlier runs left. A directory that cannot be used is told to the journal, and no error. */
-int guard_new(sd_event *event, const char *dir, const char *boot_id, Guard **ret);
+int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, Guard **ret);
 Guard *guard_free(Guard *g);
 DEFINE_CLEANUP(Guard *, guard_free);
 
@@ -33,14 +34,18 @@ const GuardRecord *guarded_record(const GuardedDrive *d);
 /* The sentence's end about why this is not written; NULL: it may be. */
 const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value);
 
-/* Puts these on stable storage, added to what is there, and then calls `fn`; never from within. */
+/* Is nothing at all to be sent to it? GUARD_ALONE_WHY */
+bool guarded_alone(const GuardedDrive *d);
+
+/* A visit is about to write. Puts that, and these dangerous values (there may be none), on stable storage, added to what is
+ * there, and then calls `fn`; never from within. */
 typedef struct Intent {
         const char *setting, *value;
 } Intent;
 int guarded_intend(GuardedDrive *d, uint64_t diskseq, const Intent *intents, size_t n, GuardFn fn, void *userdata);
 void guarded_forget_call(GuardedDrive *d, const void *userdata);
 
-/* A visit that may intend something begins, or is over. */
+/* A visit that may intend something begins, or is over, and the machine has survived it. */
 void guarded_visit(GuardedDrive *d, bool begins);
 
 /* It is being sent now; NULL: nothing is. */
@@ -56,5 +61,5 @@ void guarded_lost(GuardedDrive *d);
 /* The daemon is about to end, and no process of its unit outlives it: waits until all is written, for so long at most. */
 void guard_flush(Guard *g, uint64_t usec);
 
-/* Returns how many values may be written again. */
+/* Returns how many values may be written again; a drive that was left alone counts as one. */
 unsigned guarded_release(GuardedDrive *d, const char *setting);

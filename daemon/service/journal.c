@@ -216,6 +216,20 @@ void journal_quarantined(const GuardRecord *d, const GuardEntry *e) {
         record_send(&r);
 }
 
+void journal_alone(const GuardRecord *d) {
+        Record r = record_new(LOG_ERR, JOURNAL_ID_ALONE);
+
+        record_add(&r, "MESSAGE",
+                   "%s %s: the drive is left alone, because " GUARD_ALONE_WHY
+                   "; 'drivekeep release' has it visited again.",
+                   strna(d->model), strna(d->serial));
+        record_add_string(&r, "DRIVEKEEP_SERIAL", d->serial);
+        record_add_string(&r, "DRIVEKEEP_MODEL", d->model);
+        record_add_string(&r, "DRIVEKEEP_VERDICT", verdict_to_string(VERDICT_QUARANTINED));
+        record_add_string(&r, "DRIVEKEEP_REASON", GUARD_ALONE_WHY);
+        record_send(&r);
+}
+
 void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summary) {
         char text[256];
         size_t n = 0;
@@ -249,7 +263,7 @@ void journal_waiting(const Drive *d, Wait w, bool deferred) {
                            d->name, what);
         else if (w.kind == WAIT_CONNECTION)
                 record_add(&r, "MESSAGE",
-                           "%s: it was lost soon after it had been written to, so its visit waits for a steady "
+                           "%s: it was lost while it was being written to, so its visit waits for a steady "
                            "connection.",
                            d->name);
         else

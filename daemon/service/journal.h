@@ -19,6 +19,7 @@
 #define JOURNAL_ID_WAITING "64e23f2ee30848f3b06375ef07e2238b"
 #define JOURNAL_ID_UNREADY "b7d2f0c64c1e4a5f9d3e8a0172c95be6"
 #define JOURNAL_ID_QUARANTINED "ae9c094af85d41fdacccd1c197f048da"
+#define JOURNAL_ID_ALONE "5f0d3a6c8b7e4f21a9c4d2e61b3f7a90"
 #define JOURNAL_ID_WORKER "c3c71c0bff49407bbba0efade2567b4a"
 #define JOURNAL_ID_DRIFT "0f6dfae95df94b2d93f6a56ce1e1d0c3"
 #define JOURNAL_ID_STORM "a6a5b6b9be6a4c43a0a9fd6f1d2a4c11"
@@ -41,6 +42,9 @@ void journal_storm(const Drive *d, VisitReason reason, unsigned minutes);
 
 /* This is not written again. The drive need not be there. */
 void journal_quarantined(const GuardRecord *d, const GuardEntry *e);
+
+/* Nothing at all is sent to this drive. */
+void journal_alone(const GuardRecord *d);
 
 typedef struct VisitSummary {
         unsigned n_verdicts[_VERDICT_MAX];

@@ -406,7 +406,7 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 .userdata = m,
         };
 
-        r = guard_new(event, GUARD_DIR, m->boot_id, &m->env.guard);
+        r = guard_new(event, GUARD_DIR, m->boot_id, &all_settings, &m->env.guard);
         if (r >= 0)
                 r = gate_new(event, &m->env.gate);
         if (r >= 0)

@@ -80,9 +80,6 @@ void watched_guard_done(Watched *w) {
                 return;
 
         guarded_forget_call(w->guarded, w);
-        if (w->guard_visit)
-                guarded_visit(w->guarded, false);
-        w->guard_visit = false;
 }
 
 /* ---- before a visit ---- */
@@ -92,6 +89,13 @@ static const char *wish_value(const Watched *w, size_t wish, char buf[static VAL
         const Setting *s = setting_for_backends(w->env->settings, i->name, drive_backends(w->drive));
 
         return s ? value_format(&s->range, &i->value, buf) : NULL;
+}
+
+static bool is_dangerous(const Watched *w, size_t wish) {
+        const Wish *i = w->selected.items + wish;
+        const Setting *s = setting_for_backends(w->env->settings, i->name, drive_backends(w->drive));
+
+        return s && setting_is_dangerous(s, &i->value);
 }
 
 void watched_guard_remember(Watched *w) {
@@ -137,19 +141,17 @@ static bool hesitates(Watched *w, VisitReason reason) {
 }
 
 /* Nothing is even asked: a machine that does not survive a command should come up. */
-static int record_forbidden(Watched *w) {
+static int record_all(Watched *w, Verdict verdict, const char *reason) {
         for (size_t i = 0; i < w->wishes.n_items; i++) {
                 const Wish *wish = w->wishes.items + i;
                 Step s = {
                         .wish = wish,
                         .setting = setting_for_backends(w->env->settings, wish->name, drive_backends(w->drive)),
-                        .verdict = VERDICT_FORBIDDEN,
+                        .verdict = verdict,
                 };
                 int r;
 
-                (void) snprintf(s.reason, sizeof s.reason,
-                                "nothing is written in this boot: the kernel's command line says %s",
-                                w->env->forbidden_by);
+                (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
                 r = drive_record_step(w->record, &s, now_usec());
                 if (r < 0)
                         return r;
@@ -159,15 +161,26 @@ static int record_forbidden(Watched *w) {
 }
 
 bool watched_guard_holds(Watched *w, VisitReason reason) {
-        int r;
+        bool forbidden = w->env->forbidden_by;
+        char why[STEP_REASON_MAX];
 
-        if (w->env->forbidden_by) {
+        if (forbidden)
+                (void) snprintf(why, sizeof why, "nothing is written in this boot: the kernel's command line says %s",
+                                w->env->forbidden_by);
+        else if (guarded_alone(w->guarded))
+                (void) snprintf(why, sizeof why, "%s",
+                                GUARD_ALONE_WHY ", so it is left alone; 'drivekeep release' has it visited again");
+        else if (!hesitates(w, reason))
+                return false;
+
+        if (forbidden || guarded_alone(w->guarded)) {
+                int r;
+
                 drive_record_drop_unwanted(w->record, &w->wishes);
-                r = record_forbidden(w);
+                r = record_all(w, forbidden ? VERDICT_FORBIDDEN : VERDICT_QUARANTINED, why);
                 if (r < 0)
                         journal_log(LOG_ERR, "No record of %s: %s", w->drive->name, strerror(-r));
-        } else if (!hesitates(w, reason))
-                return false;
+        }
 
         watched_save(w);
         return true;
@@ -219,7 +232,7 @@ void watched_guard_intends(void *userdata, const WorkerMessage *m) {
         }
 
         for (size_t i = 0; i < w->selected.n_items && i < RECORD_MAX_SETTINGS; i++) {
-                const char *value = worker_message_has(m, i) ? wish_value(w, i, values[n]) : NULL;
+                const char *value = worker_message_has(m, i) && is_dangerous(w, i) ? wish_value(w, i, values[n]) : NULL;
 
                 if (value)
                         intents[n++] = (Intent){ .setting = w->selected.items[i].name, .value = value };
@@ -263,12 +276,15 @@ void watched_guard_lost(Watched *w) {
 
 void watched_guard_leaves(Watched *w) {
         watched_guard_lost(w);
+        if (w->guard_visit)
+                guarded_visit(w->guarded, false);
+        w->guard_visit = false;
         /* Its worker may be stuck for ever, and the drive may be back before. */
         watched_guard_done(w);
 }
 
 void watched_guard_rest(Watched *w) {
-        /* A worker that is stuck may be stuck in just what the guard is there for. */
+        /* A worker that is stuck may be stuck in just what the guard is there for: its note stays. */
         if (!w->guard_visit)
                 (void) guarded_clear(w->guarded);
 }

@@ -12,8 +12,8 @@ void watched_guard_done(Watched *w);
 void watched_guard_remember(Watched *w);
 
 /* May it not be visited now? It is said why, and watched_visit() is called when that is over. Nothing is written in a boot
- * that the kernel's command line forbids it in; a drive that was lost soon after it was written to is visited when it has
- * stayed for a while. */
+ * that the kernel's command line forbids it in, and to a drive that is left alone; one that was lost while it was written to is
+ * visited when it has stayed for a while. */
 bool watched_guard_holds(Watched *w, VisitReason reason);
 
 /* Its visit gets a worker; is over. */

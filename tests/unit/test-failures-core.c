@@ -331,8 +331,15 @@ static bool guard_once(Injected what, size_t nth) {
         if (r >= 0)
                 r = string_replace(&g->boot_id, "one");
         if (r >= 0) {
-                g->entries[0].underway = g->entries[1].begun = true;
+                g->entries[0].begun = true;
+                r = guard_record_underway(g, "lookahead", "on");
+        }
+        if (r >= 0)
                 r = lost = guard_record_lost(g, 3);
+        for (unsigned i = 0; i < 2 && r >= 0; i++) {
+                r = guard_record_underway(g, "write_cache", "off");
+                if (r >= 0)
+                        r = guard_record_lost(g, 3);
         }
         if (r >= 0)
                 r = guard_record_intend(g, "epc", "on", 4);
@@ -348,10 +355,10 @@ static bool guard_once(Injected what, size_t nth) {
                 ck_assert(g->entries[i].setting && g->entries[i].value &&
                           g->entries[i].quarantined == !!g->entries[i].why);
         if (!failed) {
-                ck_assert_int_eq(lost, 1);
+                ck_assert_int_eq(lost, 2);
                 ck_assert_int_eq(judged, 1);
-                ck_assert_uint_eq(again->n_entries, 3);
-                ck_assert_uint_eq(guard_record_release(again, NULL), 2);
+                ck_assert_uint_eq(again->n_entries, 4);
+                ck_assert_uint_eq(guard_record_release(again, NULL), 4);
         }
         return failed;
 }

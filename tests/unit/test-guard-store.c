@@ -13,17 +13,23 @@
 #include "suite.h"
 
 static char dir[] = "/tmp/test-guard-store-XXXXXX";
-static unsigned n_quarantined, n_warnings;
+static unsigned n_quarantined, n_alone, n_warnings;
 
 /* Stand-ins: what the journal would be told. */
 void journal_quarantined(const GuardRecord *d _unused_, const GuardEntry *e _unused_) {
         n_quarantined++;
 }
 
+void journal_alone(const GuardRecord *d _unused_) {
+        n_alone++;
+}
+
 void journal_log(int priority _unused_, const char *format _unused_, ...) {
         n_warnings++;
 }
 
+static const Setting rows[] = { { .name = "apm", .danger = "none in truth" }, { .name = "lookahead" }, {} };
+static const SettingTable table = { .tables = { rows } };
 static Drive drive_a = { .name = (char *) "sda", .model = (char *) "M", .serial = (char *) "A", .diskseq = 3 };
 
 static void on_guarded(void *userdata, int error) {
@@ -44,7 +50,7 @@ static Run run_start(const char *boot_id, const Drive *d) {
         (void) sigaddset(&mask, SIGCHLD);
         ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
         ck_assert_int_eq(sd_event_new(&r.event), 0);
-        ck_assert_int_eq(guard_new(r.event, dir, boot_id, &r.guard), 0);
+        ck_assert_int_eq(guard_new(r.event, dir, boot_id, &table, &r.guard), 0);
         if (d)
                 ck_assert_int_eq(guard_attach(r.guard, d, &r.drive), 0);
         guard_judge(r.guard);
@@ -90,7 +96,7 @@ static unsigned count_files(void) {
 static void setup(void) {
         (void) snprintf(dir, sizeof dir, "/tmp/test-guard-store-XXXXXX");
         ck_assert_ptr_nonnull(mkdtemp(dir));
-        n_quarantined = n_warnings = 0;
+        n_quarantined = n_alone = n_warnings = 0;
 }
 
 static void teardown(void) {
@@ -113,6 +119,8 @@ START_TEST(test_life) {
         run_for(&r, 300);
         ck_assert_uint_eq(count_files(), 1);
         guarded_visit(r.drive, false);
+        run_for(&r, 300);
+        ck_assert_uint_eq(count_files(), 1);
         guarded_clear(r.drive);
         run_for(&r, 300);
         ck_assert_uint_eq(count_files(), 0);
@@ -178,12 +186,74 @@ START_TEST(test_two_paths) {
         /* Whichever comes first. */
         r = (Run){};
         ck_assert_int_eq(sd_event_new(&r.event), 0);
-        ck_assert_int_eq(guard_new(r.event, dir, "boot", &r.guard), 0);
+        ck_assert_int_eq(guard_new(r.event, dir, "boot", &table, &r.guard), 0);
         ck_assert_int_eq(guard_attach(r.guard, &other, &r.drive), 0);
         ck_assert_int_eq(guard_attach(r.guard, &drive_a, &second), 0);
         guard_judge(r.guard);
         ck_assert_uint_eq(n_quarantined, 0);
         run_end(&r);
+}
+END_TEST
+
+/* Harmless settings alone: a note for as long as the visit lasts. A machine that dies in a visit twice in a row leaves the drive
+ * alone; not if the visit in between ended, or if the boot in between did not get so far. */
+static const struct {
+        const char *boots[6]; /* "visit" is cut short, "visited" and "idle" are not */
+        bool alone;
+} rows_of_boots[] = {
+        { { "visit" }, false },
+        { { "visit", "visit" }, true },
+        { { "visited", "visited", "visited" }, false },
+        { { "visit", "visited", "visit" }, false },
+        { { "visit", "idle", "visit" }, false },
+        { { "visit", "visit", "idle", "idle" }, true },
+        { { "visit", "again", "again", "again" }, false }, /* the daemon alone was killed */
+        { { "visit", "again", "visit" }, true },
+};
+
+START_TEST(test_boots) {
+        char boot[8] = "0";
+        Run r;
+
+        for (const char *const *b = rows_of_boots[_i].boots; *b; b++) {
+                int error = 1;
+
+                if (!streq(*b, "again"))
+                        boot[0]++;
+                r = run_start(boot, &drive_a);
+                if (!streq(*b, "idle")) {
+                        guarded_visit(r.drive, true);
+                        ck_assert_int_eq(guarded_intend(r.drive, drive_a.diskseq, NULL, 0, on_guarded, &error), 0);
+                        while (error > 0)
+                                ck_assert_int_ge(sd_event_run(r.event, UINT64_MAX), 0);
+                        ck_assert_int_eq(error, 0);
+                        ck_assert_uint_eq(count_files(), 1);
+                }
+                if (streq(*b, "visited"))
+                        guarded_visit(r.drive, false);
+                run_for(&r, 100);
+                if (streq(*b, "visited"))
+                        ck_assert_uint_eq(count_files(), 0);
+                run_end(&r);
+        }
+
+        /* Said once, and it lasts until it is released. */
+        for (unsigned i = 0; i < 2; i++) {
+                boot[0]++;
+                r = run_start(boot, &drive_a);
+                ck_assert(guarded_alone(r.drive) == rows_of_boots[_i].alone);
+                ck_assert_uint_eq(n_alone, rows_of_boots[_i].alone);
+                ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
+                run_for(&r, 100);
+                if (i == 1) {
+                        ck_assert_uint_eq(guarded_release(r.drive, "apm"), rows_of_boots[_i].alone);
+                        ck_assert(!guarded_alone(r.drive));
+                        run_for(&r, 100);
+                        ck_assert_uint_eq(count_files(), 0);
+                }
+                run_end(&r);
+        }
+        ck_assert_uint_eq(n_quarantined + n_warnings, 0);
 }
 END_TEST
 
@@ -202,6 +272,7 @@ static void intend_many(Run *r, GuardedDrive **drives) {
                 d.serial = serial;
                 errors[i] = 1;
                 ck_assert_int_eq(guard_attach(r->guard, &d, &drives[i]), 0);
+                guarded_visit(drives[i], true);
                 ck_assert_int_eq(guarded_intend(drives[i], 3, &intent, 1, on_guarded, &errors[i]), 0);
         }
 
@@ -213,6 +284,13 @@ static void intend_many(Run *r, GuardedDrive **drives) {
         ck_assert_uint_eq(count_files(), MANY);
 }
 
+static void end_many(GuardedDrive **drives) {
+        for (size_t i = 0; i < MANY; i++) {
+                guarded_visit(drives[i], false);
+                guarded_clear(drives[i]);
+        }
+}
+
 /* More than one process writes at once. */
 START_TEST(test_many) {
         GuardedDrive *drives[MANY];
@@ -220,8 +298,7 @@ START_TEST(test_many) {
 
         intend_many(&r, drives);
 
-        for (size_t i = 0; i < MANY; i++)
-                guarded_clear(drives[i]);
+        end_many(drives);
         run_for(&r, 500);
         ck_assert_uint_eq(count_files(), 0);
         run_end(&r);
@@ -239,8 +316,7 @@ START_TEST(test_flush) {
 
         /* One of them is being written just now. */
         ck_assert_int_eq(guarded_intend(drives[0], 3, &another, 1, on_guarded, &error), 0);
-        for (size_t i = 0; i < MANY; i++)
-                guarded_clear(drives[i]);
+        end_many(drives);
         guard_flush(r.guard, UINT64_MAX);
         ck_assert_uint_eq(count_files(), 0);
         run_end(&r);
@@ -374,6 +450,7 @@ int main(void) {
         tcase_add_test(t, test_life);
         tcase_add_loop_test(t, test_restart, 0, ELEMENTSOF(restarts));
         tcase_add_test(t, test_two_paths);
+        tcase_add_loop_test(t, test_boots, 0, ELEMENTSOF(rows_of_boots));
         tcase_add_test(t, test_many);
         tcase_add_test(t, test_flush);
         tcase_add_test(t, test_flush_stuck);

@@ -8,18 +8,19 @@
 #include "suite.h"
 #include "visit.h"
 
-#define HEAD "VERSION=1\nKEY=wwn-1\n"
+#define HEAD "VERSION=2\nKEY=wwn-1\n"
 
-static const char good[] = "VERSION=1\n"
+static const char good[] = "VERSION=2\n"
                            "KEY=wwn-0x5000c5002f8ebf71-0123456789abcdef\n"
                            "MODEL=ST2000\\x0aDL003\n"
                            "BOOT_ID=2f1e9f3ab0d64b3f8f1a2e3d4c5b6a79\n"
                            "DISKSEQ=18446744073709551615\n"
+                           "VISITING=1\n"
+                           "DEATHS=1\n"
                            "ENTRIES=2\n"
                            "ENTRY_0_SETTING=apm\n"
                            "ENTRY_0_VALUE=127\n"
                            "ENTRY_0_INTENDED=1\n"
-                           "ENTRY_0_LOSSES=1\n"
                            "ENTRY_0_WHEN=1763692751123456\n"
                            "ENTRY_1_SETTING=spindown_time\n"
                            "ENTRY_1_VALUE=20 min\n"
@@ -44,8 +45,6 @@ START_TEST(test_round_trip) {
 
         ck_assert_int_eq(guard_record_parse(good, strlen(good), &r), 0);
         ck_assert_uint_eq(r->n_entries, 2);
-        ck_assert(r->entries[0].begun); /* nobody knows */
-        ck_assert(!r->entries[1].begun);
         ck_assert_int_eq(guard_record_serialize(r, &text), 0);
         ck_assert_str_eq(text, good);
 }
@@ -53,8 +52,11 @@ END_TEST
 
 static const char *const bad[] = {
         "",
-        "VERSION=2\nKEY=x\n",
-        "VERSION=1\nENTRIES=0\n", /* no key */
+        "VERSION=3\nKEY=x\n",
+        "VERSION=0\nKEY=x\n",
+        "VERSION=2\nENTRIES=0\n", /* no key */
+        "VERSION=1\nENTRIES=0\n",
+        HEAD "DEATHS=3\n",
         HEAD "ENTRIES=257\n",
         HEAD "ENTRIES=-1\n",
         HEAD "ENTRIES=1\nENTRIES=1\n",
@@ -62,7 +64,6 @@ static const char *const bad[] = {
         HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\n",
         HEAD "ENTRIES=1\nENTRY_1_SETTING=apm\n",
         HEAD "ENTRY_0_SETTING=apm\n",
-        HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1\nENTRY_0_LOSSES=3\n",
         HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1\nENTRY_0_INTENDED=2\n",
         HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=\\x\n",
         HEAD "ENTRIES=1\nENTRY_0_SETTING=apm\nENTRY_0_VALUE=1", /* cut short */
@@ -123,65 +124,157 @@ START_TEST(test_keys) {
 }
 END_TEST
 
-/* What a left-over intent means at the next start. */
+/* What a file of an earlier run means at the next start. Three dangerous values are intended, or nothing is. */
 static const struct {
         const char *boot_id;
-        bool continues;
-        int n;
-        const char *why;
+        bool continues, intends, visiting;
+        unsigned deaths;
+        bool changes;
+        const char *why;       /* of the quarantine of what was intended; NULL: none */
+        unsigned deaths_after; /* GUARD_MAX_DEATHS: it is left alone */
 } starts[] = {
-        { "this", true, 0, NULL },
-        { "this", false, 3, "the drive was lost" },
-        { "other", true, 3, "the machine went down" },
-        { "other", false, 3, "the machine went down" },
+        /* The daemon had died, or was restarted. */
+        { "this", true, true, true, 0, true, NULL, 0 },
+        { "this", true, true, false, 0, false, NULL, 0 },
+        { "this", false, true, true, 0, true, "the drive was lost", 0 },
+        { "this", false, false, true, 0, true, NULL, 0 },
+        { "this", true, false, true, 1, true, NULL, 1 },
+        { "this", true, false, false, 1, false, NULL, 1 },
+        /* The machine had: what is dangerous is blamed whether or not the visit had ended, all else never. */
+        { "other", true, true, true, 0, true, "the machine went down", 1 },
+        { "other", false, true, true, 0, true, "the machine went down", 1 },
+        { "other", true, true, false, 0, true, "the machine went down", 0 },
+        { "other", true, false, true, 0, true, NULL, 1 },
+        /* In a row means in the boot before, too. */
+        { "other", true, false, false, 1, true, NULL, 0 },
+        { "other", true, false, true, 1, true, NULL, 2 },
+        { "other", true, true, true, 1, true, "the machine went down", 2 },
+        /* Until it is released. */
+        { "other", true, false, false, 2, false, NULL, 2 },
+        { "this", true, false, false, 2, false, NULL, 2 },
 };
 
 START_TEST(test_judge) {
         _cleanup_(guard_record_freep) GuardRecord *r = record_new(starts[_i].boot_id);
 
-        ck_assert_int_eq(guard_record_judge(r, "this", starts[_i].continues, 7), starts[_i].n);
+        if (!starts[_i].intends)
+                (void) guard_record_clear(r);
+        r->visiting = starts[_i].visiting;
+        r->deaths = starts[_i].deaths;
+        ck_assert_int_eq(guard_record_judge(r, "this", starts[_i].continues, 7), starts[_i].changes);
         for (size_t i = 0; i < r->n_entries; i++) {
-                ck_assert(r->entries[i].quarantined == (starts[_i].n > 0));
-                ck_assert(r->entries[i].intended == (starts[_i].n == 0));
+                ck_assert(r->entries[i].quarantined == !!starts[_i].why);
+                ck_assert(r->entries[i].intended == !starts[_i].why);
                 if (starts[_i].why)
                         ck_assert_ptr_nonnull(strstr(r->entries[i].why, starts[_i].why));
         }
+        ck_assert_uint_eq(r->deaths, starts[_i].deaths_after);
+        ck_assert(guard_record_alone(r) == (starts[_i].deaths_after == GUARD_MAX_DEATHS));
+        ck_assert(!r->visiting);
 
-        /* Said once. */
-        ck_assert_int_eq(guard_record_judge(r, "this", starts[_i].continues, 8), 0);
+        /* Once. */
+        ck_assert_int_eq(guard_record_judge(r, "this", true, 8), 0);
+        ck_assert_uint_eq(r->deaths, starts[_i].deaths_after);
+
+        ck_assert_uint_eq(guard_record_release(r, NULL),
+                          (starts[_i].why ? 3 : 0) + (starts[_i].deaths_after == GUARD_MAX_DEATHS));
+        ck_assert(!guard_record_alone(r));
 }
 END_TEST
 
+/* Only what ended well breaks a row, and a visit that wrote nothing has shown nothing. */
+START_TEST(test_visited) {
+        _cleanup_(guard_record_freep) GuardRecord *r = calloc(1, sizeof *r);
+
+        ck_assert(guard_record_is_empty(r));
+        r->deaths = 1;
+        ck_assert(!guard_record_is_empty(r));
+        ck_assert(!guard_record_visited(r));
+        ck_assert_uint_eq(r->deaths, 1);
+        r->visiting = true;
+        ck_assert(guard_record_visited(r));
+        ck_assert(guard_record_is_empty(r));
+}
+END_TEST
+
+/* Dangerous: lookahead is being written, apm was, spindown_time was not begun. */
 START_TEST(test_lost) {
         _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
 
-        /* lookahead is being written, apm was, spindown_time was not begun. */
-        guard_record_find(r, "apm", "127")->begun = true;
-        guard_record_find(r, "lookahead", "on")->begun = true;
-        guard_record_find(r, "lookahead", "on")->underway = true;
-        ck_assert_int_eq(guard_record_lost(r, 6), 1);
-        ck_assert(guard_record_find(r, "lookahead", "on")->quarantined);
+        (void) guard_record_underway(r, "apm", "127");
+        (void) guard_record_underway(r, "lookahead", "on");
+        ck_assert_int_eq(guard_record_lost(r, 6), 2);
+        ck_assert_str_eq(guard_record_find(r, "lookahead", "on")->why, "the drive was lost while it was written");
+        ck_assert_str_eq(guard_record_find(r, "apm", "127")->why,
+                         "the drive was lost within ten seconds after it was written");
         ck_assert_ptr_null(guard_record_find(r, "spindown_time", "20 min"));
-        ck_assert(!guard_record_find(r, "apm", "127")->quarantined);
-        ck_assert(!guard_record_intends(r));
-        ck_assert(guard_record_suspects(r));
+        ck_assert(!guard_record_intends(r) && !guard_record_suspects(r));
         ck_assert_int_eq(guard_record_lost(r, 6), 0);
-
-        /* And again. */
-        ck_assert_int_eq(guard_record_intend(r, "apm", "127", 8), 0);
-        guard_record_find(r, "apm", "127")->begun = true;
-        ck_assert_int_eq(guard_record_lost(r, 9), 1);
-        ck_assert(guard_record_find(r, "apm", "127")->quarantined);
-        ck_assert(!guard_record_suspects(r));
 
         /* Another value is another matter. */
         ck_assert_ptr_null(guard_record_find(r, "apm", "128"));
+
+        /* Intended again, and not begun: what is in quarantine stays there. */
+        ck_assert_int_eq(guard_record_intend(r, "apm", "127", 7), 0);
+        ck_assert_int_eq(guard_record_lost(r, 8), 0);
+        ck_assert(guard_record_find(r, "apm", "127")->quarantined);
 
         ck_assert_uint_eq(guard_record_release(r, "spindown_time"), 0);
         ck_assert_uint_eq(guard_record_release(r, "apm"), 1);
         ck_assert_ptr_null(guard_record_find(r, "apm", "127"));
         ck_assert_uint_eq(guard_record_release(r, NULL), 1);
-        ck_assert_uint_eq(r->n_entries, 0);
+        ck_assert(guard_record_is_empty(r));
+        ck_assert_ptr_null(guard_record_free(NULL));
+}
+END_TEST
+
+/* Harmless values, and where the drive was lost: "+apm" is sent next, "-" means that nothing is sent any more, "!" that the drive
+ * is lost, "ok" that it has stayed for ten seconds. */
+static const struct {
+        const char *name, *events[12];
+        bool suspects, quarantined; /* apm = 127 */
+} losses[] = {
+        { "pulled after the command had ended", { "+apm", "-", "!", "+apm", "-", "!" }, false, false },
+        { "pulled while something else was sent", { "+apm", "+timer", "!" }, true, false },
+        { "pulled in the command, once", { "+apm", "!" }, true, false },
+        { "told twice of one loss", { "+apm", "!", "!", "!" }, true, false },
+        { "pulled in the command, twice in a row", { "+apm", "!", "+apm", "!" }, false, true },
+        { "twice in a row, with others before it", { "+apm", "!", "+timer", "+apm", "!" }, false, true },
+        { "it went well in between", { "+apm", "!", "+apm", "+timer", "-", "+apm", "!" }, true, false },
+        { "in another command in between", { "+apm", "!", "+timer", "!", "+apm", "!" }, true, false },
+        { "a day in between", { "+apm", "!", "ok", "+apm", "!" }, true, false },
+};
+
+START_TEST(test_lost_harmless) {
+        _cleanup_(guard_record_freep) GuardRecord *r = calloc(1, sizeof *r);
+        _cleanup_free_ char *text = NULL;
+        const GuardEntry *e;
+
+        r->key = strdup("key");
+        for (const char *const *event = losses[_i].events; *event; event++)
+                switch (**event) {
+                case '+':
+                        (void) guard_record_underway(r, *event + 1, "127");
+                        break;
+                case '-':
+                        (void) guard_record_underway(r, NULL, NULL);
+                        break;
+                case 'o':
+                        ck_assert(!guard_record_clear(r));
+                        break;
+                default:
+                        (void) guard_record_lost(r, 9);
+                }
+
+        e = guard_record_find(r, "apm", "127");
+        ck_assert_msg(guard_record_suspects(r) == losses[_i].suspects, "%s", losses[_i].name);
+        ck_assert_msg(!!e == losses[_i].quarantined, "%s", losses[_i].name);
+        ck_assert(!e || (e->quarantined && streq(e->why, "the drive was lost while it was written, twice in a row")));
+
+        /* A suspicion is in no file. */
+        ck_assert(guard_record_is_empty(r) == !e);
+        ck_assert_int_eq(guard_record_serialize(r, &text), 0);
+        ck_assert(!!strstr(text, "apm") == !!e);
 }
 END_TEST
 
@@ -195,19 +288,38 @@ START_TEST(test_clear) {
 }
 END_TEST
 
-/* A cable that was pulled after something else was taken for dangerous: one does not make the other. */
-START_TEST(test_suspects) {
-        _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
-        GuardEntry *e = guard_record_find(r, "apm", "127");
+static const Setting rows_none[] = { {} };
 
-        ck_assert(guard_record_intends(r));
-        ck_assert_int_eq(guard_entry_quarantine(e, 5, "it hung"), 0);
-        e->intended = true; /* allowed again, and on its way */
-        ck_assert_int_eq(guard_record_lost(r, 6), 0);
-        ck_assert_uint_eq(r->n_entries, 1);
-        ck_assert(!guard_record_intends(r) && !guard_record_suspects(r));
-        ck_assert(!guard_record_clear(r));
-        ck_assert_ptr_null(guard_record_free(NULL));
+/* A file of version 1: its harmless quarantines are one power cut's, and what it says of dangerous values holds. */
+START_TEST(test_old) {
+        static const Setting old_rows[] = {
+                { .name = "apm", .backend = BACKEND_ATA },
+                { .name = "nap", .backend = BACKEND_ATA, .danger = "it never wakes" },
+                { .name = "nap_on_battery", .alias_of = "nap", .backend = BACKEND_ATA },
+                {},
+        };
+        static const SettingTable table = { .tables = { old_rows } };
+        static const char text[] = "VERSION=1\nKEY=wwn-1\nBOOT_ID=b\nENTRIES=5\n"
+                                   "ENTRY_0_SETTING=apm\nENTRY_0_VALUE=127\nENTRY_0_QUARANTINED=1\nENTRY_0_WHY=x\n"
+                                   "ENTRY_1_SETTING=nap\nENTRY_1_VALUE=on\nENTRY_1_QUARANTINED=1\nENTRY_1_WHY=y\n"
+                                   "ENTRY_2_SETTING=apm\nENTRY_2_VALUE=128\nENTRY_2_INTENDED=1\nENTRY_2_LOSSES=1\n"
+                                   "ENTRY_3_SETTING=nap_on_battery\nENTRY_3_VALUE=on\nENTRY_3_INTENDED=1\n"
+                                   "ENTRY_4_SETTING=gone\nENTRY_4_VALUE=on\nENTRY_4_INTENDED=1\n";
+        _cleanup_(guard_record_freep) GuardRecord *r = NULL, *new = NULL;
+        _cleanup_free_ char *written = NULL;
+
+        ck_assert_int_eq(guard_record_parse(text, strlen(text), &r), 0);
+        ck_assert(guard_record_forgive(r, &table));
+        ck_assert_uint_eq(r->n_entries, 2);
+        ck_assert_str_eq(r->entries[0].setting, "nap");
+        ck_assert_int_eq(guard_record_judge(r, "another", true, 5), 1);
+        ck_assert(guard_record_find(r, "nap_on_battery", "on")->quarantined);
+
+        /* Of today's all holds. */
+        ck_assert_int_eq(guard_record_serialize(r, &written), 0);
+        ck_assert_int_eq(guard_record_parse(written, strlen(written), &new), 0);
+        ck_assert(!guard_record_forgive(new, &(const SettingTable){ .tables = { rows_none } }));
+        ck_assert_uint_eq(new->n_entries, 2);
 }
 END_TEST
 
@@ -422,9 +534,11 @@ int main(void) {
         tcase_add_test(t, test_keys);
         tcase_add_loop_test(t, test_judge, 0, ELEMENTSOF(starts));
         tcase_add_test(t, test_lost);
+        tcase_add_loop_test(t, test_lost_harmless, 0, ELEMENTSOF(losses));
+        tcase_add_test(t, test_visited);
+        tcase_add_test(t, test_old);
         tcase_add_test(t, test_clear);
         tcase_add_test(t, test_full);
-        tcase_add_test(t, test_suspects);
         tcase_add_test(t, test_too_large);
         tcase_add_test(t, test_health);
         tcase_add_loop_test(t, test_kernel_line, 0, ELEMENTSOF(lines));

@@ -16,6 +16,10 @@ static unsigned n_quarantined, n_visits;
 void journal_quarantined(_unused_ const GuardRecord *d, _unused_ const GuardEntry *e) {
         n_quarantined++;
 }
+static unsigned n_alone;
+void journal_alone(_unused_ const GuardRecord *d) {
+        n_alone++;
+}
 void journal_log(_unused_ int priority, _unused_ const char *format, ...) {
 }
 void journal_worker(_unused_ const Drive *d, _unused_ const char *format, ...) {
@@ -40,9 +44,35 @@ int health_read(_unused_ const char *syspath) {
 
 /* ---- a drive ---- */
 
-static Drive disk = { .name = (char *) "sda", .model = (char *) "M", .serial = (char *) "S", .diskseq = 3 };
+static const Setting rows[] = {
+        { .name = "apm", .backend = BACKEND_ATA, .range = { .type = VALUE_INT, .min = 1, .max = 255 } },
+        { .name = "nap", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .danger = "it may never wake" },
+        {},
+};
+static const SettingTable table = { .tables = { rows } };
+static Wish wish_items[] = {
+        { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f" },
+        { .name = "nap", .value = { .type = VALUE_BOOL, .number = 1 }, .file = "f", .allow_dangerous = true },
+};
+static Drive disk = { .name = (char *) "sda",
+                      .model = (char *) "M",
+                      .serial = (char *) "S",
+                      .transport = TRANSPORT_SATA,
+                      .ata = true,
+                      .diskseq = 3 };
 static DriveRecord record;
 static WatchedEnv env;
+
+static void env_make_guard(const char *boot_id) {
+        ck_assert_int_eq(guard_new(env.event, ".", boot_id, &table, &env.guard), 0);
+}
+
+static void env_free_guard(void) {
+        env.guard = guard_free(env.guard);
+        /* Scribes that are still at it. */
+        while (waitpid(-1, NULL, 0) > 0)
+                ;
+}
 
 static void env_make(void) {
         sigset_t mask;
@@ -51,55 +81,64 @@ static void env_make(void) {
         (void) sigemptyset(&mask);
         (void) sigaddset(&mask, SIGCHLD);
         ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
+        env.settings = &table;
         ck_assert_int_eq(sd_event_new(&env.event), 0);
-        ck_assert_int_eq(guard_new(env.event, ".", "boot", &env.guard), 0);
+        env_make_guard("boot");
 }
 
 static void env_free(void) {
-        env.guard = guard_free(env.guard);
+        env_free_guard();
         env.event = sd_event_unref(env.event);
-        while (waitpid(-1, NULL, 0) > 0)
-                ;
         drive_record_wait(&record, (Wait){ WAIT_NOTHING });
         scratch_remove();
 }
 
 static Watched plug(void) {
-        Watched w = { .env = &env, .drive = &disk, .record = &record };
+        Watched w = { .env = &env,
+                      .drive = &disk,
+                      .record = &record,
+                      .wishes = { wish_items, ELEMENTSOF(wish_items) },
+                      .selected = { wish_items, ELEMENTSOF(wish_items) } };
 
         ck_assert_int_eq(watched_guard_attach(&w), 0);
         return w;
 }
 
-static void on_guarded(void *userdata, _unused_ int error) {
-        *(bool *) userdata = true;
+static void run_until_answered(void) {
+        while (intended > 0)
+                ck_assert_int_ge(sd_event_run(env.event, UINT64_MAX), 0);
+        ck_assert_int_eq(intended, 0);
 }
 
-/* A visit that writes apm, and is over. */
-static void visit_writes(Watched *w) {
-        const Intent i = { "apm", "127" };
-        bool done = false;
+/* A visit, as far as this wish's command. */
+static void visit_sends(Watched *w, size_t wish) {
+        const WorkerMessage m = { .type = WORKER_INTENDS, .wishes = { 1U << wish } };
 
+        intended = 1;
+        w->visitor = (Visitor *) w; /* any */
         watched_guard_begins(w);
-        ck_assert_int_eq(guarded_intend(w->guarded, disk.diskseq, &i, 1, on_guarded, &done), 0);
-        while (!done)
-                ck_assert_int_ge(sd_event_run(env.event, UINT64_MAX), 0);
-        guarded_underway(w->guarded, "apm", "127");
+        watched_guard_intends(w, &m);
+        run_until_answered();
+        watched_guard_writing(w, wish);
+}
+
+/* One that writes what is dangerous, and is over. */
+static void visit_writes(Watched *w) {
+        visit_sends(w, 1);
         watched_guard_ended(w);
         ck_assert_ptr_nonnull(w->healthy);
 }
 
 static void pull(Watched *w) {
-        watched_guard_lost(w);
-        watched_guard_done(w);
+        watched_guard_leaves(w);
 }
 
-/* Lost soon after it was written to, back, and lost again: its being there until it is visited clears it of nothing. */
+/* Harmless, and lost while it is sent, back, and lost again: its being there until it is visited clears it of nothing. */
 START_TEST(test_lost_twice) {
         Watched w = plug();
 
         ck_assert(!watched_guard_holds(&w, VISIT_ATTACH));
-        visit_writes(&w);
+        visit_sends(&w, 0);
         pull(&w);
         ck_assert_uint_eq(n_quarantined, 0);
 
@@ -117,7 +156,7 @@ START_TEST(test_lost_twice) {
         ck_assert_int_eq(w.steady_reason, VISIT_ATTACH);
         ck_assert(watched_guard_holds(&w, VISIT_RESET));
         ck_assert_int_eq(w.steady_reason, VISIT_RESET);
-        visit_writes(&w);
+        visit_sends(&w, 0);
         pull(&w);
         ck_assert_uint_eq(n_quarantined, 1);
 
@@ -125,6 +164,84 @@ START_TEST(test_lost_twice) {
         ck_assert_ptr_nonnull(guarded_quarantined(w.guarded, "apm", "127"));
         ck_assert(!watched_guard_holds(&w, VISIT_ATTACH));
         pull(&w);
+}
+END_TEST
+
+/* Pulled after the command had ended, or the visit, again and again: nothing that is harmless is held against it, and it is
+ * visited at once. What is dangerous is quarantined at once. */
+static const struct {
+        size_t wish;
+        bool visit_ended;
+        unsigned n_quarantined;
+} pulls[] = { { 0, false, 0 }, { 0, true, 0 }, { 1, false, 1 }, { 1, true, 1 } };
+
+START_TEST(test_pulled) {
+        Watched w;
+
+        for (unsigned i = 0; i < 3; i++) {
+                w = plug();
+                ck_assert(!watched_guard_holds(&w, VISIT_ATTACH));
+                visit_sends(&w, pulls[_i].wish);
+                watched_guard_writing(&w, WORKER_READS);
+                if (pulls[_i].visit_ended) {
+                        watched_guard_ended(&w);
+                        ck_assert(!!w.healthy == (pulls[_i].wish == 1));
+                }
+                pull(&w);
+                ck_assert_uint_eq(n_quarantined, pulls[_i].n_quarantined);
+                if (n_quarantined > 0)
+                        break;
+        }
+}
+END_TEST
+
+/* The machine went down in two visits: nothing is asked or written, and it is said why of each setting. */
+START_TEST(test_alone) {
+        Watched w;
+
+        for (unsigned i = 0; i < 2; i++) {
+                env_free_guard();
+                env_make_guard(i == 0 ? "first" : "second");
+                w = plug();
+                guard_judge(env.guard);
+                ck_assert(!watched_guard_holds(&w, VISIT_BOOT));
+                visit_sends(&w, 0);
+                watched_guard_done(&w); /* the end of all */
+        }
+
+        env_free_guard();
+        env_make_guard("third");
+        w = plug();
+        guard_judge(env.guard);
+        ck_assert_uint_eq(n_alone, 1);
+        ck_assert(watched_guard_holds(&w, VISIT_BOOT));
+        ck_assert(watched_guard_holds(&w, VISIT_REQUEST));
+        ck_assert_uint_eq(record.n_settings, ELEMENTSOF(wish_items));
+        for (size_t i = 0; i < record.n_settings; i++) {
+                ck_assert_int_eq(record.settings[i].verdict, VERDICT_QUARANTINED);
+                ck_assert_ptr_nonnull(strstr(record.settings[i].reason, "twice in a row"));
+                ck_assert_ptr_nonnull(strstr(record.settings[i].reason, "drivekeep release"));
+        }
+
+        n_visits = 0;
+        ck_assert_uint_eq(watched_release(&w, NULL), 1);
+        ck_assert_uint_eq(n_visits, 1);
+        ck_assert(!watched_guard_holds(&w, VISIT_REQUEST));
+        watched_guard_done(&w);
+}
+END_TEST
+
+/* In good order: a visit that is over, or was never begun, leaves nothing; a worker that is stuck leaves its note. */
+START_TEST(test_rest) {
+        Watched w = plug();
+
+        visit_sends(&w, 1);
+        if (_i == 0)
+                watched_guard_ended(&w);
+        watched_guard_rest(&w);
+        watched_guard_done(&w);
+        ck_assert(guarded_record(w.guarded)->visiting == (_i == 1));
+        ck_assert(guard_record_intends(guarded_record(w.guarded)) == (_i == 1));
 }
 END_TEST
 
@@ -168,21 +285,11 @@ static void hurry(sd_event_source *timer) {
 
 /* What its worker said before it heard that the drive was pulled is noted nowhere, and touches no note of the next visit's. */
 START_TEST(test_worker_of_one_gone) {
-        static const Setting rows[] = {
-                { .name = "apm", .backend = BACKEND_ATA, .range = { .type = VALUE_INT, .min = 1, .max = 255 } },
-                {},
-        };
-        static const SettingTable table = { .tables = { rows } };
-        Wish wish = { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f" };
-        const WorkerMessage m = { .type = WORKER_INTENDS, .wishes = { 1 } };
+        const WorkerMessage m = { .type = WORKER_INTENDS, .wishes = { 2 } };
         const GuardEntry *e;
         Watched w, back;
 
-        disk.transport = TRANSPORT_SATA;
-        disk.ata = true;
-        env.settings = &table;
         w = plug();
-        w.selected = (Wishes){ &wish, 1 };
         watched_guard_begins(&w);
         watched_guard_leaves(&w);
         w.gone = true;
@@ -191,15 +298,15 @@ START_TEST(test_worker_of_one_gone) {
         ck_assert(!guard_record_intends(guarded_record(w.guarded)));
 
         back = plug();
-        back.selected = w.selected;
         watched_guard_begins(&back);
         watched_guard_intends(&back, &m);
-        watched_guard_writing(&back, 0);
+        watched_guard_writing(&back, 1);
         watched_guard_writing(&w, WORKER_READS);
         watched_guard_lost(&w);
         watched_guard_ended(&w);
-        e = guard_record_find(guarded_record(back.guarded), "apm", "127");
-        ck_assert(e && e->intended && e->underway);
+        e = guard_record_find(guarded_record(back.guarded), "nap", "on");
+        ck_assert(e && e->intended && e->begun);
+        ck_assert_str_eq(guarded_record(back.guarded)->underway.setting, "nap");
         watched_guard_done(&w);
         watched_guard_done(&back);
 }
@@ -246,7 +353,7 @@ END_TEST
 /* Another disc in an optical drive is an attach of its own, and no loss, however often, and also when it comes while something is
  * sent. */
 START_TEST(test_another_medium) {
-        const GuardEntry *e;
+        const GuardRecord *r;
         Watched w;
 
         disk.syspath = (char *) ".";
@@ -255,22 +362,17 @@ START_TEST(test_another_medium) {
                 file_write("diskseq", disk.diskseq == 3 ? "3\n" : disk.diskseq == 4 ? "4\n" : "5\n");
                 w = plug();
                 ck_assert(!watched_guard_holds(&w, VISIT_ATTACH));
-                visit_writes(&w);
+                r = guarded_record(w.guarded);
+                visit_sends(&w, _i == 1 ? 1 : 0);
                 file_write("diskseq", "6\n");
-                if (_i == 1) {
-                        watched_guard_begins(&w);
-                        guarded_underway(w.guarded, "apm", "127");
-                        watched_guard_lost(&w);
-                }
                 watched_guard_leaves(&w);
-                e = guard_record_find(guarded_record(w.guarded), "apm", "127");
-                ck_assert_ptr_nonnull(e);
                 if (!disk.removable)
                         break;
-                ck_assert(e->intended && !e->underway && e->losses == 0);
+                ck_assert(!guard_record_suspects(r));
+                ck_assert(guard_record_intends(r) == (_i == 1));
         }
         ck_assert_uint_eq(n_quarantined, 0);
-        ck_assert_uint_eq(e->losses, disk.removable ? 0 : 1);
+        ck_assert(guard_record_suspects(r) == !disk.removable);
 }
 END_TEST
 
@@ -280,6 +382,9 @@ int main(void) {
 
         tcase_add_checked_fixture(t, env_make, env_free);
         tcase_add_test(t, test_lost_twice);
+        tcase_add_loop_test(t, test_pulled, 0, ELEMENTSOF(pulls));
+        tcase_add_test(t, test_alone);
+        tcase_add_loop_test(t, test_rest, 0, 2);
         tcase_add_test(t, test_left_behind);
         tcase_add_test(t, test_known_by_another_name);
         tcase_add_loop_test(t, test_another_medium, 0, 3);

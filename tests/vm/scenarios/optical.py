@@ -103,4 +103,4 @@ class Optical(Keeping):
         self.equal("two other discs within some seconds: it is told its speed all the same", verdicts,
                    {"cd_speed": "unverifiable", "apm": "unsupported"})
         self.no_match("and that is no loss of the drive", machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
-                      "lost soon after|lost while|quarantine")
+                      "lost within|lost while|quarantine")

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Part of guard.c: how the records of drives come to their files, and who waits for that. One scribe at a time, for all that has
+ * to be written when it begins. */
+
+#include "guard.h"
+
+typedef struct Waiter Waiter;
+
+struct GuardedDrive {
+        Guard *guard;
+        GuardRecord *record;
+        bool continues; /* the drive is there, as it was when the intents of an earlier run were written */
+        unsigned n_visits;
+
+        bool dirty;   /* the record is to be written … */
+        bool writing; /* … by the scribe at work, as it was when that began … */
+        bool written; /* … which has ended, and those who wait are to be told */
+        bool late;    /* … or takes too long */
+        sd_event_source *patience;
+        Waiter *waiters;
+
+        GuardedDrive *next;
+};
+
+struct Guard {
+        sd_event *event;
+        char *dir;
+        const char *boot_id;
+        const SettingTable *settings;
+        GuardedDrive *drives;
+        sd_event_source *scribe; /* one at a time, for all that has to be written when it begins */
+        bool told;               /* the journal knows that the directory is of no use */
+};
+
+/* The record has changed: brings it to its file, after what is being written now. */
+void guarded_write(GuardedDrive *d);
+void guard_write(Guard *g); /* all whose `dirty` is set */
+
+/* Has `fn` called when the record as it is now is on stable storage, or has not been for too long; guarded_write() follows. Never
+ * calls it from within. */
+int guarded_wait(GuardedDrive *d, GuardFn fn, void *userdata);
+
+/* The directory is of no use: said once, until it is again. */
+void guard_tell(Guard *g, int error);
+
+GuardedDrive *guarded_free(GuardedDrive *d);

@@ -1,0 +1,48 @@
+"""What the scenarios about power cuts have in common."""
+import time
+
+from keeping import Keeping
+
+NOTES = "/var/lib/drivekeep"
+COLD = {"apm": 128, "lookahead": False, "wrv": False}
+APM = {"command": 0xEF, "feature": 0x05}
+VERIFY = {"command": 0xEF, "feature": 0x0B}     # write-read-verify, which is dangerous
+MODES = {"all": 0, "first": 1}
+BLOCK = """  {{ match = {{ serial = "{serial}"; }}; apm = {apm}; lookahead = true; spindown_time = "20min";
+    write_read_verify = "{verify}"; allow_dangerous = true; }}"""
+
+
+class Cutting(Keeping):
+    """Base class; not a scenario of its own. Each drive has harmless settings and a dangerous one."""
+
+    def victims(self, number):
+        self.cut = [self.drive(f"SN-C{i}", **COLD) for i in range(number)]
+        self.wanted = {drive: {"apm": 127, "verify": "all"} for drive in self.cut}
+        return self.cut
+
+    def blocks(self):
+        return ",\n".join(BLOCK.format(serial=drive.serial, **wanted) for drive, wanted in self.wanted.items())
+
+    def harmless(self, drive):
+        return drive["apm"] == self.wanted[drive]["apm"] and drive["lookahead"] and drive["standby_seconds"] == 1200
+
+    def dangerous(self, drive):
+        return drive["wrv"] == MODES[self.wanted[drive]["verify"]]
+
+    def wait_no_notes(self, machine, what, timeout=60):
+        machine.wait_until(f"! grep -qsE 'INTENDED|VISITING' {NOTES}/*", timeout)
+        self.claim(f"no note is left: {what}", True)
+
+    def power_cut(self, machine, marks):
+        """Now. Returns for each drive how long ago it was first sent a setting, and something dangerous; None: not since its mark."""
+        now = time.monotonic()
+        machine.power_cut()
+        moments = {}
+        for drive, mark in marks.items():
+            sent = [e for e in drive.log.since(mark, origin="passthrough") if e.sets]
+            verify = [e for e in sent if (e.command, e.feature) == (0xEF, 0x0B)]
+            moments[drive] = tuple(now - found[0].time if found else None for found in (sent, verify))
+        for drive in self.cut:
+            drive.faults.clear()
+            drive.power_cycle()
+        return moments
