@@ -6,10 +6,10 @@
 #include "macro.h"
 #include "value-unit.h"
 
-static const char *number_format(const ValueRange *range, int64_t n, char buf[static VALUE_TEXT_MAX]) {
+static char *number_format(const ValueRange *range, int64_t n, char buf[static VALUE_TEXT_MAX]) {
         switch (range->type) {
         case VALUE_BOOL:
-                return n ? "on" : "off";
+                return strcpy(buf, n ? "on" : "off");
         case VALUE_DURATION:
                 return duration_format(n, buf);
         case VALUE_MICROSECONDS:
@@ -33,7 +33,7 @@ static const char *number_format(const ValueRange *range, int64_t n, char buf[st
         return buf;
 }
 
-const char *value_format(const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]) {
+char *value_format(const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]) {
         if (v->type == VALUE_NAME)
                 return strcpy(buf, v->name);
         if (v->type == VALUE_ANY)
@@ -54,7 +54,7 @@ const char *value_format(const ValueRange *range, const Value *v, char buf[stati
 }
 
 /* `before`, and the words behind it: "0…7, or default". */
-static const char *words_format(const ValueRange *range, const char *before, char *buf, size_t size) {
+static char *words_format(const ValueRange *range, const char *before, char *buf, size_t size) {
         size_t n;
 
         (void) snprintf(buf, size, "%s", before);
@@ -66,7 +66,7 @@ static const char *words_format(const ValueRange *range, const char *before, cha
         return buf;
 }
 
-const char *value_range_format(const ValueRange *range, char *buf, size_t size) {
+char *value_range_format(const ValueRange *range, char *buf, size_t size) {
         int64_t min = range->min, max = range->max;
         char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], counts[VALUE_TEXT_MAX] = "", numbers[4 * VALUE_TEXT_MAX] = "";
 

@@ -52,7 +52,7 @@ int standby_timer_from_seconds(uint64_t seconds, uint8_t *ret) {
         return timer == TIMER_VENDOR || standby_timer_to_seconds(*ret) != seconds;
 }
 
-const char *standby_timer_format(uint8_t timer, char buf[static VALUE_TEXT_MAX]) {
+char *standby_timer_format(uint8_t timer, char buf[static VALUE_TEXT_MAX]) {
         if (timer == 0)
                 (void) snprintf(buf, VALUE_TEXT_MAX, "off");
         else if (timer == TIMER_VENDOR)

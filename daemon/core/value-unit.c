@@ -196,7 +196,7 @@ int size_parse(const char *text, int64_t bare, int64_t *ret) {
         return r;
 }
 
-const char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]) {
+char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]) {
         int64_t h = ms / 3600000, min = ms / 60000 % 60, rest = ms % 60000;
         int n = 0;
 
@@ -222,7 +222,7 @@ const char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]) {
         return buf;
 }
 
-const char *microseconds_format(int64_t us, char buf[static VALUE_TEXT_MAX]) {
+char *microseconds_format(int64_t us, char buf[static VALUE_TEXT_MAX]) {
         if (us % 1000 == 0)
                 return duration_format(us / 1000, buf);
 
@@ -230,7 +230,7 @@ const char *microseconds_format(int64_t us, char buf[static VALUE_TEXT_MAX]) {
         return buf;
 }
 
-const char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]) {
+char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]) {
         static const char *const names[] = { "B", "KiB", "MiB", "GiB", "TiB" };
         size_t i = 0;
 

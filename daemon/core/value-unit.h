@@ -19,6 +19,6 @@ int celsius_parse(const char *text, int64_t *ret);
 /* Bytes from one number with a unit; K, KB and KiB all mean 1024. A number alone counts `bare` bytes. Returns alike. */
 int size_parse(const char *text, int64_t bare, int64_t *ret);
 
-const char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]);     /* "1 h 30 min", "7.5 s" */
-const char *microseconds_format(int64_t us, char buf[static VALUE_TEXT_MAX]); /* "75 ms", "250 µs" */
-const char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]);      /* the largest unit that divides it */
+char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]);     /* "1 h 30 min", "7.5 s" */
+char *microseconds_format(int64_t us, char buf[static VALUE_TEXT_MAX]); /* "75 ms", "250 µs" */
+char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]);      /* the largest unit that divides it */

@@ -57,11 +57,12 @@ typedef struct ValueRange {
 
 bool value_equal(const Value *a, const Value *b);
 
-/* As people say it: "on", "127", "20 min", "7 s", "512 KiB", "mq-deadline", "off". */
-const char *value_format(const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]);
+/* As people say it: "on", "127", "20 min", "7 s", "512 KiB", "mq-deadline", "off". The text is always in `buf`, which is
+ * returned; a literal in its place does not compile. */
+char *value_format(const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]);
 
 /* As the file accepts it: "1…254, or off", "5 s…20 min, …". For complaints, help and man pages. */
-const char *value_range_format(const ValueRange *range, char *buf, size_t size);
+char *value_range_format(const ValueRange *range, char *buf, size_t size);
 
 /* Parses the text of a string ("20min", "512KiB", "off", "mq-deadline", "128"). Returns 0, or 1 when the value
  * could not be encoded exactly and *ret is the nearest one (write what it became), or -EINVAL (not a value of
@@ -76,4 +77,4 @@ int value_from_boolean(const ValueRange *range, bool b, Value *ret);
 /* The standby timer: byte <-> seconds. 0 means disabled; 253 (vendor, 8…12 h) reads as 8 h. */
 uint64_t standby_timer_to_seconds(uint8_t timer);
 int standby_timer_from_seconds(uint64_t seconds, uint8_t *ret); /* 0 exact, 1 rounded up, -ERANGE */
-const char *standby_timer_format(uint8_t timer, char buf[static VALUE_TEXT_MAX]);
+char *standby_timer_format(uint8_t timer, char buf[static VALUE_TEXT_MAX]);

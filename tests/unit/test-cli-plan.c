@@ -127,7 +127,7 @@ const Setting *setting_find(_unused_ const SettingTable *t, const char *name) {
         return streq(name, "apm") ? &apm : &lookahead;
 }
 
-const char *value_format(_unused_ const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]) {
+char *value_format(_unused_ const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]) {
         (void) snprintf(buf, VALUE_TEXT_MAX, "%d", (int) v->number);
         return buf;
 }

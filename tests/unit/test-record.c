@@ -479,6 +479,27 @@ START_TEST(test_failed_step) {
 }
 END_TEST
 
+/* A value that is told as a word, such as "off", is the drive's as much as a number is. */
+START_TEST(test_drift_of_words) {
+        static const Setting row = { .name = "lookahead", .range = { .type = VALUE_BOOL, .max = 1 } };
+        static const Wish wish = { .name = "lookahead", .file = "f", .value = { VALUE_BOOL, 1, "" } };
+        Step step = { .wish = &wish,
+                      .setting = &row,
+                      .verdict = VERDICT_APPLIED,
+                      .written = true,
+                      .after = { .supported = true, .known = true, .value = { VALUE_BOOL, 1, "" } } };
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+
+        ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
+        step.before = (Reading){ .supported = true, .known = true, .value = { VALUE_BOOL, 1, "" } };
+        ck_assert_int_eq(drive_record_drift(r, &step, 2), 0);
+        step.before.value.number = 0;
+        ck_assert_int_eq(drive_record_drift(r, &step, 3), 1);
+        ck_assert_str_eq(r->settings[0].drift_from, "on");
+        ck_assert_str_eq(r->settings[0].drift_to, "off");
+}
+END_TEST
+
 /* Drift is news when it is known what was left, and what is there now, and these are two. */
 START_TEST(test_drift) {
         static const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .max = 255 } };
@@ -699,6 +720,7 @@ int main(void) {
         tcase_add_loop_test(t, test_remember, 0, ELEMENTSOF(visits));
         tcase_add_test(t, test_failed_step);
         tcase_add_test(t, test_drift);
+        tcase_add_test(t, test_drift_of_words);
         tcase_add_loop_test(t, test_readings, 0, ELEMENTSOF(readings));
         tcase_add_test(t, test_distrust);
         tcase_add_test(t, test_memories);

@@ -324,6 +324,11 @@ START_TEST(test_text) {
         }
         ck_assert_int_eq(v.number, texts[_i].number);
         ck_assert_int_eq(v.type, texts[_i].range->type);
+
+        /* Who looks into the buffer, and not at what is returned, finds the same. */
+        memset(buf, '#', sizeof buf);
+        ck_assert_ptr_eq(value_format(texts[_i].range, &v, buf), buf);
+        ck_assert_ptr_nonnull(memchr(buf, '\0', sizeof buf));
         if (texts[_i].formatted)
                 ck_assert_str_eq(value_format(texts[_i].range, &v, buf), texts[_i].formatted);
 }
