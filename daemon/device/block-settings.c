@@ -34,6 +34,22 @@ static int scheduler_read(Device *d, const Setting *s, Reading *ret) {
         return 0;
 }
 
+/* Old guides say "deadline" and "noop". The first is the one alias that Linux has (block/mq-deadline.c): it sets mq-deadline
+ * and reads mq-deadline, but does not load its module. The second was a scheduler until Linux 5.0, which calls it none. */
+static int scheduler_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
+        static const struct {
+                const char *old, *name;
+        } aliases[] = { { "deadline", "mq-deadline" }, { "noop", "none" } };
+
+        for (size_t i = 0; i < ELEMENTSOF(aliases); i++)
+                if (streq(v->name, aliases[i].old)) {
+                        (void) strcpy(v->name, aliases[i].name);
+                        break;
+                }
+
+        return 0;
+}
+
 /* md and dm tell it as their optimal I/O size: chunk times data disks. A single disk's optimal I/O size is something else,
  * and that of some is nonsense. */
 static int stripe_size(Device *d, int64_t *ret) {
@@ -134,12 +150,13 @@ const Setting block_settings[] = {
                 .range = { .type = VALUE_NAME },
                 .flags = SETTING_KERNEL,
                 .order = 10, /* changing it resets nr_requests and wbt_lat_usec (catalogue 1.4) */
-                .summary = "I/O scheduler of the kernel's request queue",
+                .summary = "I/O scheduler of the kernel's request queue; deadline is mq-deadline, noop is none",
                 .equivalent = "/sys/block/*/queue/scheduler",
                 .lost_by = "re-add",
                 .source = "Linux block/elevator.c; catalogue 4.5",
                 .read = scheduler_read,
                 .write = sysfs_setting_write,
+                .localize = scheduler_localize,
                 .detail = &(const SysfsAttribute) { .path = "queue/scheduler", .scale = 1 },
         },
         {

@@ -51,6 +51,13 @@ static const Row cache_deaf[] = { NOT_LET_THROUGH, NOT_LET_THROUGH };
 #define POLICY HOST "link_power_management_policy"
 
 static const Case cases[] = {
+        { "scheduler", "mq-deadline", VERDICT_UNCHANGED, "queue/scheduler", "[mq-deadline] kyber none", NULL, {}, SCSI },
+        { "scheduler", "deadline", VERDICT_UNCHANGED, "queue/scheduler", "[mq-deadline] kyber none", NULL, {}, SCSI },
+        { "scheduler", "deadline", VERDICT_APPLIED, "queue/scheduler", "mq-deadline [none]", "mq-deadline", {}, SCSI },
+        { "scheduler", "noop", VERDICT_UNCHANGED, "queue/scheduler", "mq-deadline [none]", NULL, {}, SCSI },
+        { "scheduler", "noop", VERDICT_UNCHANGED, "queue/scheduler", "none", NULL, {}, SCSI },
+        { "scheduler", "noop", VERDICT_APPLIED, "queue/scheduler", "[bfq] none", "none", {}, SCSI },
+        { "scheduler", "kyber", VERDICT_APPLIED, "queue/scheduler", "[bfq] kyber none", "kyber", {}, SCSI },
         { "nr_requests", "256", VERDICT_APPLIED, "queue/nr_requests", "64", "256", {}, SCSI },
         { "nr_requests", "256", VERDICT_UNSUPPORTED, "queue/nr_requests", "128", NULL, {}, MD, .says = "the disks below" },
         { "nr_requests", "256", VERDICT_APPLIED, "queue/nr_requests", "128", "256", { "mq/0/cpu_list=0" }, MD }, /* multipath */

@@ -160,7 +160,7 @@ ROWS = (
         r"(?i)value:0x[0-9a-f]*02[0-9a-f]{2}$"),
     Row("fabric", "temperature_threshold", "75", FABRIC_FEATURE + "4", r"(?i)value:0x0*15c$"),
     Row("fabric", "apst_latency", "0", "model apst", r"^False$"),
-    Row("nvme", "scheduler", '"mq-deadline"', "cat {sys}/queue/scheduler", r"\[mq-deadline\]"),
+    Row("nvme", "scheduler", '"deadline"', "cat {sys}/queue/scheduler", r"\[mq-deadline\]"),
 )
 
 # On battery.
