@@ -239,6 +239,18 @@ static void step_end_unchanged(Step *s) {
         step_end(s, VERDICT_UNCHANGED, NULL);
 }
 
+/* There is no such thing. Who wants it off has what is wanted; but nothing was read, and nothing can be lost. */
+static void step_end_absent(Step *s) {
+        bool as_good = s->before.known && value_equal(&s->before.value, &s->wanted);
+        char value[VALUE_TEXT_MAX];
+
+        s->before.known = false;
+        if (as_good)
+                return step_end(s, VERDICT_UNCHANGED, "the drive says that it has no %s, which is as good as %s",
+                                s->wish->name, value_format(&s->setting->range, &s->wanted, value));
+        step_end(s, VERDICT_UNSUPPORTED, "the drive says that it has no %s", s->wish->name);
+}
+
 void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
         bool permanent = flags & DECIDE_PERMANENT;
 
@@ -246,7 +258,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                 return step_end_error(s, "reading it");
 
         if (!s->before.supported)
-                return step_end(s, VERDICT_UNSUPPORTED, "the drive says that it has no %s", s->wish->name);
+                return step_end_absent(s);
 
         if (s->before.known) {
                 if (value_equal(&s->before.value, &s->wanted) && !(permanent && step_wants_saving(s)))

@@ -40,7 +40,8 @@ typedef enum SettingFlags {
 /* What a device says of one setting. */
 typedef struct Reading {
         bool supported;
-        bool known; /* value is valid; supported but not known: it cannot be read */
+        bool known; /* value is valid. Supported but not known: it cannot be read. Known but not supported: there is no such
+                     * thing, which is as good as this value ("off") */
         Value value;
         bool repeated; /* from an answer that is the same, byte for byte, as the one before the setting was written, through a
                            * bridge that may give it from its memory */

@@ -148,6 +148,11 @@ static int forced_read(Device *d, const Setting *s, Reading *ret) {
         r = read_state(d, s, SCT_WRITE_CACHE, ret, &state);
         if (r < 0)
                 return r;
+        if (!ret->supported) {
+                (void) strcpy(ret->value.name, "normal");
+                ata_reading_absent(d, ret);
+                return 0;
+        }
 
         for (const ValueWord *w = forced_words; w->word; w++)
                 if (w->number == state) {

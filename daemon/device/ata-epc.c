@@ -116,6 +116,8 @@ static int condition_read(Device *d, const Setting *s, Reading *ret) {
 
         *ret = (Reading){ .value = { .type = s->range.type, .number = s->range.off },
                           .saved = { .type = s->range.type, .number = s->range.off } };
+        if (!identify_bit(d->identify, 119, 7))
+                ata_reading_absent(d, ret);
         if (!has_epc(d))
                 return 0;
 

@@ -3,6 +3,7 @@
 /* How long a drive may try before it gives up on a sector (SCT Error Recovery Control), and how long the kernel waits for
  * a drive that cannot be told. */
 
+#include "ata-feature.h"
 #include "ata-identify.h"
 #include "ata-sct.h"
 #include "settings.h"
@@ -56,8 +57,10 @@ static int error_recovery_read(Device *d, const Setting *s, Reading *ret) {
                 .value.type = s->range.type,
                 .saved.type = s->range.type,
         };
-        if (!ret->supported)
+        if (!ret->supported) {
+                ata_reading_absent(d, ret);
                 return 0;
+        }
 
         r = limits_get(d, s->detail, SCT_ERC_CURRENT, &ret->value.number);
         if (r == -ENODATA)

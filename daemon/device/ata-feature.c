@@ -6,7 +6,17 @@
 #include "ata-feature.h"
 #include "ata-identify.h"
 
+void ata_reading_absent(const Device *d, Reading *r) {
+        /* A drive before ATA-4 says nothing of its features, and may have it. */
+        r->known = identify_word_valid(d->identify, 83) && identify_word_valid(d->identify, 87);
+}
+
 void ata_reading_judge(const Device *d, Reading *r) {
+        if (!r->supported) {
+                ata_reading_absent(d, r);
+                return;
+        }
+
         r->repeated = d->drive->transport == TRANSPORT_USB && d->identify_repeated;
         if (d->bridge.repeats_identify) {
                 r->repeated = true;

@@ -22,6 +22,9 @@ typedef struct AtaFeature {
         uint8_t on_count, off_count; /* … or this */
 } AtaFeature;
 
+/* Where the drive says that it has no such feature: the value that stands there, "off", is what it has. */
+void ata_reading_absent(const Device *d, Reading *r);
+
 /* For readings of IDENTIFY: what a bridge may give from its memory is not what the drive has. */
 void ata_reading_judge(const Device *d, Reading *r);
 

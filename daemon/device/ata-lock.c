@@ -58,8 +58,10 @@ static int dco_read(Device *d, const Setting *s, Reading *ret) {
                 return r;
 
         *ret = (Reading){ .supported = identify_bit(d->identify, 83, 11), .value.type = s->range.type };
-        if (!ret->supported)
+        if (!ret->supported) {
+                ata_reading_absent(d, ret);
                 return 0;
+        }
 
         r = ata_command(d,
                         &(Taskfile){
@@ -104,8 +106,10 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
                 return r;
 
         *ret = (Reading){ .supported = d->identify[59] & 1U << 12, .value.type = s->range.type };
-        if (!ret->supported)
+        if (!ret->supported) {
+                ata_reading_absent(d, ret);
                 return 0;
+        }
 
         r = ata_command(d, &(Taskfile){ .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_STATUS, .ext = true },
                         SG_NONE, NULL, 0, &regs);

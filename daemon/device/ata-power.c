@@ -80,6 +80,8 @@ static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
                 return r;
 
         *ret = (Reading){ .supported = identify_bit(d->identify, 82, 3), .value.type = s->range.type };
+        if (!ret->supported)
+                ata_reading_absent(d, ret);
         return 0;
 }
 

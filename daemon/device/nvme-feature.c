@@ -48,8 +48,11 @@ int nvme_feature_read(Device *d, const Setting *s, Reading *ret) {
                 return r;
 
         *ret = (Reading){ .supported = !f->supported || f->supported(&d->nvme), .value.type = s->range.type };
-        if (!ret->supported)
+        if (!ret->supported) {
+                ret->known = true;
+                ret->value = feature_value(s, f, 0);
                 return 0;
+        }
 
         r = feature_namespace(d, f, &nsid);
         if (r >= 0)

@@ -210,7 +210,7 @@ static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
         r = nvme_identify(d);
         if (r < 0)
                 return r;
-        *ret = (Reading){ .supported = d->nvme.apst, .value.type = s->range.type };
+        *ret = (Reading){ .supported = d->nvme.apst, .known = !d->nvme.apst, .value.type = s->range.type };
         if (!ret->supported)
                 return 0;
 

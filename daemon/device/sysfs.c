@@ -121,8 +121,6 @@ static int attribute_missing(Device *d, const SysfsAttribute *a) {
 
 /* Is this a setting here at all? 0, or the step's end. */
 static int attribute_supported(Device *d, const SysfsAttribute *a) {
-        int64_t n;
-
         if (a->requests && d->drive->transport == TRANSPORT_VIRTUAL) {
                 _cleanup_free_ char *mq = NULL;
 
@@ -134,9 +132,6 @@ static int attribute_supported(Device *d, const SysfsAttribute *a) {
                         return device_fail(d, STEP_UNSUPPORTED,
                                            "requests are queued at the disks below it and not here: set it there");
         }
-
-        if (a->support && sysfs_number(d, a->support, &n) >= 0 && n == 0)
-                return device_fail(d, STEP_UNSUPPORTED, "%s says that it cannot be had here", a->support);
 
         return 0;
 }
@@ -163,6 +158,11 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         char buf[256], *end;
         int64_t n;
         int r;
+
+        if (a->support && sysfs_number(d, a->support, &n) >= 0 && n == 0) {
+                *ret = (Reading){ .known = true, .value.type = s->range.type };
+                return 0;
+        }
 
         r = setting_line_read(d, a, buf, sizeof buf);
         if (r == -EINVAL && a->unset) {

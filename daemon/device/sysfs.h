@@ -19,13 +19,13 @@ int sysfs_missing(Device *d, const char *path);
 typedef struct SysfsAttribute {
         const char *path;
         int64_t scale; /* what one unit of the file counts in the value's own unit: 1024 for KiB, 1000 for seconds */
-        const char *support; /* another attribute, which reads 0 where this setting cannot be had. NULL: none */
-        const char *limit;   /* another attribute: the most that the kernel takes, in the same unit. NULL: none */
-        const char *reset;   /* what is stored for "the kernel's own choice" (Value.name is "default"). NULL: no such */
-        const char *prefix;  /* stands before each word that is stored. NULL: none */
-        const char *hint;    /* what to use where it is missing or cannot be written, as a clause. NULL: nothing */
-        bool requests;       /* there is no such thing where the kernel passes requests on without a queue (md, dm) */
-        bool unset;          /* EINVAL on reading means that nothing is set yet, rather than an error */
+        const char *support; /* another attribute, which reads 0 where there is no such thing, and 0 or off it is. NULL: none */
+        const char *limit;  /* another attribute: the most that the kernel takes, in the same unit. NULL: none */
+        const char *reset;  /* what is stored for "the kernel's own choice" (Value.name is "default"). NULL: no such */
+        const char *prefix; /* stands before each word that is stored. NULL: none */
+        const char *hint;   /* what to use where it is missing or cannot be written, as a clause. NULL: nothing */
+        bool requests;      /* there is no such thing where the kernel passes requests on without a queue (md, dm) */
+        bool unset;         /* EINVAL on reading means that nothing is set yet, rather than an error */
 } SysfsAttribute;
 
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret);

@@ -32,7 +32,7 @@ typedef struct Change {
         uint16_t bits;
 } Change;
 
-static Image plain, uncached, vendor_timer, changed[11];
+static Image plain, bare, silent, uncached, vendor_timer, changed[11];
 static const uint8_t sct_idle[512] = { [0] = 3 };
 static uint8_t dco_data[512], epc_off[1024], epc_on[1024], epc_saved[1024];
 
@@ -213,6 +213,22 @@ static const Case cases[] = {
         { "… and one of which that is not known yet", { { "security_freeze", "on", VERDICT_UNVERIFIABLE, "byte for byte" } },
           .bridge = { .cdb = 16, .asked = true },
           .rows = ROWS(AWAKE, ID(plain), COMMAND("00 00 00 00 00 00 00 00 00 40 f5 00"), ID(plain)) },
+
+        /* What a drive has not is off. */
+        { "no such feature, and off", { { "apm", "off", VERDICT_UNCHANGED, "has no apm, which is as good as off" }, { "acoustic_management", "off", VERDICT_UNCHANGED },
+          { "lookahead", "off", VERDICT_UNCHANGED }, { "write_cache", "off", VERDICT_UNCHANGED } }, .rows = ROWS(AWAKE, ID(bare)) },
+        { "… nor these", { { "free_fall_control", "off", VERDICT_UNCHANGED }, { "device_statistics_notification", "off", VERDICT_UNCHANGED },
+          { "software_settings_preservation", "off", VERDICT_UNCHANGED }, { "write_read_verify", "off", VERDICT_UNCHANGED } }, .rows = ROWS(AWAKE, ID(bare)) },
+        { "… nor these", { { "mult_sect_io", "off", VERDICT_UNCHANGED }, { "poweron_standby", "off", VERDICT_UNCHANGED },
+          { "epc", "off", VERDICT_UNCHANGED }, { "idle_b", "off", VERDICT_UNCHANGED } }, .rows = ROWS(AWAKE, ID(bare)) },
+        { "… nor these", { { "spindown_time", "off", VERDICT_UNCHANGED }, { "error_recovery", "off", VERDICT_UNCHANGED },
+          { "write_cache_forced", "normal", VERDICT_UNCHANGED, "as good as normal" } }, .rows = ROWS(AWAKE, ID(bare)) },
+        { "… nor locks", { { "security_freeze", "off", VERDICT_UNCHANGED }, { "dco_freeze", "off", VERDICT_UNCHANGED },
+          { "sanitize_freeze", "off", VERDICT_UNCHANGED } }, .rows = ROWS(AWAKE, ID(bare)) },
+        { "no such feature, and another value", { { "apm", "254", VERDICT_UNSUPPORTED, "has no apm" }, { "spindown_time", "10min", VERDICT_UNSUPPORTED },
+          { "idle_b", "10min", VERDICT_UNSUPPORTED }, { "write_cache_reordering", "off", VERDICT_UNSUPPORTED } }, .rows = ROWS(AWAKE, ID(bare)) },
+        { "a drive too old to say what it has", { { "apm", "off", VERDICT_UNSUPPORTED }, { "write_cache", "off", VERDICT_UNSUPPORTED },
+          { "spindown_time", "off", VERDICT_UNSUPPORTED }, { "error_recovery", "off", VERDICT_UNSUPPORTED } }, .rows = ROWS(AWAKE, ID(silent)) },
         { "old keys and those never done", { { "dma", "1", VERDICT_UNSUPPORTED, "libata.force" }, { "user-master", "u", VERDICT_FORBIDDEN, "password" } } },
 };
 /* clang-format on */
@@ -250,6 +266,13 @@ static void setup(void) {
         image_seal(&uncached);
         vendor_timer.words[49] = 0;
         image_seal(&vendor_timer);
+
+        bare.words[0] = htole16(0x0040);
+        bare.words[49] = htole16(0x2000);
+        silent = bare;
+        bare.words[83] = bare.words[87] = htole16(0x4000);
+        image_seal(&bare);
+        image_seal(&silent);
 
         for (size_t i = 0; i < ELEMENTSOF(changed); i++) {
                 changed[i] = plain;

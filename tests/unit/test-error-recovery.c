@@ -43,6 +43,8 @@ static const struct {
                GET(READING, "46"), GET(WRITING, "46")) },
         { "a drive that has not", { { "error_recovery", 7000, VERDICT_UNSUPPORTED } }, "30", "180", VERDICT_APPLIED,
           ROWS(AWAKE, ID(without)) },
+        { "a drive that has not, and need not", { { "error_recovery", 0, VERDICT_UNCHANGED } }, "30", "180", VERDICT_APPLIED,
+          ROWS(AWAKE, ID(without)) },
         { "a drive that refuses", { { "error_recovery", 7000, VERDICT_REFUSED } }, "30", "180", VERDICT_APPLIED,
           ROWS(AWAKE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00"), SET(READING, ABORTED), ID(with),
                GET(READING, "00"), GET(WRITING, "00")) },

@@ -97,6 +97,7 @@ static const struct {
           ROWS(CTRL, GET(0x10, 323U << 16 | 358), GET(0x10, 323U << 16 | 358), GET(0x10, 323U << 16 | 358), SET(0x10, 348U << 16 | 358),
                GET(0x10, 348U << 16 | 358), GET(0x10, 348U << 16 | 358)) },
         { "no throttling by the host", { { "thermal_heavy", "85 C", VERDICT_UNSUPPORTED, "" } }, ROWS(PLAIN) },
+        { "no throttling by the host, which is off", { { "thermal_light", "off", VERDICT_UNCHANGED, "as good as off" } }, ROWS(PLAIN) },
         { "error recovery, of one namespace; DULBE stays",
           { { "error_recovery", "7s", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET_NS(5, 0x10000), GET_NS(5, 0x10000), SET_NS(5, 0x10046), GET_NS(5, 0x10046)) },
@@ -139,7 +140,8 @@ static const struct {
         { "APST, off", { { "apst_latency", "off", VERDICT_APPLIED, NULL } }, ROWS(CTRL, GET(0x0C, 0)) },
         { "APST, off for the kernel alone",
           { { "apst_latency", "off", VERDICT_ADJUSTED, "still on in the controller" } }, ROWS(CTRL, GET(0x0C, 1)) },
-        { "no APST", { { "apst_latency", "off", VERDICT_UNSUPPORTED, "" } }, ROWS(PLAIN) },
+        { "no APST", { { "apst_latency", "off", VERDICT_UNCHANGED, "as good as off" } }, ROWS(PLAIN) },
+        { "no APST, and none to be had", { { "apst_latency", "100 ms", VERDICT_UNSUPPORTED, "" } }, ROWS(PLAIN) },
 };
 /* clang-format on */
 

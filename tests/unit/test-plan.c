@@ -120,6 +120,8 @@ static const struct {
         { 0, DECIDE_LOOK, {}, { .supported = true }, VERDICT_UNVERIFIABLE, "cannot be read now" },
         { 0, DECIDE_ASLEEP | DECIDE_UNCLEAR, {}, { .supported = true }, VERDICT_DEFERRED, "nothing tells whether" },
         { 0, 0, {}, {}, VERDICT_UNSUPPORTED, "has no apm" },
+        { 0, 0, {}, { .known = true, .value = { VALUE_INT, 255, "" } }, VERDICT_UNSUPPORTED, "has no apm" },
+        { 0, 0, {}, { .known = true, .value = { VALUE_INT, 127, "" } }, VERDICT_UNCHANGED, "has no apm, which is as good as 127" },
 };
 
 /* What came of recovery, and whether the fallback is spared then. */

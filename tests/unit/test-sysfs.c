@@ -74,7 +74,9 @@ static const Case cases[] = {
         { "discard_max_bytes", "off", VERDICT_APPLIED, "queue/discard_max_bytes", "1048576", "0",
           { "queue/discard_max_hw_bytes=4294966784" }, SCSI },
         { "discard_max_bytes", "1MiB", VERDICT_UNSUPPORTED, "queue/discard_max_bytes", "0", NULL,
-          { "queue/discard_max_hw_bytes=0" }, SCSI, .says = "discard_max_hw_bytes" },
+          { "queue/discard_max_hw_bytes=0" }, SCSI, .says = "has no discard_max_bytes" },
+        { "discard_max_bytes", "off", VERDICT_UNCHANGED, "queue/discard_max_bytes", "0", NULL,
+          { "queue/discard_max_hw_bytes=0" }, SCSI, .says = "as good as off" },
         { "wbt_lat_usec", "20ms", VERDICT_APPLIED, "queue/wbt_lat_usec", "75000", "20000", {}, SCSI },
         { "wbt_lat_usec", "off", VERDICT_APPLIED, "queue/wbt_lat_usec", "75000", "0", {}, SCSI },
         { "wbt_lat_usec", "default", VERDICT_UNCHANGED, "queue/wbt_lat_usec", "75000", NULL, { "queue/rotational=1" }, SCSI },
@@ -109,6 +111,8 @@ static const Case cases[] = {
         { "cdl_enable", "on", VERDICT_UNSUPPORTED, "device/cdl_enable", "0", NULL, { "device/cdl_supported=0" }, SCSI },
         { "ncq_prio_enable", "on", VERDICT_APPLIED, "device/ncq_prio_enable", "0", "1", { "device/ncq_prio_supported=1" }, SATA },
         { "ncq_prio_enable", "on", VERDICT_APPLIED, "device/sas_ncq_prio_enable", "0", "1", { "device/sas_ncq_prio_supported=1" }, SCSI },
+        { "cdl_enable", "off", VERDICT_UNCHANGED, "device/cdl_enable", "0", NULL, { "device/cdl_supported=0" }, SCSI },
+        { "ncq_prio_enable", "off", VERDICT_UNCHANGED, "device/ncq_prio_enable", "0", NULL, { "device/ncq_prio_supported=0" }, SATA },
         { "ncq_prio_enable", "on", VERDICT_UNSUPPORTED, "device/ncq_prio_enable", "0", NULL, { "device/ncq_prio_supported=0" }, SATA },
 
         /* Both layouts. */

@@ -315,7 +315,8 @@ static const Row nvme_gone[] = { { .opcode = 0x06, .cdw10 = 1, .error = -ENODEV 
 static const Case nvme_cases[] = {
         { "write cache off", { { "write_cache", 0, VERDICT_APPLIED } }, ROWS(nvme_off) },
         { "write cache on already", { { "write_cache", 1, VERDICT_UNCHANGED } }, ROWS(nvme_same) },
-        { "no write cache", { { "write_cache", 0, VERDICT_UNSUPPORTED } }, ROWS(nvme_none) },
+        { "no write cache", { { "write_cache", 1, VERDICT_UNSUPPORTED } }, ROWS(nvme_none) },
+        { "no write cache, which is off", { { "write_cache", 0, VERDICT_UNCHANGED } }, ROWS(nvme_none) },
         { "not changeable", { { "write_cache", 0, VERDICT_REFUSED } }, ROWS(nvme_refused) },
         { "gone", { { "write_cache", 0, VERDICT_VANISHED } }, ROWS(nvme_gone) },
         { "an ATA setting", { { "apm", 127, VERDICT_UNSUPPORTED } } },
