@@ -47,7 +47,7 @@ static int request_plain(sd_bus *bus, const char *method, sd_bus_error *ret_erro
 }
 
 int request_catch_up(sd_bus *bus) {
-        return request_plain(bus, "ListDrives", NULL);
+        return request_plain(bus, "CatchUp", NULL);
 }
 
 int request_reload(sd_bus *bus, sd_bus_error *ret_error) {

@@ -207,12 +207,19 @@ static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error
         return sd_bus_reply_method_return(m, "u", watched_release(w, *setting ? setting : NULL));
 }
 
+static int method_catch_up(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        Bus *b = userdata;
+
+        b->actions->catch_up(b->userdata);
+        return sd_bus_reply_method_return(m, "");
+}
+
+/* Anybody may ask, as often as they like: what is known is told, and nothing is looked at for it. */
 static int method_list_drives(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         sd_bus_message *reply = NULL;
         Bus *b = userdata;
         int r;
 
-        b->actions->catch_up(b->userdata);
         r = sd_bus_message_new_method_return(m, &reply);
         if (r >= 0)
                 r = sd_bus_message_open_container(reply, 'a', "(sss)");
@@ -243,6 +250,7 @@ static const sd_bus_vtable vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("u", released),
                                 method_release, 0),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),
+        SD_BUS_METHOD_WITH_ARGS("CatchUp", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_catch_up, 0),
         SD_BUS_METHOD_WITH_ARGS("ListDrives", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(sss)", drives), method_list_drives,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_PROPERTY("Version", "s", property_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
@@ -397,7 +405,7 @@ static int socket_listen(const char *path) {
         return fd;
 }
 
-int bus_new(sd_event *event, Manager *m, const BusActions *actions, void *userdata, Bus **ret) {
+int bus_new(sd_event *event, const char *path, Manager *m, const BusActions *actions, void *userdata, Bus **ret) {
         Bus *b;
         int r;
 
@@ -406,10 +414,10 @@ int bus_new(sd_event *event, Manager *m, const BusActions *actions, void *userda
                 return -ENOMEM;
 
         *b = (Bus){ .event = sd_event_ref(event), .manager = m, .actions = actions, .userdata = userdata };
-        b->socket = socket_listen(BUS_PRIVATE_SOCKET);
+        b->socket = socket_listen(path);
         r = b->socket < 0 ? b->socket : sd_event_add_io(event, &b->listen, b->socket, EPOLLIN, on_listen, b);
         if (r < 0)
-                journal_log(LOG_WARNING, BUS_PRIVATE_SOCKET " cannot be offered, ignoring: %s", strerror(-r));
+                journal_log(LOG_WARNING, "%s cannot be offered, ignoring: %s", path, strerror(-r));
 
         *ret = b;
         return 0;

@@ -7,7 +7,8 @@
  *   Apply(as names) → as visited      visits these drives (none: all), and answers when that is over
  *   Release(s name, s setting) → u    takes a setting ("": all) out of quarantine, and visits; how many values that were
  *   Reload()                          reads the files anew; answers when that is done, or with what is wrong in them
- *   ListDrives() → a(sss)             kernel name, state, identity
+ *   CatchUp()                         looks at once at what udev has told by now, which is gathered for a moment else
+ *   ListDrives() → a(sss)             kernel name, state, identity, as far as is known
  *   Version s */
 
 #include <systemd/sd-bus.h>
@@ -25,7 +26,8 @@ typedef struct BusActions {
         void (*catch_up)(void *userdata);
 } BusActions;
 
-int bus_new(sd_event *event, Manager *m, const BusActions *actions, void *userdata, Bus **ret);
+/* `path`: of the socket. */
+int bus_new(sd_event *event, const char *path, Manager *m, const BusActions *actions, void *userdata, Bus **ret);
 Bus *bus_free(Bus *b);
 
 /* The system bus has come, or went. */

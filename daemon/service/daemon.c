@@ -382,7 +382,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r >= 0)
                 r = patrol_new(event, d->manager, &d->patrol);
         if (r >= 0)
-                r = bus_new(event, d->manager, &bus_actions, d, &d->bus);
+                r = bus_new(event, BUS_PRIVATE_SOCKET, d->manager, &bus_actions, d, &d->bus);
         if (r >= 0)
                 r = sleep_new(event, &sleep_events, d, &d->sleep);
         if (r >= 0)

@@ -79,7 +79,7 @@ static int system_bus_connect(SystemBus *b) {
         if (r >= 0)
                 r = sd_bus_start(bus);
         if (r >= 0)
-                r = sd_bus_attach_event(bus, b->event, SD_EVENT_PRIORITY_NORMAL);
+                r = sd_bus_attach_event(bus, b->event, SYSTEM_BUS_PRIORITY);
         if (r < 0)
                 return r;
 

@@ -9,6 +9,9 @@
 
 typedef struct SystemBus SystemBus;
 
+/* Anybody can fill its queue with questions: workers, udev and root at our own socket come first. */
+#define SYSTEM_BUS_PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
+
 typedef struct SystemBusEvents {
         void (*connected)(void *userdata, sd_bus *bus); /* a new connection: ask, match, offer objects */
         void (*lost)(void *userdata);                   /* it is gone, with all its slots */

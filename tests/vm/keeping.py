@@ -79,7 +79,7 @@ class Keeping(Scenario):
         machine.run("udevadm settle", timeout)
         # Whoever asks the service has it look at once at what udev told it of last.
         machine.wait_until("systemctl is-active --quiet drivekeep && "
-                           "{ busctl -q call org.drivekeep1 /org/drivekeep1 org.drivekeep1.Manager ListDrives 2>/dev/null || true; } && "
+                           "{ busctl -q call org.drivekeep1 /org/drivekeep1 org.drivekeep1.Manager CatchUp 2>/dev/null || true; } && "
                            "! grep -qsE '^STATE=(queued|visiting)' /run/drivekeep/drives/* && "
                            "! systemctl show -P StatusText drivekeep | grep -q visited && "
                            "systemctl show -P StatusText drivekeep | grep -q drive", timeout)
