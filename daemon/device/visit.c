@@ -364,6 +364,10 @@ static void visit_verify(const Visit *v, Plan *p, Device *d, Turn turn) {
         }
 }
 
+bool visit_asks_identity(const Visit *v) {
+        return v->bridge && !v->bridge->asked && drive_is_veiled(v->drive);
+}
+
 /* Before anything is decided of a drive that udev knows only by its bridge. Returns true when the visit goes on. */
 static bool visit_unveil(const Visit *v, Plan *p, Device *d) {
         DriveIdentity identity = {};
@@ -371,7 +375,7 @@ static bool visit_unveil(const Visit *v, Plan *p, Device *d) {
 
         if (v->bridge)
                 d->bridge = *v->bridge;
-        if (!v->bridge || d->bridge.asked || !drive_is_veiled(v->drive))
+        if (!visit_asks_identity(v))
                 return true;
 
         r = bridge_ask(d, &identity);

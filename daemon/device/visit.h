@@ -38,6 +38,9 @@ typedef struct Visit {
         void *userdata;
 } Visit;
 
+/* Does it begin with the question which drive is behind the USB bridge? */
+bool visit_asks_identity(const Visit *v);
+
 /* The plan with a verdict in every step. */
 int visit_run(const Visit *v, Plan *ret);
 

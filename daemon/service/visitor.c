@@ -27,11 +27,14 @@ struct Visitor {
 
         Worker worker;
         bool working, asking, intending, stopping, silent;
+        bool dismissed;           /* the worker was told to end the visit, and has nothing more to ask */
         size_t writing;           /* the wish that is being written, or WORKER_READS */
         sd_event_source *silence; /* runs out when the worker says nothing */
         sd_event_source *io;
-        bool *told; /* per wish: its verdict came */
-        bool finished;
+        bool *told;             /* per wish: its verdict came */
+        bool bridged, unveiled; /* it told of the bridge; … and of the drive behind that, and has nothing more to tell */
+        bool finished;          /* it told all */
+        bool vanished;          /* the drive is gone: what the worker says counts no more */
 };
 
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
@@ -88,6 +91,13 @@ static void visitor_tell(Visitor *v, size_t wish, Verdict verdict, const char *r
         v->events->step(v->userdata, &s);
 }
 
+/* To the question whether a command may go to the drive. */
+static void visitor_answer(Visitor *v, WorkerAnswer answer) {
+        v->asking = false;
+        v->dismissed = answer != WORKER_GO;
+        (void) worker_answer(&v->worker, answer);
+}
+
 static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Visitor *v = userdata;
         char reason[STEP_REASON_MAX];
@@ -99,8 +109,7 @@ static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_,
         if (v->asking) {
                 /* The worker ends the visit, and tells of each setting itself. */
                 v->ticket = gate_ticket_free(v->ticket);
-                v->asking = false;
-                (void) worker_answer(&v->worker, WORKER_DEFER);
+                visitor_answer(v, WORKER_DEFER);
                 return 0;
         }
 
@@ -186,12 +195,11 @@ static void on_worker_gate(void *userdata, Wait w) {
                 return on_waiting(v, w);
 
         v->ticket = NULL;
-        v->asking = false;
         if (v->waiting_kind != WAIT_NOTHING)
                 v->events->waiting(v->userdata, w, false);
         visitor_stop_waiting(v);
         visitor_heard(v);
-        (void) worker_answer(&v->worker, WORKER_GO);
+        visitor_answer(v, WORKER_GO);
 }
 
 static void on_step(Visitor *v, const WorkerMessage *m) {
@@ -209,83 +217,121 @@ static void on_step(Visitor *v, const WorkerMessage *m) {
         if (s.verdict == VERDICT_DEFERRED && v->deferred && v->waiting_kind != WAIT_NOTHING)
                 (void) snprintf(s.reason, sizeof s.reason, "still waiting for %s", wait_describe(visitor_waits(v)));
 
-        /* What comes after "vanished" is the echo of that. */
-        if (v->told[m->wish])
-                return;
         v->told[m->wish] = true;
         v->events->step(v->userdata, &s);
 }
 
-/* Returns 0 when there is nothing more to read for good. */
-static int visitor_read(Visitor *v) {
-        for (;;) {
-                WorkerMessage m;
-                int r;
+static void on_asks(Visitor *v, size_t wish) {
+        int r;
 
-                r = worker_receive(&v->worker, v->visit.wishes->n_items, &m);
-                if (r == -EAGAIN || r == -EINTR)
-                        return 1;
-                if (r <= 0)
-                        return 0;
-
-                visitor_heard(v);
-                switch (m.type) {
-                case WORKER_INTENDS:
-                        v->intending = true;
-                        v->events->intends(v->userdata, &m);
-                        break;
-                case WORKER_ASKS:
-                        if (m.wish != v->writing) {
-                                v->writing = m.wish;
-                                v->events->writing(v->userdata, m.wish);
-                        }
-                        if (v->stopping) {
-                                (void) worker_answer(&v->worker, WORKER_STOP);
-                                break;
-                        }
-                        v->asking = true;
-                        r = gate_ask(v->gate, v->visit.drive->name, false, on_worker_gate, v, &v->ticket);
-                        if (r < 0) {
-                                v->asking = false;
-                                v->deferred = true;
-                                (void) worker_answer(&v->worker, WORKER_DEFER);
-                        }
-                        break;
-                case WORKER_STEP:
-                        on_step(v, &m);
-                        break;
-                case WORKER_BRIDGE:
-                        v->events->bridged(v->userdata, &m.bridge, m.identified ? &m.identity : NULL);
-                        break;
-                case WORKER_END:
-                        v->finished = true;
-                        break;
-                }
+        if (wish != v->writing) {
+                v->writing = wish;
+                v->events->writing(v->userdata, wish);
         }
-}
-
-static void visitor_ended(Visitor *v) {
-        v->io = sd_event_source_disable_unref(v->io);
-        v->ticket = gate_ticket_free(v->ticket);
-        v->working = v->asking = v->intending = false;
-        v->silence = sd_event_source_disable_unref(v->silence);
-
-        if (v->finished) {
-                v->events->ended(v->userdata, v->deferred, NULL);
+        if (v->stopping) {
+                visitor_answer(v, WORKER_STOP);
                 return;
         }
 
-        for (size_t i = 0; i < v->visit.wishes->n_items; i++)
-                if (!v->told[i])
-                        visitor_tell(v, i, VERDICT_FAILED, "the worker process ended before it could tell");
-        v->events->ended(v->userdata, v->deferred, "ended before it could tell all");
+        v->asking = true;
+        r = gate_ask(v->gate, v->visit.drive->name, false, on_worker_gate, v, &v->ticket);
+        if (r < 0) {
+                v->deferred = true;
+                visitor_answer(v, WORKER_DEFER);
+        }
 }
 
+static bool visitor_was_told_all(const Visitor *v) {
+        for (size_t i = 0; i < v->visit.wishes->n_items; i++)
+                if (!v->told[i])
+                        return false;
+        return true;
+}
+
+/* May the worker say this now? While it waits for an answer it says nothing; it tells each thing once, and only what it was
+ * asked for. One that was taken over says what it likes. */
+static bool visitor_expects(const Visitor *v, const WorkerMessage *m) {
+        if (v->asking || v->intending || v->finished)
+                return false;
+        if (v->unveiled)
+                return m->type == WORKER_END;
+
+        switch (m->type) {
+        case WORKER_ASKS:
+        case WORKER_INTENDS:
+                return !v->dismissed;
+        case WORKER_STEP:
+                /* What no row is for nothing can have been sent for. */
+                return !v->told[m->wish] && (visitor_step(v, m->wish).setting || (!m->written && !m->failed));
+        case WORKER_BRIDGE:
+                return !v->bridged && v->visit.bridge && v->visit.drive->transport == TRANSPORT_USB &&
+                       (!m->identified || visit_asks_identity(&v->visit));
+        case WORKER_END:
+                return visitor_was_told_all(v);
+        }
+        return false;
+}
+
+static void visitor_hear(Visitor *v, const WorkerMessage *m) {
+        visitor_heard(v);
+        switch (m->type) {
+        case WORKER_INTENDS:
+                v->intending = true;
+                v->events->intends(v->userdata, m);
+                break;
+        case WORKER_ASKS:
+                on_asks(v, m->wish);
+                break;
+        case WORKER_STEP:
+                on_step(v, m);
+                break;
+        case WORKER_BRIDGE:
+                v->bridged = true;
+                v->unveiled = m->identified;
+                v->events->bridged(v->userdata, &m->bridge, m->identified ? &m->identity : NULL);
+                break;
+        case WORKER_END:
+                v->finished = true;
+                break;
+        }
+}
+
+/* `lost`: how, where it had not told all. Without its socket it can ask nothing more, and ends where it would. */
+static void visitor_ended(Visitor *v, const char *reason, const char *lost) {
+        v->io = sd_event_source_disable_unref(v->io);
+        v->ticket = gate_ticket_free(v->ticket);
+        visitor_stop_waiting(v);
+        v->working = v->asking = v->intending = false;
+        v->silence = sd_event_source_disable_unref(v->silence);
+        (void) close(TAKE_FD(v->worker.fd));
+
+        for (size_t i = 0; lost && i < v->visit.wishes->n_items; i++)
+                if (!v->told[i])
+                        visitor_tell(v, i, VERDICT_FAILED, reason);
+        v->events->ended(v->userdata, v->deferred, lost);
+}
+
+/* One message at a time: a worker that never stops does not keep the others waiting. */
 static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t events _unused_, void *userdata) {
         Visitor *v = userdata;
+        WorkerMessage m;
+        int r;
 
-        if (visitor_read(v) == 0)
-                visitor_ended(v);
+        r = worker_receive(&v->worker, v->visit.wishes->n_items, &m);
+        if (r == -EAGAIN || r == -EINTR)
+                return 0;
+
+        if (r > 0 && v->vanished)
+                return 0;
+        if (r > 0 && visitor_expects(v, &m))
+                visitor_hear(v, &m);
+        else if (r > 0 || r == -EBADMSG)
+                visitor_ended(v, "the worker process broke the protocol, and is heard no more",
+                              "broke the protocol, and is heard no more");
+        else if (v->finished || v->vanished)
+                visitor_ended(v, NULL, NULL);
+        else
+                visitor_ended(v, "the worker process ended before it could tell", "ended before it could tell all");
         return 0;
 }
 
@@ -335,9 +381,8 @@ void visitor_stop(Visitor *v) {
                 return;
 
         v->ticket = gate_ticket_free(v->ticket);
-        v->asking = false;
         visitor_stop_waiting(v);
-        (void) worker_answer(&v->worker, WORKER_STOP);
+        visitor_answer(v, WORKER_STOP);
 }
 
 void visitor_vanish(Visitor *v) {
@@ -352,7 +397,10 @@ void visitor_vanish(Visitor *v) {
                 }
 
         /* What it is at hangs in the kernel until that gives up; then nobody answers it any more, and it ends. */
-        v->finished = true;
+        v->vanished = true;
+        v->ticket = gate_ticket_free(v->ticket);
+        visitor_stop_waiting(v);
+        v->asking = false;
         if (v->working)
                 (void) shutdown(v->worker.fd, SHUT_WR);
 }

@@ -41,21 +41,43 @@ int worker_start(Broker *broker, const Visit *visit, Worker *ret) {
         return 0;
 }
 
+/* What is about to be written are wishes of the visit. */
+static bool intent_is_sound(const WorkerMessage *m, size_t n_wishes) {
+        for (size_t i = n_wishes; i < RECORD_MAX_SETTINGS; i++)
+                if (worker_message_has(m, i))
+                        return false;
+        return true;
+}
+
+static bool message_is_sound(const WorkerMessage *m, size_t n_wishes) {
+        switch (m->type) {
+        case WORKER_ASKS:
+                return m->wish < n_wishes || m->wish == WORKER_READS;
+        case WORKER_INTENDS:
+                return intent_is_sound(m, n_wishes);
+        case WORKER_STEP:
+                return m->wish < n_wishes && m->verdict >= 0 && m->verdict < _VERDICT_MAX;
+        case WORKER_BRIDGE:
+        case WORKER_END:
+                return true;
+        }
+        return false;
+}
+
 int worker_receive(const Worker *w, size_t n_wishes, WorkerMessage *ret) {
         WorkerMessage m;
         ssize_t n;
 
-        n = recv(w->fd, &m, sizeof m, MSG_DONTWAIT);
+        /* With MSG_TRUNC it is told how long the message was. */
+        n = recv(w->fd, &m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
         /* It has ended without reading an answer; what it said before that is still to come. */
         if (n < 0 && errno == ECONNRESET)
-                n = recv(w->fd, &m, sizeof m, MSG_DONTWAIT);
+                n = recv(w->fd, &m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
         if (n < 0)
                 return -errno;
         if (n == 0)
                 return 0;
-        if (n != (ssize_t) sizeof m ||
-            (m.type == WORKER_STEP && (m.wish >= n_wishes || m.verdict < 0 || m.verdict >= _VERDICT_MAX)) ||
-            (m.type == WORKER_ASKS && m.wish >= n_wishes && m.wish != WORKER_READS))
+        if (n != (ssize_t) sizeof m || !message_is_sound(&m, n_wishes))
                 return -EBADMSG;
 
         m.reason[sizeof m.reason - 1] = '\0';

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A worker may have been taken over, and say what it likes: each message in each state of the visit. The visitor and the gate
+ * are the real ones, PID 1's answer and the broker are ours, and the worker is this test, at its end of the socket. */
+
+#include <check.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "gate-device.h"
+#include "settings.h"
+#include "suite.h"
+#include "visitor.h"
+
+/* ---- stand-ins: PID 1 and udev, who know of no check; the broker ---- */
+
+static SurveyFn survey_fn;
+static void *survey_userdata;
+
+int pid1_new(_unused_ sd_event *event, Pid1 **ret) {
+        *ret = (Pid1 *) &survey_fn;
+        return 0;
+}
+Pid1 *pid1_free(_unused_ Pid1 *p) {
+        return NULL;
+}
+int pid1_survey(_unused_ Pid1 *p, _unused_ char *const *device_units, SurveyFn fn, void *userdata) {
+        survey_fn = fn;
+        survey_userdata = userdata;
+        return 0;
+}
+int pid1_watch_jobs(_unused_ Pid1 *p, _unused_ JobFn fn, _unused_ void *userdata) {
+        return 0;
+}
+void pid1_disconnect(_unused_ Pid1 *p) {
+}
+int gate_devices_add(_unused_ GateDevices *d, _unused_ const char *disk) {
+        return 0;
+}
+void gate_devices_done(_unused_ GateDevices *d) {
+}
+int gate_devices_units(_unused_ const GateDevices *d, char ***ret) {
+        *ret = NULL;
+        return 0;
+}
+bool disk_is_settled(_unused_ const GateDevices *d, _unused_ const Survey *s, _unused_ const char *disk,
+                     _unused_ char *const *above) {
+        return true;
+}
+bool unit_covers(_unused_ const GateDevices *d, _unused_ const Survey *s, _unused_ const FsckUnit *u,
+                 _unused_ const char *disk, _unused_ char *const *above) {
+        return true;
+}
+
+/* PID 1 answers. What `runs` is a check of this disk; NULL: there is none. */
+static void pid1_says(const char *runs) {
+        FsckUnit unit = { .name = (char *) runs, .sysname = (char *) "x" };
+        SurveyFn fn = survey_fn;
+
+        survey_fn = NULL;
+        if (fn)
+                fn(survey_userdata, 0, &(Survey){ .units = &unit, .n_units = runs ? 1 : 0 });
+}
+
+static int worker_fd; /* the worker's end */
+
+int broker_fork(_unused_ Broker *b, _unused_ const char *drive, int fd) {
+        worker_fd = dup(fd);
+        return 0;
+}
+
+/* ---- a visit ---- */
+
+static Wish wish_items[] = {
+        { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f" },
+        { .name = "nonesuch", .file = "f" }, /* no row is for it */
+};
+static const Wishes wishes = { .items = wish_items, .n_items = ELEMENTSOF(wish_items) };
+
+typedef struct Visited {
+        sd_event *event;
+        Gate *gate;
+        Visitor *visitor;
+        Drive drive;
+        Bridge bridge;
+        Verdict verdicts[ELEMENTSOF(wish_items)];
+        unsigned n_told[ELEMENTSOF(wish_items)], n_ended, n_identities, n_intended;
+        bool lost;
+} Visited;
+
+static void on_waiting(_unused_ void *userdata, _unused_ Wait w, _unused_ bool deferred) {
+}
+static void on_ready(_unused_ void *userdata) {
+}
+static void on_intends(void *userdata, _unused_ const WorkerMessage *m) {
+        ((Visited *) userdata)->n_intended++;
+}
+static void on_writing(_unused_ void *userdata, size_t wish) {
+        ck_assert(wish < wishes.n_items || wish == WORKER_READS);
+}
+static void on_silent(_unused_ void *userdata, _unused_ unsigned seconds) {
+}
+
+static void on_step(void *userdata, const Step *s) {
+        Visited *x = userdata;
+        size_t i = s->wish - wish_items;
+
+        ck_assert_uint_lt(i, wishes.n_items);
+        x->n_told[i]++;
+        x->verdicts[i] = s->verdict;
+}
+
+static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
+        Visited *x = userdata;
+
+        x->bridge = *bridge;
+        x->n_identities += identity != NULL;
+}
+
+static void on_ended(void *userdata, _unused_ bool deferred, const char *lost) {
+        Visited *x = userdata;
+
+        x->n_ended++;
+        x->lost = lost;
+        x->visitor = visitor_free(x->visitor);
+}
+
+static const VisitorEvents events = {
+        .waiting = on_waiting,
+        .ready = on_ready,
+        .intends = on_intends,
+        .writing = on_writing,
+        .step = on_step,
+        .bridged = on_bridged,
+        .silent = on_silent,
+        .ended = on_ended,
+};
+
+/* Until nothing is left to hear. */
+static void hear(Visited *x) {
+        while (sd_event_run(x->event, 0) > 0)
+                ;
+}
+
+/* ---- what it may say ---- */
+
+typedef enum Said {
+        ASKS,
+        ASKS_WRITING, /* … to send the first setting */
+        ASKS_UNKNOWN, /* … to send one that nobody wants */
+        INTENDS,
+        INTENDS_UNKNOWN,
+        TELLS_FIRST,
+        TELLS_SECOND,
+        TELLS_SECOND_WRITTEN, /* which no row is for */
+        TELLS_UNKNOWN,
+        TELLS_NO_VERDICT,
+        BRIDGE,
+        IDENTITY,
+        END,
+        UNKNOWN_TYPE,
+        SHORT,
+        LONG,
+        _SAID_MAX,
+} Said;
+
+static void say(Said what) {
+        struct {
+                WorkerMessage m;
+                char more[8];
+        } x = { .m = { .type = WORKER_STEP, .verdict = VERDICT_UNSUPPORTED } };
+        size_t size = sizeof x.m;
+
+        switch (what) {
+        case ASKS:
+        case ASKS_WRITING:
+        case ASKS_UNKNOWN:
+                x.m.type = WORKER_ASKS;
+                x.m.wish = what == ASKS ? WORKER_READS : what == ASKS_WRITING ? 0 : wishes.n_items;
+                break;
+        case INTENDS:
+        case INTENDS_UNKNOWN:
+                x.m.type = WORKER_INTENDS;
+                x.m.wishes[0] = what == INTENDS ? 1 : 1 << wishes.n_items;
+                break;
+        case TELLS_FIRST:
+                x.m.verdict = VERDICT_APPLIED;
+                x.m.written = true;
+                break;
+        case TELLS_SECOND:
+        case TELLS_SECOND_WRITTEN:
+                x.m.wish = 1;
+                x.m.written = what == TELLS_SECOND_WRITTEN;
+                break;
+        case TELLS_UNKNOWN:
+                x.m.wish = wishes.n_items;
+                break;
+        case TELLS_NO_VERDICT:
+                x.m.verdict = _VERDICT_INVALID;
+                break;
+        case BRIDGE:
+        case IDENTITY:
+                x.m = (WorkerMessage){ .type = WORKER_BRIDGE, .bridge = { .asked = true, .cdb = 16 } };
+                x.m.identified = x.m.bridge.identified = what == IDENTITY;
+                (void) strcpy(x.m.identity.serial, what == IDENTITY ? "S" : "");
+                break;
+        case END:
+                x.m.type = WORKER_END;
+                break;
+        case UNKNOWN_TYPE:
+                x.m.type = (WorkerMessageType) (WORKER_END + 1);
+                break;
+        case SHORT:
+                size--;
+                break;
+        case LONG:
+                size++;
+                break;
+        case _SAID_MAX:
+                abort();
+        }
+        (void) send(worker_fd, &x, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* ---- the states ---- */
+
+#define M(x) (1U << (x))
+#define SETTINGS (M(TELLS_FIRST) | M(TELLS_SECOND))
+#define QUESTIONS (M(ASKS) | M(ASKS_WRITING) | M(INTENDS))
+
+static void begun(_unused_ Visited *x) {
+}
+static void asking(Visited *x) {
+        say(ASKS);
+        hear(x);
+}
+static void waiting(Visited *x) {
+        asking(x);
+        pid1_says("systemd-fsck@x.service");
+}
+static void allowed(Visited *x) {
+        asking(x);
+        pid1_says(NULL);
+}
+static void intending(Visited *x) {
+        say(INTENDS);
+        hear(x);
+}
+static void guarded(Visited *x) {
+        intending(x);
+        visitor_intended(x->visitor, 0);
+}
+static void unguarded(Visited *x) {
+        intending(x);
+        visitor_intended(x->visitor, -EIO);
+}
+static void stopping(Visited *x) {
+        visitor_stop(x->visitor);
+}
+static void stopped(Visited *x) {
+        stopping(x);
+        asking(x);
+}
+static void stopped_asking(Visited *x) {
+        waiting(x);
+        visitor_stop(x->visitor);
+}
+static void stopped_intending(Visited *x) {
+        intending(x);
+        visitor_stop(x->visitor);
+}
+static void told_first(Visited *x) {
+        say(TELLS_FIRST);
+        hear(x);
+}
+static void told_all(Visited *x) {
+        told_first(x);
+        say(TELLS_SECOND);
+        hear(x);
+}
+static void bridged(Visited *x) {
+        say(BRIDGE);
+        hear(x);
+}
+static void unveiled(Visited *x) {
+        say(IDENTITY);
+        hear(x);
+}
+static void finished(Visited *x) {
+        told_all(x);
+        say(END);
+        hear(x);
+}
+static void gone(Visited *x) {
+        waiting(x);
+        visitor_vanish(x->visitor);
+}
+
+/* What is not expected ends the worker; of what is ignored nothing comes. A bridge is there where nothing else is said. */
+static const struct {
+        const char *name;
+        void (*reach)(Visited *x);
+        unsigned expected, ignored;
+        Transport transport; /* SATA: there is no bridge */
+        bool asked;          /* … or it was asked at an earlier visit */
+} states[] = {
+        { "begun", begun, QUESTIONS | SETTINGS | M(BRIDGE) | M(IDENTITY), 0, TRANSPORT_USB, false },
+        { "begun, no bridge", begun, QUESTIONS | SETTINGS, 0, TRANSPORT_SATA, false },
+        { "begun, bridge asked before", begun, QUESTIONS | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "asking", asking, 0, 0, TRANSPORT_USB, false },
+        { "waiting for a check", waiting, 0, 0, TRANSPORT_USB, false },
+        { "allowed", allowed, QUESTIONS | SETTINGS | M(BRIDGE) | M(IDENTITY), 0, TRANSPORT_USB, false },
+        { "intending", intending, 0, 0, TRANSPORT_USB, false },
+        { "guarded", guarded, QUESTIONS | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "unguarded", unguarded, QUESTIONS | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "stopping", stopping, QUESTIONS | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "stopped", stopped, SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "stopped while it waited", stopped_asking, SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "stopped while it intended", stopped_intending, 0, 0, TRANSPORT_USB, true },
+        { "told the first", told_first, QUESTIONS | M(TELLS_SECOND) | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "told all", told_all, QUESTIONS | M(BRIDGE) | M(END), 0, TRANSPORT_USB, true },
+        { "bridged", bridged, QUESTIONS | SETTINGS, 0, TRANSPORT_USB, true },
+        { "unveiled", unveiled, M(END), 0, TRANSPORT_USB, false },
+        { "finished", finished, 0, 0, TRANSPORT_SATA, false },
+        { "gone", gone, 0, QUESTIONS | SETTINGS | M(TELLS_SECOND_WRITTEN) | M(BRIDGE) | M(IDENTITY) | M(END),
+          TRANSPORT_USB, false },
+};
+
+static void visit_begin(Visited *x, Transport transport, bool asked) {
+        *x = (Visited){ .drive = { .name = (char *) "sdzz",
+                                   .node = (char *) "/dev/sdzz",
+                                   .syspath = (char *) "/sys/devices/x/block/sdzz",
+                                   .transport = transport,
+                                   .ata = true },
+                        .bridge.asked = asked };
+        ck_assert_int_ge(sd_event_new(&x->event), 0);
+        ck_assert_int_eq(gate_new(x->event, &x->gate), 0);
+        ck_assert_int_eq(visitor_new(x->event, NULL, x->gate,
+                                     &(Visit){ .drive = &x->drive,
+                                               .wishes = &wishes,
+                                               .bridge = &x->bridge,
+                                               .settings = &all_settings },
+                                     UINT64_MAX, &events, x, &x->visitor),
+                         0);
+        pid1_says(NULL);
+        ck_assert_int_eq(visitor_work(x->visitor, false), 0);
+}
+
+static void visit_end(Visited *x) {
+        (void) close(worker_fd);
+        hear(x);
+        ck_assert_uint_eq(x->n_ended, 1);
+        ck_assert_ptr_null(x->visitor);
+        (void) gate_free(x->gate);
+        sd_event_unref(x->event);
+}
+
+/* The answers that it has got, until there is no more; true: and its socket is closed. */
+static bool drain(unsigned *ret_n) {
+        WorkerAnswer answer;
+        ssize_t n;
+
+        for (*ret_n = 0; (n = recv(worker_fd, &answer, sizeof answer, MSG_DONTWAIT)) > 0; ++*ret_n)
+                ck_assert_int_eq(n, sizeof answer);
+        return n == 0 || errno == ECONNRESET;
+}
+
+START_TEST(test_each_message) {
+        for (Said what = 0; what < _SAID_MAX; what++) {
+                bool expected = states[_i].expected & M(what), ignored = states[_i].ignored & M(what), closed;
+                unsigned n_answers, n_told;
+                Visited x;
+
+                visit_begin(&x, states[_i].transport, states[_i].asked);
+                states[_i].reach(&x);
+                ck_assert_uint_eq(x.n_ended, 0);
+                (void) drain(&n_answers);
+                n_told = x.n_told[0] + x.n_told[1];
+
+                say(what);
+                hear(&x);
+                ck_assert_msg(x.n_ended == !(expected || ignored), "%s, message %d: ended %u times", states[_i].name,
+                              what, x.n_ended);
+
+                /* Whatever it asked before: what it has lost nobody calls, and it gets no leave. */
+                pid1_says(NULL);
+                hear(&x);
+                closed = drain(&n_answers);
+                if (!expected) {
+                        ck_assert_uint_eq(n_answers, 0);
+                        ck_assert(closed);
+                }
+                if (!expected && !ignored) {
+                        ck_assert(x.lost);
+                        for (size_t i = 0; i < wishes.n_items; i++)
+                                ck_assert_msg(x.n_told[i] == 1 || x.n_identities > 0, "%s, message %d: told %u times",
+                                              states[_i].name, what, x.n_told[i]);
+                }
+                if (!expected && !ignored && n_told == 0)
+                        ck_assert(x.verdicts[0] == VERDICT_FAILED && x.verdicts[1] == VERDICT_FAILED);
+                if (ignored)
+                        ck_assert_uint_eq(x.n_told[0] + x.n_told[1], n_told);
+                visit_end(&x);
+        }
+}
+END_TEST
+
+/* Nothing of a visit that has ended is left at the gate. */
+START_TEST(test_asks_twice_and_dies) {
+        Visited x;
+
+        visit_begin(&x, TRANSPORT_SATA, false);
+        asking(&x);
+        asking(&x);
+        (void) close(worker_fd);
+        hear(&x);
+        ck_assert_ptr_null(x.visitor);
+        pid1_says(NULL);
+        ck_assert_uint_eq(x.n_ended, 1);
+        (void) gate_free(x.gate);
+        sd_event_unref(x.event);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("visitor");
+        TCase *t = tcase_create("visitor");
+
+        tcase_add_loop_test(t, test_each_message, 0, ELEMENTSOF(states));
+        tcase_add_test(t, test_asks_twice_and_dies);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
