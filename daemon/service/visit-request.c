@@ -2,7 +2,9 @@
 
 #include <stddef.h>
 
+#include "build.h"
 #include "record.h"
+#include "sound.h"
 #include "visit-request.h"
 
 /* The drive's texts, in the order in which they follow the wishes (udev's properties stay behind). */
@@ -12,9 +14,9 @@ static const size_t drive_texts[] = {
         offsetof(Drive, dock_model), offsetof(Drive, dock_serial),
 };
 
-/* Both ends are one program: plain data crosses as it is, and every pointer in it is NULL. */
+/* Both ends are one build of the program: plain data crosses as it is, and every pointer in it is NULL. */
 typedef struct Head {
-        uint32_t size; /* of this structure */
+        char build[BUILD_MAX]; /* comes first in every build */
         uint32_t n_wishes;
         Drive drive;
         Bridge bridge;
@@ -67,7 +69,6 @@ static void buffer_add_text(Buffer *b, const char *text) {
 
 int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
         Head h = {
-                .size = sizeof h,
                 .n_wishes = v->wishes->n_items,
                 .drive = *v->drive,
                 .has_bridge = v->bridge,
@@ -79,6 +80,7 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
         };
         Buffer b = {};
 
+        (void) strcpy(h.build, build_identity());
         if (v->bridge)
                 h.bridge = *v->bridge;
         for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
@@ -155,28 +157,16 @@ static int cursor_read_text(Cursor *c, char **ret) {
         return 0;
 }
 
-/* Any other byte in a bool is undefined behaviour to look at. */
-static bool bools_are_sound(const void *base, const size_t *offsets, size_t n) {
-        for (size_t i = 0; i < n; i++)
-                if (((const uint8_t *) base)[offsets[i]] > 1)
-                        return false;
-        return true;
-}
-
 static bool head_is_sound(const Head *h) {
         static const size_t bools[] = {
                 offsetof(Head, drive.rotational),
                 offsetof(Head, drive.removable),
+                offsetof(Head, drive.rotational_untold),
+                offsetof(Head, drive.removable_untold),
                 offsetof(Head, drive.raid),
                 offsetof(Head, drive.optical),
                 offsetof(Head, drive.ata),
                 offsetof(Head, drive.identified),
-                offsetof(Head, bridge.asked),
-                offsetof(Head, bridge.identified),
-                offsetof(Head, bridge.without_sat),
-                offsetof(Head, bridge.without_registers),
-                offsetof(Head, bridge.repeats_identify),
-                offsetof(Head, bridge.fragile),
                 offsetof(Head, has_bridge),
                 offsetof(Head, permanent),
                 offsetof(Head, active),
@@ -185,18 +175,20 @@ static bool head_is_sound(const Head *h) {
                 offsetof(Head, look),
         };
 
-        return h->size == sizeof *h && h->n_wishes <= RECORD_MAX_SETTINGS &&
-               bools_are_sound(h, bools, ELEMENTSOF(bools));
+        return h->n_wishes <= RECORD_MAX_SETTINGS && bools_are_sound(h, bools, ELEMENTSOF(bools)) &&
+               bridge_is_sound(&h->bridge) && h->drive.transport >= 0 && h->drive.transport < _TRANSPORT_MAX;
 }
 
 static bool item_is_sound(const Item *i) {
         static const size_t bools[] = {
-                offsetof(Item, wish.withheld), offsetof(Item, wish.allow_dangerous), offsetof(Item, wish.permanent),
-                offsetof(Item, wish.wake),     offsetof(Item, memory.sent),          offsetof(Item, memory.adjusted),
-                offsetof(Item, memory.read),
+                offsetof(Item, wish.withheld),
+                offsetof(Item, wish.allow_dangerous),
+                offsetof(Item, wish.permanent),
+                offsetof(Item, wish.wake),
         };
 
-        return bools_are_sound(i, bools, ELEMENTSOF(bools));
+        return bools_are_sound(i, bools, ELEMENTSOF(bools)) && value_is_sound(&i->wish.value) &&
+               memory_is_sound(&i->memory);
 }
 
 static int read_drive(Cursor *c, const Head *h, RequestedVisit *r) {
@@ -219,18 +211,11 @@ static int read_drive(Cursor *c, const Head *h, RequestedVisit *r) {
                 k = cursor_read_text(c, (char **) ((char *) d + drive_texts[i]));
         if (k < 0)
                 return k;
-
-        if (!d->name || !d->node || !d->syspath || strchr(d->name, '/') || strncmp(d->node, "/dev/", 5) != 0 ||
-            strncmp(d->syspath, "/sys/devices/", 13) != 0 || strstr(d->node, "/../") || strstr(d->syspath, "/../") ||
-            d->transport < 0 || d->transport >= _TRANSPORT_MAX)
-                return -EBADMSG;
-        return 0;
+        return drive_paths_are_sound(d) ? 0 : -EBADMSG;
 }
 
 /* A value that the row allows: the manager has read it from a file, and a worker does not take its word for that. */
 static bool value_is_allowed(const ValueRange *range, const Value *v) {
-        if (v->type < 0 || v->type >= _VALUE_TYPE_MAX || !memchr(v->name, '\0', sizeof v->name))
-                return false;
         if (v->type != range->type)
                 return v->type == VALUE_STRIPES && range->stripes && v->number > 0 && v->number <= VALUE_STRIPES_MAX;
 
@@ -293,6 +278,10 @@ static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit
         Head h;
         int k;
 
+        if (c->left < sizeof h.build)
+                return -EBADMSG;
+        if (strncmp(c->at, build_identity(), sizeof h.build) != 0)
+                return -EPROTONOSUPPORT;
         k = cursor_read(c, &h, sizeof h);
         if (k < 0)
                 return k;
@@ -318,9 +307,6 @@ static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit
                 r->wishes.items[i].name = r->wishes.items[i].file = NULL;
                 r->wishes.items[i].via_stacked = NULL;
                 r->memories[i] = item.memory;
-                r->memories[i].quarantined[sizeof item.memory.quarantined - 1] = '\0';
-                r->memories[i].overruled[sizeof item.memory.overruled - 1] = '\0';
-                r->memories[i].value.name[VALUE_NAME_MAX - 1] = r->memories[i].settled.name[VALUE_NAME_MAX - 1] = '\0';
         }
 
         k = read_drive(c, &h, r);

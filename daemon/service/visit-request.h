@@ -2,7 +2,8 @@
 #pragma once
 
 /* A Visit as one message: what the manager knows of the drive and wants of it, for a worker that shares no memory with
- * it. The worker believes none of it: lengths and counts are bounded, and a value must be one that its row allows. */
+ * it. The worker believes none of it: lengths and counts are bounded, names and paths are such as the inventory makes, and a
+ * value must be one that its row allows. */
 
 #include "visit.h"
 
@@ -21,6 +22,7 @@ typedef struct RequestedVisit {
         char **files;
 } RequestedVisit;
 
-/* The visit that is asked for, with `settings` for its table. */
+/* The visit that is asked for, with `settings` for its table. -EPROTONOSUPPORT: another build of the program asks;
+ * -EBADMSG: none asks so. */
 int visit_request_parse(const void *request, size_t size, const SettingTable *settings, RequestedVisit *ret);
 void requested_visit_done(RequestedVisit *r);

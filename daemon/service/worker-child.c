@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <syslog.h>
 
+#include "build.h"
+#include "inventory.h"
+#include "journal.h"
 #include "sandbox.h"
 #include "settings.h"
 #include "stack.h"
@@ -22,26 +28,29 @@ static void child_send(Child *c, const WorkerMessage *m) {
                 _exit(EXIT_FAILURE);
 }
 
-static WorkerAnswer child_receive(Child *c) {
+/* Sends a question, and returns the answer: one that there is to this question. */
+static WorkerAnswer child_ask(Child *c, const WorkerMessage *question) {
         WorkerAnswer answer;
 
-        if (recv(c->fd, &answer, sizeof answer, 0) != (ssize_t) sizeof answer)
+        child_send(c, question);
+        /* With MSG_TRUNC it is told how long the answer was. */
+        if (recv(c->fd, &answer, sizeof answer, MSG_TRUNC) != (ssize_t) sizeof answer ||
+            (answer != WORKER_GO &&
+             (question->type == WORKER_INTENDS ? answer != WORKER_UNGUARDED
+                                               : answer != WORKER_DEFER && answer != WORKER_STOP)))
                 _exit(EXIT_FAILURE);
         return answer;
 }
 
 static int child_gate(void *userdata, const char **ret_why) {
         static const char *const why[_WORKER_ANSWER_MAX] = {
-                [WORKER_UNGUARDED] = "not now",
                 [WORKER_DEFER] = "not now: it waits for leave to go on",
                 [WORKER_STOP] = "not now: the machine goes to sleep, or the service stops",
         };
         Child *c = userdata;
 
-        if (c->answer == WORKER_GO) {
-                child_send(c, &(WorkerMessage){ .type = WORKER_ASKS, .wish = c->writing });
-                c->answer = child_receive(c);
-        }
+        if (c->answer == WORKER_GO)
+                c->answer = child_ask(c, &(WorkerMessage){ .type = WORKER_ASKS, .wish = c->writing });
 
         if (c->answer == WORKER_GO)
                 return 0;
@@ -66,8 +75,7 @@ static int child_intend(void *userdata, const Step *const *steps, size_t n) {
                 m.wishes[wish / 8] |= 1U << wish % 8;
         }
 
-        child_send(c, &m);
-        return child_receive(c) == WORKER_GO ? 0 : -EIO;
+        return child_ask(c, &m) == WORKER_GO ? 0 : -EIO;
 }
 
 static void child_writing(void *userdata, const Step *s) {
@@ -113,8 +121,12 @@ static bool wants_read_only(const Visit *v) {
 /* What it may open: the drive; and its partitions, which have a read-only flag each. */
 static int child_nodes(const Visit *v, char ***ret) {
         _cleanup_(names_freep) char **nodes = NULL, **partitions = NULL;
+        struct stat st;
         size_t n = 0;
         int r;
+
+        if (stat(v->drive->node, &st) >= 0 && !S_ISBLK(st.st_mode))
+                return -ENOTBLK;
 
         r = wants_read_only(v) ? stack_partitions("/sys/class/block", v->drive->name, &partitions) : 0;
         if (r < 0)
@@ -134,12 +146,27 @@ static int child_nodes(const Visit *v, char ***ret) {
         return r;
 }
 
+/* Is the drive there, and there? */
+static bool is_in_place(const Drive *d) {
+        _cleanup_free_ char *link = NULL, *real = NULL;
+
+        if (asprintf(&link, INVENTORY_CLASSDIR "/%s", d->name) < 0) {
+                link = NULL;
+                return false;
+        }
+        for (char *p = link + strlen(INVENTORY_CLASSDIR "/"); (p = strchr(p, '/'));)
+                *p = '!';
+        real = realpath(link, NULL);
+        return real && streq(real, d->syspath);
+}
+
 static int child_confine(const Visit *v, const Sandbox *sandbox) {
         _cleanup_(names_freep) char **nodes = NULL;
         _cleanup_free_ char *own = NULL;
         int r;
 
-        own = strndup(v->drive->syspath, sandbox_own(v->drive->syspath));
+        /* Where it is not, the path may be anybody's, and nothing below it is to be written. */
+        own = strndup(v->drive->syspath, is_in_place(v->drive) ? sandbox_own(v->drive->syspath) : 0);
         if (!own)
                 return -ENOMEM;
         r = child_nodes(v, &nodes);
@@ -154,9 +181,11 @@ static int child_read_request(int fd, RequestedVisit *ret) {
         if (!request)
                 return -ENOMEM;
 
-        n = recv(fd, request, VISIT_REQUEST_MAX_BYTES, 0);
+        n = recv(fd, request, VISIT_REQUEST_MAX_BYTES, MSG_TRUNC);
         if (n < 0)
                 return -errno;
+        if (n > VISIT_REQUEST_MAX_BYTES)
+                return -EBADMSG;
         return visit_request_parse(request, n, &all_settings, ret);
 }
 
@@ -166,8 +195,14 @@ void worker_main(int fd, const void *sandbox) {
         RequestedVisit requested;
         Visit v;
         Plan p;
+        int r;
 
-        if (child_read_request(fd, &requested) < 0)
+        r = child_read_request(fd, &requested);
+        if (r == -EPROTONOSUPPORT)
+                journal_log(LOG_ERR,
+                            "drivekeep.service runs another build of the program than this one, %s, so its drive is not visited; 'systemctl restart drivekeep' starts both anew.",
+                            build_identity());
+        if (r < 0)
                 _exit(EXIT_FAILURE);
         v = requested.visit;
         c.wishes = v.wishes;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "sound.h"
 #include "visit-request.h"
 #include "worker.h"
 
@@ -50,14 +51,23 @@ static bool intent_is_sound(const WorkerMessage *m, size_t n_wishes) {
 }
 
 static bool message_is_sound(const WorkerMessage *m, size_t n_wishes) {
+        static const size_t bools[] = { offsetof(WorkerMessage, written), offsetof(WorkerMessage, failed),
+                                        offsetof(WorkerMessage, lost) },
+                            identified = offsetof(WorkerMessage, identified);
+
         switch (m->type) {
         case WORKER_ASKS:
                 return m->wish < n_wishes || m->wish == WORKER_READS;
         case WORKER_INTENDS:
                 return intent_is_sound(m, n_wishes);
         case WORKER_STEP:
-                return m->wish < n_wishes && m->verdict >= 0 && m->verdict < _VERDICT_MAX;
+                return m->wish < n_wishes && bools_are_sound(m, bools, ELEMENTSOF(bools)) && m->error <= 0 &&
+                       m->verdict >= 0 && m->verdict < _VERDICT_MAX && reading_is_sound(&m->before) &&
+                       reading_is_sound(&m->after) && memchr(m->reason, '\0', sizeof m->reason);
         case WORKER_BRIDGE:
+                return bridge_is_sound(&m->bridge) && bools_are_sound(m, &identified, 1) &&
+                       identity_is_sound(&m->identity) &&
+                       (!m->identified || (m->bridge.asked && m->bridge.identified && m->identity.serial[0]));
         case WORKER_END:
                 return true;
         }
@@ -80,10 +90,6 @@ int worker_receive(const Worker *w, size_t n_wishes, WorkerMessage *ret) {
         if (n != (ssize_t) sizeof m || !message_is_sound(&m, n_wishes))
                 return -EBADMSG;
 
-        m.reason[sizeof m.reason - 1] = '\0';
-        m.identity.model[sizeof m.identity.model - 1] = m.identity.serial[sizeof m.identity.serial - 1] = '\0';
-        m.identity.firmware[sizeof m.identity.firmware - 1] = m.identity.wwn[sizeof m.identity.wwn - 1] = '\0';
-        m.before.value.name[VALUE_NAME_MAX - 1] = m.after.value.name[VALUE_NAME_MAX - 1] = '\0';
         *ret = m;
         return 1;
 }

@@ -90,9 +90,54 @@ END_TEST
 
 /* What a manager that was taken over might ask for. */
 static const struct {
-        const char *name, *node, *syspath;
+        const char *name, *node, *syspath; /* NULL: that of the drive that there is */
         int64_t apm;
 } refused[] = {
+        { "", "/dev/", NULL, 127 },
+        { ".", "/dev/.", "/sys/devices/ata1/.", 127 },
+        { "..", "/dev/..", "/sys/devices/ata1/..", 127 },
+        { "sda", "/dev/..", NULL, 127 },
+        { "sda", "/dev/.", NULL, 127 },
+        { "sda", "/dev/", NULL, 127 },
+        { "sda", "/dev", NULL, 127 },
+        { "sda", "", NULL, 127 },
+        { "sda", "/dev//sda", NULL, 127 },
+        { "sda", "/dev/sda/", NULL, 127 },
+        { "sda", "/dev/sda/..", NULL, 127 },
+        { "sda", "/dev/fd/3", NULL, 127 },
+        { "sda", "/dev/sdb", NULL, 127 },
+        { "sda", "/dev/sda1", NULL, 127 },
+        { "sda", "sda", NULL, 127 },
+        { "sda", "/dev/shm/sda", NULL, 127 },
+        { "fd/3", "/dev/fd/3", NULL, 127 },
+        { "sd a", "/dev/sd a", "/sys/devices/ata1/block/sd a", 127 },
+        { "sda\n", "/dev/sda\n", "/sys/devices/ata1/block/sda\n", 127 },
+        { "sd\xc3\xa4", "/dev/sd\xc3\xa4", "/sys/devices/ata1/block/sd\xc3\xa4", 127 },
+        { "-sda", "/dev/-sda", "/sys/devices/ata1/block/-sda", 127 },
+        { "c/../d", "/dev/c/../d", "/sys/devices/ata1/c!..!d", 127 },
+        { "c//d", "/dev/c//d", "/sys/devices/ata1/c!!d", 127 },
+        { "c/", "/dev/c/", "/sys/devices/ata1/c!", 127 },
+        { "/c", "/dev//c", "/sys/devices/ata1/!c", 127 },
+        { "sda", "/dev/sda", "", 127 },
+        { "sda", "/dev/sda", "sda", 127 },
+        { "sda", "/dev/sda", "/sys/devices", 127 },
+        { "sda", "/dev/sda", "/sys/devices/", 127 },
+        { "sda", "/dev/sda", "/sys/devices/sda", 127 },
+        { "sda", "/dev/sda", "/sys/devices/..", 127 },
+        { "sda", "/dev/sda", "/sys/devices/../sda", 127 },
+        { "sda", "/dev/sda", "/sys/devices/../../sda", 127 },
+        { "sda", "/dev/sda", "/sys/devices/ata1/../block/sda", 127 },
+        { "sda", "/dev/sda", "/sys/devices/ata1/./block/sda", 127 },
+        { "sda", "/dev/sda", "/sys/devices/ata1//block/sda", 127 },
+        { "sda", "/dev/sda", "/sys/devices//sda", 127 },
+        { "sda", "/dev/sda", "/sys/devices/ata1/block/sda/", 127 },
+        { "sda", "/dev/sda", "/sys/devices/ata1/block/sda/.", 127 },
+        { "sda", "/dev/sda", "/sys/devices/ata1/block/sda/..", 127 },
+        { "sda", "/dev/sda", "/sys/devices/ata1/block/sdb", 127 },
+        { "sda", "/dev/sda", "/sys/devices/ata1/block/sdaa", 127 },
+        { "sda", "/dev/sda", "/sys/devices/ata1/block/sd", 127 },
+        { "sda", "/dev/sda", "/sys/block/sda", 127 },
+        { "sda", "/dev/sda", "/sys/devicesata1/block/sda", 127 },
         { "sda", "/dev/../etc/shadow", NULL, 127 },
         { "sda", "/etc/shadow", NULL, 127 },
         { "sda", "/dev/sda", "/sys/devices/../../etc", 127 },
@@ -101,6 +146,32 @@ static const struct {
         { "sda", "/dev/sda", NULL, 300 },
         { "sda", "/dev/sda", NULL, -1 },
 };
+
+static const char *const taken[][3] = {
+        { "sda", "/dev/sda", "/sys/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda" },
+        { "nvme10n1", "/dev/nvme10n1", "/sys/devices/virtual/nvme-subsystem/nvme-subsys10/nvme10n1" },
+        { "mmcblk0", "/dev/mmcblk0", "/sys/devices/platform/soc/fe340000.mmc/mmc_host/mmc0/mmc0:aaaa/block/mmcblk0" },
+        { "dm-0", "/dev/dm-0", "/sys/devices/virtual/block/dm-0" },
+        { "md_d0", "/dev/md_d0", "/sys/devices/virtual/block/md_d0" },
+        { "cciss/c0d0", "/dev/cciss/c0d0", "/sys/devices/pci0000:00/0000:0f:00.0/cciss0/c0d0/block/cciss!c0d0" },
+        { "etherd/e1.0", "/dev/etherd/e1.0", "/sys/devices/virtual/block/etherd!e1.0" },
+};
+
+START_TEST(test_taken) {
+        _cleanup_(drive_freep) Drive *d = drive_make();
+        _cleanup_free_ void *request = NULL;
+        RequestedVisit r;
+        size_t size;
+
+        ck_assert_int_eq(string_replace(&d->name, taken[_i][0]), 0);
+        ck_assert_int_eq(string_replace(&d->node, taken[_i][1]), 0);
+        ck_assert_int_eq(string_replace(&d->syspath, taken[_i][2]), 0);
+        request_make(d, &request, &size);
+        ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
+        ck_assert_str_eq(r.drive->node, d->node);
+        requested_visit_done(&r);
+}
+END_TEST
 
 START_TEST(test_refused) {
         _cleanup_(drive_freep) Drive *d = drive_make();
@@ -541,6 +612,7 @@ int main(void) {
 
         tcase_set_timeout(t, 120);
         tcase_add_test(t, test_round_trip);
+        tcase_add_loop_test(t, test_taken, 0, ELEMENTSOF(taken));
         tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(refused));
         tcase_add_test(t, test_hostile);
         tcase_add_loop_test(t, test_own, 0, ELEMENTSOF(places));

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What has come from another process, which may have been taken over: is it what one of ours could have sent? Before this was
+ * asked nothing but bytes is there: to look at a bool that is neither 0 nor 1 is undefined behaviour. */
+
+#include "drive.h"
+#include "plan.h"
+
+/* Each bool at these offsets is 0 or 1. */
+bool bools_are_sound(const void *base, const size_t *offsets, size_t n);
+
+/* Types are known, and texts end within their array. */
+bool value_is_sound(const Value *v);
+bool reading_is_sound(const Reading *r);
+bool memory_is_sound(const Memory *m);
+bool bridge_is_sound(const Bridge *b);
+bool identity_is_sound(const DriveIdentity *i);
+
+/* Name, node and syspath are such as the inventory makes: "sda", "/dev/sda", "/sys/devices/…/sda". */
+bool drive_paths_are_sound(const Drive *d);

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Between the manager and its workers, each of which may have been taken over: each field of each message with each wrong value,
+ * in both directions. The messages are made by the sender's own functions, and then changed byte by byte. */
+
+#include <check.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "build.h"
+#include "sandbox.h"
+#include "settings.h"
+#include "suite.h"
+#include "visit-request.h"
+#include "worker.h"
+
+/* ---- wrong values ---- */
+
+typedef enum Kind {
+        KIND_BOOL,
+        KIND_ENUM, /* int; `limit` is the first that there is not */
+        KIND_TEXT, /* `limit` is its size: there is no end in it */
+        KIND_CDB,  /* uint64_t; 0, 12 or 16 */
+} Kind;
+
+typedef struct Field {
+        const char *name;
+        void *at; /* in what the message is made of */
+        Kind kind;
+        size_t limit;
+} Field;
+
+/* Writes the nth wrong value there; false: there are no more. */
+static bool make_wrong(const Field *f, uint8_t *at, unsigned nth) {
+        const int64_t enums[] = { -1, (int64_t) f->limit, INT_MAX, INT_MIN };
+        static const uint64_t cdbs[] = { 1, 10, 13, 32, UINT64_MAX };
+        int number;
+
+        switch (f->kind) {
+        case KIND_BOOL:
+                *at = (uint8_t) (2 + nth);
+                return 2 + nth <= UINT8_MAX;
+        case KIND_ENUM:
+                if (nth >= ELEMENTSOF(enums))
+                        return false;
+                number = (int) enums[nth];
+                memcpy(at, &number, sizeof number);
+                return true;
+        case KIND_TEXT:
+                memset(at, 'x', f->limit);
+                return nth < 1;
+        case KIND_CDB:
+                if (nth < ELEMENTSOF(cdbs))
+                        memcpy(at, cdbs + nth, sizeof *cdbs);
+                return nth < ELEMENTSOF(cdbs);
+        }
+        return false;
+}
+
+/* ---- to the worker: a request ---- */
+
+static Drive drive = { .name = (char *) "sdzz",
+                       .node = (char *) "/dev/sdzz",
+                       .syspath = (char *) "/sys/devices/ata9/block/sdzz",
+                       .transport = TRANSPORT_SATA,
+                       .ata = true };
+static Bridge bridge;
+static Wish wish_items[] = {
+        { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f" },
+        { .name = "acoustic_management", .withheld = true, .file = "f" },
+};
+static const Wishes wishes = { .items = wish_items, .n_items = ELEMENTSOF(wish_items) };
+static Memory memories[ELEMENTSOF(wish_items)];
+static Visit visit = { .drive = &drive, .wishes = &wishes, .memories = memories, .settings = &all_settings };
+
+static const Field request_fields[] = {
+        { "drive.transport", &drive.transport, KIND_ENUM, _TRANSPORT_MAX },
+        { "drive.rotational", &drive.rotational, KIND_BOOL, 0 },
+        { "drive.removable", &drive.removable, KIND_BOOL, 0 },
+        { "drive.rotational_untold", &drive.rotational_untold, KIND_BOOL, 0 },
+        { "drive.removable_untold", &drive.removable_untold, KIND_BOOL, 0 },
+        { "drive.raid", &drive.raid, KIND_BOOL, 0 },
+        { "drive.optical", &drive.optical, KIND_BOOL, 0 },
+        { "drive.ata", &drive.ata, KIND_BOOL, 0 },
+        { "drive.identified", &drive.identified, KIND_BOOL, 0 },
+        { "bridge.asked", &bridge.asked, KIND_BOOL, 0 },
+        { "bridge.identified", &bridge.identified, KIND_BOOL, 0 },
+        { "bridge.without_sat", &bridge.without_sat, KIND_BOOL, 0 },
+        { "bridge.without_registers", &bridge.without_registers, KIND_BOOL, 0 },
+        { "bridge.repeats_identify", &bridge.repeats_identify, KIND_BOOL, 0 },
+        { "bridge.fragile", &bridge.fragile, KIND_BOOL, 0 },
+        { "bridge.cdb", &bridge.cdb, KIND_CDB, 0 },
+        { "has_bridge", &visit.bridge, KIND_BOOL, 0 },
+        { "permanent", &visit.permanent, KIND_BOOL, 0 },
+        { "active", &visit.active, KIND_BOOL, 0 },
+        { "no_wake", &visit.no_wake, KIND_BOOL, 0 },
+        { "deaf", &visit.deaf, KIND_BOOL, 0 },
+        { "look", &visit.look, KIND_BOOL, 0 },
+        { "wish.value.type", &wish_items[0].value.type, KIND_ENUM, _VALUE_TYPE_MAX },
+        { "wish.value.name", &wish_items[0].value.name, KIND_TEXT, VALUE_NAME_MAX },
+        { "withheld wish.value.type", &wish_items[1].value.type, KIND_ENUM, _VALUE_TYPE_MAX },
+        { "withheld wish.value.name", &wish_items[1].value.name, KIND_TEXT, VALUE_NAME_MAX },
+        { "wish.withheld", &wish_items[0].withheld, KIND_BOOL, 0 },
+        { "wish.allow_dangerous", &wish_items[0].allow_dangerous, KIND_BOOL, 0 },
+        { "wish.permanent", &wish_items[0].permanent, KIND_BOOL, 0 },
+        { "wish.wake", &wish_items[0].wake, KIND_BOOL, 0 },
+        { "memory.sent", &memories[1].sent, KIND_BOOL, 0 },
+        { "memory.adjusted", &memories[1].adjusted, KIND_BOOL, 0 },
+        { "memory.read", &memories[1].read, KIND_BOOL, 0 },
+        { "memory.value.type", &memories[1].value.type, KIND_ENUM, _VALUE_TYPE_MAX },
+        { "memory.value.name", &memories[1].value.name, KIND_TEXT, VALUE_NAME_MAX },
+        { "memory.settled.type", &memories[1].settled.type, KIND_ENUM, _VALUE_TYPE_MAX },
+        { "memory.settled.name", &memories[1].settled.name, KIND_TEXT, VALUE_NAME_MAX },
+        { "memory.overruled", &memories[1].overruled, KIND_TEXT, sizeof memories->overruled },
+        { "memory.quarantined", &memories[1].quarantined, KIND_TEXT, sizeof memories->quarantined },
+};
+
+static uint8_t *request_make(size_t *ret_size) {
+        void *request;
+
+        ck_assert_int_eq(visit_request_new(&visit, &request, ret_size), 0);
+        return request;
+}
+
+/* Where the first byte of this field is in the message: the first one that changes with it. Pointers cross as a flag. */
+static size_t find_field(const Field *f) {
+        _cleanup_free_ uint8_t *with = NULL, *without = NULL;
+        size_t size, other_size, at = 0;
+        uint8_t *byte = f->at, before = *byte;
+        const Bridge *bridge_before = visit.bridge;
+
+        without = request_make(&size);
+        if (f->at == &visit.bridge)
+                visit.bridge = bridge_before ? NULL : &bridge;
+        else
+                *byte = !before;
+        with = request_make(&other_size);
+        visit.bridge = bridge_before;
+        *byte = before;
+
+        ck_assert_uint_eq(size, other_size);
+        while (at < size && with[at] == without[at])
+                at++;
+        ck_assert_msg(at < size, "%s does not cross", f->name);
+        return at;
+}
+
+START_TEST(test_request) {
+        const Field *f = request_fields + _i;
+        _cleanup_free_ uint8_t *request = NULL;
+        RequestedVisit r;
+        size_t size, at;
+
+        /* What is copied with it is not to be told from it. */
+        visit.bridge = f->at == &visit.bridge ? NULL : &bridge;
+        at = find_field(f);
+        request = request_make(&size);
+        ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
+        requested_visit_done(&r);
+
+        for (unsigned nth = 0; make_wrong(f, request + at, nth); nth++)
+                ck_assert_msg(visit_request_parse(request, size, &all_settings, &r) == -EBADMSG, "%s, wrong value %u",
+                              f->name, nth);
+}
+END_TEST
+
+/* More wishes than there are, and fewer. */
+START_TEST(test_request_count) {
+        static const uint32_t counts[] = { 0, 1, 3, 512, 513, UINT32_MAX / 2, UINT32_MAX };
+        _cleanup_free_ uint8_t *request = NULL, *other = NULL;
+        size_t size, other_size, at = 0;
+        Wishes one = { .items = wish_items, .n_items = 1 };
+        RequestedVisit r;
+
+        request = request_make(&size);
+        visit.wishes = &one;
+        other = request_make(&other_size);
+        while (request[at] == other[at])
+                at++;
+        for (size_t i = 0; i < ELEMENTSOF(counts); i++) {
+                memcpy(request + at, counts + i, sizeof *counts);
+                ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), -EBADMSG);
+        }
+}
+END_TEST
+
+/* A broker that was started after an upgrade, asked by a service that was not. */
+START_TEST(test_other_build) {
+        _cleanup_free_ uint8_t *request = NULL;
+        RequestedVisit r;
+        size_t size;
+
+        request = request_make(&size);
+        ck_assert_str_eq((const char *) request, build_identity());
+        for (size_t i = 0; i < BUILD_MAX; i++) {
+                bool beyond = i > strlen(build_identity());
+
+                request[i] ^= 1;
+                ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), beyond ? 0 : -EPROTONOSUPPORT);
+                request[i] ^= 1;
+                if (beyond)
+                        requested_visit_done(&r);
+        }
+        /* Of another layout, it may be of any length, too. */
+        request[0] ^= 1;
+        ck_assert_int_eq(visit_request_parse(request, BUILD_MAX, &all_settings, &r), -EPROTONOSUPPORT);
+        ck_assert_int_eq(visit_request_parse(request, BUILD_MAX - 1, &all_settings, &r), -EBADMSG);
+}
+END_TEST
+
+/* The linker has given the program an ID: two programs of one version are told apart. */
+START_TEST(test_build_id) {
+        const char *id = strstr(build_identity(), "(build ");
+
+        ck_assert_ptr_nonnull(id);
+        ck_assert_uint_eq(strspn(id + strlen("(build "), "0123456789abcdef"), 40);
+        ck_assert_str_eq(id + strlen("(build ") + 40, ")");
+}
+END_TEST
+
+/* ---- to the worker: an answer ---- */
+
+static const struct {
+        int64_t answer;
+        size_t size;
+        bool taken;
+} answers[] = {
+        { WORKER_GO, sizeof(WorkerAnswer), true },
+        { WORKER_DEFER, sizeof(WorkerAnswer), true },
+        { WORKER_STOP, sizeof(WorkerAnswer), true },
+        { WORKER_UNGUARDED, sizeof(WorkerAnswer), false }, /* to another question */
+        { _WORKER_ANSWER_MAX, sizeof(WorkerAnswer), false },
+        { -1, sizeof(WorkerAnswer), false },
+        { INT_MAX, sizeof(WorkerAnswer), false },
+        { INT_MIN, sizeof(WorkerAnswer), false },
+        { WORKER_GO, sizeof(WorkerAnswer) - 1, false },
+        { WORKER_GO, sizeof(WorkerAnswer) + 1, false },
+        { WORKER_DEFER, 1, false },
+};
+
+/* A worker in a process of its own, without a sandbox, for a drive that there is not. What it prints goes into a file. */
+static pid_t worker_make(int *ret_fd, FILE **ret_printed) {
+        _cleanup_free_ uint8_t *request = NULL;
+        size_t size;
+        int fds[2];
+        pid_t pid;
+
+        request = request_make(&size);
+        *ret_printed = tmpfile();
+        ck_assert_ptr_nonnull(*ret_printed);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ck_assert_int_eq(send(fds[0], request, size, MSG_NOSIGNAL), (ssize_t) size);
+        pid = fork();
+        if (pid == 0) {
+                (void) close(fds[0]);
+                (void) dup2(fileno(*ret_printed), STDERR_FILENO);
+                worker_main(fds[1], NULL);
+        }
+        (void) close(fds[1]);
+        *ret_fd = fds[0];
+        return pid;
+}
+
+/* It has said nothing to nobody but us. */
+static void worker_done(pid_t pid, int fd, FILE *printed, int wanted) {
+        int status;
+
+        (void) close(fd);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status));
+        ck_assert_int_eq(WEXITSTATUS(status), wanted);
+        ck_assert_int_eq(fseek(printed, 0, SEEK_END), 0);
+        ck_assert_int_eq(ftell(printed), 0);
+        (void) fclose(printed);
+}
+
+/* Not in this process: there a worker has its sandbox. */
+int sandbox_worker(_unused_ const Sandbox *s, _unused_ char *const *nodes, _unused_ const char *own) {
+        return 0;
+}
+size_t sandbox_own(_unused_ const char *syspath) {
+        return 0;
+}
+
+START_TEST(test_answer) {
+        struct {
+                int answer;
+                char more[8];
+        } a = { .answer = (int) answers[_i].answer };
+        FILE *printed;
+        WorkerMessage m;
+        pid_t pid;
+        int fd;
+
+        pid = worker_make(&fd, &printed);
+        do
+                ck_assert_int_eq(recv(fd, &m, sizeof m, 0), sizeof m);
+        while (m.type != WORKER_ASKS);
+        ck_assert_int_eq(send(fd, &a, answers[_i].size, MSG_NOSIGNAL), (ssize_t) answers[_i].size);
+
+        ck_assert_int_eq(recv(fd, &m, sizeof m, 0), answers[_i].taken ? sizeof m : 0);
+        while (answers[_i].taken && m.type != WORKER_END)
+                ck_assert_int_eq(recv(fd, &m, sizeof m, 0), sizeof m);
+        worker_done(pid, fd, printed, answers[_i].taken ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+END_TEST
+
+/* A node that is no disk's, or a request that is longer than any: no question, no answer. */
+START_TEST(test_no_visit) {
+        static uint8_t junk[VISIT_REQUEST_MAX_BYTES + 1];
+        FILE *printed = tmpfile();
+        int fds[2];
+        char c;
+        pid_t pid;
+
+        if (_i == 0) {
+                drive.name = (char *) "null";
+                drive.node = (char *) "/dev/null";
+                drive.syspath = (char *) "/sys/devices/virtual/mem/null";
+                (void) fclose(printed);
+                pid = worker_make(fds, &printed);
+        } else {
+                _cleanup_free_ uint8_t *request = NULL;
+                size_t size;
+
+                request = request_make(&size);
+                memcpy(junk, request, size);
+                ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+                ck_assert_int_eq(send(fds[0], junk, sizeof junk, MSG_NOSIGNAL), sizeof junk);
+                pid = fork();
+                if (pid == 0)
+                        worker_main(fds[1], NULL);
+                (void) close(fds[1]);
+        }
+        ck_assert_int_eq(recv(fds[0], &c, 1, 0), 0);
+        worker_done(pid, fds[0], printed, EXIT_FAILURE);
+}
+END_TEST
+
+/* ---- to the manager ---- */
+
+static WorkerMessage message;
+
+static const struct {
+        Field field;
+        WorkerMessageType type;
+} message_fields[] = {
+        { { "type", &message.type, KIND_ENUM, WORKER_END + 1 }, WORKER_END },
+        { { "verdict", &message.verdict, KIND_ENUM, _VERDICT_MAX }, WORKER_STEP },
+        { { "written", &message.written, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "failed", &message.failed, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "lost", &message.lost, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "reason", &message.reason, KIND_TEXT, STEP_REASON_MAX }, WORKER_STEP },
+        { { "before.supported", &message.before.supported, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "before.known", &message.before.known, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "before.value.type", &message.before.value.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
+        { { "before.value.name", &message.before.value.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
+        { { "before.repeated", &message.before.repeated, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "before.saved_known", &message.before.saved_known, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "before.saved.type", &message.before.saved.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
+        { { "before.saved.name", &message.before.saved.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
+        { { "after.supported", &message.after.supported, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "after.known", &message.after.known, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "after.value.type", &message.after.value.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
+        { { "after.value.name", &message.after.value.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
+        { { "after.repeated", &message.after.repeated, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "after.saved_known", &message.after.saved_known, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "after.saved.type", &message.after.saved.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
+        { { "after.saved.name", &message.after.saved.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
+        { { "bridge.asked", &message.bridge.asked, KIND_BOOL, 0 }, WORKER_BRIDGE },
+        { { "bridge.identified", &message.bridge.identified, KIND_BOOL, 0 }, WORKER_BRIDGE },
+        { { "bridge.without_sat", &message.bridge.without_sat, KIND_BOOL, 0 }, WORKER_BRIDGE },
+        { { "bridge.without_registers", &message.bridge.without_registers, KIND_BOOL, 0 }, WORKER_BRIDGE },
+        { { "bridge.repeats_identify", &message.bridge.repeats_identify, KIND_BOOL, 0 }, WORKER_BRIDGE },
+        { { "bridge.fragile", &message.bridge.fragile, KIND_BOOL, 0 }, WORKER_BRIDGE },
+        { { "bridge.cdb", &message.bridge.cdb, KIND_CDB, 0 }, WORKER_BRIDGE },
+        { { "identified", &message.identified, KIND_BOOL, 0 }, WORKER_BRIDGE },
+        { { "identity.model", &message.identity.model, KIND_TEXT, sizeof message.identity.model }, WORKER_BRIDGE },
+        { { "identity.serial", &message.identity.serial, KIND_TEXT, sizeof message.identity.serial }, WORKER_BRIDGE },
+        { { "identity.firmware", &message.identity.firmware, KIND_TEXT, sizeof message.identity.firmware },
+          WORKER_BRIDGE },
+        { { "identity.wwn", &message.identity.wwn, KIND_TEXT, sizeof message.identity.wwn }, WORKER_BRIDGE },
+};
+
+/* Wishes that there are not, and an error that is none: numbers of their own. */
+static const WorkerMessage wrong_messages[] = {
+        { .type = WORKER_ASKS, .wish = 2 },
+        { .type = WORKER_ASKS, .wish = WORKER_READS - 1 },
+        { .type = WORKER_STEP, .wish = 2 },
+        { .type = WORKER_STEP, .wish = WORKER_READS },
+        { .type = WORKER_STEP, .error = 1 },
+        { .type = WORKER_INTENDS, .wishes = { 1 << 2 } },
+        { .type = WORKER_INTENDS, .wishes = { [RECORD_MAX_SETTINGS / 8 - 1] = 1 << 7 } },
+        { .type = WORKER_BRIDGE, .identified = true },
+        { .type = WORKER_BRIDGE, .bridge = { .asked = true, .identified = true }, .identified = true },
+        { .type = WORKER_BRIDGE, .bridge = { .asked = true }, .identified = true, .identity = { .serial = "S" } },
+};
+
+/* What comes of it at the manager's end. */
+static int receive(const void *bytes) {
+        WorkerMessage m;
+        int fds[2], r;
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ck_assert_int_eq(send(fds[1], bytes, sizeof m, MSG_NOSIGNAL), sizeof m);
+        r = worker_receive(&(Worker){ .fd = fds[0] }, wishes.n_items, &m);
+        (void) close(fds[0]);
+        (void) close(fds[1]);
+        return r;
+}
+
+START_TEST(test_message) {
+        const Field *f = &message_fields[_i].field;
+        uint8_t bytes[sizeof message];
+
+        message.type = message_fields[_i].type;
+        ck_assert_int_eq(receive(&message), 1);
+        memcpy(bytes, &message, sizeof message);
+        for (unsigned nth = 0; make_wrong(f, bytes + ((uint8_t *) f->at - (uint8_t *) &message), nth); nth++)
+                ck_assert_msg(receive(bytes) == -EBADMSG, "%s, wrong value %u", f->name, nth);
+}
+END_TEST
+
+START_TEST(test_wrong_message) {
+        ck_assert_int_eq(receive(wrong_messages + _i), -EBADMSG);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("sound");
+        TCase *t = tcase_create("sound");
+
+        tcase_add_loop_test(t, test_request, 0, ELEMENTSOF(request_fields));
+        tcase_add_test(t, test_request_count);
+        tcase_add_test(t, test_other_build);
+        tcase_add_test(t, test_build_id);
+        tcase_add_loop_test(t, test_answer, 0, ELEMENTSOF(answers));
+        tcase_add_loop_test(t, test_no_visit, 0, 2);
+        tcase_add_loop_test(t, test_message, 0, ELEMENTSOF(message_fields));
+        tcase_add_loop_test(t, test_wrong_message, 0, ELEMENTSOF(wrong_messages));
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
