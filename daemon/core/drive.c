@@ -110,6 +110,18 @@ static int lookup_first(const DriveLookup *l, const char *const *sources, char *
         return 0;
 }
 
+/* A drive without a WWN may have zeros in its place, and the kernel's makeshift for it may be blank: no identity. */
+static bool wwn_is_empty(const char *wwn) {
+        static const char *const prefixes[] = { "0x", "naa.", "eui.", "t10.ATA" };
+
+        for (size_t i = 0; i < ELEMENTSOF(prefixes); i++)
+                if (starts_with(wwn, prefixes[i])) {
+                        wwn += strlen(prefixes[i]);
+                        break;
+                }
+        return wwn[strspn(wwn, "0 _")] == '\0';
+}
+
 static uint64_t lookup_number(const DriveLookup *l, const char *path) {
         const char *v = l->sysattr(l->userdata, path);
 
@@ -152,6 +164,9 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
                 if (r < 0)
                         return r;
         }
+
+        if (d->wwn && wwn_is_empty(d->wwn))
+                free(TAKE_PTR(d->wwn));
 
         d->transport = transport_from_syspath(syspath, proc_name);
         /* A driver like ata_piix serves both; what the drive says of itself (ata_id, from IDENTIFY) decides then. */

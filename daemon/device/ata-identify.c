@@ -111,6 +111,9 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
         const char *u = udev_serial;
 
         identify_serial(id, serial);
+        /* Then udev's is from somewhere else. */
+        if (!serial[0])
+                return true;
         for (const char *s = serial; *s; s++)
                 if (!isalnum((unsigned char) *s) && !strchr(" _-.", *s))
                         return true;

@@ -137,6 +137,33 @@ START_TEST(test_same) {
 }
 END_TEST
 
+/* Zeros and blanks name nobody. */
+static const struct {
+        const char *key, *wwn;
+        IdentityKind kind;
+} nobodies[] = {
+        { "ID_WWN", "0x50014ee2b0000001", IDENTITY_WWN },
+        { "ID_WWN", "0x0", IDENTITY_PATH },
+        { "ID_WWN_WITH_EXTENSION", "0x0000000000000000", IDENTITY_PATH },
+        { "device/wwid", "naa.0000000000000000", IDENTITY_PATH },
+        { "device/wwid", "t10.ATA                                                                 ", IDENTITY_PATH },
+        { "device/wwid", "t10.ATA     QEMU HARDDISK                           QM00001             ", IDENTITY_WWN },
+        { "wwid", "eui.0000000000000000", IDENTITY_PATH },
+        { "wwid", "eui.0000000000000001", IDENTITY_WWN },
+};
+
+START_TEST(test_nobody) {
+        const Fact facts[] = { { nobodies[_i].key, nobodies[_i].wwn },
+                               { "ID_MODEL", "" },
+                               { "ID_SERIAL_SHORT", "" },
+                               {} };
+        _cleanup_(drive_freep) Drive *d = make(ata_path, facts);
+
+        ck_assert_int_eq(drive_identity_kind(d), nobodies[_i].kind);
+        ck_assert_ptr_null(d->serial);
+}
+END_TEST
+
 /* Before kernel 5.14 there is no diskseq: then it is the best identity that both have. */
 START_TEST(test_same_without_diskseq) {
         static const Fact wwn[] = { { "ID_WWN", "0x50014ee2b0000001" }, {} }, none[] = { {} },
@@ -316,6 +343,7 @@ int main(void) {
         tcase_add_test(t, test_identity_sources);
         tcase_add_test(t, test_optical);
         tcase_add_test(t, test_same);
+        tcase_add_loop_test(t, test_nobody, 0, ELEMENTSOF(nobodies));
         tcase_add_test(t, test_same_without_diskseq);
         tcase_add_test(t, test_veil);
         tcase_add_test(t, test_links_and_properties);

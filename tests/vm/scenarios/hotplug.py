@@ -1,6 +1,7 @@
 """Drives come, go, come back, and are swapped for others."""
 import time
 
+from drives.model import AtaDrive
 from keeping import CONF, Keeping, by_id, ours, settings
 from machine import nvme_disk, scsi_disk
 
@@ -32,6 +33,7 @@ class Hotplug(Keeping):
             self.check_plug(machine, hba, first, spare)
             self.check_swap(machine, hba, spare)
             self.check_repeated_events(machine, first)
+            self.check_nameless(machine, hba)
             self.check_lost(machine, hba, first)
             self.check_mid_visit(machine, hba)
             self.check_fstab(machine, hba, late)
@@ -82,6 +84,18 @@ class Hotplug(Keeping):
                    [[e.registers() for e in ours(d, m)] for d, m in zip(first, marks)], [[], []])
         machine.run("systemctl restart systemd-udevd; udevadm trigger --subsystem-match=block; udevadm settle; sleep 2")
         self.equal("nor does a restart of udevd", [settings(d, m) for d, m in zip(first, marks)], [[], []])
+
+    def check_nameless(self, machine, hba):
+        nobody = AtaDrive(model="", serial="", wwn="0000000000000000", **COLD)
+        hba.attach(2, nobody)
+        machine.wait_until(lambda: nobody["standby_seconds"] == 1200, 60, 1)
+        self.equal("a drive without model, serial number and WWN is configured", (nobody["apm"], nobody["lookahead"]), (127, True))
+        self.settle(machine)
+        found = [each for each in self.all_status(machine) if each["identity"] == "path" and each["settings"]]
+        self.equal("and known by its path", [{s["name"]: s["verdict"] for s in each["settings"]} for each in found],
+                   [{"apm": "applied", "lookahead": "applied", "spindown_time": "unverifiable"}])
+        hba.detach(2)
+        machine.wait_until(f"! test -e /dev/{found[0]['name']}", 60)
 
     def check_lost(self, machine, hba, first):
         """The service cannot keep up: udev's news run over, and among what is lost is that a drive came, and one was reset."""
