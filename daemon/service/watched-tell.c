@@ -26,11 +26,11 @@ void watched_tell_released(const Watched *w) {
         }
 }
 
-bool watched_is_news(const Watched *w, const Step *s) {
+bool watched_finds_news(const Watched *w, const Step *s) {
         const SettingRecord *known = drive_record_find(w->record, s->wish->name);
         char now[VALUE_TEXT_MAX];
 
-        if ((w->reason != VISIT_RECHECK && w->reason != VISIT_REVALIDATION) || !known || s->written || s->failed)
+        if (!known || s->written || s->failed)
                 return true;
 
         switch (s->verdict) {
@@ -49,6 +49,10 @@ bool watched_is_news(const Watched *w, const Step *s) {
         default:
                 return true;
         }
+}
+
+bool watched_is_news(const Watched *w, const Step *s) {
+        return (w->reason != VISIT_RECHECK && w->reason != VISIT_REVALIDATION) || watched_finds_news(w, s);
 }
 
 void watched_tell_drift(const Watched *w, const Step *s) {

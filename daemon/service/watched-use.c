@@ -4,6 +4,8 @@
 
 #include "activity.h"
 #include "clock.h"
+#include "device.h"
+#include "visit.h"
 #include "watched.h"
 
 /* ---- the counters ---- */
@@ -122,6 +124,44 @@ void watched_calm(Watched *w, bool lost) {
                 rate_limit_count(&w->disturbances, monotonic_usec());
 }
 
+static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
+        return -EPERM;
+}
+
+/* The kernel looked at it anew, or only said so, as it does whenever something that was open for writing is closed: is what the
+ * kernel holds still as it was left? That is read from here, from the same files of sysfs as the drive's identity, and needs no
+ * process of its own. */
+static bool was_revalidated(const Watched *w) {
+        static const DeviceIO io = { .open_node = open_nothing };
+        _cleanup_free_ Memory *memories = NULL;
+        Wishes selected;
+        bool news = true;
+        Plan p;
+
+        if (scope_select(SCOPE_KERNEL, &w->wishes, w->env->settings, drive_backends(w->drive), w->record, &selected) <
+            0)
+                return true;
+
+        if (drive_record_memories(w->record, &selected, &memories) >= 0 &&
+            visit_dry_run(
+                            &(Visit){
+                                            .drive = w->drive,
+                                            .wishes = &selected,
+                                            .memories = memories,
+                                            .settings = w->env->settings,
+                                            .io = &io,
+                            },
+                            &p) >= 0) {
+                news = false;
+                for (size_t i = 0; i < p.n_steps; i++)
+                        news = news || watched_finds_news(w, p.steps + i);
+                plan_done(&p);
+        }
+
+        scope_done(&selected);
+        return news;
+}
+
 static int on_later(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Watched *w = userdata;
         int r;
@@ -138,6 +178,8 @@ static int on_later(sd_event_source *source _unused_, uint64_t usec _unused_, vo
 int watched_disturbed(Watched *w, VisitReason reason) {
         uint64_t now = monotonic_usec();
 
+        if (reason == VISIT_REVALIDATION && !was_revalidated(w))
+                return 0;
         if (w->later) {
                 if (visit_reason_rank(reason) > visit_reason_rank(w->later_reason))
                         w->later_reason = reason;

@@ -140,6 +140,8 @@ void watched_tell_stacked(const Watched *w);
 void watched_tell_released(const Watched *w);
 /* Visits that only look after what was in order say nothing of what still is, nor of what they could not look at. */
 bool watched_is_news(const Watched *w, const Step *s);
+/* … the same of a step of such a visit, which may not have a verdict yet. */
+bool watched_finds_news(const Watched *w, const Step *s);
 /* Found otherwise than it was left, by a visit that no loss explains. */
 void watched_tell_drift(const Watched *w, const Step *s);
 

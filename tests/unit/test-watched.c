@@ -14,6 +14,7 @@
 #include "settings.h"
 #include "state.h"
 #include "suite.h"
+#include "sysfs-tree.h"
 #include "watched-guard.h"
 
 #define SERIAL "{ match = { serial = \"S1\"; }; write_cache = true; }"
@@ -26,12 +27,13 @@ static struct Visitor {
         bool working, active, permanent;
 } visitor;
 static size_t n_wishes; /* of the last visit */
-static unsigned n_rested;
+static unsigned n_visits, n_rested;
 
 int visitor_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ Gate *gate, const Visit *visit,
                 _unused_ uint64_t patience, const VisitorEvents *events, void *userdata, Visitor **ret) {
         visitor = (struct Visitor){ .events = events, .userdata = userdata, .permanent = visit->permanent };
         n_wishes = visit->wishes->n_items;
+        n_visits++;
         *ret = &visitor;
         return 0;
 }
@@ -691,6 +693,48 @@ START_TEST(test_doubt) {
 }
 END_TEST
 
+/* udev tells of a drive again and again, as it does whenever something that was open for writing is closed: that costs no
+ * visit, so no process, before what the kernel holds is not as it was left. */
+START_TEST(test_storm_of_nothing) {
+        Drive tree, *again;
+        Watched *w;
+
+        make_tree(&tree);
+        put("queue/read_ahead_kb", "512");
+        files_become(TWO);
+        for (int i = -1; i < 1500; i++) {
+                again = disk(TRANSPORT_SATA, NULL);
+                free(again->syspath);
+                again->syspath = strdup(tree.syspath);
+                ck_assert_ptr_nonnull(again->syspath);
+                if (i < 0) {
+                        ck_assert_int_eq(watched_new(&env, again, &w), 0);
+                        visit_whole(w, VISIT_ATTACH);
+                        n_visits = 0;
+                        ck_assert_int_eq(watched_visit(w, VISIT_CHANGE), 0);
+                        visitor.events->ready(w);
+                        continue;
+                }
+                /* Some of them come while there is a worker at it. */
+                if (i == 500) {
+                        tell(w, VERDICT_UNCHANGED);
+                        visitor.events->ended(w, false, NULL);
+                }
+                ck_assert_int_eq(watched_update(w, again), 0);
+        }
+        ck_assert_uint_eq(n_visits, 1);
+        ck_assert_ptr_null(w->visitor);
+
+        put("queue/read_ahead_kb", "128");
+        ck_assert_int_eq(watched_disturbed(w, VISIT_REVALIDATION), 0);
+        ck_assert_uint_eq(n_visits, 2);
+        ck_assert_int_eq(w->reason, VISIT_REVALIDATION);
+        ck_assert_uint_eq(n_wishes, 1);
+        end(w);
+        drop_tree(&tree);
+}
+END_TEST
+
 /* Somebody may ask for it before there is a worker for it. */
 START_TEST(test_new_is_found) {
         Watched *w = watch(_i == 0 ? TWO : SERIAL, TRANSPORT_SATA);
@@ -776,6 +820,7 @@ int main(void) {
         tcase_add_test(t, test_forgotten_on_disk);
         tcase_add_loop_test(t, test_trust, 0, ELEMENTSOF(trusts));
         tcase_add_test(t, test_doubt);
+        tcase_add_test(t, test_storm_of_nothing);
         tcase_add_loop_test(t, test_new_is_found, 0, 2);
         tcase_add_test(t, test_unsaved);
         suite_add_tcase(s, t);

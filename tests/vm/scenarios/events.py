@@ -9,6 +9,8 @@ drives = (
   { match = { transport = "sata"; }; apm = 127; read_ahead_kb = 512; }
 );
 """
+TRACING = "/sys/kernel/tracing"
+EVENTS = 150
 POWER_ON, MODE_PARAMETERS_CHANGED = (0x29, 0x00), (0x2A, 0x01)
 
 
@@ -25,6 +27,7 @@ class Events(Keeping):
             self.check_reset(machine)
             self.check_parameters(machine)
             self.check_controller(machine)
+            self.check_nothing_new(machine)
             self.check_revalidation(machine)
             self.check_quarrel(machine)
 
@@ -68,6 +71,29 @@ class Events(Keeping):
         self.settle(machine)
         self.equal("an NVMe controller that was started anew gets its settings again",
                    self.reasons(machine, "NVME1", "write_cache")[-1], "controller")
+
+    def check_nothing_new(self, machine):
+        """Events without an end, as whoever opens a drive for writing and closes it again makes them."""
+        name = self.node(machine, "SN-SATA")[5:]
+        broker = machine.run("systemctl show -P MainPID drivekeep-broker").stdout.strip()
+        mark, read_ahead = self.sata.log.mark(), f"/sys/block/{name}/queue/read_ahead_kb"
+        forks = f"{TRACING}/events/sched/sched_process_fork"
+        machine.run(f"mountpoint -q {TRACING} || mount -t tracefs nodev {TRACING}; echo parent_pid=={broker} >{forks}/filter && "
+                    f"echo 1 >{forks}/enable")
+        # Each of them on its own: for a drive's next one udev waits until it is done with the last.
+        machine.run(f"for i in $(seq {EVENTS}); do echo change >/sys/block/{name}/uevent; udevadm settle; done", 600)
+        self.settle(machine)
+        self.equal(f"{EVENTS} change events that bring nothing new: no worker process", self.forks(machine), 0)
+        self.equal("and no command", ours(self.sata, mark), [])
+        machine.run(f"echo 128 >{read_ahead}; echo change >/sys/block/{name}/uevent")
+        machine.wait_until(f"test $(cat {read_ahead}) = 512", 30)
+        self.settle(machine)
+        self.equal("one more that does: one worker", self.forks(machine), 1)
+        machine.run(f"echo 0 >{forks}/enable; echo 0 >{forks}/filter; echo >{TRACING}/trace")
+
+    @staticmethod
+    def forks(machine):
+        return int(machine.run(f"grep -vc '^#' {TRACING}/trace", check=False).stdout)
 
     def check_revalidation(self, machine):
         queue = f"/sys/block/{self.node(machine, 'SN-SATA')[5:]}/queue"
