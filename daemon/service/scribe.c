@@ -78,6 +78,17 @@ static int write_durably(int dir_fd, const ScribeFile *files, size_t n) {
         return r;
 }
 
+/* Until the directory is written, too, a power cut would bring them back. */
+static int remove_durably(int dir_fd, const ScribeFile *files, size_t n) {
+        int r = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (!files[i].text && unlinkat(dir_fd, files[i].name, 0) < 0 && errno != ENOENT)
+                        r = -errno;
+
+        return fsync(dir_fd) < 0 ? -errno : r;
+}
+
 int scribe_wait(pid_t pid, uint64_t usec) {
         uint64_t until = usec == UINT64_MAX ? UINT64_MAX : monotonic_usec() + usec;
         _cleanup_close_ int fd = -EBADF;
@@ -103,7 +114,7 @@ static int scribe_main(const char *dir, const ScribeFile *files, size_t n, pid_t
         ScribeFile written[SCRIBE_FILES_MAX];
         _cleanup_close_ int dir_fd = -EBADF;
         size_t n_written = 0;
-        int r = 0;
+        int r, k;
 
         /* One that hangs must not hold what the manager thinks is closed. */
         if (close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
@@ -119,10 +130,10 @@ static int scribe_main(const char *dir, const ScribeFile *files, size_t n, pid_t
         for (size_t i = 0; i < n; i++)
                 if (files[i].text)
                         written[n_written++] = files[i];
-                else if (unlinkat(dir_fd, files[i].name, 0) < 0 && errno != ENOENT)
-                        r = -errno;
 
-        return r < 0 ? r : write_durably(dir_fd, written, n_written);
+        r = write_durably(dir_fd, written, n_written);
+        k = n_written < n ? remove_durably(dir_fd, files, n) : 0;
+        return r < 0 ? r : k;
 }
 
 int scribe_start(const char *dir, const ScribeFile *files, size_t n, pid_t after, pid_t *ret) {

@@ -9,12 +9,12 @@
 
 typedef struct ScribeFile {
         const char *name;
-        const char *text; /* NULL: it is to be removed, which need not be on stable storage at once */
+        const char *text; /* NULL: it is to be removed */
 } ScribeFile;
 
 /* It begins when the process `after` has ended (0: at once). Each file with a text holds either what it held before or all of
- * `text`, and when the process has ended well, `text`, whatever happens to the machine. It ends well when that is so of all of
- * them; at most SCRIBE_FILES_MAX. */
+ * `text`, and when the process has ended well, `text`, whatever happens to the machine; or has gone, and does not come back. It ends well
+ * when that is so of all of them; at most SCRIBE_FILES_MAX. */
 int scribe_start(const char *dir, const ScribeFile *files, size_t n, pid_t after, pid_t *ret);
 
 /* Waits for its end, for so long at most (UINT64_MAX: as long as it takes): then -ETIMEDOUT. */
