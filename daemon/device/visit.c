@@ -274,7 +274,7 @@ static int visit_intend_dangerous(const Visit *v, const Step *s, Device *d) {
                 return 0;
         return device_fail(
                         d, STEP_FORBIDDEN,
-                        "it is dangerous, and the crash guard's note of it could not be stored below /var/lib/drivekeep");
+                        "it is dangerous, and the crash guard's note of it could not be stored below /var/lib/drivekeep, or an old one there cannot be read: then 'drivekeep release' removes that");
 }
 
 static void visit_writing(const Visit *v, const Step *s) {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The crash guard's files, as earlier runs left them: one per drive, named by its key. */
+/* The crash guard's file of one drive, named by its key, as an earlier run left it. */
 
 #include "guard-record.h"
 
-/* Takes over `record`, unless it returns a negative errno, which ends the reading. */
-typedef int (*GuardRecordFn)(void *userdata, GuardRecord *record);
-
-/* What is damaged is told to the journal and left out. Negative: the directory cannot be read, or -ENOMEM. */
-int guard_files_read(const char *dir, GuardRecordFn fn, void *userdata);
+/* NULL: there is none. -ENOMEM; any other error: it is there, and nobody knows what it says. */
+int guard_file_read(const char *dir, const char *key, GuardRecord **ret);

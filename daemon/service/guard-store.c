@@ -12,6 +12,9 @@
 /* A file system that is busy writes back for some seconds; a visit waits no longer. */
 #define GUARD_PATIENCE_USEC (5ULL * 1000 * 1000)
 
+/* A shelf that loses its power in the middle of its visits; or what comes and goes for a year. */
+#define GUARD_ABSENT_MAX 256U
+
 /* Somebody waits for the record as it is now to be on stable storage. */
 struct Waiter {
         GuardFn fn;
@@ -33,6 +36,26 @@ GuardedDrive *guarded_free(GuardedDrive *d) {
         (void) guard_record_free(d->record);
         free(d);
         return NULL;
+}
+
+static bool guarded_matters(const GuardedDrive *d) {
+        return d->dirty || d->writing || d->written || d->waiters || guard_record_suspects(d->record) ||
+               guard_record_intends(d->record);
+}
+
+void guard_sweep(Guard *g) {
+        unsigned n = 0;
+
+        for (GuardedDrive **p = &g->drives; *p;) {
+                GuardedDrive *d = *p;
+
+                if (d->n_attached > 0 || (guarded_matters(d) && ++n <= GUARD_ABSENT_MAX)) {
+                        p = &d->next;
+                        continue;
+                }
+                *p = d->next;
+                (void) guarded_free(d);
+        }
 }
 
 void guard_tell(Guard *g, int error) {
@@ -87,6 +110,7 @@ static int on_scribe(sd_event_source *source _unused_, const siginfo_t *si, void
                 d->written = false;
                 guarded_answer(d, error);
         }
+        guard_sweep(g);
         return 0;
 }
 
@@ -183,6 +207,8 @@ void guard_flush(Guard *g, uint64_t usec) {
 }
 
 void guarded_write(GuardedDrive *d) {
+        if (d->unreadable)
+                return;
         d->dirty = true;
         guard_write(d->guard);
 }

@@ -11,7 +11,9 @@ typedef struct Waiter Waiter;
 struct GuardedDrive {
         Guard *guard;
         GuardRecord *record;
-        bool continues; /* the drive is there, as it was when the intents of an earlier run were written */
+        bool continues;      /* the drive is there, as it was when the intents of an earlier run were written */
+        bool unreadable;     /* it has a file that cannot be read: that stays, and what is dangerous is not written */
+        unsigned n_attached; /* the drive is there by so many paths; 0: it is not there */
         unsigned n_visits;
 
         bool dirty;   /* the record is to be written … */
@@ -29,7 +31,8 @@ struct Guard {
         char *dir;
         const char *boot_id;
         const SettingTable *settings;
-        GuardedDrive *drives;
+        GuardedDrive *drives;    /* of those that are not there, the one that went last comes first */
+        bool judged;             /* what earlier runs left of the drives that were there at the start */
         sd_event_source *scribe; /* one at a time, for all that has to be written when it begins */
         bool told;               /* the journal knows that the directory is of no use */
 };
@@ -46,3 +49,7 @@ int guarded_wait(GuardedDrive *d, GuardFn fn, void *userdata);
 void guard_tell(Guard *g, int error);
 
 GuardedDrive *guarded_free(GuardedDrive *d);
+
+/* Forgets drives that are not there: all of which nothing but their file is to be known, and of the others the ones that were
+ * seen least recently, so that no number of drives that come and go fills the memory. */
+void guard_sweep(Guard *g);

@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <syslog.h>
+
 #include "clock.h"
 #include "guard-file.h"
 #include "guard-store.h"
 #include "journal.h"
 #include "record.h"
-
-static int guard_add(Guard *g, GuardRecord *record, GuardedDrive **ret) {
-        GuardedDrive *d;
-
-        d = malloc(sizeof *d);
-        if (!d)
-                return -ENOMEM;
-
-        *d = (GuardedDrive){ .guard = g, .record = record, .next = g->drives };
-        g->drives = d;
-        *ret = d;
-        return 0;
-}
-
-static int on_record(void *userdata, GuardRecord *record) {
-        Guard *g = userdata;
-        GuardedDrive *d;
-        int r;
-
-        r = guard_add(g, record, &d);
-        if (r >= 0)
-                d->dirty = guard_record_forgive(record, g->settings);
-        return r;
-}
 
 int guarded_intend(GuardedDrive *d, uint64_t diskseq, const Intent *intents, size_t n, GuardFn fn, void *userdata) {
         int r;
@@ -36,6 +14,8 @@ int guarded_intend(GuardedDrive *d, uint64_t diskseq, const Intent *intents, siz
         /* Its file is not waited for twice. */
         if (d->late)
                 return -ETIMEDOUT;
+        if (d->unreadable)
+                return -EBADMSG;
 
         r = string_replace(&d->record->boot_id, d->guard->boot_id);
         for (size_t i = 0; i < n && r >= 0; i++)
@@ -68,42 +48,6 @@ static void guarded_tell_quarantined(const GuardedDrive *d, uint64_t when) {
         }
 }
 
-int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
-        _cleanup_(guard_record_freep) GuardRecord *record = NULL;
-        _cleanup_free_ char *key = NULL;
-        GuardedDrive *d;
-        int r;
-
-        r = guard_key(drive, &key);
-        if (r < 0)
-                return r;
-
-        for (d = g->drives; d; d = d->next)
-                if (streq(d->record->key, key))
-                        break;
-
-        if (!d) {
-                record = calloc(1, sizeof *record);
-                if (!record)
-                        return -ENOMEM;
-                record->key = TAKE_PTR(key);
-                r = guard_add(g, record, &d);
-                if (r < 0)
-                        return r;
-                TAKE_PTR(record);
-        }
-
-        r = string_replace(&d->record->model, drive->model);
-        if (r >= 0)
-                r = string_replace(&d->record->serial, drive->serial);
-        if (r < 0)
-                return r;
-
-        d->continues = d->continues || d->record->diskseq == drive->diskseq;
-        *ret = d;
-        return 0;
-}
-
 static void guarded_judge(GuardedDrive *d) {
         bool alone = guard_record_alone(d->record);
         uint64_t now = now_usec();
@@ -118,9 +62,101 @@ static void guarded_judge(GuardedDrive *d) {
 }
 
 void guard_judge(Guard *g) {
+        g->judged = true;
         for (GuardedDrive *d = g->drives; d; d = d->next)
                 guarded_judge(d);
-        guard_write(g);
+}
+
+/* With what its file says. Nobody who cannot read that may think that there is nothing against the drive. */
+static int guard_add(Guard *g, const char *key, GuardedDrive **ret) {
+        _cleanup_(guard_record_freep) GuardRecord *record = NULL;
+        GuardedDrive *d;
+        int r, error;
+
+        error = guard_file_read(g->dir, key, &record);
+        if (error == -ENOMEM)
+                return error;
+
+        if (!record) {
+                record = calloc(1, sizeof *record);
+                if (!record)
+                        return -ENOMEM;
+                r = string_replace(&record->key, key);
+                if (r < 0)
+                        return r;
+        }
+
+        d = malloc(sizeof *d);
+        if (!d)
+                return -ENOMEM;
+
+        *d = (GuardedDrive){ .guard = g, .unreadable = error < 0, .next = g->drives };
+        d->record = TAKE_PTR(record);
+        if (guard_record_forgive(d->record, g->settings))
+                guarded_write(d);
+        if (error < 0)
+                journal_log(LOG_ERR,
+                            "%s/%s cannot be read: dangerous settings are not written to its drive until 'drivekeep release' "
+                            "removes it: %s",
+                            g->dir, key, strerror(-error));
+        g->drives = d;
+        *ret = d;
+        return 0;
+}
+
+static GuardedDrive *guard_find(Guard *g, const char *key) {
+        for (GuardedDrive *d = g->drives; d; d = d->next)
+                if (streq(d->record->key, key))
+                        return d;
+        return NULL;
+}
+
+int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
+        _cleanup_free_ char *key = NULL;
+        bool is_new = false;
+        GuardedDrive *d;
+        int r;
+
+        r = guard_key(drive, &key);
+        if (r < 0)
+                return r;
+
+        d = guard_find(g, key);
+        if (!d) {
+                r = guard_add(g, key, &d);
+                if (r < 0)
+                        return r;
+                is_new = true;
+        }
+
+        r = string_replace(&d->record->model, drive->model);
+        if (r >= 0)
+                r = string_replace(&d->record->serial, drive->serial);
+        if (r < 0)
+                return r;
+
+        d->n_attached++;
+        d->continues = d->continues || d->record->diskseq == drive->diskseq;
+        if (is_new && g->judged)
+                guarded_judge(d);
+        *ret = d;
+        return 0;
+}
+
+void guarded_detach(GuardedDrive *d) {
+        Guard *g = d->guard;
+
+        if (--d->n_attached > 0)
+                return;
+
+        for (GuardedDrive **p = &g->drives; *p; p = &(*p)->next)
+                if (*p == d) {
+                        *p = d->next;
+                        break;
+                }
+        d->next = g->drives;
+        g->drives = d;
+        guard_sweep(g);
 }
 
 const GuardRecord *guarded_record(const GuardedDrive *d) {
@@ -163,8 +199,9 @@ void guarded_lost(GuardedDrive *d) {
 }
 
 unsigned guarded_release(GuardedDrive *d, const char *setting) {
-        unsigned n = guard_record_release(d->record, setting);
+        unsigned n = guard_record_release(d->record, setting) + d->unreadable;
 
+        d->unreadable = false;
         if (n > 0)
                 guarded_write(d);
         return n;
@@ -172,7 +209,6 @@ unsigned guarded_release(GuardedDrive *d, const char *setting) {
 
 int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, Guard **ret) {
         _cleanup_(guard_freep) Guard *g = NULL;
-        int r;
 
         g = calloc(1, sizeof *g);
         if (!g)
@@ -185,11 +221,8 @@ int guard_new(sd_event *event, const char *dir, const char *boot_id, const Setti
         if (!g->dir)
                 return -ENOMEM;
 
-        r = guard_files_read(dir, on_record, g);
-        if (r == -ENOMEM)
-                return r;
-        if (r < 0)
-                guard_tell(g, r);
+        if (access(dir, R_OK | W_OK | X_OK) < 0)
+                guard_tell(g, -errno);
 
         *ret = TAKE_PTR(g);
         return 0;

@@ -18,15 +18,18 @@ typedef struct GuardedDrive GuardedDrive;
 /* `error` < 0: it is not on stable storage, and what is dangerous must not be written. */
 typedef void (*GuardFn)(void *userdata, int error);
 
-/* Reads what earlier runs left. A directory that cannot be used is told to the journal, and no error. */
+/* A directory that cannot be used is told to the journal, and no error. */
 int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, Guard **ret);
 Guard *guard_free(Guard *g);
 DEFINE_CLEANUP(Guard *, guard_free);
 
-/* This drive is there now. Two paths to one drive share what is known of it. */
+/* This drive is there now: reads its file, where nothing is known of it yet. Two paths to one drive share what is known of it.
+ * Each guard_attach() has its guarded_detach(), after which `d` may be gone. */
 int guard_attach(Guard *g, const Drive *d, GuardedDrive **ret);
+void guarded_detach(GuardedDrive *d);
 
-/* All drives that are there at the daemon's start are attached: what earlier runs left is judged. */
+/* All drives that are there at the daemon's start are attached: what earlier runs left is judged. From now on it is when a drive
+ * comes. */
 void guard_judge(Guard *g);
 
 const GuardRecord *guarded_record(const GuardedDrive *d);
@@ -61,5 +64,6 @@ void guarded_lost(GuardedDrive *d);
 /* The daemon is about to end, and no process of its unit outlives it: waits until all is written, for so long at most. */
 void guard_flush(Guard *g, uint64_t usec);
 
-/* Returns how many values may be written again; a drive that was left alone counts as one. */
+/* Returns how many values may be written again; a drive that was left alone, or whose file could not
+ * be read, counts as one more. */
 unsigned guarded_release(GuardedDrive *d, const char *setting);

@@ -65,6 +65,8 @@ int watched_guard_attach(Watched *w) {
         /* It is known by another name now, and its notes by the old one are nobody's: up to here it has survived. */
         if (before && before != w->guarded)
                 (void) guarded_clear(before);
+        if (before)
+                guarded_detach(before);
 
         /* One that was lost a moment ago shows that it is sound after it has been written to once more, and not by being there
          * until then. */
@@ -80,6 +82,8 @@ void watched_guard_done(Watched *w) {
                 return;
 
         guarded_forget_call(w->guarded, w);
+        guarded_detach(w->guarded);
+        w->guarded = NULL;
 }
 
 /* ---- before a visit ---- */

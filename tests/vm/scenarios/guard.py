@@ -287,11 +287,29 @@ class Guard(Cutting):
             self.wait_no_notes(machine, f"after the storage was {case}")
         machine.run(f"systemctl stop drivekeep; umount -l {NOTES}; systemctl start drivekeep")
         self.settle(machine)
-        for text in ("\\0\\0\\0", "VERSION=9", "VERSION=1\\nKEY=../../etc\\nENTRIES=99999999\\n", ""):
-            machine.run(f"printf '{text}' > {NOTES}/wwn-evil; mkdir -p {NOTES}/directory; ln -sf /dev/zero {NOTES}/link; "
-                        f"mkfifo {NOTES}/pipe; systemctl restart drivekeep; rm -r {NOTES}/*")
-            self.settle(machine)
-        self.claim("damaged notes are survived", machine.run("systemctl is-active drivekeep").stdout == "active\n")
+        self.check_unreadable(machine)
+
+    def check_unreadable(self, machine):
+        """A note that is damaged may say anything."""
+        self.want(machine, verify="first" if self.verify == "all" else "all").result(60)
+        note = machine.run(f"grep -l SERIAL=SN-A {NOTES}/*").stdout.strip()
+        machine.run(f"systemctl stop drivekeep; printf 'VERSION=2\\nKEY=wwn' > {note}; mkdir {NOTES}/directory; "
+                    f"ln -sf /dev/zero {NOTES}/link; mkfifo {NOTES}/pipe; systemctl start drivekeep")
+        self.settle(machine)
+        self.apm, self.verify = 120, "first" if self.verify == "all" else "all"
+        self.push(machine).result(60)
+        self.settle(machine)
+        verdicts = self.verdicts(machine)
+        self.equal("with a note that cannot be read what is harmless is written, what is dangerous is not",
+                   (verdicts["apm"], verdicts["write_read_verify"]), ("applied", "forbidden"))
+        self.match("the journal says which", machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
+                   f"{note} cannot be read: dangerous settings")
+        self.equal("and it stays", machine.run(f"cat {note}").stdout, "VERSION=2\nKEY=wwn")
+        machine.run(f"rm -r {NOTES}/directory {NOTES}/link {NOTES}/pipe; drivekeep release {by_id('SN-A')}")
+        self.settle(machine)
+        self.equal("until it is released", self.verdicts(machine)["write_read_verify"], "applied")
+        self.wait_no_notes(machine, "of the unreadable")
+        self.equal("and no file", self.notes(machine), "")
 
     def check_kernel_line(self, machine):
         for word in ("drivekeep=0", "nohdparm"):
