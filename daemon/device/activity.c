@@ -27,6 +27,12 @@ int activity_read(const char *syspath, uint64_t *ret) {
         return r < 0 ? r : activity_parse(text, ret);
 }
 
+uint64_t activity_last_event(void) {
+        char text[32];
+
+        return attribute_read(text, sizeof text, "/sys/kernel/uevent_seqnum") < 0 ? 0 : strtoull(text, NULL, 10);
+}
+
 bool activity_is_suspended(const char *syspath) {
         char status[32];
 

@@ -12,5 +12,9 @@ int activity_read(const char *syspath, uint64_t *ret);
 /* The text of its `stat` file. Exported for tests. */
 int activity_parse(const char *text, uint64_t *ret);
 
+/* How many events the kernel has told udev of, of any device: the SEQNUM of the last one (Documentation/ABI/testing/
+ * sysfs-kernel-uevents). 0: not known. */
+uint64_t activity_last_event(void);
+
 /* Has the kernel put it to sleep (runtime PM), so that any command would wake it? */
 bool activity_is_suspended(const char *syspath);

@@ -180,10 +180,10 @@ static void on_other(void *userdata, const char *name, bool removed) {
         manager_stack_changed(d->manager, name, removed);
 }
 
-static void on_disturbed(void *userdata, const char *syspath, VisitReason reason) {
+static void on_disturbed(void *userdata, const char *syspath, VisitReason reason, uint64_t seqnum) {
         Daemon *d = userdata;
 
-        manager_disturbed(d->manager, syspath, reason);
+        manager_disturbed(d->manager, syspath, reason, seqnum);
 }
 
 static int on_power_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {

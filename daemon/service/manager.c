@@ -312,13 +312,13 @@ void manager_stack_changed(Manager *m, const char *name, bool removed) {
         }
 }
 
-void manager_disturbed(Manager *m, const char *syspath, VisitReason reason) {
+void manager_disturbed(Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum) {
         for (Watched *w = m->drives; w; w = w->next) {
                 int r;
 
                 if (!stack_hangs_on(w->drive->syspath, syspath))
                         continue;
-                r = watched_disturbed(w, reason);
+                r = watched_disturbed(w, reason, seqnum);
                 if (r < 0)
                         journal_log(LOG_ERR, "%s cannot be visited: %s", w->drive->name, strerror(-r));
                 manager_changed(m);

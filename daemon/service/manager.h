@@ -35,7 +35,7 @@ void manager_unplugged(Manager *m, const char *name);
 void manager_stack_changed(Manager *m, const char *name, bool removed); /* a partition, md or dm device */
 
 /* The drives that hang on this device may have lost their state. */
-void manager_disturbed(Manager *m, const char *syspath, VisitReason reason);
+void manager_disturbed(Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum);
 
 /* What is wanted changes: other files (NULL: the same), another power source. Visits the drives concerned. */
 void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason reason);

@@ -48,7 +48,8 @@ static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
                 return;
         for (size_t i = 0; i < ELEMENTSOF(news); i++)
                 if (property_is(device, news[i].key, news[i].value))
-                        m->events->disturbed(m->userdata, udev_device_get_syspath(device), news[i].reason);
+                        m->events->disturbed(m->userdata, udev_device_get_syspath(device), news[i].reason,
+                                             udev_device_get_seqnum(device));
 }
 
 static void monitor_dispatch(Monitor *m, struct udev_device *device) {

@@ -16,8 +16,9 @@ typedef struct MonitorEvents {
         void (*removed)(void *userdata, const char *name);
         void (*other)(void *userdata, const char *name,
                       bool removed); /* a partition, md or dm device came, changed, went */
-        /* What hangs on this device (a path below /sys/devices) may have lost its state, for that reason. */
-        void (*disturbed)(void *userdata, const char *syspath, VisitReason reason);
+        /* What hangs on this device (a path below /sys/devices) may have lost its state, for that reason; `seqnum`: the event's
+         * number (activity_last_event()). */
+        void (*disturbed)(void *userdata, const char *syspath, VisitReason reason, uint64_t seqnum);
         bool (*booting)(void *userdata); /* asked when events begin to come: does the machine still boot? */
         void (*power)(void *userdata);   /* something about a power supply changed */
         void (*lost)(void *userdata);    /* events were lost: look at everything anew */

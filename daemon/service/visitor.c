@@ -28,6 +28,7 @@ struct Visitor {
         Worker worker;
         bool working, asking, intending, stopping, silent;
         bool dismissed;           /* the worker was told to end the visit, and has nothing more to ask */
+        unsigned n_asked;         /* how often the worker has asked whether it may send something */
         size_t writing;           /* the wish that is being written, or WORKER_READS */
         sd_event_source *silence; /* runs out when the worker says nothing */
         sd_event_source *io;
@@ -60,6 +61,10 @@ static void on_waiting(Visitor *v, Wait w) {
 
         v->events->waiting(v->userdata, w, false);
 }
+
+/* A drive that was reset answers its first command with a unit attention, which the kernel tells udev of at once. It gets CHECK
+ * POWER MODE, that once more, or IDENTIFY, before anything is asked for the third time. */
+#define SETTLING_ASKED 3U
 
 /* ---- before the worker ---- */
 
@@ -224,6 +229,8 @@ static void on_step(Visitor *v, const WorkerMessage *m) {
 static void on_asks(Visitor *v, size_t wish) {
         int r;
 
+        if (++v->n_asked == SETTLING_ASKED)
+                v->events->settling(v->userdata);
         if (wish != v->writing) {
                 v->writing = wish;
                 v->events->writing(v->userdata, wish);

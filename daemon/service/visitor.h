@@ -15,6 +15,8 @@ typedef struct VisitorEvents {
         /* These of its wishes (worker_message_has()) are about to be written; call visitor_intended(). */
         void (*intends)(void *userdata, const WorkerMessage *m);
         void (*writing)(void *userdata, size_t wish); /* what is sent now; WORKER_READS: nothing is written */
+        void (*settling)(
+                        void *userdata); /* the first commands are over: what is read and written that matters comes now */
         void (*step)(void *userdata, const Step *s);
         void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity); /* visit.h */
         void (*silent)(void *userdata, unsigned seconds); /* its worker has not said a word for so long */

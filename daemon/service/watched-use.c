@@ -115,6 +115,8 @@ void watched_calm(Watched *w, bool lost) {
 
         watched_lost(w, lost);
 
+        if (!w->settles)
+                watched_settles(w);
         /* What the visit itself did is no use of the drive's user's. */
         (void) watched_look(w);
         w->record->deaf = deaf;
@@ -122,6 +124,25 @@ void watched_calm(Watched *w, bool lost) {
         /* Two that set the same thing differently would do so for ever. */
         if (w->reason == VISIT_REVALIDATION && w->summary.n_written > 0)
                 rate_limit_count(&w->disturbances, monotonic_usec());
+}
+
+void watched_settles(void *userdata) {
+        Watched *w = userdata;
+
+        w->settles = true;
+        if (visit_reason_forgets(w->reason))
+                w->made_up = activity_last_event();
+}
+
+/* A drive that was reset while the machine slept tells so at the first command of the visit that is for that. */
+static bool is_made_up(const Watched *w, uint64_t seqnum) {
+        return (w->visitor && visit_reason_forgets(w->reason) && !w->settles) || seqnum <= w->made_up;
+}
+
+void watched_resumed(Watched *w) {
+        w->later = sd_event_source_disable_unref(w->later);
+        w->disturbances = DISTURBANCES;
+        w->told_storm = false;
 }
 
 static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
@@ -175,10 +196,12 @@ static int on_later(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         return 0;
 }
 
-int watched_disturbed(Watched *w, VisitReason reason) {
+int watched_disturbed(Watched *w, VisitReason reason, uint64_t seqnum) {
         uint64_t now = monotonic_usec();
 
         if (reason == VISIT_REVALIDATION && !was_revalidated(w))
+                return 0;
+        if (visit_reason_forgets(reason) && seqnum != 0 && is_made_up(w, seqnum))
                 return 0;
         if (w->later) {
                 if (visit_reason_rank(reason) > visit_reason_rank(w->later_reason))

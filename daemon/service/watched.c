@@ -141,7 +141,9 @@ int watched_visit(Watched *w, VisitReason reason) {
         if (watched_guard_holds(w, reason))
                 return 0;
 
-        w->again = false;
+        if (reason == VISIT_RESUME)
+                watched_resumed(w);
+        w->again = w->settles = false;
         w->reason = reason;
         w->summary = (VisitSummary){};
         drive_record_drop_unwanted(w->record, &w->wishes);
@@ -302,7 +304,7 @@ static void watched_next(Watched *w, bool deferred) {
 
                 (void) watched_reconfigure(w, w->stale_reason);
                 if (succeeds)
-                        (void) watched_disturbed(w, VISIT_REVALIDATION);
+                        (void) watched_disturbed(w, VISIT_REVALIDATION, 0);
         } else if (w->successor)
                 (void) watched_update(w, TAKE_PTR(w->successor));
         if (again)
@@ -338,6 +340,7 @@ static const VisitorEvents visitor_events = {
         .ready = on_ready,
         .intends = watched_guard_intends,
         .writing = watched_guard_writing,
+        .settling = watched_settles,
         .step = on_step,
         .silent = on_silent,
         .ended = on_ended,
@@ -406,7 +409,7 @@ int watched_update(Watched *w, Drive *drive) {
                 reason = reason_for_new_wishes(reason);
         if (r > 0 || (r == 0 && interrupted))
                 return watched_visit(w, reason);
-        return r == 0 ? watched_disturbed(w, VISIT_REVALIDATION) : r;
+        return r == 0 ? watched_disturbed(w, VISIT_REVALIDATION, 0) : r;
 }
 
 int watched_reconfigure(Watched *w, VisitReason reason) {

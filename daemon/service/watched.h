@@ -80,7 +80,9 @@ struct Watched {
         RateLimit disturbances; /* watched-use.c */
         sd_event_source *later; /* a visit that would have been one too many, put off … */
         VisitReason later_reason;
-        bool told_storm; /* … and that was told of */
+        bool told_storm;  /* … and that was told of */
+        bool settles;     /* the present visit makes up for no event from now on, … */
+        uint64_t made_up; /* … and the last one that took its state for lost for all up to this one */
 
         bool lost;               /* the worker of the last visit died … */
         sd_event_source *second; /* … and another tries once more */
@@ -111,8 +113,16 @@ int watched_reconfigure(Watched *w, VisitReason reason);
 /* watched-use.c: what comes from outside of drive and kernel, and what their counters tell; nothing of it reaches the
  * drive. */
 
-/* Something may have taken its state: visits it, but not too often. */
-int watched_disturbed(Watched *w, VisitReason reason);
+/* Something may have taken its state: visits it, but not too often. `seqnum`: the number of the event that tells of it
+ * (activity_last_event()); 0: none does. */
+int watched_disturbed(Watched *w, VisitReason reason, uint64_t seqnum);
+
+/* Whatever the kernel has told up to now of what was lost, the present visit makes up for, if it is for that at all. `userdata` is
+ * the Watched. */
+void watched_settles(void *userdata);
+
+/* It is visited because the machine slept: that is none of the disturbances, and makes up for those before. */
+void watched_resumed(Watched *w);
 
 /* Notes how much the drive has been used up to now. Returns true when that is more than at the last look. */
 bool watched_look(Watched *w);

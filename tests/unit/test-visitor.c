@@ -84,7 +84,7 @@ typedef struct Visited {
         Drive drive;
         Bridge bridge;
         Verdict verdicts[ELEMENTSOF(wish_items)];
-        unsigned n_told[ELEMENTSOF(wish_items)], n_ended, n_identities, n_intended;
+        unsigned n_told[ELEMENTSOF(wish_items)], n_ended, n_identities, n_intended, n_settling;
         bool lost;
 } Visited;
 
@@ -97,6 +97,9 @@ static void on_intends(void *userdata, _unused_ const WorkerMessage *m) {
 }
 static void on_writing(_unused_ void *userdata, size_t wish) {
         ck_assert(wish < wishes.n_items || wish == WORKER_READS);
+}
+static void on_settling(void *userdata) {
+        ((Visited *) userdata)->n_settling++;
 }
 static void on_silent(_unused_ void *userdata, _unused_ unsigned seconds) {
 }
@@ -130,6 +133,7 @@ static const VisitorEvents events = {
         .ready = on_ready,
         .intends = on_intends,
         .writing = on_writing,
+        .settling = on_settling,
         .step = on_step,
         .bridged = on_bridged,
         .silent = on_silent,
@@ -405,6 +409,19 @@ START_TEST(test_each_message) {
 }
 END_TEST
 
+/* Its first commands are over when it asks for the third time, once. */
+START_TEST(test_settling) {
+        Visited x;
+
+        visit_begin(&x, TRANSPORT_SATA, false);
+        for (unsigned i = 1; i <= 5; i++) {
+                allowed(&x);
+                ck_assert_uint_eq(x.n_settling, i >= 3);
+        }
+        visit_end(&x);
+}
+END_TEST
+
 /* Nothing of a visit that has ended is left at the gate. */
 START_TEST(test_asks_twice_and_dies) {
         Visited x;
@@ -427,6 +444,7 @@ int main(void) {
         TCase *t = tcase_create("visitor");
 
         tcase_add_loop_test(t, test_each_message, 0, ELEMENTSOF(states));
+        tcase_add_test(t, test_settling);
         tcase_add_test(t, test_asks_twice_and_dies);
         suite_add_tcase(s, t);
 

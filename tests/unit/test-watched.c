@@ -105,6 +105,12 @@ int activity_read(_unused_ const char *syspath, uint64_t *ret) {
         return 0;
 }
 
+static uint64_t last_event;
+
+uint64_t activity_last_event(void) {
+        return last_event;
+}
+
 bool activity_is_suspended(_unused_ const char *syspath) {
         return false;
 }
@@ -726,12 +732,77 @@ START_TEST(test_storm_of_nothing) {
         ck_assert_ptr_null(w->visitor);
 
         put("queue/read_ahead_kb", "128");
-        ck_assert_int_eq(watched_disturbed(w, VISIT_REVALIDATION), 0);
+        ck_assert_int_eq(watched_disturbed(w, VISIT_REVALIDATION, 0), 0);
         ck_assert_uint_eq(n_visits, 2);
         ck_assert_int_eq(w->reason, VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, 1);
         end(w);
         drop_tree(&tree);
+}
+END_TEST
+
+/* The machine slept, and a USB drive was reset by that: it says so at the first command of the visit that is for the sleep. A
+ * reset after that is another one. */
+static const struct {
+        enum { WAITING, BEGUN, SETTLED, OVER, OVER_AT_ONCE } when;
+        uint64_t seqnum;
+        VisitReason visited, told;
+        bool again;
+} echoes[] = {
+        { WAITING, 90, VISIT_RESUME, VISIT_RESET, false },
+        { BEGUN, 101, VISIT_RESUME, VISIT_RESET, false },
+        { SETTLED, 102, VISIT_RESUME, VISIT_RESET, false },
+        { SETTLED, 103, VISIT_RESUME, VISIT_RESET, true },
+        { OVER, 102, VISIT_RESUME, VISIT_RESET, false },
+        { OVER, 103, VISIT_RESUME, VISIT_RESET, true },
+        { OVER_AT_ONCE, 104, VISIT_RESUME, VISIT_RESET, false },
+        { OVER_AT_ONCE, 105, VISIT_RESUME, VISIT_RESET, true },
+        { OVER, 102, VISIT_RESET, VISIT_RESET, false },
+        { OVER, 102, VISIT_RESET, VISIT_CONTROLLER, false },
+        { OVER, 102, VISIT_CHANGE, VISIT_RESET, true },
+        { SETTLED, 102, VISIT_CHANGE, VISIT_RESET, true },
+        { BEGUN, 102, VISIT_CHANGE, VISIT_RESET, true },
+        { OVER, 102, VISIT_RESUME, VISIT_PARAMETERS, true },
+        { OVER, 0, VISIT_RESUME, VISIT_RESET, true }, /* of no event */
+};
+
+START_TEST(test_echo) {
+        Watched *w = watch_with_timer();
+
+        last_event = 100;
+        ck_assert_int_eq(watched_visit(w, echoes[_i].visited), 0);
+        if (echoes[_i].when >= BEGUN)
+                visitor.events->ready(w);
+        last_event = 102;
+        if (echoes[_i].when == SETTLED || echoes[_i].when == OVER)
+                visitor.events->settling(w);
+        last_event = 104;
+        if (echoes[_i].when >= OVER) {
+                tell(w, VERDICT_UNCHANGED);
+                visitor.events->ended(w, false, NULL);
+        }
+        ck_assert_int_eq(watched_disturbed(w, echoes[_i].told, echoes[_i].seqnum), 0);
+        ck_assert(echoes[_i].when >= OVER ? !!w->visitor == echoes[_i].again : w->again == echoes[_i].again);
+        ck_assert_uint_eq(w->disturbances.n, echoes[_i].again);
+        end(w);
+}
+END_TEST
+
+/* However often the machine sleeps: a real reset is answered at once. */
+START_TEST(test_sleeps_are_no_storm) {
+        Watched *w = watch_with_timer();
+
+        for (int i = 0; i < 20; i++) {
+                visit_whole(w, VISIT_RESUME);
+                /* Told too late to be known for what it is. */
+                ck_assert_int_eq(watched_disturbed(w, VISIT_RESET, last_event + 1), 0);
+                ck_assert_ptr_nonnull(w->visitor);
+                visitor.events->ready(w);
+                tell(w, VERDICT_UNCHANGED);
+                visitor.events->ended(w, false, NULL);
+                ck_assert_ptr_null(w->later);
+        }
+        end(w);
 }
 END_TEST
 
@@ -821,6 +892,8 @@ int main(void) {
         tcase_add_loop_test(t, test_trust, 0, ELEMENTSOF(trusts));
         tcase_add_test(t, test_doubt);
         tcase_add_test(t, test_storm_of_nothing);
+        tcase_add_loop_test(t, test_echo, 0, ELEMENTSOF(echoes));
+        tcase_add_test(t, test_sleeps_are_no_storm);
         tcase_add_loop_test(t, test_new_is_found, 0, 2);
         tcase_add_test(t, test_unsaved);
         suite_add_tcase(s, t);

@@ -2,7 +2,8 @@
 from keeping import CONF, Keeping, by_id, ours, settings
 
 FILE = """
-drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; spindown_time = "20min"; read_ahead_kb = 512; } );
+drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; spindown_time = "20min"; read_ahead_kb = 512; },
+           { match = { transport = "usb"; };  apm = 127; spindown_time = "20min"; } );
 """
 COLD = {"apm": 128, "lookahead": False}
 ALL = ["EF/AA", "EF/05", "E3/00"]
@@ -13,7 +14,8 @@ class Resume(Keeping):
 
     def run(self):
         self.ata = {name: self.drive(name, **COLD) for name in ("SN-LOSES", "SN-KEEPS")}
-        with self.drives(*self.ata.values(), None) as (hba, arguments), \
+        self.usb = self.drive("SN-USB", apm=128)
+        with self.drives(*self.ata.values(), None, usb=[(self.usb, {})]) as (hba, arguments), \
              self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.hba = hba
             self.settle(machine)
@@ -24,6 +26,7 @@ class Resume(Keeping):
             self.check_in_flight(machine)
             self.check_failed(machine)
             self.check_swapped(machine)
+            self.check_storm(machine)
             self.check_clock(machine)
 
     def lose(self):
@@ -42,15 +45,37 @@ class Resume(Keeping):
         self.match("logind is asked to wait for us", machine.run("busctl call org.freedesktop.login1 /org/freedesktop/login1 "
                    "org.freedesktop.login1.Manager ListInhibitors").stdout, r'"sleep" "drivekeep".*"delay"')
         for number in (1, 2, 3):
-            marks = self.marks()
+            marks, usb = self.marks(), self.usb.log.mark()
             machine.suspend(while_asleep=self.lose)
             sent = self.after(machine, marks)
+            self.check_usb(machine, number, usb)
             self.equal(f"suspend {number}: what was lost is written again", sent["SN-LOSES"], ALL)
             self.equal(f"suspend {number}: what was kept is left alone, and what cannot be read is sent again",
                        sent["SN-KEEPS"], ["E3/00"])
         self.equal("as hdparm reads it", "127" in machine.run(f"hdparm -B {by_id('SN-LOSES')}").stdout, True)
         commands = len(ours(self.ata["SN-LOSES"], marks["SN-LOSES"]))
         self.claim("at most two commands more than the settings and two readings", commands <= len(ALL) + 2 + 2, commands)
+
+    def check_usb(self, machine, number, mark):
+        """It says of itself that it was reset, at the first command of the visit that is for the sleep."""
+        self.usb.log.wait(mark, 60, command=0xE3)
+        # What udev tells of that comes a moment later.
+        machine.run("udevadm settle; sleep 2")
+        self.settle(machine)
+        self.equal(f"suspend {number}: a USB drive is visited once", [r for r in settings(self.usb, mark) if r[:2] == "E3"],
+                   ["E3/00 F0 000000"])
+
+    def check_storm(self, machine):
+        """After all these sleeps a drive in its dock loses power."""
+        mark = self.usb.log.mark()
+        self.usb.power_cycle()
+        machine.run("dd if=$(lsblk -dnpo NAME,TRAN | awk '$2 == \"usb\" { print $1 }') of=/dev/null bs=4096 count=1 iflag=direct",
+                    check=False)
+        self.usb.log.wait(mark, 60, command=0xE3)
+        self.settle(machine)
+        self.equal("however often the machine slept, a reset is answered at once", (self.usb["apm"], self.usb["standby_seconds"]), (127, 1200))
+        said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
+        self.no_match("and nobody speaks of events that come again and again", said, "again and again")
 
     def check_unseen(self, machine):
         """The drive's power goes and comes, and nobody is told."""
