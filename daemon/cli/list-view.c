@@ -98,7 +98,7 @@ int list_view_json(Drive *const *drives, size_t n, const Records *records, struc
                 return -ENOMEM;
 
         for (size_t i = 0; i < n; i++) {
-                struct json_object *o;
+                struct json_object *o = NULL;
                 int r;
 
                 r = drive_json(drives[i], records_find(records, drives[i]->name), &o);

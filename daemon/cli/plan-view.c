@@ -140,7 +140,7 @@ int plan_view_json(const DrivePlan *plans, size_t n, const SettingTable *t, stru
                 return -ENOMEM;
 
         for (size_t i = 0; i < n; i++) {
-                struct json_object *o;
+                struct json_object *o = NULL;
                 int r;
 
                 r = drive_json(plans + i, t, &o);

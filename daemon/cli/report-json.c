@@ -74,7 +74,7 @@ int report_json(const Records *records, const bool *chosen, struct json_object *
                 return -ENOMEM;
 
         for (size_t i = 0; i < records->n_items; i++) {
-                struct json_object *o;
+                struct json_object *o = NULL;
                 int r;
 
                 if (!chosen[i])
