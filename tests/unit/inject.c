@@ -177,6 +177,40 @@ STAND_IN_LATE(ssize_t, send, (int fd, const void *buf, size_t size, int flags), 
 STAND_IN_LATE(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), no_answer)
 /* clang-format on */
 
+/* ---- what the C library makes of some of them where it checks sizes (_FORTIFY_SOURCE) ---- */
+
+int __wrap___vasprintf_chk(char **ret, int flag, const char *format, va_list arguments);
+int __wrap___vasprintf_chk(char **ret, int flag _unused_, const char *format, va_list arguments) {
+        return __wrap_vasprintf(ret, format, arguments);
+}
+
+int __wrap___asprintf_chk(char **ret, int flag, const char *format, ...) _printf_(3, 4);
+int __wrap___asprintf_chk(char **ret, int flag _unused_, const char *format, ...) {
+        va_list arguments;
+        int r;
+
+        va_start(arguments, format);
+        r = __wrap_vasprintf(ret, format, arguments);
+        va_end(arguments);
+        return r;
+}
+
+/* STAND_IN_CHECKED(type, name, function, (parameters), (arguments)) */
+#define STAND_IN_CHECKED(type, name, f, parameters, arguments) \
+        type __wrap_##name parameters;                         \
+        type __wrap_##name parameters {                        \
+                return __wrap_##f arguments;                   \
+        }
+
+/* clang-format off */
+STAND_IN_CHECKED(int, __open64_2, open64, (const char *path, int flags), (path, flags, 0))
+STAND_IN_CHECKED(int, __openat64_2, openat64, (int at, const char *path, int flags), (at, path, flags, 0))
+STAND_IN_CHECKED(ssize_t, __read_chk, read, (int fd, void *buf, size_t size, size_t room _unused_), (fd, buf, size))
+STAND_IN_CHECKED(char *, __fgets_chk, fgets, (char *line, size_t room _unused_, int size, FILE *f), (line, size, f))
+STAND_IN_CHECKED(char *, __realpath_chk, realpath, (const char *path, char *ret, size_t room _unused_), (path, ret))
+STAND_IN_CHECKED(ssize_t, __recv_chk, recv, (int fd, void *buf, size_t size, size_t room _unused_, int flags), (fd, buf, size, flags))
+/* clang-format on */
+
 int __real_ioctl(int fd, unsigned long request, void *argument);
 int __wrap_ioctl(int fd, unsigned long request, void *argument);
 int __wrap_ioctl(int fd, unsigned long request, void *argument) {

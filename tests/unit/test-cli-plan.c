@@ -213,10 +213,9 @@ START_TEST(test_json) {
                               "    \"model\": null,\n"
                               "    \"serial\": null,\n"
                               "    \"wwn\": null,\n"
-                              "    \"settings\": [\n"
-                              "    ]\n"
-                              "  }\n"
-                              "]\n");
+                              "    \"settings\": " JSON_EMPTY("    ") "\n"
+                                                                      "  }\n"
+                                                                      "]\n");
 }
 END_TEST
 

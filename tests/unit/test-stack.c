@@ -18,7 +18,7 @@ static void make_directory(const char *path) {
 }
 
 static void make_link(const char *target, const char *path) {
-        char from[256], to[256];
+        char from[512], to[512];
 
         snprintf(from, sizeof from, "%s/%s", root, target);
         snprintf(to, sizeof to, "%s/%s", root, path);
@@ -26,7 +26,7 @@ static void make_link(const char *target, const char *path) {
 }
 
 static void make_file(const char *path) {
-        char name[256];
+        char name[512];
         FILE *f;
 
         snprintf(name, sizeof name, "%s/%s", root, path);
