@@ -8,6 +8,7 @@ FUZZ_PACKAGES="clang libclang-rt-dev"
 MEMCHECK_PACKAGES="valgrind python3"
 LINT_PACKAGES="cppcheck clang-tidy"
 VM_PACKAGES="qemu-system-x86 qemu-utils mmdebstrap e2fsprogs cpio python3 make xz-utils kmod"
+ELSEWHERE_PACKAGES="mmdebstrap"
 BENCH_PACKAGES="valgrind"
 
 say() { printf '%s\n' "$*"; }
