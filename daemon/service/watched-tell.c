@@ -14,12 +14,32 @@ void watched_tell_stacked(const Watched *w) {
                                     w->drive->name, w->wishes.items[i].name);
 }
 
+/* Has the drive what was asked for, and keeps it? Not what it never took, what it has not got at all, and what was done once. */
+static bool is_kept(const Watched *w, const SettingRecord *s) {
+        const Setting *row = setting_find(w->env->settings, s->name);
+
+        if (row && (row->flags & SETTING_AT_ATTACH))
+                return false;
+
+        switch (s->verdict) {
+        case VERDICT_APPLIED:
+        case VERDICT_UNCHANGED:
+        case VERDICT_ADJUSTED:
+        case VERDICT_DRIFTED:
+                return s->actual;
+        case VERDICT_UNVERIFIABLE:
+                return true;
+        default:
+                return s->sent;
+        }
+}
+
 /* A key that was taken out leaves the drive as it is, which may not be what is expected: it is said, once. */
 void watched_tell_released(const Watched *w) {
         for (size_t i = 0; i < w->record->n_settings; i++) {
                 const SettingRecord *s = w->record->settings + i;
 
-                if (!wishes_find(&w->wishes, s->name))
+                if (!wishes_find(&w->wishes, s->name) && is_kept(w, s))
                         journal_log(LOG_NOTICE,
                                     "%s: nothing asks for %s any more; the drive keeps %s until it loses it.",
                                     w->drive->name, s->name, s->actual ?: strna(s->wanted));

@@ -247,16 +247,20 @@ static void end(Watched *w) {
 }
 
 /* All that the visit is about has this verdict. */
-static void tell(Watched *w, Verdict v) {
+static void tell_known(Watched *w, Verdict v, bool known) {
         for (size_t i = 0; i < w->selected.n_items; i++) {
                 const Wish *wish = w->selected.items + i;
                 Step s = { .wish = wish,
                            .setting = setting_for_backends(&all_settings, wish->name, drive_backends(w->drive)),
-                           .before = { .known = true, .value = wish->value },
+                           .before = { .known = known, .value = wish->value },
                            .verdict = v };
 
                 visitor.events->step(w, &s);
         }
+}
+
+static void tell(Watched *w, Verdict v) {
+        tell_known(w, v, true);
 }
 
 static void visit_whole(Watched *w, VisitReason reason) {
@@ -849,6 +853,41 @@ START_TEST(test_earlier_run) {
 }
 END_TEST
 
+/* What a drive never took it does not keep. */
+static const struct {
+        const char *wish;
+        Verdict verdict;
+        bool known, told;
+} released[] = {
+        { "apm = 128", VERDICT_APPLIED, true, true },         { "apm = 128", VERDICT_UNCHANGED, true, true },
+        { "apm = \"off\"", VERDICT_UNCHANGED, false, false }, /* there is no such thing */
+        { "apm = 128", VERDICT_ADJUSTED, true, true },        { "apm = 128", VERDICT_UNVERIFIABLE, false, true },
+        { "apm = 128", VERDICT_UNSUPPORTED, false, false },   { "apm = 128", VERDICT_REFUSED, true, false },
+        { "apm = 128", VERDICT_IGNORED, true, false },        { "apm = 128", VERDICT_FORBIDDEN, false, false },
+        { "apm = 128", VERDICT_QUARANTINED, true, false },    { "apm = 128", VERDICT_FAILED, false, false },
+        { "standby = true", VERDICT_APPLIED, true, false }, /* a deed */
+};
+
+START_TEST(test_released) {
+        char rule[128];
+        Watched *w;
+
+        snprintf(rule, sizeof rule, "{ match = \"/dev/sda\"; %s; }", released[_i].wish);
+        w = watch(rule, TRANSPORT_SATA);
+        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
+        visitor.events->ready(w);
+        tell_known(w, released[_i].verdict, released[_i].known);
+        visitor.events->ended(w, false, NULL);
+
+        n_logged = 0;
+        files_become("{ match = \"/dev/sda\"; read_ahead_kb = 512; }");
+        ck_assert_int_eq(watched_reconfigure(w, VISIT_RELOAD), 0);
+        ck_assert_msg(n_logged == released[_i].told, "%s, %s", released[_i].wish,
+                      verdict_to_string(released[_i].verdict));
+        end(w);
+}
+END_TEST
+
 /* No room for its state file: said once, and tried again until there is. */
 START_TEST(test_unsaved) {
         Watched *w = watch(TWO, TRANSPORT_SATA);
@@ -896,6 +935,7 @@ int main(void) {
         tcase_add_test(t, test_sleeps_are_no_storm);
         tcase_add_loop_test(t, test_new_is_found, 0, 2);
         tcase_add_test(t, test_unsaved);
+        tcase_add_loop_test(t, test_released, 0, ELEMENTSOF(released));
         suite_add_tcase(s, t);
 
         return suite_run(s);
