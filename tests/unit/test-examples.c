@@ -13,9 +13,10 @@ static const struct {
         const char *from, *to; /* the lines around an example; NULL: the whole file is one */
         unsigned n_examples, n_blocks;
 } documents[] = {
-        { "README.md", "```", "```", 1, 3 },
-        { "man/drivekeep.conf.5", ".Bd -literal", ".Ed", 3, 6 },
+        { "README.md", "```", "```", 1, 4 },
+        { "man/drivekeep.conf.5", ".Bd -literal", ".Ed", 3, 7 },
         { "conf/drivekeep.conf", NULL, NULL, 1, 0 },
+        { "tests/vm/demo.conf", NULL, NULL, 1, 4 },
         { "conf/examples/laptop.conf", NULL, NULL, 1, 3 },
         { "conf/examples/nvme-workstation.conf", NULL, NULL, 1, 2 },
         { "conf/examples/old-hdparm.conf", NULL, NULL, 1, 1 },
@@ -35,6 +36,9 @@ static char *slurp(const char *path) {
         return text;
 }
 
+/* Not even a notice. */
+#define NOTHING (COMPLAINT_NOTICE + 1)
+
 /* As `drivekeep check` does. What is worse than `tolerated` fails the test. */
 static Config *check_text(const char *file, const char *text, ComplaintLevel tolerated) {
         Config *c;
@@ -52,7 +56,7 @@ static Config *check_text(const char *file, const char *text, ComplaintLevel tol
 }
 
 static unsigned parse(const char *file, const char *text) {
-        _cleanup_(config_freep) Config *c = check_text(file, text, COMPLAINT_NOTICE);
+        _cleanup_(config_freep) Config *c = check_text(file, text, NOTHING);
 
         return c->n_blocks;
 }
@@ -90,6 +94,19 @@ START_TEST(test_document) {
 
         ck_assert_uint_eq(n_examples, documents[_i].n_examples);
         ck_assert_uint_eq(n_blocks, documents[_i].n_blocks);
+}
+END_TEST
+
+/* The installed file asks for nothing. Its lines are there to be taken out of their comments. */
+START_TEST(test_installed_file) {
+        _cleanup_free_ char *text = slurp("conf/drivekeep.conf");
+
+        for (char *line = text; line; line = strchr(line, '\n')) {
+                line += *line == '\n';
+                if (strncmp(line, "//  ", 4) == 0)
+                        line[0] = line[1] = ' ';
+        }
+        ck_assert_uint_eq(parse("conf/drivekeep.conf", text), 4);
 }
 END_TEST
 
@@ -159,6 +176,7 @@ int main(void) {
         TCase *t = tcase_create("examples");
 
         tcase_add_loop_test(t, test_document, 0, ELEMENTSOF(documents));
+        tcase_add_test(t, test_installed_file);
         tcase_add_test(t, test_every_setting_appears);
         tcase_add_test(t, test_every_setting_can_be_had);
         suite_add_tcase(suite, t);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The story of drivekeep in one terminal: a file, a boot, what the drives have then, and that it lasts."""
 import argparse
+import pathlib
 import sys
 import threading
 import time
@@ -9,21 +10,8 @@ import image
 from keeping import CONF, Keeping, by_id
 from machine import nvme_disk
 
-FILE = f"""\
-drives = (
-  {{ match = {{ transport = "sata"; rotational = true; }};        // every SATA disk that turns
-    spindown_time = "20min"; lookahead = true; apm = 127; }},
-
-  {{ match = "{by_id('NAS-1')}";
-    error_recovery = "7s"; write_cache = "off"; }},
-
-  {{ match = {{ serial = "OLD-*"; }};
-    acoustic_management = 128; apm = "keep"; }},
-
-  {{ match = {{ transport = "nvme"; }};
-    write_cache = "off"; read_ahead_kb = 512; }}
-);
-"""
+# Checked by tests/unit/test-examples.c.
+FILE = (pathlib.Path(__file__).parent / "demo.conf").read_text()
 
 
 class Progress:
@@ -121,7 +109,7 @@ class Demo(Keeping):
             self.show_drives()
             self.show(machine, "drivekeep status")
             kept = [(d["apm"], d["lookahead"], d["standby_seconds"]) for d in self.ata]
-            self.equal("everything is there again", kept, [(127, True, 1200), (127, True, 1200), (128, True, 1200), (127, True, 1200)])
+            self.equal("everything is there again", kept, [(254, True, 1200), (254, True, 1200), (128, True, 1200), (254, True, 1200)])
 
 
 def main():
