@@ -9,6 +9,7 @@
 
 #define HOUR 3600U
 
+#define TIMER_5_H_30_MIN 251U
 #define TIMER_21_MIN 252U
 #define TIMER_VENDOR 253U /* 8 to 12 h, as the vendor likes */
 #define TIMER_RESERVED 254U
@@ -18,7 +19,7 @@ uint64_t standby_timer_to_seconds(uint8_t timer) {
         switch (timer) {
         case 0 ... 240:
                 return timer * 5U;
-        case 241 ... 251:
+        case 241 ... TIMER_5_H_30_MIN:
                 return (timer - 240U) * HOUR / 2;
         case TIMER_21_MIN:
                 return 21 * 60;
@@ -43,8 +44,9 @@ int standby_timer_from_seconds(uint64_t seconds, uint8_t *ret) {
                 timer = TIMER_21_MIN;
         else if (seconds <= 21 * 60 + 15)
                 timer = TIMER_21_MIN_15_S;
-        else if (seconds <= 11ULL * HOUR / 2)
-                timer = 240 + (seconds + HOUR / 2 - 1) / (HOUR / 2);
+        else if (seconds < 8ULL * HOUR)
+                /* What lies between 5.5 h and the vendor's own time takes the nearest that is certain. */
+                timer = MIN(240 + (seconds + HOUR / 2 - 1) / (HOUR / 2), TIMER_5_H_30_MIN);
         else
                 timer = TIMER_VENDOR;
 

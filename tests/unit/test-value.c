@@ -157,7 +157,9 @@ static const struct {
         { &standby,  "30min",           0,       241,     "30 min"      },
         { &standby,  "45min",           1,       242,     "1 h"         },
         { &standby,  "5.5h",            0,       251,     "5 h 30 min"  },
-        { &standby,  "5h 31min",        1,       253,     "vendor (8 to 12 h)" },
+        { &standby,  "5h 31min",        1,       251,     "5 h 30 min"  }, /* certain, and nearer than 8 to 12 h */
+        { &standby,  "6h",              1,       251,     "5 h 30 min"  },
+        { &standby,  "7h 59min",        1,       251,     "5 h 30 min"  },
         { &standby,  "8h",              1,       253,     "vendor (8 to 12 h)" },
         { &standby,  "12h",             1,       253,     "vendor (8 to 12 h)" },
         { &standby,  "12h 1ms",         -ERANGE, 0,       NULL          },
@@ -442,7 +444,7 @@ START_TEST(test_standby_bytes) {
 }
 END_TEST
 
-/* No duration is shortened. */
+/* No duration is shortened, but for those that only the vendor's own would be as long as. */
 START_TEST(test_standby_seconds) {
         uint64_t last = 0;
 
@@ -453,7 +455,10 @@ START_TEST(test_standby_seconds) {
                 ck_assert_int_ge(standby_timer_from_seconds(s, &timer), 0);
                 ck_assert_uint_ne(timer, 254);
                 got = timer == 253 ? 12 * 3600 : standby_timer_to_seconds(timer);
-                ck_assert_uint_ge(got, s);
+                if (s <= 5 * 3600 + 1800 || s >= 8 * 3600)
+                        ck_assert_uint_ge(got, s);
+                else
+                        ck_assert_uint_eq(got, 5 * 3600 + 1800);
                 ck_assert_uint_ge(got, last);
                 last = got;
         }
