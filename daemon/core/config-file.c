@@ -166,6 +166,15 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
         if (r < 0)
                 return r;
 
+        if (config_text_is_foreign(&f.text, t)) {
+                /* Said already of what is no UTF-8, say. */
+                if (f.text.n_complaints == 0)
+                        r = config_text_error(
+                                        &f.text, 0,
+                                        "this is no configuration of drivekeep: it has no drives = ( … ), and no option");
+                return r < 0 ? r : complaints_sort(&c->complaints);
+        }
+
         config_text_hide_secrets(&f.text, t);
 
         r = outline_make(&f.text, &f.outline);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "config-option.h"
 #include "config-secret.h"
 #include "nearest.h"
 
@@ -44,4 +45,49 @@ void config_text_hide_secrets(ConfigText *t, const SettingTable *table) {
                         i = hide_value(t, i);
                 else
                         i++;
+}
+
+static bool is_option(const char *name) {
+        Nearest n = { .typed = name };
+
+        for (const ConfigOption *o = config_options; o->name; o++)
+                nearest_offer(&n, o->name);
+        return n.word;
+}
+
+/* A colon is an "=" to libconfig, but so it is in /etc/shadow. */
+static bool is_assigned(const ConfigText *t, size_t token) {
+        return t->tokens[token + 1].type == TOKEN_EQUALS && t->text[t->tokens[token + 1].offset] == '=';
+}
+
+/* "NAME = ( {", whatever the list is called; of drives the bracket is enough. */
+static bool begins_list(const ConfigText *t, size_t token, bool named) {
+        size_t k = token + 1;
+
+        k += t->tokens[k].type == TOKEN_EQUALS;
+        switch (t->tokens[k].type) {
+        case TOKEN_LIST:
+                return named || (k > token + 1 && t->tokens[k + 1].type == TOKEN_GROUP);
+        case TOKEN_GROUP:
+        case TOKEN_ARRAY:
+                return named;
+        default:
+                return false;
+        }
+}
+
+bool config_text_is_foreign(const ConfigText *t, const SettingTable *table) {
+        char name[TOKEN_NAME_MAX];
+
+        for (size_t i = 0; t->tokens[i].type != TOKEN_END; i++) {
+                if (t->tokens[i].type != TOKEN_NAME)
+                        continue;
+                token_copy(t, i, name);
+                if (begins_list(t, i, streq(name, CONFIG_DRIVES)) ||
+                    (is_assigned(t, i) && (streq(name, CONFIG_DRIVES) || streq(name, "match") ||
+                                           setting_find(table, name) || is_option(name))))
+                        return false;
+        }
+
+        return t->tokens[0].type != TOKEN_END;
 }

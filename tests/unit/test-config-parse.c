@@ -212,7 +212,14 @@ static const struct {
         { "on_drift = [ \"restore\" ]; recheck = 1.5;", "",
           { { 1, 12, 'e', "on_drift has one value" }, { 1, 37, 'e', "recheck needs a unit" } } },
         { "drives = ( { match = {}; recheck = \"1h\"; } );", "1: >\n", { { 1, 26, 'e', "recheck" } } },
-        { "hello world", "", { { 1, 1, 'e', "\"hello\" is not expected here" } } },
+        { "recheck = \"1h\"; hello world", "", { { 1, 17, 'e', "\"hello\" is not expected here" } } },
+        /* Of what is no configuration nothing is quoted: one complaint, and no word of the file. */
+        { "hello world", "", { { 1, 1, 'e', "this is no configuration of drivekeep: it has no drives = ( … ), and no option" } } },
+        { "root:$y$j9T$salt$hash:19000:0:99999:7:::\ndrives:!:19000::::::\nmatch:x:1\nrecheck:$6$s$h\n", "",
+          { { 1, 1, 'e', "this is no configuration of drivekeep" } } },
+        { "[client]\npassword = \"abc\"\nuser = x\n", "", { { 1, 1, 'e', "this is no configuration of drivekeep" } } },
+        { "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n", "", { { 1, 1, 'e', "this is no configuration of drivekeep" } } },
+        { "disks: (\n" GOOD " );", "2! node=/dev/good > apm=!\n", { { 1, 1, 'e', "called \"drives\", not \"disks\"" } } },
 
         /* Twice. */
         { "drives = ({ match = {};\n apm = 3; lookahead = true;\n apm = 4; })", "1: > apm=! lookahead=on\n",
