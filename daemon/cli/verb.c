@@ -4,6 +4,7 @@
 #include <err.h>
 #include <stdio.h>
 
+#include "text.h"
 #include "verb.h"
 #include "warning.h"
 
@@ -80,7 +81,14 @@ static void find_first_word(int argc, char *argv[], int *ret) {
 int verb_dispatch(int argc, char *argv[]) {
         _cleanup_free_ char *name = NULL;
         const Verb *verb;
+        const char *garbled;
         int first, r;
+
+        garbled = text_find_garbled_option(argv + 1);
+        if (garbled) {
+                warn_escaped("there is no option '%s'; 'drivekeep --help' lists them", garbled);
+                return EXIT_BAD_INPUT;
+        }
 
         find_first_word(argc, argv, &first);
 

@@ -50,6 +50,26 @@ char *text_escape(const char *s, const char *also) {
         return copy;
 }
 
+static bool is_shown(const char *s) {
+        size_t n;
+
+        for (; *s; s += n) {
+                n = shown_length(s);
+                if (n == 0)
+                        return false;
+        }
+
+        return true;
+}
+
+const char *text_find_garbled_option(char *const *words) {
+        for (; *words && !streq(*words, "--"); words++)
+                if (**words == '-' && !is_shown(*words))
+                        return *words;
+
+        return NULL;
+}
+
 static int hex_digit(char c) {
         if (c >= '0' && c <= '9')
                 return c - '0';

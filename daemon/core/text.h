@@ -11,6 +11,10 @@
  * NULL on -ENOMEM. */
 char *text_escape(const char *s, const char *also);
 
+/* The first of these words (NULL at the end) that is an option and not fit to be shown; NULL: none is. For before
+ * argp_parse(), which tells of options that it does not know as they are. */
+const char *text_find_garbled_option(char *const *words);
+
 /* Undoes it. -EBADMSG: a backslash that does not begin \xNN, or one that means NUL. */
 int text_unescape(const char *s, char **ret);
 

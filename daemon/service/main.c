@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <argp.h>
+#include <err.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "rescue.h"
 #include "sandbox.h"
 #include "state.h"
+#include "text.h"
 #include "worker.h"
 
 const char *argp_program_version = "drivekeepd " DRIVEKEEP_VERSION;
@@ -121,6 +123,10 @@ int main(int argc, char *argv[]) {
         Arguments a = {};
         int r;
 
+        if (text_find_garbled_option(argv + 1)) {
+                warnx("an option holds characters that are not fit to be shown");
+                return EXIT_FAILURE;
+        }
         if (argp_parse(&argp, argc, argv, 0, NULL, &a) != 0)
                 return EXIT_FAILURE;
         if (a.not_in_rescue)
