@@ -119,7 +119,7 @@ static int drive_json(const DrivePlan *p, const SettingTable *t, struct json_obj
                 return r;
 
         for (size_t i = 0; i < p->plan.n_steps; i++) {
-                struct json_object *s;
+                struct json_object *s = NULL;
 
                 r = step_json(p->plan.steps + i, t, &s);
                 if (r >= 0)
