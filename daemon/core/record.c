@@ -60,6 +60,7 @@ static const Field drive_fields[] = {
         { "BOOT_ID",      FIELD_TEXT,     offsetof(DriveRecord, boot_id),      0          },
         { "USED",         FIELD_UNSIGNED, offsetof(DriveRecord, used),         UINT64_MAX },
         { "USED_WHEN",    FIELD_UNSIGNED, offsetof(DriveRecord, used_when),    UINT64_MAX },
+        { "LINK_SINCE",   FIELD_UNSIGNED, offsetof(DriveRecord, link_since),   UINT64_MAX },
         { "SLEPT",        FIELD_UNSIGNED, offsetof(DriveRecord, slept),        UINT64_MAX },
         { "DEAF",         FIELD_BOOL,     offsetof(DriveRecord, deaf),         0          },
         { "STATE",        FIELD_WORD,     offsetof(DriveRecord, state),        0,         &state_words },

@@ -49,9 +49,10 @@ typedef struct DriveRecord {
         uint64_t size, diskseq;
         char *boot_id;
         uint64_t used; /* the kernel's count of reads and writes, when it was looked at last (device/activity.h) … */
-        uint64_t used_when; /* … CLOCK_MONOTONIC, µs; 0: never */
-        uint64_t slept;     /* µs that the machine had slept in this boot, as far as this record takes account of it */
-        bool deaf; /* it was put to sleep by SLEEP, and nothing has used it since as far as the kernel counts */
+        uint64_t used_when;  /* … CLOCK_MONOTONIC, µs; 0: never */
+        uint64_t link_since; /* the kernel's note of an error on its link that was seen last (device/link-news.h) */
+        uint64_t slept; /* µs that the machine had slept in this boot, as far as this record takes account of it */
+        bool deaf;      /* it was put to sleep by SLEEP, and nothing has used it since as far as the kernel counts */
         DriveState state;
         WaitKind waiting_kind;
         char *waiting_for;  /* wait.h; name, or NULL */

@@ -6,7 +6,7 @@
 
 #include "attribute.h"
 
-static int file_read(const char *path, char *buf, size_t size) {
+static int file_read(const char *path, bool all, char *buf, size_t size) {
         _cleanup_close_ int fd = -EBADF;
         size_t n = 0;
 
@@ -23,30 +23,47 @@ static int file_read(const char *path, char *buf, size_t size) {
                 if (k < 0)
                         return -errno;
                 n += (size_t) k;
-                if (k == 0 || n == size - 1 || buf[n - 1] == '\n')
+                if (k == 0 || n == size - 1 || (!all && buf[n - 1] == '\n'))
                         break;
         }
 
         buf[n] = '\0';
-        buf[strcspn(buf, "\n")] = '\0';
+        if (!all)
+                buf[strcspn(buf, "\n")] = '\0';
         return 0;
 }
 
-int attribute_read(char *buf, size_t size, const char *format, ...) {
+static int format_read(char *buf, size_t size, bool all, const char *format, va_list ap) {
         _cleanup_free_ char *path = NULL;
+        int r;
+
+        if (vasprintf(&path, format, ap) < 0) {
+                path = NULL;
+                r = -ENOMEM;
+        } else
+                r = file_read(path, all, buf, size);
+
+        if (r < 0)
+                buf[0] = '\0';
+        return r;
+}
+
+int attribute_read(char *buf, size_t size, const char *format, ...) {
         va_list ap;
         int r;
 
         va_start(ap, format);
-        r = vasprintf(&path, format, ap);
+        r = format_read(buf, size, false, format, ap);
         va_end(ap);
-        if (r < 0) {
-                path = NULL;
-                r = -ENOMEM;
-        } else
-                r = file_read(path, buf, size);
+        return r;
+}
 
-        if (r < 0)
-                buf[0] = '\0';
+int attribute_read_all(char *buf, size_t size, const char *format, ...) {
+        va_list ap;
+        int r;
+
+        va_start(ap, format);
+        r = format_read(buf, size, true, format, ap);
+        va_end(ap);
         return r;
 }

@@ -3,6 +3,7 @@
 #include <syslog.h>
 #include <time.h>
 
+#include "kernel-log.h"
 #include "patrol.h"
 
 /* Coarse on purpose, so that it goes with some wake-up of somebody else's. */
@@ -14,6 +15,7 @@
 struct Patrol {
         sd_event *event;
         Manager *manager;
+        KernelLog *kernel_log; /* NULL: there is none to read */
         sd_event_source *wake, *recheck, *busy;
         uint64_t recheck_usec;
 };
@@ -58,6 +60,17 @@ void patrol_rested(Patrol *p, const Watched *w) {
         if (r < 0)
                 journal_log(LOG_WARNING, "No timer: what is deferred on %s waits for its next event: %s",
                             w->drive->name, strerror(-r));
+}
+
+/* ---- links ---- */
+
+static bool on_libata(void *userdata) {
+        Patrol *p = userdata;
+        bool again = false;
+
+        for (Watched *w = manager_first(p->manager); w; w = w->next)
+                again = watched_look_at_link(w, false) || again;
+        return again;
 }
 
 /* ---- rechecks ---- */
@@ -106,12 +119,20 @@ void patrol_recheck_every(Patrol *p, uint64_t usec) {
 
 int patrol_new(sd_event *event, Manager *m, Patrol **ret) {
         Patrol *p;
+        int r;
 
         p = calloc(1, sizeof *p);
         if (!p)
                 return -ENOMEM;
 
         *p = (Patrol){ .event = sd_event_ref(event), .manager = m };
+
+        r = kernel_log_new(event, STDIN_FILENO, on_libata, p, &p->kernel_log);
+        if (r < 0)
+                journal_log(LOG_NOTICE,
+                            "No kernel log on standard input (%s): an ATA drive that loses its power for seconds gets its settings back at its next visit.",
+                            strerror(-r));
+
         *ret = p;
         return 0;
 }
@@ -120,6 +141,7 @@ Patrol *patrol_free(Patrol *p) {
         if (!p)
                 return NULL;
 
+        (void) kernel_log_free(p->kernel_log);
         sd_event_source_disable_unref(p->wake);
         sd_event_source_disable_unref(p->recheck);
         sd_event_source_disable_unref(p->busy);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What no event tells: that a drive with deferred settings is awake again, and that a setting has drifted. Looks at the
- * kernel's counters only; there is no timer while nothing is deferred and no recheck was asked for. */
+/* What no event tells: that a drive with deferred settings is awake again, that its link was gone for a moment, and that a
+ * setting has drifted. Looks at the kernel's counters and notes only; there is no timer while nothing is deferred and no recheck
+ * was asked for. */
 
 #include <systemd/sd-event.h>
 

@@ -5,6 +5,8 @@
 #include "activity.h"
 #include "clock.h"
 #include "device.h"
+#include "health.h"
+#include "link-news.h"
 #include "visit.h"
 #include "watched.h"
 
@@ -23,6 +25,31 @@ bool watched_look(Watched *w) {
         w->record->used = used;
         w->record->used_when = monotonic_usec();
         return more;
+}
+
+bool watched_link_changed(Watched *w) {
+        return link_news(w->drive->syspath, &w->record->link_since) != LINK_SAME;
+}
+
+bool watched_look_at_link(Watched *w, bool visited) {
+        uint64_t since = w->record->link_since;
+        LinkNews news;
+        int r;
+
+        if (w->visitor && visitor_has_worker(w->visitor))
+                return false;
+
+        news = link_news(w->drive->syspath, &since);
+        if (news != LINK_SAME && !visited && link_is_recovering(w->drive->syspath))
+                return true;
+        w->record->link_since = since;
+        /* It may be about to go away: then udev tells. */
+        if (news < (visited ? LINK_LOST : LINK_RESET) || health_read(w->drive->syspath) < 0)
+                return false;
+        r = watched_disturbed(w, VISIT_RESET);
+        if (r < 0)
+                journal_log(LOG_ERR, "%s cannot be visited: %s", w->drive->name, strerror(-r));
+        return false;
 }
 
 bool watched_is_active(const Watched *w) {

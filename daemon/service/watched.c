@@ -48,8 +48,8 @@ int watched_new(const WatchedEnv *env, Drive *drive, Watched **ret) {
                         .files = files_ref(env->files),
                         .record = TAKE_PTR(record),
                         .disturbances = DISTURBANCES };
-        /* The machine slept while no service ran that would have noticed. */
-        if (slept_usec() > w->record->slept + SLEPT_JITTER_USEC)
+        /* The machine slept, or the drive lost its link, while no service ran that would have noticed. */
+        if (watched_link_changed(w) || slept_usec() > w->record->slept + SLEPT_JITTER_USEC)
                 drive_record_forget(w->record, env->settings);
 
         r = config_resolve(env->files->config, drive, env->on_battery, &w->wishes);
@@ -329,8 +329,10 @@ static void on_ended(void *userdata, bool deferred, const char *lost) {
         (void) string_replace(&w->told_waiting, NULL);
         watched_save(w);
 
-        if (!w->gone)
+        if (!w->gone) {
                 watched_next(w, deferred && w->reason != VISIT_RECHECK);
+                (void) watched_look_at_link(w, true);
+        }
         w->env->rested(w->env->userdata, w);
 }
 

@@ -124,6 +124,14 @@ void watched_settles(void *userdata);
 /* It is visited because the machine slept: that is none of the disturbances, and makes up for those before. */
 void watched_resumed(Watched *w);
 
+/* What the kernel noted of its link may be news: then it is visited. What a visit that is under way led to is left to the end of
+ * that, which calls this with `visited`: the kernel resets the link of a drive that answers no command. Returns true when the
+ * kernel is still at it: look again soon. */
+bool watched_look_at_link(Watched *w, bool visited);
+
+/* The same of the time when no daemon looked: was its link lost or reset then? */
+bool watched_link_changed(Watched *w);
+
 /* Notes how much the drive has been used up to now. Returns true when that is more than at the last look. */
 bool watched_look(Watched *w);
 

@@ -11,6 +11,7 @@
 
 #include "activity.h"
 #include "clock.h"
+#include "link-news.h"
 #include "settings.h"
 #include "state.h"
 #include "suite.h"
@@ -113,6 +114,21 @@ uint64_t activity_last_event(void) {
 
 bool activity_is_suspended(_unused_ const char *syspath) {
         return false;
+}
+
+/* The link: what was noted at 5 µs, and whether the kernel is still at it. */
+static LinkNews noted;
+static bool recovering;
+
+LinkNews link_news(_unused_ const char *syspath, uint64_t *since) {
+        LinkNews news = *since < 5 ? noted : LINK_SAME;
+
+        *since = 5;
+        return news;
+}
+
+bool link_is_recovering(_unused_ const char *syspath) {
+        return recovering;
 }
 
 static time_t slept;       /* s, more than this machine */
@@ -822,6 +838,61 @@ START_TEST(test_new_is_found) {
 }
 END_TEST
 
+/* A link that was gone for a moment, or was reset by the kernel. What the commands of a visit led to is none of it. */
+static const struct {
+        LinkNews news;
+        bool recovering, gone, mid_visit;
+        bool again, visited; /* look again soon; it is visited (after the visit under way) */
+} links[] = {
+        { .news = LINK_SAME },
+        { .news = LINK_SAME, .recovering = true },
+        { .news = LINK_RESET, .visited = true },
+        { .news = LINK_LOST, .visited = true },
+        { .news = LINK_LOST, .recovering = true, .again = true },
+        { .news = LINK_LOST, .gone = true },
+        { .news = LINK_RESET, .mid_visit = true },
+        { .news = LINK_LOST, .mid_visit = true, .visited = true },
+};
+
+START_TEST(test_link) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        visit_whole(w, VISIT_ATTACH);
+        w->record->link_since = 0;
+        noted = links[_i].news;
+        recovering = links[_i].recovering;
+        if (!links[_i].gone) { /* its directory is there */
+                free(w->drive->syspath);
+                w->drive->syspath = strdup("/");
+        }
+        if (links[_i].mid_visit) {
+                ck_assert_int_eq(watched_visit(w, VISIT_REQUEST), 0);
+                visitor.events->ready(w);
+        }
+        ck_assert_int_eq(watched_look_at_link(w, false), links[_i].again);
+        if (links[_i].mid_visit) {
+                ck_assert_int_eq(w->reason, VISIT_REQUEST);
+                tell(w, VERDICT_UNCHANGED);
+                visitor.events->ended(w, false, NULL);
+        }
+        ck_assert_int_eq(w->visitor != NULL, links[_i].visited);
+        if (links[_i].visited)
+                ck_assert_int_eq(w->reason, VISIT_RESET);
+        if (links[_i].again) {
+                recovering = false;
+                ck_assert(!watched_look_at_link(w, false));
+                ck_assert_int_eq(w->reason, VISIT_RESET);
+        }
+
+        /* And no more than once. */
+        n_wishes = 0;
+        ck_assert(!watched_look_at_link(w, false));
+        ck_assert_uint_eq(n_wishes, 0);
+        noted = LINK_SAME;
+        end(w);
+}
+END_TEST
+
 /* What an earlier run of the service has written down. A sleep that nobody noticed took what was sent; what that run waited for
  * is over. A service that others keep from running is awake. */
 START_TEST(test_earlier_run) {
@@ -840,12 +911,14 @@ START_TEST(test_earlier_run) {
         env.boot_id = "b";
         slept = _i == 1;
         preempted = _i == 2;
+        noted = _i == 3 ? LINK_LOST : LINK_SAME;
         w = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_SATA);
         slept = 0;
+        noted = LINK_SAME;
         state_file = NULL;
         ck_assert_uint_eq(w->record->n_settings, 1);
-        ck_assert(w->record->settings[0].sent == (_i != 1));
-        ck_assert(w->record->deaf == (_i != 1));
+        ck_assert(w->record->settings[0].sent == (_i != 1 && _i != 3));
+        ck_assert(w->record->deaf == (_i != 1 && _i != 3));
 
         ck_assert_int_eq(watched_visit(w, VISIT_BOOT), 0);
         ck_assert_int_eq(written_state, DRIVE_IDLE);
@@ -920,7 +993,8 @@ int main(void) {
         tcase_add_loop_test(t, test_permanent, 0, ELEMENTSOF(permanents));
         tcase_add_test(t, test_permanent_nothing);
         tcase_add_test(t, test_waiting_gives_its_place);
-        tcase_add_loop_test(t, test_earlier_run, 0, 3);
+        tcase_add_loop_test(t, test_earlier_run, 0, 4);
+        tcase_add_loop_test(t, test_link, 0, ELEMENTSOF(links));
         tcase_add_test(t, test_rule_for_unknown_drive);
         tcase_add_loop_test(t, test_unveiled, 0, 2);
         tcase_add_loop_test(t, test_unveiled_in_use, 0, 2);

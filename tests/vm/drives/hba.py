@@ -12,6 +12,7 @@ import select
 import socket
 import struct
 import threading
+import time
 from dataclasses import dataclass, field
 
 from .taskfile import Taskfile
@@ -162,10 +163,11 @@ class Hba:
             if command == "device_del":
                 machine.wait_event("DEVICE_DELETED", timeout, device=self.name)
 
-    def attach(self, port, drive):
-        """Plug a drive into a port: it is powered on there."""
+    def attach(self, port, drive, power=True):
+        """Plug a drive into a port: it is powered on there, unless it kept its power."""
         place = self.ports[port]
-        drive.power_cycle()
+        if power:
+            drive.power_cycle()
         with place.lock:
             place.drive = drive
         self._link_event(place, LINK_UP)
@@ -181,6 +183,13 @@ class Hba:
             drive.log.event("detached")
         self._link_event(place, 0)
         return drive
+
+    def interrupt(self, port, seconds, power=True):
+        """A bad contact: link and power (or the link alone) are gone for a moment. Less than about
+        10 seconds, and the guest's kernel keeps the drive and tells nobody."""
+        drive = self.detach(port)
+        time.sleep(seconds)
+        return self.attach(port, drive, power)
 
     def power_cycle(self):
         """Power-cycle all drives, for use at the QMP event SUSPEND."""

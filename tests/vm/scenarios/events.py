@@ -6,7 +6,8 @@ FILE = """
 drives = (
   { match = { transport = "usb"; };  apm = 127; spindown_time = "20min"; },
   { match = { transport = "nvme"; }; write_cache = "off"; },
-  { match = { transport = "sata"; }; apm = 127; read_ahead_kb = 512; }
+  { match = { transport = "sata"; }; apm = 127; read_ahead_kb = 512; },
+  { match = { serial = "SN-LOOSE"; }; spindown_time = "20min"; }
 );
 """
 TRACING = "/sys/kernel/tracing"
@@ -15,15 +16,17 @@ POWER_ON, MODE_PARAMETERS_CHANGED = (0x29, 0x00), (0x2A, 0x01)
 
 
 class Events(Keeping):
-    """Unit attentions, a controller restart, a revalidation: settings come back; a quarrel without end does not take part"""
+    """Unit attentions, a bad contact, a controller restart, a revalidation: settings come back; a quarrel without end does not
+    take part"""
 
     def run(self):
-        self.sata, self.usb = self.drive("SN-SATA", apm=128), self.drive("SN-USB", apm=128)
-        with self.drives(self.sata, usb=[(self.usb, {})]) as (_, arguments), \
+        self.sata, self.usb, self.loose = (self.drive(f"SN-{name}", apm=128) for name in ("SATA", "USB", "LOOSE"))
+        with self.drives(self.sata, self.loose, usb=[(self.usb, {})]) as (hba, arguments), \
              self.machine(disks=[nvme_disk("NVME1")], files={CONF: FILE}, setup="systemctl enable drivekeep",
                           extra_args=arguments) as machine:
             self.settle(machine)
             self.bridge = self.bridges[0]
+            self.check_link(machine, hba)
             self.check_reset(machine)
             self.check_parameters(machine)
             self.check_controller(machine)
@@ -38,6 +41,30 @@ class Events(Keeping):
 
     def reasons(self, machine, serial, setting):
         return [r["DRIVEKEEP_VISIT"] for r in self.records(machine, DRIVEKEEP_SERIAL=serial, DRIVEKEEP_SETTING=setting)]
+
+    def check_link(self, machine, hba):
+        """A bad contact: libata keeps the drive, and udev hears of nothing."""
+        wanted, attached = (127, 1200), f"cat /sys/block/{self.node(machine, 'SN-LOOSE')[5:]}/diskseq"
+        before = machine.run(attached).stdout
+        for seconds in (2, 5):
+            mark, others = self.loose.log.mark(), (self.sata.log.mark(), self.usb.log.mark())
+            hba.interrupt(1, seconds)
+            self.equal(f"power and link gone for {seconds} s: the drive forgets", self.loose["standby_seconds"], 0)
+            self.loose.log.wait(mark, 120, command=0xE3)
+            self.settle(machine)
+            self.equal("all is set again, the unreadable timer too", (self.loose["apm"], self.loose["standby_seconds"]), wanted)
+            self.equal("and nobody else is sent anything", (ours(self.sata, others[0]), ours(self.usb, others[1])), ([], []))
+        self.match("as hdparm reads it", machine.run(f"hdparm -B {by_id('SN-LOOSE')}").stdout, r"APM_level\s+= 127$")
+        self.equal("the kernel has kept the drive all the time", machine.run(attached).stdout, before)
+        self.equal("the journal says why", self.reasons(machine, "SN-LOOSE", "apm")[-1], "reset")
+        machine.run(f"hdparm -y {by_id('SN-LOOSE')}")
+        mark, spin_ups = self.loose.log.mark(), self.loose["spin_ups"]
+        hba.interrupt(1, 2, power=False)
+        self.loose.log.wait(mark, 120, command=0xE5, origin="passthrough")
+        self.settle(machine)
+        self.equal("the link of a sleeping drive gone for a moment: it sleeps on", (self.loose["mode"], self.loose["spin_ups"]),
+                   ("standby", spin_ups))
+        self.equal("and is sent only what does not wake it", {r[:2] for r in map(str, settings(self.loose, mark))}, {"E2"})
 
     def check_reset(self, machine):
         """The drive's power goes and comes, and its dock stays."""

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How a link that was gone for a moment is noticed: the kernel's notes of errors, and its messages as the sign to read them. */
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "kernel-log.h"
+#include "link-news.h"
+#include "suite.h"
+#include "sysfs-tree.h"
+
+/* ---- the notes ---- */
+
+/* As Linux 6.1 has them; the newest is the first. */
+static const struct {
+        const char *text;
+        uint64_t since, newest; /* µs */
+        LinkNews news;
+} notes[] = {
+        { "", 0, 0, LINK_SAME },
+        { "", 7, 7, LINK_SAME },
+        { "[4294937.436000000]BusError\n", 0, 4294937436000, LINK_LOST },
+        { "[4294937.436000000]BusError\n", 4294937436000, 4294937436000, LINK_SAME },
+        { "[   20.500000000]BusError\n[   10.000000000]BusError\n", 10000000, 20500000, LINK_LOST },
+        { "[   20.000000000]Timeout\n", 0, 20000000, LINK_RESET },
+        { "[   20.000000000]HostStateMachineError\n", 0, 20000000, LINK_RESET },
+        /* The worst of what is new. */
+        { "[   20.000000000]Timeout\n[   15.000000000]Timeout, BusError\n[   10.000000000]Timeout\n", 10000000,
+          20000000, LINK_LOST },
+        { "[   20.000000000]Timeout\n[   15.000000000]BusError\n", 15000000, 20000000, LINK_RESET },
+        { "[   20.000000000]DeviceError\n[   15.000000000]BusError\n", 10000000, 20000000, LINK_LOST },
+        /* After these the kernel resets nothing: the drive refused something, or could not read. */
+        { "[   20.000000000]DeviceError\n[   15.000000000]DeviceError, MediaError\n", 0, 20000000, LINK_SAME },
+        { "[   20.000000000]Unknown\n", 0, 20000000, LINK_SAME },
+        /* The last line is cut off. */
+        { "[   20.000000000]BusError\n[   15.0", 0, 20000000, LINK_LOST },
+        { "nothing of the kind\n\n[x.y]BusError\n", 0, 0, LINK_SAME },
+};
+
+START_TEST(test_notes) {
+        uint64_t since = notes[_i].since;
+
+        ck_assert_int_eq(link_news_parse(notes[_i].text, &since), notes[_i].news);
+        ck_assert_uint_eq(since, notes[_i].newest);
+}
+END_TEST
+
+#define NOTE "[   20.000000000]BusError\n"
+
+/* Where the kernel has them. */
+static const struct {
+        const char *drive, *file;
+        LinkNews news;
+} places[] = {
+        { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3/dev3.0/ata_device/dev3.0/ering", LINK_LOST },
+        { "ata12/host2/target2:0:0/2:0:0:0/block/sda", "ata12/link12/dev12.0/ata_device/dev12.0/ering", LINK_LOST },
+        /* The second drive of a PATA port; and another's note. */
+        { "ata3/host2/target2:0:1/2:0:1:0/block/sda", "ata3/link3/dev3.1/ata_device/dev3.1/ering", LINK_LOST },
+        { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3/dev3.1/ata_device/dev3.1/ering", LINK_SAME },
+        /* Behind a port multiplier. */
+        { "ata3/host2/target2:4:0/2:4:0:0/block/sda", "ata3/link3.4/dev3.4.0/ata_device/dev3.4.0/ering", LINK_LOST },
+        { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3.4/dev3.4.0/ata_device/dev3.4.0/ering", LINK_SAME },
+        /* Not libata's. */
+        { "usb1/1-1/1-1:1.0/host2/target2:0:0/2:0:0:0/block/sda", "usb1/1-1/1-1:1.0/link", LINK_SAME },
+        { "nvme/nvme0/nvme0n1", "nvme/nvme0/state", LINK_SAME },
+};
+
+static const char *in_tree(const char *name) {
+        static char path[PATH_MAX];
+
+        (void) snprintf(path, sizeof path, "%s/%s", root, name);
+        return path;
+}
+
+static void put_note(const char *name, const char *text) {
+        const char *path = in_tree(name);
+        FILE *f;
+
+        make_parents(path);
+        f = fopen(path, "w");
+        ck_assert_ptr_nonnull(f);
+        fputs(text, f);
+        fclose(f);
+}
+
+START_TEST(test_places) {
+        uint64_t since = 0;
+        Drive d = {};
+
+        make_tree(&d);
+        put_note(places[_i].file, NOTE);
+        ck_assert_int_eq(link_news(in_tree(places[_i].drive), &since), places[_i].news);
+        ck_assert_int_eq(link_news(in_tree(places[_i].drive), &since), LINK_SAME);
+        drop_tree(&d);
+}
+END_TEST
+
+START_TEST(test_recovering) {
+        Drive d = {};
+
+        make_tree(&d);
+        ck_assert(!link_is_recovering(d.syspath));
+        put_note("ata1/host0/scsi_host/host0/state", "recovery\n");
+        ck_assert(link_is_recovering(d.syspath));
+        put_note("ata1/host0/scsi_host/host0/state", "running\n");
+        ck_assert(!link_is_recovering(d.syspath));
+        drop_tree(&d);
+}
+END_TEST
+
+/* ---- the messages ---- */
+
+static const struct {
+        const char *record;
+        bool libata;
+} records[] = {
+        { "6,1004,98765432,-;ata3: SATA link down (SStatus 0 SControl 300)\n", true },
+        { "3,1005,98765432,-;ata3.00: exception Emask 0x10 SAct 0x0 SErr 0x0 action 0xe frozen\n", true },
+        { "6,1006,98765432,c;ata12: EH complete\n", true },
+        { "6,1007,98765432,-;sd 2:0:0:0: [sda] Attached SCSI disk\n SUBSYSTEM=scsi\n DEVICE=+scsi:2:0:0:0\n", false },
+        { "6,1008,98765432,-;ata_piix 0000:00:01.1: version 2.13\n", false },
+        { "6,1009,98765432,-;attaching: ata3: up\n", false },
+        { "12,1010,98765432,-;ata3: a program says so (facility 1, user)\n", false },
+        { "30,1011,98765432,-;ata3: a daemon says so\n", false },
+        { "ata3: no record\n", false },
+        { "x,1,2,-;ata3: no record\n", false },
+        { "", false },
+};
+
+START_TEST(test_records) {
+        ck_assert_int_eq(kernel_log_is_libata(records[_i].record), records[_i].libata);
+}
+END_TEST
+
+/* A terminal, a pipe, /dev/null. */
+START_TEST(test_other_input) {
+        _cleanup_close_ int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        KernelLog *l = NULL;
+
+        ck_assert_int_eq(kernel_log_new(NULL, fd, NULL, NULL, &l), -ENODEV);
+        ck_assert_int_eq(kernel_log_new(NULL, -1, NULL, NULL, &l), -EBADF);
+        ck_assert_ptr_null(l);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("link-news");
+        TCase *t = tcase_create("link-news");
+
+        tcase_add_loop_test(t, test_notes, 0, ELEMENTSOF(notes));
+        tcase_add_loop_test(t, test_places, 0, ELEMENTSOF(places));
+        tcase_add_test(t, test_recovering);
+        tcase_add_loop_test(t, test_records, 0, ELEMENTSOF(records));
+        tcase_add_test(t, test_other_input);
+        suite_add_tcase(s, t);
+        return suite_run(s);
+}
