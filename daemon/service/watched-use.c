@@ -46,7 +46,7 @@ bool watched_look_at_link(Watched *w, bool visited) {
         /* It may be about to go away: then udev tells. */
         if (news < (visited ? LINK_LOST : LINK_RESET) || health_read(w->drive->syspath) < 0)
                 return false;
-        r = watched_disturbed(w, VISIT_RESET);
+        r = watched_disturbed(w, VISIT_RESET, 0);
         if (r < 0)
                 journal_log(LOG_ERR, "%s cannot be visited: %s", w->drive->name, strerror(-r));
         return false;
