@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#define SD_JOURNAL_SUPPRESS_LOCATION
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <syslog.h>
-#include <systemd/sd-journal.h>
 
 #include "text.h"
+#include "journal-socket.h"
 #include "journal.h"
 
 #define FIELDS_MAX 24
 
+/* At the end nobody waits longer for a journal that takes nothing. */
+#define FINISH_MS 500U
+
 /* One record in the making. Fields without a value are left out; running out of memory loses a field, not the record. */
 typedef struct Record {
-        struct iovec fields[FIELDS_MAX];
+        char *fields[FIELDS_MAX];
         int n;
+        int priority;
 } Record;
 
 _printf_(3, 4) static void record_add(Record *r, const char *name, const char *format, ...) {
@@ -35,11 +39,12 @@ _printf_(3, 4) static void record_add(Record *r, const char *name, const char *f
                 return;
         }
 
+        /* No value has a line feed then, and needs the protocol's other form. */
         clean = text_escape(value, NULL);
-        if (!clean || asprintf(&field, "%s=%s", name, clean) < 0)
+        if (!clean || asprintf(&field, "%s=%s\n", name, clean) < 0)
                 return;
 
-        r->fields[r->n++] = (struct iovec){ .iov_base = field, .iov_len = strlen(field) };
+        r->fields[r->n++] = field;
 }
 
 static void record_add_string(Record *r, const char *name, const char *value) {
@@ -47,20 +52,96 @@ static void record_add_string(Record *r, const char *name, const char *value) {
                 record_add(r, name, "%s", value);
 }
 
-static void record_send(Record *r) {
-        (void) sd_journal_sendv(r->fields, r->n);
-        while (r->n > 0)
-                free(r->fields[--r->n].iov_base);
+static JournalSocket *journal; /* NULL: nothing was sent yet */
+static pid_t service;
+
+static char *record_text(const Record *r) {
+        size_t size = 1;
+        char *text, *end;
+
+        for (int i = 0; i < r->n; i++)
+                size += strlen(r->fields[i]);
+        text = end = malloc(size);
+        if (!text)
+                return NULL;
+        for (int i = 0; i < r->n; i++)
+                end = stpcpy(end, r->fields[i]);
+        *end = '\0';
+        return text;
 }
 
-static pid_t service;
+static void record_done(Record *r) {
+        while (r->n > 0)
+                free(r->fields[--r->n]);
+}
+
+/* The broker and its workers may make no socket, and have standard error, which leads to the journal. */
+static void record_print(const Record *r) {
+        char priority[] = { '<', (char) ('0' + r->priority), '>' };
+        const char *message = NULL;
+
+        for (int i = 0; i < r->n; i++)
+                if (starts_with(r->fields[i], "MESSAGE="))
+                        message = r->fields[i] + strlen("MESSAGE=");
+        if (!message)
+                return;
+
+        struct iovec iov[] = {
+                { .iov_base = priority, .iov_len = sizeof priority },
+                { .iov_base = (char *) message, .iov_len = strlen(message) },
+        };
+        struct msghdr m = { .msg_iov = iov, .msg_iovlen = ELEMENTSOF(iov) };
+
+        /* A file or a terminal, where somebody started it by hand. What cannot be said so cannot be said. */
+        if (sendmsg(STDERR_FILENO, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == ENOTSOCK &&
+            writev(STDERR_FILENO, iov, ELEMENTSOF(iov)) < 0)
+                return;
+}
+
+static Record record_new(int priority, const char *message_id);
+
+static char *loss_record(unsigned n) {
+        Record r = record_new(LOG_WARNING, NULL);
+        char *text;
+
+        record_add(&r, "MESSAGE", "%u record%s of drivekeep %s lost here: the journal took none for too long.", n,
+                   n == 1 ? "" : "s", n == 1 ? "is" : "are");
+        text = record_text(&r);
+        record_done(&r);
+        return text;
+}
+
+static bool journal_open(void) {
+        return journal || journal_socket_new(JOURNAL_SOCKET, loss_record, &journal) >= 0;
+}
+
+static void record_send(Record *r) {
+        _cleanup_free_ char *text = record_text(r);
+
+        if (text && journal_open() && journal_socket_send(journal, text) == -EAFNOSUPPORT)
+                record_print(r);
+        record_done(r);
+}
+
+void journal_attach(sd_event *event) {
+        if (journal_open())
+                journal_socket_attach(journal, event);
+}
+
+void journal_finish(void) {
+        if (journal)
+                journal_socket_finish(journal, FINISH_MS);
+        journal = journal_socket_free(journal);
+}
 
 void journal_speak_for(pid_t pid) {
         service = pid;
+        /* What waits is the service's to send. */
+        journal = NULL;
 }
 
 static Record record_new(int priority, const char *message_id) {
-        Record r = {};
+        Record r = { .priority = priority };
 
         record_add(&r, "PRIORITY", "%i", priority);
         record_add(&r, "SYSLOG_IDENTIFIER", "drivekeepd");

@@ -2,9 +2,11 @@
 #pragma once
 
 /* What the journal is told. The vocabulary of the program's records is here and nowhere else; every message ID has a
- * text in units/drivekeep.catalog (a test compares). journal.c is the only file that sends records. */
+ * text in units/drivekeep.catalog (a test compares). journal.c is the only file that sends records. Nobody waits for the journal:
+ * see journal-socket.h. */
 
 #include <sys/types.h>
+#include <systemd/sd-event.h>
 
 #include "complaint.h"
 #include "drive.h"
@@ -26,6 +28,12 @@
 
 /* `fields` of one record about a drive: DRIVEKEEP_DRIVE, _SERIAL, _WWN, _MODEL; about a setting also _SETTING, _WANTED,
  * _BEFORE, _AFTER, _VERDICT, _REASON, _RULE. */
+
+/* What the journal does not take at once is sent by this loop. */
+void journal_attach(sd_event *event);
+
+/* After the last record of this process: waits a moment for what the journal has not taken yet. */
+void journal_finish(void);
 
 /* Before the others, in a child of the service: it may have ended before journald finds out which unit it belonged to. */
 void journal_speak_for(pid_t service);

@@ -92,8 +92,10 @@ static int run(void) {
         r = broker_new(BROKER_SOCKET, &broker);
         if (r >= 0)
                 r = sd_event_default(&event);
-        if (r >= 0)
+        if (r >= 0) {
+                journal_attach(event);
                 r = daemon_new(event, broker, &d);
+        }
         if (r >= 0) {
                 (void) sd_notify(false, "READY=1");
                 r = sd_event_loop(event);
@@ -134,9 +136,8 @@ int main(int argc, char *argv[]) {
 
         session_be_nice();
         r = a.broker ? run_broker() : run();
-        if (r < 0) {
+        if (r < 0)
                 journal_log(LOG_ERR, "drivekeepd ends: %s", strerror(-r));
-                return EXIT_FAILURE;
-        }
-        return EXIT_SUCCESS;
+        journal_finish();
+        return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

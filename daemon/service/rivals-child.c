@@ -21,6 +21,7 @@ static _Noreturn void child_main(Config *c, Drive *const *drives, size_t n_drive
 
         for (size_t i = first; i < c->complaints.n_items; i++)
                 journal_complaint(&c->complaints.items[i]);
+        journal_finish();
         /* Not exit(): the parent's buffers and handlers are not ours to run. */
         _exit(EXIT_SUCCESS);
 }

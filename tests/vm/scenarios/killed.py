@@ -1,4 +1,4 @@
-"""Daemon, workers and broker killed at every step of a visit; /run full."""
+"""Daemon, workers and broker killed at every step of a visit; /run full; journald stuck."""
 import contextlib
 import json
 
@@ -17,10 +17,14 @@ HANG = 12   # seconds; the kernel waits for 15
 BROKEN = "/run/systemd/system/drivekeep-broker.service.d/broken.conf"
 FILE = 'drives = ( { match = { serial = "SN-*"; }; apm = %s; lookahead = %s; spindown_time = "%dmin"; } );\n'
 RIGHT = {"applied", "unchanged", "unverifiable"}
+JOURNALD = "systemctl kill --kill-whom=main -s %s systemd-journald"
+# Until its queue takes no more, by senders whose own buffers are not what is full.
+FILL = r"""perl -MSocket -e 'for (;;) { my $n = 0; socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die $!;
+connect($s, sockaddr_un("/run/systemd/journal/socket")) or die $!; $n++ while send($s, "MESSAGE=full\n", 64); $n or last }'"""
 
 
 class Killed(Faulty):
-    """SIGKILL for workers, daemon, broker at every step of a visit: all as wanted, nothing twice, no note left; /run full"""
+    """SIGKILL for workers, daemon, broker at every step of a visit: all as wanted, nothing twice, no note left; /run full; journald stuck"""
 
     def run(self):
         self.hanging = {step: self.drive(f"SN-K{i}", apm=128, lookahead=False) for i, step in enumerate(STEPS)}
@@ -40,6 +44,7 @@ class Killed(Faulty):
                 self.check_killed(machine, victim, blow)
             self.check_closed(machine)
             self.check_full(machine)
+            self.check_journal(machine)
             lost = self.checksums(machine, list(before)) != before
             self.claim("no data is lost", not lost)
         self.faults = [(*row[:5], "SOME" if lost else "none", row[6]) for row in self.faults]
@@ -142,3 +147,20 @@ class Killed(Faulty):
         machine.wait_until(lambda: self.says_right(machine), 60, 1)
         self.claim("and with room again, all", True)
         self.fault("/run full", "state files", len(self.all), "/".join(sorted({s["verdict"] for s in told})) or "nothing is said", delay)
+
+    def check_journal(self, machine):
+        """journald does not run, and its queue is full, as when its disk hangs."""
+        self.want_others(machine)
+        machine.run(f"{JOURNALD % 'STOP'}; {FILL}")
+        started = self.sound.log.event("journald stuck").time
+        machine.run("drivekeep reload; drivekeep apply", 120)
+        delay = max(e.time for e in self.sound.log.since(0, command=0xE3)) - started
+        self.claim("journald stuck: who asks is answered, and the drives have what is wanted", self.are_right())
+        self.fault("journald stuck", "full queue", len(self.all), "unverifiable/applied", delay)
+        machine.run(f"{JOURNALD % 'CONT'}; journalctl --sync", 120)
+        told = self.records(machine, DRIVEKEEP_SETTING="apm", DRIVEKEEP_WANTED=str(self.want[0]), DRIVEKEEP_VERDICT="applied")
+        self.equal("when it goes on, it is told all that waited", {r["DRIVEKEEP_SERIAL"] for r in told}, {d.serial for d in self.all})
+        machine.run(f"{JOURNALD % 'STOP'}; {FILL}; drivekeep apply; systemctl stop drivekeep", 120)
+        self.claim_stop(machine, "with journald stuck")
+        machine.run(f"{JOURNALD % 'CONT'}; systemctl start drivekeep")
+        self.settle(machine)

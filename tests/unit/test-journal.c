@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A journal that takes nothing, or only a little at a time: nobody waits for it, what was said comes in its order, and what did not
+ * come is told of as a number. The journal's end of the socket is ours. */
+
+#include <check.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <syslog.h>
+
+#include "journal-socket.h"
+#include "journal.h"
+#include "suite.h"
+
+static char path[64];
+
+static int journal_make(void) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+        (void) snprintf(path, sizeof path, "/tmp/test-journal-%d", (int) getpid());
+        (void) unlink(path);
+        (void) strcpy(address.sun_path, path);
+        ck_assert_int_eq(bind(fd, (const struct sockaddr *) &address, sizeof address), 0);
+        return fd;
+}
+
+static char *on_loss(unsigned n) {
+        char *text;
+
+        return asprintf(&text, "LOST=%u\n", n) < 0 ? NULL : text;
+}
+
+/* As long as those of a verdict. */
+static void say(JournalSocket *j, unsigned nth) {
+        char record[600];
+
+        (void) snprintf(record, sizeof record, "N=%u\n%0*u\n", nth, 500, 0);
+        ck_assert_int_eq(journal_socket_send(j, record), 0);
+}
+
+typedef struct Heard {
+        unsigned n, next; /* records; and the number of the one that must not come before */
+        unsigned lost;
+} Heard;
+
+/* What has come: in order, with a gap only where one is told of. Returns how many that were. */
+static unsigned hear(int fd, Heard *h, unsigned most) {
+        unsigned n = 0, number;
+        char record[700];
+        ssize_t size;
+
+        for (; n < most && (size = recv(fd, record, sizeof record - 1, MSG_DONTWAIT)) > 0; n++) {
+                record[size] = '\0';
+                if (sscanf(record, "LOST=%u", &number) == 1) {
+                        h->lost += number;
+                        h->next += number;
+                        continue;
+                }
+                ck_assert_int_eq(sscanf(record, "N=%u", &number), 1);
+                ck_assert_uint_eq(number, h->next);
+                h->next++;
+                h->n++;
+        }
+        return n;
+}
+
+/* Many more than all that may wait. */
+#define MANY (3 * JOURNAL_WAITING_MAX / 500)
+
+/* _i: with the loop that the service has; without, as in a child of it. */
+START_TEST(test_stuck) {
+        _cleanup_(journal_socket_freep) JournalSocket *j = NULL;
+        sd_event *event = NULL;
+        int fd = journal_make();
+        Heard h = {};
+
+        ck_assert_int_eq(journal_socket_new(path, on_loss, &j), 0);
+        ck_assert_int_ge(sd_event_new(&event), 0);
+        if (_i == 0)
+                journal_socket_attach(j, event);
+        for (unsigned i = 0; i < MANY; i++)
+                say(j, i);
+
+        /* It goes on, and all that waited comes. */
+        for (unsigned n = 1; n > 0;) {
+                n = hear(fd, &h, 7);
+                while (_i == 0 && sd_event_run(event, 0) > 0)
+                        n++;
+                if (_i == 1 && n > 0)
+                        journal_socket_finish(j, 0);
+        }
+        ck_assert_uint_gt(h.lost, 0);
+        ck_assert_uint_eq(h.n + h.lost, MANY);
+        ck_assert_uint_ge(h.n, JOURNAL_WAITING_MAX / 520);
+
+        /* As if nothing had been; and nobody waits for anything. */
+        say(j, MANY);
+        ck_assert_uint_eq(hear(fd, &h, 2), 1);
+        ck_assert_uint_eq(h.n + h.lost, MANY + 1);
+        ck_assert_int_eq(sd_event_run(event, 0), 0);
+        sd_event_unref(event);
+        (void) close(fd);
+        (void) unlink(path);
+}
+END_TEST
+
+/* It is slow, and takes one while two are said: nothing is lost that there is room for. */
+START_TEST(test_slow) {
+        _cleanup_(journal_socket_freep) JournalSocket *j = NULL;
+        sd_event *event = NULL;
+        int fd = journal_make();
+        Heard h = {};
+
+        ck_assert_int_eq(journal_socket_new(path, on_loss, &j), 0);
+        ck_assert_int_ge(sd_event_new(&event), 0);
+        journal_socket_attach(j, event);
+        for (unsigned i = 0; i < 1500; i++) {
+                say(j, i);
+                if (i % 2)
+                        (void) hear(fd, &h, 1);
+                (void) sd_event_run(event, 0);
+        }
+        while (hear(fd, &h, 7) > 0)
+                while (sd_event_run(event, 0) > 0)
+                        ;
+        ck_assert_uint_eq(h.lost, 0);
+        ck_assert_uint_eq(h.n, 1500);
+        sd_event_unref(event);
+        (void) close(fd);
+        (void) unlink(path);
+}
+END_TEST
+
+/* It is not there, comes, and comes anew at the same path. */
+START_TEST(test_absent) {
+        _cleanup_(journal_socket_freep) JournalSocket *j = NULL;
+        Heard h = {};
+        int fd;
+
+        (void) snprintf(path, sizeof path, "/tmp/test-journal-%d", (int) getpid());
+        ck_assert_int_eq(journal_socket_new(path, on_loss, &j), 0);
+        say(j, 0);
+        say(j, 1);
+        fd = journal_make();
+        say(j, 2);
+        ck_assert_uint_eq(hear(fd, &h, 9), 2);
+        ck_assert_uint_eq(h.lost, 2);
+        (void) close(fd);
+        fd = journal_make();
+        say(j, 3);
+        ck_assert_uint_eq(hear(fd, &h, 9), 1);
+        ck_assert_uint_eq(h.n, 2);
+        (void) close(fd);
+        (void) unlink(path);
+}
+END_TEST
+
+/* The end does not wait for ever either. */
+START_TEST(test_finish) {
+        JournalSocket *j;
+        int fd = journal_make();
+        Heard h = {};
+
+        ck_assert_int_eq(journal_socket_new(path, on_loss, &j), 0);
+        for (unsigned i = 0; i < MANY; i++)
+                say(j, i);
+        journal_socket_finish(j, 100);
+        (void) journal_socket_free(j);
+        ck_assert_uint_gt(hear(fd, &h, MANY), 0);
+        (void) close(fd);
+        (void) unlink(path);
+}
+END_TEST
+
+/* ---- who may make no socket ---- */
+
+static bool forbidden;
+
+int socket(int domain, int type, int protocol) {
+        errno = EAFNOSUPPORT;
+        return forbidden ? -1 : (int) syscall(SYS_socket, domain, type, protocol);
+}
+
+/* The broker has its standard error, which is a stream to the journal, or a file. */
+START_TEST(test_standard_error) {
+        int fds[2], saved = dup(STDERR_FILENO);
+        char text[256] = "";
+
+        if (_i == 0)
+                ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+        else
+                ck_assert_int_eq(pipe(fds), 0);
+        forbidden = true;
+        (void) dup2(fds[1], STDERR_FILENO);
+        journal_log(LOG_ERR, "One of %s.\n", "two");
+        (void) dup2(saved, STDERR_FILENO);
+        forbidden = false;
+        ck_assert_int_gt(read(fds[0], text, sizeof text - 1), 0);
+        ck_assert_str_eq(text, "<3>One of two.\\x0a\n");
+        journal_finish();
+        (void) close(fds[0]);
+        (void) close(fds[1]);
+        (void) close(saved);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("journal");
+        TCase *t = tcase_create("journal");
+
+        tcase_add_loop_test(t, test_stuck, 0, 2);
+        tcase_add_test(t, test_slow);
+        tcase_add_test(t, test_absent);
+        tcase_add_test(t, test_finish);
+        tcase_add_loop_test(t, test_standard_error, 0, 2);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
