@@ -7,22 +7,12 @@
 #include <syslog.h>
 
 #include "bus.h"
+#include "requests.h"
 
 #define BUS_NAME "org.drivekeep1"
 #define BUS_PATH "/org/drivekeep1"
 #define BUS_INTERFACE "org.drivekeep1.Manager"
-#define ERROR_NO_SUCH_DRIVE "org.drivekeep1.Error.NoSuchDrive"
 #define ERROR_BAD_CONFIGURATION "org.drivekeep1.Error.BadConfiguration"
-
-/* A call of Apply() that waits for its visits. */
-typedef struct Request Request;
-struct Request {
-        sd_bus_message *message;
-        sd_bus_message *reply; /* the names, as they were asked for */
-        char **pending;        /* drives still to rest; entries are set to "" */
-        size_t n_pending, n_left;
-        Request *next;
-};
 
 /* Somebody at our own socket. */
 typedef struct Peer Peer;
@@ -37,136 +27,16 @@ struct Bus {
         Manager *manager;
         const BusActions *actions;
         void *userdata;
-        Request *requests;
+        Requests requests;
         sd_bus_slot *object;
         int socket;
         sd_event_source *listen;
         Peer *peers;
 };
 
-static Request *request_free(Request *q) {
-        if (!q)
-                return NULL;
-
-        for (size_t i = 0; i < q->n_pending; i++)
-                free(q->pending[i]);
-        free(q->pending);
-        (void) sd_bus_message_unref(q->message);
-        (void) sd_bus_message_unref(q->reply);
-        free(q);
-        return NULL;
-}
-DEFINE_CLEANUP(Request *, request_free);
-
-static int request_add(Request *q, const char *name) {
-        char **p, *copy;
-        int r;
-
-        r = sd_bus_message_append(q->reply, "s", name);
-        if (r < 0)
-                return r;
-
-        p = reallocarray(q->pending, q->n_pending + 1, sizeof *p);
-        if (!p)
-                return -ENOMEM;
-        q->pending = p;
-
-        copy = strdup(name);
-        if (!copy)
-                return -ENOMEM;
-
-        p[q->n_pending++] = copy;
-        q->n_left++;
-        return 0;
-}
-
-static int request_read(Request *q, Manager *m, sd_bus_error *error) {
-        bool any = false;
-        const char *name;
-        int r;
-
-        r = sd_bus_message_new_method_return(q->message, &q->reply);
-        if (r >= 0)
-                r = sd_bus_message_open_container(q->reply, 'a', "s");
-        if (r >= 0)
-                r = sd_bus_message_enter_container(q->message, 'a', "s");
-
-        while (r >= 0 && (r = sd_bus_message_read(q->message, "s", &name)) > 0) {
-                any = true;
-                if (!manager_find(m, name))
-                        return sd_bus_error_setf(error, ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
-                r = request_add(q, name);
-        }
-
-        for (Watched *w = manager_first(m); w && r >= 0 && !any; w = w->next)
-                r = request_add(q, w->drive->name);
-
-        return r < 0 ? r : sd_bus_message_close_container(q->reply);
-}
-
-static void bus_answer(Bus *b, Request *q) {
-        for (Request **p = &b->requests; *p; p = &(*p)->next)
-                if (*p == q) {
-                        *p = q->next;
-                        break;
-                }
-
-        /* Whoever asked may be gone. */
-        (void) sd_bus_send(NULL, q->reply, NULL);
-        (void) request_free(q);
-}
-
-static void request_done_at(Request *q, size_t i) {
-        if (q->pending[i][0] == '\0')
-                return;
-        q->pending[i][0] = '\0';
-        q->n_left--;
-}
-
-static void request_rested(Request *q, const char *name) {
-        for (size_t i = 0; i < q->n_pending; i++)
-                if (streq(q->pending[i], name))
-                        request_done_at(q, i);
-}
-
-/* A visit that is deferred is as good as over: it may take hours. */
-static bool is_over(const Watched *w) {
-        return !w->visitor || w->gone || (w->reason == VISIT_RETRY && w->record->waiting_kind != WAIT_NOTHING);
-}
-
 static int visit_asked(Bus *b, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {
-        _cleanup_(request_freep) Request *q = NULL;
-        Request *shared;
-        int r;
-
-        q = calloc(1, sizeof *q);
-        if (!q)
-                return -ENOMEM;
-        q->message = sd_bus_message_ref(m);
-
         b->actions->catch_up(b->userdata);
-        r = request_read(q, b->manager, error);
-        if (r < 0)
-                return r;
-
-        shared = TAKE_PTR(q);
-        shared->next = b->requests;
-        b->requests = shared;
-
-        /* One more, so that drives which rest at once do not end the request under our hands. */
-        shared->n_left++;
-        for (size_t i = 0; i < shared->n_pending; i++) {
-                Watched *w = shared->pending[i][0] ? manager_find(b->manager, shared->pending[i]) : NULL;
-
-                if (w)
-                        manager_visit(b->manager, w, reason);
-                if (!w || is_over(w))
-                        request_done_at(shared, i);
-        }
-        if (--shared->n_left == 0)
-                bus_answer(b, shared);
-
-        return 1;
+        return requests_visit(&b->requests, m, reason, error);
 }
 
 static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) {
@@ -203,7 +73,7 @@ static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error
         b->actions->catch_up(b->userdata);
         w = manager_find(b->manager, name);
         if (!w)
-                return sd_bus_error_setf(error, ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
+                return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
         return sd_bus_reply_method_return(m, "u", watched_release(w, *setting ? setting : NULL));
 }
 
@@ -280,23 +150,9 @@ void bus_connected(Bus *b, sd_bus *bus) {
                 journal_log(LOG_WARNING, "Nobody can ask over the system bus, ignoring: %s", strerror(-r));
 }
 
-/* Those who wait at this connection wait for nothing any more. */
-static void bus_forget(Bus *b, const sd_bus *bus) {
-        for (Request **p = &b->requests; *p;) {
-                Request *q = *p;
-
-                if (sd_bus_message_get_bus(q->message) != bus) {
-                        p = &q->next;
-                        continue;
-                }
-                *p = q->next;
-                (void) request_free(q);
-        }
-}
-
 void bus_lost(Bus *b) {
         if (b->object)
-                bus_forget(b, sd_bus_slot_get_bus(b->object));
+                requests_forget(&b->requests, sd_bus_slot_get_bus(b->object));
         b->object = sd_bus_slot_unref(b->object);
 }
 
@@ -322,7 +178,7 @@ static int on_peer_gone(sd_bus_message *m, void *userdata, sd_bus_error *error _
         for (Peer *p = b->peers; p; p = p->next)
                 if (p->bus == sd_bus_message_get_bus(m))
                         p->gone = true;
-        bus_forget(b, sd_bus_message_get_bus(m));
+        requests_forget(&b->requests, sd_bus_message_get_bus(m));
         return 0;
 }
 
@@ -413,7 +269,13 @@ int bus_new(sd_event *event, const char *path, Manager *m, const BusActions *act
         if (!b)
                 return -ENOMEM;
 
-        *b = (Bus){ .event = sd_event_ref(event), .manager = m, .actions = actions, .userdata = userdata };
+        *b = (Bus){
+                .event = sd_event_ref(event),
+                .manager = m,
+                .actions = actions,
+                .userdata = userdata,
+                .requests = { .manager = m },
+        };
         b->socket = socket_listen(path);
         r = b->socket < 0 ? b->socket : sd_event_add_io(event, &b->listen, b->socket, EPOLLIN, on_listen, b);
         if (r < 0)
@@ -427,12 +289,7 @@ Bus *bus_free(Bus *b) {
         if (!b)
                 return NULL;
 
-        while (b->requests) {
-                Request *q = b->requests;
-
-                b->requests = q->next;
-                (void) request_free(q);
-        }
+        requests_done(&b->requests);
         for (Peer *p = b->peers; p; p = p->next)
                 p->gone = true;
         peers_sweep(b);
@@ -445,16 +302,5 @@ Bus *bus_free(Bus *b) {
 }
 
 void bus_drive_rested(Bus *b, const Watched *w) {
-        Request *next;
-
-        /* The visit that was asked for has just begun. */
-        if (!is_over(w))
-                return;
-
-        for (Request *q = b->requests; q; q = next) {
-                next = q->next;
-                request_rested(q, w->drive->name);
-                if (q->n_left == 0)
-                        bus_answer(b, q);
-        }
+        requests_drive_rested(&b->requests, w);
 }

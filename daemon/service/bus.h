@@ -5,6 +5,8 @@
  * privileged may make it act. The same object for root on a socket of our own, which works without a bus too.
  *
  *   Apply(as names) → as visited      visits these drives (none: all), and answers when that is over
+ *   ApplyPermanent(as names) → as visited
+ *                                     the same, and also what drives keep themselves
  *   Release(s name, s setting) → u    takes a setting ("": all) out of quarantine, and visits; how many values that were
  *   Reload()                          reads the files anew; answers when that is done, or with what is wrong in them
  *   CatchUp()                         looks at once at what udev has told by now, which is gathered for a moment else
@@ -16,6 +18,7 @@
 #include "manager.h"
 
 #define BUS_PRIVATE_SOCKET "/run/drivekeep/private"
+#define BUS_ERROR_NO_SUCH_DRIVE "org.drivekeep1.Error.NoSuchDrive"
 
 typedef struct Bus Bus;
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Calls that are answered when the visits that they ask for are over. */
+
+#include <systemd/sd-bus.h>
+
+#include "manager.h"
+
+typedef struct Request Request;
+
+typedef struct Requests {
+        Manager *manager;
+        Request *items;
+} Requests;
+
+/* Apply(as names) → as visited, or the same for another reason. Returns as a method's handler does. */
+int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
+
+/* This connection is closed. */
+void requests_forget(Requests *r, const sd_bus *bus);
+
+/* A visit is over or deferred, or the drive is gone. */
+void requests_drive_rested(Requests *r, const Watched *w);
+
+void requests_done(Requests *r);
