@@ -6,10 +6,10 @@
 #include <systemd/sd-id128.h>
 
 #include "activity.h"
-#include "check-running.h"
 #include "choice.h"
 #include "clock.h"
 #include "inventory.h"
+#include "leave.h"
 #include "options.h"
 #include "plan-view.h"
 #include "power-supply.h"
@@ -113,7 +113,8 @@ static bool drive_is_deaf(const DriveRecord *record, const Drive *drive) {
         return activity_read(drive->syspath, &used) >= 0 && drive_record_is_deaf(record, used);
 }
 
-static int plan_make(const Records *records, const Config *config, bool on_battery, bool permanent, DrivePlan *p) {
+static int plan_make(const Records *records, const Config *config, bool on_battery, const DeviceIO *io, bool permanent,
+                     DrivePlan *p) {
         const DriveRecord *record = find_record(records, p->drive);
         _cleanup_free_ Memory *memories = NULL;
         int r;
@@ -130,6 +131,7 @@ static int plan_make(const Records *records, const Config *config, bool on_batte
                           .memories = memories,
                           .bridge = record ? &record->bridge : NULL,
                           .settings = &all_settings,
+                          .io = io,
                           .permanent = permanent,
                           .active = drive_is_active(record, p->drive),
                           .deaf = drive_is_deaf(record, p->drive) };
@@ -137,7 +139,7 @@ static int plan_make(const Records *records, const Config *config, bool on_batte
 }
 
 static int plans_make(const Inventory *inventory, const bool *chosen, const Config *config, const Records *records,
-                      bool permanent, Plans *ret) {
+                      const DeviceIO *io, bool permanent, Plans *ret) {
         _cleanup_(plans_done) Plans plans = {};
         int on_battery;
 
@@ -158,7 +160,7 @@ static int plans_make(const Inventory *inventory, const bool *chosen, const Conf
 
                 p->drive = inventory->drives[i];
                 plans.n_items++;
-                r = plan_make(records, config, on_battery, permanent, p);
+                r = plan_make(records, config, on_battery, io, permanent, p);
                 if (r == -ENOMEM)
                         return r;
                 if (r < 0) {
@@ -179,7 +181,7 @@ static int run(int argc, char *argv[]) {
         _cleanup_(plans_done) Plans plans = {};
         _cleanup_(records_done) Records records = {};
         _cleanup_free_ bool *chosen = NULL;
-        _cleanup_free_ char *unit = NULL;
+        _cleanup_(leave_done) Leave leave = {};
         int r;
 
         (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
@@ -187,15 +189,6 @@ static int run(int argc, char *argv[]) {
         if (geteuid() != 0) {
                 warnx("reading the drives needs root; try 'sudo drivekeep plan'");
                 return EXIT_BAD_INPUT;
-        }
-
-        r = check_running(&unit);
-        if (r == -ENOMEM)
-                return r;
-        if (r > 0) {
-                warnx("%s is queued or running, and no drive is asked anything before it has ended; try again then",
-                      unit);
-                return EXIT_NOT_WANTED;
         }
 
         r = config_new(&config);
@@ -223,7 +216,11 @@ static int run(int argc, char *argv[]) {
         else if (config->n_files == 0 && config->complaints.n_errors == 0)
                 warnx("there is no configuration, so nothing is ever written");
 
-        r = plans_make(&inventory, chosen, config, &records, o.permanent, &plans);
+        r = leave_get(&leave, o.common.state_dir, inventory.drives, chosen, inventory.n_drives);
+        if (r != EXIT_WANTED)
+                return r;
+
+        r = plans_make(&inventory, chosen, config, &records, &leave.io, o.permanent, &plans);
         if (r >= 0 && config->n_files > 0 && config->complaints.n_errors == 0 && plans_are_empty(&plans))
                 warnx(NO_RULES);
         if (r >= 0)

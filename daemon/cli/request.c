@@ -50,6 +50,10 @@ int request_catch_up(sd_bus *bus) {
         return request_plain(bus, "CatchUp", NULL);
 }
 
+int request_may_read(sd_bus *bus, const char *name, sd_bus_error *ret_error) {
+        return sd_bus_call_method(bus, DESTINATION, OBJECT_PATH, INTERFACE, "MayRead", ret_error, NULL, "s", name);
+}
+
 int request_reload(sd_bus *bus, sd_bus_error *ret_error) {
         return request_plain(bus, "Reload", ret_error);
 }

@@ -14,6 +14,9 @@ int request_open(sd_bus **ret);
 /* Has the daemon look at what udev told it of a moment ago, so that there is a record of every drive. */
 int request_catch_up(sd_bus *bus);
 
+/* Returns when a command that reads may be sent to this drive; until the connection is closed, the daemon does not visit it. */
+int request_may_read(sd_bus *bus, const char *name, sd_bus_error *ret_error);
+
 /* Has the daemon read its files anew. The error's message is the sentence about what is wrong in them. */
 int request_reload(sd_bus *bus, sd_bus_error *ret_error);
 

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 #include "ata-identify.h"
-#include "check-running.h"
 #include "choice.h"
 #include "inventory.h"
+#include "leave.h"
 #include "options.h"
 #include "settings.h"
 #include "show-view.h"
@@ -120,19 +120,10 @@ static int show_identify(const ShowOptions *o) {
 static int show_drives(const ShowOptions *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_free_ const Drive **drives = NULL;
-        _cleanup_free_ char *unit = NULL;
+        _cleanup_(leave_done) Leave leave = {};
         _cleanup_free_ bool *chosen = NULL;
         size_t n = 0;
         int r;
-
-        r = check_running(&unit);
-        if (r == -ENOMEM)
-                return r;
-        if (r > 0) {
-                warnx("%s is queued or running, and no drive is asked anything before it has ended; try again then",
-                      unit);
-                return EXIT_NOT_WANTED;
-        }
 
         r = inventory_read(NULL, &inventory);
         if (r >= 0)
@@ -142,6 +133,10 @@ static int show_drives(const ShowOptions *o) {
         if (r < 0)
                 return r;
 
+        r = leave_get(&leave, STATE_DIR, inventory.drives, chosen, inventory.n_drives);
+        if (r != EXIT_WANTED)
+                return r;
+
         drives = calloc(MAX(inventory.n_drives, 1U), sizeof *drives);
         if (!drives)
                 return -ENOMEM;
@@ -149,7 +144,7 @@ static int show_drives(const ShowOptions *o) {
                 if (chosen[i])
                         drives[n++] = inventory.drives[i];
 
-        return show_view_print(drives, n, ~0U, &all_settings, &device_io_real, o->common.json);
+        return show_view_print(drives, n, ~0U, &all_settings, &leave.io, o->common.json);
 }
 
 static int run(int argc, char *argv[]) {

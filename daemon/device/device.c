@@ -133,7 +133,7 @@ int device_gate(Device *d) {
         if (!d->io.gate || d->committed)
                 return 0;
 
-        r = d->io.gate(d->io.userdata, &why);
+        r = d->io.gate(d->io.userdata, d->drive, &why);
         return r == STEP_DEFERRED ? device_fail(d, r, "%s", why) : r;
 }
 

@@ -22,7 +22,7 @@ typedef struct DeviceIO {
 
         /* Asked before every command to the drive and every store into its sysfs: 0 go ahead, -EAGAIN not now, and why
          * (a sentence). NULL: always. */
-        int (*gate)(void *userdata, const char **ret_why);
+        int (*gate)(void *userdata, const Drive *drive, const char **ret_why);
         const char *mountinfo; /* what is mounted; NULL: /proc/self/mountinfo */
         void *userdata;
 } DeviceIO;

@@ -7,6 +7,7 @@
 #include <syslog.h>
 
 #include "bus.h"
+#include "readers.h"
 #include "requests.h"
 
 #define BUS_NAME "org.drivekeep1"
@@ -32,6 +33,7 @@ struct Bus {
         int socket;
         sd_event_source *listen;
         Peer *peers;
+        Readers readers;
 };
 
 static int visit_asked(Bus *b, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {
@@ -117,6 +119,8 @@ static const sd_bus_vtable vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply, 0),
         SD_BUS_METHOD_WITH_ARGS("ApplyPermanent", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited),
                                 method_apply_permanent, 0),
+        SD_BUS_METHOD_WITH_ARGS_OFFSET("MayRead", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, readers_method,
+                                       offsetof(Bus, readers), 0),
         SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("u", released),
                                 method_release, 0),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),
@@ -179,6 +183,7 @@ static int on_peer_gone(sd_bus_message *m, void *userdata, sd_bus_error *error _
                 if (p->bus == sd_bus_message_get_bus(m))
                         p->gone = true;
         requests_forget(&b->requests, sd_bus_message_get_bus(m));
+        readers_forget(&b->readers, sd_bus_message_get_bus(m));
         return 0;
 }
 
@@ -275,6 +280,7 @@ int bus_new(sd_event *event, const char *path, Manager *m, const BusActions *act
                 .actions = actions,
                 .userdata = userdata,
                 .requests = { .manager = m },
+                .readers = { .event = event, .manager = m },
         };
         b->socket = socket_listen(path);
         r = b->socket < 0 ? b->socket : sd_event_add_io(event, &b->listen, b->socket, EPOLLIN, on_listen, b);
@@ -290,6 +296,7 @@ Bus *bus_free(Bus *b) {
                 return NULL;
 
         requests_done(&b->requests);
+        readers_done(&b->readers);
         for (Peer *p = b->peers; p; p = p->next)
                 p->gone = true;
         peers_sweep(b);
@@ -302,5 +309,10 @@ Bus *bus_free(Bus *b) {
 }
 
 void bus_drive_rested(Bus *b, const Watched *w) {
+        readers_drive_rested(&b->readers, w);
         requests_drive_rested(&b->requests, w);
+}
+
+bool bus_drive_is_read(const Bus *b, const Watched *w) {
+        return readers_read(&b->readers, w);
 }

@@ -7,6 +7,7 @@
  *   Apply(as names) → as visited      visits these drives (none: all), and answers when that is over
  *   ApplyPermanent(as names) → as visited
  *                                     the same, and also what drives keep themselves
+ *   MayRead(s name)                   answers when a command that reads may be sent to that drive (readers.h)
  *   Release(s name, s setting) → u    takes a setting ("": all) out of quarantine, and visits; how many values that were
  *   Reload()                          reads the files anew; answers when that is done, or with what is wrong in them
  *   CatchUp()                         looks at once at what udev has told by now, which is gathered for a moment else
@@ -36,6 +37,9 @@ Bus *bus_free(Bus *b);
 /* The system bus has come, or went. */
 void bus_connected(Bus *b, sd_bus *bus);
 void bus_lost(Bus *b);
+
+/* Is somebody else reading it, with the service's leave (readers.h)? */
+bool bus_drive_is_read(const Bus *b, const Watched *w);
 
 /* A drive's visit is over, or deferred; callers may be waiting for it. */
 void bus_drive_rested(Bus *b, const Watched *w);

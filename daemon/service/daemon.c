@@ -356,7 +356,14 @@ static void on_rested(void *userdata, const Watched *w) {
         (void) timer_start(d, &d->tidy, TIDY_USEC, on_tidy);
 }
 
+static bool on_is_read(void *userdata, const Watched *w) {
+        Daemon *d = userdata;
+
+        return bus_drive_is_read(d->bus, w);
+}
+
 static const ManagerEvents manager_events = {
+        .is_read = on_is_read,
         .rested = on_rested,
         .quiet = on_quiet,
 };
@@ -425,8 +432,8 @@ Daemon *daemon_free(Daemon *d) {
         (void) monitor_free(d->monitor);
         (void) sleep_free(d->sleep);
         (void) patrol_free(d->patrol);
+        (void) bus_free(d->bus); /* its readers have questions at the manager's gate */
         (void) manager_free(d->manager);
-        (void) bus_free(d->bus);
         (void) files_unref(d->files);
         sd_event_source_disable_unref(d->term);
         sd_event_source_disable_unref(d->interrupt);

@@ -76,7 +76,7 @@ static unsigned count_busy(const Watched *list) {
         return n;
 }
 
-static void manager_schedule(Manager *m) {
+void manager_schedule(Manager *m) {
         (void) sd_event_source_set_enabled(m->schedule, SD_EVENT_ONESHOT);
 }
 
@@ -103,7 +103,7 @@ static int on_schedule(sd_event_source *source, void *userdata) {
         for (Watched *w = m->drives; w && busy < WORKERS_MAX; w = w->next) {
                 int r;
 
-                if (!w->ready)
+                if (!w->ready || m->events->is_read(m->userdata, w))
                         continue;
 
                 r = watched_work(w);

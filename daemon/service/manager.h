@@ -11,8 +11,9 @@
 typedef struct Manager Manager;
 
 typedef struct ManagerEvents {
-        void (*rested)(void *userdata, const Watched *w); /* see WatchedEnv; also for one that was unplugged */
-        void (*quiet)(void *userdata);                    /* no worker is at a drive, but those that are stuck */
+        void (*rested)(void *userdata, const Watched *w);  /* see WatchedEnv; also for one that was unplugged */
+        bool (*is_read)(void *userdata, const Watched *w); /* by somebody else: no visit to it may begin */
+        void (*quiet)(void *userdata);                     /* no worker is at a drive, but those that are stuck */
 } ManagerEvents;
 
 int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEvents *events, void *userdata,
@@ -47,6 +48,9 @@ void manager_hold(Manager *m, bool hold);
 /* The daemon ends: what was written and did no harm so far is not held against it. Waits for that to be on stable storage, for
  * so long at most. */
 void manager_rest(Manager *m, uint64_t usec);
+
+/* A drive may be visited again (is_read). */
+void manager_schedule(Manager *m);
 
 /* Tells the journal which drives still have a worker. */
 void manager_tell_stuck(Manager *m);

@@ -42,7 +42,7 @@ static WorkerAnswer child_ask(Child *c, const WorkerMessage *question) {
         return answer;
 }
 
-static int child_gate(void *userdata, const char **ret_why) {
+static int child_gate(void *userdata, const Drive *drive _unused_, const char **ret_why) {
         static const char *const why[_WORKER_ANSWER_MAX] = {
                 [WORKER_DEFER] = "not now: it waits for leave to go on",
                 [WORKER_STOP] = "not now: the machine goes to sleep, or the service stops",

@@ -104,7 +104,7 @@ static inline int script_open(void *userdata _unused_, const Drive *drive _unuse
         return 1000; /* nobody reads or closes it: device_done() gets an error, and nothing of ours has that number */
 }
 
-static inline int script_gate(void *userdata, const char **ret_why) {
+static inline int script_gate(void *userdata, const Drive *drive _unused_, const char **ret_why) {
         Script *s = userdata;
 
         s->n_gates++;

@@ -17,7 +17,10 @@
 
 static DriveRecord record = { .identity = (char *) "wwn" };
 static Drive disk = { .name = (char *) "sda" };
-static Watched watched = { .drive = &disk, .record = &record };
+static WatchedEnv env;
+static Watched watched = { .env = &env, .drive = &disk, .record = &record };
+static GateFn gate_fn;
+static void *gate_userdata;
 static unsigned n_visits, n_catch_ups, n_answers, n_lists, n_lists_before;
 
 Watched *manager_first(_unused_ Manager *m) {
@@ -33,6 +36,21 @@ void manager_visit(_unused_ Manager *m, _unused_ Watched *w, _unused_ VisitReaso
 }
 unsigned watched_release(_unused_ Watched *w, _unused_ const char *setting) {
         return 0;
+}
+void manager_schedule(_unused_ Manager *m) {
+}
+bool visitor_has_worker(_unused_ const Visitor *v) {
+        return false;
+}
+int gate_ask(_unused_ Gate *g, _unused_ const char *name, _unused_ bool settled, GateFn fn, void *userdata,
+             GateTicket **ret) {
+        gate_fn = fn;
+        gate_userdata = userdata;
+        *ret = NULL;
+        return 0;
+}
+GateTicket *gate_ticket_free(_unused_ GateTicket *t) {
+        return NULL;
 }
 void journal_log(_unused_ int priority, _unused_ const char *format, ...) {
 }
@@ -125,21 +143,48 @@ START_TEST(test_reading) {
 }
 END_TEST
 
-/* Questions of others wait for root at the socket, and not the other way round. */
-START_TEST(test_turn) {
+static sd_bus *root_connect(void) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        (void) strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+        ck_assert_int_eq(connect(fd, (const struct sockaddr *) &address, sizeof address), 0);
+        return end_make(fd, false, SD_EVENT_PRIORITY_NORMAL);
+}
+
+/* Whoever reads a drive has it for himself until he goes, however he goes. */
+START_TEST(test_reader) {
+        sd_bus *root = root_connect();
+
+        ck_assert_int_ge(sd_bus_call_method_async(root, NULL, "org.drivekeep1", "/org/drivekeep1",
+                                                  "org.drivekeep1.Manager", "MayRead", on_answer, NULL, "s", "sda"),
+                         0);
+        run();
+        ck_assert_uint_eq(n_answers, 0);
+        ck_assert(bus_drive_is_read(bus, &watched));
+        ck_assert_ptr_nonnull(gate_fn);
+        gate_fn(gate_userdata, (Wait){ WAIT_NOTHING });
+        run();
+        ck_assert_uint_eq(n_answers, 1);
+        ck_assert(bus_drive_is_read(bus, &watched));
+
+        sd_bus_close_unref(root);
+        run();
+        ck_assert(!bus_drive_is_read(bus, &watched));
+}
+END_TEST
+
+/* Questions of others wait for root at the socket, and not the other way round. */
+START_TEST(test_turn) {
         sd_bus_message *m;
         sd_bus *root;
 
-        (void) strncpy(address.sun_path, path, sizeof address.sun_path - 1);
         run();
         for (unsigned i = 0; i < QUESTIONS; i++)
                 ask(user, "ListDrives");
         ck_assert_int_ge(sd_bus_flush(user), 0);
 
-        ck_assert_int_eq(connect(fd, (const struct sockaddr *) &address, sizeof address), 0);
-        root = end_make(fd, false, SD_EVENT_PRIORITY_NORMAL);
+        root = root_connect();
         ck_assert_int_ge(sd_bus_message_new_method_call(root, &m, "org.drivekeep1", "/org/drivekeep1",
                                                         "org.drivekeep1.Manager", "Apply"),
                          0);
@@ -162,6 +207,7 @@ int main(void) {
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_reading, 0, ELEMENTSOF(rows));
+        tcase_add_test(t, test_reader);
         tcase_add_test(t, test_turn);
         suite_add_tcase(s, t);
 

@@ -192,7 +192,7 @@ static int drive_sg(void *userdata, int fd _unused_, SgRequest *q) {
         return r;
 }
 
-static int drive_gate(void *userdata, const char **ret_why) {
+static int drive_gate(void *userdata, const Drive *drive _unused_, const char **ret_why) {
         World *w = userdata;
 
         w->n_gates++;

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "check-running.h"
+#include "leave.h"
+#include "plan.h"
+#include "record-file.h"
+#include "request.h"
+#include "warning.h"
+
+static bool service_runs(const char *state_dir) {
+        _cleanup_close_ int fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return fd >= 0 && record_directory_is_claimed(fd);
+}
+
+/* 0, or STEP_DEFERRED and why. */
+static int leave_ask(Leave *l, const Drive *d) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        int r;
+
+        r = request_may_read(l->bus, d->name, &error);
+        if (r >= 0)
+                return 0;
+
+        (void) snprintf(l->why, sizeof l->why, "%s",
+                        r == -ETIMEDOUT ? "a visit to it takes long" : error.message ?: strerror(-r));
+        return STEP_DEFERRED;
+}
+
+static int leave_gate(void *userdata, const Drive *drive, const char **ret_why) {
+        Leave *l = userdata;
+
+        *ret_why = l->why;
+        return leave_ask(l, drive);
+}
+
+static int without_service(void) {
+        _cleanup_free_ char *unit = NULL;
+        int r;
+
+        r = check_running(&unit);
+        if (r == -ENOMEM)
+                return r;
+        if (r > 0) {
+                warnx("%s is queued or running, and no drive is asked anything before it has ended; try again then",
+                      unit);
+                return EXIT_NOT_WANTED;
+        }
+        return EXIT_WANTED;
+}
+
+int leave_get(Leave *l, const char *state_dir, Drive *const *drives, const bool *chosen, size_t n) {
+        int r;
+
+        *l = (Leave){ .io = device_io_real };
+
+        /* Who is not root can send drives nothing. */
+        if (geteuid() != 0 || !service_runs(state_dir))
+                return without_service();
+
+        r = request_open(&l->bus);
+        if (r >= 0)
+                r = request_catch_up(l->bus);
+        if (r < 0)
+                return request_explain(r, &SD_BUS_ERROR_NULL);
+
+        l->io.gate = leave_gate;
+        l->io.userdata = l;
+        for (size_t i = 0; i < n; i++)
+                if (chosen[i] && leave_ask(l, drives[i]) < 0) {
+                        warn_escaped("%s cannot be read now: %s; try again later", drives[i]->name, l->why);
+                        return EXIT_NOT_WANTED;
+                }
+        return EXIT_WANTED;
+}
+
+void leave_done(Leave *l) {
+        (void) sd_bus_flush_close_unref(l->bus);
+}

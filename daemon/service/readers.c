@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "bus.h"
+#include "readers.h"
+
+/* One that was stopped in the midst of it does not keep a drive from being visited for ever. */
+#define LEAVE_USEC (60ULL * 1000 * 1000)
+
+#define ERROR_NOT_NOW "org.drivekeep1.Error.NotNow"
+
+struct Reader {
+        Readers *readers;
+        sd_bus *bus;              /* borrowed: readers_forget() comes before it goes */
+        char *name;               /* of the drive */
+        sd_bus_message *question; /* not answered yet */
+        GateTicket *ticket;
+        bool asked; /* it had an answer before */
+        sd_event_source *end;
+        Reader *next;
+};
+
+static Reader *reader_free(Reader *r) {
+        if (!r)
+                return NULL;
+
+        (void) gate_ticket_free(r->ticket);
+        (void) sd_bus_message_unref(r->question);
+        sd_event_source_disable_unref(r->end);
+        free(r->name);
+        free(r);
+        return NULL;
+}
+
+static void reader_leave(Reader *r) {
+        Readers *readers = r->readers;
+
+        for (Reader **p = &readers->items; *p; p = &(*p)->next)
+                if (*p == r) {
+                        *p = r->next;
+                        break;
+                }
+        (void) reader_free(r);
+        manager_schedule(readers->manager);
+}
+
+static int on_end(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        reader_leave(userdata);
+        return 0;
+}
+
+static void reader_answer(Reader *r) {
+        sd_bus_message *question = TAKE_PTR(r->question);
+
+        r->asked = true;
+        (void) sd_bus_reply_method_return(question, "");
+        (void) sd_bus_message_unref(question);
+}
+
+/* It has no leave, and the drive is not kept for it. */
+static void reader_refuse(Reader *r, const char *error, const char *why) {
+        (void) sd_bus_reply_method_errorf(r->question, error, "it waits for %s", why);
+        reader_leave(r);
+}
+
+static void on_gate(void *userdata, Wait w) {
+        Reader *r = userdata;
+
+        if (w.kind == WAIT_NOTHING) {
+                r->ticket = NULL;
+                reader_answer(r);
+        } else if (w.kind == WAIT_CHECK)
+                reader_refuse(r, ERROR_NOT_NOW, wait_describe(w));
+}
+
+static void reader_go_on(Reader *r) {
+        Watched *w = manager_find(r->readers->manager, r->name);
+
+        if (!r->question || r->ticket)
+                return;
+        if (!w)
+                reader_refuse(r, BUS_ERROR_NO_SUCH_DRIVE, "its return");
+        else if ((!w->visitor || !visitor_has_worker(w->visitor)) &&
+                 gate_ask(w->env->gate, r->name, !r->asked, on_gate, r, &r->ticket) < 0)
+                reader_refuse(r, ERROR_NOT_NOW, wait_describe((Wait){ WAIT_MEMORY }));
+}
+
+static Reader *readers_find(Readers *readers, const sd_bus *bus, const char *name) {
+        for (Reader *r = readers->items; r; r = r->next)
+                if (r->bus == bus && streq(r->name, name))
+                        return r;
+        return NULL;
+}
+
+static int reader_new(Readers *readers, sd_bus *bus, const char *name, Reader **ret) {
+        Reader *r;
+        int k;
+
+        r = calloc(1, sizeof *r);
+        if (!r)
+                return -ENOMEM;
+        *r = (Reader){ .readers = readers, .bus = bus, .name = strdup(name) };
+
+        k = r->name ? sd_event_add_time_relative(readers->event, &r->end, CLOCK_MONOTONIC, LEAVE_USEC, 0, on_end, r)
+                    : -ENOMEM;
+        if (k < 0) {
+                (void) reader_free(r);
+                return k;
+        }
+
+        r->next = readers->items;
+        readers->items = r;
+        *ret = r;
+        return 0;
+}
+
+int readers_method(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        Readers *readers = userdata;
+        const char *name;
+        Reader *r;
+        int k;
+
+        k = sd_bus_message_read(m, "s", &name);
+        if (k < 0)
+                return k;
+        /* There it would not be noticed that somebody goes. */
+        if (sd_bus_is_bus_client(sd_bus_message_get_bus(m)) > 0)
+                return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
+                                        "That is asked at the service's own socket only.");
+        if (!manager_find(readers->manager, name))
+                return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
+
+        r = readers_find(readers, sd_bus_message_get_bus(m), name);
+        if (r && r->question)
+                return -EBUSY;
+        if (!r)
+                k = reader_new(readers, sd_bus_message_get_bus(m), name, &r);
+        if (k >= 0)
+                k = sd_event_source_set_time_relative(r->end, LEAVE_USEC);
+        if (k < 0)
+                return k;
+
+        r->question = sd_bus_message_ref(m);
+        reader_go_on(r);
+        return 1;
+}
+
+void readers_forget(Readers *readers, const sd_bus *bus) {
+        for (Reader *r = readers->items, *next; r; r = next) {
+                next = r->next;
+                if (r->bus == bus)
+                        reader_leave(r);
+        }
+}
+
+void readers_drive_rested(Readers *readers, const Watched *w) {
+        for (Reader *r = readers->items, *next; r; r = next) {
+                next = r->next;
+                if (streq(r->name, w->drive->name))
+                        reader_go_on(r);
+        }
+}
+
+bool readers_read(const Readers *readers, const Watched *w) {
+        for (const Reader *r = readers->items; r; r = r->next)
+                if (streq(r->name, w->drive->name))
+                        return true;
+        return false;
+}
+
+void readers_done(Readers *readers) {
+        while (readers->items) {
+                Reader *first = readers->items;
+
+                readers->items = first->next;
+                (void) reader_free(first);
+        }
+}
