@@ -1,0 +1,134 @@
+"""README's steps, as they stand there, on a machine that runs and whose drives are there before drivekeep is."""
+import itertools
+import pathlib
+import re
+
+from keeping import CONF, Keeping, by_id, ours
+
+README = pathlib.Path(__file__).resolve().parents[3] / "README.md"
+
+# No network and no compiler in a guest: what these would make was made outside (`meson install`), and is unpacked where the
+# last of them stands.
+BUILD_STEPS = ("apt-get install ", "meson setup ", "meson install ")
+
+# All that `meson install` has put into the image is laid aside before systemd starts.
+LAY_ASIDE = """cd /
+find usr etc var -xdev -name '*drivekeep*' ! -name 'drivekeep-test*' -prune > /root/installed
+tar -cf /root/installed.tar -T /root/installed
+xargs rm -r < /root/installed
+journalctl --update-catalog
+"""
+FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; spindown_time = "20min"; } );\n'
+COLD = {"apm": 128, "lookahead": False}
+WANTED = (192, True, 1200)
+
+
+class Installed(Keeping):
+    """Installed by README's steps on a running machine: drives that were there before are kept, without a reboot"""
+
+    def run(self):
+        old, pulled = self.drive("SN-OLD", **COLD), self.drive("SN-PULLED", **COLD)
+        with self.drives(old, pulled, None) as (hba, arguments), \
+             self.machine(setup=LAY_ASIDE, extra_args=arguments) as machine:
+            machine.wait_running()
+            machine.run("udevadm settle")
+            self.equal("the machine runs, without drivekeep and with drives",
+                       machine.run(f"command -v drivekeep; find / -xdev -name '90-drivekeep.rules'; ls {by_id('SN-OLD')}",
+                                   check=False).stdout, by_id("SN-OLD") + "\n")
+            self.follow_readme(machine)
+            self.check_kept(machine, old, pulled)
+            self.check_followed(machine, hba, old, pulled)
+            self.check_readers(machine, old)
+            self.check_stopped(machine)
+
+    def steps(self):
+        """The commands of README's section, without the sudo that a guest has no use for."""
+        [section] = re.findall(r"^## Install it on your machine\n(.*?)^## ", README.read_text(), re.M | re.S)
+        return [line.strip().removeprefix("sudo ") for line in section.splitlines() if line.startswith("    ")]
+
+    def follow_readme(self, machine):
+        steps = self.steps()
+        self.equal("README: it is built, a file is written, the service is enabled",
+                   ([s for s in steps if s.startswith(BUILD_STEPS)] == steps[:3],
+                    f"sudoedit {CONF}" in steps, "systemctl enable --now drivekeep.service" in steps),
+                   (True, True, True))
+        for step in steps[:-1]:
+            self.note(f"README: {step}")
+            if step.startswith("meson install "):
+                machine.run("tar -C / -xf /root/installed.tar")
+                self.check_before(machine)
+            elif step.startswith("sudoedit "):
+                machine.push(step.removeprefix("sudoedit "), FILE)
+                self.check_plan(machine)
+            elif not step.startswith(BUILD_STEPS):
+                machine.run(step)
+        self.settle(machine)
+        self.note(f"README: {steps[-1]}")
+        shown = machine.run(steps[-1], check=False)
+        self.equal("README: at the end all is as the file says", shown.status, 0)
+        self.match("and the settings are shown", shown.stdout, r"^sd\w +apm +192 +192 +applied")
+
+    def check_before(self, machine):
+        planned = machine.run("drivekeep plan", check=False)
+        self.equal("with the installed file nothing is planned, and that is said", (planned.status, planned.stdout, planned.stderr),
+                   (0, "", "drivekeep: no rule of the configuration is for any of these drives, so nothing is kept; "
+                    "drivekeep.conf(5) tells how to write one\n"))
+        self.equal("list shows the drives that were there before", [s in machine.run("drivekeep list").stdout
+                                                                    for s in ("SN-OLD", "SN-PULLED")], [True, True])
+        asked = machine.run("drivekeep status", check=False)
+        self.equal("status says that the service does not run", (asked.status, asked.stdout), (3, ""))
+
+    def check_plan(self, machine):
+        planned = machine.run("drivekeep plan", check=False)
+        self.equal("plan shows what would be written, before anything is enabled",
+                   (planned.status, re.findall(r"^sd\w +(\w+) .* write ", planned.stdout, re.M)),
+                   (2, ["lookahead", "apm", "spindown_time"] * 2))
+
+    def check_kept(self, machine, *drives):
+        self.equal("each drive that was there before is configured",
+                   [(d["apm"], d["lookahead"], d["standby_seconds"]) for d in drives], [WANTED] * len(drives))
+        self.match("the journal can explain", machine.run("journalctl -b -x -u drivekeep --no-pager").stdout, r"^.. Subject: Drive settings are being kept$")
+
+    def check_followed(self, machine, hba, old, pulled):
+        """They have no event behind them that the rules took part in."""
+        machine.push(CONF, FILE.replace("apm = 192", "apm = 240"))
+        machine.run("systemctl reload drivekeep")
+        self.settle(machine)
+        self.equal("a reload reaches them", old["apm"], 240)
+        hba.detach(1)
+        machine.wait_until(f"! test -e {by_id('SN-PULLED')}", 60)
+        self.settle(machine)
+        self.equal("one that is pulled is forgotten", sorted(s for s in self.status(machine) if s), ["SN-OLD"])
+        hba.attach(1, pulled)
+        machine.wait_until("journalctl -b -o cat DRIVEKEEP_SERIAL=SN-PULLED DRIVEKEEP_VISIT=attach DRIVEKEEP_SETTING=spindown_time | grep -q .", 60)
+        self.equal("and configured when it is back", (pulled["apm"], pulled["lookahead"], pulled["standby_seconds"]), (240, True, 1200))
+
+    def check_readers(self, machine, drive):
+        """What `show` asks a drive, and a visit to the same: never both at once, whoever comes first."""
+        node = self.node(machine, "SN-OLD")
+        cases = (("a visit", f"drivekeep apply {node}", {"command": 0xEF, "feature": 0x05}, f"drivekeep show {node}"),
+                 ("show", f"drivekeep show {node}", {"command": 0xEC, "origin": "passthrough"}, f"drivekeep apply {node}"))
+        for first, command, slow, second in cases:
+            machine.run(f"hdparm -q -B 128 {node}")
+            mark = drive.log.mark()
+            drive.inject("hang", seconds=5, **slow)
+            running = machine.start(command)
+            drive.log.wait(mark, 60, status=None, **slow)
+            shown = machine.run(second, 120)
+            running.result(120)
+            order = [who for who, _ in itertools.groupby("show" if e.comm == "drivekeep" else "a visit" for e in ours(drive, mark))]
+            self.equal(f"{first} is at the drive: the other waits for its end", (order[:1], len(order), shown.status), ([first], 2, 0))
+
+    def check_stopped(self, machine):
+        """Whether the service runs, its user sees without a bus and without rights."""
+        ask = "setpriv --reuid=65534 --clear-groups drivekeep status"
+        self.equal("anybody is told that all is well", machine.run(ask, check=False).status, 0)
+        machine.run("systemctl stop drivekeep")
+        asked = machine.run(ask, check=False)
+        self.equal("stopped: status says so", (asked.status, "drivekeep.service does not run" in asked.stderr), (3, True))
+        self.match("and shows what was known", asked.stdout, r"^sd\w +apm +240 +240 ")
+        machine.run("systemctl start drivekeep")
+        self.settle(machine)
+        self.equal("started: it is as before", machine.run(ask, check=False).status, 0)
+        machine.run("systemctl kill --signal=KILL --kill-whom=main drivekeep; systemctl stop drivekeep")
+        self.equal("killed: status says so, too", machine.run(ask, check=False).status, 3)
