@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <ctype.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -236,6 +237,16 @@ static bool peer_is_ours(int fd) {
         return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) >= 0 && peer.uid == geteuid();
 }
 
+/* The package has been exchanged: the next manager is of another build, which workers of this one do not understand. */
+static bool program_is_replaced(void) {
+        static const char gone[] = " (deleted)";
+        char path[PATH_MAX];
+        ssize_t n;
+
+        n = readlink("/proc/self/exe", path, sizeof path);
+        return n >= (ssize_t) strlen(gone) && memcmp(path + n - strlen(gone), gone, strlen(gone)) == 0;
+}
+
 int broker_run(int listener, BrokerWorkerFn worker, const void *userdata) {
         for (bool first = true;; first = false) {
                 _cleanup_close_ int fd = -EBADF;
@@ -247,6 +258,8 @@ int broker_run(int listener, BrokerWorkerFn worker, const void *userdata) {
                 r = first ? 1 : request_wait(listener, WORKERS_MS);
                 if (r <= 0)
                         return r;
+                if (!first && program_is_replaced())
+                        return 0;
 
                 fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
                 if (fd < 0)

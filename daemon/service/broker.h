@@ -36,5 +36,5 @@ typedef void (*BrokerWorkerFn)(int fd, const void *userdata);
 int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdata);
 
 /* The same for one manager after the other, at a socket that listens. It ends with its last manager or for want of work, but
- * when all workers have ended, not before. */
+ * when all workers have ended, not before; only when its own program has been replaced, the next manager gets another broker. */
 int broker_run(int listener, BrokerWorkerFn worker, const void *userdata);

@@ -472,12 +472,24 @@ static void stuck_start(const char *path, pid_t broker) {
         (void) close(fds[0]);
 }
 
-/* A worker that outlives its manager is not left behind, nor killed, and the next manager does not wait for it. */
+static bool replaced; /* the program, by another build */
+
+ssize_t readlink(const char *path, char *buf, size_t size) {
+        if (!replaced || !streq(path, "/proc/self/exe"))
+                return (ssize_t) syscall(SYS_readlink, path, buf, size);
+        return snprintf(buf, size, "/usr/libexec/drivekeepd (deleted)");
+}
+
+/* A worker that outlives its manager is not left behind, nor killed, and the next manager does not wait for it; but one of
+ * another build gets another broker. */
 START_TEST(test_broker_outlives_manager) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        _cleanup_close_ int manager = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), drive = -EBADF;
         char path[108], fifo[120];
-        int listener = listener_make(path), status, drive;
+        int listener = listener_make(path), status;
         pid_t pid;
 
+        replaced = _i;
         (void) snprintf(fifo, sizeof fifo, "%s.fifo", path);
         ck_assert_int_eq(mkfifo(fifo, 0600), 0);
         pid = fork();
@@ -487,15 +499,18 @@ START_TEST(test_broker_outlives_manager) {
         }
 
         stuck_start(path, pid);
-        stuck_start(path, pid);
-        ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
-
-        drive = open(fifo, O_RDWR);
-        ck_assert_int_ge(drive, 0);
+        if (replaced) {
+                (void) strcpy(address.sun_path, path);
+                ck_assert_int_eq(connect(manager, (const struct sockaddr *) &address, sizeof address), 0);
+        } else {
+                stuck_start(path, pid);
+                ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
+                drive = open(fifo, O_RDWR);
+                ck_assert_int_ge(drive, 0);
+        }
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 
-        (void) close(drive);
         (void) close(listener);
         (void) unlink(fifo);
         (void) unlink(path);
@@ -620,7 +635,7 @@ int main(void) {
         tcase_add_loop_test(t, test_leaving, 0, ELEMENTSOF(leavings));
         tcase_add_loop_test(t, test_broker_hostile, 0, 3);
         tcase_add_test(t, test_broker_idle);
-        tcase_add_test(t, test_broker_outlives_manager);
+        tcase_add_loop_test(t, test_broker_outlives_manager, 0, 2);
         tcase_add_test(t, test_broker_race);
         suite_add_tcase(s, t);
 
