@@ -105,8 +105,18 @@ static bool is_as_wanted(const char *setting) {
         return atoi(text) == (streq(setting, "timeout") ? 180 : 512);
 }
 
+static unsigned n_told[ELEMENTSOF(wish_items)];
+
+static void on_ended(void *userdata _unused_, const Step *s) {
+        /* No claims here: calls are being counted. */
+        for (size_t i = 0; i < wishes.n_items; i++)
+                n_told[i] += streq(wish_items[i].name, s->wish->name);
+}
+
 static void check(const Plan *p, bool failed, size_t nth) {
         ck_assert_uint_eq(p->n_steps, wishes.n_items);
+        for (size_t i = 0; i < wishes.n_items; i++)
+                ck_assert_msg(n_told[i] == 1, "call %zu: %s is told %u times", nth, wish_items[i].name, n_told[i]);
         for (size_t i = 0; i < p->n_steps; i++) {
                 const Step *s = p->steps + i;
                 const char *name = s->wish->name;
@@ -132,7 +142,7 @@ static void check(const Plan *p, bool failed, size_t nth) {
         }
 }
 
-/* What the worker does with a request. */
+/* What the worker does with a request. The service takes one verdict of each setting, and no other. */
 static int visit(const void *message, size_t size, Plan *ret, RequestedVisit *requested) {
         char *syspath, *node;
         int r;
@@ -146,6 +156,8 @@ static int visit(const void *message, size_t size, Plan *ret, RequestedVisit *re
         node = requested->drive->node;
         requested->drive->syspath = disk.syspath;
         requested->drive->node = disk.node;
+        requested->visit.ended = on_ended;
+        memset(n_told, 0, sizeof n_told);
         r = visit_run(&requested->visit, ret);
         requested->drive->syspath = syspath;
         requested->drive->node = node;
