@@ -74,7 +74,7 @@ class Fsck(Keeping):
             waited = [(r["DRIVEKEEP_WAITING_KIND"], r["DRIVEKEEP_WAITING_FOR"]) for r in self.records(machine, DRIVEKEEP_SERIAL=name)
                       if "DRIVEKEEP_WAITING_FOR" in r]
             self.claim(f"{name}: the journal names what it waited for",
-                       ("check", f"systemd-fsck@dev-disk-by\\x2dlabel-{unit}.service") in waited, waited)
+                       ("check", f"systemd-fsck@dev-disk-by\\x2dlabel-{unit}.service") in waited, str(waited))
         self.equal("a drive without a file system in fstab is configured too", self.ata["SN-FREE"]["apm"], 127)
         for name in ("plain", "deep", "mirror"):
             self.equal(f"{name} is mounted after its check", machine.run(f"findmnt -no TARGET /srv/{name}", check=False).stdout,
