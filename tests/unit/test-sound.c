@@ -309,6 +309,45 @@ START_TEST(test_answer) {
 }
 END_TEST
 
+/* As the broker, which may make none: what it says goes to standard error. */
+int socket(_unused_ int domain, _unused_ int type, _unused_ int protocol) {
+        errno = EAFNOSUPPORT;
+        return -1;
+}
+
+/* A worker of another build says so, and nothing else. */
+START_TEST(test_other_build_is_told) {
+        _cleanup_free_ uint8_t *request = NULL;
+        char text[512] = "";
+        FILE *printed = tmpfile();
+        int fds[2], status;
+        size_t size;
+        pid_t pid;
+        char c;
+
+        request = request_make(&size);
+        request[0] ^= 1;
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ck_assert_int_eq(send(fds[0], request, size, MSG_NOSIGNAL), (ssize_t) size);
+        pid = fork();
+        if (pid == 0) {
+                (void) close(fds[0]);
+                (void) dup2(fileno(printed), STDERR_FILENO);
+                worker_main(fds[1], NULL);
+        }
+        (void) close(fds[1]);
+        ck_assert_int_eq(recv(fds[0], &c, 1, 0), 0);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAILURE);
+        rewind(printed);
+        ck_assert_uint_gt(fread(text, 1, sizeof text - 1, printed), 0);
+        ck_assert_ptr_eq(strstr(text, "<3>drivekeep.service runs another build of the program than this one, "), text);
+        ck_assert_ptr_nonnull(strstr(text, build_identity()));
+        (void) fclose(printed);
+        (void) close(fds[0]);
+}
+END_TEST
+
 /* A node that is no disk's, or a request that is longer than any: no question, no answer. */
 START_TEST(test_no_visit) {
         static uint8_t junk[VISIT_REQUEST_MAX_BYTES + 1];
@@ -439,6 +478,7 @@ int main(void) {
         tcase_add_test(t, test_other_build);
         tcase_add_test(t, test_build_id);
         tcase_add_loop_test(t, test_answer, 0, ELEMENTSOF(answers));
+        tcase_add_test(t, test_other_build_is_told);
         tcase_add_loop_test(t, test_no_visit, 0, 2);
         tcase_add_loop_test(t, test_message, 0, ELEMENTSOF(message_fields));
         tcase_add_loop_test(t, test_wrong_message, 0, ELEMENTSOF(wrong_messages));
