@@ -84,6 +84,8 @@ static void row(const Setting *s) {
                 puts("Done once, when the drive is attached.\n.br");
         if (s->danger)
                 line("Dangerous, so that its block needs allow_dangerous = true", s->danger);
+        if (s->harm)
+                line("Some values can do harm, and 'drivekeep check' warns of them", s->harm->why);
         if (s->excludes)
                 line("Not together with", s->excludes);
         if (s->unless)

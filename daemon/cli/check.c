@@ -94,6 +94,9 @@ static int check_drives(Config *c, const Inventory *inventory, bool verbose) {
                                      "no drive that is present fits this rule");
         }
 
+        for (size_t i = 0; i < inventory->n_drives && r >= 0; i++)
+                r = config_check_drive(c, &all_settings, inventory->drives[i]);
+
         for (size_t i = 0; verbose && i < inventory->n_drives && r >= 0; i++) {
                 _cleanup_(wishes_done) Wishes w = {};
                 const Drive *d = inventory->drives[i];

@@ -274,6 +274,8 @@ static int check_block(Config *c, const SettingTable *t, size_t block, bool batt
                         r = check_danger(c, t, b, a);
                 if (r >= 0 && !a->keep)
                         r = check_nonvolatile(c, t, b, a);
+                if (r >= 0 && !a->keep)
+                        r = config_check_harm(c, t, b, a);
         }
 
         return r;

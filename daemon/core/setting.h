@@ -37,6 +37,21 @@ typedef enum SettingFlags {
         SETTING_DEAFENS = 1 << 12,   /* once written, the drive hears nothing but a reset, and any command causes one */
 } SettingFlags;
 
+/* Whom a harmful value harms. */
+typedef enum HarmScope {
+        HARM_ANY,       /* every drive */
+        HARM_TURNING,   /* a drive that has to spin up */
+        HARM_MEMBER,    /* a member of an array that can do without it, unless the kernel is to wait long */
+        HARM_UNIVERSAL, /* whoever has a rule for all drives */
+} HarmScope;
+
+/* Values that are written, and can do harm all the same: `check` warns of them. */
+typedef struct Harm {
+        int64_t from, to; /* Value.number */
+        HarmScope scope;
+        const char *why; /* what it can cost, and what to do, as a clause */
+} Harm;
+
 /* What a device says of one setting. */
 typedef struct Reading {
         bool supported;
@@ -64,6 +79,7 @@ struct Setting {
         const char *lost_by;    /* what loses it: "power", "re-add", … */
         const char *source;     /* where the fact is from */
         const char *danger;     /* what it can cost, as a clause; such a row needs allow_dangerous. NULL: none */
+        const Harm *harm;       /* values to warn of; NULL: none */
         const char *instead;    /* dead and excluded rows: why, and what to do today, as sentences */
         const char *inert;      /* VALUE_NAME: the word that is neither dangerous nor excludes; NULL: "off" */
         const char *excludes;   /* another state that is left alone while this one is wanted, and not off */

@@ -96,6 +96,12 @@ static int fallback_localize(Device *d, const Setting *s, Value *v) {
         return r;
 }
 
+static const Harm endless_recovery_harm = {
+        .scope = HARM_MEMBER,
+        .why = "without a limit it tries longer than the kernel waits, and the array throws it out for one bad sector; use 7s, "
+               "or let the kernel wait (error_recovery_fallback_timeout = \"180s\")",
+};
+
 /* clang-format off */
 #define LIMIT { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 }
 
@@ -107,6 +113,7 @@ const Setting error_recovery_settings[] = {
                 .flags = SETTING_SAVEABLE,
                 .order = 130,
                 .summary = "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)",
+                .harm = &endless_recovery_harm,
                 .equivalent = "smartctl -l scterc",
                 .lost_by = "power, link reset",
                 .source = "ACS SCT Error Recovery Control; catalogue 4.1",
@@ -121,6 +128,7 @@ const Setting error_recovery_settings[] = {
                 .flags = SETTING_SAVEABLE | SETTING_SAME,
                 .order = 131,
                 .summary = "error_recovery for reading alone",
+                .harm = &endless_recovery_harm,
                 .equivalent = "smartctl -l scterc",
                 .lost_by = "power, link reset",
                 .source = "ACS SCT Error Recovery Control; catalogue 4.1",
@@ -136,6 +144,7 @@ const Setting error_recovery_settings[] = {
                 .flags = SETTING_SAVEABLE | SETTING_SAME,
                 .order = 132,
                 .summary = "error_recovery for writing alone",
+                .harm = &endless_recovery_harm,
                 .equivalent = "smartctl -l scterc",
                 .lost_by = "power, link reset",
                 .source = "ACS SCT Error Recovery Control; catalogue 4.1",
@@ -152,6 +161,7 @@ const Setting error_recovery_settings[] = {
                 .order = 25,
                 .summary = "timeout of a drive whose error_recovery is off or cannot be had, at least: so that it is not "
                            "thrown out of its array while it tries",
+                .harm = &spin_up_harm,
                 .equivalent = "/sys/block/*/device/timeout",
                 .lost_by = "re-add",
                 .source = "https://raid.wiki.kernel.org/index.php/Timeout_Mismatch; catalogue 4.1",

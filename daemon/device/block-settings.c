@@ -254,6 +254,7 @@ const Setting block_settings[] = {
                 .flags = SETTING_KERNEL,
                 .order = 805,
                 .summary = "how long the kernel waits for a request; of SCSI drives the same as timeout",
+                .harm = &spin_up_harm,
                 .equivalent = "/sys/block/*/queue/io_timeout",
                 .lost_by = "re-add",
                 .source = "Linux block/blk-sysfs.c; catalogue 4.5",

@@ -269,6 +269,14 @@ static int read_only_localize(Device *d, const Setting *s, Value *v) {
                            "'--setrw' sets it, by a udev rule for example");
 }
 
+static const Harm all_read_only_harm = {
+        .from = 1,
+        .to = 1,
+        .scope = HARM_UNIVERSAL,
+        .why = "this rule is for all drives, so that nothing writes to any drive that is not in use at its visit; name the drives "
+               "that are meant",
+};
+
 /* clang-format off */
 const Setting read_only_settings[] = {
         {
@@ -278,6 +286,7 @@ const Setting read_only_settings[] = {
                 .flags = SETTING_KERNEL,
                 .order = 890,
                 .summary = "the kernel takes no more writes for the disk and its partitions (SATA, SAS, SCSI, USB and NVMe)",
+                .harm = &all_read_only_harm,
                 .equivalent = "hdparm -r, blockdev --setro",
                 .lost_by = "re-add",
                 .source = "Linux block/ioctl.c, BLKROSET; catalogue 3.2",

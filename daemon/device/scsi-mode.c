@@ -193,6 +193,11 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
         return r == -ETIME ? 0 : r;
 }
 
+static const Harm no_reallocation_harm = {
+        .scope = HARM_ANY,
+        .why = "the drive reports a write as failed that it could have put elsewhere, and a file system on it stops; leave it on",
+};
+
 /* clang-format off */
 #define CONDITION(n, as, b, i, t, o)                                                                                            \
         {                                                                                                                      \
@@ -210,7 +215,7 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
                 .detail = &(const ModeField) { .page = 0x1A, .byte = (b), .bit = (i), .timer = (t), .len = 4, .scale = 100 },  \
         }
 
-#define BIT(key, o, what, as, from, ...)                                                                                       \
+#define BIT(key, o, what, as, from, h, ...)                                                                                      \
         {                                                                                                                      \
                 .name = (key),                                                                                                 \
                 .backend = BACKEND_SCSI_MODE,                                                                                  \
@@ -223,6 +228,7 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
                 .source = "SBC-3 " from "; catalogue 4.4",                                                                     \
                 .read = mode_read,                                                                                             \
                 .write = mode_write,                                                                                           \
+                .harm = (h),                                                                                                   \
                 .detail = &(const ModeField) { __VA_ARGS__ },                                                                  \
         }
 
@@ -256,13 +262,13 @@ const Setting scsi_mode_settings[] = {
                 .detail = &(const ModeField) { .page = 0x01, .timer = 10, .len = 2, .scale = 1 },
         },
         BIT("read_cache", 101, "whether reads may be answered from the drive's cache", "RCD",
-            "caching mode page 08h, RCD (off sets it)", .page = 0x08, .byte = 2, .bit = 0, .disables = true),
-        BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)",
+            "caching mode page 08h, RCD (off sets it)", NULL, .page = 0x08, .byte = 2, .bit = 0, .disables = true),
+        BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)", NULL,
             .page = 0x08, .byte = 12, .bit = 5, .disables = true),
         BIT("auto_reallocate_write", 131, "whether the drive takes another sector for one that it cannot write", "AWRE",
-            "read-write error recovery mode page 01h, AWRE", .page = 0x01, .byte = 2, .bit = 7),
+            "read-write error recovery mode page 01h, AWRE", &no_reallocation_harm, .page = 0x01, .byte = 2, .bit = 7),
         BIT("auto_reallocate_read", 132, "whether the drive takes another sector for one that it could hardly read", "ARRE",
-            "read-write error recovery mode page 01h, ARRE", .page = 0x01, .byte = 2, .bit = 6),
+            "read-write error recovery mode page 01h, ARRE", NULL, .page = 0x01, .byte = 2, .bit = 6),
         CONDITION("idle_a",    "IDLE_A=1,IACT=…",     3, 1, 4,  200),
         CONDITION("idle_b",    "IDLE_B=1,IBCT=…",     3, 2, 12, 201),
         CONDITION("idle_c",    "IDLE_C=1,ICCT=…",     3, 3, 16, 202),

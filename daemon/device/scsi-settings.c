@@ -11,6 +11,8 @@
 #include "sysfs.h"
 
 #define NEVER (-1)
+/* Data sheets of large drives say 15 to 25 s from standby. */
+#define SPIN_UP_MS 20000
 
 /* Both of these let no drive sleep any longer, and the kernel wakes one that does at once. */
 static int runtime_write(Device *d, const Setting *s, const Value *v, bool wakes) {
@@ -47,6 +49,12 @@ static int cdl_write(Device *d, const Setting *s, const Value *v) {
         return sysfs_setting_write(d, s, v);
 }
 
+const Harm spin_up_harm = {
+        .to = SPIN_UP_MS - 1,
+        .scope = HARM_TURNING,
+        .why = "a drive that has to spin up answers later than that, and is reset again and again; 30s is the kernel's own",
+};
+
 /* clang-format off */
 #define SPLIT "manage_system_start_stop, manage_runtime_start_stop and manage_shutdown have taken its place"
 #define WHOLE "manage_start_stop is what it has"
@@ -70,6 +78,7 @@ const Setting scsi_settings[] = {
                 .order = 20,
                 .excludes = "io_timeout", /* the same number, by another path */
                 .summary = "how long the kernel waits for a command before it resets the drive",
+                .harm = &spin_up_harm,
                 .equivalent = "/sys/block/*/device/timeout",
                 .lost_by = "re-add",
                 .source = "Linux drivers/scsi/scsi_sysfs.c; catalogue 4.3",

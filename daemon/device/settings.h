@@ -22,3 +22,6 @@ extern const Setting read_only_settings[];
 extern const Setting optical_settings[];
 
 extern const SettingTable all_settings;
+
+/* Of all that limits how long the kernel waits for a drive. */
+extern const Harm spin_up_harm;

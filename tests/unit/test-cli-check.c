@@ -13,7 +13,8 @@ static Drive disk = { .name = (char *) "sda",
                       .model = (char *) "ST2000DL003-9VT166",
                       .serial = (char *) "5YD1",
                       .transport = TRANSPORT_SATA,
-                      .rotational = true };
+                      .rotational = true,
+                      .ata = true };
 static Drive *drives[] = { &disk };
 static size_t n_found;
 static bool battery;
@@ -54,7 +55,52 @@ static const struct {
         const char *option;
         int status;
         const char *out, *said;
+        bool raid; /* the drive that is there is a member of an array */
 } checks[] = {
+        /* Values that can do harm, and the same that cannot. */
+#define TWENTY "f.conf:1:33: warning: timeout can do harm here: a drive that has to spin up answers later than that, and is reset " \
+               "again and again; 30s is the kernel's own\n"
+#define ONE_WARNING "1 file, 1 rule: 0 errors, 1 warning.\n"
+#define NOTHING "1 file, 1 rule: 0 errors, 0 warnings.\n"
+#define ENDLESS "without a limit it tries longer than the kernel waits, and the array throws it out for one bad sector; use 7s, " \
+                "or let the kernel wait (error_recovery_fallback_timeout = \"180s\")\n"
+        { "drives = ({ match = \"/dev/sda\"; timeout = \"5s\" });", "--strict", EXIT_NOT_WANTED, TWENTY, ONE_WARNING },
+        { "drives = ({ match = \"/dev/sda\"; timeout = \"19s\" });", NULL, EXIT_WANTED, TWENTY, ONE_WARNING },
+        { "drives = ({ match = \"/dev/sda\"; timeout = \"20s\" });", NULL, EXIT_WANTED, "", NOTHING },
+        { "drives = ({ match = { model = \"*\"; rotational = false; }; timeout = \"5s\" }, { match = \"/dev/sda\"; timeout = \"keep\" });", NULL,
+          EXIT_WANTED, "f.conf:1:11: notice: no drive that is present fits this rule\n", "1 file, 2 rules: 0 errors, 0 warnings.\n" },
+        { "drives = ({ match = { transport = \"nvme\"; }; io_timeout = \"5s\" });", NULL, EXIT_WANTED,
+          "f.conf:1:11: notice: no drive that is present fits this rule\n", NOTHING },
+        { "drives = ({ match = \"/dev/sda\"; io_timeout = \"5s\" });", NULL, EXIT_WANTED,
+          "f.conf:1:33: warning: io_timeout can do harm here: a drive that has to spin up answers later than that, and is reset "
+          "again and again; 30s is the kernel's own\n", ONE_WARNING },
+        { "drives = ({ match = \"/dev/sda\"; error_recovery_fallback_timeout = \"9s\" });", NULL, EXIT_WANTED,
+          "f.conf:1:33: warning: error_recovery_fallback_timeout can do harm here: a drive that has to spin up answers later than "
+          "that, and is reset again and again; 30s is the kernel's own\n", ONE_WARNING },
+        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"off\" });", NULL, EXIT_WANTED, "", NOTHING },
+        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"off\" });", NULL, EXIT_WANTED,
+          "f.conf:1:33: warning: error_recovery can do harm to /dev/sda, which is a member of an array: " ENDLESS, ONE_WARNING, true },
+        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"7s\" });", NULL, EXIT_WANTED, "", NOTHING, true },
+        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"off\"; error_recovery_fallback_timeout = \"180s\" });", NULL, EXIT_WANTED, "",
+          NOTHING, true },
+        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"off\"; timeout = \"180s\" });", NULL, EXIT_WANTED, "", NOTHING, true },
+        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"off\"; timeout = \"60s\" });", NULL, EXIT_WANTED,
+          "f.conf:1:33: warning: error_recovery can do harm to /dev/sda, which is a member of an array: " ENDLESS, ONE_WARNING, true },
+        { "drives = ({ match = {}; only_in_raid = true; error_recovery = \"off\" });", NULL, EXIT_WANTED,
+          "f.conf:1:46: warning: error_recovery can do harm here: " ENDLESS, ONE_WARNING, true },
+        { "drives = ({ match = {}; only_in_raid = true; error_recovery_read = \"off\"; error_recovery_fallback_timeout = \"180s\" });", NULL,
+          EXIT_WANTED, "", NOTHING },
+        { "drives = ({ match = \"/dev/sda\"; auto_reallocate_write = false });", NULL, EXIT_WANTED,
+          "f.conf:1:33: warning: auto_reallocate_write can do harm here: the drive reports a write as failed that it could have put "
+          "elsewhere, and a file system on it stops; leave it on\n", ONE_WARNING },
+        { "drives = ({ match = \"/dev/sda\"; auto_reallocate_write = true; auto_reallocate_read = false });", NULL, EXIT_WANTED, "", NOTHING },
+#define ALL(column) "f.conf:1:" column ": warning: read_only can do harm here: this rule is for all drives, so that nothing writes to any drive " \
+                    "that is not in use at its visit; name the drives that are meant\n"
+        { "drives = ({ match = { model = \"*\"; }; read_only = true });", NULL, EXIT_WANTED, ALL("39"), ONE_WARNING },
+        { "drives = ({ match = {}; read_only = true });", NULL, EXIT_WANTED, ALL("25"), ONE_WARNING },
+        { "drives = ({ match = \"/dev/*\"; read_only = true });", NULL, EXIT_WANTED, ALL("31"), ONE_WARNING },
+        { "drives = ({ match = { model = \"*\"; transport = \"sata\"; }; read_only = true });", NULL, EXIT_WANTED, "", NOTHING },
+        { "drives = ({ match = {}; read_only = false });", NULL, EXIT_WANTED, "", NOTHING },
         { "drives = ({ match = \"/dev/sda\"; apm = 127 });", NULL, EXIT_WANTED, "", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
         { "drives = ({ match = \"/dev/sda\";\napm = 1277; lokahead = true });", NULL, EXIT_BAD_INPUT,
           "f.conf:2:7: error: 1277 is out of range for apm: 1…254, or off\n"
@@ -87,6 +133,7 @@ START_TEST(test_check) {
 
         n_found = 1;
         file_write("f.conf", checks[_i].text);
+        disk.raid = checks[_i].raid;
         out = command(&verb_check, ARGS((char *) "f.conf", (char *) checks[_i].option), &said, &status);
         ck_assert_str_eq(out, checks[_i].out);
         ck_assert_str_eq(said, checks[_i].said);
