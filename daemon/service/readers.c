@@ -56,32 +56,31 @@ static void reader_answer(Reader *r) {
         (void) sd_bus_message_unref(question);
 }
 
-/* It has no leave, and the drive is not kept for it. */
-static void reader_refuse(Reader *r, const char *error, const char *why) {
-        (void) sd_bus_reply_method_errorf(r->question, error, "it waits for %s", why);
-        reader_leave(r);
-}
-
+/* Who is refused has no leave, and the drive is not kept for it. */
 static void on_gate(void *userdata, Wait w) {
         Reader *r = userdata;
 
         if (w.kind == WAIT_NOTHING) {
                 r->ticket = NULL;
                 reader_answer(r);
-        } else if (w.kind == WAIT_CHECK)
-                reader_refuse(r, ERROR_NOT_NOW, wait_describe(w));
+        } else if (w.kind == WAIT_CHECK) {
+                (void) sd_bus_reply_method_errorf(r->question, ERROR_NOT_NOW, "it waits for %s", wait_describe(w));
+                reader_leave(r);
+        }
 }
 
 static void reader_go_on(Reader *r) {
         Watched *w = manager_find(r->readers->manager, r->name);
+        int k;
 
-        if (!r->question || r->ticket)
+        if (!r->question || r->ticket || (w && w->visitor && visitor_has_worker(w->visitor)))
                 return;
-        if (!w)
-                reader_refuse(r, BUS_ERROR_NO_SUCH_DRIVE, "its return");
-        else if ((!w->visitor || !visitor_has_worker(w->visitor)) &&
-                 gate_ask(w->env->gate, r->name, !r->asked, on_gate, r, &r->ticket) < 0)
-                reader_refuse(r, ERROR_NOT_NOW, wait_describe((Wait){ WAIT_MEMORY }));
+
+        k = w ? gate_ask(w->env->gate, r->name, !r->asked, on_gate, r, &r->ticket) : -ENODEV;
+        if (k < 0) {
+                (void) sd_bus_reply_method_errno(r->question, k, NULL);
+                reader_leave(r);
+        }
 }
 
 static Reader *readers_find(Readers *readers, const sd_bus *bus, const char *name) {

@@ -13,6 +13,7 @@ static Drive drive = { .name = (char *) "sda" };
 static WatchedEnv env;
 static Watched sda = { .env = &env, .drive = &drive };
 static bool working; /* a worker is at it */
+static bool pulled;  /* it is gone */
 static unsigned n_schedules;
 
 /* The question that waits at the gate. */
@@ -27,7 +28,7 @@ static unsigned n_answers;
 static char refusal[256];
 
 Watched *manager_find(Manager *m _unused_, const char *name) {
-        return streq(name, "sda") ? &sda : NULL;
+        return streq(name, "sda") && !pulled ? &sda : NULL;
 }
 
 void manager_schedule(Manager *m _unused_) {
@@ -199,6 +200,20 @@ START_TEST(test_gone) {
 }
 END_TEST
 
+/* The drive goes while a question waits for the end of a visit to it. */
+START_TEST(test_pulled) {
+        sda.visitor = (Visitor *) &working;
+        working = true;
+        ask("sda");
+        pulled = true;
+        readers_drive_rested(&readers, &sda);
+        go_on();
+        ck_assert_uint_eq(n_answers, 1);
+        ck_assert_str_eq(refusal, "No such device");
+        ck_assert(!readers_read(&readers, &sda));
+}
+END_TEST
+
 START_TEST(test_twice) {
         ask("sda");
         ask("sda");
@@ -228,6 +243,7 @@ int main(void) {
         tcase_add_test(t, test_visited);
         tcase_add_test(t, test_check);
         tcase_add_test(t, test_gone);
+        tcase_add_test(t, test_pulled);
         tcase_add_test(t, test_twice);
         tcase_add_test(t, test_no_such_drive);
         suite_add_tcase(s, t);
