@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "guard-record.h"
 #include "record-field.h"
 #include "record.h"
-
-/* A file name has room for 255 bytes, and gets ".new~" while it is written. */
-#define KEY_TEXT_MAX 200U
 
 /* clang-format off */
 static const Field guard_fields[] = {
@@ -110,41 +105,6 @@ int guard_record_serialize(const GuardRecord *r, char **ret) {
 
 bool guard_record_is_empty(const GuardRecord *r) {
         return r->n_entries == 0 && !r->visiting && r->deaths == 0;
-}
-
-int guard_key(const Drive *d, char **ret) {
-        _cleanup_free_ char *identity = NULL;
-        uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a: tells apart what looks alike as a file name */
-        char text[KEY_TEXT_MAX + 1];
-        size_t n;
-        int r = -1;
-
-        switch (drive_identity_kind(d)) {
-        case IDENTITY_WWN:
-                r = asprintf(&identity, "wwn-%s", d->wwn);
-                break;
-        case IDENTITY_SERIAL:
-                r = asprintf(&identity, "serial-%s-%s", d->model, d->serial);
-                break;
-        case IDENTITY_PATH:
-                r = asprintf(&identity, "path-%s", d->syspath);
-                break;
-        }
-        if (r < 0) {
-                identity = NULL;
-                return -ENOMEM;
-        }
-
-        for (n = 0; identity[n]; n++) {
-                unsigned char c = identity[n];
-
-                hash = (hash ^ c) * UINT64_C(0x100000001b3);
-                if (n < KEY_TEXT_MAX)
-                        text[n] = c < 0x80 && isalnum(c) ? (char) c : c == '-' || c == '.' ? (char) c : '_';
-        }
-        text[MIN(n, KEY_TEXT_MAX)] = '\0';
-
-        return asprintf(ret, "%s-%016" PRIx64, text, hash) < 0 ? -ENOMEM : 0;
 }
 
 GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value) {

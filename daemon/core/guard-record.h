@@ -9,7 +9,7 @@
  * command, and ten seconds of health. A harmless value is quarantined when the drive was lost twice in a row while just this
  * value was being sent. When the machine has gone down twice in a row during a visit to the same drive, the drive is left alone. */
 
-#include "drive.h"
+#include "macro.h"
 #include "setting.h"
 
 #define GUARD_VERSION 2U
@@ -36,7 +36,7 @@ typedef struct GuardValue {
 } GuardValue;
 
 typedef struct GuardRecord {
-        char *key;            /* guard_key() of the drive */
+        char *key;            /* the file's name: guard-key.h */
         char *model, *serial; /* for people; may be NULL */
         char *boot_id;        /* of what follows */
         uint64_t diskseq;     /* of the intents: the drive as it was attached then */
@@ -63,9 +63,6 @@ bool guard_record_is_empty(const GuardRecord *r);
 
 /* Of a file of version 1 what is harmless by its row is forgotten. Returns whether that changes the file. */
 bool guard_record_forgive(GuardRecord *r, const SettingTable *settings);
-
-/* By what the drive is known over boots, as a file name: -ENOMEM, or 0. */
-int guard_key(const Drive *d, char **ret);
 
 GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value);
 

@@ -6,6 +6,16 @@
 #include "guard-file.h"
 #include "record-file.h"
 
+bool guard_file_exists(const char *dir, const char *key) {
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s/%s", dir, key) < 0) {
+                path = NULL;
+                return false;
+        }
+        return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) >= 0 || errno != ENOENT;
+}
+
 int guard_file_read(const char *dir, const char *key, GuardRecord **ret) {
         _cleanup_(guard_record_freep) GuardRecord *record = NULL;
         _cleanup_free_ char *path = NULL, *text = NULL;

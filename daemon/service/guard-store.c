@@ -34,6 +34,9 @@ GuardedDrive *guarded_free(GuardedDrive *d) {
                 free(w);
         }
         (void) guard_record_free(d->record);
+        free(d->identity);
+        free(d->place);
+        free(d->name);
         free(d);
         return NULL;
 }

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "guard-file.h"
+#include "guard-key.h"
 #include "guard-store.h"
 #include "journal.h"
 #include "record.h"
@@ -91,6 +92,7 @@ static int guard_add(Guard *g, const char *key, GuardedDrive **ret) {
                 return -ENOMEM;
 
         *d = (GuardedDrive){ .guard = g, .unreadable = error < 0, .next = g->drives };
+        g->drives = d;
         d->record = TAKE_PTR(record);
         if (guard_record_forgive(d->record, g->settings))
                 guarded_write(d);
@@ -99,7 +101,6 @@ static int guard_add(Guard *g, const char *key, GuardedDrive **ret) {
                             "%s/%s cannot be read: dangerous settings are not written to its drive until 'drivekeep release' "
                             "removes it: %s",
                             g->dir, key, strerror(-error));
-        g->drives = d;
         *ret = d;
         return 0;
 }
@@ -111,30 +112,134 @@ static GuardedDrive *guard_find(Guard *g, const char *key) {
         return NULL;
 }
 
-int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
-        _cleanup_free_ char *key = NULL;
-        bool is_new = false;
-        GuardedDrive *d;
+static void swap_texts(char **a, char **b) {
+        char *text = *a;
+
+        *a = *b;
+        *b = text;
+}
+
+/* ---- drives that say that they are the same ---- */
+
+static bool guarded_is(const GuardedDrive *d, const Drive *drive, const char *place) {
+        const Drive there = { .wwn = drive->wwn,
+                              .serial = d->record->serial,
+                              .model = d->record->model,
+                              .size = d->size,
+                              .transport = d->transport,
+                              .ata = d->ata };
+
+        return streq(d->place, place) || guard_same_drive(&there, drive);
+}
+
+/* From now on it is known by its place, and so is what was known of it: it was there alone. */
+static int guarded_settle(GuardedDrive *d) {
+        _cleanup_(guard_record_freep) GuardRecord *record = NULL;
+        GuardedDrive *former, **end;
         int r;
 
-        r = guard_key(drive, &key);
-        if (r < 0)
-                return r;
+        /* A file that cannot be read stays where it is. */
+        if (d->unreadable || streq(d->record->key, d->place))
+                return 0;
 
-        d = guard_find(g, key);
-        if (!d) {
-                r = guard_add(g, key, &d);
-                if (r < 0)
-                        return r;
-                is_new = true;
+        record = calloc(1, sizeof *record);
+        former = malloc(sizeof *former);
+        r = record && former ? string_replace(&record->key, d->place) : -ENOMEM;
+        if (r < 0) {
+                free(former);
+                return r;
         }
 
-        r = string_replace(&d->record->model, drive->model);
-        if (r >= 0)
-                r = string_replace(&d->record->serial, drive->serial);
+        *former = (GuardedDrive){ .guard = d->guard };
+        former->record = TAKE_PTR(record);
+        swap_texts(&former->record->key, &d->record->key);
+
+        /* Written after the new file, so that what is in it is always in one of them. */
+        for (end = &d->guard->drives; *end; end = &(*end)->next)
+                ;
+        *end = former;
+        if (!guard_record_is_empty(d->record))
+                guarded_write(d);
+        guarded_write(former);
+        return 0;
+}
+
+/* Those that are there and say that they are this drive, and are not. Returns one of them, or NULL. */
+static GuardedDrive *guard_twin(Guard *g, const char *identity, const Drive *drive, const char *place) {
+        for (GuardedDrive *d = g->drives; d; d = d->next)
+                if (d->n_attached > 0 && streq(d->identity, identity) && !guarded_is(d, drive, place))
+                        return d;
+        return NULL;
+}
+
+static int guard_part(Guard *g, const char *identity, const Drive *drive, const char *place, bool *ret) {
+        GuardedDrive *twin = guard_twin(g, identity, drive, place);
+        int r = 0;
+
+        *ret = twin;
+        if (!twin || streq(twin->record->key, twin->place))
+                return 0;
+
+        journal_log(LOG_NOTICE,
+                    "%s and %s say that they are one drive (WWN, or model and serial number): the crash guard tells them apart "
+                    "by where they are plugged in.",
+                    twin->name, drive->name);
+        for (GuardedDrive *d = g->drives; d && r >= 0; d = d->next)
+                if (d->n_attached > 0 && streq(d->identity, identity))
+                        r = guarded_settle(d);
+        return r;
+}
+
+/* Returns 1 when it was not known before. */
+static int guard_look_up(Guard *g, const Drive *drive, const char *identity, const char *place, GuardedDrive **ret) {
+        const char *key;
+        bool has_twin;
+        int r;
+
+        for (GuardedDrive *d = g->drives; d; d = d->next)
+                if (d->n_attached > 0 && streq(d->identity, identity) && guarded_is(d, drive, place)) {
+                        *ret = d;
+                        return 0;
+                }
+
+        r = guard_part(g, identity, drive, place, &has_twin);
         if (r < 0)
                 return r;
 
+        key = has_twin || guard_find(g, place) || guard_file_exists(g->dir, place) ? place : identity;
+        *ret = guard_find(g, key);
+        if (*ret)
+                return 0;
+        r = guard_add(g, key, ret);
+        return r < 0 ? r : 1;
+}
+
+int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
+        _cleanup_free_ char *identity = NULL, *place = NULL;
+        GuardedDrive *d;
+        int r, is_new;
+
+        r = guard_key(drive, &identity);
+        if (r >= 0)
+                r = guard_key_at_place(identity, drive, &place);
+        if (r < 0)
+                return r;
+
+        r = is_new = guard_look_up(g, drive, identity, place, &d);
+        if (r >= 0)
+                r = string_replace(&d->record->model, drive->model);
+        if (r >= 0)
+                r = string_replace(&d->record->serial, drive->serial);
+        if (r >= 0)
+                r = string_replace(&d->name, drive->name);
+        if (r < 0)
+                return r;
+
+        swap_texts(&d->identity, &identity);
+        swap_texts(&d->place, &place);
+        d->size = drive->size;
+        d->transport = drive->transport;
+        d->ata = drive->ata;
         d->n_attached++;
         d->continues = d->continues || d->record->diskseq == drive->diskseq;
         if (is_new && g->judged)

@@ -8,6 +8,7 @@
 
 #include <systemd/sd-event.h>
 
+#include "drive.h"
 #include "guard-record.h"
 
 #define GUARD_DIR "/var/lib/drivekeep"

@@ -9,6 +9,7 @@
 #include "facts.h"
 #include "inject.h"
 #include "config-check.h"
+#include "guard-key.h"
 #include "guard-record.h"
 #include "record-file.h"
 #include "record.h"

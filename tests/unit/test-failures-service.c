@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "guard-key.h"
 #include "guard.h"
 #include "inject.h"
 #include "journal.h"

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "clock.h"
+#include "guard-key.h"
 #include "guard-store.h"
 #include "journal.h"
 #include "suite.h"
@@ -30,7 +31,11 @@ void journal_log(int priority _unused_, const char *format _unused_, ...) {
 
 static const Setting rows[] = { { .name = "apm", .danger = "none in truth" }, { .name = "lookahead" }, {} };
 static const SettingTable table = { .tables = { rows } };
-static Drive drive_a = { .name = (char *) "sda", .model = (char *) "M", .serial = (char *) "A", .diskseq = 3 };
+static Drive drive_a = { .name = (char *) "sda",
+                         .model = (char *) "M",
+                         .serial = (char *) "A",
+                         .syspath = (char *) "/sys/a",
+                         .diskseq = 3 };
 
 static void on_guarded(void *userdata, int error) {
         *(int *) userdata = error;
@@ -172,28 +177,151 @@ START_TEST(test_restart) {
 }
 END_TEST
 
-START_TEST(test_two_paths) {
-        Drive other = drive_a;
+static const char quarantine[] = "VERSION=2\nKEY=%s\nENTRIES=1\n"
+                                 "ENTRY_0_SETTING=apm\nENTRY_0_VALUE=127\nENTRY_0_QUARANTINED=1\nENTRY_0_WHY=x\n";
+
+static void note_write(const Drive *d) {
+        _cleanup_free_ char *key = NULL, *path = NULL;
+        FILE *f;
+
+        ck_assert_int_eq(guard_key(d, &key), 0);
+        ck_assert_int_ge(asprintf(&path, "%s/%s", dir, key), 0);
+        f = fopen(path, "w");
+        ck_assert_ptr_nonnull(f);
+        ck_assert_int_gt(fprintf(f, quarantine, key), 0);
+        ck_assert_int_eq(fclose(f), 0);
+}
+
+/* Two that say that they are one drive: two paths to one, or two that are not told apart by what they say. */
+#define PATH_A "/sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda"
+#define PATH_B "/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb"
+#define PATH_B_AGAIN "/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host9/target9:0:0/9:0:0:0/block/sdf"
+static const struct {
+        const char *name, *wwn, *other_serial;
+        Transport transport, other;
+        uint64_t other_size;
+        bool ata, one;
+} twins[] = {
+        { "SAS, two ports", "0x5000", "A", TRANSPORT_SAS, TRANSPORT_SAS, 7, false, true },
+        { "Fibre Channel, iSCSI", "0x5000", "A", TRANSPORT_SCSI, TRANSPORT_SCSI, 7, false, true },
+        { "NVMe, two controllers", "eui.1", "A", TRANSPORT_NVME, TRANSPORT_NVME, 7, false, true },
+        { "SAS, another serial number", "0x5000", "B", TRANSPORT_SAS, TRANSPORT_SAS, 7, false, false },
+        { "SAS, another size", "0x5000", "A", TRANSPORT_SAS, TRANSPORT_SAS, 8, false, false },
+        { "SAS, no WWN", NULL, "A", TRANSPORT_SAS, TRANSPORT_SAS, 7, false, false },
+        { "SATA behind SAS", "0x5000", "A", TRANSPORT_SAS, TRANSPORT_SAS, 7, true, false },
+        { "SATA, one WWN for all", "0x5000", "B", TRANSPORT_SATA, TRANSPORT_SATA, 7, true, false },
+        { "bridges", NULL, "A", TRANSPORT_USB, TRANSPORT_USB, 7, false, false },
+        { "a disk and a stick", NULL, "A", TRANSPORT_SATA, TRANSPORT_USB, 7, true, false },
+};
+
+static void twins_make(unsigned i, Drive *a, Drive *b) {
+        *a = drive_a;
+        a->wwn = (char *) twins[i].wwn;
+        a->transport = twins[i].transport;
+        a->ata = twins[i].ata;
+        a->size = 7;
+        a->syspath = (char *) PATH_A;
+
+        *b = *a;
+        b->name = (char *) "sdb";
+        b->syspath = (char *) PATH_B;
+        b->diskseq = 9;
+        b->transport = twins[i].other;
+        b->size = twins[i].other_size;
+        b->serial = (char *) twins[i].other_serial;
+}
+
+/* Is apm = 127 in quarantine after a boot in which they come in this order, the second one maybe alone? */
+static bool is_quarantined(const Drive *first, const Drive *second) {
+        GuardedDrive *d;
+        bool found;
+        Run r = run_start("later", NULL);
+
+        if (first)
+                ck_assert_int_eq(guard_attach(r.guard, first, &d), 0);
+        ck_assert_int_eq(guard_attach(r.guard, second, &d), 0);
+        found = guarded_quarantined(d, "apm", "127");
+        guard_flush(r.guard, UINT64_MAX);
+        run_end(&r);
+        return found;
+}
+
+START_TEST(test_twins) {
+        bool one = twins[_i].one;
         GuardedDrive *second;
+        Drive a, b;
         Run r;
 
-        other.name = (char *) "sdb";
-        other.diskseq = 9;
-        r = run_start("boot", &other);
-        ck_assert_int_eq(guard_attach(r.guard, &drive_a, &second), 0);
-        ck_assert_ptr_eq(r.drive, second);
-        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        twins_make(_i, &a, &b);
+        r = run_start("boot", &a);
+        guarded_visit(r.drive, true);
+        ck_assert_int_eq(intend(&r, "apm", "128"), 0);
+        ck_assert_uint_eq(count_files(), 1);
+
+        /* While the first has its note. */
+        ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
+        ck_assert_msg((r.drive == second) == one, "%s", twins[_i].name);
+        ck_assert_uint_eq(n_warnings, !one);
+        if (!one) {
+                GuardedDrive *first = r.drive;
+
+                /* The stick is pulled in the middle of something dangerous, and put in again. */
+                guarded_visit(second, true);
+                r.drive = second;
+                ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+                ck_assert_uint_eq(count_files(), 2);
+                guarded_underway(second, "apm", "127");
+                guarded_lost(second);
+                guarded_visit(second, false);
+                guarded_detach(second);
+                ck_assert_uint_eq(n_quarantined, 1);
+                b.syspath = (char *) PATH_B_AGAIN;
+                ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
+                ck_assert_ptr_nonnull(guarded_quarantined(second, "apm", "127"));
+
+                /* Nothing of that is the other's, and it is told of once. */
+                ck_assert_ptr_null(guarded_quarantined(first, "apm", "127"));
+                ck_assert(guarded_record(first)->visiting && guard_record_intends(guarded_record(first)));
+                ck_assert_uint_eq(n_warnings, 1);
+                guarded_visit(first, false);
+                guarded_clear(first);
+                guard_flush(r.guard, UINT64_MAX);
+                run_end(&r);
+
+                /* Nor is it later, whichever comes first, or alone. */
+                ck_assert(!is_quarantined(&b, &a) && !is_quarantined(NULL, &a));
+                ck_assert(is_quarantined(&a, &b) && is_quarantined(NULL, &b));
+                return;
+        }
         run_end(&r);
 
-        /* Whichever comes first. */
+        /* Whichever comes first: the intents are of the one path, and the drive has been there without a break. */
         r = (Run){};
         ck_assert_int_eq(sd_event_new(&r.event), 0);
         ck_assert_int_eq(guard_new(r.event, dir, "boot", &table, &r.guard), 0);
-        ck_assert_int_eq(guard_attach(r.guard, &other, &r.drive), 0);
-        ck_assert_int_eq(guard_attach(r.guard, &drive_a, &second), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &b, &r.drive), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &a, &second), 0);
+        ck_assert_ptr_eq(r.drive, second);
         guard_judge(r.guard);
         ck_assert_uint_eq(n_quarantined, 0);
         run_end(&r);
+}
+END_TEST
+
+/* What was known of the one that was there alone stays its own. */
+START_TEST(test_twin_comes) {
+        Drive a, b;
+
+        twins_make(_i, &a, &b);
+        if (twins[_i].one)
+                return;
+        note_write(&a);
+        ck_assert(is_quarantined(NULL, &a));
+        ck_assert(!is_quarantined(&a, &b));
+        ck_assert(!is_quarantined(NULL, &b));
+        ck_assert(is_quarantined(&b, &a));
+        ck_assert(is_quarantined(NULL, &a));
+        ck_assert_uint_eq(count_files(), 1);
 }
 END_TEST
 
@@ -473,21 +601,6 @@ END_TEST
 
 /* ---- how many ---- */
 
-static const char quarantine[] = "VERSION=2\nKEY=%s\nENTRIES=1\n"
-                                 "ENTRY_0_SETTING=apm\nENTRY_0_VALUE=127\nENTRY_0_QUARANTINED=1\nENTRY_0_WHY=x\n";
-
-static void note_write(const Drive *d) {
-        _cleanup_free_ char *key = NULL, *path = NULL;
-        FILE *f;
-
-        ck_assert_int_eq(guard_key(d, &key), 0);
-        ck_assert_int_ge(asprintf(&path, "%s/%s", dir, key), 0);
-        f = fopen(path, "w");
-        ck_assert_ptr_nonnull(f);
-        ck_assert_int_gt(fprintf(f, quarantine, key), 0);
-        ck_assert_int_eq(fclose(f), 0);
-}
-
 static Drive numbered(char serial[static 16], unsigned n) {
         Drive d = drive_a;
 
@@ -580,7 +693,8 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_test(t, test_life);
         tcase_add_loop_test(t, test_restart, 0, ELEMENTSOF(restarts));
-        tcase_add_test(t, test_two_paths);
+        tcase_add_loop_test(t, test_twins, 0, ELEMENTSOF(twins));
+        tcase_add_loop_test(t, test_twin_comes, 0, ELEMENTSOF(twins));
         tcase_add_loop_test(t, test_boots, 0, ELEMENTSOF(rows_of_boots));
         tcase_add_test(t, test_many);
         tcase_add_test(t, test_flush);

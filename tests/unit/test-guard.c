@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "guard-key.h"
 #include "guard-record.h"
 #include "health.h"
 #include "kernel-line.h"
@@ -121,6 +122,40 @@ START_TEST(test_keys) {
 
         for (size_t i = 0; i < ELEMENTSOF(drives); i++)
                 free(keys[i]);
+}
+END_TEST
+
+/* Where a drive is plugged in, whatever the numbers are that it gets there. */
+static const struct {
+        const char *a, *b;
+        bool same;
+} places[] = {
+#define PCI "/sys/devices/pci0000:00/0000:00:14.0/"
+        { PCI "usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb",
+          PCI "usb2/2-1/2-1:1.0/host11/target11:0:0/11:0:0:0/block/sdx", true },
+        { PCI "usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb",
+          PCI "usb2/2-2/2-2:1.0/host6/target6:0:0/6:0:0:0/block/sdb", false },
+        { PCI "usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb",
+          PCI "usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:1/block/sdb", false },
+        { PCI "ata1/host0/target0:0:0/0:0:0:0/block/sda", PCI "ata2/host1/target1:0:0/1:0:0:0/block/sda", false },
+        { PCI "host3/port-3:0/end_device-3:0/target3:0:0/3:0:0:0/block/sda",
+          PCI "host4/port-4:0/end_device-4:0/target4:0:0/4:0:0:0/block/sdq", true },
+        { PCI "host3/port-3:0/end_device-3:0/target3:0:0/3:0:0:0/block/sda",
+          PCI "host3/port-3:1/end_device-3:1/target3:0:1/3:0:1:0/block/sda", false },
+        { PCI "nvme/nvme0/nvme0n1", PCI "nvme/nvme3/nvme3n1", true },
+        { PCI "nvme/nvme0/nvme0n1", PCI "nvme/nvme0/nvme0n2", false },
+        { PCI "virtio1/block/vda", PCI "virtio1/block/vdb", true },
+        { PCI "virtio1/block/vda", PCI "virtio2/block/vda", false },
+};
+
+START_TEST(test_places) {
+        const Drive a = { .syspath = (char *) places[_i].a }, b = { .syspath = (char *) places[_i].b };
+        _cleanup_free_ char *x = NULL, *y = NULL;
+
+        ck_assert_int_eq(guard_key_at_place("key", &a, &x), 0);
+        ck_assert_int_eq(guard_key_at_place("key", &b, &y), 0);
+        ck_assert_msg(streq(x, y) == places[_i].same, "%s %s", x, y);
+        ck_assert(starts_with(x, "key-at-"));
 }
 END_TEST
 
@@ -532,6 +567,7 @@ int main(void) {
         tcase_add_loop_test(t, test_bad, 0, ELEMENTSOF(bad));
         tcase_add_test(t, test_hostile);
         tcase_add_test(t, test_keys);
+        tcase_add_loop_test(t, test_places, 0, ELEMENTSOF(places));
         tcase_add_loop_test(t, test_judge, 0, ELEMENTSOF(starts));
         tcase_add_test(t, test_lost);
         tcase_add_loop_test(t, test_lost_harmless, 0, ELEMENTSOF(losses));

@@ -55,6 +55,7 @@ static Wish wish_items[] = {
         { .name = "nap", .value = { .type = VALUE_BOOL, .number = 1 }, .file = "f", .allow_dangerous = true },
 };
 static Drive disk = { .name = (char *) "sda",
+                      .syspath = (char *) "/sys/s",
                       .model = (char *) "M",
                       .serial = (char *) "S",
                       .transport = TRANSPORT_SATA,
