@@ -97,7 +97,7 @@ static int on_scribe(sd_event_source *source _unused_, const siginfo_t *si, void
         int error = si->si_code == CLD_EXITED ? -si->si_status : -EIO;
 
         g->scribe = sd_event_source_disable_unref(g->scribe);
-        if (error == 0)
+        if (error == 0 && g->stores)
                 g->told = false;
 
         for (GuardedDrive *d = g->drives; d; d = d->next) {
@@ -146,6 +146,7 @@ static int guard_start(Guard *g, pid_t after, pid_t *ret) {
         size_t n = 0;
         int r = 0;
 
+        g->stores = false;
         for (GuardedDrive *d = g->drives; d && n < SCRIBE_FILES_MAX && r >= 0; d = d->next) {
                 if (!d->dirty)
                         continue;
@@ -153,6 +154,7 @@ static int guard_start(Guard *g, pid_t after, pid_t *ret) {
                 texts[n] = NULL;
                 if (!guard_record_is_empty(d->record))
                         r = guard_record_serialize(d->record, &texts[n]);
+                g->stores = g->stores || texts[n];
                 files[n] = (ScribeFile){ d->record->key, texts[n] };
                 drives[n++] = d;
         }

@@ -42,6 +42,7 @@ struct Guard {
         GuardedDrive *drives;    /* of those that are not there, the one that went last comes first */
         bool judged;             /* what earlier runs left of the drives that were there at the start */
         sd_event_source *scribe; /* one at a time, for all that has to be written when it begins */
+        bool stores;             /* it does not only remove files, for which there is room also where there is none */
         bool told;               /* the journal knows that the directory is of no use */
 };
 

@@ -520,6 +520,34 @@ START_TEST(test_no_directory) {
 }
 END_TEST
 
+/* No room for a note: said once, though there is room for removing what could not be stored. */
+START_TEST(test_full) {
+        _cleanup_free_ char *key = NULL, *path = NULL;
+        Run r = run_start("boot", &drive_a);
+
+        /* Nothing can be written under the name that a file has before it is complete. */
+        ck_assert_int_eq(guard_key(&drive_a, &key), 0);
+        ck_assert_int_ge(asprintf(&path, "%s/%s.new~", dir, key), 0);
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+        for (unsigned n = 0; n < 3; n++) {
+                guarded_visit(r.drive, true);
+                ck_assert_int_lt(intend(&r, "apm", "127"), 0);
+                guarded_visit(r.drive, false);
+                guarded_clear(r.drive);
+                run_for(&r, 300);
+        }
+        ck_assert_uint_eq(n_warnings, 1);
+
+        /* There is room again, and then not. */
+        ck_assert_int_eq(rmdir(path), 0);
+        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+        ck_assert_int_lt(intend(&r, "apm", "128"), 0);
+        ck_assert_uint_eq(n_warnings, 2);
+        run_end(&r);
+}
+END_TEST
+
 /* Storage that does not answer: here a pipe in the place of the file that is written. */
 START_TEST(test_stuck) {
         _cleanup_free_ char *key = NULL, *path = NULL;
@@ -701,6 +729,7 @@ int main(void) {
         tcase_add_test(t, test_flush_stuck);
         tcase_add_test(t, test_changed_meanwhile);
         tcase_add_test(t, test_no_directory);
+        tcase_add_test(t, test_full);
         tcase_add_test(t, test_stuck);
         tcase_add_loop_test(t, test_unreadable, 0, ELEMENTSOF(unreadable));
         tcase_add_test(t, test_notes);
