@@ -62,9 +62,14 @@ static Run run_start(const char *boot_id, const Drive *d) {
         return r;
 }
 
-static void run_for(Run *r, unsigned ms) {
-        while (sd_event_run(r->event, ms * 1000ULL) > 0)
-                ;
+/* Until no scribe is at work any more, however long that takes, and those that have ended were heard of. */
+static void run_to_rest(Run *r) {
+        siginfo_t si;
+
+        do {
+                while (sd_event_run(r->event, 10 * 1000) > 0)
+                        ;
+        } while (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) >= 0);
 }
 
 static void run_end(Run *r) {
@@ -121,13 +126,13 @@ START_TEST(test_life) {
 
         /* Not while somebody visits it. */
         guarded_clear(r.drive);
-        run_for(&r, 300);
+        run_to_rest(&r);
         ck_assert_uint_eq(count_files(), 1);
         guarded_visit(r.drive, false);
-        run_for(&r, 300);
+        run_to_rest(&r);
         ck_assert_uint_eq(count_files(), 1);
         guarded_clear(r.drive);
-        run_for(&r, 300);
+        run_to_rest(&r);
         ck_assert_uint_eq(count_files(), 0);
         ck_assert_uint_eq(n_quarantined + n_warnings, 0);
         run_end(&r);
@@ -157,7 +162,7 @@ START_TEST(test_restart) {
         r = run_start(restarts[_i].boot_id, restarts[_i].present ? &again : NULL);
         /* What is not there is judged when it comes. */
         ck_assert_uint_eq(n_quarantined, restarts[_i].quarantined && restarts[_i].present);
-        run_for(&r, 300);
+        run_to_rest(&r);
         run_end(&r);
 
         /* It lasts, and is said once. */
@@ -169,7 +174,7 @@ START_TEST(test_restart) {
                 ck_assert_uint_eq(guarded_release(r.drive, "lookahead"), 0);
                 ck_assert_uint_eq(guarded_release(r.drive, "apm"), 1);
                 ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
-                run_for(&r, 300);
+                run_to_rest(&r);
                 /* That the machine went down in a visit counts up to the next boot. */
                 ck_assert_uint_eq(count_files(), !restarts[_i].present);
         }
@@ -361,7 +366,7 @@ START_TEST(test_boots) {
                 }
                 if (streq(*b, "visited"))
                         guarded_visit(r.drive, false);
-                run_for(&r, 100);
+                run_to_rest(&r);
                 if (streq(*b, "visited"))
                         ck_assert_uint_eq(count_files(), 0);
                 run_end(&r);
@@ -374,11 +379,11 @@ START_TEST(test_boots) {
                 ck_assert(guarded_alone(r.drive) == rows_of_boots[_i].alone);
                 ck_assert_uint_eq(n_alone, rows_of_boots[_i].alone);
                 ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
-                run_for(&r, 100);
+                run_to_rest(&r);
                 if (i == 1) {
                         ck_assert_uint_eq(guarded_release(r.drive, "apm"), rows_of_boots[_i].alone);
                         ck_assert(!guarded_alone(r.drive));
-                        run_for(&r, 100);
+                        run_to_rest(&r);
                         ck_assert_uint_eq(count_files(), 0);
                 }
                 run_end(&r);
@@ -429,7 +434,7 @@ START_TEST(test_many) {
         intend_many(&r, drives);
 
         end_many(drives);
-        run_for(&r, 500);
+        run_to_rest(&r);
         ck_assert_uint_eq(count_files(), 0);
         run_end(&r);
 }
@@ -485,7 +490,7 @@ START_TEST(test_changed_meanwhile) {
 
         for (size_t i = 0; i < ELEMENTSOF(intents); i++)
                 ck_assert_int_eq(guarded_intend(r.drive, 3, &intents[i], 1, on_guarded, &errors[i]), 0);
-        run_for(&r, 300);
+        run_to_rest(&r);
         for (size_t i = 0; i < ELEMENTSOF(intents); i++)
                 ck_assert_int_eq(errors[i], 0);
         run_end(&r);
@@ -566,7 +571,7 @@ START_TEST(test_stuck) {
 
         /* It goes on: all is well again. */
         ck_assert_int_ge(open(path, O_RDONLY | O_NONBLOCK), 0);
-        run_for(&r, 500);
+        run_to_rest(&r);
         ck_assert_int_eq(unlink(path) < 0 ? errno : 0, ENOENT);
         ck_assert_int_eq(intend(&r, "apm", "129"), 0);
         run_end(&r);
