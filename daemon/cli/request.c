@@ -4,6 +4,7 @@
 
 #include "request.h"
 #include "text.h"
+#include "unit-status.h"
 
 /* Visits may wait for an fsck, and the daemon bounds that wait itself; this only keeps us from waiting for ever. */
 #define APPLY_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)
@@ -13,24 +14,9 @@
 #define OBJECT_PATH "/org/drivekeep1"
 #define INTERFACE "org.drivekeep1.Manager"
 
-static int open_private(sd_bus **ret) {
-        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
-        int r;
-
-        r = sd_bus_new(&bus);
-        if (r >= 0)
-                r = sd_bus_set_address(bus, PRIVATE_ADDRESS);
-        if (r >= 0)
-                r = sd_bus_start(bus);
-        if (r < 0)
-                return r;
-
-        *ret = TAKE_PTR(bus);
-        return 0;
-}
-
 int request_open(sd_bus **ret) {
-        if (geteuid() == 0 && open_private(ret) >= 0)
+        /* It opens to root and to the service's own user, for its ExecReload=. */
+        if (systemd_open_socket(PRIVATE_ADDRESS, ret) >= 0)
                 return 0;
         return sd_bus_open_system(ret);
 }

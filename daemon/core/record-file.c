@@ -5,6 +5,19 @@
 
 #include "record-file.h"
 
+/* The service's, whichever user that is: who reads it is mostly another one. */
+static bool is_owner_right(int dir_fd, const char *name, uid_t owner) {
+        _cleanup_free_ char *dir = NULL;
+        const char *slash = strrchr(name, '/');
+        struct stat st;
+
+        if (owner == 0 || owner == geteuid())
+                return true;
+
+        dir = slash ? strndup(name, slash - name) : strdup(".");
+        return dir && fstatat(dir_fd, dir, &st, 0) >= 0 && st.st_uid == owner;
+}
+
 int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size) {
         _cleanup_free_ char *text = NULL;
         _cleanup_close_ int fd = -EBADF;
@@ -15,7 +28,7 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
         fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
-        if (!S_ISREG(st.st_mode) || st.st_size > (off_t) max || (st.st_uid != 0 && st.st_uid != geteuid()))
+        if (!S_ISREG(st.st_mode) || st.st_size > (off_t) max || !is_owner_right(dir_fd, name, st.st_uid))
                 return -EBADMSG;
 
         /* One byte more than there may be, so that a file that grew is seen to be too big. */

@@ -14,7 +14,7 @@ static bool is_writable_by_others(const struct stat *st) {
                 return false;
 
         return (st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && st->st_gid != 0) ||
-               (geteuid() == 0 && st->st_uid != 0);
+               (st->st_uid != 0 && st->st_uid != geteuid());
 }
 
 /* Why the file cannot be one of ours; NULL when it can. */

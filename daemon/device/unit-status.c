@@ -6,13 +6,13 @@
 
 char *const fsck_unit_patterns[] = { (char *) "systemd-fsck@*.service", (char *) "systemd-fsck-*.service", NULL };
 
-int systemd_open_private(sd_bus **ret) {
+int systemd_open_socket(const char *address, sd_bus **ret) {
         _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
         int r;
 
         r = sd_bus_new(&bus);
         if (r >= 0)
-                r = sd_bus_set_address(bus, PRIVATE_SOCKET);
+                r = sd_bus_set_address(bus, address);
         if (r >= 0)
                 r = sd_bus_start(bus);
         if (r < 0)
@@ -20,6 +20,10 @@ int systemd_open_private(sd_bus **ret) {
 
         *ret = TAKE_PTR(bus);
         return 0;
+}
+
+int systemd_open_private(sd_bus **ret) {
+        return systemd_open_socket(PRIVATE_SOCKET, ret);
 }
 
 int unit_status_read(sd_bus_message *m, UnitStatus *ret) {

@@ -24,7 +24,10 @@ typedef struct UnitStatus {
 /* The units that check file systems; for ListUnitsByPatterns(). */
 extern char *const fsck_unit_patterns[];
 
-/* Opens systemd's private socket: works for root, with and without a bus. */
+/* Opens a socket at which one process alone speaks D-Bus, without a bus between. */
+int systemd_open_socket(const char *address, sd_bus **ret);
+
+/* The same with systemd's private socket: works for root, with and without a bus. */
 int systemd_open_private(sd_bus **ret);
 
 /* The next entry of the array entered; 0 at its end. */

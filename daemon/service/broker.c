@@ -12,6 +12,7 @@
 
 #include "broker.h"
 #include "clock.h"
+#include "peer.h"
 
 /* How often a broker without a manager looks whether its last worker has ended. */
 #define WORKERS_MS 500
@@ -230,13 +231,6 @@ int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdat
         }
 }
 
-static bool peer_is_ours(int fd) {
-        struct ucred peer;
-        socklen_t size = sizeof peer;
-
-        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) >= 0 && peer.uid == geteuid();
-}
-
 /* The package has been exchanged: the next manager is of another build, which workers of this one do not understand. */
 static bool program_is_replaced(void) {
         static const char gone[] = " (deleted)";
@@ -265,7 +259,7 @@ int broker_run(int listener, BrokerWorkerFn worker, const void *userdata) {
                 if (fd < 0)
                         return -errno;
                 /* The socket's mode says so, too. */
-                if (!peer_is_ours(fd))
+                if (!peer_owns_socket(fd))
                         continue;
 
                 r = broker_serve(fd, BROKER_IDLE_MS, worker, userdata);

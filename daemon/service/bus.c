@@ -113,7 +113,7 @@ static int property_version(sd_bus *bus _unused_, const char *path _unused_, con
         return sd_bus_message_append(reply, "s", DRIVEKEEP_VERSION);
 }
 
-/* Methods without UNPRIVILEGED are for callers with CAP_SYS_ADMIN; sd-bus refuses the others. */
+/* Methods without UNPRIVILEGED are for root, and for our own user (ExecReload=); sd-bus refuses the others. */
 static const sd_bus_vtable vtable[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply, 0),
@@ -245,7 +245,7 @@ static int on_listen(sd_event_source *source _unused_, int fd, uint32_t revents 
         return 0;
 }
 
-/* Root alone may connect: the mode says so, and the methods ask again. */
+/* Root and our own user alone may connect: the mode says so, and the methods ask again. */
 static int socket_listen(const char *path) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int fd, r;

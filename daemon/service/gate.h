@@ -2,7 +2,7 @@
 #pragma once
 
 /* The wait for file system checks. Asks PID 1 which systemd-fsck units are queued or running, and which drives lie below
- * them; by the system bus, or by systemd's private socket while there is no bus. Never by the clock: the answer is asked
+ * them; by the system bus, or through the asker (asker.h) while there is no bus. Never by the clock: the answer is asked
  * anew for every question. */
 
 #include <systemd/sd-event.h>

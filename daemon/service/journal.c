@@ -53,7 +53,6 @@ static void record_add_string(Record *r, const char *name, const char *value) {
 }
 
 static JournalSocket *journal; /* NULL: nothing was sent yet */
-static pid_t service;
 
 static char *record_text(const Record *r) {
         size_t size = 1;
@@ -134,20 +133,12 @@ void journal_finish(void) {
         journal = journal_socket_free(journal);
 }
 
-void journal_speak_for(pid_t pid) {
-        service = pid;
-        /* What waits is the service's to send. */
-        journal = NULL;
-}
-
 static Record record_new(int priority, const char *message_id) {
         Record r = { .priority = priority };
 
         record_add(&r, "PRIORITY", "%i", priority);
         record_add(&r, "SYSLOG_IDENTIFIER", "drivekeepd");
         record_add_string(&r, "MESSAGE_ID", message_id);
-        if (service > 0)
-                record_add(&r, "OBJECT_PID", "%i", service);
         return r;
 }
 

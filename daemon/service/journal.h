@@ -35,9 +35,6 @@ void journal_attach(sd_event *event);
 /* After the last record of this process: waits a moment for what the journal has not taken yet. */
 void journal_finish(void);
 
-/* Before the others, in a child of the service: it may have ended before journald finds out which unit it belonged to. */
-void journal_speak_for(pid_t service);
-
 void journal_started(size_t n_drives, size_t n_rules);
 void journal_complaint(const Complaint *c);
 void journal_step(const Drive *d, VisitReason reason, const Step *s);

@@ -9,6 +9,7 @@
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
 
+#include "asker.h"
 #include "daemon.h"
 #include "journal.h"
 #include "rescue.h"
@@ -22,10 +23,11 @@ const char *argp_program_version = "drivekeepd " DRIVEKEEP_VERSION;
 enum {
         OPTION_NOT_IN_RESCUE = 0x100,
         OPTION_BROKER,
+        OPTION_ASKER,
 };
 
 typedef struct Arguments {
-        bool not_in_rescue, broker;
+        bool not_in_rescue, broker, asker;
 } Arguments;
 
 static int parse_option(int key, char *arg _unused_, struct argp_state *state) {
@@ -37,6 +39,9 @@ static int parse_option(int key, char *arg _unused_, struct argp_state *state) {
                 return 0;
         case OPTION_BROKER:
                 a->broker = true;
+                return 0;
+        case OPTION_ASKER:
+                a->asker = true;
                 return 0;
         case ARGP_KEY_ARG:
                 argp_usage(state);
@@ -114,6 +119,9 @@ int main(int argc, char *argv[]) {
                 { .name = "broker",
                   .key = OPTION_BROKER,
                   .doc = "Make the processes that visit drives, for the service" },
+                { .name = "asker",
+                  .key = OPTION_ASKER,
+                  .doc = "Ask systemd and logind what only root may ask, for the service" },
                 {},
         };
         static const struct argp argp = {
@@ -135,7 +143,7 @@ int main(int argc, char *argv[]) {
                 return rescue_mode() > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 
         session_be_nice();
-        r = a.broker ? run_broker() : run();
+        r = a.broker ? run_broker() : a.asker ? asker_run() : run();
         if (r < 0)
                 journal_log(LOG_ERR, "drivekeepd ends: %s", strerror(-r));
         journal_finish();

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "asker.h"
 #include "pid1.h"
 #include "stack.h"
 #include "unit-status.h"
@@ -9,7 +10,7 @@
 struct Pid1 {
         sd_event *event;
         sd_bus *bus;
-        bool private_socket; /* talk to PID 1 itself: there is no bus */
+        bool by_asker; /* there is no bus, and PID 1 itself talks to root alone */
 
         sd_bus_slot *job_slot;
         JobFn job_fn;
@@ -77,15 +78,15 @@ static int pid1_connect(Pid1 *p) {
                 return 0;
         pid1_disconnect(p);
 
-        if (!p->private_socket)
+        if (!p->by_asker)
                 r = sd_bus_open_system(&p->bus);
         if (r < 0) {
-                r = systemd_open_private(&p->bus);
-                p->private_socket = true;
+                r = asker_open(&p->bus);
+                p->by_asker = true;
         }
         if (r < 0) {
                 /* Both are gone, as while PID 1 executes itself anew: start from the beginning next time. */
-                p->private_socket = false;
+                p->by_asker = false;
                 return r;
         }
 
@@ -107,7 +108,7 @@ static void survey_finish(Pid1 *p) {
         if (failed) {
                 /* Whatever was wrong with this connection, the other kind is tried next. */
                 pid1_disconnect(p);
-                p->private_socket = !p->private_socket;
+                p->by_asker = !p->by_asker;
                 survey_done(&s);
         }
 
@@ -359,7 +360,7 @@ int pid1_watch_jobs(Pid1 *p, JobFn fn, void *userdata) {
         if (!p->bus)
                 return -ENOTCONN;
 
-        /* Without a sender: on the private socket there are no names. */
+        /* Without a sender: the asker has no names. */
         r = sd_bus_match_signal_async(p->bus, &p->job_slot, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE,
                                       "JobRemoved", on_job_removed, NULL, p);
         if (r < 0)

@@ -5,6 +5,7 @@
 #include <sys/timerfd.h>
 #include <syslog.h>
 
+#include "asker.h"
 #include "attribute.h"
 #include "clock.h"
 #include "journal.h"
@@ -20,8 +21,9 @@ struct Sleep {
         const SleepEvents *events;
         void *userdata;
 
-        sd_bus_slot *signal_slot, *owner_slot, *inhibit_slot;
-        sd_bus *bus;
+        sd_bus_slot *signal_slot, *owner_slot;
+        sd_bus *bus, *asker;
+        sd_event_source *asked;
         int inhibitor; /* logind waits while this is open */
         bool preparing;
         unsigned long n_failures; /* the kernel's count, when that began */
@@ -154,11 +156,22 @@ void sleep_ready(Sleep *s) {
         s->inhibitor = -EBADF;
 }
 
+static void sleep_ask_no_more(Sleep *s) {
+        s->asked = sd_event_source_disable_unref(s->asked);
+        s->asker = sd_bus_close_unref(s->asker);
+}
+
+/* Here and not where the answer came: the connection was still being dispatched there. */
+static int on_asked(sd_event_source *source _unused_, void *userdata) {
+        sleep_ask_no_more(userdata);
+        return 0;
+}
+
 static int on_inhibited(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Sleep *s = userdata;
         int fd;
 
-        s->inhibit_slot = sd_bus_slot_unref(s->inhibit_slot);
+        (void) sd_event_add_defer(s->event, &s->asked, on_asked, s);
 
         /* Without logind, or without its leave: sleep is noticed afterwards. */
         if (sd_bus_message_is_method_error(m, NULL) || sd_bus_message_read(m, "h", &fd) < 0)
@@ -172,10 +185,16 @@ static int on_inhibited(sd_bus_message *m, void *userdata, sd_bus_error *error _
 static void sleep_inhibit(Sleep *s) {
         int r;
 
-        s->inhibit_slot = sd_bus_slot_unref(s->inhibit_slot);
-        r = sd_bus_call_method_async(s->bus, &s->inhibit_slot, LOGIN_DESTINATION, LOGIN_PATH, LOGIN_INTERFACE,
-                                     "Inhibit", on_inhibited, s, "ssss", "sleep", "drivekeep",
-                                     "Drive settings are being written", "delay");
+        sleep_ask_no_more(s);
+        r = asker_open(&s->asker);
+        if (r >= 0)
+                r = sd_bus_set_close_on_exit(s->asker, false);
+        if (r >= 0)
+                r = sd_bus_attach_event(s->asker, s->event, SD_EVENT_PRIORITY_NORMAL);
+        if (r >= 0)
+                r = sd_bus_call_method_async(s->asker, NULL, LOGIN_DESTINATION, LOGIN_PATH, LOGIN_INTERFACE, "Inhibit",
+                                             on_inhibited, s, "ssss", "sleep", "drivekeep",
+                                             "Drive settings are being written", "delay");
         if (r < 0)
                 journal_log(LOG_NOTICE, "logind cannot be asked to wait before sleep, ignoring: %s", strerror(-r));
 }
@@ -234,7 +253,7 @@ void sleep_bus_connected(Sleep *s, sd_bus *bus) {
 void sleep_bus_lost(Sleep *s) {
         s->signal_slot = sd_bus_slot_unref(s->signal_slot);
         s->owner_slot = sd_bus_slot_unref(s->owner_slot);
-        s->inhibit_slot = sd_bus_slot_unref(s->inhibit_slot);
+        sleep_ask_no_more(s);
         s->bus = sd_bus_unref(s->bus);
         sleep_ready(s);
 

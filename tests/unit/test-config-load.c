@@ -120,6 +120,16 @@ START_TEST(test_file_of_others) {
                 return;
         ck_assert_int_eq(chown(path, 65534, 0), 0);
         assert_refused(path, "can be written by others");
+
+        /* To the service's user those of a third are as strange. */
+        ck_assert_int_eq(chmod(directory, 0755), 0);
+        ck_assert_int_eq(seteuid(65533), 0);
+        assert_refused(path, "can be written by others");
+        ck_assert_int_eq(seteuid(0), 0);
+        ck_assert_int_eq(chown(path, 0, 0), 0);
+        ck_assert_int_eq(seteuid(65533), 0);
+        assert_read("1", 0);
+        ck_assert_int_eq(seteuid(0), 0);
 }
 END_TEST
 

@@ -634,6 +634,8 @@ static const struct {
         { "mkfifo f", -EBADMSG, false },
         { "printf x >g; ln -s g f", -ELOOP, false },
         { "printf x >f; chown 65534 f", -EBADMSG, true },
+        { "printf 'ten bytes!' >f; chown 65534 f .", 0, true },
+        { "printf x >f; chown 65533 f; chown 65534 .", -EBADMSG, true },
 };
 
 START_TEST(test_file) {

@@ -334,6 +334,8 @@ def _build_disk(work, first, overlay, modules, files):
             _run("tar", "-C", root, "--keep-directory-symlink", "--no-overwrite-dir", "-x", stdin=packer.stdout)
         if packer.returncode:
             raise RuntimeError(f"cannot pack {overlay}")
+        # As a package's scripts do; what tmpfiles.d wants is made at boot.
+        _run("chroot", root, "systemd-sysusers")
         _run("chroot", root, "journalctl", "--update-catalog")
         _run("chroot", root, "ldconfig")
     if modules:

@@ -256,7 +256,7 @@ class Guard(Cutting):
     def check_storage(self, machine):
         """Where notes cannot be written: settings without danger are, and it is said once."""
         said = "journalctl -b --no-pager -o cat -t drivekeepd | grep -c 'cannot be written, so dangerous'"
-        make = (f"truncate -s 8M /run/notes.img && mkfs.ext4 -q /run/notes.img && mount -o loop /run/notes.img {NOTES} && "
+        make = (f"truncate -s 8M /run/notes.img && mkfs.ext4 -q /run/notes.img && mount -o loop /run/notes.img {NOTES} && chown drivekeep: {NOTES} && "
                 "systemctl restart drivekeep")
         machine.run(make)
         self.settle(machine)

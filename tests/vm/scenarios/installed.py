@@ -5,7 +5,8 @@ import re
 
 from keeping import CONF, Keeping, by_id, ours
 
-README = pathlib.Path(__file__).resolve().parents[3] / "README.md"
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+README = REPOSITORY / "README.md"
 
 # No network and no compiler in a guest: what these would make was made outside (`meson install`), and is unpacked where the
 # last of them stands.
@@ -17,7 +18,11 @@ find usr etc var -xdev -name '*drivekeep*' ! -name 'drivekeep-test*' -prune > /r
 tar -cf /root/installed.tar -T /root/installed
 xargs rm -r < /root/installed
 journalctl --update-catalog
+userdel drivekeep
 """
+# What `meson install` runs at its end.
+MAKE_USER = "sh /root/make-user /usr/lib/sysusers.d/drivekeep.conf /usr/lib/tmpfiles.d/drivekeep.conf"
+
 FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; spindown_time = "20min"; } );\n'
 COLD = {"apm": 128, "lookahead": False}
 WANTED = (192, True, 1200)
@@ -56,6 +61,8 @@ class Installed(Keeping):
             self.note(f"README: {step}")
             if step.startswith("meson install "):
                 machine.run("tar -C / -xf /root/installed.tar")
+                machine.push("/root/make-user", (REPOSITORY / "units/make-user").read_text())
+                machine.run(MAKE_USER)
                 self.check_before(machine)
             elif step.startswith("sudoedit "):
                 machine.push(step.removeprefix("sudoedit "), FILE)

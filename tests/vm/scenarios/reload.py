@@ -125,8 +125,8 @@ class Reload(Keeping):
         machine.wait_until(f"{said} | grep -q '{hook}'", 120)
         self.match("the service names another program that sets the same, and where", machine.run(said).stdout,
                    rf"^{rules}:1:1: warning: this line sets apm to 254 when the drive appears, and {CONF}:(2 wants 127|3 wants 100) for /dev/sda and 1 other: ")
-        self.match("told as the service's own, though who told it was gone before journald could look",
-                   machine.run("journalctl -b -o cat --no-pager OBJECT_SYSTEMD_UNIT=drivekeep.service").stdout, rf"^{hook}:2:1: warning: ")
+        self.match("told as the service's own, though the process that found it is gone",
+                   machine.run("journalctl -b -o cat --no-pager _SYSTEMD_UNIT=drivekeep.service").stdout, rf"^{hook}:2:1: warning: ")
         self.no_match("not one that is disabled", machine.run(said).stdout, "rival.service")
         lines = [line for line in machine.run(said).stdout.splitlines() if rules in line or hook in line]
         self.equal("drivekeep check has the same sentences",

@@ -46,7 +46,7 @@ CLOSED = """
 
 
 class Sandbox(Keeping):
-    """Exposure is 1.5 at most; who listens has no right to drives, who writes no other; a first USB disk works as well"""
+    """Exposure is 1.6 at most; who listens is not root and has no right to drives, who writes no other; a first USB disk works"""
 
     def run(self):
         self.sata, self.usb = self.drive("SN-SATA", acoustic=254, erc=(0, 0), **COLD), self.drive("SN-USB", **COLD)
@@ -59,6 +59,7 @@ class Sandbox(Keeping):
             self.settle(machine)
             self.find_processes(machine)
             self.check_exposure(machine)
+            self.check_attack(machine)
             self.check_settings(machine)
             self.check_processes(machine)
             self.check_landlock(machine)
@@ -70,14 +71,42 @@ class Sandbox(Keeping):
         self.check_first_usb_disk()
 
     def check_exposure(self, machine):
-        for unit in ("drivekeep", "drivekeep-broker"):
+        for unit, limit in (("drivekeep", 1.2), ("drivekeep-broker", 1.6), ("drivekeep-asker", 1.2)):
             text = machine.run(f"systemd-analyze security --no-pager {unit}.service").stdout
             found = re.search(r"exposure level for \S+: ([\d.]+)", text)
-            self.claim(f"{unit}: systemd-analyze security: 1.6 or lower", found and float(found[1]) <= 1.6, text)
+            self.claim(f"{unit}: systemd-analyze security: {limit} or lower", found and float(found[1]) <= limit, text)
             self.note(found[0] if found else "no figure")
         self.equal("and of who listens to udev, not by PrivateNetwork=",
                    machine.run("systemctl show -P PrivateNetwork drivekeep").stdout, "no\n")
         self.equal("PID 1 has no complaint about the unit", machine.run(UNIT_COMPLAINTS).stdout, "")
+
+    def check_attack(self, machine):
+        """What the one that listens could do if it were somebody else's: PID 1 grants root everything, with or without rights."""
+        self.compile(machine, "attack", "tests/vm/attack.c", "-lsystemd")
+        unit = machine.run("cat /usr/lib/systemd/system/drivekeep.service").stdout
+        for user, let in (("drivekeep", []), ("root", ["bus", "private", "shadow"])):
+            copy = re.sub(r"(?m)^(Exec|Restart|RuntimeDirectory|Requires=drivekeep|Wants|Alias).*\n", "", unit)
+            copy = copy.replace("Type=notify", f"Type=oneshot\nExecStart=/usr/lib/drivekeep-test/attack {user}")
+            copy = copy.replace("User=drivekeep", f"User={user}")
+            machine.push(f"/etc/systemd/system/attack-{user}.service", copy)
+            machine.run(f"systemctl daemon-reload; systemctl start attack-{user}")
+            said = machine.run(f"journalctl --sync; journalctl -b -o cat --no-pager -u attack-{user} -t attack").stdout.splitlines()
+            self.equal(f"from inside a copy of the unit, as {user}, PID 1 runs what it is told over the bus and its own socket, and "
+                       f"passwords can be read: {', '.join(let) or 'none of it'}", [line for line in said if line in ("bus", "private", "shadow")], let)
+            self.equal("it was tried, each of the three", len(said), 3)
+            if let:
+                machine.wait_until(f"ls /{user}.bus /{user}.private", 30)
+            else:
+                self.equal("and nothing of it was run", machine.run(f"ls /{user}.*", check=False).stdout, "")
+        self.equal("the service's user owns what it writes, and no more",
+                   machine.run("stat -c '%U %n' /run/drivekeep /run/drivekeep/private /var/lib/drivekeep /run/drivekeep-broker "
+                               "/etc/drivekeep/drivekeep.conf").stdout.split()[::2], ["drivekeep"] * 4 + ["root"])
+
+    def compile(self, machine, name, *arguments):
+        with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as directory:
+            program = pathlib.Path(directory) / name
+            subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-Werror", "-o", program, *arguments], check=True, cwd=REPOSITORY)
+            machine.push(f"/usr/lib/drivekeep-test/{name}", program.read_bytes(), 0o755)
 
     def check_settings(self, machine):
         status = self.status(machine)
@@ -128,6 +157,8 @@ class Sandbox(Keeping):
                        ("1", "2"))
             self.match(f"{name} is as nice as its unit says, towards other sessions too",
                        machine.run(f"cat /proc/{pid}/autogroup").stdout, r" nice 10$")
+        self.equal("the manager alone is not root", machine.run(f"stat -c %U /proc/{self.manager} /proc/{self.broker} /proc/{worker}").stdout.split(),
+                   ["drivekeep", "root", "root"])
         self.check_worker(machine, worker)
         applying.result(120)
         self.find_processes(machine)
@@ -145,21 +176,16 @@ class Sandbox(Keeping):
 
     def check_landlock(self, machine):
         """A program that closes the worker's own sandbox around itself, in a root shell where nothing else is closed."""
-        with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as directory:
-            program = pathlib.Path(directory) / "confined"
-            subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-Werror", f"-I{REPOSITORY}/daemon/core", f"-I{REPOSITORY}/daemon/service",
-                            "-o", program, REPOSITORY / "tests/vm/confined.c", REPOSITORY / "daemon/service/sandbox.c", "-lseccomp"],
-                           check=True)
-            machine.push("/root/confined", program.read_bytes(), 0o755)
+        self.compile(machine, "confined", "-Idaemon/core", "-Idaemon/service", "tests/vm/confined.c", "daemon/service/sandbox.c", "-lseccomp")
         node = self.node(machine, "SN-SATA")
         syspath = machine.run(f"readlink -f /sys/class/block/{node[5:]}").stdout.strip()
         other = "/sys/class/block/nvme0n1/queue/read_ahead_kb"
-        paths = {node: "r-", "/dev/nvme0n1": "--", "/dev/vda": "--", "/etc/shadow": "--", "/root/confined": "--",
+        paths = {node: "r-", "/dev/nvme0n1": "--", "/dev/vda": "--", "/etc/shadow": "--", "/usr/lib/drivekeep-test/confined": "--",
                  f"{syspath}/queue/read_ahead_kb": "rw", other: "r-", "/proc/swaps": "r-"}
-        said = machine.run(f"/root/confined {node} {syspath} {' '.join(paths)}").stdout
+        said = machine.run(f"/usr/lib/drivekeep-test/confined {node} {syspath} {' '.join(paths)}").stdout
         found = {path: rights for rights, path in (line.split() for line in said.splitlines())}
         self.equal("a worker's own sandbox: its drive for reading, its drive's files in sysfs, and no other drive or file", found, paths)
-        said = machine.run(f"/root/confined - {syspath} {' '.join(paths)}").stdout
+        said = machine.run(f"/usr/lib/drivekeep-test/confined - {syspath} {' '.join(paths)}").stdout
         self.equal("which without it are all open to root", {line[0] for line in said.splitlines()}, {"r"})
 
     def find_processes(self, machine):
@@ -242,7 +268,7 @@ class Sandbox(Keeping):
     def check_refused_calls(self, machine):
         """Refused system calls end with EPERM; were any of them needed, this would be its end."""
         self.let_broker_go(machine)
-        for unit in ("drivekeep", "drivekeep-broker"):
+        for unit in ("drivekeep", "drivekeep-broker", "drivekeep-asker"):
             machine.push(f"/etc/systemd/system/{unit}.service.d/kill.conf", "[Service]\nSystemCallErrorNumber=kill\n")
         machine.run("systemctl stop drivekeep; rm -rf /run/drivekeep/drives; systemctl daemon-reload")
         self.sata.power_cycle()

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "asker.h"
+#include "peer.h"
+#include "suite.h"
+
+#define MANAGER "/org/freedesktop/systemd1"
+#define MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
+#define UNIT "/org/freedesktop/systemd1/unit/x_2eservice"
+#define PROPERTIES "org.freedesktop.DBus.Properties"
+#define LOGIN "/org/freedesktop/login1"
+#define LOGIN_INTERFACE "org.freedesktop.login1.Manager"
+
+static char dir[32], ours[64], theirs[64];
+
+/* ---- PID 1 and logind: answer whatever is asked ---- */
+
+static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        const char *member = sd_bus_message_get_member(m);
+
+        if (sd_bus_message_is_method_call(m, NULL, NULL) <= 0)
+                return 0;
+        if (streq(member, "Inhibit"))
+                return sd_bus_reply_method_return(m, "h", STDIN_FILENO);
+        if (streq(member, "Get"))
+                return sd_bus_error_set(error, "org.example.Error.Theirs", "as they said it");
+        if (streq(member, "ListUnitsByNames"))
+                (void) sd_bus_emit_signal(sd_bus_message_get_bus(m), MANAGER, MANAGER_INTERFACE, "JobRemoved", "uoss",
+                                          7, "/job/7", "a.service", "done");
+        return sd_bus_reply_method_return(m, "s", member);
+}
+
+static sd_bus *serve(sd_event *event, int fd) {
+        sd_bus *bus;
+        sd_id128_t id;
+
+        if (sd_id128_randomize(&id) < 0 || sd_bus_new(&bus) < 0 || sd_bus_set_fd(bus, fd, fd) < 0 ||
+            sd_bus_set_server(bus, 1, id) < 0 || sd_bus_negotiate_fds(bus, 1) < 0 ||
+            sd_bus_add_filter(bus, NULL, on_call, NULL) < 0 || sd_bus_start(bus) < 0 ||
+            sd_bus_attach_event(bus, event, 0) < 0)
+                _exit(EXIT_FAILURE);
+        return bus;
+}
+
+static int on_connection(sd_event_source *source, int fd, uint32_t revents _unused_, void *userdata _unused_) {
+        (void) serve(sd_event_source_get_event(source), accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        return 0;
+}
+
+static int listen_at(const char *path) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        (void) strcpy(address.sun_path, path);
+        ck_assert(fd >= 0 && bind(fd, (const struct sockaddr *) &address, sizeof address) >= 0 && listen(fd, 8) >= 0);
+        return fd;
+}
+
+static pid_t fork_child(void) {
+        pid_t pid = fork();
+
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0)
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+        return pid;
+}
+
+static pid_t start_theirs(void) {
+        int fd = listen_at(theirs);
+        pid_t pid = fork_child();
+
+        if (pid == 0) {
+                sd_event *event;
+
+                if (sd_event_new(&event) >= 0 && sd_event_add_io(event, NULL, fd, EPOLLIN, on_connection, NULL) >= 0)
+                        (void) sd_event_loop(event);
+                _exit(EXIT_FAILURE);
+        }
+        (void) close(fd);
+        return pid;
+}
+
+/* ---- the asker and who uses it ---- */
+
+static int connect_to(const char *path, sd_bus **ret) {
+        char address[128];
+        sd_bus *bus;
+        int r;
+
+        (void) snprintf(address, sizeof address, "unix:path=%s", path);
+        r = sd_bus_new(&bus);
+        if (r >= 0)
+                r = sd_bus_set_address(bus, address);
+        if (r >= 0)
+                r = sd_bus_start(bus);
+        *ret = bus;
+        return r;
+}
+
+static int open_theirs(sd_bus **ret) {
+        return connect_to(theirs, ret);
+}
+
+static int open_nothing(sd_bus **ret _unused_) {
+        return -ENOENT;
+}
+
+static bool accept_all(int fd _unused_) {
+        return true;
+}
+
+static pid_t start_asker(bool reachable, bool (*accepts)(int fd)) {
+        AskerTargets targets = { reachable ? open_theirs : open_nothing, reachable ? open_theirs : open_nothing };
+        int fd = listen_at(ours);
+        pid_t pid = fork_child();
+
+        if (pid == 0)
+                _exit(asker_serve(fd, &targets, accepts) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+        (void) close(fd);
+        return pid;
+}
+
+static void setup(void) {
+        (void) strcpy(dir, "/tmp/drivekeep-test-XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        (void) snprintf(ours, sizeof ours, "%s/ours", dir);
+        (void) snprintf(theirs, sizeof theirs, "%s/theirs", dir);
+}
+
+static void teardown(void) {
+        (void) unlink(ours);
+        (void) unlink(theirs);
+        (void) rmdir(dir);
+}
+
+static void assert_ends(pid_t pid) {
+        int status;
+
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* ---- what is asked ---- */
+
+static const struct {
+        const char *path, *interface, *member, *types;
+        const char *strings[4];
+        const char *error; /* NULL: answered */
+} questions[] = {
+        { MANAGER, MANAGER_INTERFACE, "ListUnitsByPatterns", "asas", {}, NULL },
+        { MANAGER, MANAGER_INTERFACE, "ListUnitsByNames", "as", {}, NULL },
+        { UNIT, PROPERTIES, "Get", "ss", { "a", "b" }, "org.example.Error.Theirs" },
+        { LOGIN, LOGIN_INTERFACE, "Inhibit", "ssss", { "sleep", "a", "b", "delay" }, NULL },
+
+        { LOGIN, LOGIN_INTERFACE, "Inhibit", "ssss", { "shutdown", "a", "b", "delay" }, "org.freedesktop.DBus.Error." },
+        { LOGIN, LOGIN_INTERFACE, "Inhibit", "ssss", { "sleep", "a", "b", "block" }, "org.freedesktop.DBus.Error." },
+        { LOGIN, LOGIN_INTERFACE, "Inhibit", "s", { "sleep" }, "org.freedesktop.DBus.Error." },
+        { LOGIN, LOGIN_INTERFACE, "PowerOff", "", {}, "org.freedesktop.DBus.Error." },
+        { MANAGER, MANAGER_INTERFACE, "StartTransientUnit", "ss", { "a", "b" }, "org.freedesktop.DBus.Error." },
+        { MANAGER, MANAGER_INTERFACE, "StartUnit", "ss", { "a", "b" }, "org.freedesktop.DBus.Error." },
+        { MANAGER, MANAGER_INTERFACE, "SetEnvironment", "as", {}, "org.freedesktop.DBus.Error." },
+        { MANAGER, MANAGER_INTERFACE, "PowerOff", "", {}, "org.freedesktop.DBus.Error." },
+        { MANAGER, MANAGER_INTERFACE, "ListUnitsByNames", "ss", { "a", "b" }, "org.freedesktop.DBus.Error." },
+        { MANAGER "/x", MANAGER_INTERFACE, "ListUnitsByNames", "as", {}, "org.freedesktop.DBus.Error." },
+        { MANAGER, PROPERTIES, "Get", "ss", { "a", "b" }, "org.freedesktop.DBus.Error." },
+        { UNIT, PROPERTIES, "Set", "ss", { "a", "b" }, "org.freedesktop.DBus.Error." },
+        { UNIT, PROPERTIES, "GetAll", "s", { "a" }, "org.freedesktop.DBus.Error." },
+        { UNIT, "org.freedesktop.systemd1.Unit", "Kill", "ss", { "a", "b" }, "org.freedesktop.DBus.Error." },
+};
+
+static int ask(sd_bus *bus, size_t i, sd_bus_message **ret, sd_bus_error *error) {
+        sd_bus_message *m;
+        int r;
+
+        r = sd_bus_message_new_method_call(bus, &m, "org.example.Any", questions[i].path, questions[i].interface,
+                                           questions[i].member);
+        for (const char *t = questions[i].types, *const *s = questions[i].strings; *t && r >= 0; t++)
+                if (*t == 'a')
+                        r = sd_bus_message_append(m, "as", 1, "x"), t++;
+                else
+                        r = sd_bus_message_append(m, "s", *s++);
+        ck_assert_int_ge(r, 0);
+        r = sd_bus_call(bus, m, 0, error, ret);
+        (void) sd_bus_message_unref(m);
+        return r;
+}
+
+START_TEST(test_question) {
+        pid_t pid1 = start_theirs(), asker = start_asker(true, accept_all);
+        _cleanup_(sd_bus_error_free) sd_bus_error error = {};
+        sd_bus_message *reply = NULL;
+        const char *said;
+        sd_bus *bus;
+        int r, fd;
+
+        ck_assert_int_ge(connect_to(ours, &bus), 0);
+        r = ask(bus, _i, &reply, &error);
+        if (questions[_i].error) {
+                ck_assert_int_lt(r, 0);
+                ck_assert_msg(error.name && strncmp(error.name, questions[_i].error, strlen(questions[_i].error)) == 0,
+                              "%s: %s", questions[_i].member, error.name);
+        } else {
+                ck_assert_msg(r >= 0, "%s: %s", questions[_i].member, error.message);
+                if (sd_bus_message_read(reply, "h", &fd) >= 0)
+                        ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+                else {
+                        ck_assert_int_ge(sd_bus_message_read(reply, "s", &said), 0);
+                        ck_assert_str_eq(said, questions[_i].member);
+                }
+        }
+
+        (void) sd_bus_message_unref(reply);
+        (void) sd_bus_close_unref(bus);
+        assert_ends(asker);
+        (void) kill(pid1, SIGKILL);
+        (void) waitpid(pid1, NULL, 0);
+}
+END_TEST
+
+static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        const char *path, *unit, *result;
+        char *said = userdata;
+        uint32_t id;
+
+        ck_assert_int_ge(sd_bus_message_read(m, "uoss", &id, &path, &unit, &result), 0);
+        (void) snprintf(said, 64, "%u %s %s %s", id, path, unit, result);
+        return 0;
+}
+
+START_TEST(test_signal) {
+        pid_t pid1 = start_theirs(), asker = start_asker(true, accept_all);
+        _cleanup_(sd_bus_error_free) sd_bus_error error = {};
+        sd_bus_message *reply = NULL;
+        char said[64] = "";
+        sd_bus *bus;
+
+        ck_assert_int_ge(connect_to(ours, &bus), 0);
+        ck_assert_int_ge(sd_bus_match_signal(bus, NULL, NULL, MANAGER, MANAGER_INTERFACE, "JobRemoved", on_job, said),
+                         0);
+        ck_assert_int_ge(ask(bus, 1, &reply, &error), 0);
+        while (!*said && sd_bus_process(bus, NULL) >= 0)
+                (void) sd_bus_wait(bus, 10 * 1000);
+        ck_assert_str_eq(said, "7 /job/7 a.service done");
+
+        (void) sd_bus_message_unref(reply);
+        (void) sd_bus_close_unref(bus);
+        assert_ends(asker);
+        (void) kill(pid1, SIGKILL);
+        (void) waitpid(pid1, NULL, 0);
+}
+END_TEST
+
+/* An error is an answer, and one who is refused holds up nobody: it ends with the last of the others. */
+START_TEST(test_nobody_there) {
+        pid_t asker = start_asker(false, accept_all);
+        _cleanup_(sd_bus_error_free) sd_bus_error error = {};
+        sd_bus *bus;
+
+        ck_assert_int_ge(connect_to(ours, &bus), 0);
+        ck_assert_int_lt(ask(bus, 0, NULL, &error), 0);
+        ck_assert(sd_bus_error_is_set(&error));
+        (void) sd_bus_close_unref(bus);
+        assert_ends(asker);
+}
+END_TEST
+
+/* ---- who may ---- */
+
+static const struct {
+        const char *change; /* of the file "ours", a command */
+        bool by_root, ours;
+} owners[] = {
+        { "true", false, true },
+        { "chown 65534 ours", true, false },
+        { "rm ours", false, false },
+        { "rm ours; : >ours", false, false },
+};
+
+START_TEST(test_owner) {
+        char command[128];
+        int listener, client, fd;
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+        if (owners[_i].by_root && geteuid() != 0)
+                return;
+        listener = listen_at(ours);
+        client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        (void) strcpy(address.sun_path, ours);
+        ck_assert_int_eq(connect(client, (const struct sockaddr *) &address, sizeof address), 0);
+        fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        (void) snprintf(command, sizeof command, "cd %s && { %s; }", dir, owners[_i].change);
+        ck_assert_int_eq(system(command), 0);
+        ck_assert_msg(peer_owns_socket(fd) == owners[_i].ours, "%s", owners[_i].change);
+        (void) close(fd);
+        (void) close(client);
+        (void) close(listener);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("asker");
+        TCase *tc = tcase_create("asker");
+
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_loop_test(tc, test_question, 0, ELEMENTSOF(questions));
+        tcase_add_test(tc, test_signal);
+        tcase_add_test(tc, test_nobody_there);
+        tcase_add_loop_test(tc, test_owner, 0, ELEMENTSOF(owners));
+        suite_add_tcase(suite, tc);
+        return suite_run(suite);
+}
