@@ -2,6 +2,9 @@
 
 /* `drivekeep check` and `drivekeep explain`: with the real rows, and drives of our own. */
 
+#include <pwd.h>
+#include <sys/stat.h>
+
 #include "inventory.h"
 #include "json-add.h"
 #include "power-supply.h"
@@ -26,6 +29,14 @@ int inventory_read(_unused_ const PropertyFilter *filter, Inventory *ret) {
 
 void inventory_done(Inventory *i) {
         *i = (Inventory){};
+}
+
+static bool user_exists;
+
+struct passwd *getpwnam(const char *name) {
+        static struct passwd user = { .pw_name = (char *) "drivekeep", .pw_uid = 65534, .pw_gid = 65534 };
+
+        return user_exists && streq(name, user.pw_name) ? &user : NULL;
 }
 
 int power_on_battery(_unused_ const char *classdir) {
@@ -150,6 +161,46 @@ START_TEST(test_check_without_drives) {
         file_write("f.conf", "drives = ({ match = \"/dev/sda\"; apm = 127 });");
         out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
         ck_assert_str_eq(out, "");
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
+/* What root can read and the service cannot. */
+/* clang-format off */
+static const struct {
+        const char *make; /* a command */
+        bool user;
+        const char *out;
+} readable[] = {
+        { "true", true, "" },
+        { "chmod 600 drivekeep/drivekeep.conf", false, "" },
+        { "chmod 600 drivekeep/drivekeep.conf", true,
+          "./drivekeep/drivekeep.conf: warning: the service cannot read this file, which its user \"drivekeep\" has no right to; "
+          "'chmod o+r ./drivekeep/drivekeep.conf' mends it\n" },
+        { "chgrp 65534 drivekeep/drivekeep.conf; chmod 640 drivekeep/drivekeep.conf", true, "" },
+        { "chmod 700 drivekeep/drivekeep.conf.d", true,
+          "./drivekeep/drivekeep.conf.d/a.conf: warning: the service cannot read this file, which its user \"drivekeep\" has no "
+          "right to; 'chmod o+rx ./drivekeep/drivekeep.conf.d' mends it\n" },
+        { "chmod 700 drivekeep; rm -r drivekeep/drivekeep.conf.d", true,
+          "./drivekeep/drivekeep.conf: warning: the service cannot read this file, which its user \"drivekeep\" has no right to; "
+          "'chmod o+rx ./drivekeep' mends it\n" },
+};
+/* clang-format on */
+
+START_TEST(test_check_readable) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        if (geteuid() != 0)
+                return;
+        ck_assert_int_eq(
+                        system("umask 022; chmod 755 .; mkdir -p drivekeep/drivekeep.conf.d; "
+                               "echo 'fsck_wait = \"1min\";' >drivekeep/drivekeep.conf; : >drivekeep/drivekeep.conf.d/a.conf"),
+                        0);
+        ck_assert_int_eq(system(readable[_i].make), 0);
+        user_exists = readable[_i].user;
+        out = command(&verb_check, ARGS((char *) "--config-root=."), &said, &status);
+        ck_assert_str_eq(out, readable[_i].out);
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
@@ -377,6 +428,7 @@ int main(void) {
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
         tcase_add_loop_test(t, test_check, 0, ELEMENTSOF(checks));
         tcase_add_test(t, test_check_without_drives);
+        tcase_add_loop_test(t, test_check_readable, 0, ELEMENTSOF(readable));
         tcase_add_test(t, test_check_json);
         tcase_add_loop_test(t, test_check_hostile, 0, 7);
         tcase_add_test(t, test_explain);
