@@ -15,6 +15,7 @@
 #include "patrol.h"
 #include "power-supply.h"
 #include "rivals-child.h"
+#include "sandbox.h"
 #include "sleep.h"
 #include "system-bus.h"
 
@@ -401,6 +402,12 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 r = timer_start(d, &d->rules_check, RULES_CHECK_USEC, on_rules_check);
         if (r < 0)
                 return r;
+
+        /* Said here: workers come and go. */
+        if (sandbox_lacks_landlock())
+                journal_log(LOG_WARNING,
+                            "The kernel has no Landlock, or it is switched off: a process that visits a drive could open "
+                            "other drives and other files, too; what its unit forbids stays forbidden.");
 
         d->on_battery = daemon_look_at_power(d);
         manager_reconfigure(d->manager, NULL, d->on_battery, VISIT_BOOT);

@@ -33,6 +33,11 @@ static int rules_new(void) {
         return fd;
 }
 
+bool sandbox_lacks_landlock(void) {
+        return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0 &&
+               (errno == ENOSYS || errno == EOPNOTSUPP);
+}
+
 /* What is not there need not be allowed. */
 static int rules_allow(int rules, const char *path, uint64_t access) {
         _cleanup_close_ int fd = -EBADF;

@@ -2,7 +2,7 @@
 #pragma once
 
 /* What a worker gives up before it looks at its drive. Its unit's sandbox holds all workers; this one is its own. Where a
- * kernel has no Landlock (before 5.13), the unit's is what there is for files. */
+ * kernel has no Landlock (before 5.13), the unit's is what there is for files, and the service says so once. */
 
 #include "macro.h"
 
@@ -15,6 +15,10 @@ DEFINE_CLEANUP(Sandbox *, sandbox_free);
 /* From now on it can open these nodes (the list ends with NULL) and what is below /sys and /proc for reading, and what is below `own` (in sysfs), or below
  * the NVMe controllers that it has links to, for writing; no new process, program or connection, and of ioctl() only the drives' own. */
 int sandbox_worker(const Sandbox *s, char *const *nodes, const char *own);
+
+/* Does this kernel have no Landlock, or has it been switched off (lsm= on its command line)? Then a worker can open other drives and
+ * files than its own, as far as its unit lets it; all else holds. */
+bool sandbox_lacks_landlock(void);
 
 /* The directory in sysfs of what the drive hangs on by itself: its port, host or controller. `syspath` is the disk's; returns
  * the length of the path. Exported for tests. */

@@ -36,6 +36,8 @@ ALLOWED = 1 << 17 | 1 << 21     # CAP_SYS_RAWIO, CAP_SYS_ADMIN
 CGROUP = "/sys/fs/cgroup/system.slice/drivekeep-broker.service"
 UNIT_COMPLAINTS = "journalctl -b --no-pager -o cat -p notice _PID=1 | grep drivekeep.service: || true"
 
+LANDLOCK_SAID = "journalctl --sync; journalctl -b --no-pager -o cat -u drivekeep -p warning | grep -c 'has no Landlock' || true"
+
 # Where a write would be harm; each of these is there, or its directory is, and is root's to write outside the sandbox.
 CLOSED = """
     /etc/drivekeep/drivekeep.conf /usr/bin/new /boot/new /var/lib/new /var/log/new /run/new /run/udev/new /dev/new /dev/shm/new
@@ -177,6 +179,7 @@ class Sandbox(Keeping):
     def check_landlock(self, machine):
         """A program that closes the worker's own sandbox around itself, in a root shell where nothing else is closed."""
         self.compile(machine, "confined", "-Idaemon/core", "-Idaemon/service", "tests/vm/confined.c", "daemon/service/sandbox.c", "-lseccomp")
+        self.equal("nobody says that there is no Landlock", machine.run(LANDLOCK_SAID).stdout, "0\n")
         node = self.node(machine, "SN-SATA")
         syspath = machine.run(f"readlink -f /sys/class/block/{node[5:]}").stdout.strip()
         other = "/sys/class/block/nvme0n1/queue/read_ahead_kb"
@@ -284,7 +287,7 @@ class Sandbox(Keeping):
         drive = self.drive("SN-FIRST", **COLD)
         with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as directory, \
              UsbDisk(pathlib.Path(directory) / "usb", drive, plugged=False, sense="fixed") as disk, \
-             self.machine(disks=[nvme_disk("NVME1"), virtio_disk("VIRTIO1")], files={CONF: FILE},
+             self.machine(disks=[nvme_disk("NVME1"), virtio_disk("VIRTIO1")], files={CONF: FILE}, append="lsm=yama",
                           setup="systemctl enable drivekeep", extra_args=disk.qemu_args()) as machine:
             self.settle(machine)
             self.equal("NVMe and virtio alone: the sd module is not loaded",
@@ -295,5 +298,7 @@ class Sandbox(Keeping):
             self.settle(machine)
             self.equal("the first USB disk ever is configured", (drive["apm"], drive["standby_seconds"]), (127, 600))
             self.match("hdparm agrees", machine.run("hdparm -B /dev/sda").stdout, r"APM_level\s+= 127")
+            self.no_match("this kernel's Landlock is switched off", machine.run("cat /sys/kernel/security/lsm").stdout, "landlock")
+            self.equal("that is said once, however many workers there were", machine.run(LANDLOCK_SAID).stdout, "1\n")
             self.equal("and its verdicts say so", {s: v["verdict"] for s, v in self.status(machine, "sda").popitem()[1].items()},
                        EXPECTED["SN-USB"])
