@@ -2,18 +2,22 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "guard-file.h"
 #include "record-file.h"
 
-bool guard_file_exists(const char *dir, const char *key) {
+int guard_file_exists(const char *dir, const char *key) {
         _cleanup_free_ char *path = NULL;
+        struct stat st;
 
         if (asprintf(&path, "%s/%s", dir, key) < 0) {
                 path = NULL;
-                return false;
+                return -ENOMEM;
         }
-        return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) >= 0 || errno != ENOENT;
+        if (lstat(path, &st) >= 0)
+                return 1;
+        return errno == ENOENT ? 0 : -errno;
 }
 
 int guard_file_read(const char *dir, const char *key, GuardRecord **ret) {

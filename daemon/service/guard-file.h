@@ -8,5 +8,5 @@
 /* NULL: there is none. -ENOMEM; any other error: it is there, and nobody knows what it says. */
 int guard_file_read(const char *dir, const char *key, GuardRecord **ret);
 
-/* Is there one? */
-bool guard_file_exists(const char *dir, const char *key);
+/* 1: there is one; 0: there is none; negative: nobody knows. */
+int guard_file_exists(const char *dir, const char *key);

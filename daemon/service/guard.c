@@ -68,13 +68,15 @@ void guard_judge(Guard *g) {
                 guarded_judge(d);
 }
 
-/* With what its file says. Nobody who cannot read that may think that there is nothing against the drive. */
-static int guard_add(Guard *g, const char *key, GuardedDrive **ret) {
+/* With what its file says. `error`: of looking for that; 0: none. Nobody who cannot read that may think that there is nothing
+ * against the drive. */
+static int guard_add(Guard *g, const char *key, int error, GuardedDrive **ret) {
         _cleanup_(guard_record_freep) GuardRecord *record = NULL;
         GuardedDrive *d;
-        int r, error;
+        int r;
 
-        error = guard_file_read(g->dir, key, &record);
+        if (error >= 0)
+                error = guard_file_read(g->dir, key, &record);
         if (error == -ENOMEM)
                 return error;
 
@@ -192,9 +194,9 @@ static int guard_part(Guard *g, const char *identity, const Drive *drive, const 
 
 /* Returns 1 when it was not known before. */
 static int guard_look_up(Guard *g, const Drive *drive, const char *identity, const char *place, GuardedDrive **ret) {
+        int r, exists = 0;
         const char *key;
         bool has_twin;
-        int r;
 
         for (GuardedDrive *d = g->drives; d; d = d->next)
                 if (d->n_attached > 0 && streq(d->identity, identity) && guarded_is(d, drive, place)) {
@@ -206,11 +208,13 @@ static int guard_look_up(Guard *g, const Drive *drive, const char *identity, con
         if (r < 0)
                 return r;
 
-        key = has_twin || guard_find(g, place) || guard_file_exists(g->dir, place) ? place : identity;
+        if (!has_twin && !guard_find(g, place))
+                exists = guard_file_exists(g->dir, place);
+        key = has_twin || guard_find(g, place) || exists > 0 ? place : identity;
         *ret = guard_find(g, key);
         if (*ret)
                 return 0;
-        r = guard_add(g, key, ret);
+        r = guard_add(g, key, MIN(exists, 0), ret);
         return r < 0 ? r : 1;
 }
 
