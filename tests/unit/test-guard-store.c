@@ -539,7 +539,7 @@ START_TEST(test_full) {
                 ck_assert_int_lt(intend(&r, "apm", "127"), 0);
                 guarded_visit(r.drive, false);
                 guarded_clear(r.drive);
-                run_for(&r, 300);
+                run_to_rest(&r);
         }
         ck_assert_uint_eq(n_warnings, 1);
 
