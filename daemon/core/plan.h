@@ -22,11 +22,11 @@ typedef enum VisitReason {
         VISIT_PERMANENT,    /* … and for what the drives keep themselves, too (apply --permanent) */
         VISIT_RETRY,        /* what was deferred is taken up again */
         VISIT_REVALIDATION, /* the kernel looked at it anew, and may have reset what it holds */
-        VISIT_RESET,        /* the drive says that it was switched on or reset (SCSI unit attention) */
-        VISIT_CONTROLLER,   /* its NVMe controller was started anew */
-        VISIT_PARAMETERS,   /* it says that somebody changed its mode parameters (SCSI unit attention) */
-        VISIT_WAKE,         /* its user has woken it: what was deferred for its sleep can be done */
-        VISIT_RECHECK,      /* it is time to look whether all is as it was left */
+        VISIT_RESET,      /* it says that it was switched on or reset (SCSI unit attention), or the kernel noted that */
+        VISIT_CONTROLLER, /* its NVMe controller was started anew */
+        VISIT_PARAMETERS, /* somebody changed its parameters: it says so (SCSI unit attention), or who does that was run */
+        VISIT_WAKE,       /* its user has woken it: what was deferred for its sleep can be done */
+        VISIT_RECHECK,    /* it is time to look whether all is as it was left */
         _VISIT_REASON_MAX,
 } VisitReason;
 

@@ -129,6 +129,23 @@ static const char *find_either(const Rivals *r, const char *path, const char *un
         return is_there(r->tree, path) ? path : is_there(r->tree, unmerged) ? unmerged : NULL;
 }
 
+static const char *find_rule(const Rivals *r) {
+        return find_either(r, "/usr/lib/udev/rules.d/" RULES, "/lib/udev/rules.d/" RULES, tree_exists);
+}
+
+bool rivals_write_at_attach(const char *root) {
+        Rivals r = {};
+        bool found;
+        Tree tree;
+
+        if (tree_open(root, &tree) < 0)
+                return false;
+        r.tree = &tree;
+        found = find_rule(&r) && !tree_masked(&tree, "/etc/udev/rules.d/" RULES);
+        tree_done(&tree);
+        return found;
+}
+
 /* Rule and hook both ask for this word. */
 static int is_stopped(const Rivals *r, bool *ret) {
         _cleanup_free_ char *text = NULL;
@@ -232,7 +249,7 @@ static int check_conf(const Rivals *r, Look *look, const Import *import, Presenc
 int rival_hdparm(const Rivals *r) {
         _cleanup_(import_done) Import import = {};
         _cleanup_free_ char *text = NULL;
-        const char *doer = find_either(r, "/usr/lib/udev/rules.d/" RULES, "/lib/udev/rules.d/" RULES, tree_exists);
+        const char *doer = find_rule(r);
         bool stopped;
         Look look = {};
         int k;

@@ -11,5 +11,8 @@
  * one; what is not readable there is left out. Returns 0 or -ENOMEM. */
 _public_ int rivals_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives);
 
+/* Is a udev rule there that writes to all drives when one is attached, before udev tells of that one? `root`: as above. */
+_public_ bool rivals_write_at_attach(const char *root);
+
 /* Is it by this property of udev's that one of those programs tells what to do with a drive? */
 _public_ bool rivals_ask_property(const char *key);

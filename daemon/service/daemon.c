@@ -163,10 +163,12 @@ static int on_hangup(sd_event_source *source _unused_, const struct signalfd_sig
 
 /* ---- udev ---- */
 
-static void on_drive(void *userdata, struct udev_device *device) {
+static void on_drive(void *userdata, struct udev_device *device, const char *attached) {
         Daemon *d = userdata;
 
         manager_plugged(d->manager, device);
+        if (attached)
+                patrol_attached(d->patrol, attached);
 }
 
 static void on_removed(void *userdata, const char *name) {

@@ -75,7 +75,7 @@ static void monitor_dispatch(Monitor *m, struct udev_device *device) {
         if (removed)
                 m->events->removed(m->userdata, name);
         else
-                m->events->drive(m->userdata, device);
+                m->events->drive(m->userdata, device, streq_ptr(action, "add") ? name : NULL);
 
         /* md and dm are drives to some rules and something on top of drives to others. */
         if (strncmp(name, "md", 2) == 0 || strncmp(name, "dm-", 3) == 0)

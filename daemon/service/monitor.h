@@ -12,7 +12,9 @@ struct udev_device;
 typedef struct Monitor Monitor;
 
 typedef struct MonitorEvents {
-        void (*drive)(void *userdata, struct udev_device *device); /* it is there, or something about it changed */
+        /* It is there, or something about it changed. `attached`: its name if it was attached just now, and udev has run what its
+         * rules run for that, which it does before it tells of it; else NULL. */
+        void (*drive)(void *userdata, struct udev_device *device, const char *attached);
         void (*removed)(void *userdata, const char *name);
         void (*other)(void *userdata, const char *name,
                       bool removed); /* a partition, md or dm device came, changed, went */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <fnmatch.h>
 #include <syslog.h>
 #include <time.h>
 
 #include "kernel-log.h"
 #include "patrol.h"
+#include "rivals.h"
 
 /* Coarse on purpose, so that it goes with some wake-up of somebody else's. */
 #define WAKE_USEC (30ULL * 1000 * 1000)
@@ -12,11 +14,14 @@
 /* A drive that is used within that time is kept awake by its user, and hardly longer by us. */
 #define BUSY_USEC (10ULL * 1000 * 1000)
 
+/* Drives that come together, each of which has the other program write to all. */
+#define MEDDLED_USEC (2ULL * 1000 * 1000)
+
 struct Patrol {
         sd_event *event;
         Manager *manager;
         KernelLog *kernel_log; /* NULL: there is none to read */
-        sd_event_source *wake, *recheck, *busy;
+        sd_event_source *wake, *recheck, *busy, *meddled;
         uint64_t recheck_usec;
 };
 
@@ -100,6 +105,39 @@ static int on_recheck(sd_event_source *source _unused_, uint64_t usec _unused_, 
         return timer_start(p, &p->recheck, p->recheck_usec, p->recheck_usec / 10, on_recheck);
 }
 
+/* ---- other programs ---- */
+
+/* Debian's rule is for these, and its script writes to these. */
+static bool is_in_reach(const char *name) {
+        return fnmatch("[hs]d[a-z]", name, 0) == 0;
+}
+
+static int on_meddled(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Patrol *p = userdata;
+
+        for (Watched *w = manager_first(p->manager); w; w = w->next) {
+                int r;
+
+                if (!is_in_reach(w->drive->name))
+                        continue;
+                r = watched_meddled(w);
+                if (r < 0)
+                        journal_log(LOG_ERR, "%s cannot be rechecked: %s", w->drive->name, strerror(-r));
+        }
+        return 0;
+}
+
+void patrol_attached(Patrol *p, const char *name) {
+        int r;
+
+        if (!is_in_reach(name) || !rivals_write_at_attach("/"))
+                return;
+        r = timer_start(p, &p->meddled, MEDDLED_USEC, MEDDLED_USEC / 10, on_meddled);
+        if (r < 0)
+                journal_log(LOG_WARNING, "No timer: what another program has changed is seen at the next visit: %s",
+                            strerror(-r));
+}
+
 void patrol_recheck_every(Patrol *p, uint64_t usec) {
         int r;
 
@@ -145,6 +183,7 @@ Patrol *patrol_free(Patrol *p) {
         sd_event_source_disable_unref(p->wake);
         sd_event_source_disable_unref(p->recheck);
         sd_event_source_disable_unref(p->busy);
+        sd_event_source_disable_unref(p->meddled);
         sd_event_unref(p->event);
         free(p);
         return NULL;

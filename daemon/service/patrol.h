@@ -18,5 +18,8 @@ DEFINE_CLEANUP(Patrol *, patrol_free);
 /* A drive rests: look out for its waking, if it has something deferred. */
 void patrol_rested(Patrol *p, const Watched *w);
 
+/* A disk was attached, and udev has run what its rules run for that: where one of them writes to others, look at those soon. */
+void patrol_attached(Patrol *p, const char *name);
+
 /* How often to recheck, from now on; 0: never. */
 void patrol_recheck_every(Patrol *p, uint64_t usec);

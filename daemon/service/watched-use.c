@@ -55,7 +55,7 @@ bool watched_look_at_link(Watched *w, bool visited) {
 bool watched_is_active(const Watched *w) {
         uint64_t used;
 
-        if (monotonic_usec() < w->active_until)
+        if (monotonic_usec() < w->active_until || (w->reason == VISIT_RECHECK && w->busy))
                 return true;
 
         switch (w->reason) {
@@ -64,8 +64,6 @@ bool watched_is_active(const Watched *w) {
         case VISIT_RESET:
         case VISIT_WAKE:
                 return true;
-        case VISIT_RECHECK:
-                return w->busy;
         default:
                 return activity_read(w->drive->syspath, &used) >= 0 &&
                        drive_record_in_use(w->record, used, monotonic_usec());
@@ -94,7 +92,21 @@ int watched_recheck(Watched *w, bool busy) {
         if (w->visitor)
                 return 0;
 
-        w->busy = busy;
+        w->reads = w->busy = busy;
+        return watched_visit(w, VISIT_RECHECK);
+}
+
+int watched_meddled(Watched *w) {
+        /* A visit that has not begun yet sees all that this one could; another one may have looked before. */
+        if (w->visitor && !visitor_has_worker(w->visitor))
+                return 0;
+
+        if (w->files->config->on_drift == ON_DRIFT_RESTORE) {
+                /* What cannot be read may have been written, too. */
+                watched_distrust(w);
+                return watched_visit(w, VISIT_PARAMETERS);
+        }
+        w->reads = true;
         return watched_visit(w, VISIT_RECHECK);
 }
 

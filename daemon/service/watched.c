@@ -152,7 +152,7 @@ int watched_visit(Watched *w, VisitReason reason) {
                 drive_record_forget(w->record, w->env->settings);
 
         scope_done(&w->selected);
-        r = scope_select(scope_of_reason(reason, w->busy), &w->wishes, w->env->settings, drive_backends(w->drive),
+        r = scope_select(scope_of_reason(reason, w->reads), &w->wishes, w->env->settings, drive_backends(w->drive),
                          w->record, &w->selected);
         if (r < 0)
                 return r;

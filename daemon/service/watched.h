@@ -60,7 +60,8 @@ struct Watched {
         bool stale; /* … after asking the files again what they want, because of … */
         VisitReason stale_reason;
         VisitSummary summary;
-        bool busy; /* at a recheck: its user keeps it busy */
+        bool reads; /* at a recheck: what the drive holds is read, too … */
+        bool busy;  /* … as its user keeps it busy */
 
         bool unveiled;         /* the present visit has found out which drive is behind its bridge */
         bool active;           /* … of one that had been in use just now, and so cannot be asleep … */
@@ -152,6 +153,10 @@ void watched_distrust(Watched *w);
 
 /* Looks whether all is as it was left. `busy`: the drive's user keeps it busy. */
 int watched_recheck(Watched *w, bool busy);
+
+/* Another program may have written to it just now: looks whether all is as it was left, on the drive too, unless it sleeps; with
+ * on_drift = "restore" sets it back, now or when its user has woken it. */
+int watched_meddled(Watched *w);
 
 /* watched-tell.c: what its user is told, and what they may not expect of the files. */
 void watched_tell_stacked(const Watched *w);

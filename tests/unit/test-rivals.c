@@ -424,6 +424,24 @@ START_TEST(test_link_stays_inside) {
 }
 END_TEST
 
+/* Debian's rule has its script write to all drives when one is attached. */
+static const struct {
+        const char *tree[12];
+        bool writes;
+} at_attach[] = {
+        { { END }, false },
+        { { HDPARM_RULES, END }, true },
+        { { "FILE", "lib/udev/rules.d/85-hdparm.rules", "# as before the merge of /usr\n", END }, true },
+        { { HDPARM_MASKED, END }, false },
+        { { "FILE", "etc/hdparm.conf", "/dev/sda {\napm = 200\n}\n", END }, false },
+};
+
+START_TEST(test_at_attach) {
+        make_tree(at_attach[_i].tree);
+        ck_assert_int_eq(rivals_write_at_attach("."), at_attach[_i].writes);
+}
+END_TEST
+
 /* Whatever lies there: it is left out, and nobody waits for it. */
 START_TEST(test_hostile) {
         static const char *const tree[] = { "FILE", "etc/tlp.conf/x", "", "FILE", "etc/udisks2/x/y", "", TLP, END };
@@ -458,6 +476,7 @@ int main(void) {
         tcase_add_test(t, test_without_drives);
         tcase_add_test(t, test_any_order);
         tcase_add_test(t, test_link_stays_inside);
+        tcase_add_loop_test(t, test_at_attach, 0, ELEMENTSOF(at_attach));
         tcase_add_test(t, test_hostile);
         return test_main("rivals", t);
 }

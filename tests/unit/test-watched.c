@@ -838,6 +838,30 @@ START_TEST(test_new_is_found) {
 }
 END_TEST
 
+/* Another program wrote to it: what the drive holds is read as well, by a visit that takes nothing for granted; one that is
+ * under way may have read before. */
+START_TEST(test_meddled) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        visit_whole(w, VISIT_ATTACH);
+        n_wishes = 0;
+        ck_assert_int_eq(watched_recheck(w, false), 0);
+        ck_assert_uint_eq(n_wishes, 1);
+        visitor.events->ready(w);
+        ck_assert_int_eq(watched_meddled(w), 0);
+        tell(w, VERDICT_UNCHANGED);
+        visitor.events->ended(w, false, NULL);
+
+        ck_assert_int_eq(w->reason, VISIT_RECHECK);
+        ck_assert_uint_eq(n_wishes, 2);
+        visitor.events->ready(w);
+        ck_assert(!visitor.active);
+        visitor.events->ended(w, false, NULL);
+        ck_assert_ptr_null(w->visitor);
+        end(w);
+}
+END_TEST
+
 /* A link that was gone for a moment, or was reset by the kernel. What the commands of a visit led to is none of it. */
 static const struct {
         LinkNews news;
@@ -994,6 +1018,7 @@ int main(void) {
         tcase_add_test(t, test_permanent_nothing);
         tcase_add_test(t, test_waiting_gives_its_place);
         tcase_add_loop_test(t, test_earlier_run, 0, 4);
+        tcase_add_test(t, test_meddled);
         tcase_add_loop_test(t, test_link, 0, ELEMENTSOF(links));
         tcase_add_test(t, test_rule_for_unknown_drive);
         tcase_add_loop_test(t, test_unveiled, 0, 2);

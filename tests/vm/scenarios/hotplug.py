@@ -2,7 +2,8 @@
 import time
 
 from drives.model import AtaDrive
-from keeping import CONF, Keeping, by_id, ours, settings
+from image import MEDDLERS, SET_ASIDE
+from keeping import CONF, OURS, Keeping, by_id, ours, settings
 from machine import nvme_disk, scsi_disk
 
 FILE = """
@@ -36,6 +37,7 @@ class Hotplug(Keeping):
             self.check_nameless(machine, hba)
             self.check_lost(machine, hba, first)
             self.check_mid_visit(machine, hba)
+            self.check_meddler(machine, hba, *first)
             self.check_fstab(machine, hba, late)
             self.check_others(machine)
 
@@ -161,6 +163,35 @@ class Hotplug(Keeping):
         self.equal("a rule for a partition's label counts before anything is written", late["lookahead"], False)
         self.claim("a plugged disk with a file system to be checked: no command of ours before the check has ended",
                    len(end) == 1 and sent and min(sent) > end[0], f"check ended at {end}, ours at {sent}")
+
+    def check_meddler(self, machine, hba, awake, asleep):
+        """Debian's rule has hdparm write to all drives when one is plugged."""
+        rule = MEDDLERS[0]
+        machine.push("/etc/hdparm.conf", "quiet\n")
+        machine.run(f"cp /{SET_ASIDE}/{rule} /{rule} && udevadm control --reload; hdparm -y {by_id('SN-1')}")
+        drive, sent, spin_ups = self.drive("SN-MEDDLER", **COLD), {}, asleep["spin_ups"]
+        for policy in ("restore", "report"):
+            machine.push(CONF, f'on_drift = "{policy}";\n{FILE}')
+            machine.run("systemctl reload drivekeep")
+            self.settle(machine)
+            marks = [d.log.mark() for d in (awake, asleep)]
+            hba.attach(2, drive)
+            awake.log.wait(marks[0], 180, command=0xEF, feature=0x05, count=254, comm="hdparm")
+            awake.log.wait(marks[0], 60, command=0xE5 if policy == "report" else 0xE3)
+            self.settle(machine)
+            sent[policy] = [{e.registers()[:5] for e in ours(d, m) if e.comm.startswith(OURS)} for d, m in zip((awake, asleep), marks)]
+            drift = self.records(machine, DRIVEKEEP_SERIAL="SN-0", DRIVEKEEP_SETTING="apm", DRIVEKEEP_DRIFT_TO="254")[-1:]
+            self.equal(f"what Debian's rule did to others is noticed ({policy})",
+                       [(d["DRIVEKEEP_DRIFT_FROM"], d["DRIVEKEEP_VISIT"]) for d in drift],
+                       [("127", "recheck")] if policy == "report" else [("127", "parameters")])
+            self.equal(f"{policy}: apm and timer", (awake["apm"], awake["standby_seconds"]), (254 if policy == "report" else 127, 1200))
+            self.equal("one that sleeps sleeps on", (asleep["mode"], asleep["spin_ups"]), ("standby", spin_ups))
+            hba.detach(2)
+            machine.wait_until(f"! test -e {by_id('SN-MEDDLER')}", 60)
+        self.equal("with restore it is written, and so is what may be lost and cannot be read", sent["restore"],
+                   [{"E5/00", "EC/00", "EF/05", "E3/00"}, {"E5/00", "E2/00"}])
+        self.claim("with report it is only read", sent["report"][0] == {"E5/00", "EC/00"} and sent["report"][1] <= {"E5/00"}, sent)
+        machine.run(f"rm /{rule}; udevadm control --reload")
 
     def check_others(self, machine):
         machine.plug(nvme_disk("HOTNVME"))
