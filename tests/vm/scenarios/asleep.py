@@ -82,6 +82,13 @@ class Asleep(Keeping):
             machine.run(f"sg_start --readonly --start {SAS}; dd if={SAS} of=/dev/null bs=4096 count=1 iflag=direct")
             machine.wait_until(lambda: sas["recovery_limit"] == seconds * 1000, 90)
             self.equal("when its user has woken it, it is done", sas["recovery_limit"], seconds * 1000)
+        sas.power_cycle()
+        self.claim("its power is gone for a moment: it forgets", sas["recovery_limit"] != 9000, sas["recovery_limit"])
+        machine.run(f"dd if={SAS} of=/dev/null bs=4096 count=1 iflag=direct")
+        machine.wait_until(lambda: sas["recovery_limit"] == 9000, 90)
+        self.settle(machine)
+        self.equal("it says so when it is used next, and all is set again", self.records(
+            machine, DRIVEKEEP_DRIVE=name, DRIVEKEEP_SETTING="error_recovery")[-1]["DRIVEKEEP_VISIT"], "reset")
 
     def check_unclear(self, machine, mute):
         """A bridge that hands no registers back, so that nobody can tell whether its drive sleeps."""
