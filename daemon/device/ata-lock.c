@@ -3,6 +3,8 @@
 /* Locks that a drive keeps shut until its power is taken away: nobody can then give it a password, change its capacity or
  * erase it. They come late, as some of what is before them would be refused afterwards. */
 
+#include <stdio.h>
+
 #include "ata-feature.h"
 #include "ata-identify.h"
 #include "plan.h"
@@ -46,6 +48,17 @@ static int security_write(Device *d, const Setting *s _unused_, const Value *v) 
         return ata_command(d, &(Taskfile){ .command = ATA_CMD_SECURITY_FREEZE_LOCK }, SG_NONE, NULL, 0, NULL);
 }
 
+static int dco_identify(Device *d, uint8_t *data, size_t size, Registers *ret) {
+        return ata_command(d,
+                           &(Taskfile){
+                                           .command = ATA_CMD_DEVICE_CONFIGURATION,
+                                           .feature = DCO_IDENTIFY,
+                                           .count = 1,
+                                           .want_registers = true,
+                           },
+                           SG_FROM_DEVICE, data, size, ret);
+}
+
 /* Nothing says so outright: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, and one that is not sends its data. That
  * a bridge lets the command fail, or sends zeroes, says nothing of the drive. */
 static int dco_read(Device *d, const Setting *s, Reading *ret) {
@@ -63,14 +76,7 @@ static int dco_read(Device *d, const Setting *s, Reading *ret) {
                 return 0;
         }
 
-        r = ata_command(d,
-                        &(Taskfile){
-                                        .command = ATA_CMD_DEVICE_CONFIGURATION,
-                                        .feature = DCO_IDENTIFY,
-                                        .count = 1,
-                                        .want_registers = true,
-                        },
-                        SG_FROM_DEVICE, data, sizeof data, &regs);
+        r = dco_identify(d, data, sizeof data, &regs);
         if (r == STEP_REFUSED || r == STEP_UNSUPPORTED) {
                 bool locked = d->identify[128] & 1U << 2; /* by a password: refuses this too */
 
@@ -87,14 +93,24 @@ static int dco_read(Device *d, const Setting *s, Reading *ret) {
         return 0;
 }
 
+/* A drive that is frozen refuses to be frozen again. Where its registers do not come back, that is all that can be known. */
 static int dco_write(Device *d, const Setting *s _unused_, const Value *v) {
+        uint8_t data[512];
+        Registers regs;
         int r;
 
         r = check_shut(d, v);
         if (r < 0)
                 return r;
-        return ata_command(d, &(Taskfile){ .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK },
-                           SG_NONE, NULL, 0, NULL);
+
+        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }, SG_NONE,
+                        NULL, 0, NULL);
+        if (r != STEP_REFUSED || dco_identify(d, data, sizeof data, &regs) != STEP_REFUSED)
+                return r;
+
+        (void) snprintf(d->note, sizeof d->note,
+                        "the drive refuses it, and DEVICE CONFIGURATION IDENTIFY too, as a drive does that is frozen already");
+        return 0;
 }
 
 static int sanitize_read(Device *d, const Setting *s, Reading *ret) {

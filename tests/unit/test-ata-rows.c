@@ -13,6 +13,8 @@
 #define GOOD REGISTERS("00")
 #define REGISTERS(count) "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 " count " 00 00 00 00 00 00 40 50"
 #define ABORTED "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51"
+/* The same from a layer that does not hand the registers back. */
+#define FIXED_ABORT "70 00 0b 00 00 00 00 0a 00 00 00 00 00 00 00 00 00 00"
 #define AWAKE { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = REGISTERS("ff") }
 #define ASLEEP { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = REGISTERS("00") }
 #define ID(image) { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00", .data = &(image), .data_len = 512 }
@@ -121,6 +123,11 @@ static const Case cases[] = {
         { "DCO freeze: a bridge that refuses, or sends zeroes, says nothing", { { "dco_freeze", "on", VERDICT_UNVERIFIABLE } },
           .rows = ROWS(AWAKE, ID(plain), { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00", .sense = "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00" },
                        COMMAND("c1 00 00 00 00 00 00 00 00 40 b1 00"), ID(plain), { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00" }) },
+        { "DCO freeze: frozen already, and the registers do not come back", { { "dco_freeze", "on", VERDICT_UNVERIFIABLE, "frozen already" } },
+          .rows = ROWS(AWAKE, ID(plain), { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00", .sense = FIXED_ABORT },
+                       { .cdb = "85 06 20 00 c1 00 00 00 00 00 00 00 00 40 b1 00", .sense = FIXED_ABORT },
+                       { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00", .sense = FIXED_ABORT }, ID(plain),
+                       { .cdb = "85 08 2e 00 c2 00 01 00 00 00 00 00 00 40 b1 00", .sense = FIXED_ABORT }) },
         { "sanitize freeze", { { "sanitize_freeze", "on", VERDICT_APPLIED } },
           .rows = ROWS(AWAKE, ID(plain), SANITIZE(SANITIZE_COUNT("00")),
                        { .cdb = "85 07 20 00 20 00 00 46 6b 00 4c 00 72 40 b4 00", .sense = GOOD }, ID(plain), SANITIZE(SANITIZE_COUNT("20"))) },
