@@ -559,6 +559,35 @@ START_TEST(test_quarantined) {
 }
 END_TEST
 
+/* clang-format off */
+#define SAME { .wwn = (char *) "5000c500a1b2c3d4", .serial = (char *) "S1", .model = (char *) "M1", .size = 1000, .transport = TRANSPORT_SAS }
+static const struct {
+        Drive a, b;
+        bool same;
+} twins[] = {
+        { SAME, SAME, true },
+        { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_NVME }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_NVME }, true },
+        { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SCSI }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SCSI }, true },
+        /* ATA and USB drives have one port. */
+        { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SATA, .ata = true }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SATA, .ata = true }, false },
+        { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS, .ata = true }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS, .ata = true }, false },
+        { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_SAS, .ata = true }, false },
+        { { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_USB }, { .wwn = (char *) "w", .size = 1, .transport = TRANSPORT_USB }, false },
+        { SAME, { .wwn = (char *) "5000c500a1b2c3d5", .serial = (char *) "S1", .model = (char *) "M1", .size = 1000, .transport = TRANSPORT_SAS }, false },
+        { SAME, { .wwn = (char *) "5000c500a1b2c3d4", .serial = (char *) "S2", .model = (char *) "M1", .size = 1000, .transport = TRANSPORT_SAS }, false },
+        { SAME, { .wwn = (char *) "5000c500a1b2c3d4", .serial = (char *) "S1", .model = (char *) "M2", .size = 1000, .transport = TRANSPORT_SAS }, false },
+        { SAME, { .wwn = (char *) "5000c500a1b2c3d4", .serial = (char *) "S1", .model = (char *) "M1", .size = 1001, .transport = TRANSPORT_SAS }, false },
+        { SAME, { .wwn = (char *) "5000c500a1b2c3d4", .serial = (char *) "S1", .model = (char *) "M1", .size = 1000, .transport = TRANSPORT_SCSI }, false },
+        { SAME, { .serial = (char *) "S1", .model = (char *) "M1", .size = 1000, .transport = TRANSPORT_SAS }, false },
+        { { .serial = (char *) "S1", .model = (char *) "M1", .size = 1000, .transport = TRANSPORT_SAS }, SAME, false },
+};
+/* clang-format on */
+
+START_TEST(test_same_drive) {
+        ck_assert(guard_same_drive(&twins[_i].a, &twins[_i].b) == twins[_i].same);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("guard");
         TCase *t = tcase_create("guard");
@@ -568,6 +597,7 @@ int main(void) {
         tcase_add_test(t, test_hostile);
         tcase_add_test(t, test_keys);
         tcase_add_loop_test(t, test_places, 0, ELEMENTSOF(places));
+        tcase_add_loop_test(t, test_same_drive, 0, ELEMENTSOF(twins));
         tcase_add_loop_test(t, test_judge, 0, ELEMENTSOF(starts));
         tcase_add_test(t, test_lost);
         tcase_add_loop_test(t, test_lost_harmless, 0, ELEMENTSOF(losses));

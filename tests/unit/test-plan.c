@@ -407,6 +407,53 @@ START_TEST(test_localized) {
 }
 END_TEST
 
+/* A reading that is not what the last one was: whatever the drive holds may be lost. */
+START_TEST(test_loss) {
+        static const Setting volatile_row = { .name = "apm",
+                                              .backend = BACKEND_ATA,
+                                              .range = { .type = VALUE_INT, .min = 1, .max = 255 } };
+        static const Setting kernel_row = { .name = "x", .flags = SETTING_KERNEL, .range = { .type = VALUE_INT } };
+        static const Setting kept_row = { .name = "x", .flags = SETTING_NONVOLATILE, .range = { .type = VALUE_INT } };
+        static const Setting deed_row = { .name = "x", .flags = SETTING_AT_ATTACH, .range = { .type = VALUE_INT } };
+        static const Setting *const no_loss[] = { &kernel_row, &kept_row, &deed_row };
+        const Memory memory = { .read = true, .read_number = 127 };
+        Wish wish = wish_of("apm", 127);
+        Step s = { .wish = &wish,
+                   .setting = &volatile_row,
+                   .before = KNOWN(VALUE_INT, 128),
+                   .verdict = _VERDICT_INVALID };
+
+        ck_assert(step_shows_loss(&s, &memory));
+        ck_assert(!step_shows_loss(&s, NULL));
+        ck_assert(!step_shows_loss(&s, &(const Memory){ .read_number = 127 }));
+        ck_assert(!step_shows_loss(&s, &(const Memory){ .read = true, .read_number = 128 }));
+        for (size_t i = 0; i < ELEMENTSOF(no_loss); i++) {
+                s.setting = no_loss[i];
+                ck_assert(!step_shows_loss(&s, &memory));
+                step_distrust(&s);
+                ck_assert(!s.lost);
+        }
+
+        s.setting = &volatile_row;
+        s.before.value.type = VALUE_NAME;
+        ck_assert(!step_shows_loss(&s, &memory));
+        s.before = (Reading){ .supported = true };
+        ck_assert(!step_shows_loss(&s, &memory));
+
+        /* A verdict from memory is void; one from a reading stays. */
+        s.verdict = VERDICT_UNVERIFIABLE;
+        s.remembered = true;
+        step_distrust(&s);
+        ck_assert_int_eq(s.verdict, _VERDICT_INVALID);
+        ck_assert(s.lost && !s.remembered);
+        s.lost = false;
+        s.verdict = VERDICT_UNCHANGED;
+        step_distrust(&s);
+        ck_assert_int_eq(s.verdict, VERDICT_UNCHANGED);
+        ck_assert(!s.lost);
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("plan");
         TCase *tc = tcase_create("plan");
@@ -421,6 +468,7 @@ int main(void) {
         tcase_add_test(tc, test_reasons);
         tcase_add_test(tc, test_judge_notes);
         tcase_add_test(tc, test_localized);
+        tcase_add_test(tc, test_loss);
         tcase_add_loop_test(tc, test_judge, 0, ELEMENTSOF(judgements));
         suite_add_tcase(suite, tc);
 

@@ -70,6 +70,27 @@ START_TEST(test_unescape_bad) {
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+        const char *words[4];
+        int garbled; /* which of them; -1: none */
+} options[] = {
+        { { NULL },                                     -1 },
+        { { "status", "--json", "/dev/sd\x1b", NULL },   -1 },
+        { { "status", "--json\x1b[31m", NULL },           1 },
+        { { "-\xff", NULL },                              0 },
+        { { "--naïve", "-\n", NULL },                     1 },
+        { { "", "--", "-\n", NULL },                     -1 },
+};
+/* clang-format on */
+
+START_TEST(test_garbled_option) {
+        const char *found = text_find_garbled_option((char *const *) options[_i].words);
+
+        ck_assert_ptr_eq(found, options[_i].garbled < 0 ? NULL : options[_i].words[options[_i].garbled]);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("text");
         TCase *t = tcase_create("text");
@@ -77,6 +98,7 @@ int main(void) {
         tcase_add_loop_test(t, test_escape, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_round_trip, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_round_trip_all_bytes);
+        tcase_add_loop_test(t, test_garbled_option, 0, ELEMENTSOF(options));
         tcase_add_loop_test(t, test_unescape_bad, 0, ELEMENTSOF(bad));
         suite_add_tcase(s, t);
 

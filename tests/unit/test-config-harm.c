@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config-check.h"
+#include "config-dump.h"
+#include "suite.h"
+
+/* clang-format off */
+static const Setting harmful[] = {
+        { .name = "timeout", .backend = BACKEND_SCSI, .range = { .type = VALUE_DURATION, .min = 1000, .max = 600000, .step = 1000 },
+          .harm = &(const Harm) { 0, 19999, HARM_TURNING, "it spins up" } },
+        { .name = "error_recovery", .backend = BACKEND_ATA,
+          .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 },
+          .harm = &(const Harm) { 0, 0, HARM_MEMBER, "it is thrown out" } },
+        { .name = "reallocate", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL },
+          .harm = &(const Harm) { 0, 0, HARM_ANY, "writes fail" } },
+        { .name = "read_only", .backend = BACKEND_BLOCK, .range = { .type = VALUE_BOOL },
+          .harm = &(const Harm) { 1, 1, HARM_UNIVERSAL, "nothing can write" } },
+        {}
+};
+static const SettingTable table = { .tables = { harmful } };
+
+static const struct {
+        const char *text;
+        unsigned member; /* 1: complained of the drive that is a member of an array; else of the rule, or of nothing */
+        Expected complaints[EXPECTED_MAX];
+} cases[] = {
+        { "drives = ({ match = \"/dev/sda\"; timeout = \"19s\" });", 0, { { 1, 33, 'w', "timeout can do harm here: it spins up" } } },
+        { "drives = ({ match = \"/dev/sda\"; timeout = \"20s\" });", 0, {} },
+        { "drives = ({ match = \"/dev/sda\"; timeout = \"keep\" });", 0, {} },
+        { "drives = ({ match = { rotational = false }; timeout = \"5s\" });", 0, {} },
+        { "drives = ({ match = { rotational = true }; timeout = \"5s\" });", 0, { { 1, 44, 'w', "it spins up" } } },
+        { "drives = ({ match = { transport = \"nvme\" }; timeout = \"5s\" });", 0, {} },
+        { "drives = ({ match = { transport = [\"nvme\", \"sata\"] }; timeout = \"5s\" });", 0, { { 1, 55, 'w', "it spins up" } } },
+
+        { "drives = ({ match = \"/dev/sda\"; reallocate = false });", 0, { { 1, 33, 'w', "writes fail" } } },
+        { "drives = ({ match = \"/dev/sda\"; reallocate = true });", 0, {} },
+
+        { "drives = ({ match = {}; read_only = true });", 0, { { 1, 25, 'w', "nothing can write" } } },
+        { "drives = ({ match = { model = \"*\" }; read_only = true });", 0, { { 1, 38, 'w', "nothing can write" } } },
+        { "drives = ({ match = \"/dev/*\"; read_only = true });", 0, { { 1, 31, 'w', "nothing can write" } } },
+        { "drives = ({ match = { model = [\"A\", \"**\"] }; read_only = true });", 0, { { 1, 46, 'w', "nothing can write" } } },
+        { "drives = ({ match = {}; only_in_raid = true; read_only = true });", 0, {} },
+        { "drives = ({ match = { model = \"*\"; transport = \"sata\" }; read_only = true });", 0, {} },
+        { "drives = ({ match = {}; read_only = false });", 0, {} },
+
+        { "drives = ({ match = {}; only_in_raid = true; error_recovery = \"off\" });", 0, { { 1, 46, 'w', "can do harm here: it is thrown out" } } },
+        { "drives = ({ match = {}; only_in_raid = true; error_recovery = \"7s\" });", 0, {} },
+        { "drives = ({ match = {}; only_in_raid = true; error_recovery = \"off\"; timeout = \"180s\" });", 0, {} },
+        { "drives = ({ match = {}; only_in_raid = true; error_recovery = \"off\"; timeout = \"keep\" });", 0, { { 1, 46, 'w', "it is thrown out" } } },
+        { "drives = ({ match = {}; error_recovery = \"off\" });", 1, { { 1, 25, 'w', "harm to /dev/sda, which is a member of an array: it is thrown out" } } },
+        { "drives = ({ match = {}; error_recovery = \"off\"; timeout = \"119s\" });", 1, { { 1, 25, 'w', "harm to /dev/sda" } } },
+        { "drives = ({ match = {}; error_recovery = \"off\"; timeout = \"120s\" });", 1, {} },
+        { "drives = ({ match = \"/dev/sdb\"; error_recovery = \"off\" });", 1, {} },
+        { "drives = ({ match = {}; error_recovery = \"7s\" });", 1, {} },
+};
+/* clang-format on */
+
+START_TEST(test_harm) {
+        Drive alone = { .name = (char *) "sda", .node = (char *) "/dev/sda", .syspath = (char *) "/sys/devices/sda" };
+        Drive member = alone;
+        Config *c;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_parse(c, &table, "f", cases[_i].text, strlen(cases[_i].text)), 0);
+        for (size_t i = 0; i < c->n_blocks; i++)
+                for (size_t k = 0; k < c->blocks[i].n_assignments; k++)
+                        ck_assert_int_eq(config_check_harm(c, &table, c->blocks + i, c->blocks[i].assignments + k), 0);
+
+        member.raid = true;
+        ck_assert_int_eq(config_check_drive(c, &table, &alone), 0);
+        if (cases[_i].member) {
+                ck_assert_uint_eq(c->complaints.n_items, 0);
+                ck_assert_int_eq(config_check_drive(c, &table, &member), 0);
+                /* Another drive of the same rule: once is enough. */
+                ck_assert_int_eq(config_check_drive(c, &table, &member), 0);
+        }
+        assert_complaints(&c->complaints, cases[_i].complaints);
+        (void) config_free(c);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("config-harm");
+        TCase *tc = tcase_create("config-harm");
+
+        tcase_add_loop_test(tc, test_harm, 0, ELEMENTSOF(cases));
+        suite_add_tcase(suite, tc);
+
+        return suite_run(suite);
+}
