@@ -55,6 +55,8 @@ static size_t find_port(const char *syspath, const char **ret_number, unsigned *
         const char *host;
         size_t n = stack_scsi_host(syspath, &host), end, port;
 
+        /* As above. */
+        /* NOLINTNEXTLINE(cert-err34-c) */
         if (n == 0 || sscanf(host + n, "/target%*u:%u:%u/", ret_channel, ret_id) != 2)
                 return 0;
 

@@ -241,31 +241,35 @@ static bool program_is_replaced(void) {
         return n >= (ssize_t) strlen(gone) && memcmp(path + n - strlen(gone), gone, strlen(gone)) == 0;
 }
 
+/* Returns 0 when the next manager may be waited for as well. */
+static int broker_accept(int listener, BrokerWorkerFn worker, const void *userdata) {
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        /* The socket's mode says so, too. */
+        if (!peer_owns_socket(fd))
+                return 0;
+
+        r = broker_serve(fd, BROKER_IDLE_MS, worker, userdata);
+        return r < 0 ? r : !has_workers();
+}
+
 int broker_run(int listener, BrokerWorkerFn worker, const void *userdata) {
-        for (bool first = true;; first = false) {
-                _cleanup_close_ int fd = -EBADF;
-                int r;
+        int r;
+
+        do {
+                r = broker_accept(listener, worker, userdata);
+                if (r != 0)
+                        return MIN(r, 0);
 
                 /* The workers of a manager that has gone end after the command that they are at, which takes as long as the
                  * kernel has patience with a drive. They are waited for, so that none is left behind; and whoever is the next
                  * manager does not wait for them. */
-                r = first ? 1 : request_wait(listener, WORKERS_MS);
-                if (r <= 0)
-                        return r;
-                if (!first && program_is_replaced())
-                        return 0;
+                r = request_wait(listener, WORKERS_MS);
+        } while (r > 0 && !program_is_replaced());
 
-                fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-                if (fd < 0)
-                        return -errno;
-                /* The socket's mode says so, too. */
-                if (!peer_owns_socket(fd))
-                        continue;
-
-                r = broker_serve(fd, BROKER_IDLE_MS, worker, userdata);
-                if (r < 0)
-                        return r;
-                if (!has_workers())
-                        return 0;
-        }
+        return MIN(r, 0);
 }

@@ -179,7 +179,10 @@ static void on_survey(void *userdata, int error, const Survey *survey) {
                 if ((int) (t->since - g->survey) > 0)
                         continue;
                 t->answered = true;
-                t->blocker = error < 0 ? (Wait){ WAIT_SYSTEMD } : ticket_blocker(t, survey, &soon);
+                if (error < 0)
+                        t->blocker = (Wait){ WAIT_SYSTEMD };
+                else
+                        t->blocker = ticket_blocker(t, survey, &soon);
         }
 
         /* Whoever is told may ask anew and withdraw questions, so the list is begun from the top each time. */

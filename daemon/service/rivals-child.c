@@ -51,6 +51,8 @@ static const char *tell(const char *p, const char *end) {
         const char *sentence;
         Complaint x = {};
 
+        /* Numbers that were printed from these types fit. */
+        /* NOLINTNEXTLINE(cert-err34-c) */
         if (p == end || sscanf(p, "%i %u %u %n", &level, &x.line, &x.column, &n) != 3 || n == 0 ||
             level < COMPLAINT_ERROR || level > COMPLAINT_NOTICE)
                 return NULL;
