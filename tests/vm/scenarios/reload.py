@@ -156,8 +156,9 @@ class Reload(Keeping):
         machine.run("systemctl restart dbus; sleep 3")
         machine.wait_until("busctl status org.drivekeep1", 30)
         self.claim("after a restart of D-Bus it is on the bus again", True)
-        self.equal("and listens to logind again", "drivekeep" in machine.run(
-            "busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager ListInhibitors").stdout, True)
+        machine.wait_until("busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager ListInhibitors | "
+                           "grep -q drivekeep", 60)
+        self.claim("and listens to logind again", True)
         machine.run("systemctl daemon-reexec")
         node = self.node(machine, "SN-A")
         machine.run(f"hdparm -B 77 {node}")
