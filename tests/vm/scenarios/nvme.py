@@ -34,7 +34,7 @@ NOT_HERE = {
     "thermal_heavy": ("unsupported", "no thermal_heavy"),
     "interrupt_coalescing_time": ("refused", r"cannot be changed \(status 10Eh\)"),
     "hmb": ("unsupported", "no device/hmb"),
-    "apst_latency": ("unsupported", "no apst_latency"),
+    "apst_latency": ("unchanged", "no apst_latency"),     # so it is off
 }
 
 
