@@ -26,8 +26,11 @@ from patience import PATIENCE
 # translated code, a boot after a reset takes twice as long: the old kernel's translations are dropped one by one.
 MACHINE = "-machine pc -accel tcg,thread=multi,tb-size=128 -cpu max,svm=off,la57=off -smp 2 -nodefaults -display none -no-user-config"
 # Without no_timer_check the kernel counts, at boot, whether the timer interrupts often enough in real time, and panics ("IO-APIC +
-# timer doesn't work") where the host is busy.
-KERNEL_ARGUMENTS = "root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1 no_timer_check"
+# timer doesn't work") where the host is busy. The last three keep it from complaining that it was kept from running: each of its messages
+# wakes the daemon.
+KERNEL_ARGUMENTS = ("root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1 no_timer_check "
+                    "nowatchdog rcupdate.rcu_cpu_stall_suppress=1 workqueue.watchdog_thresh=0")
+
 
 @dataclasses.dataclass(frozen=True)
 class Disk:

@@ -54,10 +54,15 @@ class Quiet(Keeping):
             machine.run("sleep 30")
             machine.run(f"mount -t tracefs nodev {TRACING}; cd {TRACING}/events/sched/sched_waking && "
                         f"echo pid=={pid} >filter && echo 1 >enable")
-            before = self.wakeups(machine, pid)
+            before, messages = self.wakeups(machine, pid), machine.run("dmesg").stdout.splitlines()
             self.an_hour(machine)
             after, by = self.wakeups(machine, pid), machine.run(f"grep -v '^#' {TRACING}/trace", check=False).stdout
-            self.claim("an hour at rest: the daemon has not been woken once", after == before, f"{before} {after} by:\n{by}")
+            messages = machine.run("dmesg").stdout.splitlines()[len(messages):]
+            # On a host that keeps it from running the kernel has something to say, and its messages wake the daemon: once, and once
+            # a second later to see whether there are more.
+            self.claim("an hour at rest: the daemon has not been woken once, but by messages of the kernel's",
+                       int(after) - int(before) <= 3 * len(messages), f"{before} {after} by:\n{by}\n" + "\n".join(messages))
+            self.note(f"messages of the kernel's in that hour: {len(messages)}")
         self.equal("and no drive was sent anything", self.sent(marks), {name: [] for name in self.ata})
 
     def check_rechecks(self, machine):
@@ -76,6 +81,9 @@ class Quiet(Keeping):
         with self.warp(machine):
             self.an_hour(machine)
         sent = self.sent(marks)
+        visits = [(r["DRIVEKEEP_DRIVE"], r["DRIVEKEEP_VISIT"]) for r in self.records(machine, _SYSTEMD_UNIT="drivekeep.service")
+                  if "DRIVEKEEP_VISIT" in r and "DRIVEKEEP_SETTING" not in r]
+        self.note("visits so far: " + ", ".join(f"{drive} for {reason}" for drive, reason in visits))
         self.equal("rechecks: a drive that sleeps is sent nothing", (sent["SN-ASLEEP"], asleep["mode"], asleep["spin_ups"]),
                    ([], "standby", spin_ups))
         self.equal("nor one that nobody uses", sent["SN-IDLE"], [])
