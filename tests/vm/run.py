@@ -131,10 +131,10 @@ def follow_parent():
 
 def run_all(scenarios, guest, jobs, logs):
     """The results by name. What each scenario prints is kept in the directory logs."""
-    waiting, running, results = list(scenarios), [], {}
+    waiting, running, results = sorted(scenarios, key=lambda scenario: scenario.alone), [], {}
     with contextlib.ExitStack() as stack:
         while waiting or running:
-            while waiting and len(running) < jobs:
+            while waiting and len(running) < (1 if waiting[0].alone else jobs):
                 scenario = waiting.pop(0)
                 running.append(Job(scenario, guest, logs / f"{scenario.name()}.log"))
                 stack.callback(running[-1].stop)

@@ -20,6 +20,7 @@ class Scenario:
     time_limit = 1200   # seconds; some ten boots under emulation
     for_every_build = True      # False: wants a build of its own, and is run by its name only
     rare = False        # takes long: only when named, or with --all
+    alone = False       # not beside others, and after them
 
     def __init__(self, image):
         self.image = image

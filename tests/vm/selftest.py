@@ -3,6 +3,7 @@ import contextlib
 import io
 import pathlib
 import tempfile
+import time
 import unittest
 
 import run
@@ -23,6 +24,31 @@ class Unstable(Scenario):
     def run(self):
         self.claim("it holds", self.image.exists())     # in place of a guest: a file that the first try leaves for the second
         self.image.touch()
+
+
+class Alone(Scenario):
+    alone = True
+
+    def run(self):
+        self.claim("all others are over", len(list(self.image.parent.glob("*.over"))) == 2)
+
+
+class Beside(Scenario):
+    def run(self):
+        time.sleep(0.3)
+        (self.image.parent / f"{self.name()}.over").touch()
+
+
+class AlsoBeside(Beside):
+    pass
+
+
+class Order(unittest.TestCase):
+    def test_one_that_is_to_be_alone_comes_after_the_others(self):
+        with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
+            logs = pathlib.Path(directory)
+            results = run.run_all([Alone, Beside, AlsoBeside], logs / "mark", 2, logs)
+            self.assertEqual((results["alone"]["passed"], results["alone"]["failed"]), (1, 0))
 
 
 class Again(unittest.TestCase):
