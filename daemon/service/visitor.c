@@ -29,6 +29,7 @@ struct Visitor {
         bool working, asking, intending, stopping, silent;
         bool dismissed;           /* the worker was told to end the visit, and has nothing more to ask */
         unsigned n_asked;         /* how often the worker has asked whether it may send something */
+        size_t asks;              /* the wish that the worker last asked to write, or WORKER_READS */
         size_t writing;           /* the wish that is being written, or WORKER_READS */
         sd_event_source *silence; /* runs out when the worker says nothing */
         sd_event_source *io;
@@ -143,6 +144,7 @@ int visitor_new(sd_event *event, Broker *broker, Gate *gate, const Visit *visit,
                 .events = events,
                 .userdata = userdata,
                 .worker.fd = -EBADF,
+                .asks = WORKER_READS,
                 .writing = WORKER_READS,
         };
 
@@ -193,6 +195,13 @@ static void visitor_heard(Visitor *v) {
                 (void) sd_event_source_set_enabled(v->silence, SD_EVENT_ONESHOT);
 }
 
+static void visitor_writing(Visitor *v, size_t wish) {
+        if (wish == v->writing)
+                return;
+        v->writing = wish;
+        v->events->writing(v->userdata, wish);
+}
+
 static void on_worker_gate(void *userdata, Wait w) {
         Visitor *v = userdata;
 
@@ -204,6 +213,7 @@ static void on_worker_gate(void *userdata, Wait w) {
                 v->events->waiting(v->userdata, w, false);
         visitor_stop_waiting(v);
         visitor_heard(v);
+        visitor_writing(v, v->asks);
         visitor_answer(v, WORKER_GO);
 }
 
@@ -231,10 +241,10 @@ static void on_asks(Visitor *v, size_t wish) {
 
         if (++v->n_asked == SETTLING_ASKED)
                 v->events->settling(v->userdata);
-        if (wish != v->writing) {
-                v->writing = wish;
-                v->events->writing(v->userdata, wish);
-        }
+        /* What was sent before has ended; what is asked for may have to wait, and is not sent before that is over. */
+        if (wish != v->writing)
+                visitor_writing(v, WORKER_READS);
+        v->asks = wish;
         if (v->stopping) {
                 visitor_answer(v, WORKER_STOP);
                 return;

@@ -85,6 +85,7 @@ typedef struct Visited {
         Bridge bridge;
         Verdict verdicts[ELEMENTSOF(wish_items)];
         unsigned n_told[ELEMENTSOF(wish_items)], n_ended, n_identities, n_intended, n_settling;
+        size_t writing;
         bool lost;
 } Visited;
 
@@ -95,8 +96,9 @@ static void on_ready(_unused_ void *userdata) {
 static void on_intends(void *userdata, _unused_ const WorkerMessage *m) {
         ((Visited *) userdata)->n_intended++;
 }
-static void on_writing(_unused_ void *userdata, size_t wish) {
+static void on_writing(void *userdata, size_t wish) {
         ck_assert(wish < wishes.n_items || wish == WORKER_READS);
+        ((Visited *) userdata)->writing = wish;
 }
 static void on_settling(void *userdata) {
         ((Visited *) userdata)->n_settling++;
@@ -336,7 +338,8 @@ static void visit_begin(Visited *x, Transport transport, bool asked) {
                                    .syspath = (char *) "/sys/devices/x/block/sdzz",
                                    .transport = transport,
                                    .ata = true },
-                        .bridge.asked = asked };
+                        .bridge.asked = asked,
+                        .writing = WORKER_READS };
         ck_assert_int_ge(sd_event_new(&x->event), 0);
         ck_assert_int_eq(gate_new(x->event, &x->gate), 0);
         ck_assert_int_eq(visitor_new(x->event, NULL, x->gate,
@@ -422,6 +425,23 @@ START_TEST(test_settling) {
 }
 END_TEST
 
+/* A drive that is pulled while a check holds its visit was not being written to. */
+START_TEST(test_writing_begins_at_the_gate) {
+        Visited x;
+
+        visit_begin(&x, TRANSPORT_SATA, false);
+        say(ASKS_WRITING);
+        hear(&x);
+        ck_assert_uint_eq(x.writing, WORKER_READS);
+        pid1_says(NULL);
+        ck_assert_uint_eq(x.writing, 0);
+        say(ASKS);
+        hear(&x);
+        ck_assert_uint_eq(x.writing, WORKER_READS);
+        visit_end(&x);
+}
+END_TEST
+
 /* Nothing of a visit that has ended is left at the gate. */
 START_TEST(test_asks_twice_and_dies) {
         Visited x;
@@ -445,6 +465,7 @@ int main(void) {
 
         tcase_add_loop_test(t, test_each_message, 0, ELEMENTSOF(states));
         tcase_add_test(t, test_settling);
+        tcase_add_test(t, test_writing_begins_at_the_gate);
         tcase_add_test(t, test_asks_twice_and_dies);
         suite_add_tcase(s, t);
 
