@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Sourced by tests/run, tests/demo and tests/bench: what they need, and how to get it.
 
+# Directories below these are removed: never those of the file system's root.
+: "${BUILD:?is not set}" "${LOGS:?is not set}"
+
 BUILD_PACKAGES="gcc meson ninja-build pkg-config libc6-dev libsystemd-dev libudev-dev libconfig-dev libseccomp-dev libjson-c-dev libsmartcols-dev"
 UNIT_PACKAGES="check clang-format mandoc binutils gcovr"
 SHELL_PACKAGES="zsh fish"
