@@ -3,6 +3,7 @@ import itertools
 import pathlib
 import re
 
+from cutting import NOTES
 from keeping import CONF, Keeping, by_id, ours
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
@@ -23,16 +24,30 @@ userdel drivekeep
 # What `meson install` runs at its end.
 MAKE_USER = "sh /root/make-user /usr/lib/sysusers.d/drivekeep.conf /usr/lib/tmpfiles.d/drivekeep.conf"
 
+# Of versions that ran as root: a harmless value in quarantine, as an ordinary power cut brought about there, and a dangerous one.
+OLD_NOTE = "VERSION=1\nKEY={key}\nENTRIES=2\n" + "".join(
+    f"ENTRY_{i}_SETTING={setting}\nENTRY_{i}_VALUE={value}\nENTRY_{i}_QUARANTINED=1\nENTRY_{i}_WHY=of old\n"
+    for i, (setting, value) in enumerate((("apm", 192), ("write_read_verify", "all"))))
+
 FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; spindown_time = "20min"; } );\n'
 COLD = {"apm": 128, "lookahead": False}
+WWN = "5000c500a1b2c3d4"
 WANTED = (192, True, 1200)
+
+
+def note_key(wwn):
+    """The file's name: see daemon/core/guard-key.c."""
+    identity, number = f"wwn-0x{wwn}", 0xcbf29ce484222325
+    for byte in identity.encode():
+        number = (number ^ byte) * 0x100000001b3 % (1 << 64)
+    return f"{identity}-{number:016x}"
 
 
 class Installed(Keeping):
     """Installed by README's steps on a running machine: drives that were there before are kept, without a reboot"""
 
     def run(self):
-        old, pulled = self.drive("SN-OLD", **COLD), self.drive("SN-PULLED", **COLD)
+        old, pulled = self.drive("SN-OLD", wwn=WWN, **COLD), self.drive("SN-PULLED", **COLD)
         with self.drives(old, pulled, None) as (hba, arguments), \
              self.machine(setup=LAY_ASIDE, extra_args=arguments) as machine:
             machine.wait_running()
@@ -40,8 +55,10 @@ class Installed(Keeping):
             self.equal("the machine runs, without drivekeep and with drives",
                        machine.run(f"command -v drivekeep; find / -xdev -name '90-drivekeep.rules'; ls {by_id('SN-OLD')}",
                                    check=False).stdout, by_id("SN-OLD") + "\n")
+            self.leave_old_note(machine)
             self.follow_readme(machine)
             self.check_kept(machine, old, pulled)
+            self.check_old_note(machine)
             self.check_followed(machine, hba, old, pulled)
             self.check_readers(machine, old)
             self.check_stopped(machine)
@@ -95,6 +112,21 @@ class Installed(Keeping):
         self.equal("each drive that was there before is configured",
                    [(d["apm"], d["lookahead"], d["standby_seconds"]) for d in drives], [WANTED] * len(drives))
         self.match("the journal can explain", machine.run("journalctl -b -x -u drivekeep --no-pager").stdout, r"^.. Subject: Drive settings are being kept$")
+
+    def leave_old_note(self, machine):
+        key = note_key(WWN)
+        self.note_file = f"{NOTES}/{key}"
+        machine.push(self.note_file, OLD_NOTE.format(key=key))
+        self.equal("a version that ran as root has left a note", machine.run(f"stat -c %U {NOTES} {self.note_file}").stdout, "root\nroot\n")
+
+    def check_old_note(self, machine):
+        """What is harmless is forgiven: check_kept() has seen it written."""
+        self.equal("the older version's note is the service's now, and what is dangerous stays in quarantine",
+                   machine.run(f"stat -c %U {NOTES} {self.note_file}; grep -o 'SETTING=.*' {self.note_file}").stdout,
+                   "drivekeep\ndrivekeep\nSETTING=write_read_verify\n")
+        machine.run(f"drivekeep release {by_id('SN-OLD')}")
+        machine.wait_until(f"! test -e {self.note_file}", 60)
+        self.claim("until it is released", True)
 
     def check_followed(self, machine, hba, old, pulled):
         """They have no event behind them that the rules took part in."""
