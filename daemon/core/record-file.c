@@ -5,6 +5,8 @@
 
 #include "record-file.h"
 
+#define CLAIM ".claim"
+
 /* The service's, whichever user that is: who reads it is mostly another one. */
 static bool is_owner_right(int dir_fd, const char *name, uid_t owner) {
         _cleanup_free_ char *dir = NULL;
@@ -53,19 +55,25 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
         return 0;
 }
 
+/* A lock for writing, which takes a descriptor that may write: nobody else can hold one. Until there is this lock nobody else can open
+ * the file either, and be in its way with a lock for reading. */
 int record_directory_claim(const char *path) {
-        _cleanup_close_ int fd = -EBADF;
-        /* The whole, and shared: the other kind is for files that can be opened for writing. */
-        struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+        _cleanup_close_ int dir_fd = -EBADF, fd = -EBADF;
+        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0)
+        dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (dir_fd < 0 || (unlinkat(dir_fd, CLAIM, 0) < 0 && errno != ENOENT))
+                return -errno;
+
+        fd = openat(dir_fd, CLAIM, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0 || fchmod(fd, 0644) < 0)
                 return -errno;
         return TAKE_FD(fd);
 }
 
 bool record_directory_is_claimed(int dir_fd) {
-        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        _cleanup_close_ int fd = openat(dir_fd, CLAIM, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
 
-        return fcntl(dir_fd, F_OFD_GETLK, &lock) >= 0 && lock.l_type != F_UNLCK;
+        return fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) >= 0 && lock.l_type != F_UNLCK;
 }

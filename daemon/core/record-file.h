@@ -9,7 +9,7 @@
  * that is larger, and one that belongs neither to root, nor to oneself, nor to who has the directory, are -EBADMSG. `ret` is no string: it has no NUL at its end. */
 int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size);
 
-/* The directory's own lock says that somebody writes in it now: the kernel takes it back when the descriptor is closed, however the
- * process ended. Readers only look at it, so that none stands in the daemon's way. Returns the descriptor to keep. */
+/* A locked file of the directory says that somebody writes in it now: the kernel takes the lock back when the descriptor is closed,
+ * however the process ended. Nobody but the owner and root can hold such a lock. Returns the descriptor to keep. */
 int record_directory_claim(const char *path);
 bool record_directory_is_claimed(int dir_fd);

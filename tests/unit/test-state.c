@@ -3,8 +3,10 @@
 /* The daemon's state files: hostile when they are read, and a file system that has no room for them. */
 
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "record-file.h"
@@ -70,6 +72,55 @@ START_TEST(test_claim) {
         ck_assert_int_eq(kill(pid, SIGKILL), 0);
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         ck_assert(!is_claimed());
+}
+END_TEST
+
+static bool lock_by(uid_t uid, const char *path, short type) {
+        int status;
+        pid_t pid;
+
+        pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                struct flock lock = { .l_type = type, .l_whence = SEEK_SET };
+                int fd;
+
+                if (uid != 0 && (setgroups(0, NULL) < 0 || setuid(uid) < 0))
+                        _exit(2);
+                fd = open(path, type == F_WRLCK ? O_RDWR : O_RDONLY);
+                if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0)
+                        _exit(1);
+                /* The lock is held as long as somebody has the descriptor. */
+                _exit(is_claimed() ? 0 : 1);
+        }
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+        return WEXITSTATUS(status) == 0;
+}
+
+/* Whoever may only read the directory cannot make it look claimed, and cannot keep the daemon from it. */
+START_TEST(test_claim_of_others) {
+        static const char *const paths[] = { "drives", "drives/.claim" };
+        uid_t uid = geteuid() == 0 ? 65534 : 0;
+        struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+        int fd, theirs;
+
+        ck_assert_int_eq(chmod(".", 0755), 0);
+        fd = state_claim("drives");
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(close(fd), 0);
+        for (size_t i = 0; i < ELEMENTSOF(paths); i++)
+                ck_assert(!lock_by(uid, paths[i], F_RDLCK));
+        if (uid != 0)
+                ck_assert(!lock_by(uid, "drives/.claim", F_WRLCK));
+
+        theirs = open("drives/.claim", O_RDONLY | O_CLOEXEC);
+        ck_assert(theirs >= 0 && fcntl(theirs, F_OFD_SETLK, &lock) >= 0);
+        fd = state_claim("drives");
+        ck_assert_int_ge(fd, 0);
+        ck_assert(is_claimed());
+        ck_assert_int_eq(close(fd), 0);
+        ck_assert_int_eq(close(theirs), 0);
 }
 END_TEST
 
@@ -263,6 +314,7 @@ int main(void) {
 
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
         tcase_add_test(t, test_claim);
+        tcase_add_test(t, test_claim_of_others);
         tcase_add_test(t, test_every_setting);
         tcase_add_test(t, test_round_trip);
         tcase_add_loop_test(t, test_bad, 0, ELEMENTSOF(bad));
