@@ -62,6 +62,7 @@ class Installed(Keeping):
             self.check_followed(machine, hba, old, pulled)
             self.check_readers(machine, old)
             self.check_stopped(machine)
+            self.check_old_socket(machine, old)
 
     def steps(self):
         """The commands of README's section, without the sudo that a guest has no use for."""
@@ -171,3 +172,15 @@ class Installed(Keeping):
         self.equal("started: it is as before", machine.run(ask, check=False).status, 0)
         machine.run("systemctl kill --signal=KILL --kill-whom=main drivekeep; systemctl stop drivekeep")
         self.equal("killed: status says so, too", machine.run(ask, check=False).status, 3)
+
+    def check_old_socket(self, machine, drive):
+        """Of a version that ran as root, which the upgrade finds in use: nothing makes it anew before the next boot."""
+        old = "/run/systemd/system/drivekeep-broker.socket.d/old.conf"
+        machine.run(f"mkdir -p $(dirname {old}); printf '[Socket]\\nSocketUser=root\\n' > {old}; systemctl daemon-reload; "
+                    "systemctl stop drivekeep-broker.socket drivekeep-broker.service; systemctl start drivekeep-broker.socket")
+        self.equal("the older version's socket is root's", machine.run("stat -c %U /run/drivekeep-broker").stdout, "root\n")
+        machine.run(f"rm {old}; {MAKE_USER}; systemctl daemon-reload; systemctl start drivekeep")
+        self.settle(machine)
+        drive.power_cycle()
+        self.equal("after an upgrade drives are visited", machine.run(f"drivekeep apply {self.node(machine, 'SN-OLD')}", check=False).status, 0)
+        self.equal("and have their settings", (drive["apm"], drive["lookahead"]), (240, True))
