@@ -182,7 +182,8 @@ int watched_visit(Watched *w, VisitReason reason) {
                                         .bridge = &w->record->bridge,
                                         .settings = w->env->settings,
                                         .permanent = w->saves,
-                                        .no_wake = reason == VISIT_RECHECK,
+                                        /* Both look whether somebody has changed it: it is not woken for that. */
+                                        .no_wake = reason == VISIT_RECHECK || reason == VISIT_PARAMETERS,
                                         .deaf = watched_is_deaf(w),
                                         .look = reason == VISIT_RECHECK &&
                                                 w->files->config->on_drift == ON_DRIFT_REPORT,

@@ -25,14 +25,17 @@
 static struct Visitor {
         const VisitorEvents *events;
         void *userdata;
-        bool working, active, permanent;
+        bool working, active, permanent, no_wake;
 } visitor;
 static size_t n_wishes; /* of the last visit */
 static unsigned n_visits, n_rested;
 
 int visitor_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ Gate *gate, const Visit *visit,
                 _unused_ uint64_t patience, const VisitorEvents *events, void *userdata, Visitor **ret) {
-        visitor = (struct Visitor){ .events = events, .userdata = userdata, .permanent = visit->permanent };
+        visitor = (struct Visitor){ .events = events,
+                                    .userdata = userdata,
+                                    .permanent = visit->permanent,
+                                    .no_wake = visit->no_wake };
         n_wishes = visit->wishes->n_items;
         n_visits++;
         *ret = &visitor;
@@ -862,6 +865,20 @@ START_TEST(test_meddled) {
 }
 END_TEST
 
+/* What the other program changed is set back, but nobody is woken for that. */
+START_TEST(test_meddled_restore) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        visit_whole(w, VISIT_ATTACH);
+        ck_assert(!visitor.no_wake);
+        w->files->config->on_drift = ON_DRIFT_RESTORE;
+        ck_assert_int_eq(watched_meddled(w), 0);
+        ck_assert_int_eq(w->reason, VISIT_PARAMETERS);
+        ck_assert(visitor.no_wake);
+        end(w);
+}
+END_TEST
+
 /* A link that was gone for a moment, or was reset by the kernel. What the commands of a visit led to is none of it. */
 static const struct {
         LinkNews news;
@@ -1019,6 +1036,7 @@ int main(void) {
         tcase_add_test(t, test_waiting_gives_its_place);
         tcase_add_loop_test(t, test_earlier_run, 0, 4);
         tcase_add_test(t, test_meddled);
+        tcase_add_test(t, test_meddled_restore);
         tcase_add_loop_test(t, test_link, 0, ELEMENTSOF(links));
         tcase_add_test(t, test_rule_for_unknown_drive);
         tcase_add_loop_test(t, test_unveiled, 0, 2);
