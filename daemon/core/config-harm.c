@@ -24,7 +24,7 @@ static bool criterion_is_universal(const Criterion *c) {
 
                 if (c->key == MATCH_NODE && starts_with(p, "/dev/"))
                         p += strlen("/dev/");
-                if (p[strspn(p, "*")] == '\0')
+                if (p[strspn(p, "*?")] == '\0' && strchr(p, '*'))
                         return true;
         }
 
@@ -64,9 +64,12 @@ static bool is_patient(const char *name, const Value *v) {
 }
 
 static bool block_is_patient(const Block *b) {
-        for (size_t i = 0; i < b->n_assignments; i++)
-                if (!b->assignments[i].keep && is_patient(b->assignments[i].name, &b->assignments[i].value))
+        for (size_t i = 0; i < b->n_assignments; i++) {
+                const Assignment *a = b->assignments + i;
+
+                if (!a->keep && !a->on_battery && is_patient(a->name, &a->value))
                         return true;
+        }
 
         return false;
 }

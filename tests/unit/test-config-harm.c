@@ -37,6 +37,8 @@ static const struct {
 
         { "drives = ({ match = {}; read_only = true });", 0, { { 1, 25, 'w', "nothing can write" } } },
         { "drives = ({ match = { model = \"*\" }; read_only = true });", 0, { { 1, 38, 'w', "nothing can write" } } },
+        { "drives = ({ match = { model = \"?*\" }; read_only = true });", 0, { { 1, 39, 'w', "nothing can write" } } },
+        { "drives = ({ match = { model = \"??\" }; read_only = true });", 0, {} },
         { "drives = ({ match = \"/dev/*\"; read_only = true });", 0, { { 1, 31, 'w', "nothing can write" } } },
         { "drives = ({ match = { model = [\"A\", \"**\"] }; read_only = true });", 0, { { 1, 46, 'w', "nothing can write" } } },
         { "drives = ({ match = {}; only_in_raid = true; read_only = true });", 0, {} },
@@ -46,6 +48,7 @@ static const struct {
         { "drives = ({ match = {}; only_in_raid = true; error_recovery = \"off\" });", 0, { { 1, 46, 'w', "can do harm here: it is thrown out" } } },
         { "drives = ({ match = {}; only_in_raid = true; error_recovery = \"7s\" });", 0, {} },
         { "drives = ({ match = {}; only_in_raid = true; error_recovery = \"off\"; timeout = \"180s\" });", 0, {} },
+        { "drives = ({ match = {}; only_in_raid = true; error_recovery = \"off\"; on_battery = { timeout = \"180s\" } });", 0, { { 1, 46, 'w', "it is thrown out" } } },
         { "drives = ({ match = {}; only_in_raid = true; error_recovery = \"off\"; timeout = \"keep\" });", 0, { { 1, 46, 'w', "it is thrown out" } } },
         { "drives = ({ match = {}; error_recovery = \"off\" });", 1, { { 1, 25, 'w', "harm to /dev/sda, which is a member of an array: it is thrown out" } } },
         { "drives = ({ match = {}; error_recovery = \"off\"; timeout = \"119s\" });", 1, { { 1, 25, 'w', "harm to /dev/sda" } } },
