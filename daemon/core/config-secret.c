@@ -39,14 +39,6 @@ static size_t hide_value(ConfigText *t, size_t key) {
         return i;
 }
 
-void config_text_hide_secrets(ConfigText *t, const SettingTable *table) {
-        for (size_t i = 0; i < t->n_tokens;)
-                if (t->tokens[i].type == TOKEN_NAME && is_secret(t, i, table))
-                        i = hide_value(t, i);
-                else
-                        i++;
-}
-
 static bool is_option(const char *name) {
         Nearest n = { .typed = name };
 
@@ -74,6 +66,45 @@ static bool begins_list(const ConfigText *t, size_t token, bool named) {
         default:
                 return false;
         }
+}
+
+/* A word of another program's file, some of whose words are ours by chance ("timeout"): outside of all brackets an option of ours has
+ * to stand. */
+static bool is_foreign_key(const ConfigText *t, size_t token, const SettingTable *table) {
+        char name[TOKEN_NAME_MAX];
+
+        token_copy(t, token, name);
+        return token_starts_statement(t, token) && is_assigned(t, token) && !streq(name, CONFIG_DRIVES) &&
+               !streq(name, "match") && !setting_find(table, name) && !setting_nearest(table, name) &&
+               !is_option(name) && !begins_list(t, token, false);
+}
+
+void config_text_hide_secrets(ConfigText *t, const SettingTable *table) {
+        size_t depth = 0;
+
+        for (size_t i = 0; i < t->n_tokens;)
+                switch (t->tokens[i].type) {
+                case TOKEN_GROUP:
+                case TOKEN_LIST:
+                case TOKEN_ARRAY:
+                        depth++;
+                        i++;
+                        break;
+                case TOKEN_GROUP_END:
+                case TOKEN_LIST_END:
+                case TOKEN_ARRAY_END:
+                        depth -= depth > 0;
+                        i++;
+                        break;
+                case TOKEN_NAME:
+                        if (is_secret(t, i, table) || (depth == 0 && is_foreign_key(t, i, table))) {
+                                i = hide_value(t, i);
+                                break;
+                        }
+                        _fallthrough_;
+                default:
+                        i++;
+                }
 }
 
 bool config_text_is_foreign(const ConfigText *t, const SettingTable *table) {

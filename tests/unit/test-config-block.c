@@ -76,6 +76,9 @@ START_TEST(test_nothing_secret_is_quoted) {
                 "drives = ({ match = {}; security_unlok = hunter2; apm = 1 })",
                 "drives = ({ match = {}; user-master = }hunter2 })",
                 "drives = ({ match = {}; user-master = (hunter2, \"hunter2\" hunter2) })",
+                /* Other programs' files, in which a word of ours is there by chance. */
+                "timeout = 30\nusername = joe\npassword = hunter2\n",
+                "scheduler = x\npassword = \"hunter2\n[more]\n",
         };
         _cleanup_(config_freep) Config *c = parse(texts[_i], strlen(texts[_i]));
 
@@ -113,7 +116,7 @@ int main(void) {
 
         tcase_add_loop_test(tc, test_file, 0, ELEMENTSOF(files));
         tcase_add_test(tc, test_options);
-        tcase_add_loop_test(tc, test_nothing_secret_is_quoted, 0, 16);
+        tcase_add_loop_test(tc, test_nothing_secret_is_quoted, 0, 18);
         tcase_add_test(tc, test_resolve);
         suite_add_tcase(suite, tc);
 
