@@ -4,14 +4,15 @@
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <sys/wait.h>
 
 #include "check-readable.h"
 
-/* What stands in the way of one file. */
+/* What stands in the way of one file, or of one directory of them, whose path ends with a slash. */
 typedef struct Obstacle {
-        size_t file;
-        size_t length; /* of its path: the whole is the file itself, less is a directory above it */
+        size_t path;
+        size_t length; /* of the path: the whole is the file itself, less is a directory */
 } Obstacle;
 
 /* The first directory from the top that cannot be entered, or the last one, which is listed as well. */
@@ -31,13 +32,13 @@ static size_t find_obstacle(const char *path) {
 }
 
 /* As that user: the kernel knows of more than modes. */
-static _Noreturn void child_main(int fd, const struct passwd *user, const Config *c) {
+static _Noreturn void child_main(int fd, const struct passwd *user, char *const *paths) {
         if (initgroups(user->pw_name, user->pw_gid) < 0 || setgid(user->pw_gid) < 0 || setuid(user->pw_uid) < 0)
                 _exit(EXIT_FAILURE);
 
-        for (size_t i = 0; i < c->n_files; i++) {
-                int file = open(c->files[i], O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-                Obstacle o = { .file = i };
+        for (size_t i = 0; paths[i]; i++) {
+                int file = open(paths[i], O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+                Obstacle o = { .path = i };
 
                 if (file >= 0) {
                         (void) close(file);
@@ -45,31 +46,69 @@ static _Noreturn void child_main(int fd, const struct passwd *user, const Config
                 }
                 if (errno != EACCES)
                         continue;
-                o.length = find_obstacle(c->files[i]);
+                o.length = find_obstacle(paths[i]);
                 if (write(fd, &o, sizeof o) != sizeof o)
                         _exit(EXIT_FAILURE);
         }
         _exit(EXIT_SUCCESS);
 }
 
-static int complain_obstacle(Config *c, const Obstacle *o) {
-        const char *path = c->files[o->file];
-        bool directory = path[o->length] != '\0';
+static int complain_obstacle(Config *c, const char *path, const char *obstacle) {
+        bool directory = strlen(obstacle) < strlen(path);
 
-        return complain(&c->complaints, COMPLAINT_WARNING, path, 0, 0,
-                        "the service cannot read this file, which its user \"" SERVICE_USER "\" has no right to; "
-                        "'chmod %s %.*s' mends it",
-                        directory ? "o+rx" : "o+r", (int) o->length, path);
+        return complain(&c->complaints, COMPLAINT_ERROR, obstacle, 0, 0,
+                        "the service cannot read this %s, which its user \"" SERVICE_USER "\" has no right to; "
+                        "'chmod %s %s' mends it",
+                        directory ? "directory" : "file", directory ? "o+rx" : "o+r", obstacle);
 }
 
-int check_readable(Config *c) {
+static char **paths_free(char **paths) {
+        for (size_t i = 0; paths && paths[i]; i++)
+                free(paths[i]);
+        free(paths);
+        return NULL;
+}
+DEFINE_CLEANUP(char **, paths_free);
+
+/* The files that were read, and the directories that any others would be in. */
+static char **all_paths(const Config *c, const char *const *roots) {
+        _cleanup_(paths_freep) char **paths = NULL;
+        size_t n = 0, n_roots = 0;
+
+        while (roots[n_roots])
+                n_roots++;
+        paths = calloc(c->n_files + n_roots + 1, sizeof *paths);
+        if (!paths)
+                return NULL;
+
+        for (size_t i = 0; i < n_roots; i++) {
+                if (asprintf(&paths[n], "%s/" CONFIG_DROP_IN_DIRECTORY "/", roots[i]) < 0) {
+                        paths[n] = NULL;
+                        return NULL;
+                }
+                n++;
+        }
+        for (size_t i = 0; i < c->n_files; i++) {
+                paths[n] = strdup(c->files[i]);
+                if (!paths[n++])
+                        return NULL;
+        }
+        return TAKE_PTR(paths);
+}
+
+int check_readable(Config *c, const char *const *roots) {
         const struct passwd *user = geteuid() == 0 ? getpwnam(SERVICE_USER) : NULL;
+        _cleanup_(paths_freep) char **paths = NULL;
+        _cleanup_free_ char *told = NULL;
         int fds[2], r = 0;
         Obstacle o;
         pid_t pid;
 
         if (!user)
                 return 0;
+        paths = all_paths(c, roots);
+        if (!paths)
+                return -ENOMEM;
         if (pipe2(fds, O_CLOEXEC) < 0)
                 return -errno;
 
@@ -77,11 +116,20 @@ int check_readable(Config *c) {
         if (pid < 0)
                 r = -errno;
         else if (pid == 0)
-                child_main(fds[1], user, c);
+                child_main(fds[1], user, paths);
 
         (void) close(fds[1]);
-        while (r >= 0 && read(fds[0], &o, sizeof o) == sizeof o)
-                r = complain_obstacle(c, &o);
+        while (r >= 0 && read(fds[0], &o, sizeof o) == sizeof o) {
+                char *obstacle = strndup(paths[o.path], o.length);
+
+                if (!obstacle)
+                        r = -ENOMEM;
+                /* One directory may be in the way of many files. */
+                else if (!streq_ptr(obstacle, told))
+                        r = complain_obstacle(c, paths[o.path], obstacle);
+                free(told);
+                told = obstacle;
+        }
         (void) close(fds[0]);
         if (pid > 0)
                 (void) waitpid(pid, NULL, 0);

@@ -5,6 +5,6 @@
 
 #define SERVICE_USER "drivekeep" /* units/drivekeep.sysusers */
 
-/* Warns of files that were read here and that the service cannot read. For root, who can read everything; nothing is said when there
- * is no such user. 0, or a negative errno. */
-int check_readable(Config *c);
+/* Complains about files that were read here, and directories of the roots that may have more, which the service cannot read. For
+ * root, who can read everything; nothing is said when there is no such user. 0, or a negative errno. */
+int check_readable(Config *c, const char *const *roots);

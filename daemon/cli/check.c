@@ -68,7 +68,7 @@ static int load(const CheckOptions *o, Config *c) {
         if (!o->common.names)
                 r = config_load(c, &all_settings, options_roots(&o->common));
         if (!o->common.names && r >= 0)
-                r = check_readable(c);
+                r = check_readable(c, options_roots(&o->common));
         for (char *const *file = o->common.names; file && *file && r >= 0; file++)
                 r = config_load_file(c, &all_settings, *file);
         if (r >= 0)

@@ -10,7 +10,6 @@
 
 #define MAIN_FILE "drivekeep/drivekeep.conf"
 #define DIRECTORY "drivekeep"
-#define DROP_IN_DIRECTORY "drivekeep/drivekeep.conf.d"
 
 _printf_(3, 4) static int complain_file(Config *c, const char *path, const char *format, ...) {
         char sentence[256];
@@ -144,7 +143,7 @@ static int find_drop_ins(Config *c, const char *root, DropIns *found) {
         int r = 0;
         DIR *dir;
 
-        if (asprintf(&directory, "%s/%s", root, DROP_IN_DIRECTORY) < 0) {
+        if (asprintf(&directory, "%s/%s", root, CONFIG_DROP_IN_DIRECTORY) < 0) {
                 directory = NULL;
                 return -ENOMEM;
         }
@@ -176,7 +175,7 @@ int config_load(Config *c, const SettingTable *t, const char *const *roots) {
                 return r;
 
         for (; *roots; roots++) {
-                r = check_directory(c, *roots, DROP_IN_DIRECTORY);
+                r = check_directory(c, *roots, CONFIG_DROP_IN_DIRECTORY);
                 if (r > 0)
                         r = find_drop_ins(c, *roots, &found);
                 if (r < 0)

@@ -71,6 +71,8 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
  * caller's own. Unreadable: a complaint. */
 int config_load_file(Config *c, const SettingTable *t, const char *path);
 
+#define CONFIG_DROP_IN_DIRECTORY "drivekeep/drivekeep.conf.d"
+
 /* Reads drivekeep.conf and its drop-ins by systemd's precedence: drivekeep/drivekeep.conf, and the files named *.conf
  * in drivekeep/drivekeep.conf.d, below each of `roots` (NULL-terminated, highest first: /etc, /run, /usr/lib). The same
  * name masks one further down, an empty file or a link to /dev/null disables; drop-ins are read in the order of their

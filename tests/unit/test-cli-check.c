@@ -175,14 +175,20 @@ static const struct {
         { "true", true, "" },
         { "chmod 600 drivekeep/drivekeep.conf", false, "" },
         { "chmod 600 drivekeep/drivekeep.conf", true,
-          "./drivekeep/drivekeep.conf: warning: the service cannot read this file, which its user \"drivekeep\" has no right to; "
+          "./drivekeep/drivekeep.conf: error: the service cannot read this file, which its user \"drivekeep\" has no right to; "
           "'chmod o+r ./drivekeep/drivekeep.conf' mends it\n" },
         { "chgrp 65534 drivekeep/drivekeep.conf; chmod 640 drivekeep/drivekeep.conf", true, "" },
         { "chmod 700 drivekeep/drivekeep.conf.d", true,
-          "./drivekeep/drivekeep.conf.d/a.conf: warning: the service cannot read this file, which its user \"drivekeep\" has no "
-          "right to; 'chmod o+rx ./drivekeep/drivekeep.conf.d' mends it\n" },
+          "./drivekeep/drivekeep.conf.d: error: the service cannot read this directory, which its user \"drivekeep\" has no right to; "
+          "'chmod o+rx ./drivekeep/drivekeep.conf.d' mends it\n" },
+        { "chmod 700 drivekeep/drivekeep.conf.d; rm drivekeep/drivekeep.conf.d/*", true,
+          "./drivekeep/drivekeep.conf.d: error: the service cannot read this directory, which its user \"drivekeep\" has no right to; "
+          "'chmod o+rx ./drivekeep/drivekeep.conf.d' mends it\n" },
+        { "chmod 711 drivekeep/drivekeep.conf.d; rm drivekeep/drivekeep.conf.d/*", true,
+          "./drivekeep/drivekeep.conf.d: error: the service cannot read this directory, which its user \"drivekeep\" has no right to; "
+          "'chmod o+rx ./drivekeep/drivekeep.conf.d' mends it\n" },
         { "chmod 700 drivekeep; rm -r drivekeep/drivekeep.conf.d", true,
-          "./drivekeep/drivekeep.conf: warning: the service cannot read this file, which its user \"drivekeep\" has no right to; "
+          "./drivekeep: error: the service cannot read this directory, which its user \"drivekeep\" has no right to; "
           "'chmod o+rx ./drivekeep' mends it\n" },
 };
 /* clang-format on */
@@ -201,7 +207,7 @@ START_TEST(test_check_readable) {
         user_exists = readable[_i].user;
         out = command(&verb_check, ARGS((char *) "--config-root=."), &said, &status);
         ck_assert_str_eq(out, readable[_i].out);
-        ck_assert_int_eq(status, EXIT_WANTED);
+        ck_assert_int_eq(status, *out ? EXIT_BAD_INPUT : EXIT_WANTED);
 }
 END_TEST
 
