@@ -352,10 +352,12 @@ bool drive_shares_controller(const Drive *a, const Drive *b) {
 
 bool drive_name_is_kept(const char *name) {
         static const char *const kept[] = { "sd*", "hd*", "nvme*n*", "mmcblk*", "vd*", "xvd*", "md*", "dm-*", "sr*" };
-
         /* Parts of an MMC card that the kernel shows as disks. */
-        if (fnmatch("mmcblk*boot*", name, 0) == 0 || fnmatch("mmcblk*rpmb", name, 0) == 0)
-                return false;
+        static const char *const parts[] = { "mmcblk*boot*", "mmcblk*gp*", "mmcblk*rpmb" };
+
+        for (size_t i = 0; i < ELEMENTSOF(parts); i++)
+                if (fnmatch(parts[i], name, 0) == 0)
+                        return false;
 
         for (size_t i = 0; i < ELEMENTSOF(kept); i++)
                 if (fnmatch(kept[i], name, 0) == 0)

@@ -294,6 +294,7 @@ static const struct {
 } names[] = {
         { "sda", true },       { "sdaa", true },         { "hdc", true },          { "nvme0n1", true },  { "nvme10n12", true },
         { "mmcblk0", true },   { "mmcblk0boot0", false }, { "mmcblk0boot1", false }, { "mmcblk2rpmb", false },
+        { "mmcblk0gp0", false },
         { "vda", true },       { "xvda", true },         { "md0", true },          { "md_d1", true },    { "md127", true },
         { "dm-0", true },      { "sr0", true },          { "loop0", false },       { "ram0", false },    { "zram0", false },
         { "nbd0", false },     { "fd0", false },         { "zd0", false },         { "bcache0", false }, { "rbd0", false },
