@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -16,6 +17,17 @@
 
 /* How often a broker without a manager looks whether its last worker has ended. */
 #define WORKERS_MS 500
+
+/* A worker that the manager lets go of, as it said what it may not, has told all, or its drive is gone, ends by itself or is
+ * killed after so long. */
+#define LET_GO_USEC (5ULL * 1000 * 1000)
+/* A manager that goes lets go of all of them, and honest ones may be in the middle of what belongs together: a write cache is
+ * turned on, and the kernel is told so. This is time enough for these few commands, though each ends only when the kernel gives
+ * up. */
+#define ORPHAN_USEC (600ULL * 1000 * 1000)
+
+/* Two descriptors for each: LimitNOFILE= of the unit. */
+#define WORKERS_MAX 8000U
 
 typedef struct Request {
         char drive[16];
@@ -171,6 +183,75 @@ static _Noreturn void child_main(const Request *q, int fd, pid_t broker, BrokerW
         _exit(EXIT_FAILURE);
 }
 
+static struct {
+        /* Whom the broker listens to; then of each worker its process, and a copy of its end of the socket, which tells when
+         * the manager lets go. While there is this copy, a worker that closes its own does not pass for one that has ended. */
+        struct pollfd polls[1 + 2 * WORKERS_MAX];
+        uint64_t kill_usec[WORKERS_MAX]; /* on the monotonic clock; UINT64_MAX: not */
+        size_t n;
+} workers;
+
+/* Takes over the fd. */
+static void workers_add(pid_t pid, int fd) {
+        struct pollfd *process = workers.polls + 1 + 2 * workers.n, *end = process + 1;
+        int pidfd;
+
+        pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
+        if (pidfd < 0) {
+                if (errno != ESRCH)
+                        (void) kill(pid, SIGKILL);
+                (void) close(fd);
+                return;
+        }
+
+        *process = (struct pollfd){ .fd = pidfd, .events = POLLIN };
+        *end = (struct pollfd){ .fd = fd, .events = POLLRDHUP };
+        workers.kill_usec[workers.n++] = UINT64_MAX;
+}
+
+/* From now on, `usec` is what it has left. */
+static void workers_let_go(size_t i, uint64_t usec) {
+        closep(&workers.polls[2 + 2 * i].fd);
+        workers.polls[2 + 2 * i].fd = -EBADF;
+        workers.kill_usec[i] = monotonic_usec() + usec;
+}
+
+static void workers_look(void) {
+        for (size_t i = workers.n; i-- > 0;) {
+                struct pollfd *process = workers.polls + 1 + 2 * i, *end = process + 1;
+
+                if (process->revents) {
+                        (void) close(process->fd);
+                        closep(&end->fd);
+                        workers.n--;
+                        memmove(process, workers.polls + 1 + 2 * workers.n, 2 * sizeof *process);
+                        workers.kill_usec[i] = workers.kill_usec[workers.n];
+                        continue;
+                }
+                if (end->fd >= 0 && end->revents)
+                        workers_let_go(i, LET_GO_USEC);
+                /* One that a drive holds in the kernel dies when that lets go of it: no command is aborted by this. */
+                if (workers.kill_usec[i] <= monotonic_usec()) {
+                        (void) syscall(SYS_pidfd_send_signal, process->fd, SIGKILL, NULL, 0);
+                        workers.kill_usec[i] = UINT64_MAX;
+                }
+        }
+}
+
+/* Until the next one is to be killed, but no longer than idle_ms. */
+static int workers_timeout(int idle_ms) {
+        uint64_t now = monotonic_usec(), first = UINT64_MAX;
+        int ms;
+
+        for (size_t i = 0; i < workers.n; i++)
+                first = MIN(first, workers.kill_usec[i]);
+        if (first == UINT64_MAX)
+                return idle_ms;
+
+        ms = first <= now ? 0 : (int) ((first - now) / 1000) + 1;
+        return idle_ms < 0 ? ms : MIN(ms, idle_ms);
+}
+
 /* They die with the broker. */
 static bool has_workers(void) {
         return waitpid(-1, NULL, WNOHANG) == 0;
@@ -178,12 +259,14 @@ static bool has_workers(void) {
 
 /* Returns 1: there is something to receive; 0: nothing for so long, and no worker is left. */
 static int request_wait(int fd, int idle_ms) {
-        struct pollfd p = { .fd = fd, .events = POLLIN };
-
         for (;;) {
-                int r = poll(&p, 1, idle_ms);
+                int r;
 
-                if (r > 0)
+                workers.polls[0] = (struct pollfd){ .fd = fd, .events = POLLIN };
+                r = poll(workers.polls, 1 + 2 * workers.n, workers_timeout(idle_ms));
+                if (r >= 0)
+                        workers_look();
+                if (r > 0 && workers.polls[0].revents)
                         return 1;
                 if (r == 0 && !has_workers())
                         return 0;
@@ -224,10 +307,13 @@ int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdat
 
                 asked = true;
                 /* Without a process its socket is closed, and the manager sees that. */
-                pid = fork();
+                pid = workers.n < WORKERS_MAX ? fork() : -1;
                 if (pid == 0)
                         child_main(&q, worker_fd, self, worker, userdata);
-                (void) close(worker_fd);
+                if (pid < 0)
+                        (void) close(worker_fd);
+                else
+                        workers_add(pid, worker_fd);
         }
 }
 
@@ -254,6 +340,8 @@ static int broker_accept(int listener, BrokerWorkerFn worker, const void *userda
                 return 0;
 
         r = broker_serve(fd, BROKER_IDLE_MS, worker, userdata);
+        for (size_t i = 0; i < workers.n; i++)
+                workers_let_go(i, ORPHAN_USEC);
         return r < 0 ? r : !has_workers();
 }
 
@@ -266,8 +354,8 @@ int broker_run(int listener, BrokerWorkerFn worker, const void *userdata) {
                         return MIN(r, 0);
 
                 /* The workers of a manager that has gone end after the command that they are at, which takes as long as the
-                 * kernel has patience with a drive. They are waited for, so that none is left behind; and whoever is the next
-                 * manager does not wait for them. */
+                 * kernel has patience with a drive, or are killed. They are waited for, so that none is left behind; and
+                 * whoever is the next manager does not wait for them. */
                 r = request_wait(listener, WORKERS_MS);
         } while (r > 0 && !program_is_replaced());
 

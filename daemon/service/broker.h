@@ -23,7 +23,9 @@ Broker *broker_free(Broker *b);
 DEFINE_CLEANUP(Broker *, broker_free);
 
 /* Asks for a worker at this end of a socket, and does not wait for it: where none can be made, the end is closed. `drive` is
- * for its name. The fd stays the caller's. -ESHUTDOWN: it has been refused for so long that the caller had better begin anew. */
+ * for its name. The fd stays the caller's. A worker whose other end is closed, or shut down for writing, is let go of: it is
+ * killed five seconds later unless it ends by itself. -ESHUTDOWN: it has been refused for so long that the caller had better
+ * begin anew. */
 int broker_fork(Broker *b, const char *drive, int fd);
 
 /* ---- the broker itself ---- */
@@ -36,5 +38,6 @@ typedef void (*BrokerWorkerFn)(int fd, const void *userdata);
 int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdata);
 
 /* The same for one manager after the other, at a socket that listens. It ends with its last manager or for want of work, but
- * when all workers have ended, not before; only when its own program has been replaced, the next manager gets another broker. */
+ * when all workers have ended, not before, for which they have ten minutes; only when its own program has been replaced, the
+ * next manager gets another broker. */
 int broker_run(int listener, BrokerWorkerFn worker, const void *userdata);

@@ -309,11 +309,13 @@ static void visitor_hear(Visitor *v, const WorkerMessage *m) {
                 break;
         case WORKER_END:
                 v->finished = true;
+                /* The broker sees that it is let go of, should it not end. */
+                (void) shutdown(v->worker.fd, SHUT_WR);
                 break;
         }
 }
 
-/* `lost`: how, where it had not told all. Without its socket it can ask nothing more, and ends where it would. */
+/* `lost`: how, where it had not told all. Without its socket it can ask nothing more: it ends, or the broker kills it. */
 static void visitor_ended(Visitor *v, const char *reason, const char *lost) {
         v->io = sd_event_source_disable_unref(v->io);
         v->ticket = gate_ticket_free(v->ticket);
@@ -413,7 +415,7 @@ void visitor_vanish(Visitor *v) {
                                              : "the drive was unplugged while it was visited");
                 }
 
-        /* What it is at hangs in the kernel until that gives up; then nobody answers it any more, and it ends. */
+        /* What it is at hangs in the kernel until that gives up; then nobody answers it any more, and it ends or is killed. */
         v->vanished = true;
         v->ticket = gate_ticket_free(v->ticket);
         visitor_stop_waiting(v);

@@ -41,7 +41,8 @@ void visitor_intended(Visitor *v, int error);
 /* End the visit after the command that is under way; `ended` comes with `deferred`. Without a worker: nothing. */
 void visitor_stop(Visitor *v);
 
-/* The drive is gone, or has another medium: says so of each setting that nothing was said of yet, at once, and kills the worker. */
+/* The drive is gone, or has another medium: says so of each setting that nothing was said of yet, at once, and lets go of the
+ * worker. */
 void visitor_vanish(Visitor *v);
 
 bool visitor_has_worker(const Visitor *v);

@@ -397,6 +397,9 @@ START_TEST(test_each_message) {
                         ck_assert_uint_eq(n_answers, 0);
                         ck_assert(closed);
                 }
+                /* Who has told all is let go of. */
+                if (what == END)
+                        ck_assert(closed);
                 if (!expected && !ignored) {
                         ck_assert(x.lost);
                         for (size_t i = 0; i < wishes.n_items; i++)

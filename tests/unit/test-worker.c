@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -504,6 +505,8 @@ START_TEST(test_broker_outlives_manager) {
                 ck_assert_int_eq(connect(manager, (const struct sockaddr *) &address, sizeof address), 0);
         } else {
                 stuck_start(path, pid);
+                /* Longer than one has whom a manager that is still there lets go of. */
+                (void) sleep(7);
                 ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
                 drive = open(fifo, O_RDWR);
                 ck_assert_int_ge(drive, 0);
@@ -514,6 +517,89 @@ START_TEST(test_broker_outlives_manager) {
         (void) close(listener);
         (void) unlink(fifo);
         (void) unlink(path);
+}
+END_TEST
+
+static time_t *now; /* for all processes of a test: a clock that stands still between two settings */
+
+int clock_gettime(clockid_t clock, struct timespec *ret) {
+        if (!now)
+                return (int) syscall(SYS_clock_gettime, clock, ret);
+
+        *ret = (struct timespec){ .tv_sec = *now };
+        return 0;
+}
+
+/* One that was taken over, and never ends; nor does its socket tell, by which the manager hears it. */
+static void endless_worker(int fd, const void *hides) {
+        pid_t pid = getpid();
+
+        (void) send(fd, &pid, sizeof pid, 0);
+        if (hides)
+                (void) close(fd);
+        for (;;)
+                (void) pause();
+}
+
+static bool is_there(pid_t pid, unsigned seconds) {
+        for (unsigned i = 0; i < seconds * 10 && kill(pid, 0) >= 0; i++)
+                (void) usleep(100 * 1000);
+        return kill(pid, 0) >= 0;
+}
+
+typedef enum LettingGo {
+        CLOSES,         /* as one that breaks the protocol is let go of */
+        CLOSES_ON_LIAR, /* … which had closed its own end */
+        SHUTS_DOWN,     /* as one that has told all, or whose drive is gone */
+        GOES,           /* the manager itself */
+        _LETTING_GO_MAX,
+} LettingGo;
+
+/* A worker that the manager lets go of ends, and nobody is left. */
+START_TEST(test_broker_ends_workers) {
+        _cleanup_(broker_freep) Broker *b = NULL;
+        char path[108], c;
+        int listener = listener_make(path), fds[2], status;
+        pid_t pid, worker;
+
+        now = mmap(NULL, sizeof *now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        ck_assert_ptr_ne(now, MAP_FAILED);
+        *now = 1000;
+        pid = fork();
+        if (pid == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                _exit(broker_run(listener, endless_worker, _i == CLOSES_ON_LIAR ? "" : NULL) == 0 ? 0 : 1);
+        }
+
+        ck_assert_int_eq(broker_new(path, &b), 0);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ck_assert_int_eq(broker_fork(b, "sda", fds[1]), 0);
+        (void) close(fds[1]);
+        ck_assert_int_eq(recv(fds[0], &worker, sizeof worker, 0), sizeof worker);
+        ck_assert(is_there(worker, 1));
+        ck_assert_int_lt(recv(fds[0], &c, 1, MSG_DONTWAIT), 0);
+
+        if (_i == SHUTS_DOWN)
+                ck_assert_int_eq(shutdown(fds[0], SHUT_WR), 0);
+        else
+                (void) close(fds[0]);
+        if (_i == GOES)
+                b = broker_free(b);
+        ck_assert(is_there(worker, 1));
+        *now += _i == GOES ? 599 : 4;
+        ck_assert(is_there(worker, 1));
+        *now += 10000;
+        ck_assert(!is_there(worker, 20));
+        if (_i == SHUTS_DOWN)
+                ck_assert_int_eq(recv(fds[0], &c, 1, 0), 0);
+
+        b = broker_free(b);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        (void) close(listener);
+        (void) unlink(path);
+        ck_assert_int_eq(munmap(now, sizeof *now), 0);
+        now = NULL;
 }
 END_TEST
 
@@ -636,6 +722,7 @@ int main(void) {
         tcase_add_loop_test(t, test_broker_hostile, 0, 3);
         tcase_add_test(t, test_broker_idle);
         tcase_add_loop_test(t, test_broker_outlives_manager, 0, 2);
+        tcase_add_loop_test(t, test_broker_ends_workers, 0, _LETTING_GO_MAX);
         tcase_add_test(t, test_broker_race);
         suite_add_tcase(s, t);
 
