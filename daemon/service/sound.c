@@ -60,46 +60,47 @@ bool identity_is_sound(const DriveIdentity *i) {
 
 #define DEVICES "/sys/devices/"
 
-/* The kernel's names of disks: "sda", "nvme0n1", "cciss/c0d0", "etherd/e1.0". */
+/* The kernel's names of disks: "sda", "nvme0n1", "md_d0". */
 static bool name_is_sound(const char *name) {
-        for (const char *p = name;; p++) {
-                if (!isalnum((unsigned char) *p))
-                        return false;
-                p += strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
-                if (*p != '/')
-                        return *p == '\0';
-        }
+        static const char more[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+
+        return isalnum((unsigned char) *name) && !name[strspn(name, more)] && drive_name_is_kept(name);
 }
 
-/* No step is empty, ".", or "..". Returns the last one. */
-static const char *last_step(const char *path) {
-        for (;;) {
+/* No step is empty, ".", or "..". Returns the last one, and the one before it or NULL. */
+static const char *last_step(const char *path, const char **ret_before) {
+        for (*ret_before = NULL;;) {
                 size_t n = strcspn(path, "/");
 
                 if (n == 0 || (n <= 2 && strncmp(path, "..", n) == 0))
                         return NULL;
                 if (!path[n])
                         return path;
+                *ret_before = path;
                 path += n + 1;
         }
 }
 
-/* In sysfs "cciss/c0d0" is "cciss!c0d0". */
-static bool is_step_of(const char *step, const char *name) {
-        for (; *step && *name; step++, name++)
-                if (*step != (*name == '/' ? '!' : *name))
-                        return false;
-        return *step == *name;
+/* A namespace is right below its controller or subsystem. A partition is below its disk. */
+static bool holds_disks(const char *step) {
+        static const char *const ports[] = { "nvme", "nvme-subsys" };
+
+        for (size_t i = 0; i < ELEMENTSOF(ports); i++) {
+                size_t n = strlen(ports[i]), digits = starts_with(step, ports[i]) ? strspn(step + n, "0123456789") : 0;
+
+                if (digits > 0 && step[n + digits] == '/')
+                        return true;
+        }
+        return starts_with(step, "block/");
 }
 
 bool drive_paths_are_sound(const Drive *d) {
-        const char *step;
+        const char *step, *before;
 
         if (!d->name || !d->node || !d->syspath || !name_is_sound(d->name) || !starts_with(d->node, "/dev/") ||
             !streq(d->node + strlen("/dev/"), d->name) || !starts_with(d->syspath, DEVICES))
                 return false;
 
-        /* What it hangs on comes first. */
-        step = last_step(d->syspath + strlen(DEVICES));
-        return step && step > d->syspath + strlen(DEVICES) && is_step_of(step, d->name);
+        step = last_step(d->syspath + strlen(DEVICES), &before);
+        return step && before && holds_disks(before) && streq(step, d->name);
 }

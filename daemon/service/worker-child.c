@@ -154,8 +154,6 @@ static bool is_in_place(const Drive *d) {
                 link = NULL;
                 return false;
         }
-        for (char *p = link + strlen(INVENTORY_CLASSDIR "/"); (p = strchr(p, '/'));)
-                *p = '!';
         real = realpath(link, NULL);
         return real && streq(real, d->syspath);
 }
