@@ -29,6 +29,7 @@ struct Visitor {
         bool working, asking, intending, stopping, silent;
         bool dismissed;           /* the worker was told to end the visit, and has nothing more to ask */
         unsigned n_asked;         /* how often the worker has asked whether it may send something */
+        size_t n_said;            /* all messages of the worker's */
         size_t asks;              /* the wish that the worker last asked to write, or WORKER_READS */
         size_t writing;           /* the wish that is being written, or WORKER_READS */
         sd_event_source *silence; /* runs out when the worker says nothing */
@@ -66,6 +67,12 @@ static void on_waiting(Visitor *v, Wait w) {
 /* A drive that was reset answers its first command with a unit attention, which the kernel tells udev of at once. It gets CHECK
  * POWER MODE, that once more, or IDENTIFY, before anything is asked for the third time. */
 #define SETTLING_ASKED 3U
+
+/* More than an honest worker has to say. It reads a setting three times and writes it once, each with ten commands at most, and
+ * sends each command five times at most; then there are a question for each partition, of which a disk has 256 at most, and what
+ * is said once. */
+#define SAID_MAX 1024U
+#define SAID_MAX_PER_WISH 256U
 
 /* ---- before the worker ---- */
 
@@ -339,6 +346,9 @@ static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t eve
         r = worker_receive(&v->worker, v->visit.wishes->n_items, &m);
         if (r == -EAGAIN || r == -EINTR)
                 return 0;
+
+        if (r > 0 && ++v->n_said > SAID_MAX + SAID_MAX_PER_WISH * v->visit.wishes->n_items)
+                r = -EBADMSG;
 
         if (r > 0 && v->vanished)
                 return 0;

@@ -254,11 +254,13 @@ static void intending(Visited *x) {
 }
 static void guarded(Visited *x) {
         intending(x);
-        visitor_intended(x->visitor, 0);
+        if (x->visitor)
+                visitor_intended(x->visitor, 0);
 }
 static void unguarded(Visited *x) {
         intending(x);
-        visitor_intended(x->visitor, -EIO);
+        if (x->visitor)
+                visitor_intended(x->visitor, -EIO);
 }
 static void stopping(Visited *x) {
         visitor_stop(x->visitor);
@@ -415,6 +417,34 @@ START_TEST(test_each_message) {
 }
 END_TEST
 
+static const struct {
+        void (*reach)(Visited *x), (*go_on)(Visited *x);
+} endless[] = {
+        { begun, allowed },
+        { begun, guarded },
+        { begun, unguarded },
+        { gone, asking },
+};
+
+/* Each single message is expected, or ignored; but there is an end to them. */
+START_TEST(test_endless) {
+        unsigned n = 0, n_answers;
+        Visited x;
+
+        visit_begin(&x, TRANSPORT_SATA, false);
+        endless[_i].reach(&x);
+        for (; x.n_ended == 0 && n < 100 * 1000; n++) {
+                endless[_i].go_on(&x);
+                (void) drain(&n_answers);
+        }
+        ck_assert_uint_eq(x.n_ended, 1);
+        ck_assert(x.lost);
+        ck_assert_uint_gt(n, 256 + 200 * wishes.n_items);
+        ck_assert(drain(&n_answers));
+        visit_end(&x);
+}
+END_TEST
+
 /* Its first commands are over when it asks for the third time, once. */
 START_TEST(test_settling) {
         Visited x;
@@ -467,6 +497,8 @@ int main(void) {
         TCase *t = tcase_create("visitor");
 
         tcase_add_loop_test(t, test_each_message, 0, ELEMENTSOF(states));
+        tcase_set_timeout(t, 60);
+        tcase_add_loop_test(t, test_endless, 0, ELEMENTSOF(endless));
         tcase_add_test(t, test_settling);
         tcase_add_test(t, test_writing_begins_at_the_gate);
         tcase_add_test(t, test_asks_twice_and_dies);
