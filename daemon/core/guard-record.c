@@ -244,11 +244,16 @@ static int judge_death(GuardRecord *r, const char *boot_id) {
 int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint64_t when) {
         bool same_boot = streq_ptr(r->boot_id, boot_id), changed = r->visiting;
 
-        for (size_t i = 0; i < r->n_entries && !(same_boot && continues); i++) {
+        for (size_t i = 0; i < r->n_entries; i++) {
                 int k;
 
                 if (!r->entries[i].intended)
                         continue;
+                /* The daemon before this one may have sent it, and a worker of it may still be at that. */
+                if (same_boot && continues) {
+                        r->entries[i].begun = true;
+                        continue;
+                }
                 k = guard_entry_quarantine(r->entries + i, when,
                                            same_boot ? "the drive was lost when it was written"
                                                      : "the machine went down without a shutdown when it was written");

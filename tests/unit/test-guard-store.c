@@ -182,6 +182,30 @@ START_TEST(test_restart) {
 }
 END_TEST
 
+/* The daemon is killed while a dangerous value is sent, and the drive goes away under the next one: at once, or when its own visit
+ * has noted the value anew, and has not sent it yet. */
+START_TEST(test_restart_and_lost) {
+        Run r = run_start("boot", &drive_a);
+
+        guarded_visit(r.drive, true);
+        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        guarded_underway(r.drive, "apm", "127");
+        run_end(&r);
+
+        r = run_start("boot", &drive_a);
+        if (_i == 1) {
+                guarded_visit(r.drive, true);
+                ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        }
+        guarded_lost(r.drive);
+        ck_assert_uint_eq(n_quarantined, 1);
+        ck_assert_ptr_nonnull(guarded_quarantined(r.drive, "apm", "127"));
+        run_to_rest(&r);
+        ck_assert_uint_eq(count_files(), 1);
+        run_end(&r);
+}
+END_TEST
+
 static const char quarantine[] = "VERSION=2\nKEY=%s\nENTRIES=1\n"
                                  "ENTRY_0_SETTING=apm\nENTRY_0_VALUE=127\nENTRY_0_QUARANTINED=1\nENTRY_0_WHY=x\n";
 
@@ -726,6 +750,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_test(t, test_life);
         tcase_add_loop_test(t, test_restart, 0, ELEMENTSOF(restarts));
+        tcase_add_loop_test(t, test_restart_and_lost, 0, 2);
         tcase_add_loop_test(t, test_twins, 0, ELEMENTSOF(twins));
         tcase_add_loop_test(t, test_twin_comes, 0, ELEMENTSOF(twins));
         tcase_add_loop_test(t, test_boots, 0, ELEMENTSOF(rows_of_boots));

@@ -200,6 +200,7 @@ START_TEST(test_judge) {
         for (size_t i = 0; i < r->n_entries; i++) {
                 ck_assert(r->entries[i].quarantined == !!starts[_i].why);
                 ck_assert(r->entries[i].intended == !starts[_i].why);
+                ck_assert(r->entries[i].begun == !starts[_i].why);
                 if (starts[_i].why)
                         ck_assert_ptr_nonnull(strstr(r->entries[i].why, starts[_i].why));
         }
