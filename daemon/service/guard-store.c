@@ -12,6 +12,9 @@
 /* A file system that is busy writes back for some seconds; a visit waits no longer. */
 #define GUARD_PATIENCE_USEC (5ULL * 1000 * 1000)
 
+/* Whoever has filled /var up, or lost it, is at it for a while. */
+#define GUARD_AGAIN_USEC (30ULL * 1000 * 1000)
+
 /* A shelf that loses its power in the middle of its visits; or what comes and goes for a year. */
 #define GUARD_ABSENT_MAX 256U
 
@@ -42,7 +45,7 @@ GuardedDrive *guarded_free(GuardedDrive *d) {
 }
 
 static bool guarded_matters(const GuardedDrive *d) {
-        return d->dirty || d->writing || d->written || d->waiters || guard_record_suspects(d->record) ||
+        return d->dirty || d->failed || d->writing || d->written || d->waiters || guard_record_suspects(d->record) ||
                guard_record_intends(d->record);
 }
 
@@ -92,6 +95,32 @@ static GuardedDrive *guard_written(Guard *g) {
         return NULL;
 }
 
+static void guard_again(Guard *g) {
+        for (GuardedDrive *d = g->drives; d; d = d->next) {
+                d->dirty = d->dirty || d->failed;
+                d->failed = false;
+        }
+}
+
+static int on_again(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Guard *g = userdata;
+
+        g->again = sd_event_source_disable_unref(g->again);
+        guard_again(g);
+        guard_write(g);
+        return 0;
+}
+
+/* A file that stays where it should not is held against the drive at the next boot. */
+static void guarded_keep_failed(GuardedDrive *d) {
+        Guard *g = d->guard;
+
+        d->failed = true;
+        if (!g->again)
+                (void) sd_event_add_time_relative(g->event, &g->again, CLOCK_MONOTONIC, GUARD_AGAIN_USEC, 0, on_again,
+                                                  g);
+}
+
 static int on_scribe(sd_event_source *source _unused_, const siginfo_t *si, void *userdata) {
         Guard *g = userdata;
         int error = si->si_code == CLD_EXITED ? -si->si_status : -EIO;
@@ -105,6 +134,8 @@ static int on_scribe(sd_event_source *source _unused_, const siginfo_t *si, void
                         continue;
                 d->writing = d->late = false;
                 d->written = !d->dirty; /* else those who wait do so for what it did not write yet */
+                if (error < 0 && !d->dirty)
+                        guarded_keep_failed(d);
         }
         guard_write(g);
 
@@ -132,6 +163,7 @@ static int on_failed_start(sd_event_source *source _unused_, uint64_t usec _unus
 
 static void guarded_fail(GuardedDrive *d, int error) {
         d->dirty = d->writing = d->late = false;
+        guarded_keep_failed(d);
         d->patience = sd_event_source_disable_unref(d->patience);
         if (d->waiters &&
             sd_event_add_time_relative(d->guard->event, &d->patience, CLOCK_MONOTONIC, 0, 0, on_failed_start, d) < 0)
@@ -165,6 +197,7 @@ static int guard_start(Guard *g, pid_t after, pid_t *ret) {
                 free(texts[i]);
                 drives[i]->writing = drives[i]->writing || r >= 0;
                 drives[i]->dirty = r < 0;
+                drives[i]->failed = false;
         }
         return r;
 }
@@ -202,6 +235,7 @@ void guard_flush(Guard *g, uint64_t usec) {
 
         if (g->scribe)
                 (void) sd_event_source_get_child_pid(g->scribe, &pid);
+        guard_again(g);
         while (r >= 0 && guard_is_dirty(g))
                 r = guard_start(g, pid, &pid);
         /* The last one waits for those before it. */

@@ -28,6 +28,7 @@ struct GuardedDrive {
         bool writing; /* … by the scribe at work, as it was when that began … */
         bool written; /* … which has ended, and those who wait are to be told */
         bool late;    /* … or takes too long */
+        bool failed;  /* it could not be written, or the file not be removed: that is tried again */
         sd_event_source *patience;
         Waiter *waiters;
 
@@ -42,6 +43,7 @@ struct Guard {
         GuardedDrive *drives;    /* of those that are not there, the one that went last comes first */
         bool judged;             /* what earlier runs left of the drives that were there at the start */
         sd_event_source *scribe; /* one at a time, for all that has to be written when it begins */
+        sd_event_source *again;  /* … or what has failed, later */
         bool stores;             /* it does not only remove files, for which there is room also where there is none */
         bool told;               /* the journal knows that the directory is of no use */
 };

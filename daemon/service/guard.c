@@ -348,6 +348,7 @@ Guard *guard_free(Guard *g) {
                 (void) guarded_free(d);
         }
         sd_event_source_disable_unref(g->scribe);
+        sd_event_source_disable_unref(g->again);
         free(g->dir);
         sd_event_unref(g->event);
         free(g);

@@ -577,6 +577,52 @@ START_TEST(test_full) {
 }
 END_TEST
 
+static void dir_rename(const char *from, const char *to) {
+        char command[160];
+
+        (void) snprintf(command, sizeof command, "mv %s%s %s%s", dir, from, dir, to);
+        ck_assert_int_eq(system(command), 0);
+}
+
+/* A note whose removal fails is removed later, and not held against the drive at the next boot: after a while, or at the end. */
+START_TEST(test_removed_later) {
+        Run r = run_start("boot", &drive_a);
+
+        guarded_visit(r.drive, true);
+        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        guarded_visit(r.drive, false);
+        run_to_rest(&r);
+
+        dir_rename("", ".away");
+        guarded_clear(r.drive);
+        run_to_rest(&r);
+        ck_assert_uint_eq(n_warnings, 1);
+        if (_i == 0) {
+                ck_assert_ptr_nonnull(r.guard->again);
+                for (unsigned n = 0; n < 2; n++) {
+                        ck_assert_int_eq(sd_event_source_set_time_relative(r.guard->again, 0), 0);
+                        run_to_rest(&r);
+                        ck_assert_ptr_nonnull(r.guard->again);
+                }
+        }
+        /* It is not forgotten when it has gone. */
+        if (_i == 1)
+                guarded_detach(r.drive);
+
+        dir_rename(".away", "");
+        ck_assert_uint_eq(count_files(), 1);
+        if (_i == 0) {
+                ck_assert_int_eq(sd_event_source_set_time_relative(r.guard->again, 0), 0);
+                run_to_rest(&r);
+                ck_assert_ptr_null(r.guard->again);
+        } else
+                guard_flush(r.guard, UINT64_MAX);
+        ck_assert_uint_eq(count_files(), 0);
+        ck_assert_uint_eq(n_warnings, 1);
+        run_end(&r);
+}
+END_TEST
+
 /* Storage that does not answer: here a pipe in the place of the file that is written. */
 START_TEST(test_stuck) {
         _cleanup_free_ char *key = NULL, *path = NULL;
@@ -760,6 +806,7 @@ int main(void) {
         tcase_add_test(t, test_changed_meanwhile);
         tcase_add_test(t, test_no_directory);
         tcase_add_test(t, test_full);
+        tcase_add_loop_test(t, test_removed_later, 0, 2);
         tcase_add_test(t, test_stuck);
         tcase_add_loop_test(t, test_unreadable, 0, ELEMENTSOF(unreadable));
         tcase_add_test(t, test_notes);
