@@ -41,6 +41,10 @@ static int on_healthy(sd_event_source *source, uint64_t usec _unused_, void *use
         return 0;
 }
 
+static bool proves_itself(const Watched *w) {
+        return w->healthy && sd_event_source_get_enabled(w->healthy, NULL) > 0;
+}
+
 static void watch_health(Watched *w) {
         int r;
 
@@ -68,9 +72,9 @@ int watched_guard_attach(Watched *w) {
         if (before)
                 guarded_detach(before);
 
-        /* One that was lost a moment ago shows that it is sound after it has been written to once more, and not by being there
-         * until then. */
-        if (!guard_record_suspects(guarded_record(w->guarded)))
+        /* udev tells of a drive each time somebody has written to it: its ten seconds do not begin anew. One that was lost a
+         * moment ago shows that it is sound after it has been written to once more, and not by being there until then. */
+        if (!(before == w->guarded && proves_itself(w)) && !guard_record_suspects(guarded_record(w->guarded)))
                 watch_health(w);
         return 0;
 }

@@ -258,6 +258,27 @@ START_TEST(test_left_behind) {
 }
 END_TEST
 
+/* Whatever udev tells of it meanwhile. */
+START_TEST(test_told_of_again) {
+        uint64_t before, after;
+        Watched w = plug();
+
+        visit_writes(&w);
+        ck_assert_int_eq(sd_event_source_get_time(w.healthy, &before), 0);
+        (void) usleep(2000);
+        (void) sd_event_run(env.event, 0);
+        ck_assert_int_eq(watched_guard_attach(&w), 0);
+        ck_assert_int_eq(sd_event_source_get_time(w.healthy, &after), 0);
+        ck_assert_uint_eq(before, after);
+
+        /* One that runs no more does not count. */
+        ck_assert_int_eq(sd_event_source_set_enabled(w.healthy, SD_EVENT_OFF), 0);
+        ck_assert_int_eq(watched_guard_attach(&w), 0);
+        ck_assert_int_gt(sd_event_source_get_enabled(w.healthy, NULL), 0);
+        watched_guard_done(&w);
+}
+END_TEST
+
 /* A USB drive is asked who it is, and from then on is known by that: what was noted of it before is not held against it. */
 START_TEST(test_known_by_another_name) {
         Watched w = plug();
@@ -388,6 +409,7 @@ int main(void) {
         tcase_add_test(t, test_alone);
         tcase_add_loop_test(t, test_rest, 0, 2);
         tcase_add_test(t, test_left_behind);
+        tcase_add_test(t, test_told_of_again);
         tcase_add_test(t, test_known_by_another_name);
         tcase_add_loop_test(t, test_another_medium, 0, 3);
         tcase_add_test(t, test_worker_of_one_gone);
