@@ -272,14 +272,28 @@ unsigned watched_release(Watched *w, const char *setting) {
         return n;
 }
 
+static Watched *other_path(Watched *w) {
+        Watched *other = NULL;
+
+        while ((other = w->env->next(w->env->userdata, other)))
+                if (other != w && other->guarded == w->guarded)
+                        return other;
+        return NULL;
+}
+
 void watched_guard_lost(Watched *w) {
+        Watched *other;
+
         if (w->gone)
                 return;
+        other = other_path(w);
         /* No harm that was done to it: its next visit, which is to come, shows whether it is well. */
         if (drive_medium_changed(w->drive))
                 guarded_underway(w->guarded, NULL, NULL);
-        else
+        else if (!other)
                 guarded_lost(w->guarded);
+        else if (!proves_itself(other))
+                watch_health(other); /* the drive is still there, and its ten seconds are that path's now */
 }
 
 void watched_guard_leaves(Watched *w) {

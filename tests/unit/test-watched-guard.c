@@ -38,6 +38,10 @@ static int intended;
 void visitor_intended(_unused_ Visitor *v, int error) {
         intended = error;
 }
+static Watched *paths[2]; /* as the manager lists them */
+static Watched *on_next(_unused_ void *userdata, const Watched *w) {
+        return !w ? paths[0] : w == paths[0] ? paths[1] : NULL;
+}
 int health_read(_unused_ const char *syspath) {
         return 1;
 }
@@ -83,6 +87,7 @@ static void env_make(void) {
         (void) sigaddset(&mask, SIGCHLD);
         ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
         env.settings = &table;
+        env.next = on_next;
         ck_assert_int_eq(sd_event_new(&env.event), 0);
         env_make_guard("boot");
 }
@@ -372,6 +377,34 @@ START_TEST(test_two_paths) {
 }
 END_TEST
 
+/* One of two paths is pulled within the ten seconds: the drive is there, and what is noted of it stays until the other path has shown
+ * that it is well, or is pulled, too. */
+START_TEST(test_one_path_leaves) {
+        Watched w = plug(), other = plug();
+
+        paths[0] = &w;
+        paths[1] = &other;
+        visit_sends(&w, 1);
+        if (_i > 0)
+                watched_guard_ended(&w);
+        pull(&w);
+        w.gone = true;
+        ck_assert_uint_eq(n_quarantined, 0);
+        ck_assert_ptr_null(w.guarded);
+        ck_assert(guard_record_intends(guarded_record(other.guarded)));
+        ck_assert_ptr_nonnull(other.healthy);
+
+        if (_i == 2) {
+                hurry(other.healthy);
+                run_a_while();
+                ck_assert(!guard_record_intends(guarded_record(other.guarded)));
+        }
+        pull(&other);
+        ck_assert_uint_eq(n_quarantined, _i < 2);
+        paths[0] = paths[1] = NULL;
+}
+END_TEST
+
 /* Another disc in an optical drive is an attach of its own, and no loss, however often, and also when it comes while something is
  * sent. */
 START_TEST(test_another_medium) {
@@ -415,6 +448,7 @@ int main(void) {
         tcase_add_test(t, test_worker_of_one_gone);
         tcase_add_test(t, test_stuck_and_back);
         tcase_add_test(t, test_two_paths);
+        tcase_add_loop_test(t, test_one_path_leaves, 0, 3);
         suite_add_tcase(s, t);
 
         return suite_run(s);
