@@ -130,6 +130,11 @@ static int on_scribe(sd_event_source *source _unused_, const siginfo_t *si, void
                 g->told = false;
 
         for (GuardedDrive *d = g->drives; d; d = d->next) {
+                /* It may be waiting for what has failed, too. */
+                if (error < 0 && d->moved && d->dirty && !d->waiters) {
+                        d->dirty = false;
+                        guarded_keep_failed(d);
+                }
                 if (!d->writing)
                         continue;
                 d->writing = d->late = false;
@@ -187,7 +192,7 @@ static int guard_start(Guard *g, pid_t after, pid_t *ret) {
                 if (!guard_record_is_empty(d->record))
                         r = guard_record_serialize(d->record, &texts[n]);
                 g->stores = g->stores || texts[n];
-                files[n] = (ScribeFile){ d->record->key, texts[n] };
+                files[n] = (ScribeFile){ d->record->key, texts[n], d->moved };
                 drives[n++] = d;
         }
 

@@ -19,8 +19,9 @@ struct GuardedDrive {
         Transport transport;
         bool ata;
 
-        bool continues;      /* the drive is there, as it was when the intents of an earlier run were written */
-        bool unreadable;     /* it has a file that cannot be read: that stays, and what is dangerous is not written */
+        bool continues;  /* the drive is there, as it was when the intents of an earlier run were written */
+        bool unreadable; /* it has a file that cannot be read: that stays, and what is dangerous is not written */
+        bool moved;      /* what its file says is in the files of others now, which are written before it is removed */
         unsigned n_attached; /* the drive is there by so many paths; 0: it is not there */
         unsigned n_visits;
 

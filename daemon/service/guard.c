@@ -152,17 +152,15 @@ static int guarded_settle(GuardedDrive *d) {
                 return r;
         }
 
-        *former = (GuardedDrive){ .guard = d->guard };
+        *former = (GuardedDrive){ .guard = d->guard, .moved = true, .dirty = true };
         former->record = TAKE_PTR(record);
         swap_texts(&former->record->key, &d->record->key);
 
-        /* Written after the new file, so that what is in it is always in one of them. */
+        /* Removed after the new file is written, so that what is in it is always in one of them. */
         for (end = &d->guard->drives; *end; end = &(*end)->next)
                 ;
         *end = former;
-        if (!guard_record_is_empty(d->record))
-                guarded_write(d);
-        guarded_write(former);
+        d->dirty = d->dirty || !guard_record_is_empty(d->record);
         return 0;
 }
 
@@ -248,6 +246,7 @@ int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
         d->continues = d->continues || d->record->diskseq == drive->diskseq;
         if (is_new && g->judged)
                 guarded_judge(d);
+        guard_write(g); /* both of twins at once */
         *ret = d;
         return 0;
 }

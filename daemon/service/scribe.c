@@ -79,11 +79,12 @@ static int write_durably(int dir_fd, const ScribeFile *files, size_t n) {
 }
 
 /* Until the directory is written, too, a power cut would bring them back. */
-static int remove_durably(int dir_fd, const ScribeFile *files, size_t n) {
+static int remove_durably(int dir_fd, const ScribeFile *files, size_t n, bool all_written) {
         int r = 0;
 
         for (size_t i = 0; i < n; i++)
-                if (!files[i].text && unlinkat(dir_fd, files[i].name, 0) < 0 && errno != ENOENT)
+                if (!files[i].text && (all_written || !files[i].moved) && unlinkat(dir_fd, files[i].name, 0) < 0 &&
+                    errno != ENOENT)
                         r = -errno;
 
         return fsync(dir_fd) < 0 ? -errno : r;
@@ -132,7 +133,7 @@ static int scribe_main(const char *dir, const ScribeFile *files, size_t n, pid_t
                         written[n_written++] = files[i];
 
         r = write_durably(dir_fd, written, n_written);
-        k = n_written < n ? remove_durably(dir_fd, files, n) : 0;
+        k = n_written < n ? remove_durably(dir_fd, files, n, r >= 0) : 0;
         return r < 0 ? r : k;
 }
 

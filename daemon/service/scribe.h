@@ -10,6 +10,7 @@
 typedef struct ScribeFile {
         const char *name;
         const char *text; /* NULL: it is to be removed */
+        bool moved; /* … but only when all the texts that come with it are on stable storage: one of them was its own */
 } ScribeFile;
 
 /* It begins when the process `after` has ended (0: at once). Each file with a text holds either what it held before or all of

@@ -354,6 +354,42 @@ START_TEST(test_twin_comes) {
 }
 END_TEST
 
+static bool has_file(const char *key, const char *suffix) {
+        _cleanup_free_ char *path = NULL;
+
+        ck_assert_int_ge(asprintf(&path, "%s/%s%s", dir, key, suffix), 0);
+        return access(path, F_OK) >= 0;
+}
+
+/* What is known of one moves to the file of its place: from the old file it goes when the new one is written. */
+START_TEST(test_twin_moves) {
+        _cleanup_free_ char *key = NULL, *place = NULL, *blocked = NULL;
+        GuardedDrive *second;
+        Drive a, b;
+        Run r;
+
+        twins_make(8, &a, &b);
+        note_write(&a);
+        ck_assert_int_eq(guard_key(&a, &key), 0);
+        ck_assert_int_eq(guard_key_at_place(key, &a, &place), 0);
+        ck_assert_int_ge(asprintf(&blocked, "%s/%s.new~", dir, place), 0);
+        ck_assert_int_eq(mkdir(blocked, 0700), 0);
+
+        r = run_start("later", &a);
+        ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
+        for (unsigned n = 0; n < 2; n++) {
+                run_to_rest(&r);
+                ck_assert(has_file(key, "") && !has_file(place, ""));
+                ck_assert_ptr_nonnull(r.guard->again);
+                ck_assert_int_eq(sd_event_source_set_time_relative(r.guard->again, 0), 0);
+        }
+        ck_assert_int_eq(rmdir(blocked), 0);
+        run_to_rest(&r);
+        ck_assert(!has_file(key, "") && has_file(place, ""));
+        run_end(&r);
+}
+END_TEST
+
 /* Harmless settings alone: a note for as long as the visit lasts. A machine that dies in a visit twice in a row leaves the drive
  * alone; not if the visit in between ended, or if the boot in between did not get so far. */
 static const struct {
@@ -799,6 +835,7 @@ int main(void) {
         tcase_add_loop_test(t, test_restart_and_lost, 0, 2);
         tcase_add_loop_test(t, test_twins, 0, ELEMENTSOF(twins));
         tcase_add_loop_test(t, test_twin_comes, 0, ELEMENTSOF(twins));
+        tcase_add_test(t, test_twin_moves);
         tcase_add_loop_test(t, test_boots, 0, ELEMENTSOF(rows_of_boots));
         tcase_add_test(t, test_many);
         tcase_add_test(t, test_flush);
