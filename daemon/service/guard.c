@@ -134,7 +134,7 @@ static bool guarded_is(const GuardedDrive *d, const Drive *drive, const char *pl
         return streq(d->place, place) || guard_same_drive(&there, drive);
 }
 
-/* From now on it is known by its place, and so is what was known of it: it was there alone. */
+/* From now on it is known by its place, and so is what was known of it. */
 static int guarded_settle(GuardedDrive *d) {
         _cleanup_(guard_record_freep) GuardRecord *record = NULL;
         GuardedDrive *former, **end;
@@ -190,6 +190,39 @@ static int guard_part(Guard *g, const char *identity, const Drive *drive, const 
         return r;
 }
 
+/* It has no file of its own yet, and what was found of one of its twins may be about it; but not what that is being sent. */
+static int guarded_share(GuardedDrive *d, const char *identity) {
+        Guard *g = d->guard;
+        const GuardedDrive *twin = g->drives;
+        _cleanup_(guard_record_freep) GuardRecord *record = NULL;
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        while (twin && !(twin->n_attached > 0 && twin->anyones && streq(twin->identity, identity)))
+                twin = twin->next;
+        if (!twin || d->unreadable || !guard_record_is_empty(d->record))
+                return 0;
+
+        r = guard_record_serialize(twin->record, &text);
+        if (r >= 0)
+                r = guard_record_parse(text, strlen(text), &record);
+        if (r >= 0)
+                r = string_replace(&record->key, d->record->key);
+        if (r < 0)
+                return r;
+
+        if (g->judged || (twin->continues && streq_ptr(record->boot_id, g->boot_id))) {
+                (void) guard_record_clear(record);
+                record->visiting = false;
+        }
+        (void) guard_record_free(d->record);
+        d->record = TAKE_PTR(record);
+        d->anyones = true;
+        d->unreadable = twin->unreadable;
+        d->dirty = !d->unreadable && !guard_record_is_empty(d->record);
+        return 0;
+}
+
 /* Returns 1 when it was not known before. */
 static int guard_look_up(Guard *g, const Drive *drive, const char *identity, const char *place, GuardedDrive **ret) {
         int r, exists = 0;
@@ -213,6 +246,10 @@ static int guard_look_up(Guard *g, const Drive *drive, const char *identity, con
         if (*ret)
                 return 0;
         r = guard_add(g, key, MIN(exists, 0), ret);
+        if (r >= 0 && has_twin)
+                r = guarded_share(*ret, identity);
+        if (r < 0)
+                guard_sweep(g); /* it is read again when it comes again */
         return r < 0 ? r : 1;
 }
 
@@ -237,6 +274,8 @@ int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
         if (r < 0)
                 return r;
 
+        if (d->n_attached == 0 && streq(d->record->key, identity))
+                d->anyones = d->unreadable || !guard_record_is_empty(d->record);
         swap_texts(&d->identity, &identity);
         swap_texts(&d->place, &place);
         d->size = drive->size;
@@ -309,9 +348,14 @@ void guarded_lost(GuardedDrive *d) {
 unsigned guarded_release(GuardedDrive *d, const char *setting) {
         unsigned n = guard_record_release(d->record, setting) + d->unreadable;
 
+        if (n == 0)
+                return 0;
+
         d->unreadable = false;
-        if (n > 0)
-                guarded_write(d);
+        /* Nor is it held against one that comes later and says that it is this drive. */
+        for (GuardedDrive *other = d->guard->drives; other; other = other->next)
+                other->anyones = other->anyones && !streq_ptr(other->identity, d->identity);
+        guarded_write(d);
         return n;
 }
 

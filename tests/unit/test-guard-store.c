@@ -337,7 +337,7 @@ START_TEST(test_twins) {
 }
 END_TEST
 
-/* What was known of the one that was there alone stays its own. */
+/* Nobody can know of which one a note is that was there before both: whichever comes first, both have it, for good. */
 START_TEST(test_twin_comes) {
         Drive a, b;
 
@@ -346,11 +346,87 @@ START_TEST(test_twin_comes) {
                 return;
         note_write(&a);
         ck_assert(is_quarantined(NULL, &a));
-        ck_assert(!is_quarantined(&a, &b));
-        ck_assert(!is_quarantined(NULL, &b));
-        ck_assert(is_quarantined(&b, &a));
-        ck_assert(is_quarantined(NULL, &a));
-        ck_assert_uint_eq(count_files(), 1);
+        ck_assert(is_quarantined(&a, &b));
+        ck_assert_uint_eq(count_files(), 2);
+        ck_assert(is_quarantined(NULL, &a) && is_quarantined(NULL, &b));
+        ck_assert(is_quarantined(&b, &a) && is_quarantined(&a, &b));
+        ck_assert_uint_eq(count_files(), 2);
+}
+END_TEST
+
+/* Three of them, there when the machine comes up again; a note of an intent, and who wrote it, is another. */
+START_TEST(test_twins_judged) {
+        GuardedDrive *drives[4];
+        Drive twin[4];
+        Run r = {};
+
+        twins_make(8, &twin[0], &twin[1]);
+        twin[2] = twin[3] = twin[0];
+        twin[2].syspath = (char *) "/sys/devices/c/block/sdc";
+        twin[2].diskseq = 11;
+        twin[3].syspath = (char *) "/sys/devices/d/block/sdd";
+        r = run_start("boot", &twin[1]);
+        guarded_visit(r.drive, true);
+        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        run_end(&r);
+
+        ck_assert_int_eq(sd_event_new(&r.event), 0);
+        ck_assert_int_eq(guard_new(r.event, dir, "later", &table, &r.guard), 0);
+        for (unsigned i = 0; i < 2; i++)
+                ck_assert_int_eq(guard_attach(r.guard, &twin[i], &drives[i]), 0);
+        guard_judge(r.guard);
+        r.drive = drives[0];
+        ck_assert_int_eq(intend(&r, "apm", "128"), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &twin[2], &drives[2]), 0);
+        for (unsigned i = 0; i < 3; i++) {
+                ck_assert_ptr_nonnull(guarded_quarantined(drives[i], "apm", "127"));
+                ck_assert(guard_record_intends(guarded_record(drives[i])) == (i == 0));
+                ck_assert_ptr_null(guarded_quarantined(drives[i], "apm", "128"));
+        }
+
+        /* Released, it does not come back from the others. */
+        ck_assert_uint_eq(guarded_release(drives[2], NULL), 1);
+        guarded_detach(drives[2]);
+        run_to_rest(&r);
+        ck_assert_int_eq(guard_attach(r.guard, &twin[2], &drives[2]), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &twin[3], &drives[3]), 0);
+        ck_assert_ptr_null(guarded_quarantined(drives[2], "apm", "127"));
+        ck_assert_ptr_null(guarded_quarantined(drives[3], "apm", "127"));
+        ck_assert_ptr_nonnull(guarded_quarantined(drives[1], "apm", "127"));
+        run_end(&r);
+}
+END_TEST
+
+/* A note that cannot be read may be about both, too. */
+START_TEST(test_twin_unreadable) {
+        _cleanup_free_ char *key = NULL, *command = NULL;
+        const Intent i = { "apm", "127" };
+        GuardedDrive *second;
+        int error;
+        Drive a, b;
+        Run r;
+
+        twins_make(8, &a, &b);
+        ck_assert_int_eq(guard_key(&a, &key), 0);
+        ck_assert_int_ge(asprintf(&command, "printf VERSION > '%s/%s'", dir, key), 0);
+        ck_assert_int_eq(system(command), 0);
+
+        r = run_start("boot", &a);
+        for (unsigned n = 0; n < 3; n++) {
+                ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
+                ck_assert_int_eq(guarded_intend(r.drive, 3, &i, 1, on_guarded, &error), -EBADMSG);
+                ck_assert_int_eq(guarded_intend(second, 9, &i, 1, on_guarded, &error), -EBADMSG);
+                ck_assert_uint_eq(count_files(), 1);
+                if (n < 2)
+                        guarded_detach(second);
+        }
+
+        ck_assert_uint_eq(guarded_release(second, NULL), 1);
+        guarded_detach(second);
+        ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
+        r.drive = second;
+        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        run_end(&r);
 }
 END_TEST
 
@@ -835,6 +911,8 @@ int main(void) {
         tcase_add_loop_test(t, test_restart_and_lost, 0, 2);
         tcase_add_loop_test(t, test_twins, 0, ELEMENTSOF(twins));
         tcase_add_loop_test(t, test_twin_comes, 0, ELEMENTSOF(twins));
+        tcase_add_test(t, test_twins_judged);
+        tcase_add_test(t, test_twin_unreadable);
         tcase_add_test(t, test_twin_moves);
         tcase_add_loop_test(t, test_boots, 0, ELEMENTSOF(rows_of_boots));
         tcase_add_test(t, test_many);
