@@ -23,6 +23,7 @@ struct GuardedDrive {
         bool unreadable; /* it has a file that cannot be read: that stays, and what is dangerous is not written */
         bool moved;      /* what its file says is in the files of others now, which are written before it is removed */
         bool anyones;    /* what was found of it may be about another drive that says that it is this one */
+        bool told;       /* the journal knows of such another */
         unsigned n_attached; /* the drive is there by so many paths; 0: it is not there */
         unsigned n_visits;
 

@@ -180,10 +180,12 @@ static int guard_part(Guard *g, const char *identity, const Drive *drive, const 
         if (!twin || streq(twin->record->key, twin->place))
                 return 0;
 
-        journal_log(LOG_NOTICE,
-                    "%s and %s say that they are one drive (WWN, or model and serial number): the crash guard tells them apart "
-                    "by where they are plugged in.",
-                    twin->name, drive->name);
+        if (!twin->told)
+                journal_log(LOG_NOTICE,
+                            "%s and %s say that they are one drive (WWN, or model and serial number): the crash guard tells "
+                            "them apart by where they are plugged in.",
+                            twin->name, drive->name);
+        twin->told = true;
         for (GuardedDrive *d = g->drives; d && r >= 0; d = d->next)
                 if (d->n_attached > 0 && streq(d->identity, identity))
                         r = guarded_settle(d);

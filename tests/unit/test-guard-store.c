@@ -397,7 +397,7 @@ START_TEST(test_twins_judged) {
 }
 END_TEST
 
-/* A note that cannot be read may be about both, too. */
+/* A note that cannot be read may be about both, too; and the journal is told once of each of the two matters. */
 START_TEST(test_twin_unreadable) {
         _cleanup_free_ char *key = NULL, *command = NULL;
         const Intent i = { "apm", "127" };
@@ -414,6 +414,7 @@ START_TEST(test_twin_unreadable) {
         r = run_start("boot", &a);
         for (unsigned n = 0; n < 3; n++) {
                 ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
+                ck_assert_uint_eq(n_warnings, 2);
                 ck_assert_int_eq(guarded_intend(r.drive, 3, &i, 1, on_guarded, &error), -EBADMSG);
                 ck_assert_int_eq(guarded_intend(second, 9, &i, 1, on_guarded, &error), -EBADMSG);
                 ck_assert_uint_eq(count_files(), 1);
@@ -426,6 +427,7 @@ START_TEST(test_twin_unreadable) {
         ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
         r.drive = second;
         ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        ck_assert_uint_eq(n_warnings, 2);
         run_end(&r);
 }
 END_TEST
