@@ -192,7 +192,7 @@ static int guard_part(Guard *g, const char *identity, const Drive *drive, const 
         return r;
 }
 
-/* It has no file of its own yet, and what was found of one of its twins may be about it; but not what that is being sent. */
+/* It has no file of its own yet, and what was found of one of its twins may be about it; not what that is sent now. */
 static int guarded_share(GuardedDrive *d, const char *identity) {
         Guard *g = d->guard;
         const GuardedDrive *twin = g->drives;

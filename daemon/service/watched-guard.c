@@ -72,8 +72,8 @@ int watched_guard_attach(Watched *w) {
         if (before)
                 guarded_detach(before);
 
-        /* udev tells of a drive each time somebody has written to it: its ten seconds do not begin anew. One that was lost a
-         * moment ago shows that it is sound after it has been written to once more, and not by being there until then. */
+        /* udev tells of a drive each time somebody has written to it: its ten seconds do not begin anew. One that was
+         * lost a moment ago shows that it is sound after it has been written to once more, not by being there till then. */
         if (!(before == w->guarded && proves_itself(w)) && !guard_record_suspects(guarded_record(w->guarded)))
                 watch_health(w);
         return 0;

@@ -182,8 +182,8 @@ START_TEST(test_restart) {
 }
 END_TEST
 
-/* The daemon is killed while a dangerous value is sent, and the drive goes away under the next one: at once, or when its own visit
- * has noted the value anew, and has not sent it yet. */
+/* The daemon is killed while a dangerous value is sent, and the drive goes away under the next one: at once, or when
+ * its own visit has noted the value anew, and has not sent it yet. */
 START_TEST(test_restart_and_lost) {
         Run r = run_start("boot", &drive_a);
 
@@ -698,7 +698,7 @@ static void dir_rename(const char *from, const char *to) {
         ck_assert_int_eq(system(command), 0);
 }
 
-/* A note whose removal fails is removed later, and not held against the drive at the next boot: after a while, or at the end. */
+/* A note whose removal fails is removed later, after a while or at the end, so that the next boot does not find it. */
 START_TEST(test_removed_later) {
         Run r = run_start("boot", &drive_a);
 

@@ -377,8 +377,8 @@ START_TEST(test_two_paths) {
 }
 END_TEST
 
-/* One of two paths is pulled within the ten seconds: the drive is there, and what is noted of it stays until the other path has shown
- * that it is well, or is pulled, too. */
+/* One of two paths is pulled within the ten seconds: the drive is there, and what is noted of it stays until the other
+ * path has shown that it is well, or is pulled, too. */
 START_TEST(test_one_path_leaves) {
         Watched w = plug(), other = plug();
 
