@@ -270,7 +270,8 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
         for (end = &m->drives; *end; end = &(*end)->next)
                 ;
         *end = w;
-        manager_visit(m, w, reason);
+        if (m->judged)
+                manager_visit(m, w, reason);
 }
 
 void manager_plugged(Manager *m, struct udev_device *device) {
@@ -352,10 +353,13 @@ int manager_enumerate(Manager *m, VisitReason reason) {
         for (size_t k = 0; k < i.n_drives; k++)
                 manager_add(m, TAKE_PTR(i.drives[k]), reason);
 
-        /* Once: what is left behind from now on, this run of the daemon has seen itself. */
-        if (!m->judged)
+        /* Once: what is left behind from now on, this run of the daemon has seen itself. Nobody is visited before, as a drive may
+         * have to be left alone. */
+        if (!m->judged) {
                 guard_judge(m->env.guard);
-        m->judged = true;
+                m->judged = true;
+                manager_visit_all(m, reason);
+        }
 
         (void) state_prune(STATE_DIR, keep_state, m);
         return 0;
