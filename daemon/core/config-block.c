@@ -268,6 +268,9 @@ static int check_exclusions(BlockReader *b) {
 }
 
 static int complain_unknown(BlockReader *b, const Statement *st, const char *nearest) {
+        /* That it is no name at all has been said. */
+        if (b->text->tokens[st->name].type != TOKEN_NAME)
+                return 0;
         if (nearest)
                 return config_text_error(b->text, st->name, "unknown setting \"%.*s\"; did you mean \"%s\"?",
                                          TOKEN_QUOTED(b->text, st->name), nearest);

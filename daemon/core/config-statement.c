@@ -82,6 +82,8 @@ static int complain_word(Reader *r) {
         if (quote > 0)
                 return config_text_error(r->text, at, "a string has straight double quotes: \"…\"");
 
+        if ((uint32_t) n < r->text->tokens[at].length)
+                return config_text_error(r->text, at, "a string must be in quotes: \"…\"");
         return config_text_error(r->text, at, "%.*s must be in quotes: write \"%.*s\"", n, word, n, word);
 }
 

@@ -9,7 +9,7 @@
 #include "utf8.h"
 
 #define COMPLAINTS_MAX 100U
-#define QUOTE_MAX 40U
+#define QUOTE_MAX 100U /* a link below /dev/disk/by-id, whole */
 
 /* Where the scanner stands. */
 typedef struct Scanner {

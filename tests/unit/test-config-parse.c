@@ -110,6 +110,13 @@ static const struct {
           BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 25, 'e', "\"apm\" has no value" } } },
         { BROKEN("  { match = \"/dev/sda\"; \"apm\" = 3 }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 25, 'e', "\"apm\" is no name" } } },
+        /* What an invisible byte does to a name is told once, … */
+        { BROKEN("  { match = \"/dev/sda\"; apm\u200b = 3 }"),
+          BROKEN_DUMP("3! node=/dev/sda >\n"), { { 3, 25, 'e', "is no name" } } },
+        /* … and what is to be written is told whole. */
+        { BROKEN("  { match = /dev/disk/by-id/ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0000000; apm = 3 }"),
+          BROKEN_DUMP(""),
+          { { 3, 13, 'e', "write \"/dev/disk/by-id/ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0000000\"" } } },
         { BROKEN("  { match = \"/dev/sda\"; apm = 3; scheduler = \"none; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! scheduler=!\n"),
           { { 3, 3, 'e', "not closed; write \"}\" before the \"{\" in line 4" }, { 3, 46, 'e', "closing quote" } } },
