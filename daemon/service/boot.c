@@ -7,18 +7,15 @@ struct Boot {
         sd_bus *bus;
         sd_bus_slot *question;
         bool over;
-        void (*fn)(void *userdata);
-        void *userdata;
 };
 
-int boot_new(void (*over)(void *userdata), void *userdata, Boot **ret) {
+int boot_new(Boot **ret) {
         Boot *b;
 
-        b = malloc(sizeof *b);
+        b = calloc(1, sizeof *b);
         if (!b)
                 return -ENOMEM;
 
-        *b = (Boot){ .fn = over, .userdata = userdata };
         *ret = b;
         return 0;
 }
@@ -41,7 +38,6 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *error _unu
                 return 0;
 
         b->over = true;
-        b->fn(b->userdata);
         return 0;
 }
 

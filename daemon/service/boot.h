@@ -10,8 +10,7 @@
 
 typedef struct Boot Boot;
 
-/* `over` is called once, when PID 1 has said so. */
-int boot_new(void (*over)(void *userdata), void *userdata, Boot **ret);
+int boot_new(Boot **ret);
 Boot *boot_free(Boot *b);
 DEFINE_CLEANUP(Boot *, boot_free);
 

@@ -14,7 +14,6 @@
 #include "monitor.h"
 #include "patrol.h"
 #include "power-supply.h"
-#include "rivals-child.h"
 #include "sandbox.h"
 #include "sleep.h"
 #include "system-bus.h"
@@ -44,8 +43,7 @@ struct Daemon {
         bool on_battery;
         bool stopping;
         uint64_t stopping_since; /* on the monotonic clock */
-        bool rivals_due;         /* with the rules' check */
-        sd_event_source *term, *interrupt, *hangup, *rules_check, *rivals, *power_timer, *stop_timer, *tidy;
+        sd_event_source *term, *interrupt, *hangup, *rules_check, *power_timer, *stop_timer, *tidy;
 };
 
 /* ---- the files ---- */
@@ -56,31 +54,6 @@ static size_t daemon_count_drives(const Daemon *d) {
         for (const Watched *w = manager_first(d->manager); w; w = w->next)
                 n++;
         return n;
-}
-
-static void daemon_look_for_rivals(Daemon *d) {
-        _cleanup_free_ Drive **drives = NULL;
-        size_t n = 0;
-        int r;
-
-        drives = calloc(daemon_count_drives(d) + 1, sizeof *drives);
-        for (const Watched *w = manager_first(d->manager); drives && w; w = w->next)
-                drives[n++] = w->drive;
-
-        d->rivals_due = false;
-        r = drives ? rivals_child_start(d->event, d->files->config, drives, n, &d->rivals) : -ENOMEM;
-        if (r == -EBUSY)
-                d->rivals_due = true;
-        else if (r < 0)
-                journal_log(LOG_NOTICE, "Not looking for other programs that change drives' settings: %s",
-                            strerror(-r));
-}
-
-static void on_boot_over(void *userdata) {
-        Daemon *d = userdata;
-
-        if (d->rivals_due)
-                daemon_look_for_rivals(d);
 }
 
 /* Rules for drives that have not come by then are told of once; while a machine boots drives come late. */
@@ -99,8 +72,6 @@ static int on_rules_check(sd_event_source *source _unused_, uint64_t usec _unuse
                                     block->file, block->line, block->column);
         }
 
-        if (d->rivals_due)
-                daemon_look_for_rivals(d);
         return 0;
 }
 
@@ -140,7 +111,6 @@ static int on_reload(void *userdata, char **ret_sentence) {
         manager_reconfigure(d->manager, files, d->on_battery, VISIT_RELOAD);
         patrol_recheck_every(d->patrol, files->config->recheck_ms * 1000);
         (void) timer_start(d, &d->rules_check, RULES_CHECK_USEC, on_rules_check);
-        daemon_look_for_rivals(d);
         journal_log(LOG_INFO, "The files have been read anew, and are in force.");
         return 0;
 }
@@ -396,7 +366,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r >= 0)
                 r = sleep_new(event, &sleep_events, d, &d->sleep);
         if (r >= 0)
-                r = boot_new(on_boot_over, d, &d->boot);
+                r = boot_new(&d->boot);
         /* What udev says from now on waits in its socket until everything that is there already is known. */
         if (r >= 0)
                 r = monitor_new(event, &monitor_events, d, &d->monitor);
@@ -425,8 +395,6 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 return r;
 
         journal_started(daemon_count_drives(d), d->files->config->n_blocks);
-        /* Not while the machine boots, but with the rules' check at the latest. */
-        d->rivals_due = true;
 
         *ret = TAKE_PTR(d);
         return 0;
@@ -448,7 +416,6 @@ Daemon *daemon_free(Daemon *d) {
         sd_event_source_disable_unref(d->interrupt);
         sd_event_source_disable_unref(d->hangup);
         sd_event_source_disable_unref(d->rules_check);
-        sd_event_source_disable_unref(d->rivals);
         sd_event_source_disable_unref(d->power_timer);
         sd_event_source_disable_unref(d->stop_timer);
         sd_event_source_disable_unref(d->tidy);

@@ -5,7 +5,6 @@
 #include "config-check.h"
 #include "files.h"
 #include "journal.h"
-#include "rivals.h"
 #include "settings.h"
 
 static const char *const roots[] = { "/etc", "/run", "/usr/lib", NULL };
@@ -54,7 +53,7 @@ Files *files_unref(Files *f) {
 static bool files_want(const void *userdata, const char *key) {
         const Files *f = userdata;
 
-        return rivals_ask_property(key) || config_asks_property(f->config, key);
+        return config_asks_property(f->config, key);
 }
 
 PropertyFilter files_filter(const Files *f) {

@@ -17,7 +17,7 @@ Files *files_ref(Files *f);
 Files *files_unref(Files *f);
 DEFINE_CLEANUP(Files *, files_unref);
 
-/* The properties of udev's that these files, or the search for other programs, ask for; valid as long as the files. */
+/* The properties of udev's that these files ask for; valid as long as the files. */
 PropertyFilter files_filter(const Files *f);
 bool files_ask_more(const Files *f, const Files *than); /* for properties that the others do not ask for */
 

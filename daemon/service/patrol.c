@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fnmatch.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <syslog.h>
 #include <time.h>
 
 #include "kernel-log.h"
 #include "patrol.h"
-#include "rivals.h"
 
 /* Coarse on purpose, so that it goes with some wake-up of somebody else's. */
 #define WAKE_USEC (30ULL * 1000 * 1000)
@@ -14,6 +15,7 @@
 /* A drive that is used within that time is kept awake by its user, and hardly longer by us. */
 #define BUSY_USEC (10ULL * 1000 * 1000)
 
+#define DEBIAN_RULES "85-hdparm.rules"
 /* Drives that come together, each of which has the other program write to all. */
 #define MEDDLED_USEC (2ULL * 1000 * 1000)
 
@@ -112,6 +114,28 @@ static bool is_in_reach(const char *name) {
         return fnmatch("[hs]d[a-z]", name, 0) == 0;
 }
 
+bool patrol_meets_debian(const char *root) {
+        static const char *const rules[] = { "/usr/lib/udev/rules.d", "/lib/udev/rules.d" };
+        char path[256], target[16];
+        struct stat st;
+        ssize_t n;
+
+        /* Masked as udev has it: by an empty file, or by a link to /dev/null. */
+        (void) snprintf(path, sizeof path, "%s/etc/udev/rules.d/" DEBIAN_RULES, root);
+        n = readlink(path, target, sizeof target);
+        if (n == (ssize_t) strlen("/dev/null") && memcmp(target, "/dev/null", (size_t) n) == 0)
+                return false;
+        if (stat(path, &st) == 0 && st.st_size == 0)
+                return false;
+
+        for (size_t i = 0; i < ELEMENTSOF(rules); i++) {
+                (void) snprintf(path, sizeof path, "%s%s/" DEBIAN_RULES, root, rules[i]);
+                if (access(path, F_OK) == 0)
+                        return true;
+        }
+        return false;
+}
+
 static int on_meddled(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Patrol *p = userdata;
 
@@ -130,7 +154,7 @@ static int on_meddled(sd_event_source *source _unused_, uint64_t usec _unused_, 
 void patrol_attached(Patrol *p, const char *name) {
         int r;
 
-        if (!is_in_reach(name) || !rivals_write_at_attach("/"))
+        if (!is_in_reach(name) || !patrol_meets_debian(""))
                 return;
         r = timer_start(p, &p->meddled, MEDDLED_USEC, MEDDLED_USEC / 10, on_meddled);
         if (r < 0)

@@ -21,5 +21,9 @@ void patrol_rested(Patrol *p, const Watched *w);
 /* A disk was attached, and udev has run what its rules run for that: where one of them writes to others, look at those soon. */
 void patrol_attached(Patrol *p, const char *name);
 
+/* Is the rule of Debian's hdparm there, which has a script write to all drives when one is attached? `root`: "" for this machine's
+ * file system. */
+bool patrol_meets_debian(const char *root);
+
 /* How often to recheck, from now on; 0: never. */
 void patrol_recheck_every(Patrol *p, uint64_t usec);
