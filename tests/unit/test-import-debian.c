@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "hdparm-debian.h"
+#include "debian-parser.h"
 #include "import-case.h"
 #include "suite.h"
 
