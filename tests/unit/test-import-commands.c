@@ -9,7 +9,7 @@
 #include "reader.h"
 #include "settings.h"
 #include "suite.h"
-#include "written-case.h"
+#include "old-written-case.h"
 
 /* clang-format off */
 static const WrittenCase cases[] = {

@@ -3,7 +3,7 @@
 /* What a script decides only when it runs is no setting, and nothing of it is lost without a word. */
 
 #include "suite.h"
-#include "written-case.h"
+#include "old-written-case.h"
 
 /* clang-format off */
 static const WrittenCase cases[] = {
