@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Memory for import and rivals. Where there is none left the command says so and ends: all that it does is to read files and to
+ * write to standard output. */
+
+#include <err.h>
+#include <stdio.h>
+
+#include "macro.h"
+
+static inline void *must(void *p) {
+        if (!p)
+                errx(EXIT_FAILURE, "out of memory");
+        return p;
+}
+
+/* What a function returns that may return -ENOMEM, when it returns something else. */
+static inline int must_not_fail(int r) {
+        if (r == -ENOMEM)
+                (void) must(NULL);
+        return r;
+}
+
+/* Makes room for one more than the `n` items, in steps that double. */
+static inline void *must_grow(void *items, size_t n, size_t size) {
+        return (n & (n - 1)) == 0 ? must(reallocarray(items, MAX(n * 2, 1U), size)) : items;
+}
+
+/* asprintf(3); the caller frees what it returns. */
+#define must_format(...)                                                         \
+        ({                                                                       \
+                char *_text;                                                     \
+                (char *) must(asprintf(&_text, __VA_ARGS__) < 0 ? NULL : _text); \
+        })
+
+/* A stream of open_memstream(3), of which the text is whole then. */
+static inline void must_close(FILE *f) {
+        if (fclose(f) != 0)
+                (void) must(NULL);
+}

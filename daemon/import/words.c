@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "text.h"
+#include "words.h"
+
+#define EXPANSIONS_MAX 100U
+
+void words_add(Words *w, const char *s, size_t n) {
+        w->items = must_grow(w->items, w->n_items, sizeof(char *));
+        w->items[w->n_items++] = must(strndup(s, n));
+}
+
+void words_split(Words *w, const char *s) {
+        for (size_t n; *(s += strspn(s, " \t")); s += n) {
+                n = strcspn(s, " \t");
+                words_add(w, s, n);
+        }
+}
+
+void words_done(Words *w) {
+        for (size_t i = 0; i < w->n_items; i++)
+                free(w->items[i]);
+        free(w->items);
+        *w = (Words){};
+}
+
+/* The first braces with a list or a range in them: where they begin; *ret_n is what is between them. NULL: there are none. */
+static const char *find_braces(const char *s, size_t *ret_n) {
+        for (s = strchr(s, '{'); s; s = strchr(s + 1, '{')) {
+                size_t n = strcspn(s + 1, "{}");
+
+                if (s[n + 1] == '}' && (memchr(s, ',', n + 1) || (n == 4 && s[2] == '.' && s[3] == '.'))) {
+                        *ret_n = n;
+                        return s;
+                }
+        }
+
+        return NULL;
+}
+
+static void add_part(Words *w, const char *s, const char *open, const char *part, size_t n_part, size_t n) {
+        _cleanup_free_ char *word = NULL;
+
+        word = must_format("%.*s%.*s%s", (int) (open - s), s, (int) n_part, part, open + n + 2);
+        words_add_braces(w, word);
+}
+
+void words_add_braces(Words *w, const char *s) {
+        size_t n;
+        const char *open = w->n_items < EXPANSIONS_MAX ? find_braces(s, &n) : NULL;
+
+        if (!open)
+                words_add(w, s, strlen(s));
+        else if (!memchr(open, ',', n))
+                for (int c = (unsigned char) open[1]; c <= (unsigned char) open[4]; c++)
+                        add_part(w, s, open, &(char){ (char) c }, 1, n);
+        else
+                for (const char *part = open + 1; part <= open + n + 1; part += strcspn(part, ",}") + 1)
+                        add_part(w, s, open, part, strcspn(part, ",}"), n);
+}
+
+bool word_is_one_of(const char *word, const char *list) {
+        size_t n = strlen(word);
+
+        for (const char *end; (end = strchr(list, ' ')); list = end + 1)
+                if ((size_t) (end - list) == n && memcmp(list, word, n) == 0)
+                        return true;
+
+        return false;
+}
+
+bool lines_next(Lines *l, bool continued, char **ret) {
+        const char *s = l->next;
+        char *copy;
+        size_t n;
+
+        if (*s == '\0')
+                return false;
+
+        l->line = ++l->behind;
+        for (n = strcspn(s, "\n"); continued && n > 0 && s[n] && s[n - 1] == '\\'; n += 1 + strcspn(s + n + 1, "\n"))
+                l->behind++;
+        l->next = s + n + (s[n] == '\n');
+
+        copy = must(strndup(s, n));
+        for (char *p = copy; (p = strstr(p, "\\\n"));)
+                p[0] = p[1] = ' ';
+        free(*ret);
+        *ret = copy;
+        s = text_strip(copy);
+        memmove(copy, s, strlen(s) + 1);
+        return true;
+}
+
+bool line_split(char *line, char **ret_name, char **ret_value) {
+        char *value, *end;
+        size_t n;
+
+        if (starts_with(line, "export "))
+                line += strlen("export ");
+        n = strcspn(line, "= \t#\"'");
+        value = line + n + strspn(line + n, " \t");
+        if (n == 0 || *value != '=')
+                return false;
+        line[n] = '\0';
+        value = text_strip(value + 1);
+
+        if (*value == '"' || *value == '\'') {
+                end = strchr(value + 1, *value);
+                if (end)
+                        *end = '\0';
+                value++;
+        }
+        *ret_name = line;
+        *ret_value = value;
+        return true;
+}
+
+Pairs pairs_read(const char *text, bool continued) {
+        _cleanup_free_ char *line = NULL;
+        const char *section = NULL;
+        Lines l = { .next = text };
+        Pairs p = {};
+
+        while (lines_next(&l, continued, &line)) {
+                Pair *pair;
+
+                if (*line == '\0' || *line == '#')
+                        continue;
+                if (*line == '[') {
+                        line[strcspn(line, "]")] = '\0';
+                        section = line + 1;
+                }
+                p.items = must_grow(p.items, p.n_items, sizeof(Pair));
+                pair = &p.items[p.n_items++];
+                *pair = (Pair){ .section = section, .name = line, .line = l.line, .text = line };
+                line = NULL;
+                (void) line_split(pair->text, &pair->name, &pair->value);
+        }
+        return p;
+}
+
+const Pair *pairs_last(const Pairs *p, const char *section, const char *name) {
+        for (size_t i = p->n_items; i-- > 0;)
+                if (p->items[i].value && streq(p->items[i].name, name) && (!section || p->items[i].section == section))
+                        return &p->items[i];
+
+        return NULL;
+}
+
+void pairs_done(Pairs *p) {
+        for (size_t i = 0; i < p->n_items; i++)
+                free(p->items[i].text);
+        free(p->items);
+        *p = (Pairs){};
+}

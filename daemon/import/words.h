@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Lists of words, and texts by their lines. */
+
+#include "must.h"
+
+typedef struct Words {
+        char **items;
+        size_t n_items;
+} Words;
+
+void words_add(Words *w, const char *s, size_t n);
+/* All words that a shell makes of {a,b} and {a..d} in `s`; `s` itself where there are none. No more of them are made once there
+ * are a hundred words. */
+void words_add_braces(Words *w, const char *s);
+void words_split(Words *w, const char *s); /* at blanks */
+void words_done(Words *w);
+
+/* Is it one of a list's words, each of which has a blank behind it? */
+bool word_is_one_of(const char *word, const char *list);
+
+typedef struct Lines {
+        const char *next;
+        unsigned line; /* where the last one begins, from 1 */
+        unsigned behind;
+} Lines;
+
+/* The next line without the blanks around it; with `continued` also those that a backslash joins to it. False: there is none.
+ * *ret replaces what it held before; the caller frees it in the end. */
+bool lines_next(Lines *l, bool continued, char **ret);
+
+/* "NAME=VALUE", also with blanks around '=' and quotes around the value, and with "export" before it: splits the line. False:
+ * it is no such line. */
+bool line_split(char *line, char **ret_name, char **ret_value);
+
+/* A line of a text that is no comment, taken apart by line_split(). Where it is no NAME=VALUE, there is no value, and the name is
+ * the whole line. */
+typedef struct Pair {
+        const char *section; /* "disk" for "[disk]" and what stands below it */
+        char *name, *value;
+        unsigned line;
+        char *text; /* in which all of them are */
+} Pair;
+
+typedef struct Pairs {
+        Pair *items;
+        size_t n_items;
+} Pairs;
+
+Pairs pairs_read(const char *text, bool continued); /* as lines_next() */
+/* The one of this name that counts; `section` is that of a pair, or NULL: wherever it stands. NULL: there is none. */
+const Pair *pairs_last(const Pairs *p, const char *section, const char *name);
+void pairs_done(Pairs *p);
