@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "import.h"
+#include "text.h"
+
+static void wish_done(ImportWish *w) {
+        free(w->key);
+        free(w->value);
+        free(w->held);
+}
+
+static void rule_done(ImportRule *r) {
+        for (size_t i = 0; i < r->n_wishes; i++)
+                wish_done(&r->wishes[i]);
+        free(r->wishes);
+        free(r->held);
+        match_done(&r->match);
+}
+
+void import_done(Import *i) {
+        for (size_t k = 0; k < i->n_rules; k++)
+                rule_done(&i->rules[k]);
+        free(i->rules);
+        for (size_t k = 0; k < i->n_notes; k++) {
+                free(i->notes[k].sentence);
+                free(i->notes[k].lines);
+        }
+        free(i->notes);
+        free(i->file);
+        *i = (Import){};
+}
+
+/* The note that says so, perhaps a new one. */
+static Note *note_of(Import *i, char *sentence) {
+        for (size_t k = 0; k < i->n_notes; k++)
+                if (streq(i->notes[k].sentence, sentence)) {
+                        free(sentence);
+                        return &i->notes[k];
+                }
+
+        i->notes = must_grow(i->notes, i->n_notes, sizeof(Note));
+        i->notes[i->n_notes] = (Note){ .sentence = sentence };
+        return &i->notes[i->n_notes++];
+}
+
+void import_take_note(Import *i, unsigned line, char *sentence) {
+        Note *n = note_of(i, sentence);
+
+        if (line == 0 || (n->n_lines > 0 && n->lines[n->n_lines - 1] == line))
+                return;
+        n->lines = must_grow(n->lines, n->n_lines, sizeof(unsigned));
+        n->lines[n->n_lines++] = line;
+}
+
+ImportRule *import_add_rule(Import *i, unsigned line) {
+        i->rules = must_grow(i->rules, i->n_rules, sizeof(ImportRule));
+        i->rules[i->n_rules] = (ImportRule){ .line = line };
+        return &i->rules[i->n_rules++];
+}
+
+void import_drop_rule(Import *i) {
+        rule_done(&i->rules[--i->n_rules]);
+}
+
+ImportWish *import_find_wish(const ImportRule *r, const char *key, bool on_battery) {
+        for (size_t i = 0; i < r->n_wishes; i++)
+                if (r->wishes[i].on_battery == on_battery && streq(r->wishes[i].key, key))
+                        return &r->wishes[i];
+
+        return NULL;
+}
+
+void import_drop_wish(ImportRule *r, const char *key, bool on_battery) {
+        ImportWish *w = import_find_wish(r, key, on_battery);
+
+        if (!w)
+                return;
+        wish_done(w);
+        memmove(w, w + 1, (size_t) (r->wishes + r->n_wishes - (w + 1)) * sizeof(ImportWish));
+        r->n_wishes--;
+}
+
+ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, const char *value, bool on_battery) {
+        ImportWish w = { .line = line,
+                         .key = must(strdup(key)),
+                         .value = must(strdup(value)),
+                         .on_battery = on_battery };
+
+        /* At the end, as of two that exclude each other the last one counts, too. */
+        import_drop_wish(r, key, on_battery);
+        r->wishes = must(reallocarray(r->wishes, r->n_wishes + 1, sizeof(ImportWish)));
+        r->wishes[r->n_wishes] = w;
+        return &r->wishes[r->n_wishes++];
+}
+
+void import_take_why(char **held, char *why) {
+        if (*held)
+                free(why);
+        else
+                *held = why;
+}
+
+bool import_match(ImportRule *r, MatchKey key, const char *property, const char *pattern) {
+        _cleanup_free_ char *shown = must(text_escape(pattern, NULL));
+
+        if (streq(shown, pattern) && must_not_fail(match_add(&r->match, key, property, pattern)) >= 0)
+                return true;
+        import_hold_drives(r, "\"%.60s\" is the name of no drive", pattern);
+        return false;
+}
+
+void import_match_copy(Match *to, const Match *from) {
+        for (size_t i = 0; i < from->n_criteria; i++)
+                for (size_t k = 0; k < from->criteria[i].n_patterns; k++)
+                        (void) must_not_fail(match_add(to, from->criteria[i].key, from->criteria[i].property,
+                                                       from->criteria[i].patterns[k]));
+}
+
+const Criterion *import_nodes(const Match *m) {
+        return m->n_criteria == 1 && m->criteria[0].key == MATCH_NODE ? &m->criteria[0] : NULL;
+}
+
+bool import_same_match(const Match *a, const Match *b) {
+        if (a->n_criteria != b->n_criteria)
+                return false;
+        for (size_t i = 0; i < a->n_criteria; i++) {
+                const Criterion *x = &a->criteria[i], *y = &b->criteria[i];
+
+                if (x->key != y->key || !streq_ptr(x->property, y->property) || x->n_patterns != y->n_patterns)
+                        return false;
+                for (size_t k = 0; k < x->n_patterns; k++)
+                        if (!streq(x->patterns[k], y->patterns[k]))
+                                return false;
+        }
+
+        return true;
+}
+
+/* ---- joining ---- */
+
+/* How many wishes of `b` are in `a`, too; `same`: with the same value, and both held back alike. */
+static size_t count_shared(const ImportRule *a, const ImportRule *b, bool same) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < b->n_wishes; i++) {
+                const ImportWish *y = &b->wishes[i], *x = import_find_wish(a, y->key, y->on_battery);
+
+                n += x && (!same || (streq(x->value, y->value) && streq_ptr(x->held, y->held)));
+        }
+        return n;
+}
+
+static bool are_alike(const ImportRule *a, const ImportRule *b) {
+        return streq_ptr(a->held, b->held) && a->partial == b->partial;
+}
+
+/* Joins the rule to one before it, of which the first `n` are there. False: it stands for itself. */
+static bool join_rule(ImportRule *rules, size_t n, ImportRule *rule) {
+        ImportRule *last = n > 0 ? &rules[n - 1] : NULL;
+
+        /* What stands between must not decide on the same, and of what is held back nothing may be lost. */
+        for (size_t i = n; i-- > 0;) {
+                size_t shared = count_shared(&rules[i], rule, false);
+
+                if (are_alike(&rules[i], rule) && import_same_match(&rules[i].match, &rule->match) &&
+                    (shared == 0 || !rule->held)) {
+                        for (ImportWish *w = rule->wishes; w < rule->wishes + rule->n_wishes; w++)
+                                import_add_wish(&rules[i], w->line, w->key, w->value, w->on_battery)->held =
+                                                TAKE_PTR(w->held);
+                        return true;
+                }
+                if (shared > 0)
+                        break;
+        }
+
+        if (!last || !are_alike(last, rule) || !import_nodes(&last->match) || !import_nodes(&rule->match) ||
+            last->n_wishes != rule->n_wishes || count_shared(last, rule, true) != rule->n_wishes)
+                return false;
+        import_match_copy(&last->match, &rule->match);
+        return true;
+}
+
+void import_join(Import *i) {
+        size_t n = 0;
+
+        for (size_t k = 0; k < i->n_rules; k++)
+                if (join_rule(i->rules, n, &i->rules[k]))
+                        rule_done(&i->rules[k]);
+                else
+                        i->rules[n++] = i->rules[k];
+        i->n_rules = n;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What one file of another program asks for, on its way to drivekeep configuration: rules in the order in which drivekeep
+ * is to read them (later ones win), and notes about what is not taken over. */
+
+#include "match.h"
+#include "must.h"
+
+/* One kind of fault, and the lines that have it. */
+typedef struct Note {
+        char *sentence;
+        unsigned *lines;
+        size_t n_lines; /* 0: it is about the whole file */
+} Note;
+
+typedef struct ImportWish {
+        char *key;   /* drivekeep's */
+        char *value; /* as the file has it: "127", "on", "7s" */
+        char *held;  /* why it is written as a comment; NULL: it stands */
+        bool on_battery;
+        unsigned line;
+} ImportWish;
+
+typedef struct ImportRule {
+        Match match;
+        char *held;   /* why all of it is written as a comment; NULL: it stands */
+        bool partial; /* held, and which drives it is for the match does not say, or not all of it */
+        unsigned line;
+        ImportWish *wishes;
+        size_t n_wishes;
+} ImportRule;
+
+typedef struct Import {
+        char *file;
+        Note *notes;
+        size_t n_notes;
+        ImportRule *rules;
+        size_t n_rules;
+} Import;
+
+void import_done(Import *i);
+
+/* The sentence has no line and no full stop. A second time: the line joins those that are there. Line 0: the whole file. */
+#define import_note(i, line, ...) import_take_note(i, line, must_format(__VA_ARGS__))
+void import_take_note(Import *i, unsigned line, char *sentence);
+
+ImportRule *import_add_rule(Import *i, unsigned line); /* is good until the next one is added */
+void import_drop_rule(Import *i);                      /* the last one */
+
+/* The last word for a key counts. */
+ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, const char *value, bool on_battery);
+ImportWish *import_find_wish(const ImportRule *r, const char *key, bool on_battery);
+void import_drop_wish(ImportRule *r, const char *key, bool on_battery); /* where there is one */
+
+/* Writes a rule or a wish as a comment; the first reason stays. The second: as which drives it is for is not known. */
+#define import_hold(rule_or_wish, ...) import_say_why(&(rule_or_wish)->held, __VA_ARGS__)
+#define import_hold_drives(rule, ...) ((rule)->partial = true, import_hold(rule, __VA_ARGS__))
+#define import_say_why(held, ...) import_take_why(held, must_format(__VA_ARGS__))
+void import_take_why(char **held, char *why);
+
+/* match_add(). False: the pattern can fit nothing, or cannot be written as it is, and holds the rule back. */
+bool import_match(ImportRule *r, MatchKey key, const char *property, const char *pattern);
+void import_match_copy(Match *to, const Match *from);
+bool import_same_match(const Match *a, const Match *b);
+/* The nodes of a match that goes by nothing else; NULL: it is another one. */
+const Criterion *import_nodes(const Match *m);
+
+/* Makes one rule of those that are for the same drives, and of neighbours that want the same of theirs. */
+void import_join(Import *i);
