@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A branch, a function or a condition is not followed: what stands in it is told with the line that decides. Two are followed,
+ * as scripts for drives are full of them: whether a program or drive is there, and `for` over plain words. */
+
+#include <ctype.h>
+
+#include "must.h"
+#include "script.h"
+
+#define SPLIT "\x1f" /* in a word: the blank of a variable that stands without quotes */
+#define VALUE_MAX 4096U
+#define ASSIGNMENTS_MAX 256U
+
+/* What becomes of a command when the script runs, and the programs and drives that it asks for are there. */
+typedef enum Run {
+        RUNS,
+        SKIPPED,
+        OPEN, /* only that run tells */
+} Run;
+
+typedef struct Script {
+        const char *at, *counted; /* `line` counts up to here */
+        unsigned line;
+        Words variables;       /* "NAME=VALUE", the last one counts; with '$' in it it is not known */
+        ScriptCommand command; /* so far */
+        bool test, negated;    /* behind "[", and "!" */
+        Run run;               /* what becomes of it */
+        Run status;            /* what would have become of one behind the last one and "&&" */
+        unsigned asked;        /* the line of that one */
+        Words heres;           /* the words that end the here-documents which begin in the next line */
+
+        unsigned depth; /* of the blocks: "if", "for", "case", "{" … */
+        /* The outermost one that need not run. */
+        unsigned decided; /* the line that decides; 0: there is none */
+        unsigned decided_depth;
+        Run block;
+
+        void (*each)(void *userdata, const ScriptCommand *c);
+        void *userdata;
+} Script;
+
+static void command_done(ScriptCommand *c) {
+        words_done(&c->words);
+        words_done(&c->outputs);
+        *c = (ScriptCommand){};
+}
+
+static void script_done(Script *s) {
+        words_done(&s->variables);
+        words_done(&s->heres);
+        command_done(&s->command);
+}
+
+bool script_is_open(const char *word) {
+        return strpbrk(word, "$`");
+}
+
+char *script_join(const Words *w, size_t first, const char *separator) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        for (size_t i = first; i < w->n_items; i++)
+                fprintf(f, "%s%s", i > first ? separator : "", w->items[i]);
+        must_close(f);
+        return text;
+}
+
+/* ---- variables ---- */
+
+static size_t name_length(const char *s) {
+        size_t n = 0;
+
+        while (isalnum((unsigned char) s[n]) || s[n] == '_')
+                n++;
+        return isdigit((unsigned char) *s) ? 0 : n;
+}
+
+/* How long the name is in NAME=VALUE or NAME+=VALUE; 0: it is no assignment. */
+static size_t assignment_length(const char *word) {
+        size_t n = name_length(word);
+
+        return word[n + (word[n] == '+')] == '=' ? n : 0;
+}
+
+/* "NAME=VALUE"; NULL: nothing was said of it. */
+static const char *find_variable(const Script *s, const char *name, size_t n) {
+        for (size_t i = s->variables.n_items; i-- > 0;)
+                if (strncmp(s->variables.items[i], name, n) == 0 && s->variables.items[i][n] == '=')
+                        return s->variables.items[i];
+
+        return NULL;
+}
+
+static void set_variable(Script *s, const char *name, size_t n, const char *value) {
+        _cleanup_free_ char *pair = must_format("%.*s=%s", (int) n, name, strlen(value) > VALUE_MAX ? "$" : value);
+
+        /* A script that has more is not known well enough. */
+        if (s->variables.n_items == ASSIGNMENTS_MAX)
+                words_done(&s->variables);
+        words_add(&s->variables, pair, strlen(pair));
+}
+
+/* "for NAME in WORD…": in the loop its value is "{WORD,…}". */
+static void begin_for(Script *s) {
+        const Words *w = &s->command.words;
+        _cleanup_free_ char *words = script_join(w, 3, ","), *value = NULL;
+        bool plain = w->n_items > 3 && streq(w->items[2], "in");
+
+        for (size_t i = 3; i < w->n_items; i++)
+                plain = plain && !strpbrk(w->items[i], "$`{}, \t\n");
+        s->status = plain ? s->run : OPEN;
+        value = must_format(w->n_items > 4 ? "{%s}" : "%s", words);
+        if (w->n_items > 1)
+                set_variable(s, w->items[1], strlen(w->items[1]), plain ? value : "$");
+}
+
+/* Returns how many words are assignments. */
+static size_t read_assignments(Script *s) {
+        const Words *w = &s->command.words;
+        size_t n = 0;
+
+        if (word_is_one_of(w->items[0], ". source eval read unset let getopts mapfile declare typeset "))
+                words_done(&s->variables);
+        while (n < w->n_items && assignment_length(w->items[n]) > 0)
+                n++;
+        /* "T=1 command" is for the command alone. */
+        for (size_t i = 0; i < n && n == w->n_items; i++) {
+                const char *word = w->items[i], *value = strchr(word, '=') + 1, *before;
+                size_t length = assignment_length(word);
+
+                before = find_variable(s, word, length);
+                /* A list, and what a function may set. */
+                if (s->command.decided > 0 || word[length] == '+' || *value == '(' ||
+                    (before && script_is_open(before)))
+                        value = "$";
+                set_variable(s, word, length, value);
+        }
+        return n;
+}
+
+/* ---- words ---- */
+
+/* $NAME and ${NAME}: the value; of a variable that is not known its name. */
+static void put_variable(Script *s, FILE *word, bool quoted) {
+        bool braces = s->at[1] == '{';
+        const char *name = s->at + 1 + braces, *pair;
+        size_t n = name_length(name);
+
+        pair = n > 0 && (!braces || name[n] == '}') ? find_variable(s, name, n) : NULL;
+        s->at = name + (braces ? strcspn(name, "}\n") : n);
+        s->at += braces && *s->at == '}';
+        if (!pair || script_is_open(pair)) {
+                fprintf(word, "$%.*s", (int) n, name);
+                return;
+        }
+        for (const char *p = pair + n + 1; *p; p++)
+                fputc(!quoted && isspace((unsigned char) *p) ? *SPLIT : *p, word);
+}
+
+/* ( … ), ((…)) and $( … ) as they stand, and ` … ` as $( … ). */
+static void put_substitution(Script *s, FILE *word) {
+        bool group = *s->at == '(', tick = *s->at == '`';
+        const char *begin = s->at + (group || tick ? 1 : 2), *p = begin;
+        unsigned depth = 1;
+
+        if (group && *begin == '(')
+                words_done(&s->variables);
+        while (*p && depth > 0) {
+                const char *end = starts_with(p, "case ")   ? strstr(p, "esac")
+                                  : *p == '"' || *p == '\'' ? strchr(p + 1, *p)
+                                                            : NULL;
+
+                if (end)
+                        p = end;
+                depth += *p == '(' && !tick;
+                depth -= *p == (tick ? '`' : ')');
+                p++;
+        }
+        fprintf(word, "%s(%.*s)", group ? "" : "$", (int) (p - begin) - (depth == 0), begin);
+        s->at = p;
+}
+
+static void put_word(Script *s, FILE *word) {
+        char quote = '\0';
+
+        while (*s->at && (quote || !strchr(" \t\r\n;&|)<>", *s->at))) {
+                char c = *s->at;
+
+                if (c == '(' && !quote) {
+                        put_substitution(s, word);
+                        return; /* "f(){" */
+                }
+                if (quote != '\'' && (c == '`' || (c == '$' && s->at[1] == '('))) {
+                        put_substitution(s, word);
+                        continue;
+                }
+                if (quote != '\'' && c == '$') {
+                        put_variable(s, word, quote);
+                        continue;
+                }
+
+                s->at++;
+                if (c == quote)
+                        quote = '\0';
+                else if (!quote && (c == '"' || c == '\''))
+                        quote = c;
+                else if (c == '\\' && quote != '\'' && *s->at) {
+                        c = *s->at++;
+                        if (quote && !strchr("\\\"$`\n", c))
+                                fputc('\\', word);
+                        if (c != '\n')
+                                fputc(c, word);
+                } else
+                        fputc(c, word);
+        }
+}
+
+/* The word that begins here, or the words that its variables and braces make of it. */
+static void read_words(Script *s, Words *to) {
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        put_word(s, f);
+        must_close(f);
+
+        /* A value is expanded where it is used. */
+        if (assignment_length(text) > 0) {
+                words_add(to, text, size);
+                return;
+        }
+        for (char *rest = text, *part; (part = strsep(&rest, SPLIT));)
+                if (*part || size == 0)
+                        words_add_braces(to, part);
+}
+
+/* ---- what decides ---- */
+
+static Run opposite(Run run) {
+        return run == RUNS ? SKIPPED : run == SKIPPED ? RUNS : OPEN;
+}
+
+/* Whether a program or drive is there. */
+static bool asks_presence(const Script *s) {
+        const Words *w = &s->command.words;
+        bool asks = word_is_one_of(w->items[0], "-x -e -f -b -d ");
+
+        if (!s->test)
+                return word_is_one_of(w->items[0], "which type hash ") ||
+                       (w->n_items > 1 && streq(w->items[0], "command") && streq(w->items[1], "-v"));
+        for (size_t i = 1; i < w->n_items; i++)
+                asks = asks && (starts_with(w->items[i], "/dev/") || starts_with(w->items[i], "/sys/block/") ||
+                                strstr(w->items[i], "bin/") || *w->items[i] == ']');
+        return asks;
+}
+
+/* What is behind need not run, to the end of the blocks that are so deep; of 0: to the end of the script. */
+static void hold(Script *s, Run run, unsigned line, unsigned depth) {
+        if (s->decided > 0 || run == RUNS)
+                return;
+        s->decided = line;
+        s->decided_depth = depth;
+        s->block = run;
+}
+
+/* The shell's own words at the beginning of a command. False: it is none, or it is read with those behind it. */
+static bool read_control(Script *s, const char *word) {
+        bool begins = word_is_one_of(word, "if for while until select case { ");
+        bool ends = word_is_one_of(word, "fi done esac } ");
+
+        s->test = s->test || word_is_one_of(word, "[ [[ test ");
+        s->negated = s->negated != word_is_one_of(word, "! until ");
+        if (!begins && !ends && !word_is_one_of(word, "then elif else do "))
+                return word_is_one_of(word, "[ [[ test ! export readonly local ");
+
+        s->depth += begins;
+        if (begins)
+                hold(s, streq(word, "case") ? OPEN : s->run, s->command.line, s->depth);
+        else if (word_is_one_of(word, "then do "))
+                hold(s, s->status, s->asked, s->depth);
+        else if (word_is_one_of(word, "elif else "))
+                hold(s, SKIPPED, s->command.line, s->depth);
+        s->depth -= ends && s->depth > 0;
+        if (ends && s->depth < s->decided_depth)
+                s->decided = 0;
+        s->run = RUNS;
+        s->status = OPEN;
+        return !streq(word, "for");
+}
+
+/* ---- commands ---- */
+
+static void run_command(Script *s) {
+        ScriptCommand c = s->command;
+        size_t n;
+
+        s->command.decided = c.decided = s->decided > 0 ? s->decided : s->run != RUNS ? c.line : 0;
+        s->asked = c.line;
+        if (s->run == RUNS)
+                s->status = !asks_presence(s) ? OPEN : s->negated ? SKIPPED : RUNS;
+        else if (s->run == OPEN)
+                s->status = OPEN;
+        if (s->test)
+                return;
+        if (streq(c.words.items[0], "for")) {
+                begin_for(s);
+                return;
+        }
+        n = read_assignments(s);
+        if (n == c.words.n_items)
+                return;
+
+        /* Not when it is for the case that something is not there. */
+        if (word_is_one_of(c.words.items[n], "exit return break continue ") && s->run != SKIPPED &&
+            (s->decided == 0 || s->block != SKIPPED)) {
+                hold(s, OPEN, c.line, 0);
+                s->decided_depth = 0;
+        }
+        c.words.items += n;
+        c.words.n_items -= n;
+        s->each(s->userdata, &c);
+}
+
+/* ---- the text ---- */
+
+/* At the beginning of a line: goes behind the texts that are no commands. */
+static void skip_heres(Script *s) {
+        for (size_t i = 0; i < s->heres.n_items; i++)
+                for (bool found = false; *s->at && !found;) {
+                        const char *line = s->at + strspn(s->at, "\t");
+                        size_t n = strcspn(line, "\n");
+
+                        found = n == strlen(s->heres.items[i]) && memcmp(line, s->heres.items[i], n) == 0;
+                        s->at = line + n + (line[n] == '\n');
+                }
+        words_done(&s->heres);
+}
+
+/* "> FILE", "<<END", with the `digits` before it. */
+static void read_redirection(Script *s, size_t digits) {
+        const char *sign = s->at + digits;
+        size_t n = strspn(sign, "<>&|");
+        bool here = n == 2 && starts_with(sign, "<<");
+        _cleanup_(words_done) Words names = {};
+
+        s->at = sign + n + (here && sign[n] == '-');
+        s->at += strspn(s->at, " \t");
+        read_words(s, &names);
+        if (names.n_items == 0)
+                return;
+        s->command.here = s->command.here || here;
+        if (here)
+                words_add(&s->heres, names.items[0], strlen(names.items[0]));
+        else if (*sign == '>' && sign[n - 1] != '&' && (digits == 0 || sign[-1] == '1')) {
+                words_done(&s->command.outputs);
+                s->command.outputs = names;
+                names = (Words){};
+        }
+}
+
+/* At what ends a command: "&", "|", both also doubled, ";", ")", a line's end. */
+static void end_command(Script *s) {
+        char c = *s->at;
+        bool any = s->command.words.n_items > 0, piped = s->command.piped;
+        bool doubled = (c == '&' || c == '|') && s->at[1] == c, pipe = c == '|' && !doubled;
+
+        s->at += doubled ? 2 : c != '\0';
+        if (any)
+                run_command(s);
+        if (doubled)
+                s->run = c == '&' ? s->status : opposite(s->status);
+        else if (!pipe && (any || c != '\n')) /* behind "||" the rest may stand in the next line */
+                s->run = RUNS;
+        s->negated = s->negated && pipe;
+        s->test = false;
+        command_done(&s->command);
+        s->command.piped = any ? pipe : piped;
+        if (c == '\n')
+                skip_heres(s);
+}
+
+/* "NAME()", "NAME ()", "function NAME" */
+static bool is_function(const Words *w) {
+        return (w->n_items == 1 && ends_with(w->items[0], "()")) ||
+               (w->n_items == 2 && (streq(w->items[1], "()") || streq(w->items[0], "function")));
+}
+
+static void read_one(Script *s) {
+        Words *w = &s->command.words;
+        size_t digits = strspn(s->at, "0123456789");
+
+        if (s->at[digits] == '<' || s->at[digits] == '>')
+                read_redirection(s, digits);
+        else if (strchr("\n;&|)", *s->at))
+                end_command(s);
+        else if (strchr(" \t\r#", *s->at) || starts_with(s->at, "\\\n"))
+                s->at += *s->at == '#' ? strcspn(s->at, "\n") : *s->at == '\\' ? 2 : 1;
+        else {
+                for (; s->counted < s->at; s->counted++)
+                        s->line += *s->counted == '\n';
+                if (w->n_items == 0)
+                        s->command.line = s->line;
+                read_words(s, w);
+                if (is_function(w))
+                        hold(s, OPEN, s->command.line, s->depth + 1);
+                if (is_function(w) || (w->n_items == 1 && read_control(s, w->items[0])))
+                        words_done(w);
+        }
+}
+
+void script_read(const char *text, unsigned line, void (*each)(void *userdata, const ScriptCommand *c),
+                 void *userdata) {
+        _cleanup_(script_done) Script s = {
+                .at = text,
+                .counted = text,
+                .line = line,
+                .each = each,
+                .userdata = userdata,
+        };
+
+        while (*s.at)
+                read_one(&s);
+        end_command(&s);
+}
