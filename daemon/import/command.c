@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fnmatch.h>
+#include <strings.h>
+
+#include "command.h"
+#include "kind.h"
+#include "must.h"
+#include "script.h"
+
+#define DEPTH_MAX 4U
+
+/* clang-format off */
+static const struct {
+        const char *name;
+        void (*read)(Command *c);
+} tools[] = {
+        { "hdparm",   hdparm_command   },
+        { "smartctl", smartctl_command },
+        { "sdparm",   sdparm_command   },
+        { "nvme",     nvme_command     },
+        { "blockdev", blockdev_command },
+};
+/* clang-format on */
+
+typedef struct Finder {
+        const Place *place;
+        char *said; /* by the echo before a pipe */
+} Finder;
+
+void command_want(Command *c, const char *key, const char *value) {
+        import_add_wish(c->rule, c->line, key, value, false);
+}
+
+void command_want_number(Command *c, const char *key, long long number, const char *unit) {
+        bool seconds = streq(unit, "ms") && number % 1000 == 0;
+        char text[64];
+
+        (void) snprintf(text, sizeof text, "%lld%s", seconds ? number / 1000 : number, seconds ? "s" : unit);
+        command_want(c, key, text);
+}
+
+static bool names_only(const Match *m, const char *node) {
+        const Criterion *nodes = import_nodes(m);
+
+        return nodes && nodes->n_patterns == 1 && streq(nodes->patterns[0], node);
+}
+
+void command_device(Command *c, const char *word) {
+        static const char nvme[] = "/dev/nvme";
+        _cleanup_free_ char *node = NULL;
+
+        if (c->place->match && (streq(word, "/dev/" OWN) || names_only(c->place->match, word)))
+                c->own = true;
+        else if (strstr(word, OWN))
+                import_hold_drives(c->rule, "for which drives it is, the rule does not say");
+        else if (script_is_open(word) || strchr(word, '%'))
+                import_hold_drives(c->rule, "which drive \"%.40s\" is, is known only when the command runs", word);
+        else if (starts_with(word, "/dev/sg") || starts_with(word, "/dev/ng") || starts_with(word, "/dev/bsg/"))
+                import_hold_drives(c->rule, "%.60s is a drive's node of another kind, by which no rule names it", word);
+        else {
+                /* The controller's node means all of its drives. */
+                bool controller = starts_with(word, nvme) && word[strlen(nvme)] &&
+                                  word[strlen(nvme) + strspn(word + strlen(nvme), "0123456789-[]*?")] == '\0';
+
+                node = must_format("%s%s", word, controller ? "n*" : "");
+                (void) import_match(c->rule, MATCH_NODE, NULL, node);
+        }
+}
+
+static size_t count_nodes(const Criterion *nodes, const char *glob) {
+        size_t n = 0;
+
+        for (size_t i = 0; nodes && i < nodes->n_patterns; i++)
+                n += fnmatch(glob, nodes->patterns[i], FNM_EXTMATCH) == 0;
+        return n;
+}
+
+/* A command is for what it names: not for the drives below an array, nor for the whole drive of a partition. */
+static void settle_nodes(ImportRule *rule) {
+        const Criterion *nodes = import_nodes(&rule->match);
+        size_t arrays = count_nodes(nodes, "/dev/@(md|dm-|mapper/)*");
+
+        if (arrays > 0 && arrays == nodes->n_patterns)
+                (void) import_match(rule, MATCH_TRANSPORT, NULL, "virtual");
+        else if (arrays > 0)
+                import_hold_drives(rule, "it is for an array, too, whose name also stands for the drives below it");
+        else if (import_find_wish(rule, "read_only", false) &&
+                 count_nodes(nodes, "/dev/@(sd*[0-9]|nvme*p*|disk/by-@(uuid|label|partuuid)/*|*-part*)") > 0)
+                import_hold(rule, "it is for a partition alone, and read_only is for the whole drive");
+}
+
+void command_settle(Command *c) {
+        ImportRule *rule = c->rule;
+
+        if (rule->n_wishes == 0) {
+                if (rule->held)
+                        command_note(c, "%s", rule->held);
+                import_drop_rule(c->place->import);
+                return;
+        }
+
+        if (c->own && rule->match.n_criteria == 0)
+                import_match_copy(&rule->match, c->place->match);
+        else if (c->place->match)
+                import_hold(rule, "the rule is for one drive, and its command for another");
+        else if (rule->match.n_criteria == 0)
+                import_hold_drives(rule, "it names no drive");
+        settle_nodes(rule);
+        if (c->place->held)
+                import_hold(rule, "%s", c->place->held);
+}
+
+/* Which row of the table a word names, also as a variable that is called so: ${HDPARM}. Behind the last one: none. */
+static size_t find_tool(const char *word) {
+        size_t length = strcspn(word, ")"), row;
+
+        for (row = 0; row < ELEMENTSOF(tools); row++) {
+                size_t n = strlen(tools[row].name);
+
+                if (streq(base_name(word), tools[row].name) ||
+                    (script_is_open(word) && length > n && strncasecmp(word + length - n, tools[row].name, n) == 0))
+                        break;
+        }
+        return row;
+}
+
+void command_read(const Place *p, const char *tool, const Words *words, unsigned line) {
+        Command c = { .place = p, .line = line, .words = words->items, .n_words = words->n_items };
+        size_t row = find_tool(tool);
+
+        if (row == ELEMENTSOF(tools))
+                return;
+        c.rule = import_add_rule(p->import, line);
+        tools[row].read(&c);
+        command_settle(&c);
+}
+
+/* ---- in scripts ---- */
+
+/* It is for other drives, or for another time. */
+static void note_elsewhere(const Place *p, const ScriptCommand *c, const char *by, const char *said) {
+        _cleanup_free_ char *words = script_join(&c->words, 0, " ");
+        bool found = false;
+
+        for (size_t k = 0; k < ELEMENTSOF(tools); k++)
+                found = found || strstr(words, tools[k].name) || (said && strstr(said, tools[k].name));
+        if (found)
+                import_note(p->import, c->line, "what %s runs is not for this machine, or not for this time", by);
+}
+
+/* What echo or the plain forms of printf say; the caller frees it. */
+static char *echo_said(const Words *w) {
+        size_t first = 0;
+        char *said;
+
+        while (first < w->n_items && word_is_one_of(w->items[first], "-n -e -ne -en -E %s %s\\n "))
+                first++;
+        said = script_join(w, first, " ");
+        if (ends_with(said, "\\n"))
+                said[strlen(said) - 2] = '\0';
+        return said;
+}
+
+/* `said` is written into files. NULL: that is not known. */
+static void write_files(const Place *p, unsigned line, const Words *files, const char *said) {
+        for (size_t i = 0; i < files->n_items; i++) {
+                const char *file = files->items[i];
+
+                /* What the script puts into a file of the kinds that are read here counts when it is there. */
+                if (!starts_with(file, "/sys/") && import_kind_by_name(file) != _IMPORT_KIND_INVALID)
+                        import_note(p->import, line, "it writes %.100s: import that file", file);
+                if (file[0] != '-')
+                        command_write(p, line, file, said);
+        }
+}
+
+/* What a shell is given to run: "-c TEXT". NULL: nothing that could be read. */
+static const char *shell_text(const Words *w) {
+        for (size_t i = 0; i + 1 < w->n_items && w->items[i][0] == '-'; i++) {
+                if (strchr(w->items[i], 'c'))
+                        return w->items[i + 1];
+                i += strpbrk(w->items[i], "oO") != NULL; /* the option's name */
+        }
+        return NULL;
+}
+
+/* One command; `said` is what it reads from a pipe. */
+static void read_command(Finder *f, const ScriptCommand *c, const Place *p, const char *said) {
+        const Words *w = &c->words;
+
+        for (size_t i = 0; i < w->n_items; i++) {
+                const Words rest = { .items = w->items + i + 1, .n_items = w->n_items - i - 1 };
+                const char *base = base_name(w->items[i]), *text = NULL;
+                bool shell = word_is_one_of(base, "sh bash dash "), found = true;
+
+                if (w->items[i][0] == '(')
+                        text = w->items[i] + 1;
+                else if (shell)
+                        text = shell_text(&rest) ?: rest.n_items == 0 ? said : NULL;
+
+                if (word_is_one_of(base, "echo printf ")) {
+                        f->said = echo_said(&rest);
+                        write_files(p, c->line, &c->outputs, f->said);
+                } else if (streq(base, "tee"))
+                        write_files(p, c->line, &rest, said);
+                else if (word_is_one_of(base, "ssh docker podman lxc lxc-attach pct kubectl chroot systemd-nspawn "
+                                              "ansible trap at batch eval "))
+                        note_elsewhere(p, c, base, said);
+                else if (text && p->depth <= DEPTH_MAX)
+                        commands_read(p, text, c->line);
+                else if (shell && c->here)
+                        import_note(p->import, c->line, "what %s reads from a here-document is not taken over", base);
+                else if (find_tool(w->items[i]) < ELEMENTSOF(tools))
+                        command_read(p, w->items[i], &rest, c->line);
+                else
+                        found = text != NULL;
+                if (found)
+                        return;
+                if (word_is_one_of(base, "which type hash logger man apt apt-get dpkg grep pgrep pkill killall -v "))
+                        break;
+        }
+
+        write_files(p, c->line, &c->outputs, NULL);
+}
+
+static void find_commands(void *userdata, const ScriptCommand *c) {
+        Finder *f = userdata;
+        _cleanup_free_ char *held = NULL, *said = TAKE_PTR(f->said);
+        const char *first = c->words.items[0];
+        Place p = *f->place;
+
+        if (c->decided > 0)
+                import_say_why(&held, "line %u decides whether it is run", c->decided);
+        else if (*first == '$' && find_tool(first) == ELEMENTSOF(tools))
+                import_say_why(&held, "what \"%.40s\" does with it is known only when it runs", first);
+        p.held = p.held ?: held;
+        p.depth++;
+        read_command(f, c, &p, c->piped ? said : NULL);
+}
+
+void commands_read(const Place *p, const char *text, unsigned line) {
+        Finder f = { .place = p };
+
+        script_read(text, line, find_commands, &f);
+        free(f.said);
+}

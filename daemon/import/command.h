@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Commands that set something of a drive, and the rules that are made of them. One reader for each tool. */
+
+#include "import.h"
+#include "words.h"
+
+/* In the command of a udev rule: the kernel name of the drive that the rule is for. */
+#define OWN "\x01"
+
+/* Around a command. */
+typedef struct Place {
+        Import *import;
+        const Match *match; /* a udev rule's: which drives OWN is; NULL: the command says which drives */
+        const char *held;   /* why nothing of it stands; NULL: it does */
+        unsigned depth;     /* of sh -c "sh -c …" */
+} Place;
+
+typedef struct Command {
+        const Place *place;
+        ImportRule *rule;
+        unsigned line;
+        char **words; /* behind the tool's name */
+        size_t n_words;
+        bool own; /* it is for the drive of the udev rule */
+} Command;
+
+/* Adds a rule for each command in a shell's text that sets something of a drive; `line` is where the text begins. */
+void commands_read(const Place *p, const char *text, unsigned line);
+
+/* The same for the words of one command, without a shell around them. */
+void command_read(const Place *p, const char *tool, const Words *words, unsigned line);
+
+/* `value` is written into a file, which may be one of a drive below /sys. */
+void command_write(const Place *p, unsigned line, const char *path, const char *value);
+
+/* For the readers of tools. What names a drive: */
+void command_device(Command *c, const char *word);
+void command_want(Command *c, const char *key, const char *value);
+void command_want_number(Command *c, const char *key, long long number, const char *unit);
+/* Something of it is not taken over. */
+#define command_note(c, ...) import_note((c)->place->import, (c)->line, __VA_ARGS__)
+
+/* Once the words are read: the rule's drives, or no rule if it sets nothing. */
+void command_settle(Command *c);
+
+void hdparm_command(Command *c);
+void smartctl_command(Command *c);
+void sdparm_command(Command *c);
+void nvme_command(Command *c);
+void blockdev_command(Command *c);
