@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* hdparm's flags, as its main() reads them (9.65): letters may stand together, a number behind its letter or alone. */
+
+#include <ctype.h>
+#include <strings.h>
+
+#include "command.h"
+#include "hdparm-keyword.h"
+#include "script.h"
+
+/* Letters that take a number up to `max`. Without one they only show, but for those that need it. */
+static const struct {
+        const char *letters;
+        unsigned max;
+} numbers[] = {
+        { "AdDkKLnrsuW", 1 }, { "b", 2 }, { "cR", 3 }, { "m", 64 }, { "BEMPS", 255 }, { "Q", 1024 }, { "a", 2048 },
+};
+#define NEED_NUMBER "DEKLPsS"
+
+static void read_long(Command *c, const char *name, size_t *i) {
+        if (streq(name, "security-freeze"))
+                command_want(c, "security_freeze", "on");
+        else if (strncasecmp(name, "security-", strlen("security-")) == 0 || strcasecmp(name, "user-master") == 0) {
+                /* Its argument may be a password. */
+                if (*i + 1 < c->n_words && !starts_with(c->words[*i + 1], "/dev/"))
+                        ++*i;
+                command_note(c, "drivekeep sends no security commands and keeps no passwords");
+        } else if (!word_is_one_of(name, "yes-i-know-what-i-am-doing prefer-ata12 verbose direct "))
+                command_note(c, "hdparm --%.40s is no setting that can be kept", name);
+}
+
+/* A letter that takes a number, `s` being what is behind it. Returns what is behind the number. */
+static const char *read_number(Command *c, char letter, unsigned max, const char *s, size_t *i) {
+        const char *next = *i + 1 < c->n_words ? c->words[*i + 1] : "", *end;
+        const Keyword *k = keyword_find_letter(letter);
+        unsigned long number;
+
+        if (!*s && (isdigit((unsigned char) *next) || script_is_open(next))) {
+                s = next;
+                ++*i;
+        }
+        end = s + strspn(s, "0123456789");
+        if (script_is_open(end)) {
+                command_note(c, "the value of hdparm -%c is known only when it runs", letter);
+                return "";
+        }
+
+        number = strtoul(s, NULL, 10);
+        if (end > s ? number > max : strchr(NEED_NUMBER, letter) != NULL)
+                import_hold(c->rule, "hdparm takes -%c with a number from 0 to %u only, and ends there", letter, max);
+        else if (end > s && k)
+                command_want_number(c, k->key, (long long) number, "");
+        else if (end > s)
+                command_note(c, "hdparm -%c sets nothing that a kernel of today takes", letter);
+        return end;
+}
+
+static void read_letters(Command *c, const char *s, size_t *i) {
+        while (*s) {
+                char letter = *s++;
+                size_t row = 0;
+
+                while (row < ELEMENTSOF(numbers) && !strchr(numbers[row].letters, letter))
+                        row++;
+                if (row < ELEMENTSOF(numbers))
+                        s = read_number(c, letter, numbers[row].max, s, i);
+                else if (letter == 'Z')
+                        command_want(c, "disable_seagate", "on");
+                else if (strchr("yY", letter)) /* a rule would do it each time that the drive comes */
+                        command_note(c, "hdparm -%c is done once, and is no setting: see spindown_time", letter);
+                else if (strchr("XpNJ", letter)) {
+                        import_hold(c->rule, "hdparm -%c changes the drive for good, or is for old controllers",
+                                    letter);
+                        return;
+                } else if (script_is_open(s - 1)) {
+                        import_hold(c->rule, "%.60s is known only when it runs", s - 1);
+                        return;
+                } else if (!strchr("fFtTwzCgHhiIqvV", letter)) {
+                        import_hold(c->rule, "hdparm knows no flag '%c', and ends there", letter);
+                        return;
+                }
+        }
+}
+
+void hdparm_command(Command *c) {
+        bool named = false;
+
+        for (size_t i = 0; i < c->n_words; i++) {
+                const char *w = c->words[i];
+
+                if (w[0] != '-') {
+                        command_device(c, w);
+                        named = true;
+                        continue;
+                }
+                if (named)
+                        import_hold(c->rule, "flags stand behind a drive, and are for the next one only");
+                if (w[1] == '-')
+                        read_long(c, w + 2, &i);
+                else
+                        read_letters(c, w + 1, &i);
+        }
+}
