@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is written into files below /sys: by echo and tee, by udev's ATTR, by tmpfiles.d. */
+
+#include "command.h"
+#include "must.h"
+#include "script.h"
+
+/* Attributes of a drive's queue, and of its device, NVMe controller or SCSI disk, which are called as drivekeep's keys … */
+static const char same_name[] =
+                "queue/scheduler queue/nr_requests queue/read_ahead_kb bdi/read_ahead_kb queue/max_sectors_kb queue/wbt_lat_usec "
+                "queue/rotational queue/add_random queue/rq_affinity queue/nomerges queue/iostats queue/discard_max_bytes "
+                "queue_depth ncq_prio_enable cdl_enable hmb allow_restart max_retries manage_start_stop "
+                "manage_system_start_stop manage_runtime_start_stop manage_shutdown ";
+
+/* clang-format off */
+/* … and those with another name, or a unit. */
+static const struct {
+        const char *attribute, *key, *unit;
+} others[] = {
+        { "queue/write_cache",                 "queue_write_cache",     ""   },
+        { "queue/io_timeout",                  "io_timeout",            "ms" },
+        { "timeout",                           "timeout",               "s"  },
+        { "eh_timeout",                        "eh_timeout",            "s"  },
+        { "sas_ncq_prio_enable",               "ncq_prio_enable",       ""   },
+        { "link_power_management_policy",      "link_power_management", ""   },
+        { "cache_type",                        "write_cache",           ""   },
+        { "power/control",                     "runtime_pm",            ""   },
+        { "power/autosuspend_delay_ms",        "autosuspend_delay",     "ms" },
+        { "power/pm_qos_latency_tolerance_us", "apst_latency",          "us" },
+};
+/* clang-format on */
+
+/* Takes a path apart: the drive's node, which may be open and which the caller frees, and the attribute as it is called above.
+ * NULL: it is about no drive. */
+static char *split_path(const char *path, const char **ret_attribute) {
+        const char *block = strstr(path, "/block/"), *nvme = strstr(path, "/nvme/"), *name = path, *attribute = NULL;
+
+        if (starts_with(path, "/sys/") && (block || nvme)) {
+                name = block ? block + strlen("/block/") : nvme + strlen("/nvme/");
+                attribute = strchr(name, '/');
+        } else if (script_is_open(path)) /* "$disk/queue/scheduler" */
+                attribute = strstr(path, "/queue/") ?: strstr(path, "/device/");
+        if (!attribute)
+                return NULL;
+
+        *ret_attribute = attribute + 1;
+        if (starts_with(attribute, "/device/"))
+                *ret_attribute += strlen("device/");
+        else if (!starts_with(attribute, "/queue/") && !starts_with(attribute, "/bdi/") && (block || !nvme))
+                return NULL;
+        if (starts_with(*ret_attribute, "scsi_disk/"))
+                *ret_attribute = base_name(*ret_attribute);
+        return must_format("/dev/%.*s", (int) (attribute - name), name);
+}
+
+/* NULL as the node: it goes by a number of the kernel's. */
+static void write_setting(const Place *p, unsigned line, const char *node, const char *key, const char *value,
+                          const char *unit) {
+        Command c = { .place = p, .line = line, .rule = import_add_rule(p->import, line) };
+
+        if (node)
+                command_device(&c, node);
+        else
+                import_hold_drives(c.rule, "an adapter's or a disk's number names no drive: say which drives");
+        if (*unit && value[strspn(value, "0123456789")] == '\0')
+                command_want_number(&c, key, strtoll(value, NULL, 10), unit);
+        else
+                command_want(&c, key, value);
+        command_settle(&c);
+}
+
+void command_write(const Place *p, unsigned line, const char *path, const char *value) {
+        _cleanup_free_ char *node = NULL;
+        const char *attribute = base_name(path), *key, *unit = "";
+
+        if (!starts_with(path, "/sys/class/scsi_disk/") && !streq(attribute, "link_power_management_policy")) {
+                node = split_path(path, &attribute);
+                if (!node)
+                        return;
+        }
+
+        key = word_is_one_of(attribute, same_name) ? base_name(attribute) : NULL;
+        for (size_t i = 0; i < ELEMENTSOF(others) && !key; i++)
+                if (streq(others[i].attribute, attribute)) {
+                        key = others[i].key;
+                        unit = others[i].unit;
+                }
+
+        if (!key)
+                import_note(p->import, line, "drivekeep does not keep %.60s", base_name(attribute));
+        else if (!value || script_is_open(value))
+                import_note(p->import, line, "the value of %s is known only when it runs", key);
+        else {
+                if (streq(key, "write_cache"))
+                        value = streq(value, "write back") ? "on" : streq(value, "write through") ? "off" : value;
+                write_setting(p, line, node, key, value, unit);
+        }
+}
