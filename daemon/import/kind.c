@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fnmatch.h>
+#include <regex.h>
+
+#include "kind.h"
+#include "must.h"
+
+/* clang-format off */
+static const struct {
+        const char *name;
+        void (*read)(const char *text, Import *ret);
+        const char *files[6]; /* by which it is known, as globs: of a whole path where there is a '/' in it */
+} kinds[_IMPORT_KIND_MAX] = {
+        [IMPORT_HDPARM_CONF] = { "hdparm.conf", hdparm_conf_read, { "hdparm.conf" } },
+        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      { "*/conf.d/hdparm" } },
+        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      { "*/udisks2/*.conf" } },
+        [IMPORT_TLP]         = { "tlp",         tlp_read,         { "tlp.conf", "*/tlp.d/*.conf", "*/default/tlp", "*/tlp/defaults.conf" } },
+        [IMPORT_TUNED]       = { "tuned",       tuned_read,       { "tuned.conf" } },
+        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      { "smartd.conf" } },
+        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     { "*/default/hd-idle", "*/sysconfig/hd-idle" } },
+        [IMPORT_SCRIPT]      = { "script",      script_file_read, { "*.sh", "rc.local", "rc.local.local" } },
+        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     { "crontab", "*/cron.d/*", "*/crontabs/*" } },
+        [IMPORT_UNIT]        = { "unit",        unit_read,        { "*.service", "*.service.d/*.conf" } },
+        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  { "*.rules" } },
+        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    { "*/tmpfiles.d/*.conf" } },
+        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  { "sysfs.conf", "*/sysfs.d/*.conf" } },
+};
+/* clang-format on */
+
+ImportKind import_kind_from_string(const char *s) {
+        for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++)
+                if (streq(kinds[k].name, s))
+                        return k;
+
+        return _IMPORT_KIND_INVALID;
+}
+
+ImportKind import_kind_by_name(const char *file) {
+        for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++)
+                for (size_t i = 0; i < ELEMENTSOF(kinds[k].files) && kinds[k].files[i]; i++) {
+                        const char *glob = kinds[k].files[i];
+
+                        if (fnmatch(glob, strchr(glob, '/') ? file : base_name(file), 0) == 0)
+                                return k;
+                }
+
+        return _IMPORT_KIND_INVALID;
+}
+
+/* ---- by the text ---- */
+
+/* Behind blanks and comments. */
+static const char *skip_comments(const char *s) {
+        for (;;) {
+                s += strspn(s, " \t\r\n");
+                if (*s != '#')
+                        return s;
+                s += strcspn(s, "\n");
+        }
+}
+
+/* clang-format off */
+/* How a text begins, behind its comments, which is of one kind for certain. */
+static const struct {
+        const char *begins;
+        ImportKind kind;
+} beginnings[] = {
+        { "\\[(Unit|Service)]",                          IMPORT_UNIT        },
+        { "\\[ATA]",                                     IMPORT_UDISKS      },
+        { "(ACTION|SUBSYSTEM)[!=]=\"|KERNEL==\"",        IMPORT_UDEV_RULES  },
+        { "(hdparm|smartctl) -",                         IMPORT_SCRIPT      },
+        { "@reboot |([0-9*,/-]+[ \t]+){5}",              IMPORT_CRONTAB     },
+        { "/dev/[^ \t\n{]+\\s*\\{\\s*(#[^\n]*\\s+)*(quiet|apm|apm_battery|spindown_time|write_cache|lookahead|read_ahead_sect|"
+          "mult_sect_io|dma|io32_support|acoustic_management|poweron_standby|keep_[a-z_]+|transfer_mode|[a-z_]*standby)\\>",
+                                                         IMPORT_HDPARM_CONF },
+};
+
+/* What a word somewhere in it may mean. */
+static const struct {
+        const char *word;
+        ImportKind kind;
+} guesses[] = {
+        { "DISK_APM_LEVEL", IMPORT_TLP         },
+        { "HD_IDLE_OPTS",   IMPORT_HD_IDLE     },
+        { "DEVICESCAN",     IMPORT_SMARTD      },
+        { "[disk]",         IMPORT_TUNED       },
+        { "_args=",         IMPORT_CONF_D      },
+        { "hdparm -",       IMPORT_SCRIPT      },
+        { "/sys/block/",    IMPORT_SCRIPT      },
+        { "spindown_time",  IMPORT_HDPARM_CONF },
+        { "apm",            IMPORT_HDPARM_CONF },
+};
+/* clang-format on */
+
+/* An extended regular expression, which is to fit at the beginning. */
+static bool begins(const char *text, const char *expression) {
+        _cleanup_free_ char *anchored = must_format("^(%s)", expression);
+        regex_t regex;
+        bool found;
+
+        if (regcomp(&regex, anchored, REG_EXTENDED | REG_NOSUB) != 0)
+                (void) must(NULL);
+        found = regexec(&regex, text, 0, NULL, 0) == 0;
+        regfree(&regex);
+        return found;
+}
+
+static ImportKind kind_by_text(const char *text) {
+        const char *first = skip_comments(text);
+
+        if (begins(text, "#![^\n]*[/ ](ba|da)?sh\\s"))
+                return IMPORT_SCRIPT;
+        for (size_t i = 0; i < ELEMENTSOF(beginnings); i++)
+                if (begins(first, beginnings[i].begins))
+                        return beginnings[i].kind;
+
+        return _IMPORT_KIND_INVALID;
+}
+
+static char *objection_to(const char *text) {
+        for (size_t i = 0; i < ELEMENTSOF(guesses); i++)
+                if (strstr(text, guesses[i].word))
+                        return must_format(
+                                        "what kind of file this is cannot be told for certain; if it is what it resembles, "
+                                        "say --format=%s",
+                                        kinds[guesses[i].kind].name);
+
+        return must(strdup("nothing in it is known to be for drives, and nothing of it is taken over"));
+}
+
+int import_read(const char *file, const char *text, size_t size, ImportKind kind, Import *ret, char **ret_objection) {
+        if (memchr(text, '\0', size)) {
+                *ret_objection = must(strdup("there is a NUL byte in it: this is no text, or not in UTF-8"));
+                return 1;
+        }
+
+        if (kind == _IMPORT_KIND_INVALID)
+                kind = import_kind_by_name(file);
+        if (kind == _IMPORT_KIND_INVALID)
+                kind = kind_by_text(text);
+        if (kind == _IMPORT_KIND_INVALID && *skip_comments(text)) {
+                *ret_objection = objection_to(text);
+                return 1;
+        }
+
+        *ret = (Import){ .file = must(strdup(file)) };
+        if (kind != _IMPORT_KIND_INVALID)
+                kinds[kind].read(text, ret);
+        import_join(ret);
+        return 0;
+}
