@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* udev rules that run a command for a drive or write an attribute of it: their conditions become the match (udev(7)). */
+
+#include <fnmatch.h>
+
+#include "command.h"
+#include "kind.h"
+
+/* One KEY{ATTRIBUTE}OP"VALUE" of a rule; all of it is in the line. Behind the last one stands one without a key. */
+typedef struct Item {
+        const char *key, *attribute, *value;
+        char op[3];
+} Item;
+
+/* Cuts the next one out of the line; false: what is left is none, or a comment. */
+static bool read_item(char **p, Item *ret) {
+        char *key = *p + strspn(*p, " \t,\r"), *key_end = key + strcspn(key, "{=!+-:\" \t");
+        char *attribute = key_end + (*key_end == '{'), *attribute_end = attribute, *op, *s, *to;
+        size_t n;
+
+        *p = key;
+        if (*key_end == '{')
+                attribute_end += strcspn(attribute, "}");
+        op = attribute_end + strspn(attribute_end, "} \t");
+        n = strspn(op, "=!+-:");
+        s = op + n + strspn(op + n, " \tei");
+        if (n == 0 || *s != '"' || *key == '#')
+                return false;
+
+        *ret = (Item){ .key = key, .attribute = attribute, .value = s };
+        memcpy(ret->op, op, MIN(n, 2U));
+        *key_end = *attribute_end = '\0';
+        for (to = s++; *s && *s != '"'; s++) {
+                s += s[0] == '\\' && s[1] == '"';
+                *to++ = *s;
+        }
+        *p = s + (*s == '"');
+        *to = '\0';
+        return true;
+}
+
+static const Item *find_item(const Item *items, const char *key) {
+        while (items->key && !streq(items->key, key))
+                items++;
+        return items->key ? items : NULL;
+}
+
+static bool is_condition(const Item *i) {
+        return streq(i->op, "==") || streq(i->op, "!=") || streq(i->key, "PROGRAM");
+}
+
+/* "a|b*" */
+static bool value_fits(const Item *i, const char *word) {
+        _cleanup_free_ char *copy = must(strdup(i->value));
+
+        for (char *rest = copy, *value; (value = strsep(&rest, "|"));)
+                if (fnmatch(value, word, 0) == 0)
+                        return true;
+        return false;
+}
+
+/* Does every drive meet the condition when drivekeep visits it, with this operator? */
+static bool is_met(const Item *i, const char *op) {
+        bool same = streq(op, "==");
+
+        if (streq(i->key, "ACTION"))
+                return (value_fits(i, "add") || value_fits(i, "change")) == same;
+        if (streq(i->key, "SUBSYSTEM"))
+                return value_fits(i, "block") == same;
+        if (streq(i->key, "ENV") && streq(i->attribute, "DEVTYPE"))
+                return value_fits(i, "disk") == same;
+        return false;
+}
+
+/* What drivekeep matches by for a condition; NULL: it has no match like it. */
+static const char *find_match(const Item *i) {
+        const char *name = base_name(i->attribute);
+
+        if (streq(i->key, "KERNEL"))
+                return "node";
+        /* Below a host's "usb3" there are no drives but USB drives. Of other buses that cannot be said. */
+        if (streq(i->key, "SUBSYSTEMS") && streq(i->value, "usb"))
+                return "transport";
+        if (streq(i->key, "ENV") && match_key_from_string(name) == MATCH_PROPERTY && !streq(name, "DEVTYPE"))
+                return name;
+        if (!word_is_one_of(i->key, "ATTR ATTRS "))
+                return NULL;
+        if (word_is_one_of(name, "rotational removable model vendor "))
+                return name;
+        return streq(name, "idVendor") ? "ID_VENDOR_ID" : streq(name, "idProduct") ? "ID_MODEL_ID" : NULL;
+}
+
+/* False: there is no match like it. */
+static bool add_condition(const Item *i, Match *m) {
+        const char *name = find_match(i);
+        MatchKey key = match_key_from_string(name ?: "");
+        size_t before = m->n_criteria, n;
+
+        if (!streq(i->op, "==") || !name || strpbrk(i->value, "$%"))
+                return false;
+        for (const char *s = i->value;; s += n + 1) {
+                _cleanup_free_ char *pattern = NULL;
+
+                n = strcspn(s, "|");
+                pattern = must_format("%s%.*s", key == MATCH_NODE ? "/dev/" : "", (int) n, s);
+                if (must_not_fail(match_add(m, key, key == MATCH_PROPERTY ? name : NULL, pattern)) < 0)
+                        return false;
+                /* Of two conditions both must hold; of two patterns of one key, one must. */
+                if (s[n] == '\0')
+                        return m->n_criteria > before;
+        }
+}
+
+/* With OWN for the words for the drive that udev and its environment have. */
+static char *put_own(const char *command) {
+        static const char *const words[][2] = {
+                { "$$DEVPATH", "/block/" OWN },
+                { "$DEVPATH", "/block/" OWN },
+                { "$devpath", "/block/" OWN },
+                { "%p", "/block/" OWN },
+                { "$$DEVNAME", "/dev/" OWN },
+                { "$DEVNAME", "/dev/" OWN },
+                { "$env{DEVNAME}", "/dev/" OWN },
+                { "$devnode", "/dev/" OWN },
+                { "%N", "/dev/" OWN },
+                { "$kernel", OWN },
+                { "$name", OWN },
+                { "%k", OWN },
+                { "%S", "/sys" },
+                { "$$", "$" },
+        };
+        char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        while (*command) {
+                size_t i = 0;
+
+                while (i < ELEMENTSOF(words) && !starts_with(command, words[i][0]))
+                        i++;
+                if (i < ELEMENTSOF(words)) {
+                        fputs(words[i][1], f);
+                        command += strlen(words[i][0]);
+                } else
+                        fputc(*command++, f);
+        }
+        must_close(f);
+        return text;
+}
+
+/* RUN+="…", or ATTR{…}="…" of what the rule is for: a drive, or something of another subsystem that a drive hangs on. */
+static void read_action(const Place *p, unsigned line, const Item *i, const char *subsystem) {
+        _cleanup_free_ char *command = NULL, *path = NULL;
+        bool scsi = streq(subsystem, "scsi"), block = scsi || streq(subsystem, "block");
+
+        if (streq(i->key, "RUN")) {
+                command = put_own(i->value);
+                commands_read(p, command, line);
+        } else if (streq(i->key, "ATTR")) {
+                path = must_format("/sys/%s%s/" OWN "/%s%s", block ? "" : "class/", block ? "block" : subsystem,
+                                   scsi ? "device/" : "", i->attribute);
+                command_write(p, line, path, i->value);
+        }
+}
+
+/* `held`: why it does not stand, or NULL. */
+static void read_rule(const Item *items, unsigned line, char **held, Import *import) {
+        _cleanup_(match_done) Match match = {};
+        const Item *subsystem = find_item(items, "SUBSYSTEM");
+        Place place = { .import = import, .match = &match };
+        size_t first = import->n_rules;
+
+        if (subsystem && !is_met(subsystem, subsystem->op))
+                place.match = NULL;
+        for (const Item *i = items; i->key; i++)
+                if (is_condition(i) && !is_met(i, i->op) && !add_condition(i, &match))
+                        import_say_why(held, "drivekeep has no match like %.30s%s%.40s%s%s\"%.60s\"%s", i->key,
+                                       *i->attribute ? "{" : "", i->attribute, *i->attribute ? "}" : "", i->op,
+                                       i->value, value_fits(i, "power_supply") ? ": see on_battery" : "");
+        if (match.n_criteria == 0)
+                import_say_why(held, "it is for every drive that comes: say which");
+
+        for (const Item *i = items; i->key; i++)
+                if (!is_condition(i))
+                        read_action(&place, line, i, place.match ? "block" : subsystem->value);
+        for (size_t i = first; i < import->n_rules && *held; i++)
+                import_hold_drives(&import->rules[i], "%s", *held);
+}
+
+/* Where the label of a GOTO stands, at the earliest in `text`; its end: that is not known. */
+static const char *find_label(const char *text, const char *name) {
+        _cleanup_free_ char *label = must_format("\nLABEL=\"%s\"", name);
+
+        return strstr(text, label) ?: strchr(text, '\0');
+}
+
+void udev_rules_read(const char *text, Import *ret) {
+        const char *jumped = text; /* what stands before this is not done where a GOTO is taken, that of line `by` */
+        _cleanup_free_ char *line = NULL;
+        Lines l = { .next = text };
+        unsigned by = 0;
+
+        while (lines_next(&l, true, &line)) {
+                _cleanup_free_ char *held = NULL;
+                const char *label = NULL;
+                Item items[64] = {};
+                char *rest = line;
+
+                for (size_t i = 0; i + 1 < ELEMENTSOF(items) && read_item(&rest, &items[i]); i++)
+                        ;
+                if (l.next <= jumped)
+                        import_say_why(&held, "the GOTO in line %u decides whether it is done", by);
+                else if (*rest)
+                        import_say_why(&held, "not all of it is understood, from \"%.20s\" on", rest);
+                read_rule(items, l.line, &held, ret);
+
+                if (find_item(items, "GOTO"))
+                        label = find_label(l.next - 1, find_item(items, "GOTO")->value);
+                /* No drive takes it where none meets a condition. */
+                for (const Item *i = items; i->key; i++)
+                        if (is_condition(i) && is_met(i, streq(i->op, "==") ? "!=" : "=="))
+                                label = NULL;
+                if (label && label >= jumped) {
+                        jumped = label + 1;
+                        by = l.line;
+                }
+        }
+}
