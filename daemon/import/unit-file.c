@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Commands, and lines that write below /sys, in the files of those who run them: a shell, systemd, cron, systemd-tmpfiles,
+ * sysfsutils, Gentoo's init script. */
+
+#include "command.h"
+#include "kind.h"
+
+void script_file_read(const char *text, Import *ret) {
+        const Place place = { .import = ret };
+
+        commands_read(&place, text, 1);
+}
+
+/* Two of a sign are one to what is run. */
+static void undo_double(char *s, const char *two) {
+        for (; (s = strstr(s, two)); s++)
+                memmove(s, s + 1, strlen(s));
+}
+
+void unit_read(const char *text, Import *ret) {
+        _cleanup_free_ char *line = NULL, *held = NULL;
+        Lines l = { .next = text };
+
+        while (lines_next(&l, true, &line)) {
+                Place place = { .import = ret, .held = held };
+                char *value = strchr(line, '=');
+
+                if (!value)
+                        continue;
+                /* The signs in front of the program are systemd's. */
+                value += 1 + strspn(value + 1, " \t@-:+!");
+                line[strcspn(line, " \t=")] = '\0';
+                undo_double(value, "$$");
+                undo_double(value, "%%");
+                /* Before the commands, as people write it. */
+                if (streq(line, "ConditionACPower"))
+                        import_say_why(&held,
+                                       "by line %u the unit runs only on mains, or only on battery: see on_battery",
+                                       l.line);
+                else if (word_is_one_of(line, "ExecStart ExecStartPre ExecStartPost ExecReload "))
+                        commands_read(&place, value, l.line);
+        }
+}
+
+/* What stands behind the first `n` words. */
+static char *skip_words(char *s, size_t n) {
+        for (; n > 0; n--) {
+                s += strcspn(s, " \t");
+                s += strspn(s, " \t");
+        }
+        return s;
+}
+
+void crontab_read(const char *text, Import *ret) {
+        _cleanup_free_ char *line = NULL;
+        Lines l = { .next = text };
+
+        while (lines_next(&l, false, &line)) {
+                const char *held = "cron runs it at its times, and a setting of drivekeep holds from boot on";
+                const Place place = { .import = ret, .held = starts_with(line, "@reboot") ? NULL : held };
+
+                if (*line != '#')
+                        commands_read(&place, skip_words(line, *line == '@' ? 1 : 5), l.line);
+        }
+}
+
+/* Type, path, mode, user, group, age, argument. */
+void tmpfiles_read(const char *text, Import *ret) {
+        const Place place = { .import = ret };
+        _cleanup_free_ char *line = NULL;
+        Lines l = { .next = text };
+
+        while (lines_next(&l, false, &line)) {
+                char *path = skip_words(line, 1), *argument = skip_words(line, 6);
+
+                path[strcspn(path, " \t")] = '\0';
+                if (*line == 'w' && *argument)
+                        command_write(&place, l.line, path, argument);
+        }
+}
+
+/* block/sda/queue/scheduler = bfq */
+void sysfs_conf_read(const char *text, Import *ret) {
+        _cleanup_(pairs_done) Pairs pairs = pairs_read(text, false);
+        const Place place = { .import = ret };
+
+        for (size_t i = 0; i < pairs.n_items; i++) {
+                const Pair *p = &pairs.items[i];
+                _cleanup_free_ char *path = must_format("/sys/%s", p->name);
+
+                if (p->value)
+                        command_write(&place, p->line, path, p->value);
+        }
+}
+
+/* ---- Gentoo's /etc/conf.d/hdparm (init.d/hdparm of sys-apps/hdparm) ---- */
+
+static void read_args(Import *import, const Pair *args, const char *name, size_t n) {
+        _cleanup_free_ char *command = must_format("hdparm %s /dev/%.*s", args->value, (int) n, name);
+        const Place place = { .import = import };
+
+        commands_read(&place, command, args->line);
+}
+
+/* One that is empty is as none. */
+static const Pair *find_args(const Pairs *pairs, const char *name) {
+        const Pair *p = pairs_last(pairs, NULL, name);
+
+        return p && *p->value ? p : NULL;
+}
+
+/* NAME_args="FLAGS" for one drive; sata_all_args, or else all_args, for those that have no line of their own. pata_all_args is for
+ * drives that no kernel of today calls so. */
+void conf_d_read(const char *text, Import *ret) {
+        _cleanup_(pairs_done) Pairs pairs = pairs_read(text, true);
+        char own[27] = "", others[40], name[] = "sda_args";
+        const Pair *all;
+
+        for (size_t i = 0; i < pairs.n_items; i++) {
+                const Pair *p = &pairs.items[i];
+
+                if (ends_with(p->name, "_args") && !ends_with(p->name, "all_args") && find_args(&pairs, p->name) == p)
+                        read_args(ret, p, p->name, strlen(p->name) - strlen("_args"));
+        }
+
+        all = find_args(&pairs, "sata_all_args") ?: find_args(&pairs, "all_args");
+        if (!all)
+                return;
+        for (; name[2] <= 'z'; name[2]++)
+                if (find_args(&pairs, name))
+                        own[strlen(own)] = name[2];
+        (void) snprintf(others, sizeof others, "sd[%s%s]", *own ? "!" : "a-z", own);
+        read_args(ret, all, others, strlen(others));
+}
