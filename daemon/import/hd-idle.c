@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* hd-idle's options in /etc/default/hd-idle: -a names a drive, and -i is the idle time of the one named before it, or of all
+ * others (hd-idle(8), 1.05 and 1.21). */
+
+#include "kind.h"
+#include "words.h"
+
+void hd_idle_read(const char *text, Import *ret) {
+        _cleanup_(pairs_done) Pairs pairs = pairs_read(text, true);
+        const Pair *starts = pairs_last(&pairs, NULL, "START_HD_IDLE");
+        const Pair *options = pairs_last(&pairs, NULL, "HD_IDLE_OPTS");
+        _cleanup_(words_done) Words words = {};
+        ImportRule *rule;
+
+        if (!options || (starts && !streq(starts->value, "true")))
+                return;
+
+        /* The rule for all others comes first, so that those of drives win; 600 is the default. */
+        words_split(&words, "-i 600");
+        words_split(&words, options->value);
+        rule = import_add_rule(ret, options->line);
+        (void) import_match(rule, MATCH_ROTATIONAL, NULL, "true");
+        for (size_t i = 0; i < words.n_items; i++) {
+                _cleanup_free_ char *node = NULL, *seconds = NULL;
+                const char *option = words.items[i], *value;
+
+                if (!starts_with(option, "-a") && !starts_with(option, "-i"))
+                        continue;
+
+                value = option[2] ? option + 2 : i + 1 < words.n_items ? words.items[++i] : "";
+                node = must_format("%s%s", *value == '/' ? "" : "/dev/", value);
+                seconds = must_format("%ss", value);
+                if (option[1] == 'a') {
+                        rule = import_add_rule(ret, options->line);
+                        (void) import_match(rule, MATCH_NODE, NULL, node);
+                } else if (ret->n_rules == 1 && streq(value, "0"))
+                        import_drop_wish(rule, "spindown_time", false);
+                else
+                        import_add_wish(rule, options->line, "spindown_time", streq(value, "0") ? "off" : seconds,
+                                        false);
+        }
+}

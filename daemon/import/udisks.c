@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* udisks2's drive files, /etc/udisks2/VENDOR-MODEL-SERIAL.conf: the name of the file is the drive's (udisks(8); the keys are
+ * those of its udiskslinuxdriveata.c, 2.10). */
+
+#include "kind.h"
+#include "words.h"
+
+/* udisks writes blanks in model and serial number as '-', udev's links as '_', and both keep a '-'. */
+static void add_match(ImportRule *rule, const char *file) {
+        const char *name = base_name(file);
+        _cleanup_free_ char *ata = NULL, *usb = NULL, *pattern = must(strdup(name));
+
+        if (ends_with(name, ".conf"))
+                pattern[strlen(name) - strlen(".conf")] = '\0';
+        for (char *p = pattern; *p; p++)
+                if (strchr("- *?[\\", *p))
+                        *p = '?';
+
+        ata = must_format("/dev/disk/by-id/ata-%s", pattern);
+        usb = must_format("/dev/disk/by-id/usb-%s-*", pattern);
+        (void) import_match(rule, MATCH_NODE, NULL, ata);
+        (void) import_match(rule, MATCH_NODE, NULL, usb);
+}
+
+static void read_key(Import *import, ImportRule *rule, const Pair *p) {
+        static const char *const keys[][2] = {
+                { "StandbyTimeout", "spindown_time" },   { "APMLevel", "apm" },
+                { "AAMLevel", "acoustic_management" },   { "WriteCacheEnabled", "write_cache" },
+                { "ReadLookaheadEnabled", "lookahead" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+                if (streq(p->name, keys[i][0])) {
+                        import_add_wish(rule, p->line, keys[i][1], p->value, false);
+                        return;
+                }
+        import_note(import, p->line, "udisks2 knows no \"%.40s\"", p->name);
+}
+
+void udisks_read(const char *text, Import *ret) {
+        _cleanup_(pairs_done) Pairs pairs = pairs_read(text, false);
+        ImportRule *rule = import_add_rule(ret, 1);
+
+        add_match(rule, ret->file);
+        for (size_t i = 0; i < pairs.n_items; i++) {
+                const Pair *p = &pairs.items[i];
+
+                if (!p->section || (!p->value && *p->name != '['))
+                        import_hold(rule, "udisks2 takes line %u for an error, and ignored the whole file", p->line);
+                else if (p->value && streq(p->section, "ATA"))
+                        read_key(ret, rule, p);
+        }
+}
