@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A profile of tuned: the options of its disk and scsi_host plug-ins (tuned 2.20, plugins/plugin_disk.py and
+ * plugin_scsi_host.py). */
+
+#include "kind.h"
+#include "words.h"
+
+static const struct {
+        const char *type, *option, *key;
+        const char *devices; /* those that have it, where the section names none; NULL: the adapters of SATA drives */
+} options[] = {
+        { "disk", "apm", "apm", "sd*" },
+        { "disk", "spindown", "spindown_time", "sd*" },
+        { "disk", "elevator", "scheduler", "sd* nvme* vd* mmcblk*" },
+        { "disk", "readahead", "read_ahead_kb", "sd* nvme* vd* mmcblk*" },
+        { "scsi_host", "alpm", "link_power_management", NULL },
+};
+
+static void add_devices(ImportRule *rule, const char *devices) {
+        _cleanup_free_ char *copy = must(strdup(devices));
+
+        for (char *saved, *w = strtok_r(copy, " \t,", &saved); w; w = strtok_r(NULL, " \t,", &saved)) {
+                _cleanup_free_ char *node = must_format("/dev/%s", w);
+
+                (void) import_match(rule, MATCH_NODE, NULL, node);
+        }
+}
+
+static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
+        const Pair *type = pairs_last(pairs, p->section, "type"), *devices = pairs_last(pairs, p->section, "devices");
+        const Pair *open = pairs_last(pairs, p->section, "devices_udev_regex");
+        const char *value = p->value + strspn(p->value, "><= ");
+        size_t n = strcspn(value, " \t"), i = 0;
+        _cleanup_free_ char *number = NULL;
+        ImportRule *rule;
+
+        while (i < ELEMENTSOF(options) && !streq(options[i].option, p->name))
+                i++;
+        if (i == ELEMENTSOF(options) || !streq(options[i].type, type ? type->value : p->section))
+                return;
+
+        /* "4096 s": sectors of 512 bytes, not KiB. */
+        if (streq(p->name, "readahead") && value[n + strspn(value + n, " \t")] == 's')
+                number = must_format("%lu", strtoul(value, NULL, 10) / 2);
+        else
+                number = must_format("%.*s", (int) n, value);
+
+        rule = import_add_rule(import, p->line);
+        if (!options[i].devices)
+                (void) import_match(rule, MATCH_TRANSPORT, NULL, "sata");
+        else
+                add_devices(rule, devices ? devices->value : options[i].devices);
+        /* "sd*, !sda", or some of the adapters. */
+        if (devices && (strchr(devices->value, '!') || !options[i].devices))
+                open = devices;
+        if (open)
+                import_hold_drives(rule, "drivekeep has no match like %s=%.60s", open->name, open->value);
+        import_add_wish(rule, p->line, options[i].key, number, false);
+        if (value != p->value)
+                import_hold(&rule->wishes[0], "\"%.20s\" is only a bound of it to tuned", p->value);
+}
+
+void tuned_read(const char *text, Import *ret) {
+        _cleanup_(pairs_done) Pairs pairs = pairs_read(text, false);
+
+        for (size_t i = 0; i < pairs.n_items; i++)
+                if (pairs.items[i].section && pairs.items[i].value)
+                        read_option(&pairs, &pairs.items[i], ret);
+}
