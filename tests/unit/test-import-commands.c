@@ -2,330 +2,233 @@
 
 /* Commands and drive files of other programs as drivekeep configuration. */
 
-#include <stdio.h>
-
-#include "config.h"
-#include "emit.h"
-#include "reader.h"
-#include "settings.h"
 #include "suite.h"
-#include "old-written-case.h"
+#include "written-case.h"
 
 /* clang-format off */
 static const WrittenCase cases[] = {
+#define RUN_OPEN "is known only when"
+#define HELD_BY(reason) "// line 1: " reason
+#define NOWHERE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";"
+#define NOTHING "it asks for nothing"
         /* hdparm: letters together, numbers behind or apart, and what only shows. */
-        { "rc.local", "/sbin/hdparm -B 127 -S 120 /dev/sda\n",
-          { "// hdparm -B 127 -S 120 /dev/sda", "match = \"/dev/sda\";", "apm = 127;", "spindown_time = 120; // 10 min" } },
+        { "rc.local", "/sbin/hdparm -B 254 -S 120 /dev/sda\n", { "match = \"/dev/sda\";", "apm = 254;", "spindown_time = 120; // 10 min" } },
         { "x.sh", "hdparm -qS12W0A1 /dev/sda /dev/sdb\n",
           { "( \"/dev/sda\", \"/dev/sdb\" )", "spindown_time = 12;", "write_cache = false;", "lookahead = true;" } },
-        { "x.sh", "hdparm -S 12 /dev/sda\n", { "names such as /dev/sda can be those of other" } },
-        { "x.sh", "hdparm -S 12 /dev/disk/by-id/ata-A /dev/sdb\n", { "names such as /dev/sda can be those of other" } },
-        { "x.sh", "hdparm -S 12 /dev/sd{a,b}\n", { "names such as /dev/sda can be those of other" } },
-        { "x.sh", "hdparm -S 12 /dev/sd[ab]\n", { "names such as /dev/sda can be those of other" } },
-        { "x.sh", "hdparm -S 12 /dev/sd[a-z] /dev/sd? /dev/nvme0\n", { "spindown_time" }, "names such as" },
-        { "x.sh", "hdparm -S 12 /dev/disk/by-id/ata-A /dev/disk/by-id/ata-B\n", { "spindown_time" }, "names such as" },
-        { "x.sh", "hdparm -tT /dev/sda; hdparm -I /dev/sda\n", { "-T measures or does something once" }, "asks for" },
-        { "x.sh", "hdparm -B /dev/sda\n", { "it asks for nothing" } },
-        { "x.sh", "hdparm -B255 -t /dev/sda\n", { "-t measures", "apm = 255;" } },
+        { "x.sh", "hdparm -tT /dev/sda; hdparm -I /dev/sda; hdparm -B /dev/sda; hdparm -qgi -V /dev/sda\n", { NOTHING } },
+        { "x.sh", "hdparm -B255 -t /dev/sda\n", { "apm = 255; // off" } },
         { "x.sh", "hdparm -N p1000 /dev/sda\n", { "changes the drive for good" }, "{" },
+        { "x.sh", "hdparm -W1 -X69 /dev/hda\n", { "hdparm -X changes the drive for good, or is for old", "//     write_cache" }, "\n        match" },
         { "x.sh", "hdparm --user-master u --security-unlock hunter2 /dev/sda\n", { "keeps no passwords" }, "hunter2" },
-        { "x.sh", "hdparm -S 12 --security-set-pass hunter2 /dev/sda\n",
-          { "\n        spindown_time = 12;" }, "hunter2" },
-        { "x.sh", "hdparm -s1 /dev/sda\n", { "dangerous: ", "allow_dangerous", "// poweron_standby = true;" } },
-        { "x.sh", "hdparm -d1 -W1 /dev/sda\n", { "never written", "write_cache = true;" } },
+        { "x.sh", "hdparm -S 12 --security-set-pass hunter2 /dev/sda\n", { "\n        spindown_time = 12;" }, "hunter2" },
+        { "x.sh", "hdparm -s1 /dev/sda\n", { "// poweron_standby = 1; // dangerous, and needs allow_dangerous = true: " } },
+        { "x.sh", "hdparm -d1 -W1 /dev/sda\n", { "line 1: left out, as no drive or kernel of today takes it", "write_cache = true;" } },
+        { "x.sh", "hdparm -y /dev/sda; hdparm -S6 -Y /dev/sdb\n",
+          { "hdparm -y is done once, and is no setting", "hdparm -Y is done once", "match = \"/dev/sdb\";", "spindown_time = 6;" }, "standby =" },
+        { "x.sh", "hdparm -W 0 --idle-immediate --prefer-ata12 /dev/sda\n", { "--idle-immediate is no setting", "\n        write_cache = false;" } },
+        /* A flag that hdparm does not know, or a value: of the command nothing is set. */
+#define ENDS "and ends there"
+        { "x.sh", "hdparm -S=12 /dev/sda\n", { "hdparm takes -S with a number from 0 to 255 only, " ENDS }, "\n        match" },
+        { "x.sh", "hdparm -B 127 -S 0xf0 /dev/sda\n", { "hdparm knows no flag 'x', " ENDS }, "\n        match" },
+        { "x.sh", "hdparm -W 0 -U 1 /dev/sda\n", { "hdparm knows no flag 'U', " ENDS }, "\n        match" },
+        { "x.sh", "hdparm -S 12 -B 300 /dev/sda\n", { "takes -B with a number from 0 to 255 only" }, "\n        match" },
+        { "x.sh", "hdparm -B 254 -S /dev/sda\n", { "takes -S with a number" }, "\n        match" },
+        { "x.sh", "hdparm -W 0 -$F /dev/sda\n", { "$F is known only", "//     write_cache = false;" } },
+        { "x.sh", "hdparm -S 60 /dev/sda -W 0 /dev/sdb\n", { "flags stand behind a drive", "//     write_cache = false;" }, "\n        match" },
+        { "x.sh", "hdparm -t /dev/sda /dev/sdb\n", { NOTHING } },
 
         { "x.sh", "smartctl -l scterc,70,70 /dev/sda\n", { "error_recovery = \"7s\";" } },
-        { "x.sh", "smartctl -q silent --log=scterc,0,0 -d sat /dev/sda\n", { "error_recovery = \"off\";" } },
-        { "x.sh", "smartctl -s standby,241 -s apm,128 -s wcache,off -s aam,off /dev/sda\n",
-          { "spindown_time = 241;", "apm = 128;", "write_cache = false;", "acoustic_management = \"off\";" } },
-#define BEHIND_RAID "a drive behind a RAID controller", "// match = \"/dev/", "// apm = 128;"
+        { "x.sh", "smartctl -q silent --log=scterc,0,0,p -d sat /dev/sda\n", { "error_recovery = \"off\";" } },
+        { "x.sh", "smartctl -s standby,241 -s apm,128 -s wcache,off --set aam,off --set=rcache,off /dev/sda\n",
+          { "spindown_time = 241;", "apm = 128;", "write_cache = false;", "acoustic_management = \"off\";", "read_cache = false;" } },
+        { "x.sh", "smartctl -l scterc,42,70 /dev/sda\n", { "error_recovery_read = \"4200ms\";", "error_recovery_write = \"7s\";" } },
+        { "x.sh", "smartctl -s on -a /dev/sda; smartctl -s standby,now /dev/sda\n", { "nothing like smartctl -s on", "is done once" }, "{" },
+#define BEHIND_RAID "a drive behind a RAID controller", NOWHERE, "//     apm = 128;"
         { "x.sh", "smartctl -d megaraid,5 -s apm,128 /dev/sda\n", { BEHIND_RAID }, "\n        match" },
         { "x.sh", "smartctl -s apm,128 --device=3ware,0 /dev/twa0\n", { BEHIND_RAID }, "\n        match" },
         { "x.sh", "smartctl --device sat+megaraid,5 -s apm,128 /dev/bus/0\n", { BEHIND_RAID }, "\n        match" },
-        { "x.sh", "smartctl -dareca,2 -s apm,128 /dev/sg2\n", { "of another kind", "means a drive behind a RAID controller" }, "\n        match" },
-        { "x.sh", "smartctl -a -d cciss,0 /dev/sda\n", { "it asks for nothing" } },
-        { "x.sh", "smartctl -d sat,12 -s apm,128 /dev/sda; smartctl --device removable -s apm,127 /dev/sdb\n",
-          { "\n        apm = 128;", "\n        apm = 127;" }, "RAID" },
-        { "x.sh", "smartctl -s on -a /dev/sda\n", { "which is smartd's" }, "{" },
-        { "x.sh", "sdparm --set=WCE=0 --save /dev/sda\n", { "permanent = true", "write_cache = false;" } },
-        { "x.sh", "sdparm --clear WCE /dev/sda\n", { "write_cache = false;" } },
-        { "x.sh", "sdparm -s STANDBY_Z=1,SCT=9000 /dev/sda\n", { "standby_z = \"900s\";" } },
+        { "x.sh", "smartctl -a -d cciss,0 /dev/sda; nvme list; blockdev --getsz /dev/sda\n", { NOTHING } },
+        { "x.sh", "smartctl -d sat,12 -s apm,128 /dev/sda; smartctl --device removable -s apm,254 /dev/sdb\n",
+          { "\n        apm = 128;", "\n        apm = 254;" }, "RAID" },
+        { "x.sh", "smartctl -d usbjmicron,1 -s apm,128 /dev/sda\n", { BEHIND_RAID }, "\n        match" },
+        /* What smartctl does not take. */
+        { "x.sh", "smartctl -s apm,128 -s standby,10min /dev/sda; smartctl -s wcache,1 /dev/sdb; smartctl -s apm,$L /dev/sdc\n",
+          { "-s wcache,1 is not translated", "-s apm,$L is not translated", HELD_BY("smartctl -s standby,10min"), "//     apm = 128;" },
+          "\n        match" },
+        { "x.sh", "smartctl -l scterc,70,1000 /dev/sda; smartctl -l scterc,70,70,x /dev/sda\n", { "or out of its range" }, "{" },
+        /* Of settings that exclude each other the last one stands, as with the tool. */
+        { "x.sh", "smartctl -l scterc,42,70 -l scterc,70,70 /dev/sda\n",
+          { "// error_recovery_read = \"4200ms\"; // error_recovery comes later and excludes it", "// error_recovery_write = \"7s\";",
+            "\n        error_recovery = \"7s\";" } },
+        { "x.sh", "smartctl -l scterc,60,60 -l scterc,42,70 -l scterc,70,70 /dev/sda\n",
+          { "// error_recovery_read", "\n        error_recovery = \"7s\";" }, "6s" },
+
+        { "x.sh", "sdparm --set=WCE=0 --save /dev/sda; sdparm --clear WCE /dev/sdb\n", { "\"/dev/sda\", \"/dev/sdb\"", "write_cache = false;" } },
+        { "x.sh", "sdparm -s STANDBY_Z=1,SCT=9000 /dev/sda; sdparm --set=WCE=on,RTL= /dev/sda\n",
+          { "WCE=on is not translated", "standby_z = \"900s\";" } },
+        { "x.sh", "sdparm -t sas --set STANDBY_Z=0,SZCT=9000 /dev/sda; sdparm --set=SCT,WCE=2,IDLE_A=1 /dev/sdb\n",
+          { "SZCT=9000 is not translated", "SCT is not", "WCE=2 is not", "IDLE_A=1 is not", "standby_z = \"off\";" }, "900s" },
+        { "x.sh", "nvme set-feature /dev/nvme0 -f 0x06 -v 0\n", { "\"/dev/nvme0n*\"", "write_cache = false;" } },
+        { "x.sh", "nvme set-feature -n 1 -f0x10 --value=0x157 /dev/nvme0n1\n", { "feature 10h with the value 157h is not translated" } },
+        { "x.sh", "nvme set-feature /dev/nvme0 -f 8 -v 0x0107\n",
+          { "feature 08h with the value 107h is not translated" }, "{" },
+        { "x.sh", "nvme set-feature /dev/nvme0 -f 0x0c -v 0; nvme set-feature /dev/nvme1 -f 0xc -v 1 -d table\n",
+          { "0Ch with the value 1h is not", "\n        apst_latency = \"off\";" } },
+        { "x.sh", "for n in /dev/nvme[0-9]; do nvme set-feature $n -f 6 -v 0; done\n", { "match = \"/dev/nvme[0-9]n*\";" } },
+        { "x.sh", "nvme set-feature /dev/nvme0n[1-9] -f 6 -v 0\n", { "match = \"/dev/nvme0n[1-9]\";" } },
+        { "x.sh", "sdparm --set WCE=1 /dev/sg2\n", { "/dev/sg2 is a drive's node of another kind", NOWHERE, "//     write_cache = true;" } },
+
         /* The command is for the array alone, and a match by its name for the drives below, too. */
         { "x.sh", "blockdev --setra 4096 /dev/md0\n",
           { "match = { node = \"/dev/md0\"; transport = \"virtual\"; };", "\n        read_ahead_sect = 4096; // 2 MiB" } },
-        { "x.sh", "blockdev --setra 4096 /dev/md0 /dev/sdb\n", { "for the drives below", "\"/dev/sdb\"" } },
+        { "x.sh", "blockdev --setra 4KiB /dev/sda; blockdev --setra $R /dev/sdb\n", { "the value of --setra is known only when" }, "{" },
+        { "x.sh", "blockdev --setra 4096 /dev/md0 /dev/sdb\n", { "for an array, too", NOWHERE }, "\n        match" },
         { "x.sh", "echo 4096 > /sys/block/dm-0/queue/read_ahead_kb\n", { "transport = \"virtual\"", "read_ahead_kb = 4096;" } },
-        { "x.sh", "blockdev --setro /dev/mapper/vg-snap\n", { "transport = \"virtual\"", "\n        read_only = true;" } },
-        { "x.sh", "blockdev --setro /dev/sdb1\n", { "for what it names alone", "// read_only = true;" } },
-        { "x.sh", "hdparm -r1 /dev/nvme0n1p2\n", { "for what it names alone", "// read_only = true;" } },
-        { "x.sh", "blockdev --setro /dev/disk/by-uuid/1234-ABCD\n", { "// read_only = true;" } },
-        { "x.sh", "blockdev --setro /dev/nvme0n1 /dev/disk/by-id/ata-ST1-part\n", { "\n        read_only = true;" } },
-        { "x.sh", "nvme set-feature /dev/nvme0 -f 0x06 -v 0\n", { "\"/dev/nvme0n*\"", "write_cache = false;" } },
-        { "x.sh", "nvme set-feature -f4 --value=0x157 /dev/nvme0n1\n", { "temperature_threshold = \"70C\";" } },
-        { "x.sh", "nvme set-feature /dev/nvme0 -f 8 -v 0x0107\n",
-          { "interrupt_coalescing_threshold = 8;", "interrupt_coalescing_time = \"100us\"" } },
-        { "x.sh", "nvme set-feature /dev/nvme0 -f 8 -v 0\n",
-          { "interrupt_coalescing_threshold = 1;", "interrupt_coalescing_time = \"0us\"" } },
-        /* What the tool itself would refuse is nothing that was meant. */
-        { "x.sh", "sdparm --set=WCE=on,RTL= /dev/sda\n", { "WCE=on cannot be read", "RTL= cannot" }, "{" },
-        { "x.sh", "nvme set-feature /dev/nvme0 -f 6 -v on\n", { "known only when" }, "{" },
-        { "x.sh", "hdparm -S=12 /dev/sda\n", { "hdparm takes -S only with a number from 0 to 255" }, "{" },
-        /* A flag that hdparm does not know, or a value: of the command nothing is set. */
-        { "x.sh", "hdparm -B 127 -S 0xf0 /dev/sda\n", { "hdparm knows no flag 'x'" }, "{" },
-        { "x.sh", "hdparm -S 12 -W=1 /dev/sda\n", { "hdparm knows no flag '='" }, "{" },
-        { "x.sh", "hdparm -W 0 -U 1 /dev/sda\n", { "hdparm knows no flag 'U'" }, "{" },
-        { "x.sh", "hdparm -S 12 -B 300 /dev/sda\n", { "takes -B only with a number from 0 to 255" }, "{" },
-        { "x.sh", "hdparm -B 127 -S /dev/sda\n", { "takes -S only with a number" }, "{" },
-        { "x.sh", "hdparm -W 0 --standby 120 /dev/sda\n", { "hdparm knows no --standby: it ends there" }, "{" },
-        { "x.sh", "hdparm -W 0 --idle-immediate --PREFER-ATA12 /dev/sda\n",
-          { "--idle-immediate is a deed", "\n        write_cache = false;" } },
-        { "x.sh", "hdparm -qgi -W 0 -V /dev/sda\n", { "it asks for nothing" } },
-        { "x.sh", "hdparm -W 0 -$F /dev/sda\n", { "$F is known only", "// write_cache = false;" } },
-        /* hdparm acts on a drive with the flags before it. */
-        { "x.sh", "hdparm -S 60 /dev/sda -W 0 /dev/sdb\n",
-          { "match = \"/dev/sda\";\n        spindown_time = 60; // 5 min\n    },", "match = \"/dev/sdb\";\n        spindown_time = 60; // 5 min\n        write_cache = false;\n    }," } },
-        { "x.sh", "hdparm -S 60 /dev/sda -W 0\n",
-          { "match = \"/dev/sda\";\n        spindown_time = 60; // 5 min\n    },", "no drive behind its last flags" }, "write_cache" },
-        { "x.sh", "hdparm -S 60 /dev/sda -l 0 /dev/sdb\n", { "\"/dev/sda\";", "\n        spindown_time = 60", "knows no flag 'l'" }, "\"/dev/sdb\"" },
-        { "x.sh", "hdparm -t /dev/sda -W 0 /dev/sdb\n", { "match = \"/dev/sdb\";\n        write_cache = false;" }, "\"/dev/sda" },
-        { "x.sh", "hdparm /dev/sda -W 0\n", { "no drive behind its last flags" }, "write_cache" },
-        { "x.sh", "hdparm -S 60 $D -W 0 $E\n", { "// spindown_time = 60;", "// write_cache = false;" } },
-        /* Of settings that exclude each other the last one stands, as with the tool. */
-        { "x.sh", "smartctl -l scterc,42,70 -l scterc,70,70 /dev/sda\n",
-          { "// error_recovery = \"7s\" comes later and excludes it\n", "// error_recovery_read = \"4200ms\";",
-            "// error_recovery_write = \"7s\";", "\n        error_recovery = \"7s\";" } },
-        { "x.sh", "smartctl -l scterc,70,70 -l scterc,42,70 /dev/sda\n",
-          { "// error_recovery = \"7s\";", "\n        error_recovery_read = \"4200ms\";",
-            "\n        error_recovery_write = \"7s\";" } },
-        { "x.sh", "smartctl -l scterc,60,60 -l scterc,42,70 -l scterc,70,70 /dev/sda\n",
-          { "// error_recovery_read = \"4200ms\";", "\n        error_recovery = \"7s\";" }, "6s" },
-        { "x.sh", "sdparm --set=STANDBY_Z=1,SCT=9000 /dev/sda; hdparm -S 12 /dev/sda\n",
-          { "\n        standby_z = \"900s\";", "\n        spindown_time = 12;" } },
-        { "x.sh", "smartctl --set apm,128 --log scterc,70,70 /dev/sda\n",
-          { "match = \"/dev/sda\"", "apm = 128;", "error_recovery = \"7s\";" }, "no name" },
-        { "x.sh", "nvme list\n", { "it asks for nothing" } },
-        { "x.sh", "echo mq-deadline > /sys/block/sda/queue/scheduler\n",
-          { "match = \"/dev/sda\";", "scheduler = \"mq-deadline\";" } },
-        { "x.sh", "echo 180 > /sys/block/sda/device/timeout\n", { "timeout = \"180s\";" } },
-        { "x.sh", "echo -n bfq > /sys/block/sda/queue/scheduler\n",
-          { "// echo bfq > /sys/block/sda/queue/scheduler", "\n        match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
-        { "x.sh", "echo bfq | sudo tee /sys/block/sda/queue/scheduler\n",
-          { "// echo bfq | tee /sys/block/sda/queue/scheduler", "\n        match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
-        { "x.sh", "printf '%s\\n' bfq | tee -a /sys/block/sd{a,b}/queue/scheduler >/dev/null\n",
-          { "match = \"/dev/sda\";", "scheduler = \"bfq\";", "match = \"/dev/sdb\";", "scheduler = \"bfq\";" } },
-        { "x.sh", "echo bfq; date | tee /sys/block/sda/queue/scheduler\n",
-          { "// tee /sys/block/sda/queue/scheduler: the value of scheduler is known only when" }, "{" },
-        { "x.sh", "sudo echo bfq > /sys/block/sda/queue/scheduler\n", { "\n        scheduler = \"bfq\";" } },
+        { "x.sh", "blockdev --setro /dev/sdb1\n", { "for a partition alone", "//     read_only = true;" }, "\n        match" },
+        { "x.sh", "blockdev --setro /dev/disk/by-uuid/1234-ABCD; hdparm -r1 /dev/nvme0n1p2\n", { "for a partition alone" }, "\n        match" },
+        { "x.sh", "blockdev --setro /dev/nvme0n1 /dev/disk/by-id/ata-ST1\n", { "\n        read_only = true;" } },
+
+        /* Files below /sys. */
+        { "x.sh", "echo 180 > /sys/block/sda/device/timeout 2>/dev/null\n", { "match = \"/dev/sda\";", "timeout = \"180s\";" } },
+        { "x.sh", "echo -n bfq > /sys/block/sda/queue/scheduler; printf '%s\\n' 64 | tee -a /sys/block/sda/queue/nr_requests >/dev/null\n",
+          { "\n        scheduler = \"bfq\";", "\n        nr_requests = 64;" } },
+        { "x.sh", "echo bfq; date | tee /sys/block/sda/queue/scheduler\n", { "the value of scheduler " RUN_OPEN }, "{" },
         { "x.sh", "echo bfq > /sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda/queue/scheduler\n",
           { "\n        match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
-        { "x.sh", "echo bfq > /sys/block/$i/queue/scheduler\n",
-          { "/dev/$i is known only", "// match = { rotational = true; };", "// scheduler = \"bfq\";" } },
-        { "x.sh", "echo bfq > $disk/queue/scheduler\n",
-          { "which drive $disk is", "// match = { rotational = true; };", "// scheduler = \"bfq\";" } },
-        { "x.sh", "echo $S > /sys/block/sda/queue/scheduler\n", { "echo $S > /sys/block/sda/queue/scheduler: the value of scheduler is known only when the" }, "{" },
-        { "x.sh", "cat f > /sys/block/sda/queue/scheduler\n", { "> /sys/block/sda/queue/scheduler: the value of scheduler is known only when the" }, "{" },
-        { "x.sh", "echo 1 > /sys/block/sda/queue/iosched/low_latency\n", { "low_latency: drivekeep does not read this" }, "{" },
-        /* The directories of SCSI disks and NVMe controllers. */
-        { "x.sh", "echo 1 > /sys/class/scsi_disk/0:0:0:0/manage_start_stop\n",
-          { "which drive /sys/class/scsi_disk/0:0:0:0 is", "// match", "// manage_start_stop = true;" }, "does not read" },
-        { "x.sh", "echo 1 > /sys/block/sda/device/scsi_disk/0:0:0:0/manage_system_start_stop\n",
-          { "\n        match = \"/dev/sda\";", "\n        manage_system_start_stop = true;" } },
+        { "x.sh", "echo bfq > /sys/block/$i/queue/scheduler; echo 1 > $disk/queue/iostats\n",
+          { "\"/dev/$i\" is, is known only when", NOWHERE, "//     scheduler = \"bfq\";", NOWHERE, "iostats" }, "\n        match" },
+        { "x.sh", "echo 1 > /sys/block/sda/queue/iosched/low_latency\n", { "drivekeep does not keep low_latency" }, "{" },
+        { "x.sh", "echo 1 > /sys/class/scsi_disk/0:0:0:0/manage_start_stop\n", { NOWHERE, "//     manage_start_stop = true;" } },
         { "x.sh", "d=/sys/block/sda/device/scsi_disk/0:0:0:0; echo 0 > $d/allow_restart; echo -1 > $d/max_retries\n",
-          { "\n        allow_restart = false;", "\n        max_retries = \"unlimited\";" } },
+          { "\n        allow_restart = false;", "\n        max_retries = \"-1\";" } },
         { "x.sh", "d=/sys/block/sda/device/scsi_disk/0:0:0:0; echo temporary write back > $d/cache_type; echo write through > $d/cache_type\n",
-          { "dangerous", "// cache_type = \"write back\";", "\n        write_cache = false;" } },
+          { "\n        write_cache = false;" } },
+        { "x.sh", "echo temporary write back > /sys/block/sda/device/scsi_disk/0:0:0:0/cache_type\n",
+          { "// write_cache = \"temporary write back\"; // \"temporary write back\" is no value of it" }, "\n        match" },
         { "x.sh", "echo 2000 > /sys/block/sda/device/power/autosuspend_delay_ms; echo -1 > /sys/block/sdb/device/power/autosuspend_delay_ms\n",
-          { "\n        autosuspend_delay = \"2000ms\"", "\n        autosuspend_delay = \"never\";" } },
-        { "x.sh", "echo write through > /sys/block/sda/queue/write_cache; echo 0 > /sys/block/sda/queue/discard_max_bytes\n",
-          { "allow_dangerous", "// queue_write_cache = \"write through\";", "\n        discard_max_bytes = 0; // off" } },
-        { "x.sh", "echo 0 > /sys/class/nvme/nvme0/power/pm_qos_latency_tolerance_us; echo any > /sys/block/nvme1n1/device/power/pm_qos_latency_tolerance_us; echo 0 > /sys/class/nvme/nvme0/hmb\n",
-          { "\n        match = \"/dev/nvme0n*\";", "\n        apst_latency = \"0us\"; // off", "\n        match = \"/dev/nvme1n1\";",
-            "\n        apst_latency = \"any\";", "\n        hmb = false;" } },
-        { "x.sh", "echo auto > /sys/class/nvme/nvme0/power/control; echo 1 > /sys/block/sda/allow_restart\n",
-          { "power/control: drivekeep does not read this", "allow_restart: drivekeep does not read this" }, "{" },
-        { "x.sh", "nvme set-feature /dev/nvme0 -f 0x0c -v 0; nvme set-feature /dev/nvme1 -f 0xc -v 1 -d table\n",
-          { "\n        apst_latency = \"off\";", "drivekeep has apst_latency" }, "nothing like it" },
-        { "x.sh", "smartctl -s rcache,off /dev/sda\n", { "\n        read_cache = false;" } },
-        { "69.rules", "KERNEL==\"sd?\", ATTR{device/scsi_disk/*/manage_runtime_start_stop}=\"1\", ATTR{device/power/autosuspend_delay_ms}=\"15000\"\n",
-          { "\n        match = \"/dev/sd?\";", "\n        manage_runtime_start_stop = true;", "\n        autosuspend_delay = \"15000ms\"" } },
-        { "69.rules", "SUBSYSTEM==\"scsi_disk\", ATTR{allow_restart}=\"1\"\n",
-          { "something else than drives", "// allow_restart = true;" } },
-        { "69.rules", "SUBSYSTEM==\"nvme\", ATTR{power/pm_qos_latency_tolerance_us}=\"0\"\n",
-          { "something else than drives", "// apst_latency = \"0us\"; // off" } },
-        { "x.sh", "echo 0 > /sys/devices/pci0000:00/ata1/host0/target0:0:0/0:0:0:0/evt_media_change\n", { "evt_media_change: drivekeep does" }, "{" },
-        { "x.sh", "echo 1 > /proc/sys/vm/laptop_mode; echo 0 > /sys/devices/system/cpu/cpu1/online; echo x > /tmp/queue/scheduler\n",
-          { "it asks for nothing" }, "does not read" },
+          { "\n        autosuspend_delay = \"2s\"", "\n        autosuspend_delay = \"-1\";" } },
+        { "x.sh", "echo 0 > /sys/class/nvme/nvme0/power/pm_qos_latency_tolerance_us; echo 0 > /sys/block/nvme1n1/device/hmb\n",
+          { "\n        match = \"/dev/nvme0n*\";", "\n        apst_latency = \"0us\";", "\n        match = \"/dev/nvme1n1\";", "\n        hmb = false;" } },
+        { "x.sh", "echo 1 > /proc/sys/vm/laptop_mode; echo 0 > /sys/devices/system/cpu/cpu1/online; echo x > /tmp/queue/scheduler\n", { NOTHING } },
         { "x.sh", "echo min_power > /sys/class/scsi_host/host0/link_power_management_policy\n",
-          { "this is the adapter's", "put the match right", "// match = { transport = \"sata\"; };", "// link_power_management = \"min_power\";" } },
+          { "number names no drive", NOWHERE, "//     link_power_management = \"min_power\";" }, "\n        match" },
 
-        /* The shell around them. */
-        { "x.sh", "D=\"sda sdb\"\nfor i in $D; do hdparm -S 12 /dev/${i} 2>/dev/null; done\n",
-          { "( \"/dev/sda\", \"/dev/sdb\" )", "spindown_time = 12;" } },
-        { "x.sh", "hdparm -S 12 /dev/sd{a..c}\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\" )" } },
-        { "x.sh", "[ -x /sbin/hdparm ] && sudo nice -n 5 /sbin/hdparm -S 12 '/dev/sda' || echo hdparm -S 99 /dev/sdz\n",
-          { "\"/dev/sda\"", "spindown_time = 12;" }, "99" },
-        { "x.sh", "sh -c \"hdparm -S 12 /dev/sda\"\n", { "\"/dev/sda\"", "spindown_time = 12;" } },
-        { "x.sh", "bash -lc 'hdparm -S 12 /dev/sda'; sh -ec 'hdparm -S 13 /dev/sdb'\n",
-          { "\"/dev/sda\"", "spindown_time = 12;", "\"/dev/sdb\"", "spindown_time = 13;" } },
-        { "x.sh", "bash -o pipefail -e -c 'echo bfq | tee /sys/block/sda/queue/scheduler'\n",
-          { "\"/dev/sda\"", "scheduler = \"bfq\";" } },
-        { "x.sh", "sh script.sh -c 'hdparm -S 12 /dev/sda'\n", { "it asks for nothing" } },
-        { "x.sh", "# hdparm -S 12 /dev/sda\nhdparm \\\n -S 13 \\\n /dev/sda\n", { "spindown_time = 13;" }, "12" },
-        { "x.sh", "for d in $(ls /dev/sd?); do hdparm -S 12 $d; done\n",
-          { "known only when the command runs", "// match = { rotational = true; };", "// spindown_time = 12;" } },
-        { "x.sh", "hdparm -S 12 /dev/$1\n", { "/dev/$1 is known only", "// match", "// spindown_time = 12;" } },
-        { "x.sh", "hdparm -S $TIME /dev/sda\n", { "the value of -S is known only" }, "{" },
-
-        { "/etc/cron.d/hdparm", "@reboot root hdparm -S 12 /dev/sda\n30 4 * * * root smartctl -s apm,1 /dev/sdb\n",
-          { "line 1", "spindown_time = 12;", "line 2", "apm = 1;" } },
+        /* Units, crontabs, and files that are written at boot. */
         { "a.service", "[Service]\nExecStart=-/sbin/hdparm -S 12 \\\n /dev/sda\nExecStop=/sbin/hdparm -S 99 /dev/sda\n",
-          { "line 2", "\"/dev/sda\"", "spindown_time = 12;" }, "99" },
+          { "{ // line 2", "\"/dev/sda\"", "spindown_time = 12;" }, "99" },
+        { "a.service", "[Service]\n ExecStart=-@/bin/sh sh -c 'hdparm -S 12 /dev/sda'\nExecStartPost=+:!!/sbin/hdparm -B 254 /dev/sda\n",
+          { "\n        spindown_time = 12;", "\n        apm = 254;" } },
+        { "a.service", "[Service]\nExecStart=/bin/sh -c 'for d in /dev/sd?; do hdparm -W0 $$d; done; printf %%s bfq >/sys/block/sda/queue/scheduler'\n",
+          { "\n        match = \"/dev/sd?\";", "\n        write_cache = false;", "\n        scheduler = \"bfq\";" } },
         { "a.service", "[Unit]\nConditionACPower=false\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
-          { "by line 2 the unit runs only on mains, or only on battery", "// spindown_time = 12;" } },
-        { "a.service", "[Unit]\nConditionACPower=false\nConditionACPower=\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
-          { "\n        spindown_time = 12;" } },
-        { "a@.service", "[Service]\nExecStart=/sbin/hdparm -S 12 /dev/%i\n", { "/dev/%i is known only", "// spindown" } },
-
-        /* Branches and times: what is decided when the file runs is offered, what is there anyway stays. */
-#define IN_A_BRANCH "one branch only of what line 1 decides", "// match", "// apm = 254;"
-        { "x.sh", "if on_ac_power; then hdparm -B 254 -S 0 /dev/sda; else hdparm -B 128 -S 36 /dev/sda; fi\n",
-          { IN_A_BRANCH, "on_battery = {", "// apm = 128;" }, "\n        match" },
-        { "x.sh", "if [ -b /dev/sda ]; then hdparm -B 254 /dev/sda; elif true; then hdparm -B 1 /dev/sdb; fi\n",
-          { IN_A_BRANCH, "// apm = 1;" }, "\n        match" },
-        { "x.sh", "case \"$1\" in true) hdparm -B 254 /dev/sda ;; false) hdparm -B 128 /dev/sda ;; esac\n",
-          { IN_A_BRANCH, "// apm = 128;" }, "\n        match" },
-        { "x.sh", "case \"$1\" in\n post|resume) hdparm -B 254 /dev/sda ;;\n pre) hdparm -B 1 /dev/sda ;;\nesac\n",
-          { IN_A_BRANCH, "// apm = 1;" }, "\n        match" },
-        { "x.sh", "if on_ac_power; then hdparm -B 254 /dev/sda; fi\n", { IN_A_BRANCH }, "\n        match" },
-        { "x.sh", "on_ac_power && hdparm -B 254 /dev/sda\n", { IN_A_BRANCH }, "\n        match" },
-        { "x.sh", "on_ac_power && { true; hdparm -B 254 /dev/sda; }\n", { IN_A_BRANCH }, "\n        match" },
-        { "x.sh", "on_ac_power || exit 0\nhdparm -B 254 /dev/sda\n", { IN_A_BRANCH }, "\n        match" },
-        { "x.sh", "exit 0\nhdparm -B 254 /dev/sda\n", { IN_A_BRANCH }, "\n        match" },
-        { "x.sh", "hdparm -C /dev/sda | grep -q active && sh -c 'hdparm -B 254 /dev/sda'\n", { IN_A_BRANCH }, "\n        match" },
-        { "x.sh", "smartctl -l scterc,70,70 /dev/sda || echo 180 > /sys/block/sda/device/timeout\n",
-          { "\n        error_recovery = \"7s\";", "one branch", "// timeout = \"180s\";" } },
-        { "x.sh", "ac() {\n hdparm -B 254 /dev/sda\n}\nif on_ac_power\nthen\n ac\nfi\n",
-          { "what line 5 decides", "// apm = 254;" }, "\n        match" },
-        { "x.sh", "all() {\n hdparm -B 254 /dev/sda\n}\nall\n", { "\n        apm = 254;" }, "branch" },
-        { "x.sh", "if [ -x /sbin/hdparm ]; then hdparm -B 254 /dev/sda; fi\n", { "\n        apm = 254;" }, "branch" },
-        { "x.sh", "if [ ! -x /sbin/hdparm ] || ! command -v nice; then exit 0; fi\nhdparm -B 254 /dev/sda\n",
-          { "\n        apm = 254;" }, "branch" },
-        { "x.sh", "[ -e /dev/sda ] && hdparm -B 254 /dev/sda\n", { "\n        apm = 254;" }, "branch" },
-        { "x.sh", "[ -e /run/mains ] && hdparm -B 254 /dev/sda\n", { IN_A_BRANCH }, "\n        match" },
-        { "x.sh", "command -v hdparm >/dev/null 2>&1 && hdparm -B 254 /dev/sda\n", { "\n        apm = 254;" }, "branch" },
-        { "x.sh", "case \"$1\" in\n(post|resume|thaw) hdparm -B 254 /dev/sda ;;\n*) echo no hdparm; exit 1 ;;\nesac\n",
-          { "\n        apm = 254;" }, "branch" },
-        { "/etc/cron.d/x", "0 22 * * * hdparm -S 60 /dev/sda\n0 7 * * * hdparm -S 0 /dev/sda\n30 23 * * * hdparm -y /dev/sdb\n",
-          { "drivekeep knows none", "// spindown_time = 60;", "drivekeep knows none", "// spindown_time = 0;" },
-          "\n        match" },
-        { "/etc/cron.d/x", "@daily hdparm -S 60 /dev/sda\n", { "drivekeep knows none", "// spindown_time = 60;" },
-          "\n        match" },
-
-        /* Only what is written by echo itself counts, and its name has variables too. */
-        { "x.sh", "echo 180 > /sys/block/sda/device/timeout 2>/dev/null\n", { "\n        timeout = \"180s\";" } },
-        { "x.sh", "echo 180 2>/dev/null 1>/sys/block/sda/device/timeout 3>&1\n", { "\n        timeout = \"180s\";" } },
-        { "x.sh", "echo 180 >| /sys/block/sda/device/timeout >&2\n", { "\n        timeout = \"180s\";" } },
-        { "x.sh", "f=/sys/block/sda/queue/scheduler; echo bfq > $f\n",
-          { "match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
-        { "x.sh", "for i in sda sdb; do echo bfq > /sys/block/$i/queue/scheduler; done\n",
-          { "match = \"/dev/sda\";", "scheduler", "match = \"/dev/sdb\";", "\n        scheduler = \"bfq\";" } },
-
-        { "a.service", "[Service]\nExecStart = /sbin/hdparm -S 12 /dev/sda\n", { "line 2", "\n        spindown_time = 12;" } },
-        { "a.service", "[Service]\n ExecStart=-@/bin/sh sh -c 'hdparm -S 12 /dev/sda'\nExecStartPost=+:!!/sbin/hdparm -B 1 /dev/sda\n",
-          { "line 2", "\n        spindown_time = 12;", "line 3", "\n        apm = 1;" } },
-        { "a.service", "[Service]\nExecStart=@/sbin/hdparm drives -S 12 /dev/sda\n",
-          { "\n        spindown_time = 12;" }, "drives -S" },
+          { "by line 2 the unit runs only on mains, or only on battery", "//     spindown_time = 12;" } },
+        { "a@.service", "[Service]\nExecStart=/sbin/hdparm -S 12 /dev/%i\n", { "\"/dev/%i\" is, is known only when", NOWHERE } },
+        { "/etc/cron.d/hdparm", "@reboot root hdparm -S 12 /dev/sda\n30 4 * * * root smartctl -s apm,254 /dev/sdb\n",
+          { "\n        spindown_time = 12;", "line 2: cron runs it at its times", "//     apm = 254;" } },
+        { "/etc/tmpfiles.d/disk.conf", "# x\nw /sys/block/sd*/queue/scheduler - - - - none\nw- /sys/block/sda/queue/nr_requests 0644 root root - 64\nd /tmp - - -\n",
+          { "match = \"/dev/sd*\";", "scheduler = \"none\";", "nr_requests = 64;" } },
+        { "/etc/sysfs.conf", "block/sda/device/timeout = 30\nblock/sda/queue/iostats=0\n", { "timeout = \"30s\";", "iostats = false;" } },
 
         /* udev rules: conditions become the match. */
-        { "69.rules", "ACTION==\"add\", KERNEL==\"sd[a-z]\", ATTR{queue/rotational}==\"1\", RUN+=\"/sbin/hdparm -B 127 /dev/%k\"\n",
-          { "match = { node = \"/dev/sd[a-z]\"; rotational = true; };", "apm = 127;" } },
+        { "69.rules", "ACTION==\"add\", KERNEL==\"sd[a-z]\", ATTR{queue/rotational}==\"1\", RUN+=\"/sbin/hdparm -B 254 /dev/%k\"\n",
+          { "match = { node = \"/dev/sd[a-z]\"; rotational = true; };", "apm = 254;" } },
         { "69.rules", "SUBSYSTEM==\"block\", ENV{ID_SERIAL_SHORT}==\"WD-1\", \\\n RUN+=\"/bin/sh -c 'hdparm -S 12 $devnode'\"\n",
           { "match = { ID_SERIAL_SHORT = \"WD-1\"; };", "\n        spindown_time = 12;" } },
-        { "69.rules", "KERNEL==\"sda|sdb\", ATTR{queue/scheduler}=\"bfq\", ATTR{queue/read_ahead_kb}=\"512\"\n",
-          { "( \"/dev/sda\", \"/dev/sdb\" )", "scheduler = \"bfq\";", "read_ahead_kb = 512;" } },
-        { "69.rules", "ATTRS{idVendor}==\"152d\", KERNEL==\"sd?\", RUN+=\"/sbin/hdparm -S 12 $env{DEVNAME}\"\n",
-          { "no match like ATTRS{idVendor}==\"152d\"", "// spindown_time = 12;" } },
+        { "69.rules", "KERNEL==\"sda|sdb\", ATTR{queue/scheduler}=\"bfq\", ATTR{queue/read_ahead_kb}=\"512\", RUN+=\"/sbin/hdparm -S 12 $env{DEVNAME}\"\n",
+          { "( \"/dev/sda\", \"/dev/sdb\" )", "scheduler = \"bfq\";", "read_ahead_kb = 512;", "spindown_time = 12; // 1 min\n    },\n\n);" } },
+        { "69.rules", "ATTRS{idVendor}==\"152d\", ATTRS{idProduct}==\"2338\", KERNEL==\"sd?\", RUN+=\"/sbin/hdparm -S 12 %N\"\n",
+          { "\n        match = { ID_VENDOR_ID = \"152d\"; ID_MODEL_ID = \"2338\"; node = \"/dev/sd?\"; };", "spindown_time = 12;" } },
         { "69.rules", "ACTION==\"add\", SUBSYSTEMS==\"usb\", KERNEL==\"sd[a-z]\", RUN+=\"/sbin/hdparm -S 120 /dev/%k\"\n",
           { "\n        match = { transport = \"usb\"; node = \"/dev/sd[a-z]\"; };", "\n        spindown_time = 120;" } },
-        { "69.rules", "SUBSYSTEMS==\"pci\", KERNEL==\"sd?\", RUN+=\"/sbin/hdparm -S 120 /dev/%k\"\n",
-          { "no match like SUBSYSTEMS==\"pci\"", "// spindown_time = 120;" } },
-        { "69.rules", "SUBSYSTEMS!=\"usb\", KERNEL==\"sd?\", RUN+=\"/sbin/hdparm -S 120 /dev/%k\"\n",
-          { "no match like SUBSYSTEMS!=\"usb\"", "// spindown_time = 120;" } },
         { "69.rules", "ENV{ID_BUS}==\"ata\", KERNEL==\"sd?\", RUN+=\"/sbin/hdparm -S 120 /dev/%k\"\n",
           { "\n        match = { ID_BUS = \"ata\"; node = \"/dev/sd?\"; };", "\n        spindown_time = 120;" } },
-        { "69.rules", "SUBSYSTEM==\"power_supply\", ENV{POWER_SUPPLY_ONLINE}==\"0\", RUN+=\"/sbin/hdparm -B 128 /dev/sda\"\n",
-          { "on_battery = { … }", "// match = \"/dev/sda\";", "// apm = 128;" }, "\n        apm" },
-        { "69.rules", "SUBSYSTEM==\"net\", KERNEL==\"sd?\", RUN+=\"/sbin/hdparm -B 128 /dev/sda\"\n",
-          { "something else than drives (SUBSYSTEM==\"net\")", "// match = \"/dev/sda\";", "// apm = 128;" } },
-        { "69.rules", "ACTION==\"remove\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 128 /dev/sda\"\n",
-          { "no match like ACTION==\"remove\"", "// match = \"/dev/sda\";", "// apm = 128;" } },
-        { "69.rules", "ACTION!=\"add\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 128 /dev/sda\"\n",
-          { "no match like ACTION!=\"add\"", "// apm = 128;" } },
-        { "69.rules", "ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{DEVTYPE}==\"disk\", KERNEL==\"sd*[!0-9]\", RUN+=\"/sbin/hdparm -B 128 %N\"\n",
-          { "match = \"/dev/sd*[!0-9]\";", "\n        apm = 128;" } },
-        { "69.rules", "ACTION!=\"remove\", TEST==\"/sbin/hdparm\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 128 /dev/sda\"\n",
-          { "\n        match = \"/dev/sda\";", "\n        apm = 128;" } },
-        { "69.rules", "TEST==\"/etc/quiet\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 128 /dev/sda\"\n",
-          { "no match like TEST==\"/etc/quiet\"", "// apm = 128;" } },
-        { "69.rules", "PROGRAM=\"/bin/check %k\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 128 /dev/sda\"\n",
-          { "no match like PROGRAM=\"/bin/check %k\"", "// apm = 128;" } },
-        { "69.rules", "ENV{DEVTYPE}==\"partition\", KERNEL==\"sd*\", RUN+=\"/sbin/hdparm -B 128 /dev/%k\"\n",
-          { "no match like ENV{DEVTYPE}==\"partition\"", "// apm = 128;" } },
-        /* Both must hold, where two patterns of one match would each do. */
-        { "69.rules", "KERNEL==\"sd*\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\n",
-          { "no match like KERNEL==\"sda\"", "// scheduler = \"bfq\";" } },
-        /* What a GOTO skips, up to its label. */
-        { "69.rules", "ACTION!=\"add|change\", GOTO=\"end\"\nSUBSYSTEM!=\"block\", GOTO=\"end\"\nKERNEL!=\"sd[a-z]\", GOTO=\"end\"\n"
-          "ENV{ID_BUS}==\"?*\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nATTR{queue/nr_requests}=\"64\"\nLABEL=\"end\"\n",
-          { "\n        match = { ID_BUS = \"?*\"; node = \"/dev/sda\"; };", "\n        scheduler = \"bfq\";",
-            "\n        match = \"/dev/sd[a-z]\";", "\n        nr_requests = 64;" } },
-        { "69.rules", "ENV{ID_BUS}!=\"usb\", GOTO=\"a\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"a\"\n"
-          "KERNEL==\"sd?\", ATTR{queue/nr_requests}=\"64\"\n",
-          { "\n        match = { node = \"/dev/sd?\"; ID_BUS = \"usb\"; };", "scheduler", "\n        match = \"/dev/sd?\";", "\n        nr_requests" } },
-        { "69.rules", "KERNEL==\"loop*\", GOTO=\"a\"\nKERNEL==\"sdb\", GOTO=\"a\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"bfq\"\n",
-          { "no match like KERNEL!=\"sdb\"", "// scheduler = \"bfq\";" } },
-        { "69.rules", "KERNEL==\"loop*\", GOTO=\"a\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"bfq\"\n",
-          { "\n        match = \"/dev/sd?\";", "\n        scheduler = \"bfq\";" } },
-        { "69.rules", "ENV{A}==\"1\", ENV{B}==\"1\", GOTO=\"a\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"bfq\"\n",
-          { "no match like GOTO==\"a\"", "// scheduler = \"bfq\";" } },
-        { "69.rules", "ENV{A}==\"1\", ACTION==\"remove\", GOTO=\"a\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"bfq\"\n",
-          { "\n        match = \"/dev/sd?\";", "\n        scheduler = \"bfq\";" } },
-        /* The command's drive is not the rule's. */
-        { "69.rules", "KERNEL==\"sda\", RUN+=\"/bin/sh -c 'for d in $(ls /dev/sd?); do hdparm -S 12 $d; done'\"\n",
-          { "known only when the command runs", "// match = \"/dev/sda\";", "// spindown_time = 12;" } },
-        { "69.rules", "KERNEL==\"sd[a-z]\", RUN+=\"/sbin/hdparm -B 128 /dev/sda\"\n",
-          { "the command names a drive", "// match = \"/dev/sda\";", "// apm = 128;" }, "sd[a-z]" },
-        { "69.rules", "KERNEL==\"sd[a-z]\", RUN+=\"/bin/sh -c 'echo bfq > /sys/block/%k/queue/scheduler'\"\n",
-          { "\n        match = \"/dev/sd[a-z]\";", "\n        scheduler = \"bfq\";" } },
-        { "69.rules", "KERNEL==\"sd?\", RUN+=\"/bin/sh -c 'echo bfq > /sys$devpath/queue/scheduler; echo 64 | tee /sys%p/queue/nr_requests'\"\n",
-          { "\n        match = \"/dev/sd?\";", "\n        scheduler = \"bfq\";", "\n        match = \"/dev/sd?\";", "\n        nr_requests = 64;" } },
-        { "69.rules", "KERNEL==\"sd?\", RUN+=\"/bin/sh -c 'echo 180 > /sys$DEVPATH/device/timeout; echo 1 > /sys$DEVPATH/device/evt'\"\n",
-          { "\n        timeout = \"180s\";", "/device/evt: drivekeep does not read this" } },
-        { "69.rules", "ENV{ID_MODEL}!=\"Foo\", RUN+=\"/bin/sh -c 'echo bfq > /sys/block/sda/queue/scheduler'\"\n",
-          { "no match like ENV{ID_MODEL}!=\"Foo\"", "// match = \"/dev/sda\";", "// scheduler = \"bfq\";" } },
-        { "69.rules", "KERNEL==\"sd?\", RUN+=\"/bin/sh -c 'echo bfq > /sys/block/$i/queue/scheduler'\"\n",
-          { "which drive /sys/block/$i is", "// match = \"/dev/sd?\";", "// scheduler = \"bfq\";" } },
-        { "69.rules", "ACTION==\"add\", SUBSYSTEM==\"scsi_host\", KERNEL==\"host*\", ATTR{link_power_management_policy}=\"med_power_with_dipm\"\n",
-          { "this is the adapter's", "// match = { transport = \"sata\"; };", "// link_power_management = \"med_power_with_dipm\";" } },
-        { "69.rules", "SUBSYSTEM==\"scsi\", ATTR{type}==\"0\", ATTR{timeout}=\"180\"\n",
-          { "something else than drives", "// timeout = \"180s\";" } },
-        { "69.rules", "KERNEL==\"sd?\", ATTR{queue/iosched/low_latency}=\"1\"\n",
-          { "ATTR{queue/iosched/low_latency}=\"1\": drivekeep does not read this" }, "{\n" },
-        { "69.rules", "SUBSYSTEM==\"pci\", ATTR{power/control}=\"auto\"\n", { "it asks for nothing" }, "does not read" },
-        { "69.rules", "RUN+=\"/sbin/hdparm -S 12 /dev/%k\"\n", { "for every drive", "// spindown_time = 12;" } },
+        { "69.rules", "ACTION!=\"remove\", ENV{DEVTYPE}!=\"partition\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n",
+          { "\n        match = \"/dev/sda\";", "\n        apm = 254;" } },
+        { "69.rules", "KERNEL==\"sd[a-z]\", RUN+=\"/bin/sh -c 'echo bfq > /sys/block/%k/queue/scheduler; echo 64 | tee /sys%p/queue/nr_requests; echo 180 > /sys$DEVPATH/device/timeout'\"\n",
+          { "\n        match = \"/dev/sd[a-z]\";", "\n        scheduler = \"bfq\";", "\n        nr_requests = 64;", "\n        timeout = \"180s\";" } },
+        { "69.rules", "KERNEL==\"sd?\", ATTR{device/scsi_disk/*/manage_runtime_start_stop}=\"1\", ATTR{device/power/autosuspend_delay_ms}=\"15000\"\n",
+          { "\n        match = \"/dev/sd?\";", "\n        manage_runtime_start_stop = true;", "\n        autosuspend_delay = \"15s\"" } },
+        /* Those that drivekeep has no match for: whoever takes the comment away hits no drive. */
+#define NO_MATCH(condition) "line 1: drivekeep has no match like " condition, NOWHERE
+        { "69.rules", "SUBSYSTEMS==\"pci\", KERNEL==\"sd?\", RUN+=\"/sbin/hdparm -S 120 /dev/%k\"\n", { NO_MATCH("SUBSYSTEMS==\"pci\"") }, "\n        match" },
+        { "69.rules", "ENV{ID_MODEL}!=\"Foo\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\n", { NO_MATCH("ENV{ID_MODEL}!=\"Foo\"") }, "\n        match" },
+        { "69.rules", "KERNEL==\"sd*\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\n", { NO_MATCH("KERNEL==\"sda\"") }, "\n        match" },
+        { "69.rules", "ACTION==\"remove\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { NO_MATCH("ACTION==\"remove\"") }, "\n        match" },
+        { "69.rules", "ACTION!=\"add\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { NO_MATCH("ACTION!=\"add\"") }, "\n        match" },
+        { "69.rules", "ENV{DEVTYPE}==\"partition\", KERNEL==\"sd*\", RUN+=\"/sbin/hdparm -B 254 /dev/%k\"\n", { NO_MATCH("ENV{DEVTYPE}==\"partition\"") }, "\n        match" },
+        { "69.rules", "TEST==\"/sbin/hdparm\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { NO_MATCH("TEST==\"/sbin/hdparm\"") }, "\n        match" },
+        { "69.rules", "PROGRAM=\"/bin/check %k\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { NO_MATCH("PROGRAM=\"/bin/check %k\"") }, "\n        match" },
+        { "69.rules", "SUBSYSTEM==\"power_supply\", ENV{POWER_SUPPLY_ONLINE}==\"0\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n",
+          { NO_MATCH("SUBSYSTEM==\"power_supply\": see on_battery"), "//     apm = 254;" }, "\n        match" },
+        { "69.rules", "ACTION==\"add\", SUBSYSTEM==\"scsi_disk\", ATTR{cache_type}:=\"write through\"\n", { NOWHERE, "//     write_cache = false;" } },
+        { "69.rules", "SUBSYSTEM==\"scsi\", ATTR{type}==\"0\", ATTR{timeout}=\"180\"\n", { NOWHERE, "//     timeout = \"180s\";" } },
+        { "69.rules", "ACTION==\"add\", SUBSYSTEM==\"scsi_host\", KERNEL==\"host*\", ATTR{link_power_management_policy}=\"min_power\"\n",
+          { NOWHERE, "//     link_power_management = \"min_power\";" } },
+        { "69.rules", "RUN+=\"/sbin/hdparm -S 12 /dev/%k\"\n", { "it is for every drive that comes", NOWHERE }, "\n        match" },
+        { "69.rules", "KERNEL==\"sd[a-z]\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { "and its command for another" }, "\n        match" },
+        { "69.rules", "KERNEL==\"sda\", RUN+=\"/bin/sh -c 'for d in $(ls /dev/sd?); do hdparm -S 12 $d; done'\"\n", { "\"$d\" is, is known only when", NOWHERE }, "\n        match" },
+        { "69.rules", "KERNEL==\"sd?\", ATTR{queue/iosched/low_latency}=\"1\"\n", { "drivekeep does not keep low_latency" }, "{\n" },
+        { "69.rules", "SUBSYSTEM==\"pci\", ATTR{power/control}=\"auto\"\n", { NOTHING } },
+        /* A GOTO: one that none of our drives takes, and one that decides. */
+        { "69.rules", "ACTION!=\"add|change\", GOTO=\"end\"\nSUBSYSTEM!=\"block\", GOTO=\"end\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"end\"\n",
+          { "\n        match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
+        { "69.rules", "\nENV{ID_BUS}!=\"usb\", GOTO=\"a\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"a\"\nKERNEL==\"sda\", ATTR{queue/nr_requests}=\"64\"\n",
+          { "line 3: the GOTO in line 2 decides whether it is done", NOWHERE, "//     scheduler = \"bfq\";", "\n        nr_requests = 64;" } },
+        { "69.rules", "ACTION!=\"add\", GOTO=\"end\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"end\"\n",
+          { "\n        match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
+        { "69.rules", "ENV{A}==\"1\", GOTO=\"a\"\nENV{B}==\"1\", GOTO=\"b\"\nLABEL=\"a\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"b\"\nKERNEL==\"sdb\", ATTR{queue/scheduler}=\"bfq\"\n",
+          { "line 4: the GOTO in line 2 decides", NOWHERE, "\n        match = \"/dev/sdb\";", "\n        scheduler = \"bfq\";" } },
+        { "69.rules", "KERNEL==\"sda\", ENV{A}==\"1\", GOTO=\"b\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"a\"\nKERNEL==\"sda\", ATTR{queue/nr_requests}=\"64\"\n",
+          { "line 2: the GOTO in line 1 decides", "//     nr_requests = 64;" }, "\n        match" },
+        /* udev does not take it, or takes only what stands before. */
+        { "69.rules", "KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\" # fast\n", { "not all of it is understood, from \"# fast\" on", NOWHERE }, "\n        match" },
 
-        { "/etc/udisks2/ACME-DISK-ONE-123.conf",
-          "[ATA]\nStandbyTimeout=240\nAPMLevel=127\nAAMLevel=128\nWriteCacheEnabled=false\n",
-          { "ata-ACME?DISK?ONE?123\"", "spindown_time = 240;", "apm = 127;", "acoustic_management = 128;",
-            "write_cache = false;" } },
-        { "x.conf", "[ATA]\nStandbyTimeout=286\n", { "it has set 30", "// spindown_time = 286;" } },
-        { "x.conf", "[ATA]\nStandbyTimeout=239 \t s\n", { "is no value of spindown_time", "// spindown_time = " } },
-        { "x.conf", "[ATA]\nStandbyTimeout=60\nAPMLevel=1\nStandbyTimeout=0\n", { "line 4: StandbyTimeout stands here a second time", "spindown_time = 0;" }, "60" },
-        { "x.conf", "[ATA]\nAPMLevel=127\n;off\n", { "line 3", "ignored the whole file", "// {", "// apm = 127;" }, "\n        apm" },
-        { "x.conf", "APMLevel=127\n[ATA]\nAPMLevel=126\n", { "line 1", "ignored the whole file", "// apm = 126;" }, "\n        apm" },
-        { "x.conf", "[ATA]\n;APMLevel=1\n# APMLevel=2\nAPMLevel=127\n[Other]\nAPMLevel=3\n",
-          { "line 2: udisks2 knows no", "line 6 is in no group that udisks2 knows", "\n        apm = 127;" } },
-        { "x.conf", "[ATA]\nStandbyTimeOut=240\n", { "udisks2 knows no \"StandbyTimeOut\"" } },
+        /* udisks2 */
+        { "/etc/udisks2/ACME-DISK-ONE-123.conf", "[ATA]\nStandbyTimeout=240\nAPMLevel=254\nAAMLevel=128\nWriteCacheEnabled=false\n",
+          { "ata-ACME?DISK?ONE?123\"", "spindown_time = 240;", "apm = 254;", "acoustic_management = 128;", "write_cache = false;" } },
+        { "/etc/udisks2/x.conf", "[ATA]\nStandbyTimeout=286\n", { "// spindown_time = 286; // \"286\" is no value of it" } },
+        { "/etc/udisks2/x.conf", "[ATA]\nStandbyTimeout=60\nAPMLevel=254\nStandbyTimeout=0\n", { "spindown_time = 0;" }, "60" },
+        { "/etc/udisks2/x.conf", "[ATA]\nAPMLevel=254\n;off\n", { "udisks2 takes line 3 for an error, and ignored the whole file", "//     apm = 254;" }, "\n        apm" },
+        { "/etc/udisks2/x.conf", "[ATA]\n# APMLevel=2\nAPMLevel=254\n[Other]\nAPMLevel=3\n", { "\n        apm = 254;" }, "3;" },
+        { "/etc/udisks2/x.conf", "[ATA]\nStandbyTimeOut=240\n", { "line 2: udisks2 knows no \"StandbyTimeOut\"" } },
+        { "/etc/udisks2/udisks2.conf", "[udisks2]\nmodules=*\n[defaults]\nencryption=luks2\n", { NOTHING } },
+
+        /* TLP */
+        { "/etc/tlp.conf", "DISK_DEVICES=\"ata-ONE_1 sdb nvme0n1\"\nDISK_APM_LEVEL_ON_AC=\"254 keep\"\nDISK_APM_LEVEL_ON_BAT=\"128 192\"\nDISK_IOSCHED=\"bfq keep none\"\n",
+          { "match = \"/dev/disk/by-id/ata-ONE_1\";\n        apm = 254;\n        scheduler = \"bfq\";\n        on_battery = { apm = 128; };",
+            "match = \"/dev/sdb\";\n        on_battery = { apm = 192; };", "match = \"/dev/nvme0n1\";\n        scheduler = \"none\";" } },
+        { "/etc/tlp.d/10-x.conf", "#DISK_DEVICES=sda\nDISK_DEVICES=sda\nDISK_DEVICES+=\"sdb\"\nDISK_SPINDOWN_TIMEOUT_ON_AC=\"240\"\n",
+          { "( \"/dev/sda\", \"/dev/sdb\" )", "spindown_time = 240; // 20 min" } },
+        { "tlp.conf", "SATA_LINKPWR_ON_AC=\"med_power_with_dipm max_performance\"\nAHCI_RUNTIME_PM_ON_AC=on\n",
+          { "match = { transport = \"sata\"; };", "link_power_management = \"med_power_with_dipm\";", "runtime_pm = \"on\";" } },
+        { "tlp.conf", "TLP_ENABLE=0\nDISK_APM_LEVEL_ON_AC=\"254\"\n", { NOTHING } },
+
+        /* tuned */
+        { "tuned.conf", "[main]\nsummary=x\n[disk]\ndevices=sdb, sdc\napm=128 # x\nspindown=6\nreadahead=>4096\n",
+          { "( \"/dev/sdb\", \"/dev/sdc\" )", "apm = 128;", "spindown_time = 6;", "// read_ahead_kb = 4096; // \">4096\" is only a bound" } },
+        { "tuned.conf", "[one]\ntype=disk\nelevator=bfq\nreadahead=4096 s\n[scsi_host]\nalpm=min_power\n[cpu]\ngovernor=x\n",
+          { "\"/dev/nvme*\"", "scheduler = \"bfq\";", "read_ahead_kb = 2048;", "transport = \"sata\"", "link_power_management = \"min_power\";" } },
+        { "tuned.conf", "[disk]\ndevices=!sda\napm=128\n", { "drivekeep has no match like devices=!sda", NOWHERE, "//     apm = 128;" } },
+        { "tuned.conf", "[scsi_host]\ndevices=host0\nalpm=min_power\n", { "drivekeep has no match like devices=host0", NOWHERE }, "\n        match" },
+        { "tuned.conf", "[disk]\napm=${apm}\nelevator=${elevator}\n",
+          { "// apm = \"${apm}\"; // \"${apm}\" is no value of it", "// scheduler = \"${elevator}\"; // \"${elevator}\" is no value of it" } },
+
+        /* smartd */
+        { "smartd.conf", "# x\nDEFAULT -e apm,128\n/dev/sda -a \\\n -l scterc,70,70 -m root # y\n", { "match = \"/dev/sda\";", "apm = 128;", "error_recovery = \"7s\";" } },
+        { "smartd.conf", "DEVICESCAN -n standby -e lookahead,on\n/dev/sda -e apm,128\n", { "match = { };", "lookahead = true;" }, "apm" },
+        { "smartd.conf", "/dev/sda -a\n/dev/sdb -e apm,128\nDEVICESCAN -e apm,254\n", { "match = \"/dev/sdb\";", "for the drives that no line names", "//     apm = 254;" } },
+
+        /* hd-idle */
+        { "/etc/default/hd-idle", "# x\nSTART_HD_IDLE=true\nHD_IDLE_OPTS=\"-i 600 -a sda -i 300 -a disk/by-id/ata-X -i 0 -l /x\"\n",
+          { "match = { rotational = true; };\n        spindown_time = \"600s\";", "match = \"/dev/sda\";\n        spindown_time = \"300s\";",
+            "match = \"/dev/disk/by-id/ata-X\";\n        spindown_time = \"off\";" } },
+        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 0 -a sda -i 300\"\n", { "match = \"/dev/sda\";", "spindown_time = \"300s\";" }, "rotational" },
+        { "/etc/default/hd-idle", "START_HD_IDLE=false\nHD_IDLE_OPTS=\"-i 600\"\n", { NOTHING } },
+
+        /* Gentoo: a line for all is for drives without one of their own. */
+        { "/etc/conf.d/hdparm", "all_args=\"-A1\"\nsda_args=\"-B254 -S60\"\n",
+          { "match = \"/dev/sda\";\n        apm = 254;\n        spindown_time = 60;", "match = \"/dev/sd[!a]\";", "lookahead = true;" } },
+        { "/etc/conf.d/hdparm", "pata_all_args=\"-d1\"\nsata_all_args=\"\"\nall_args=\"-W0\"\n", { "match = \"/dev/sd[a-z]\";", "write_cache = false;" }, "left out" },
 };
 /* clang-format on */
 
@@ -337,52 +240,65 @@ END_TEST
 /* clang-format off */
 static const struct {
         const char *file, *text;
-        ImportKind kind;
+        const char *says; /* why it is refused, or … */
+        const char *has;  /* … what is written */
 } kinds[] = {
-        { "hdparm.conf",        "hdparm -B 1 /dev/sda\n",               IMPORT_HDPARM_CONF   },
-        { "f",                  "",                                     IMPORT_HDPARM_CONF   },
-        { "f",                  "# only this\n",                        IMPORT_HDPARM_CONF   },
-        { "f",                  "quiet\n",                              IMPORT_HDPARM_CONF   },
-        { "f",                  "/dev/sda\n{\n",                        IMPORT_HDPARM_CONF   },
-        { "f",                  "apm=127\n",                            IMPORT_HDPARM_CONF   },
-        { "f",                  "command_line {\n",                     IMPORT_HDPARM_CONF   },
-        { "f",                  "sata_all_args=\"-S1\"\n",              IMPORT_HDPARM_CONF   },
-        { "f",                  "[ATA]\n",                              IMPORT_UDISKS        },
-        { "f",                  "[Unit]\n",                             IMPORT_UNIT          },
-        { "f",                  "ACTION==\"add\", RUN+=\"x\"\n",        IMPORT_UDEV_RULES    },
-        { "f",                  "#!/bin/sh\nexit 0\n",                  IMPORT_SCRIPT        },
-        { "f",                  "if true; then hdparm -y /dev/sda; fi\n", IMPORT_SCRIPT      },
-        { "f",                  "@reboot hdparm -S 1 /dev/sda\n",       IMPORT_CRONTAB       },
-        { "f",                  "0 3 * * * hdparm -S 1 /dev/sda\n",     IMPORT_CRONTAB       },
-        { "/var/spool/cron/crontabs/me", "x\n",                         IMPORT_CRONTAB       },
-        { "f",                  "Lorem ipsum dolor\n",                  _IMPORT_KIND_INVALID },
-        { "f",                  "{{{{{{{{\n",                           _IMPORT_KIND_INVALID },
+        /* By name and place. */
+        { "/etc/hdparm.conf",   "apm = 254\n", NULL, "apm = 254;" },
+        { "/x/tuned.conf",      "[disk]\napm=254\n", NULL, "apm = 254;" },
+        { "/etc/default/tlp",   "DISK_DEVICES=sda\nDISK_APM_LEVEL_ON_AC=254\n", NULL, "apm = 254;" },
+        { "/var/spool/cron/crontabs/me", "@reboot hdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
+        /* By what stands first in it. */
+        { "f", "",                              NULL, NOTHING },
+        { "f", "# only this\n",                 NULL, NOTHING },
+        { "f", "# x\n/dev/sda {\n apm = 254\n}\n", NULL, "\n        apm = 254;" },
+        { "f", "/dev/sda\n{\n # x\n apm = 254\n}\n", NULL, "\n        apm = 254;" },
+        { "f", "[ATA]\nAPMLevel=254\n",         NULL, "apm = 254;" },
+        { "f", "[Unit]\nX=y\n[Service]\nExecStart=/sbin/hdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
+        { "f", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", NULL, "apm = 254;" },
+        { "f", "#!/bin/sh\nhdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
+        { "f", "#!/usr/bin/env bash\nhdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
+        { "f", "hdparm -B 254 /dev/sda\n",      NULL, "apm = 254;" },
+        { "f", "@reboot hdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
+        /* A rule for all drives, in a file that need not be one, holds for none. */
+        { "f", "/dev/sda {\n apm = 254\n}\nlookahead = on\n", NULL, "what stands behind a block Debian loses" },
+        /* Whatever else it is, a word that hdparm.conf knows, too, makes no rule of it. */
+#define MAYBE "cannot be told for certain; if it is what it resembles, say --format="
+        { "f", "apm = 254\n",                   MAYBE "hdparm.conf", NULL },
+        { "f", "standby\n",                     "nothing in it is known to be for drives", NULL },
+        { "x.po", "msgid \"\"\nmsgstr \"\"\nstandby\n", "nothing in it", NULL },
+        { "x.yml", "- hosts: all\n  tasks:\n  - name: hdparm -y\n    standby\n", MAYBE "script", NULL },
+        { "profile.conf", "[main]\n[disk]\napm=128\n", MAYBE "tuned", NULL },
+        { "f", "devices=sdb\napm=1\nspindown_time=12\n", MAYBE "hdparm.conf", NULL },
+        { "f", "#!/usr/bin/perl\nsystem(\"hdparm -y /dev/sda\");\n", MAYBE "script", NULL },
+        { "f", "DISK_APM_LEVEL_ON_AC=254\n",    MAYBE "tlp", NULL },
+        { "f", "/dev/sda {\n device /dev/drbd0;\n}\n", "nothing in it", NULL },
+        { "f", "Lorem ipsum dolor\n",           "nothing in it", NULL },
+        { "f", "\xff\xfe\x2f",                  "nothing in it", NULL },
 };
 /* clang-format on */
 
 START_TEST(test_kind) {
-        ck_assert_int_eq(import_kind_detect(kinds[_i].file, kinds[_i].text, strlen(kinds[_i].text)), kinds[_i].kind);
+        const char *text = kinds[_i].text;
+        _cleanup_(import_done) Import import = {};
+        _cleanup_free_ char *objection = NULL, *out = NULL;
+
+        if (kinds[_i].has) {
+                out = import_to_text(kinds[_i].file, text, strlen(text), _IMPORT_KIND_INVALID, NULL);
+                ck_assert_msg(strstr(out, kinds[_i].has), "%s", out);
+                return;
+        }
+        ck_assert_int_eq(import_read(kinds[_i].file, text, strlen(text), _IMPORT_KIND_INVALID, &import, &objection), 1);
+        ck_assert_msg(strstr(objection, kinds[_i].says), "%s", objection);
 }
 END_TEST
 
-START_TEST(test_refused) {
-        static const struct {
-                const char *text;
-                size_t size;
-                const char *says;
-        } refused[] = {
-                { "\xff\xfe\x2f\0", 4, "UTF-16" },
-                { "apm = 1\0", 8, "NUL" },
-                { "apm = \xff\n", 8, "not UTF-8" },
-                { "Lorem ipsum", 11, "nothing in it" },
-        };
+START_TEST(test_nul) {
         _cleanup_(import_done) Import import = {};
-        const char *objection;
+        _cleanup_free_ char *objection = NULL;
 
-        ck_assert_int_eq(import_read("f", refused[_i].text, refused[_i].size, _IMPORT_KIND_INVALID, NULL, &import,
-                                     &objection),
-                         1);
-        ck_assert_ptr_nonnull(strstr(objection, refused[_i].says));
+        ck_assert_int_eq(import_read("hdparm.conf", "apm = 1\0", 8, _IMPORT_KIND_INVALID, &import, &objection), 1);
+        ck_assert_ptr_nonnull(strstr(objection, "NUL"));
 }
 END_TEST
 
@@ -401,6 +317,7 @@ static const char *const hostile[] = {
         "a=$a$a\n",
         "{a,b}",
         "/dev/sd{a,b}{c,d} {\n",
+        "hdparm -B1 /dev/sd{a..\x7f}\n",
         "hdparm -B1 ",
         "sh -c '",
         "for i in a b; do ",
@@ -437,16 +354,9 @@ START_TEST(test_hostile) {
         text[size] = '\0';
 
         for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++) {
-                _cleanup_(import_done) Import import = {};
-                _cleanup_free_ char *out = NULL;
-                const char *objection;
-                size_t out_size;
-                FILE *f;
+                _cleanup_free_ char *out = import_to_text("f", text, size, k, NULL);
 
-                ck_assert_int_eq(import_read("f", text, size, k, NULL, &import, &objection), 0);
-                f = open_memstream(&out, &out_size);
-                ck_assert_int_eq(emit(f, &import, 1, &all_settings, NULL), 0);
-                ck_assert_int_eq(fclose(f), 0);
+                ck_assert_ptr_nonnull(out);
         }
 }
 END_TEST
@@ -458,7 +368,7 @@ int main(void) {
         tcase_set_timeout(t, 60);
         tcase_add_loop_test(t, test_written, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_kind, 0, ELEMENTSOF(kinds));
-        tcase_add_loop_test(t, test_refused, 0, 4);
+        tcase_add_test(t, test_nul);
         tcase_add_loop_test(t, test_hostile, 0, ELEMENTSOF(hostile));
         suite_add_tcase(s, t);
 

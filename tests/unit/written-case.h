@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A file that import reads, and what it makes of it. */
+
+#include <check.h>
+#include <stdio.h>
+
+#include "config-check.h"
+#include "config.h"
+#include "emit.h"
+#include "kind.h"
+#include "settings.h"
+
+typedef struct WrittenCase {
+        const char *file, *text;
+        const char *has[6]; /* pieces of what is written, in this order */
+        const char *lacks;
+} WrittenCase;
+
+/* What import writes, which the caller frees; `by_id` may be NULL. */
+static inline char *import_to_text(const char *file, const char *text, size_t size, ImportKind kind,
+                                   const char *by_id) {
+        _cleanup_free_ char *objection = NULL;
+        _cleanup_(import_done) Import import = {};
+        char *out = NULL;
+        size_t out_size;
+        FILE *f;
+
+        ck_assert_msg(import_read(file, text, size, kind, &import, &objection) == 0, "%s: %s", file, objection);
+        f = open_memstream(&out, &out_size);
+        ck_assert_int_eq(emit(f, &import, 1, &all_settings, by_id ?: "/nonexistent"), 0);
+        ck_assert_int_eq(fclose(f), 0);
+        return out;
+}
+
+/* It is configuration, of which `drivekeep check` has nothing to say but what is true of the values that were wished. */
+static inline Config *check_sound(const char *file, const char *text) {
+        Config *c;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_parse(c, &all_settings, file, text, strlen(text)), 0);
+        ck_assert_int_eq(config_check(c, &all_settings), 0);
+        for (size_t i = 0; i < c->complaints.n_items; i++) {
+                _cleanup_free_ char *line = complaint_format(&c->complaints.items[i]);
+
+                ck_assert_msg(strstr(line, "apm below 128 has a timer") || strstr(line, "the drive itself keeps") ||
+                                              strstr(line, "can do harm here"),
+                              "%s\nin:\n%s", line, text);
+        }
+        return c;
+}
+
+static inline void check_written(const WrittenCase *w) {
+        _cleanup_free_ char *text = import_to_text(w->file, w->text, strlen(w->text), _IMPORT_KIND_INVALID, NULL);
+        _cleanup_(config_freep) _unused_ Config *c = check_sound(w->file, text);
+        const char *p = text;
+
+        for (size_t i = 0; i < ELEMENTSOF(w->has) && w->has[i]; i++) {
+                p = strstr(p, w->has[i]);
+                ck_assert_msg(p, "%s is not (or not in its place) in\n%s", w->has[i], text);
+        }
+        ck_assert_msg(!w->lacks || !strstr(text, w->lacks), "%s", text);
+}
