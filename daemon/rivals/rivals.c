@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+
+#include "rival.h"
+#include "rivals.h"
+
+#define DEBIAN_RULES LIBS "udev/rules.d/85-hdparm.rules"
+#define SMARTD IMPORT_SMARTD, "/etc/{,smartmontools/}smartd.conf", .active = "{smartmontools,smartd}"
+
+/* power-profiles-daemon is none: it sets nothing of a drive. */
+/* clang-format off */
+static const Rival rivals[] = {
+        { "udisks2", "here, when the drive appears and after sleep", "take it out, or leave that setting to udisks2",
+          IMPORT_UDISKS, "/etc/udisks2/*.conf", .active = UNITS "udisks2.service" },
+        { "Debian's hdparm package", "by this, when a drive appears (apm and spindown_time after sleep, too)",
+          "removing the package stops that, and its apm of 254 for drives that /etc/hdparm.conf names none for; "
+          "'drivekeep import' shows what else there is to take over",
+          IMPORT_HDPARM_CONF, "{" DEBIAN_RULES ",/etc/hdparm.conf}", .active = DEBIAN_RULES, .joined = true },
+        { "TLP", "by this, at boot, after sleep and when the power source changes",
+          "in /etc/tlp.conf \"keep\" as its value, and for SATA_ and AHCI_ \"\", leaves it to drivekeep",
+          IMPORT_TLP, "{/usr/share/tlp/defaults.conf,/etc/{tlp.d/*,tlp}.conf}", .active = "tlp", .joined = true },
+        { "tuned", "by this line of its active profile, when it starts and when a drive appears",
+          "take it out in a profile of your own (tuned.conf(5)), or leave that setting to tuned",
+          IMPORT_TUNED, "/etc/tuned/active_profile", .active = "tuned", .joined = true },
+        { "smartd", "here, when it starts or reloads", "take that out of this line", SMARTD },
+        { "smartd", "by asking the drive again and again", "-n standby in this line leaves it asleep, and an interval "
+          "(smartd's own -i SECONDS) that is longer than that time lets it fall asleep", SMARTD, .polls = true },
+        { "hd-idle", "in effect: it sends idle drives to standby by its own clock",
+          "one of the two is enough; \"systemctl disable --now hd-idle\" leaves it to drivekeep",
+          IMPORT_HD_IDLE, "/etc/default/hd-idle", .active = "hd-idle" },
+        { "systemd-tmpfiles", "by this line at boot", "take this line out",
+          IMPORT_TMPFILES, LIBS "tmpfiles.d/*.conf", .below = "/tmpfiles.d/" },
+        { "sysfsutils", "by this line at boot", "take this line out",
+          IMPORT_SYSFS_CONF, "/etc/{sysfs.conf,sysfs.d/*.conf}", .active = "/etc/init.d/sysfsutils" },
+        { "this line", "when udev runs it", NULL, IMPORT_UDEV_RULES, LIBS "udev/rules.d/*.rules", .below = "/udev/" },
+        { "this line", "at boot", NULL, IMPORT_SCRIPT, "/etc/{,rc.d/}rc.local" },
+        { "this line", "whenever this unit is started", NULL,
+          IMPORT_UNIT, UNITS "{*.service,*.service.d/*.conf}", .below = "/systemd/" },
+        { "this line", "around sleep", NULL, IMPORT_SCRIPT, "/usr/lib/systemd/system-sleep/*" },
+        { "this line", "when cron runs it", NULL,
+          IMPORT_CRONTAB, "{/etc/crontab,/etc/cron.d/*,/var/spool/cron/crontabs/*,/var/spool/cron/*}" },
+        { "this line", "when cron runs it", NULL, IMPORT_SCRIPT, "/etc/cron.{hourly,daily,weekly,monthly}/*" },
+};
+/* clang-format on */
+
+/* smartd asks drives at its interval, and wakes those that sleep if their line has no -n (smartd.conf(5) of 7.3). */
+static void polls_read(const Rivals *r, const char *text, Import *ret) {
+        _cleanup_(words_done) Words found = tree_glob(r, "/etc/{default,sysconfig}/smartmontools", "", "");
+        _cleanup_free_ char *line = NULL, *given = found.n_items > 0 ? tree_read(r, found.items[0], false) : NULL;
+        const char *options = strstr(given ?: "", "\nsmartd_opts=") ?: "";
+        const char *interval = strstr(options, "--interval=") ?: strstr(options, "-i ") ?: "=1800";
+        bool by_default = false, last = false;
+        Lines l = { .next = text };
+
+        while (!last && lines_next(&l, true, &line)) {
+                bool spared = by_default || strstr(line, "-n standby") || strstr(line, "-n idle");
+                ImportRule *rule;
+
+                line[strcspn(line, " \t")] = '\0';
+                if (streq(line, "DEFAULT"))
+                        by_default = spared;
+                last = streq(line, "DEVICESCAN");
+                if (!last && *line != '/')
+                        continue;
+                rule = import_add_rule(ret, l.line);
+                import_hold(rule, "each line counts for itself");
+                (void) import_match(rule, MATCH_NODE, NULL, last ? "/dev/sd*" : line);
+                import_add_wish(rule, l.line, "spindown_time", spared ? interval + strcspn(interval, "= ") + 1 : "1",
+                                false);
+        }
+}
+
+/* Is the unit that this is of, or this drop-in, ever started? */
+static bool is_started(const Rivals *r, const char *path) {
+        const char *name = strstr(path, "/system/") + strlen("/system/");
+        _cleanup_free_ char *unit = must_format("%.*s", (int) (strstr(name, ".service") - name), name);
+
+        return tree_is_active(r, unit);
+}
+
+static void check_files(Rivals *r, const Rival *row, char *const *files, size_t n_files);
+
+/* The files of the machine's owner that the lines of a file name, where these are run. */
+static void check_scripts(Rivals *r, Rival row, const char *text) {
+        static const char own[] = "@(/usr/local|/opt|/etc|/root|/srv|/home|/var)/*", ends[] = " \t\"'`=;&|()<>";
+        _cleanup_free_ char *line = NULL;
+        Lines l = { .next = text };
+
+        row.kind = IMPORT_SCRIPT;
+        while (lines_next(&l, true, &line)) {
+                const char *parts = strstr(line, "run-parts ") ? "/*" : "";
+
+                for (char *p, *w = strtok_r(line, ends, &p); w && *w != '#'; w = strtok_r(NULL, ends, &p)) {
+                        _cleanup_(words_done) Words found = {};
+
+                        w += strspn(w, "@-+!:"); /* systemd's */
+                        if (fnmatch(own, w, FNM_EXTMATCH) == 0 && !strpbrk(w, "*?[{$"))
+                                found = tree_glob(r, w, parts, "");
+                        for (size_t i = 0; i < found.n_items; i++)
+                                check_files(r, &row, &found.items[i], 1);
+                }
+        }
+}
+
+static void check_files(Rivals *r, const Rival *row, char *const *files, size_t n_files) {
+        const char *key = strstr(files[0], row->below ?: "") ?: files[0];
+        _cleanup_free_ char *text = NULL, *objection = NULL;
+        Source s = { .row = row, .files = files };
+        bool script = row->kind == IMPORT_SCRIPT, debian = row->kind == IMPORT_HDPARM_CONF;
+        size_t size;
+        FILE *f;
+
+        /* One that another masks; and two scripts that call each other would go on for ever. */
+        for (size_t i = 0; i < r->seen.n_items; i++)
+                if (streq(r->seen.items[i], key) && !row->polls)
+                        return;
+        words_add(&r->seen, key, strlen(key));
+        if (row->kind == IMPORT_UNIT && !is_started(r, files[0]))
+                return;
+
+        f = must(open_memstream(&text, &size));
+        for (size_t i = 0; i < n_files; i++) {
+                _cleanup_free_ char *found = tree_read(r, files[i], script);
+                /* What Debian's rule does, unasked. */
+                const char *part = debian && ends_with(files[i], ".rules") ? "apm = 254" : found ?: "";
+
+                fprintf(f, "%s\n", part);
+                words_add(&s.texts, part, SIZE_MAX);
+        }
+        must_close(f);
+
+        if (row->polls)
+                polls_read(r, text, &s.import);
+        else
+                (void) import_read(files[0], text, size, row->kind, &s.import, &objection);
+        for (size_t i = 0; i < s.import.n_rules; i++)
+                for (size_t w = 0; w < s.import.rules[i].n_wishes; w++)
+                        claim_check(r, &s, i, &s.import.rules[i].wishes[w]);
+        if (!row->cure)
+                check_scripts(r, *row, text);
+        words_done(&s.texts);
+        import_done(&s.import);
+}
+
+/* The profiles of these names, and before each those that it includes. */
+static void add_profiles(const Rivals *r, char *names, unsigned depth, Words *ret) {
+        static const char ends[] = " \t\n,;";
+
+        for (char *p, *name = strtok_r(names, ends, &p); name; name = strtok_r(NULL, ends, &p)) {
+                _cleanup_(words_done) Words found =
+                                tree_glob(r, "/{etc,usr/lib}/tuned/{profiles/,}", name, "/tuned.conf");
+                _cleanup_free_ char *text = found.n_items > 0 ? tree_read(r, *found.items, false) : NULL;
+                _cleanup_(pairs_done) Pairs pairs = pairs_read(text ?: "", false);
+                const Pair *include = pairs_last(&pairs, NULL, "include");
+
+                if (include && depth < 8)
+                        add_profiles(r, include->value, depth + 1, ret);
+                if (text)
+                        words_add(ret, found.items[0], strlen(found.items[0]));
+        }
+}
+
+static void check_row(Rivals *r, const Rival *row) {
+        _cleanup_free_ char *profiles = row->kind == IMPORT_TUNED ? tree_read(r, row->files, false) : NULL;
+        _cleanup_(words_done) Words files = {};
+
+        if (row->active && !tree_is_active(r, row->active))
+                return;
+        if (profiles)
+                add_profiles(r, profiles, 0, &files);
+        else
+                files = tree_glob(r, row->files, "", "");
+        for (size_t i = 0, n = row->joined ? files.n_items : 1; i < files.n_items; i += n)
+                check_files(r, row, &files.items[i], n);
+}
+
+void rivals_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives) {
+        _cleanup_close_ int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        Rivals r = { .root = root, .root_fd = fd, .config = c, .table = t, .drives = drives, .n_drives = n_drives };
+
+        /* Without a file system to look at there is nobody in it. */
+        for (size_t i = 0; i < ELEMENTSOF(rivals) && fd >= 0; i++)
+                check_row(&r, &rivals[i]);
+        words_done(&r.seen);
+}

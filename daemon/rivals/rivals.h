@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The other programs on this machine that write what the configuration wants to keep. Looks at files only. */
+
+#include "config.h"
+
+/* Adds a warning or a notice to c->complaints for each setting that another program sets and that some rule of `c` sets
+ * too, for a drive of `drives`. `root`: where the machine's file system is, "/" for this one; what is not readable there is
+ * left out. */
+void rivals_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives);
