@@ -183,10 +183,10 @@ static int run(int argc, char *argv[]) {
         /* Where there is no udev (a build machine, a container) the files can be checked all the same. */
         if (inventory_read(NULL, &inventory) >= 0)
                 r = check_drives(c, &inventory, o.verbose);
-        if (r >= 0)
-                r = rivals_check(o.root, c, &all_settings, inventory.drives, inventory.n_drives);
-        if (r >= 0)
+        if (r >= 0) {
+                rivals_check(o.root, c, &all_settings, inventory.drives, inventory.n_drives);
                 r = complaints_sort(&c->complaints);
+        }
         if (r < 0)
                 return r;
 

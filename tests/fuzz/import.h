@@ -7,24 +7,24 @@
 
 #include "config.h"
 #include "emit.h"
-#include "reader.h"
+#include "kind.h"
 #include "settings.h"
 
 static inline void fuzz_import(ImportKind kind, const char *data, size_t size) {
         _cleanup_free_ char *text = malloc(size + 1), *out = NULL;
         _cleanup_(config_freep) Config *config = NULL;
         _cleanup_(import_done) Import import = {};
-        const char *objection;
+        _cleanup_free_ char *objection = NULL;
         size_t out_size;
         FILE *f;
 
         memcpy(text, data, size);
         text[size] = '\0';
-        if (import_read("fuzz", text, size, kind, NULL, &import, &objection) != 0)
+        if (import_read("fuzz", text, size, kind, &import, &objection) != 0)
                 return;
 
         f = open_memstream(&out, &out_size);
-        if (emit(f, &import, 1, &all_settings, NULL) < 0)
+        if (emit(f, &import, 1, &all_settings, "/nonexistent") < 0)
                 abort();
         (void) fclose(f);
 
