@@ -20,8 +20,6 @@
 #define _printf_(a, b) __attribute__((format(printf, a, b)))
 #define _unused_ __attribute__((unused))
 #define _fallthrough_ __attribute__((fallthrough))
-/* Of a room that is closed otherwise (daemon/meson.build): what the programs use of the private library. */
-#define _public_ __attribute__((visibility("default")))
 
 #define ELEMENTSOF(a) (sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
