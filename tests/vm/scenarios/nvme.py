@@ -65,7 +65,9 @@ class Nvme(Keeping):
     def check_namespaces(self, machine):
         drives = json.loads(machine.run("drivekeep status --json", check=False).stdout)
         pair = {each["name"][-2:]: {s["name"]: s for s in each["settings"]} for each in drives if each["serial"] == "NVME-2"}
-        self.equal("of two namespaces the first has its way with what they share", pair["n1"]["write_cache"]["verdict"], "applied")
+        # Or "unchanged", where udev was slow and brought a second visit.
+        self.claim("of two namespaces the first has its way with what they share",
+                   pair["n1"]["write_cache"]["verdict"] in ("applied", "unchanged"), str(pair["n1"]["write_cache"]))
         self.equal("and the other one not", pair["n2"]["write_cache"]["verdict"], "forbidden")
         self.match("which is told", pair["n2"]["write_cache"]["reason"] or "", "nvme[0-9]+n1 wants another value of it")
         self.controller = machine.run("basename $(grep -l NVME-2 /sys/class/nvme/*/serial | xargs dirname)").stdout.strip()
