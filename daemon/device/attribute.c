@@ -33,7 +33,7 @@ static int file_read(const char *path, bool all, char *buf, size_t size) {
         return 0;
 }
 
-static int format_read(char *buf, size_t size, bool all, const char *format, va_list ap) {
+_printf_(4, 0) static int format_read(char *buf, size_t size, bool all, const char *format, va_list ap) {
         _cleanup_free_ char *path = NULL;
         int r;
 

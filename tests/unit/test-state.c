@@ -273,7 +273,7 @@ static int ask_worker(const Wish *items, size_t n) {
 START_TEST(test_every_setting) {
         static Wish wishes[2 * RECORD_MAX_SETTINGS];
         _cleanup_(drive_record_freep) DriveRecord *record = record_make("sda", "A");
-        _cleanup_free_ char *text = NULL, *reason = NULL, *rule = NULL;
+        _cleanup_free_ char *reason = NULL, *rule = NULL;
         size_t n = 0;
 
         ck_assert_int_gt(asprintf(&reason, "%0*d", (int) STEP_REASON_MAX - 1, 0), 0);
