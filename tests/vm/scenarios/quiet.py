@@ -57,10 +57,11 @@ class Quiet(Keeping):
         # Nothing that waits for an answer on the bus: its time limits pass thirty times faster, too.
         pid = machine.run("systemctl show -P MainPID drivekeep").stdout.strip()
         with self.warp(machine):
-            # The clock's own message, and what a timer that was set before has it do, are over.
-            machine.wait_until(lambda: self.rests(machine, pid), 60)
             machine.run(f"mount -t tracefs nodev {TRACING}; cd {TRACING}/events/sched/sched_waking && "
                         f"echo pid=={pid} >filter && echo 1 >enable")
+            # The clock's own message, those of a busy host, and what a timer that was set before has the daemon do, are over.
+            machine.wait_until(lambda: self.rests(machine, pid), 60)
+            machine.run(f"echo >{TRACING}/trace")
             before, messages = self.wakeups(machine, pid), machine.run("dmesg").stdout.splitlines()
             self.an_hour(machine)
             after, by = self.wakeups(machine, pid), machine.run(f"grep -v '^#' {TRACING}/trace", check=False).stdout
