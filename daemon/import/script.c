@@ -366,7 +366,7 @@ static void end_command(Script *s) {
         bool any = s->command.words.n_items > 0, piped = s->command.piped;
         bool doubled = (c == '&' || c == '|') && s->at[1] == c, pipe = c == '|' && !doubled;
 
-        s->at += doubled ? 2 : c != '\0';
+        s->at += doubled || (pipe && s->at[1] == '&') ? 2 : c != '\0';
         if (any)
                 run_command(s);
         if (doubled)

@@ -52,7 +52,7 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
         else
                 add_devices(rule, devices ? devices->value : options[i].devices);
         /* "sd*, !sda", or some of the adapters. */
-        if (devices && (strchr(devices->value, '!') || !options[i].devices))
+        if (devices && (strpbrk(devices->value, "!$") || !options[i].devices))
                 open = devices;
         if (open)
                 import_hold_drives(rule, "drivekeep has no match like %s=%.60s", open->name, open->value);

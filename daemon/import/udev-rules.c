@@ -47,7 +47,7 @@ static const Item *find_item(const Item *items, const char *key) {
 }
 
 static bool is_condition(const Item *i) {
-        return streq(i->op, "==") || streq(i->op, "!=") || streq(i->key, "PROGRAM");
+        return streq(i->op, "==") || streq(i->op, "!=") || word_is_one_of(i->key, "PROGRAM IMPORT ");
 }
 
 /* "a|b*" */

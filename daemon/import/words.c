@@ -47,11 +47,11 @@ static void add_part(Words *w, const char *s, const char *open, const char *part
 
 void words_add_braces(Words *w, const char *s) {
         size_t n;
-        const char *open = w->n_items < EXPANSIONS_MAX ? find_braces(s, &n) : NULL;
+        const char *open = w->n_items < EXPANSIONS_MAX && strlen(s) < 4096 ? find_braces(s, &n) : NULL;
 
         if (!open)
                 words_add(w, s, strlen(s));
-        else if (!memchr(open, ',', n))
+        else if (!memchr(open, ',', n + 1))
                 for (int c = (unsigned char) open[1]; c <= (unsigned char) open[4]; c++)
                         add_part(w, s, open, &(char){ (char) c }, 1, n);
         else

@@ -160,6 +160,7 @@ static const WrittenCase cases[] = {
         { "69.rules", "PROGRAM=\"/bin/check %k\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { NO_MATCH("PROGRAM=\"/bin/check %k\"") }, "\n        match" },
         { "69.rules", "SUBSYSTEM==\"power_supply\", ENV{POWER_SUPPLY_ONLINE}==\"0\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n",
           { NO_MATCH("SUBSYSTEM==\"power_supply\": see on_battery"), "//     apm = 254;" }, "\n        match" },
+        { "69.rules", "KERNEL==\"sda\", IMPORT{program}=\"/bin/on_ac\", RUN+=\"hdparm -B 254 /dev/%k\"\n", { "no match like IMPORT{program}" }, "\n        match" },
         { "69.rules", "ACTION==\"add\", SUBSYSTEM==\"scsi_disk\", ATTR{cache_type}:=\"write through\"\n", { NOWHERE, "//     write_cache = false;" } },
         { "69.rules", "SUBSYSTEM==\"scsi\", ATTR{type}==\"0\", ATTR{timeout}=\"180\"\n", { NOWHERE, "//     timeout = \"180s\";" } },
         { "69.rules", "ACTION==\"add\", SUBSYSTEM==\"scsi_host\", KERNEL==\"host*\", ATTR{link_power_management_policy}=\"min_power\"\n",
@@ -260,6 +261,7 @@ static const struct {
         { "f", "#!/usr/bin/env bash\nhdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
         { "f", "hdparm -B 254 /dev/sda\n",      NULL, "apm = 254;" },
         { "f", "@reboot hdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
+        { "f", "hdparm - get/set parameters\nhdparm -S 240 /dev/sda\n", "if it is what it resembles, say --format=script", NULL },
         /* A rule for all drives, in a file that need not be one, holds for none. */
         { "f", "/dev/sda {\n apm = 254\n}\nlookahead = on\n", NULL, "what stands behind a block Debian loses" },
         /* Whatever else it is, a word that hdparm.conf knows, too, makes no rule of it. */
@@ -318,6 +320,7 @@ static const char *const hostile[] = {
         "{a,b}",
         "/dev/sd{a,b}{c,d} {\n",
         "hdparm -B1 /dev/sd{a..\x7f}\n",
+        "/dev/sda{,}",
         "hdparm -B1 ",
         "sh -c '",
         "for i in a b; do ",

@@ -14,6 +14,9 @@
 static const WrittenCase cases[] = {
         /* Words, quotes, lines. */
         { "x.sh", "# hdparm -S 99 /dev/sda\nhdparm \\\n -S 12 \\\n '/dev/sda' # x\n", { "{ // line 2", "match = \"/dev/sda\";", S12 }, "99" },
+        { "x.sh", "hdparm -S 12 /dev/sd{ab,}\n", { "( \"/dev/sdab\", \"/dev/sd\" )", S12 } },
+        { "x.sh", "echo a | xargs -I{} hdparm -S 12 /dev/{}\n", { "which drive \"/dev/{}\" is" }, "\n        match" },
+        { "x.sh", "[ \"$1\" = x ] && echo bfq |& tee /sys/block/sda/queue/scheduler\n", { "line 1 decides" }, "\n        match" },
         { "x.sh", "hdparm -S 12 /dev/sd{a,b}; hdparm -S 12 /dev/sd{c..d}\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\", \"/dev/sdd\" )", S12 } },
         { "x.sh", "sudo nice -n 5 /sbin/hdparm -S 12 \"/dev/sda\" 2>/dev/null >&2 &\n", { "match = \"/dev/sda\";", S12 } },
         { "x.sh", "sh -c \"hdparm -S 12 /dev/sda\"; bash -lc 'hdparm -B 254 /dev/sda'\n", { S12, "\n        apm = 254;" } },
