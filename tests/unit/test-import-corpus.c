@@ -41,7 +41,7 @@ static void check_one(const char *path, ImportKind kind) {
 
         ck_assert_int_eq(text_file_read(path, &text, &size, &objection), 0);
         out = import_to_text(path, text, size, kind, NULL);
-        c = check_sound(path, out);
+        c = check_config(path, out, is_of_values);
         count(out);
 }
 

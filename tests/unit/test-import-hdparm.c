@@ -46,7 +46,7 @@ static void check_same(const ImportCase *c) {
         static const char *const names[] = { "apm",       "spindown_time",       "write_cache",
                                              "lookahead", "acoustic_management", "read_ahead_sect" };
         _cleanup_free_ char *text = import_to_text(c->conf, c->text, c->size, IMPORT_HDPARM_CONF, NULL);
-        _cleanup_(config_freep) Config *config = check_sound(c->conf, text);
+        _cleanup_(config_freep) Config *config = check_config(c->conf, text, is_of_values);
         DriveLink link = { (char *) c->link, LINK_PARTITION };
         const Drive drive = {
                 .name = (char *) c->disk + 5,
