@@ -69,7 +69,7 @@ static const struct {
         { "\\[(Unit|Service)]",                          IMPORT_UNIT        },
         { "\\[ATA]",                                     IMPORT_UDISKS      },
         { "(ACTION|SUBSYSTEM)[!=]=\"|KERNEL==\"",        IMPORT_UDEV_RULES  },
-        { "(hdparm|smartctl) -[-A-Za-z]",                         IMPORT_SCRIPT      },
+        { "(hdparm|smartctl) -[-A-Za-z]",                IMPORT_SCRIPT      },
         { "@reboot |([0-9*,/-]+[ \t]+){5}",              IMPORT_CRONTAB     },
         { "/dev/[^ \t\n{]+\\s*\\{\\s*(#[^\n]*\\s+)*(quiet|apm|apm_battery|spindown_time|write_cache|lookahead|read_ahead_sect|"
           "mult_sect_io|dma|io32_support|acoustic_management|poweron_standby|keep_[a-z_]+|transfer_mode|[a-z_]*standby)\\>",

@@ -39,9 +39,8 @@ static const char *find_braces(const char *s, size_t *ret_n) {
 }
 
 static void add_part(Words *w, const char *s, const char *open, const char *part, size_t n_part, size_t n) {
-        _cleanup_free_ char *word = NULL;
+        _cleanup_free_ char *word = must_format("%.*s%.*s%s", (int) (open - s), s, (int) n_part, part, open + n + 2);
 
-        word = must_format("%.*s%.*s%s", (int) (open - s), s, (int) n_part, part, open + n + 2);
         words_add_braces(w, word);
 }
 
