@@ -21,8 +21,7 @@ static bool patterns_include(const Criterion *wide, const Criterion *narrow) {
         return true;
 }
 
-/* Is every drive that `narrow` is for one that `wide` is for, as far as can be told from their texts? */
-static bool match_includes(const Match *wide, const Match *narrow) {
+bool match_includes(const Match *wide, const Match *narrow) {
         for (size_t i = 0; i < wide->n_criteria; i++) {
                 const Criterion *x = &wide->criteria[i];
                 bool found = false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "config-check.h"
 #include "import.h"
 #include "text.h"
 
@@ -81,10 +82,7 @@ void import_drop_wish(ImportRule *r, const char *key, bool on_battery) {
 }
 
 ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, const char *value, bool on_battery) {
-        ImportWish w = { .line = line,
-                         .key = must(strdup(key)),
-                         .value = must(strdup(value)),
-                         .on_battery = on_battery };
+        ImportWish w = { must(strdup(key)), must(strdup(value)), NULL, on_battery, line };
 
         /* At the end, as of two that exclude each other the last one counts, too. */
         import_drop_wish(r, key, on_battery);
@@ -121,19 +119,7 @@ const Criterion *import_nodes(const Match *m) {
 }
 
 bool import_same_match(const Match *a, const Match *b) {
-        if (a->n_criteria != b->n_criteria)
-                return false;
-        for (size_t i = 0; i < a->n_criteria; i++) {
-                const Criterion *x = &a->criteria[i], *y = &b->criteria[i];
-
-                if (x->key != y->key || !streq_ptr(x->property, y->property) || x->n_patterns != y->n_patterns)
-                        return false;
-                for (size_t k = 0; k < x->n_patterns; k++)
-                        if (!streq(x->patterns[k], y->patterns[k]))
-                                return false;
-        }
-
-        return true;
+        return match_includes(a, b) && match_includes(b, a);
 }
 
 /* ---- joining ---- */
@@ -163,7 +149,7 @@ static bool join_rule(ImportRule *rules, size_t n, ImportRule *rule) {
                 size_t shared = count_shared(&rules[i], rule, false);
 
                 if (are_alike(&rules[i], rule) && import_same_match(&rules[i].match, &rule->match) &&
-                    (shared == 0 || !rule->held)) {
+                    (shared == 0 || !rule->held || count_shared(&rules[i], rule, true) == rule->n_wishes)) {
                         for (ImportWish *w = rule->wishes; w < rule->wishes + rule->n_wishes; w++)
                                 import_add_wish(&rules[i], w->line, w->key, w->value, w->on_battery)->held =
                                                 TAKE_PTR(w->held);
