@@ -10,21 +10,22 @@
 static const struct {
         const char *name;
         void (*read)(const char *text, Import *ret);
+        const char *words[2]; /* by which it may be known, somewhere in it */
         const char *files[6]; /* by which it is known, as globs: of a whole path where there is a '/' in it */
 } kinds[_IMPORT_KIND_MAX] = {
-        [IMPORT_HDPARM_CONF] = { "hdparm.conf", hdparm_conf_read, { "hdparm.conf" } },
-        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      { "*/conf.d/hdparm" } },
-        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      { "*/udisks2/*.conf" } },
-        [IMPORT_TLP]         = { "tlp",         tlp_read,         { "tlp.conf", "*/tlp.d/*.conf", "*/default/tlp", "*/tlp/defaults.conf" } },
-        [IMPORT_TUNED]       = { "tuned",       tuned_read,       { "tuned.conf" } },
-        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      { "smartd.conf" } },
-        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     { "*/default/hd-idle", "*/sysconfig/hd-idle" } },
-        [IMPORT_SCRIPT]      = { "script",      script_file_read, { "*.sh", "rc.local", "rc.local.local" } },
-        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     { "crontab", "*/cron.d/*", "*/crontabs/*" } },
-        [IMPORT_UNIT]        = { "unit",        unit_read,        { "*.service", "*.service.d/*.conf" } },
-        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  { "*.rules" } },
-        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    { "*/tmpfiles.d/*.conf" } },
-        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  { "sysfs.conf", "*/sysfs.d/*.conf" } },
+        [IMPORT_HDPARM_CONF] = { "hdparm.conf", hdparm_conf_read, { "spindown_time", "apm" },    { "hdparm.conf" } },
+        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      { "_args=" },                  { "*/conf.d/hdparm" } },
+        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      { NULL },                      { "*/udisks2/*.conf" } },
+        [IMPORT_TLP]         = { "tlp",         tlp_read,         { "DISK_APM_LEVEL" },          { "tlp.conf", "*/tlp.d/*.conf", "*/default/tlp", "*/tlp/defaults.conf" } },
+        [IMPORT_TUNED]       = { "tuned",       tuned_read,       { "[disk]" },                  { "tuned.conf" } },
+        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      { "DEVICESCAN" },              { "smartd.conf" } },
+        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     { "HD_IDLE_OPTS" },            { "*/default/hd-idle", "*/sysconfig/hd-idle" } },
+        [IMPORT_SCRIPT]      = { "script",      script_file_read, { "hdparm -", "/sys/block/" }, { "*.sh", "rc.local", "rc.local.local" } },
+        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     { NULL },                      { "crontab", "*/cron.d/*", "*/crontabs/*" } },
+        [IMPORT_UNIT]        = { "unit",        unit_read,        { NULL },                      { "*.service", "*.service.d/*.conf" } },
+        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  { NULL },                      { "*.rules" } },
+        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    { NULL },                      { "*/tmpfiles.d/*.conf" } },
+        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  { NULL },                      { "sysfs.conf", "*/sysfs.d/*.conf" } },
 };
 /* clang-format on */
 
@@ -75,23 +76,9 @@ static const struct {
           "mult_sect_io|dma|io32_support|acoustic_management|poweron_standby|keep_[a-z_]+|transfer_mode|[a-z_]*standby)\\>",
                                                          IMPORT_HDPARM_CONF },
 };
-
-/* What a word somewhere in it may mean. */
-static const struct {
-        const char *word;
-        ImportKind kind;
-} guesses[] = {
-        { "DISK_APM_LEVEL", IMPORT_TLP         },
-        { "HD_IDLE_OPTS",   IMPORT_HD_IDLE     },
-        { "DEVICESCAN",     IMPORT_SMARTD      },
-        { "[disk]",         IMPORT_TUNED       },
-        { "_args=",         IMPORT_CONF_D      },
-        { "hdparm -",       IMPORT_SCRIPT      },
-        { "/sys/block/",    IMPORT_SCRIPT      },
-        { "spindown_time",  IMPORT_HDPARM_CONF },
-        { "apm",            IMPORT_HDPARM_CONF },
-};
 /* clang-format on */
+
+#define SHELL "#![^\n]*[/ ](ba|da)?sh\\s"
 
 /* An extended regular expression, which is to fit at the beginning. */
 static bool begins(const char *text, const char *expression) {
@@ -109,7 +96,7 @@ static bool begins(const char *text, const char *expression) {
 static ImportKind kind_by_text(const char *text) {
         const char *first = skip_comments(text);
 
-        if (begins(text, "#![^\n]*[/ ](ba|da)?sh\\s"))
+        if (begins(text, SHELL))
                 return IMPORT_SCRIPT;
         for (size_t i = 0; i < ELEMENTSOF(beginnings); i++)
                 if (begins(first, beginnings[i].begins))
@@ -119,12 +106,14 @@ static ImportKind kind_by_text(const char *text) {
 }
 
 static char *objection_to(const char *text) {
-        for (size_t i = 0; i < ELEMENTSOF(guesses); i++)
-                if (strstr(text, guesses[i].word))
-                        return must_format(
-                                        "what kind of file this is cannot be told for certain; if it is what it resembles, "
-                                        "say --format=%s",
-                                        kinds[guesses[i].kind].name);
+        /* From the end, as the words of hdparm.conf are in some of the others, too. */
+        for (ImportKind k = _IMPORT_KIND_MAX; k-- > 0;)
+                for (size_t i = 0; i < ELEMENTSOF(kinds[k].words) && kinds[k].words[i]; i++)
+                        if (strstr(text, kinds[k].words[i]))
+                                return must_format(
+                                                "what kind of file this is cannot be told for certain; if it is what it resembles, "
+                                                "say --format=%s",
+                                                kinds[k].name);
 
         return must(strdup("nothing in it is known to be for drives, and nothing of it is taken over"));
 }
@@ -141,6 +130,11 @@ int import_read(const char *file, const char *text, size_t size, ImportKind kind
                 kind = kind_by_text(text);
         if (kind == _IMPORT_KIND_INVALID && *skip_comments(text)) {
                 *ret_objection = objection_to(text);
+                return 1;
+        }
+
+        if (kind == IMPORT_SCRIPT && starts_with(text, "#!") && !begins(text, SHELL)) {
+                *ret_objection = must(strdup("its first line names no shell that is understood here"));
                 return 1;
         }
 

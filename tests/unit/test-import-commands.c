@@ -277,6 +277,8 @@ static const struct {
         { "f", "/dev/sda {\n device /dev/drbd0;\n}\n", "nothing in it", NULL },
         { "f", "Lorem ipsum dolor\n",           "nothing in it", NULL },
         { "f", "\xff\xfe\x2f",                  "nothing in it", NULL },
+        { "rc.local", "#!/usr/bin/fish\nhdparm -B 254 /dev/sda\n", "its first line names no shell that is understood here", NULL },
+        { "x.sh", "#!/bin/csh -f\nhdparm -B 254 /dev/sda\n", "its first line names no shell", NULL },
 };
 /* clang-format on */
 
