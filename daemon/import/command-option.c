@@ -125,7 +125,7 @@ void smartctl_command(Command *c) {
                         read_operand(c, c->words[i]);
 
         /* With other types the node may be a controller's, or that of any drive on it. */
-        if (c->rule->n_wishes > 0 && !word_is_one_of(type, "auto ata sat sat,auto sat,12 sat,16 scsi removable "))
+        if (c->rule->n_wishes > 0 && !word_is_one_of(type, "auto ata sat sat,auto sat,12 sat,16 scsi nvme removable "))
                 import_hold_drives(c->rule, "-d %.40s may mean a drive behind a RAID controller, which no rule reaches",
                                    type);
 }

@@ -26,7 +26,8 @@ static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigne
         for (size_t i = 0; i < pairs->n_items; i++) {
                 const Pair *p = &pairs->items[i];
 
-                if (!p->value || !starts_with(p->name, name) || (p->name[n] && !streq(p->name + n, "+")))
+                if (!p->value || !starts_with(p->name, name) || (p->name[n] && !streq(p->name + n, "+")) ||
+                    strchr(p->value, '#')) /* a line that TLP does not take */
                         continue;
                 if (p->name[n] == '\0')
                         words_done(ret);

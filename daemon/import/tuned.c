@@ -29,7 +29,8 @@ static void add_devices(ImportRule *rule, const char *devices) {
 
 static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
         const Pair *type = pairs_last(pairs, p->section, "type"), *devices = pairs_last(pairs, p->section, "devices");
-        const Pair *open = pairs_last(pairs, p->section, "devices_udev_regex");
+        static const char *const conditions[] = { "devices_udev_regex", "uname_regex", "cpuinfo_regex", "enabled" };
+        const Pair *open = NULL;
         const char *value = p->value + strspn(p->value, "><= ");
         size_t n = strcspn(value, " \t"), i = 0;
         _cleanup_free_ char *number = NULL;
@@ -54,6 +55,8 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
         /* "sd*, !sda", or some of the adapters. */
         if (devices && (strpbrk(devices->value, "!$") || !options[i].devices))
                 open = devices;
+        for (size_t k = 0; k < ELEMENTSOF(conditions); k++)
+                open = open ?: pairs_last(pairs, p->section, conditions[k]);
         if (open)
                 import_hold_drives(rule, "drivekeep has no match like %s=%.60s", open->name, open->value);
         import_add_wish(rule, p->line, options[i].key, number, false);

@@ -50,6 +50,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "smartctl -a -d cciss,0 /dev/sda; nvme list; blockdev --getsz /dev/sda\n", { NOTHING } },
         { "x.sh", "smartctl -d sat,12 -s apm,128 /dev/sda; smartctl --device removable -s apm,254 /dev/sdb\n",
           { "\n        apm = 128;", "\n        apm = 254;" }, "RAID" },
+        { "x.sh", "smartctl -d nvme -s wcache,on /dev/nvme0\n", { "match = \"/dev/nvme0n*\";" } },
         { "x.sh", "smartctl -d usbjmicron,1 -s apm,128 /dev/sda\n", { BEHIND_RAID }, "\n        match" },
         /* What smartctl does not take. */
         { "x.sh", "smartctl -s apm,128 -s standby,10min /dev/sda; smartctl -s wcache,1 /dev/sdb; smartctl -s apm,$L /dev/sdc\n",
@@ -202,6 +203,7 @@ static const WrittenCase cases[] = {
           { "( \"/dev/sda\", \"/dev/sdb\" )", "spindown_time = 240; // 20 min" } },
         { "tlp.conf", "SATA_LINKPWR_ON_AC=\"med_power_with_dipm max_performance\"\nAHCI_RUNTIME_PM_ON_AC=on\n",
           { "match = { transport = \"sata\"; };", "link_power_management = \"med_power_with_dipm\";", "runtime_pm = \"on\";" } },
+        { "tlp.conf", "DISK_DEVICES=sda\nDISK_DEVICES=sdb # not sdc\nDISK_APM_LEVEL_ON_AC=254\n", { "match = \"/dev/sda\";", "apm = 254;" }, "sdc" },
         { "tlp.conf", "TLP_ENABLE=0\nDISK_APM_LEVEL_ON_AC=\"254\"\n", { NOTHING } },
 
         /* tuned */
@@ -210,6 +212,9 @@ static const WrittenCase cases[] = {
         { "tuned.conf", "[one]\ntype=disk\nelevator=bfq\nreadahead=4096 s\n[scsi_host]\nalpm=min_power\n[cpu]\ngovernor=x\n",
           { "\"/dev/nvme*\"", "scheduler = \"bfq\";", "read_ahead_kb = 2048;", "transport = \"sata\"", "link_power_management = \"min_power\";" } },
         { "tuned.conf", "[disk]\ndevices=!sda\napm=128\n", { "drivekeep has no match like devices=!sda", NOWHERE, "//     apm = 128;" } },
+        { "tuned.conf", "[disk]\nenabled=false\napm=128\n", { "no match like enabled=false", NOWHERE, "//     apm = 128;" } },
+        { "tuned.conf", "[disk]\nuname_regex=x86\napm=128\n", { "no match like uname_regex=x86" }, "\n        match" },
+        { "tuned.conf", "[disk]\ncpuinfo_regex=x86\napm=128\n", { "no match like cpuinfo_regex=x86" }, "\n        match" },
         { "tuned.conf", "[scsi_host]\ndevices=host0\nalpm=min_power\n", { "drivekeep has no match like devices=host0", NOWHERE }, "\n        match" },
         { "tuned.conf", "[disk]\napm=${apm}\nelevator=${elevator}\n",
           { "// apm = \"${apm}\"; // \"${apm}\" is no value of it", "// scheduler = \"${elevator}\"; // \"${elevator}\" is no value of it" } },
