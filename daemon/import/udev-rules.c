@@ -47,7 +47,7 @@ static const Item *find_item(const Item *items, const char *key) {
 }
 
 static bool is_condition(const Item *i) {
-        return streq(i->op, "==") || streq(i->op, "!=") || word_is_one_of(i->key, "PROGRAM IMPORT ");
+        return streq(i->op, "==") || streq(i->op, "!=") || word_is_one_of(i->key, "PROGRAM IMPORT TEST ");
 }
 
 /* "a|b*" */
@@ -188,42 +188,29 @@ static void read_rule(const Item *items, unsigned line, char **held, Import *imp
                 import_hold_drives(&import->rules[i], "%s", *held);
 }
 
-/* Where the label of a GOTO stands, at the earliest in `text`; its end: that is not known. */
-static const char *find_label(const char *text, const char *name) {
-        _cleanup_free_ char *label = must_format("\nLABEL=\"%s\"", name);
-
-        return strstr(text, label) ?: strchr(text, '\0');
-}
-
 void udev_rules_read(const char *text, Import *ret) {
-        const char *jumped = text; /* what stands before this is not done where a GOTO is taken, that of line `by` */
         _cleanup_free_ char *line = NULL;
         Lines l = { .next = text };
-        unsigned by = 0;
+        unsigned by = 0; /* the line of a GOTO that a drive may take; how far it goes is not looked for */
 
         while (lines_next(&l, true, &line)) {
                 _cleanup_free_ char *held = NULL;
-                const char *label = NULL;
                 Item items[64] = {};
                 char *rest = line;
+                bool jumps;
 
                 for (size_t i = 0; i + 1 < ELEMENTSOF(items) && read_item(&rest, &items[i]); i++)
                         ;
-                if (l.next <= jumped)
+                if (by > 0)
                         import_say_why(&held, "the GOTO in line %u decides whether it is done", by);
                 else if (*rest)
                         import_say_why(&held, "not all of it is understood, from \"%.20s\" on", rest);
                 read_rule(items, l.line, &held, ret);
 
-                if (find_item(items, "GOTO"))
-                        label = find_label(l.next - 1, find_item(items, "GOTO")->value);
+                jumps = by == 0 && find_item(items, "GOTO");
                 /* No drive takes it where none meets a condition. */
-                for (const Item *i = items; i->key; i++)
-                        if (is_condition(i) && is_met(i, streq(i->op, "==") ? "!=" : "=="))
-                                label = NULL;
-                if (label && label >= jumped) {
-                        jumped = label + 1;
-                        by = l.line;
-                }
+                for (const Item *i = items; i->key && jumps; i++)
+                        jumps = !is_condition(i) || !is_met(i, streq(i->op, "==") ? "!=" : "==");
+                by = jumps ? l.line : by;
         }
 }
