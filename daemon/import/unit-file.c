@@ -18,12 +18,18 @@ static void undo_double(char *s, const char *two) {
                 memmove(s, s + 1, strlen(s));
 }
 
+/* That a program or a drive is there drivekeep finds out for itself. */
+static bool is_condition(const char *name, const char *value) {
+        return (starts_with(name, "Condition") || starts_with(name, "Assert") || streq(name, "ExecCondition")) &&
+               !starts_with(value, "/dev/") && !starts_with(value, "/sys/block/") && !strstr(value, "bin/");
+}
+
 void unit_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL, *held = NULL;
         Lines l = { .next = text };
 
         while (lines_next(&l, true, &line)) {
-                Place place = { .import = ret, .held = held };
+                Place place = { .import = ret };
                 char *value = strchr(line, '=');
 
                 if (!value)
@@ -33,14 +39,16 @@ void unit_read(const char *text, Import *ret) {
                 line[strcspn(line, " \t=")] = '\0';
                 undo_double(value, "$$");
                 undo_double(value, "%%");
-                /* Before the commands, as people write it. */
-                if (streq(line, "ConditionACPower"))
-                        import_say_why(&held,
-                                       "by line %u the unit runs only on mains, or only on battery: see on_battery",
-                                       l.line);
-                else if (word_is_one_of(line, "ExecStart ExecStartPre ExecStartPost ExecReload "))
+                if (is_condition(line, value))
+                        import_say_why(&held, "%.40s in line %u decides whether the unit runs%s", line, l.line,
+                                       streq(line, "ConditionACPower") ? ": see on_battery" : "");
+                if (!strstr(value, "sh ") && strpbrk(value, "|&<>"))
+                        place.held = "systemd takes a shell's signs for words, and this never worked";
+                if (word_is_one_of(line, "ExecStart ExecStartPre ExecStartPost ExecReload "))
                         commands_read(&place, value, l.line);
         }
+        for (size_t i = 0; i < ret->n_rules && held; i++)
+                import_hold(&ret->rules[i], "%s", held);
 }
 
 /* What stands behind the first `n` words. */
