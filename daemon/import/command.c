@@ -47,7 +47,6 @@ static bool names_only(const Match *m, const char *node) {
 }
 
 void command_device(Command *c, const char *word) {
-        static const char nvme[] = "/dev/nvme";
         _cleanup_free_ char *node = NULL;
 
         if (c->place->match && (streq(word, "/dev/" OWN) || names_only(c->place->match, word)))
@@ -60,10 +59,9 @@ void command_device(Command *c, const char *word) {
                 import_hold_drives(c->rule, "%.60s is a drive's node of another kind, by which no rule names it", word);
         else {
                 /* The controller's node means all of its drives. */
-                bool controller = starts_with(word, nvme) && word[strlen(nvme)] &&
-                                  word[strlen(nvme) + strspn(word + strlen(nvme), "0123456789-[]*?")] == '\0';
+                const char *number = starts_with(word, "/dev/nvme") ? word + strlen("/dev/nvme") : "";
 
-                node = must_format("%s%s", word, controller ? "n*" : "");
+                node = must_format("%s%s", word, *number && !number[strspn(number, "0123456789-[]*?")] ? "n*" : "");
                 (void) import_match(c->rule, MATCH_NODE, NULL, node);
         }
 }
@@ -103,7 +101,7 @@ void command_settle(Command *c) {
         if (c->own && rule->match.n_criteria == 0)
                 import_match_copy(&rule->match, c->place->match);
         else if (c->place->match)
-                import_hold(rule, "the rule is for one drive, and its command for another");
+                import_hold(rule, "the command names another drive than the rule");
         else if (rule->match.n_criteria == 0)
                 import_hold_drives(rule, "it names no drive");
         settle_nodes(rule);
@@ -138,17 +136,6 @@ void command_read(const Place *p, const char *tool, const Words *words, unsigned
 
 /* ---- in scripts ---- */
 
-/* It is for other drives, or for another time. */
-static void note_elsewhere(const Place *p, const ScriptCommand *c, const char *by, const char *said) {
-        _cleanup_free_ char *words = script_join(&c->words, 0, " ");
-        bool found = false;
-
-        for (size_t k = 0; k < ELEMENTSOF(tools); k++)
-                found = found || strstr(words, tools[k].name) || (said && strstr(said, tools[k].name));
-        if (found)
-                import_note(p->import, c->line, "what %s runs is not for this machine, or not for this time", by);
-}
-
 /* What echo or the plain forms of printf say; the caller frees it. */
 static char *echo_said(const Words *w) {
         size_t first = 0;
@@ -170,8 +157,7 @@ static void write_files(const Place *p, unsigned line, const Words *files, const
                 /* What the script puts into a file of the kinds that are read here counts when it is there. */
                 if (!starts_with(file, "/sys/") && import_kind_by_name(file) != _IMPORT_KIND_INVALID)
                         import_note(p->import, line, "it writes %.100s: import that file", file);
-                if (file[0] != '-')
-                        command_write(p, line, file, said);
+                command_write(p, line, file, said);
         }
 }
 
@@ -185,58 +171,60 @@ static const char *shell_text(const Words *w) {
         return NULL;
 }
 
-/* One command; `said` is what it reads from a pipe. */
-static void read_command(Finder *f, const ScriptCommand *c, const Place *p, const char *said) {
-        const Words *w = &c->words;
+/* The program that the i-th word names; `said` is what it reads from a pipe. False: it is none of those that are known. */
+static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Place *p, const char *said) {
+        const char *word = c->words.items[i], *base = base_name(word), *text;
+        const Words rest = { .items = c->words.items + i + 1, .n_items = c->words.n_items - i - 1 };
+        bool shell = word_is_one_of(base, "sh bash dash ");
 
-        for (size_t i = 0; i < w->n_items; i++) {
-                const Words rest = { .items = w->items + i + 1, .n_items = w->n_items - i - 1 };
-                const char *base = base_name(w->items[i]), *text = NULL;
-                bool shell = word_is_one_of(base, "sh bash dash "), found = true;
+        if (word_is_one_of(base, "echo printf ")) {
+                f->said = echo_said(&rest);
+                write_files(p, c->line, &c->outputs, f->said);
+        } else if (streq(base, "tee"))
+                write_files(p, c->line, &rest, said);
+        else if (shell && p->depth <= DEPTH_MAX && (text = shell_text(&rest) ?: rest.n_items == 0 ? said : NULL))
+                commands_read(p, text, c->line);
+        else if (shell && c->here)
+                import_note(p->import, c->line, "what %s reads from a here-document is not taken over", base);
+        else if (find_tool(word) < ELEMENTSOF(tools))
+                command_read(p, word, &rest, c->line);
+        else
+                return false;
+        return true;
+}
 
-                if (w->items[i][0] == '(')
-                        text = w->items[i] + 1;
-                else if (shell)
-                        text = shell_text(&rest) ?: rest.n_items == 0 ? said : NULL;
+/* Does it only run what stands behind it, or is it a word for what does? */
+static bool is_passed(const Words *w, size_t i) {
+        const char *word = w->items[i];
 
-                if (word_is_one_of(base, "echo printf ")) {
-                        f->said = echo_said(&rest);
-                        write_files(p, c->line, &c->outputs, f->said);
-                } else if (streq(base, "tee"))
-                        write_files(p, c->line, &rest, said);
-                else if (word_is_one_of(base, "ssh docker podman lxc lxc-attach pct kubectl chroot systemd-nspawn "
-                                              "ansible trap at batch eval "))
-                        note_elsewhere(p, c, base, said);
-                else if (text && p->depth <= DEPTH_MAX)
-                        commands_read(p, text, c->line);
-                else if (shell && c->here)
-                        import_note(p->import, c->line, "what %s reads from a here-document is not taken over", base);
-                else if (find_tool(w->items[i]) < ELEMENTSOF(tools))
-                        command_read(p, w->items[i], &rest, c->line);
-                else
-                        found = text != NULL;
-                if (found)
-                        return;
-                if (word_is_one_of(base, "which type hash logger man apt apt-get dpkg grep pgrep pkill killall -v "))
-                        break;
-        }
-
-        write_files(p, c->line, &c->outputs, NULL);
+        return word_is_one_of(base_name(word),
+                              "sudo doas root env nice ionice chrt taskset nohup setsid time timeout xargs exec "
+                              "command systemd-run sh bash dash ") ||
+               (i > 0 &&
+                (strchr("-0123456789", *word) || strchr(word, '=') || word_is_one_of(w->items[i - 1], "-u -g -s -c ")));
 }
 
 static void find_commands(void *userdata, const ScriptCommand *c) {
         Finder *f = userdata;
         _cleanup_free_ char *held = NULL, *said = TAKE_PTR(f->said);
-        const char *first = c->words.items[0];
+        const Words *w = &c->words;
         Place p = *f->place;
+        bool found;
+        size_t i = 0;
 
         if (c->decided > 0)
                 import_say_why(&held, "line %u decides whether it is run", c->decided);
-        else if (*first == '$' && find_tool(first) == ELEMENTSOF(tools))
-                import_say_why(&held, "what \"%.40s\" does with it is known only when it runs", first);
         p.held = p.held ?: held;
         p.depth++;
-        read_command(f, c, &p, c->piped ? said : NULL);
+        do
+                found = read_program(f, c, i, &p, c->piped ? said : NULL);
+        while (!found && is_passed(w, i++) && i < w->n_items);
+
+        for (; i + 1 < w->n_items && !found; i++)
+                if (find_tool(w->items[i]) < ELEMENTSOF(tools) && *w->items[i + 1] == '-')
+                        import_note(p.import, c->line, "%s stands behind a program that is not known", w->items[i]);
+        if (!found)
+                write_files(&p, c->line, &c->outputs, NULL);
 }
 
 void commands_read(const Place *p, const char *text, unsigned line) {

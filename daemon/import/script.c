@@ -28,9 +28,10 @@ typedef struct Script {
         Run run;               /* what becomes of it */
         Run status;            /* what would have become of one behind the last one and "&&" */
         unsigned asked;        /* the line of that one */
-        Words heres;           /* the words that end the here-documents which begin in the next line */
+        Words heres;           /* what ends the here-documents which begin in the next line, and before it '-' or '<' */
 
-        unsigned depth; /* of the blocks: "if", "for", "case", "{" … */
+        unsigned depth;  /* of the blocks: "if", "for", "case", "{", "(" … */
+        char blocks[64]; /* how those begin, with one letter for each, the outermost one's in [1] */
         /* The outermost one that need not run. */
         unsigned decided; /* the line that decides; 0: there is none */
         unsigned decided_depth;
@@ -106,7 +107,7 @@ static void set_variable(Script *s, const char *name, size_t n, const char *valu
 static void begin_for(Script *s) {
         const Words *w = &s->command.words;
         _cleanup_free_ char *words = script_join(w, 3, ","), *value = NULL;
-        bool plain = w->n_items > 3 && streq(w->items[2], "in");
+        bool plain = w->n_items > 3 && streq(w->items[0], "for") && streq(w->items[2], "in");
 
         for (size_t i = 3; i < w->n_items; i++)
                 plain = plain && !strpbrk(w->items[i], "$`{}, \t\n");
@@ -116,24 +117,35 @@ static void begin_for(Script *s) {
                 set_variable(s, w->items[1], strlen(w->items[1]), plain ? value : "$");
 }
 
+/* Behind it only the last of its words would be the value. */
+static void end_for(Script *s) {
+        for (size_t i = 0; i < s->variables.n_items; i++) {
+                char *value = strchr(s->variables.items[i], '=') + 1;
+
+                if (*value == '{')
+                        *value = '$';
+        }
+}
+
 /* Returns how many words are assignments. */
 static size_t read_assignments(Script *s) {
+        static const char setters[] = ". source eval read unset let getopts mapfile readarray declare typeset ";
         const Words *w = &s->command.words;
         size_t n = 0;
 
-        if (word_is_one_of(w->items[0], ". source eval read unset let getopts mapfile declare typeset "))
-                words_done(&s->variables);
         while (n < w->n_items && assignment_length(w->items[n]) > 0)
                 n++;
+        if (n < w->n_items && word_is_one_of(w->items[n], setters))
+                words_done(&s->variables);
         /* "T=1 command" is for the command alone. */
         for (size_t i = 0; i < n && n == w->n_items; i++) {
                 const char *word = w->items[i], *value = strchr(word, '=') + 1, *before;
                 size_t length = assignment_length(word);
 
                 before = find_variable(s, word, length);
-                /* A list, and what a function may set. */
+                /* A list, and what a function may set, or only a subshell. */
                 if (s->command.decided > 0 || word[length] == '+' || *value == '(' ||
-                    (before && script_is_open(before)))
+                    memchr(s->blocks, '(', MIN(s->depth + 1, sizeof s->blocks)) || (before && script_is_open(before)))
                         value = "$";
                 set_variable(s, word, length, value);
         }
@@ -151,7 +163,7 @@ static void put_variable(Script *s, FILE *word, bool quoted) {
         pair = n > 0 && (!braces || name[n] == '}') ? find_variable(s, name, n) : NULL;
         s->at = name + (braces ? strcspn(name, "}\n") : n);
         s->at += braces && *s->at == '}';
-        if (!pair || script_is_open(pair)) {
+        if (!pair || script_is_open(pair) || ftell(word) > (long) VALUE_MAX) {
                 fprintf(word, "$%.*s", (int) n, name);
                 return;
         }
@@ -162,21 +174,20 @@ static void put_variable(Script *s, FILE *word, bool quoted) {
 /* ( … ), ((…)) and $( … ) as they stand, and ` … ` as $( … ). */
 static void put_substitution(Script *s, FILE *word) {
         bool group = *s->at == '(', tick = *s->at == '`';
-        const char *begin = s->at + (group || tick ? 1 : 2), *p = begin;
+        const char *begin = s->at + (group || tick ? 1 : 2), *p;
         unsigned depth = 1;
 
-        if (group && *begin == '(')
+        if (*begin == '(')
                 words_done(&s->variables);
-        while (*p && depth > 0) {
-                const char *end = starts_with(p, "case ")   ? strstr(p, "esac")
-                                  : *p == '"' || *p == '\'' ? strchr(p + 1, *p)
-                                                            : NULL;
-
-                if (end)
-                        p = end;
+        begin += strspn(begin, " \t");
+        for (p = begin; *p && depth > 0; p++) {
+                p = starts_with(p, "case") && isspace((unsigned char) p[4]) ? strstr(p, "esac") ?: p
+                    : *p == '#' && isspace((unsigned char) p[-1])           ? strchr(p, '\n') ?: p
+                    : *p == '"' || *p == '\''                               ? strchr(p + 1, *p) ?: p
+                    : *p == '\\' && p[1]                                    ? p + 1
+                                                                            : p;
                 depth += *p == '(' && !tick;
                 depth -= *p == (tick ? '`' : ')');
-                p++;
         }
         fprintf(word, "%s(%.*s)", group ? "" : "$", (int) (p - begin) - (depth == 0), begin);
         s->at = p;
@@ -217,7 +228,7 @@ static void put_word(Script *s, FILE *word) {
         }
 }
 
-/* The word that begins here, or the words that its variables and braces make of it. */
+/* The word that begins here, or the words that its variables make of it; and of paths those that braces make of it. */
 static void read_words(Script *s, Words *to) {
         _cleanup_free_ char *text = NULL;
         size_t size;
@@ -232,8 +243,10 @@ static void read_words(Script *s, Words *to) {
                 return;
         }
         for (char *rest = text, *part; (part = strsep(&rest, SPLIT));)
-                if (*part || size == 0)
+                if ((*part == '/' || starts_with(part, "{/")) && !strpbrk(part, " \t\n"))
                         words_add_braces(to, part);
+                else if (*part || (size == 0 && strchr("\"'", s->at[-1])))
+                        words_add(to, part, strlen(part));
 }
 
 /* ---- what decides ---- */
@@ -267,27 +280,32 @@ static void hold(Script *s, Run run, unsigned line, unsigned depth) {
 
 /* The shell's own words at the beginning of a command. False: it is none, or it is read with those behind it. */
 static bool read_control(Script *s, const char *word) {
-        bool begins = word_is_one_of(word, "if for while until select case { ");
-        bool ends = word_is_one_of(word, "fi done esac } ");
+        bool begins = word_is_one_of(word, "if for while until select case { ( ");
+        bool ends = word_is_one_of(word, "fi done esac } ) ");
 
         s->test = s->test || word_is_one_of(word, "[ [[ test ");
         s->negated = s->negated != word_is_one_of(word, "! until ");
         if (!begins && !ends && !word_is_one_of(word, "then elif else do "))
-                return word_is_one_of(word, "[ [[ test ! export readonly local ");
+                return word_is_one_of(word, "[ [[ test ! time export readonly local ");
 
-        s->depth += begins;
-        if (begins)
+        if (begins) {
+                s->blocks[++s->depth % sizeof s->blocks] = *word;
                 hold(s, streq(word, "case") ? OPEN : s->run, s->command.line, s->depth);
-        else if (word_is_one_of(word, "then do "))
+        } else if (word_is_one_of(word, "then do "))
                 hold(s, s->status, s->asked, s->depth);
-        else if (word_is_one_of(word, "elif else "))
+        else if (word_is_one_of(word, "elif else ")) {
+                if (s->decided_depth == s->depth)
+                        s->block = OPEN;
                 hold(s, SKIPPED, s->command.line, s->depth);
+        }
         s->depth -= ends && s->depth > 0;
         if (ends && s->depth < s->decided_depth)
                 s->decided = 0;
+        if (streq(word, "done"))
+                end_for(s);
         s->run = RUNS;
         s->status = OPEN;
-        return !streq(word, "for");
+        return !word_is_one_of(word, "for select ");
 }
 
 /* ---- commands ---- */
@@ -304,7 +322,7 @@ static void run_command(Script *s) {
                 s->status = OPEN;
         if (s->test)
                 return;
-        if (streq(c.words.items[0], "for")) {
+        if (word_is_one_of(c.words.items[0], "for select ")) {
                 begin_for(s);
                 return;
         }
@@ -313,10 +331,11 @@ static void run_command(Script *s) {
                 return;
 
         /* Not when it is for the case that something is not there. */
-        if (word_is_one_of(c.words.items[n], "exit return break continue ") && s->run != SKIPPED &&
-            (s->decided == 0 || s->block != SKIPPED)) {
+        if ((word_is_one_of(c.words.items[n], "exit return break continue ") ||
+             (streq(c.words.items[n], "exec") && n + 1 < c.words.n_items)) &&
+            s->run != SKIPPED && (s->decided == 0 || s->block != SKIPPED)) {
                 hold(s, OPEN, c.line, 0);
-                s->decided_depth = 0;
+                s->decided_depth = s->depth > 0 && word_is_one_of(c.words.items[n], "break continue ");
         }
         c.words.items += n;
         c.words.n_items -= n;
@@ -329,10 +348,11 @@ static void run_command(Script *s) {
 static void skip_heres(Script *s) {
         for (size_t i = 0; i < s->heres.n_items; i++)
                 for (bool found = false; *s->at && !found;) {
-                        const char *line = s->at + strspn(s->at, "\t");
+                        const char *end = s->heres.items[i] + 1;
+                        const char *line = s->at + (end[-1] == '-' ? strspn(s->at, "\t") : 0);
                         size_t n = strcspn(line, "\n");
 
-                        found = n == strlen(s->heres.items[i]) && memcmp(line, s->heres.items[i], n) == 0;
+                        found = n == strlen(end) && memcmp(line, end, n) == 0;
                         s->at = line + n + (line[n] == '\n');
                 }
         words_done(&s->heres);
@@ -344,6 +364,7 @@ static void read_redirection(Script *s, size_t digits) {
         size_t n = strspn(sign, "<>&|");
         bool here = n == 2 && starts_with(sign, "<<");
         _cleanup_(words_done) Words names = {};
+        _cleanup_free_ char *end = NULL;
 
         s->at = sign + n + (here && sign[n] == '-');
         s->at += strspn(s->at, " \t");
@@ -351,9 +372,10 @@ static void read_redirection(Script *s, size_t digits) {
         if (names.n_items == 0)
                 return;
         s->command.here = s->command.here || here;
-        if (here)
-                words_add(&s->heres, names.items[0], strlen(names.items[0]));
-        else if (*sign == '>' && sign[n - 1] != '&' && (digits == 0 || sign[-1] == '1')) {
+        if (here) {
+                end = must_format("%c%s", sign[n] == '-' ? '-' : '<', names.items[0]);
+                words_add(&s->heres, end, strlen(end));
+        } else if (*sign == '>' && sign[n - 1] != '&' && (digits == 0 || sign[-1] == '1')) {
                 words_done(&s->command.outputs);
                 s->command.outputs = names;
                 names = (Words){};
@@ -369,6 +391,8 @@ static void end_command(Script *s) {
         s->at += doubled || (pipe && s->at[1] == '&') ? 2 : c != '\0';
         if (any)
                 run_command(s);
+        if (c == ')' && s->blocks[s->depth % sizeof s->blocks] == '(')
+                (void) read_control(s, ")");
         if (doubled)
                 s->run = c == '&' ? s->status : opposite(s->status);
         else if (!pipe && (any || c != '\n')) /* behind "||" the rest may stand in the next line */
@@ -402,23 +426,27 @@ static void read_one(Script *s) {
                         s->line += *s->counted == '\n';
                 if (w->n_items == 0)
                         s->command.line = s->line;
+                /* A subshell: not "((", nor the "()" of a function. */
+                if (w->n_items == 0 && !s->test && *s->at == '(' &&
+                    !strchr("()", s->at[1 + strspn(s->at + 1, " \t")])) {
+                        s->at++;
+                        (void) read_control(s, "(");
+                        return;
+                }
                 read_words(s, w);
                 if (is_function(w))
                         hold(s, OPEN, s->command.line, s->depth + 1);
-                if (is_function(w) || (w->n_items == 1 && read_control(s, w->items[0])))
+                /* "fi)" may be a word of `case`. */
+                if (is_function(w) ||
+                    (w->n_items == 1 && (*s->at != ')' || s->blocks[s->depth % sizeof s->blocks] != 'c') &&
+                     read_control(s, w->items[0])))
                         words_done(w);
         }
 }
 
 void script_read(const char *text, unsigned line, void (*each)(void *userdata, const ScriptCommand *c),
                  void *userdata) {
-        _cleanup_(script_done) Script s = {
-                .at = text,
-                .counted = text,
-                .line = line,
-                .each = each,
-                .userdata = userdata,
-        };
+        _cleanup_(script_done) Script s = { text, text, .line = line, .each = each, .userdata = userdata };
 
         while (*s.at)
                 read_one(&s);

@@ -173,7 +173,7 @@ static const WrittenCase cases[] = {
         { "69.rules", "ACTION==\"add\", SUBSYSTEM==\"scsi_host\", KERNEL==\"host*\", ATTR{link_power_management_policy}=\"min_power\"\n",
           { NOWHERE, "//     link_power_management = \"min_power\";" } },
         { "69.rules", "RUN+=\"/sbin/hdparm -S 12 /dev/%k\"\n", { "it is for every drive that comes", NOWHERE }, "\n        match" },
-        { "69.rules", "KERNEL==\"sd[a-z]\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { "and its command for another" }, "\n        match" },
+        { "69.rules", "KERNEL==\"sd[a-z]\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { "the command names another drive than the rule" }, "\n        match" },
         { "69.rules", "KERNEL==\"sda\", RUN+=\"/bin/sh -c 'for d in $(ls /dev/sd?); do hdparm -S 12 $d; done'\"\n", { "\"$d\" is, is known only when", NOWHERE }, "\n        match" },
         { "69.rules", "KERNEL==\"sd?\", ATTR{queue/iosched/low_latency}=\"1\"\n", { "drivekeep does not keep low_latency" }, "{\n" },
         { "69.rules", "SUBSYSTEM==\"pci\", ATTR{power/control}=\"auto\"\n", { NOTHING } },

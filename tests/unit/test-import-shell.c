@@ -21,7 +21,12 @@ static const WrittenCase cases[] = {
         { "x.sh", "sudo nice -n 5 /sbin/hdparm -S 12 \"/dev/sda\" 2>/dev/null >&2 &\n", { "match = \"/dev/sda\";", S12 } },
         { "x.sh", "sh -c \"hdparm -S 12 /dev/sda\"; bash -lc 'hdparm -B 254 /dev/sda'\n", { S12, "\n        apm = 254;" } },
         { "x.sh", "bash -o pipefail -e -c 'echo bfq | tee /sys/block/sda/queue/scheduler'\n", { "\n        scheduler = \"bfq\";" } },
-        { "x.sh", "sh script.sh -c 'hdparm -S 12 /dev/sda'; echo hdparm -S 12 /dev/sda; grep hdparm -S 12 /dev/sda\n", { NOTHING } },
+        { "x.sh", "sh script.sh -c 'hdparm -S 12 /dev/sda'; echo hdparm -S 12 /dev/sda; which hdparm smartctl; apt install hdparm\n", { NOTHING } },
+        { "x.sh", "doas -u root env A=1 timeout -s KILL 9 ionice -c idle hdparm -S 12 /dev/sda\nS=\"\"; $S systemd-run hdparm -B 254 /dev/sda\n",
+          { S12, "\n        apm = 254;" } },
+        { "x.sh", "hdparm -B {1,254} /dev/sda\n", { "which drive \"{1,254}\" is" }, "\n        match" },
+        { "x.sh", "sh -c '/sbin/hdparm -S 12 /dev/sd{a,b}'\nsh -c '{ echo a,b; exit; }'\n", { "( \"/dev/sda\", \"/dev/sdb\" )", S12 } },
+        { "x.sh", "sh -c '{ echo a,b; exit; }; hdparm -S 12 /dev/sda'\n", { HELD("1") }, "\n        match" },
         { "x.sh", "echo hdparm -S 12 /dev/sda | sh\n", { S12 } },
 
         /* Variables with plain values, and for over plain words. */
@@ -32,6 +37,9 @@ static const WrittenCase cases[] = {
         { "x.sh", "for i in /dev/sda /dev/sdb\ndo\n echo 60 > /sys/block/${i##*/}/device/timeout\ndone\n", { "\"/dev/$i\" is, is known only when the command runs", "//     timeout = \"60s\";" } },
         { "x.sh", "for i in sda; do f=/sys/block/$i/queue; echo bfq > $f/scheduler; done\n", { "match = \"/dev/sda\";", "scheduler = \"bfq\";" } },
         { "x.sh", "for d in /dev/sd?; do hdparm -S 12 $d; done\n", { "match = \"/dev/sd?\";", S12 } },
+        { "x.sh", "for d in sda sdb; do sh -c \"hdparm -S 12 /dev/$d\"; done\n", { "( \"/dev/sda\", \"/dev/sdb\" )", S12 } },
+        { "x.sh", "for n in 60 120; do hdparm -S $n /dev/sda; done\n", { "hdparm takes -S with a number" }, "\n        match" },
+        { "x.sh", "for d in sda sdb; do a; done; hdparm -S 12 /dev/$d\n", { "\"/dev/$d\"", "//     spindown_time" }, "\n        match" },
         { "x.sh", "for a in sda; do for b in sdb sdc; do hdparm -S 12 /dev/$a /dev/$b; done; done\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\" )", S12 } },
 
         /* Other values are known only when it runs. */
@@ -52,6 +60,11 @@ static const WrittenCase cases[] = {
         { "x.sh", "T=60 true; hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
         { "x.sh", "T=60; if on_ac_power; then T=12; fi; hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
         { "x.sh", "T=60; on_ac_power || T=12; hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
+        { "x.sh", "T=60; IFS= read -r T; hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
+        { "x.sh", "T=60; readarray T <x; hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
+        { "x.sh", "T=60; : $((T=12)); hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
+        { "x.sh", "T=60; (T=12); hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
+        { "x.sh", "select D in /dev/sda /dev/sdb; do hdparm -S 12 $D; done\n", { "\"$D\"", DRIVE_OPEN }, "\n        match" },
         { "x.sh", "f() { T=12; }\nT=60; ( T=12 ); f; hdparm -S ${T} /dev/sda\n", { VALUE_OPEN }, "{" },
         { "x.sh", "hdparm -S ${T:-12} /dev/sda; hdparm -S $((6+6)) /dev/sda\n", { "line 1: " VALUE_OPEN }, "{" },
         { "x.sh", "hdparm $OPTS -W0 /dev/sda\n", { "\"$OPTS\" is", NOWHERE } },
@@ -72,6 +85,14 @@ static const WrittenCase cases[] = {
         { "x.sh", "a && { b; hdparm -S 12 /dev/sda; }\n", { HELD("1") }, "\n        match" },
         { "x.sh", "a || ( hdparm -S 12 /dev/sda )\nhdparm -B 254 /dev/sda\n", { HELD("1"), "\n        apm = 254;" } },
         { "x.sh", "hdparm -C /dev/sda | grep -q x && sh -c 'hdparm -S 12 /dev/sda'\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "hdparm -B 254 /dev/sda\nexec 2>/dev/null\nhdparm -A1 /dev/sda\nexec hdparm -S 12 /dev/sda\nhdparm -W0 /dev/sda\n",
+          { "\n        apm = 254;", "\n        lookahead = true;", S12, HELD("4"), "//     write_cache" } },
+        { "x.sh", "if [ ! -x /sbin/hdparm ]; then a; else\nexit; fi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "for d in sda sdb; do\na && continue\nhdparm -S 12 /dev/$d\ndone\nhdparm -B 254 /dev/sda\n",
+          { HELD("2"), "//     spindown_time = 12;", "\n        apm = 254;" } },
+        { "x.sh", "case $1 in\nfi) a;; done) hdparm -S 12 /dev/sda;;\nesac\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "time for d in $L; do hdparm -S 12 /dev/sda; done\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "f ( ) {\n a\n hdparm -S 12 /dev/sda\n}\nfunction g () {\n hdparm -S 12 /dev/sda\n}\n", { HELD("1"), HELD("5") }, "\n        match" },
         { "x.sh", "\non_ac_power || exit 0\nhdparm -S 12 /dev/sda\n", { HELD("2") }, "\n        match" },
         { "x.sh", "hdparm -B 254 /dev/sda\nexit 0\nhdparm -S 12 /dev/sda\n", { "\n        apm = 254;", HELD("2"), "//     spindown" } },
         { "x.sh", "smartctl -l scterc,70,70 /dev/sda ||\necho 90 > /sys/block/sda/device/timeout\n",
@@ -91,10 +112,15 @@ static const WrittenCase cases[] = {
         { "x.sh", "[ -x /bin/a -a $1 = b ] && hdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
         { "x.sh", "command -v hdparm &>/dev/null || { echo; exit 1; }\nwhich hdparm || (echo; exit 1)\nhdparm -S 12 /dev/sda\n", { S12 } },
         { "x.sh", "if [ -x /sbin/hdparm ]; then exit 0; fi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "D=sda; (a # :)\nhdparm -S 12 /dev/$D\ncase\t$1 in a) b;; (c) exit;; esac)\nhdparm -B 254 /dev/sda\n",
+          { S12, HELD("3"), "//     apm = 254;" } },
+        { "x.sh", "( a \\)\n exit )\nhdparm -S 12 /dev/sda\n", { HELD("2") }, "\n        match" },
+        { "x.sh", "X=$(a \"\\\"\" \\) # it's )\nb)\nhdparm -S 12 /dev/sda\n", { "{ // line 3", S12 } },
         { "x.sh", "(sleep 9; hdparm -S 12 /dev/sda) &\na && (case b in c) d;; esac\nhdparm -B 254 /dev/sda)\n", { S12, HELD("2") }, "\n        apm" },
 
         /* What is given to a program is no command; a file that is written is another file. */
         { "x.sh", "cat <<EOF\nhdparm -S 6 /dev/sda\nEOF\nhdparm -S 12 /dev/sda\n", { "{ // line 4", S12 }, "= 6" },
+        { "x.sh", "cat <<A\n\tA\nhdparm -S 6 /dev/sda\nA\nhdparm -S 12 /dev/sda\n", { "{ // line 5", S12 }, "= 6" },
         { "x.sh", "cat << 'A B' >x 2>&1 <<-\"B\"; true\nhdparm -S 6 /dev/sda\n\tA B\nA B\nhdparm -S 6 /dev/sda\n\tB\nhdparm -S 12 /dev/sda\n",
           { "{ // line 7", S12 }, "= 6" },
         { "x.sh", "sudo sh <<EOF\nhdparm -S 12 /dev/sda\nEOF\n", { "line 1: what sh reads from a here-document is not taken over" }, "{" },
@@ -106,12 +132,14 @@ static const WrittenCase cases[] = {
         { "x.sh", "\necho '[Service]' >> /etc/systemd/system/disk.service\n", { "line 2: it writes /etc/systemd/system/disk.service: import" } },
 
         /* What runs elsewhere or later. */
-#define ELSEWHERE "runs is not for this machine, or not for this time"
-        { "x.sh", "ssh nas sudo hdparm -S 6 /dev/sda; hdparm -S 12 /dev/sda\n", { "what ssh " ELSEWHERE, S12 }, "= 6" },
-        { "x.sh", "docker exec x sh -c 'hdparm -S 6 /dev/sda'\n", { "what docker " ELSEWHERE }, "{" },
-        { "x.sh", "trap 'hdparm -y /dev/sda' EXIT; echo hdparm -y /dev/sda | at now; eval hdparm -S 6 /dev/sda\n",
-          { "what trap " ELSEWHERE, "what at " ELSEWHERE, "what eval " ELSEWHERE }, "{" },
-        { "x.sh", "$RUN nas hdparm -S 12 /dev/sda\n", { "what \"$RUN\" does with it is known only when it runs" }, "\n        match" },
+#define UNKNOWN "hdparm stands behind a program that is not known"
+        { "x.sh", "ssh nas sudo hdparm -S 6 /dev/sda; hdparm -S 12 /dev/sda\n", { UNKNOWN, S12 }, "= 6" },
+        { "x.sh", "docker exec x sh -c 'hdparm -S 6 /dev/sda'; eval 'hdparm -S 6 /dev/sda'\n", { NOTHING } },
+        { "x.sh", "sudo -E pdsh -w nas hdparm -S 6 /dev/sda\n", { UNKNOWN }, "{" },
+        { "x.sh", ": hdparm -S 6 /dev/sda\n", { UNKNOWN }, "{" },
+        { "x.sh", "echo hdparm -S 6 /dev/sda | ssh nas sh\n", { NOTHING } },
+        { "x.sh", "trap 'hdparm -S 6 /dev/sda' EXIT; echo hdparm -S 6 /dev/sda | at now; eval hdparm -S 6 /dev/sda\n", { UNKNOWN }, "{" },
+        { "x.sh", "$RUN nas hdparm -S 12 /dev/sda\n", { UNKNOWN }, "{" },
         { "x.sh", "ssh nas reboot; chroot /mnt ls\n", { NOTHING } },
 
         /* Everything that is open or closed too often. */
