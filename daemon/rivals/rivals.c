@@ -50,15 +50,19 @@ static const Rival rivals[] = {
 static void polls_read(const Rivals *r, const char *text, Import *ret) {
         _cleanup_(words_done) Words found = tree_glob(r, "/etc/{default,sysconfig}/smartmontools", "", "");
         _cleanup_free_ char *line = NULL, *given = found.n_items > 0 ? tree_read(r, found.items[0], false) : NULL;
-        const char *options = strstr(given ?: "", "\nsmartd_opts=") ?: "";
-        const char *interval = strstr(options, "--interval=") ?: strstr(options, "-i ") ?: "=1800";
+        _cleanup_(pairs_done) Pairs pairs = pairs_read(given ?: "", true);
+        const Pair *options = pairs_last(&pairs, NULL, "smartd_opts");
+        const char *flags = options ? options->value : "";
+        const char *interval = strstr(flags, "--interval=") ?: strstr(flags, "-i ") ?: "=1800";
         bool by_default = false, last = false;
         Lines l = { .next = text };
 
         while (!last && lines_next(&l, true, &line)) {
-                bool spared = by_default || strstr(line, "-n standby") || strstr(line, "-n idle");
                 ImportRule *rule;
+                bool spared;
 
+                line[strcspn(line, "#")] = '\0';
+                spared = by_default || strstr(line, "-n standby") || strstr(line, "-n idle");
                 line[strcspn(line, " \t")] = '\0';
                 if (streq(line, "DEFAULT"))
                         by_default = spared;
@@ -90,6 +94,7 @@ static void check_scripts(Rivals *r, Rival row, const char *text) {
         Lines l = { .next = text };
 
         row.kind = IMPORT_SCRIPT;
+        row.below = NULL;
         while (lines_next(&l, true, &line)) {
                 const char *parts = strstr(line, "run-parts ") ? "/*" : "";
 
@@ -145,8 +150,8 @@ static void check_files(Rivals *r, const Rival *row, char *const *files, size_t 
         import_done(&s.import);
 }
 
-/* The profiles of these names, and before each those that it includes. */
-static void add_profiles(const Rivals *r, char *names, unsigned depth, Words *ret) {
+/* The profiles of these names, and before each those that it includes; `left`: of how many. */
+static void add_profiles(const Rivals *r, char *names, int *left, Words *ret) {
         static const char ends[] = " \t\n,;";
 
         for (char *p, *name = strtok_r(names, ends, &p); name; name = strtok_r(NULL, ends, &p)) {
@@ -156,8 +161,8 @@ static void add_profiles(const Rivals *r, char *names, unsigned depth, Words *re
                 _cleanup_(pairs_done) Pairs pairs = pairs_read(text ?: "", false);
                 const Pair *include = pairs_last(&pairs, NULL, "include");
 
-                if (include && depth < 8)
-                        add_profiles(r, include->value, depth + 1, ret);
+                if (include && --*left > 0)
+                        add_profiles(r, include->value, left, ret);
                 if (text)
                         words_add(ret, found.items[0], strlen(found.items[0]));
         }
@@ -170,7 +175,7 @@ static void check_row(Rivals *r, const Rival *row) {
         if (row->active && !tree_is_active(r, row->active))
                 return;
         if (profiles)
-                add_profiles(r, profiles, 0, &files);
+                add_profiles(r, profiles, &(int){ 20 }, &files);
         else
                 files = tree_glob(r, row->files, "", "");
         for (size_t i = 0, n = row->joined ? files.n_items : 1; i < files.n_items; i += n)

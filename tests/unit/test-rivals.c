@@ -194,6 +194,8 @@ static const Case cases[] = {
         /* Profiles that include each other. */
         { WANTS_APM, { TUNED("a"), "FILE", "etc/tuned/a/tuned.conf", "[main]\ninclude=a\n[disk]\napm=1\n", END },
           "/etc/tuned/a/tuned.conf:4:1: warning: tuned sets apm to 1 by" },
+        { WANTS_APM, { TUNED("a"), "FILE", "etc/tuned/a/tuned.conf", "[main]\ninclude=a a a a a a a a a a\n[disk]\napm=1\n", END },
+          "/etc/tuned/a/tuned.conf:4:1: warning: tuned sets apm to 1 by" },
 
         /* smartd */
 #define SMARTD(text) UNIT("smartmontools.service"), ENABLED("smartmontools.service"), "FILE", "etc/smartd.conf", text
@@ -212,6 +214,13 @@ static const Case cases[] = {
             "FILE", "etc/default/smartmontools", "#smartd_opts=\"--interval=99\"\nsmartd_opts=\"--interval=600\"\n", END },
           "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again, and f.conf:1 wants "
           "20 min for /dev/sda" },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"),
+            "FILE", "etc/default/smartmontools", "smartd_opts=\"-i 600\"\n", END },
+          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again" },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"),
+            "FILE", "etc/default/smartmontools", "# x\nsmartd_opts=\"--quit=never\"\n# once -i 60 was here\n", END }, NULL },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN # was -n standby\n"), END },
+          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN\n"), END },
           "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again, and f.conf:1 wants "
           "20 min for /dev/sda: -n standby in this line leaves" },
@@ -254,6 +263,16 @@ static const Case cases[] = {
                        "EXEC", "usr/local/bin/disk.sh", "#!/bin/sh\nhdparm -B 1 /dev/$1\n", END },
           "/usr/local/bin/disk.sh:2:1: warning: this line sets apm to 1 when udev runs it, and f.conf:1 wants 127 for "
           "/dev/sda" },
+
+        /* Scripts of one name in two places. */
+        { WANTS_APM, { "FILE", "etc/udev/rules.d/69.rules",
+                       "KERNEL==\"sd?\", RUN+=\"/opt/udev/disk\"\nKERNEL==\"sd?\", RUN+=\"/etc/udev/disk\"\n",
+                       "EXEC", "opt/udev/disk", "#!/bin/sh\n",
+                       "EXEC", "etc/udev/disk", "#!/bin/sh\nhdparm -B 1 /dev/sda\n", END },
+          "/etc/udev/disk:2:1: warning: this line sets apm to 1 when udev runs it" },
+
+        /* What runs for another machine. */
+        { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh\nssh nas hdparm -B 1 /dev/sda\n", END }, NULL },
 
         /* units */
 #define SERVICE(exec) "[Service]\nExecStart=" exec "\n[Install]\nWantedBy=multi-user.target\n"
