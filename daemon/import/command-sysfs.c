@@ -54,23 +54,8 @@ static char *split_path(const char *path, const char **ret_attribute) {
         return must_format("/dev/%.*s", (int) (attribute - name), name);
 }
 
-/* NULL as the node: it goes by a number of the kernel's. */
-static void write_setting(const Place *p, unsigned line, const char *node, const char *key, const char *value,
-                          const char *unit) {
-        Command c = { .place = p, .line = line, .rule = import_add_rule(p->import, line) };
-
-        if (node)
-                command_device(&c, node);
-        else
-                import_hold_drives(c.rule, "an adapter's or a disk's number names no drive: say which drives");
-        if (*unit && value[strspn(value, "0123456789")] == '\0')
-                command_want_number(&c, key, strtoll(value, NULL, 10), unit);
-        else
-                command_want(&c, key, value);
-        command_settle(&c);
-}
-
 void command_write(const Place *p, unsigned line, const char *path, const char *value) {
+        Command c = { .place = p, .line = line };
         _cleanup_free_ char *node = NULL;
         const char *attribute = base_name(path), *key, *unit = "";
 
@@ -86,14 +71,25 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
                         key = others[i].key;
                         unit = others[i].unit;
                 }
-
-        if (!key)
-                import_note(p->import, line, "drivekeep does not keep %.60s", base_name(attribute));
-        else if (!value || script_is_open(value))
-                import_note(p->import, line, "the value of %s is known only when it runs", key);
-        else {
-                if (streq(key, "write_cache"))
-                        value = streq(value, "write back") ? "on" : streq(value, "write through") ? "off" : value;
-                write_setting(p, line, node, key, value, unit);
+        if (!key) {
+                command_note(&c, "drivekeep does not keep %.60s", base_name(attribute));
+                return;
         }
+        if (!value || script_is_open(value)) {
+                command_note(&c, "the value of %s is known only when it runs", key);
+                return;
+        }
+        if (streq(key, "write_cache"))
+                value = streq(value, "write back") ? "on" : streq(value, "write through") ? "off" : value;
+
+        c.rule = import_add_rule(p->import, line);
+        if (node)
+                command_device(&c, node);
+        else
+                import_hold_drives(c.rule, "an adapter's or a disk's number names no drive: say which drives");
+        if (*unit && value[strspn(value, "0123456789")] == '\0')
+                command_want_number(&c, key, strtoll(value, NULL, 10), unit);
+        else
+                command_want(&c, key, value);
+        command_settle(&c);
 }

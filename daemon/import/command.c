@@ -28,10 +28,6 @@ typedef struct Finder {
         char *said; /* by the echo before a pipe */
 } Finder;
 
-void command_want(Command *c, const char *key, const char *value) {
-        import_add_wish(c->rule, c->line, key, value, false);
-}
-
 void command_want_number(Command *c, const char *key, long long number, const char *unit) {
         bool seconds = streq(unit, "ms") && number % 1000 == 0;
         char text[64];
@@ -40,16 +36,12 @@ void command_want_number(Command *c, const char *key, long long number, const ch
         command_want(c, key, text);
 }
 
-static bool names_only(const Match *m, const char *node) {
-        const Criterion *nodes = import_nodes(m);
-
-        return nodes && nodes->n_patterns == 1 && streq(nodes->patterns[0], node);
-}
-
 void command_device(Command *c, const char *word) {
+        const Criterion *nodes = c->place->match ? import_nodes(c->place->match) : NULL;
         _cleanup_free_ char *node = NULL;
 
-        if (c->place->match && (streq(word, "/dev/" OWN) || names_only(c->place->match, word)))
+        if (c->place->match &&
+            (streq(word, "/dev/" OWN) || (nodes && nodes->n_patterns == 1 && streq(nodes->patterns[0], word))))
                 c->own = true;
         else if (strstr(word, OWN))
                 import_hold_drives(c->rule, "for which drives it is, the rule does not say");
@@ -103,7 +95,7 @@ void command_settle(Command *c) {
         else if (c->place->match)
                 import_hold(rule, "the command names another drive than the rule");
         else if (rule->match.n_criteria == 0)
-                import_hold_drives(rule, "it names no drive");
+                import_hold_drives(rule, "it names no drive that it sets");
         settle_nodes(rule);
         if (c->place->held)
                 import_hold(rule, "%s", c->place->held);
@@ -161,28 +153,28 @@ static void write_files(const Place *p, unsigned line, const Words *files, const
         }
 }
 
-/* What a shell is given to run: "-c TEXT". NULL: nothing that could be read. */
-static const char *shell_text(const Words *w) {
+/* What a shell is given to run: "-c TEXT", or what it reads from a pipe. NULL: nothing that could be read. */
+static const char *shell_text(const Words *w, const char *said) {
         for (size_t i = 0; i + 1 < w->n_items && w->items[i][0] == '-'; i++) {
                 if (strchr(w->items[i], 'c'))
                         return w->items[i + 1];
                 i += strpbrk(w->items[i], "oO") != NULL; /* the option's name */
         }
-        return NULL;
+        return w->n_items == 0 ? said : NULL;
 }
 
 /* The program that the i-th word names; `said` is what it reads from a pipe. False: it is none of those that are known. */
 static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Place *p, const char *said) {
         const char *word = c->words.items[i], *base = base_name(word), *text;
         const Words rest = { .items = c->words.items + i + 1, .n_items = c->words.n_items - i - 1 };
-        bool shell = word_is_one_of(base, "sh bash dash ");
+        bool shell = word_is_one_of(base, "sh ash bash dash ");
 
         if (word_is_one_of(base, "echo printf ")) {
                 f->said = echo_said(&rest);
                 write_files(p, c->line, &c->outputs, f->said);
         } else if (streq(base, "tee"))
                 write_files(p, c->line, &rest, said);
-        else if (shell && p->depth <= DEPTH_MAX && (text = shell_text(&rest) ?: rest.n_items == 0 ? said : NULL))
+        else if (p->depth <= DEPTH_MAX && (text = *word == '(' ? word + 1 : shell ? shell_text(&rest, said) : NULL))
                 commands_read(p, text, c->line);
         else if (shell && c->here)
                 import_note(p->import, c->line, "what %s reads from a here-document is not taken over", base);
@@ -193,13 +185,13 @@ static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Plac
         return true;
 }
 
-/* Does it only run what stands behind it, or is it a word for what does? */
+/* A program that only runs what stands behind it, or one of its options or values. */
 static bool is_passed(const Words *w, size_t i) {
         const char *word = w->items[i];
 
         return word_is_one_of(base_name(word),
-                              "sudo doas root env nice ionice chrt taskset nohup setsid time timeout xargs exec "
-                              "command systemd-run sh bash dash ") ||
+                              "sudo doas root pkexec runuser env nice ionice chrt taskset nohup setsid time timeout exec "
+                              "command builtin busybox systemd-run sh ash bash dash ") ||
                (i > 0 &&
                 (strchr("-0123456789", *word) || strchr(word, '=') || word_is_one_of(w->items[i - 1], "-u -g -s -c ")));
 }
@@ -221,7 +213,7 @@ static void find_commands(void *userdata, const ScriptCommand *c) {
         while (!found && is_passed(w, i++) && i < w->n_items);
 
         for (; i + 1 < w->n_items && !found; i++)
-                if (find_tool(w->items[i]) < ELEMENTSOF(tools) && *w->items[i + 1] == '-')
+                if (find_tool(w->items[i]) < ELEMENTSOF(tools) && strchr("/$", *w->items[w->n_items - 1]))
                         import_note(p.import, c->line, "%s stands behind a program that is not known", w->items[i]);
         if (!found)
                 write_files(&p, c->line, &c->outputs, NULL);

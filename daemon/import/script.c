@@ -16,7 +16,8 @@
 typedef enum Run {
         RUNS,
         SKIPPED,
-        OPEN, /* only that run tells */
+        OPEN,   /* only that run tells */
+        CALLED, /* the body of a function: it runs where that is called */
 } Run;
 
 typedef struct Script {
@@ -120,10 +121,10 @@ static void begin_for(Script *s) {
 /* Behind it only the last of its words would be the value. */
 static void end_for(Script *s) {
         for (size_t i = 0; i < s->variables.n_items; i++) {
-                char *value = strchr(s->variables.items[i], '=') + 1;
+                char *braces = strchr(s->variables.items[i], '{');
 
-                if (*value == '{')
-                        *value = '$';
+                if (braces)
+                        *braces = '$';
         }
 }
 
@@ -177,8 +178,6 @@ static void put_substitution(Script *s, FILE *word) {
         const char *begin = s->at + (group || tick ? 1 : 2), *p;
         unsigned depth = 1;
 
-        if (*begin == '(')
-                words_done(&s->variables);
         begin += strspn(begin, " \t");
         for (p = begin; *p && depth > 0; p++) {
                 p = starts_with(p, "case") && isspace((unsigned char) p[4]) ? strstr(p, "esac") ?: p
@@ -189,6 +188,9 @@ static void put_substitution(Script *s, FILE *word) {
                 depth += *p == '(' && !tick;
                 depth -= *p == (tick ? '`' : ')');
         }
+        /* Arithmetic that sets something. */
+        if (*begin == '(' && (group || memchr(begin, '=', (size_t) (p - begin))))
+                words_done(&s->variables);
         fprintf(word, "%s(%.*s)", group ? "" : "$", (int) (p - begin) - (depth == 0), begin);
         s->at = p;
 }
@@ -228,7 +230,8 @@ static void put_word(Script *s, FILE *word) {
         }
 }
 
-/* The word that begins here, or the words that its variables make of it; and of paths those that braces make of it. */
+/* The word that begins here, or the words that its variables make of it; and of paths, and of the words of a `for`, those that
+ * braces make of it. */
 static void read_words(Script *s, Words *to) {
         _cleanup_free_ char *text = NULL;
         size_t size;
@@ -243,7 +246,8 @@ static void read_words(Script *s, Words *to) {
                 return;
         }
         for (char *rest = text, *part; (part = strsep(&rest, SPLIT));)
-                if ((*part == '/' || starts_with(part, "{/")) && !strpbrk(part, " \t\n"))
+                if ((*part == '/' || starts_with(part, "{/") || (to->n_items > 2 && streq(*to->items, "for"))) &&
+                    !strpbrk(part, " \t\n"))
                         words_add_braces(to, part);
                 else if (*part || (size == 0 && strchr("\"'", s->at[-1])))
                         words_add(to, part, strlen(part));
@@ -251,20 +255,16 @@ static void read_words(Script *s, Words *to) {
 
 /* ---- what decides ---- */
 
-static Run opposite(Run run) {
-        return run == RUNS ? SKIPPED : run == SKIPPED ? RUNS : OPEN;
-}
-
 /* Whether a program or drive is there. */
 static bool asks_presence(const Script *s) {
         const Words *w = &s->command.words;
-        bool asks = word_is_one_of(w->items[0], "-x -e -f -b -d ");
+        bool asks = word_is_one_of(w->items[0], "-x -e -f -b -d -L ");
 
         if (!s->test)
                 return word_is_one_of(w->items[0], "which type hash ") ||
                        (w->n_items > 1 && streq(w->items[0], "command") && streq(w->items[1], "-v"));
         for (size_t i = 1; i < w->n_items; i++)
-                asks = asks && (starts_with(w->items[i], "/dev/") || starts_with(w->items[i], "/sys/block/") ||
+                asks = asks && (starts_with(w->items[i], "/dev/") || strstr(w->items[i], "/block/") ||
                                 strstr(w->items[i], "bin/") || *w->items[i] == ']');
         return asks;
 }
@@ -312,6 +312,8 @@ static bool read_control(Script *s, const char *word) {
 
 static void run_command(Script *s) {
         ScriptCommand c = s->command;
+        const char *subshell;
+        unsigned depth;
         size_t n;
 
         s->command.decided = c.decided = s->decided > 0 ? s->decided : s->run != RUNS ? c.line : 0;
@@ -333,9 +335,13 @@ static void run_command(Script *s) {
         /* Not when it is for the case that something is not there. */
         if ((word_is_one_of(c.words.items[n], "exit return break continue ") ||
              (streq(c.words.items[n], "exec") && n + 1 < c.words.n_items)) &&
-            s->run != SKIPPED && (s->decided == 0 || s->block != SKIPPED)) {
-                hold(s, OPEN, c.line, 0);
-                s->decided_depth = s->depth > 0 && word_is_one_of(c.words.items[n], "break continue ");
+            s->run != SKIPPED &&
+            (s->decided == 0 || s->block == OPEN || (s->block == CALLED && !streq(c.words.items[n], "return")))) {
+                subshell = memrchr(s->blocks, '(', MIN(s->depth + 1, sizeof s->blocks));
+                depth = subshell ? (unsigned) (subshell - s->blocks)
+                                 : s->depth > 0 && word_is_one_of(c.words.items[n], "break continue ");
+                hold(s, OPEN, c.line, depth);
+                s->decided_depth = MIN(s->decided_depth, depth);
         }
         c.words.items += n;
         c.words.n_items -= n;
@@ -394,7 +400,7 @@ static void end_command(Script *s) {
         if (c == ')' && s->blocks[s->depth % sizeof s->blocks] == '(')
                 (void) read_control(s, ")");
         if (doubled)
-                s->run = c == '&' ? s->status : opposite(s->status);
+                s->run = c == '&' || s->status == OPEN ? s->status : s->status == RUNS ? SKIPPED : RUNS;
         else if (!pipe && (any || c != '\n')) /* behind "||" the rest may stand in the next line */
                 s->run = RUNS;
         s->negated = s->negated && pipe;
@@ -427,15 +433,13 @@ static void read_one(Script *s) {
                 if (w->n_items == 0)
                         s->command.line = s->line;
                 /* A subshell: not "((", nor the "()" of a function. */
-                if (w->n_items == 0 && !s->test && *s->at == '(' &&
-                    !strchr("()", s->at[1 + strspn(s->at + 1, " \t")])) {
-                        s->at++;
-                        (void) read_control(s, "(");
-                        return;
-                }
-                read_words(s, w);
+                if (w->n_items == 0 && !s->test && *s->at == '(' && s->at[1] != '(' &&
+                    s->at[1 + strspn(s->at + 1, " \t")] != ')')
+                        words_add(w, s->at++, 1);
+                else
+                        read_words(s, w);
                 if (is_function(w))
-                        hold(s, OPEN, s->command.line, s->depth + 1);
+                        hold(s, CALLED, s->command.line, s->depth + 1);
                 /* "fi)" may be a word of `case`. */
                 if (is_function(w) ||
                     (w->n_items == 1 && (*s->at != ')' || s->blocks[s->depth % sizeof s->blocks] != 'c') &&

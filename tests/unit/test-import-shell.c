@@ -9,20 +9,21 @@
 #define HELD(line) ": line " line " decides whether it is run"
 #define NOWHERE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";"
 #define NOTHING "it asks for nothing"
+#define UNKNOWN "hdparm stands behind a program that is not known"
 
 /* clang-format off */
 static const WrittenCase cases[] = {
         /* Words, quotes, lines. */
         { "x.sh", "# hdparm -S 99 /dev/sda\nhdparm \\\n -S 12 \\\n '/dev/sda' # x\n", { "{ // line 2", "match = \"/dev/sda\";", S12 }, "99" },
         { "x.sh", "hdparm -S 12 /dev/sd{ab,}\n", { "( \"/dev/sdab\", \"/dev/sd\" )", S12 } },
-        { "x.sh", "echo a | xargs -I{} hdparm -S 12 /dev/{}\n", { "which drive \"/dev/{}\" is" }, "\n        match" },
+        { "x.sh", "echo a | xargs -I{} hdparm -S 12 /dev/{}\n", { UNKNOWN }, "{\n" },
         { "x.sh", "[ \"$1\" = x ] && echo bfq |& tee /sys/block/sda/queue/scheduler\n", { "line 1 decides" }, "\n        match" },
         { "x.sh", "hdparm -S 12 /dev/sd{a,b}; hdparm -S 12 /dev/sd{c..d}\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\", \"/dev/sdd\" )", S12 } },
         { "x.sh", "sudo nice -n 5 /sbin/hdparm -S 12 \"/dev/sda\" 2>/dev/null >&2 &\n", { "match = \"/dev/sda\";", S12 } },
         { "x.sh", "sh -c \"hdparm -S 12 /dev/sda\"; bash -lc 'hdparm -B 254 /dev/sda'\n", { S12, "\n        apm = 254;" } },
         { "x.sh", "bash -o pipefail -e -c 'echo bfq | tee /sys/block/sda/queue/scheduler'\n", { "\n        scheduler = \"bfq\";" } },
-        { "x.sh", "sh script.sh -c 'hdparm -S 12 /dev/sda'; echo hdparm -S 12 /dev/sda; which hdparm smartctl; apt install hdparm\n", { NOTHING } },
-        { "x.sh", "doas -u root env A=1 timeout -s KILL 9 ionice -c idle hdparm -S 12 /dev/sda\nS=\"\"; $S systemd-run hdparm -B 254 /dev/sda\n",
+        { "x.sh", "sh script.sh -c 'hdparm -S 12 /dev/sda'; echo hdparm -S 12 /dev/sda; which hdparm smartctl; apt install hdparm; systemctl enable hdparm --now\n", { NOTHING } },
+        { "x.sh", "doas -u root env A=1 timeout -s KILL 9 busybox ionice -c idle hdparm -S 12 /dev/sda\nS=\"\"; $S systemd-run hdparm -B 254 /dev/sda\n",
           { S12, "\n        apm = 254;" } },
         { "x.sh", "hdparm -B {1,254} /dev/sda\n", { "which drive \"{1,254}\" is" }, "\n        match" },
         { "x.sh", "sh -c '/sbin/hdparm -S 12 /dev/sd{a,b}'\nsh -c '{ echo a,b; exit; }'\n", { "( \"/dev/sda\", \"/dev/sdb\" )", S12 } },
@@ -40,6 +41,9 @@ static const WrittenCase cases[] = {
         { "x.sh", "for d in sda sdb; do sh -c \"hdparm -S 12 /dev/$d\"; done\n", { "( \"/dev/sda\", \"/dev/sdb\" )", S12 } },
         { "x.sh", "for n in 60 120; do hdparm -S $n /dev/sda; done\n", { "hdparm takes -S with a number" }, "\n        match" },
         { "x.sh", "for d in sda sdb; do a; done; hdparm -S 12 /dev/$d\n", { "\"/dev/$d\"", "//     spindown_time" }, "\n        match" },
+        { "x.sh", "for d in sda sdb; do D=/dev/$d; done; hdparm -S 12 $D\n", { "is known only when the command runs", "//     spindown_time" }, "\n        match" },
+        { "x.sh", "for d in sd{a,b} sdc; do hdparm -S 12 /dev/$d; done\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\" )", S12 } },
+        { "x.sh", "D=sda; i=0; for n in 1; do i=$((i+1)); done; hdparm -S 12 /dev/$D\n", { "match = \"/dev/sda\";", S12 } },
         { "x.sh", "for a in sda; do for b in sdb sdc; do hdparm -S 12 /dev/$a /dev/$b; done; done\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\" )", S12 } },
 
         /* Other values are known only when it runs. */
@@ -90,6 +94,10 @@ static const WrittenCase cases[] = {
         { "x.sh", "if [ ! -x /sbin/hdparm ]; then a; else\nexit; fi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
         { "x.sh", "for d in sda sdb; do\na && continue\nhdparm -S 12 /dev/$d\ndone\nhdparm -B 254 /dev/sda\n",
           { HELD("2"), "//     spindown_time = 12;", "\n        apm = 254;" } },
+        { "x.sh", "[ \"$1\" = start ] || exit 0\nfor d in sda; do\na && continue\ndone\nhdparm -B 254 /dev/sda\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "log() {\n [ -n \"$QUIET\" ] && return\n echo \"$1\"\n}\nhdparm -S 12 /dev/sda\n", { S12 } },
+        { "x.sh", "if a; then\nreturn\nfi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "die() {\n exit\n}\na || die\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
         { "x.sh", "case $1 in\nfi) a;; done) hdparm -S 12 /dev/sda;;\nesac\n", { HELD("1") }, "\n        match" },
         { "x.sh", "time for d in $L; do hdparm -S 12 /dev/sda; done\n", { HELD("1") }, "\n        match" },
         { "x.sh", "f ( ) {\n a\n hdparm -S 12 /dev/sda\n}\nfunction g () {\n hdparm -S 12 /dev/sda\n}\n", { HELD("1"), HELD("5") }, "\n        match" },
@@ -105,6 +113,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "if command -v hdparm >/dev/null 2>&1; then hdparm -S 12 /dev/sda; fi\n", { S12 } },
         { "x.sh", "if [ -b /dev/sda ]; then hdparm -S 12 /dev/sda; elif [ -b /dev/sdb ]; then hdparm -B 254 /dev/sda; fi\n",
           { S12, HELD("1"), "//     apm = 254;" } },
+        { "x.sh", "[ -L /dev/disk/by-id/ata-X ] && [ -d /sys/class/block/sda ] && hdparm -S 12 /dev/sda\n", { S12 } },
         { "x.sh", "[ -e /run/mains ] && hdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
         { "x.sh", "! command -v x && hdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
 
@@ -114,7 +123,8 @@ static const WrittenCase cases[] = {
         { "x.sh", "if [ -x /sbin/hdparm ]; then exit 0; fi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
         { "x.sh", "D=sda; (a # :)\nhdparm -S 12 /dev/$D\ncase\t$1 in a) b;; (c) exit;; esac)\nhdparm -B 254 /dev/sda\n",
           { S12, HELD("3"), "//     apm = 254;" } },
-        { "x.sh", "( a \\)\n exit )\nhdparm -S 12 /dev/sda\n", { HELD("2") }, "\n        match" },
+        { "x.sh", "( a \\)\n exit\n hdparm -B 254 /dev/sda )\nhdparm -S 12 /dev/sda\n", { HELD("2"), "//     apm = 254;", S12 } },
+        { "x.sh", "( (sleep 60; hdparm -S 12 /dev/sda) & )\n", { S12 } },
         { "x.sh", "X=$(a \"\\\"\" \\) # it's )\nb)\nhdparm -S 12 /dev/sda\n", { "{ // line 3", S12 } },
         { "x.sh", "(sleep 9; hdparm -S 12 /dev/sda) &\na && (case b in c) d;; esac\nhdparm -B 254 /dev/sda)\n", { S12, HELD("2") }, "\n        apm" },
 
@@ -132,7 +142,6 @@ static const WrittenCase cases[] = {
         { "x.sh", "\necho '[Service]' >> /etc/systemd/system/disk.service\n", { "line 2: it writes /etc/systemd/system/disk.service: import" } },
 
         /* What runs elsewhere or later. */
-#define UNKNOWN "hdparm stands behind a program that is not known"
         { "x.sh", "ssh nas sudo hdparm -S 6 /dev/sda; hdparm -S 12 /dev/sda\n", { UNKNOWN, S12 }, "= 6" },
         { "x.sh", "docker exec x sh -c 'hdparm -S 6 /dev/sda'; eval 'hdparm -S 6 /dev/sda'\n", { NOTHING } },
         { "x.sh", "sudo -E pdsh -w nas hdparm -S 6 /dev/sda\n", { UNKNOWN }, "{" },
