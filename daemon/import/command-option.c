@@ -121,6 +121,8 @@ void smartctl_command(Command *c) {
                         read_log(c, value);
                 else if (take_option(c, &i, 'd', "--device", &value))
                         type = value;
+                else if (starts_with(c->words[i], "/dev/nvme"))
+                        command_note(c, "smartctl sets nothing of an NVMe drive");
                 else
                         read_operand(c, c->words[i]);
 

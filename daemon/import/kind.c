@@ -78,7 +78,7 @@ static const struct {
 };
 /* clang-format on */
 
-#define SHELL "#![^\n]*[/ ](ba|da)?sh\\s"
+#define SHELL "#![^\n]*[/ ](ba|da|a)?sh\\s"
 
 /* An extended regular expression, which is to fit at the beginning. */
 static bool begins(const char *text, const char *expression) {
@@ -115,7 +115,7 @@ static char *objection_to(const char *text) {
                                                 "say --format=%s",
                                                 kinds[k].name);
 
-        return must(strdup("nothing in it is known to be for drives, and nothing of it is taken over"));
+        return must(strdup("nothing in it tells what kind of file this is: say --format=KIND"));
 }
 
 int import_read(const char *file, const char *text, size_t size, ImportKind kind, Import *ret, char **ret_objection) {

@@ -27,7 +27,8 @@ static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigne
                 const Pair *p = &pairs->items[i];
 
                 if (!p->value || !starts_with(p->name, name) || (p->name[n] && !streq(p->name + n, "+")) ||
-                    strchr(p->value, '#')) /* a line that TLP does not take */
+                    /* A line that TLP does not take. */
+                    strpbrk(p->value[-1] == '"' ? strchr(p->value, '\0') + 1 : p->value, "# "))
                         continue;
                 if (p->name[n] == '\0')
                         words_done(ret);

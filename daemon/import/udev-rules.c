@@ -178,6 +178,9 @@ static void read_rule(const Item *items, unsigned line, char **held, Import *imp
                         import_say_why(held, "drivekeep has no match like %.30s%s%.40s%s%s\"%.60s\"%s", i->key,
                                        *i->attribute ? "{" : "", i->attribute, *i->attribute ? "}" : "", i->op,
                                        i->value, value_fits(i, "power_supply") ? ": see on_battery" : "");
+        for (const Item *i = items; i->key; i++)
+                if (streq(i->key, "RUN") && !strstr(i->value, "sh ") && strpbrk(i->value, "|&<>*?"))
+                        import_say_why(held, "udev takes a shell's signs for words");
         if (match.n_criteria == 0)
                 import_say_why(held, "it is for every drive that comes: say which");
 
@@ -202,7 +205,7 @@ void udev_rules_read(const char *text, Import *ret) {
                 for (size_t i = 0; i + 1 < ELEMENTSOF(items) && read_item(&rest, &items[i]); i++)
                         ;
                 if (by > 0)
-                        import_say_why(&held, "the GOTO in line %u decides whether it is done", by);
+                        import_say_why(&held, "it stands behind the GOTO in line %u", by);
                 else if (*rest)
                         import_say_why(&held, "not all of it is understood, from \"%.20s\" on", rest);
                 read_rule(items, l.line, &held, ret);

@@ -20,8 +20,10 @@ static void undo_double(char *s, const char *two) {
 
 /* That a program or a drive is there drivekeep finds out for itself. */
 static bool is_condition(const char *name, const char *value) {
-        return (starts_with(name, "Condition") || starts_with(name, "Assert") || streq(name, "ExecCondition")) &&
-               !starts_with(value, "/dev/") && !starts_with(value, "/sys/block/") && !strstr(value, "bin/");
+        return streq(name, "ExecCondition") ||
+               ((starts_with(name, "Condition") || starts_with(name, "Assert")) &&
+                (value[-1] == '!' ||
+                 (!starts_with(value, "/dev/") && !strstr(value, "/block/") && !strstr(value, "bin/"))));
 }
 
 void unit_read(const char *text, Import *ret) {
@@ -42,9 +44,9 @@ void unit_read(const char *text, Import *ret) {
                 if (is_condition(line, value))
                         import_say_why(&held, "%.40s in line %u decides whether the unit runs%s", line, l.line,
                                        streq(line, "ConditionACPower") ? ": see on_battery" : "");
-                if (!strstr(value, "sh ") && strpbrk(value, "|&<>"))
-                        place.held = "systemd takes a shell's signs for words, and this never worked";
-                if (word_is_one_of(line, "ExecStart ExecStartPre ExecStartPost ExecReload "))
+                if (!strstr(value, "sh ") && strpbrk(value, "|&<>*?[{"))
+                        place.held = "systemd takes a shell's signs for words";
+                if (word_is_one_of(line, "ExecStart ExecStartPre ExecStartPost "))
                         commands_read(&place, value, l.line);
         }
         for (size_t i = 0; i < ret->n_rules && held; i++)

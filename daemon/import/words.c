@@ -106,8 +106,9 @@ bool line_split(char *line, char **ret_name, char **ret_value) {
 
         if (*value == '"' || *value == '\'') {
                 end = strchr(value + 1, *value);
-                if (end)
-                        *end = '\0';
+                if (!end)
+                        return false;
+                *end = '\0';
                 value++;
         }
         *ret_name = line;

@@ -49,7 +49,7 @@ static const struct {
         { { "huge.conf" }, EXIT_BAD_INPUT, NULL, "larger than 1 MiB" },
         { { "nul.conf" }, EXIT_BAD_INPUT, NULL, "NUL byte" },
         { { "open.conf" }, EXIT_BAD_INPUT, NULL, "can be written by others" },
-        { { "lorem.txt" }, EXIT_BAD_INPUT, NULL, "lorem.txt: nothing in it is known to be for drives" },
+        { { "lorem.txt" }, EXIT_BAD_INPUT, NULL, "lorem.txt: nothing in it tells what kind of file this is: say --format=KIND" },
         { { "words.txt" }, EXIT_BAD_INPUT, NULL, "words.txt: what kind of file this is cannot be told for certain; if it is what "
                                                  "it resembles, say --format=hdparm.conf" },
         /* What is not understood costs itself. */
