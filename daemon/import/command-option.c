@@ -121,9 +121,7 @@ void smartctl_command(Command *c) {
                         read_log(c, value);
                 else if (take_option(c, &i, 'd', "--device", &value))
                         type = value;
-                else if (starts_with(c->words[i], "/dev/nvme"))
-                        command_note(c, "smartctl sets nothing of an NVMe drive");
-                else
+                else if (!starts_with(c->words[i], "/dev/nvme")) /* of NVMe drives it sets nothing */
                         read_operand(c, c->words[i]);
 
         /* With other types the node may be a controller's, or that of any drive on it. */

@@ -78,8 +78,6 @@ static const struct {
 };
 /* clang-format on */
 
-#define SHELL "#![^\n]*[/ ](ba|da|a)?sh\\s"
-
 /* An extended regular expression, which is to fit at the beginning. */
 static bool begins(const char *text, const char *expression) {
         _cleanup_free_ char *anchored = must_format("^(%s)", expression);
@@ -96,8 +94,8 @@ static bool begins(const char *text, const char *expression) {
 static ImportKind kind_by_text(const char *text) {
         const char *first = skip_comments(text);
 
-        if (begins(text, SHELL))
-                return IMPORT_SCRIPT;
+        if (starts_with(text, "#!"))
+                return begins(text, "#![^\n]*[/ ](ba|da|a)?sh\\s") ? IMPORT_SCRIPT : _IMPORT_KIND_INVALID;
         for (size_t i = 0; i < ELEMENTSOF(beginnings); i++)
                 if (begins(first, beginnings[i].begins))
                         return beginnings[i].kind;
@@ -133,7 +131,7 @@ int import_read(const char *file, const char *text, size_t size, ImportKind kind
                 return 1;
         }
 
-        if (kind == IMPORT_SCRIPT && starts_with(text, "#!") && !begins(text, SHELL)) {
+        if (kind == IMPORT_SCRIPT && starts_with(text, "#!") && kind_by_text(text) != IMPORT_SCRIPT) {
                 *ret_objection = must(strdup("its first line names no shell that is understood here"));
                 return 1;
         }

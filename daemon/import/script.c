@@ -16,6 +16,7 @@
 typedef enum Run {
         RUNS,
         SKIPPED,
+        PASSED, /* it stands behind a branch that runs */
         OPEN,   /* only that run tells */
         CALLED, /* the body of a function: it runs where that is called */
 } Run;
@@ -108,7 +109,9 @@ static void set_variable(Script *s, const char *name, size_t n, const char *valu
 static void begin_for(Script *s) {
         const Words *w = &s->command.words;
         _cleanup_free_ char *words = script_join(w, 3, ","), *value = NULL;
-        bool plain = w->n_items > 3 && streq(w->items[0], "for") && streq(w->items[2], "in");
+        const char *end = strstr(s->at, "done") ?: s->at;
+        bool plain = w->n_items > 3 && streq(w->items[0], "for") && streq(w->items[2], "in") &&
+                     !memmem(s->at, (size_t) (end - s->at), "break", strlen("break"));
 
         for (size_t i = 3; i < w->n_items; i++)
                 plain = plain && !strpbrk(w->items[i], "$`{}, \t\n");
@@ -294,9 +297,9 @@ static bool read_control(Script *s, const char *word) {
         } else if (word_is_one_of(word, "then do "))
                 hold(s, s->status, s->asked, s->depth);
         else if (word_is_one_of(word, "elif else ")) {
-                if (s->decided_depth == s->depth)
+                if (s->block == SKIPPED && s->decided_depth == s->depth)
                         s->block = OPEN;
-                hold(s, SKIPPED, s->command.line, s->depth);
+                hold(s, PASSED, s->command.line, s->depth);
         }
         s->depth -= ends && s->depth > 0;
         if (ends && s->depth < s->decided_depth)
@@ -312,7 +315,7 @@ static bool read_control(Script *s, const char *word) {
 
 static void run_command(Script *s) {
         ScriptCommand c = s->command;
-        const char *subshell;
+        const char *subshell = memrchr(s->blocks, '(', MIN(s->depth + 1, sizeof s->blocks));
         unsigned depth;
         size_t n;
 
@@ -337,7 +340,6 @@ static void run_command(Script *s) {
              (streq(c.words.items[n], "exec") && n + 1 < c.words.n_items)) &&
             s->run != SKIPPED &&
             (s->decided == 0 || s->block == OPEN || (s->block == CALLED && !streq(c.words.items[n], "return")))) {
-                subshell = memrchr(s->blocks, '(', MIN(s->depth + 1, sizeof s->blocks));
                 depth = subshell ? (unsigned) (subshell - s->blocks)
                                  : s->depth > 0 && word_is_one_of(c.words.items[n], "break continue ");
                 hold(s, OPEN, c.line, depth);

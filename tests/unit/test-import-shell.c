@@ -92,6 +92,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -B 254 /dev/sda\nexec 2>/dev/null\nhdparm -A1 /dev/sda\nexec hdparm -S 12 /dev/sda\nhdparm -W0 /dev/sda\n",
           { "\n        apm = 254;", "\n        lookahead = true;", S12, HELD("4"), "//     write_cache" } },
         { "x.sh", "if [ ! -x /sbin/hdparm ]; then a; else\nexit; fi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "for d in sda sdb; do\nif [ -b /dev/$d ]; then\nhdparm -S 12 /dev/$d\nbreak\nfi\ndone\n", { "\"/dev/$d\"", DRIVE_OPEN }, "\n        match" },
         { "x.sh", "for d in sda sdb; do\na && continue\nhdparm -S 12 /dev/$d\ndone\nhdparm -B 254 /dev/sda\n",
           { HELD("2"), "//     spindown_time = 12;", "\n        apm = 254;" } },
         { "x.sh", "[ \"$1\" = start ] || exit 0\nfor d in sda; do\na && continue\ndone\nhdparm -B 254 /dev/sda\n", { HELD("1") }, "\n        match" },
@@ -114,6 +115,8 @@ static const WrittenCase cases[] = {
         { "x.sh", "if [ -b /dev/sda ]; then hdparm -S 12 /dev/sda; elif [ -b /dev/sdb ]; then hdparm -B 254 /dev/sda; fi\n",
           { S12, HELD("1"), "//     apm = 254;" } },
         { "x.sh", "[ -L /dev/disk/by-id/ata-X ] && [ -d /sys/class/block/sda ] && hdparm -S 12 /dev/sda\n", { S12 } },
+        { "x.sh", "if which hdparm; then a; elif which sdparm; then b; else exit 1; fi\nhdparm -S 12 /dev/sda\n", { S12 } },
+        { "x.sh", "if [ ! -b /dev/sda ]; then a; elif [ -n \"$1\" ]; then exit; fi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
         { "x.sh", "[ -e /run/mains ] && hdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
         { "x.sh", "! command -v x && hdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
 
