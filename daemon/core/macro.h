@@ -59,6 +59,20 @@ static inline void closep(const int *fd) {
 }
 #define _cleanup_close_ _cleanup_(closep)
 
+/* Room for one more behind the `n` items of an array that grows by this alone: GREW(a->items, a->n_items). Its size doubles
+ * whenever it is full. False: out of memory, and the array is as before. */
+#define GREW(items, n)                                                                   \
+        ({                                                                               \
+                typeof(items) *_items = &(items);                                        \
+                size_t _n = (n);                                                         \
+                void *_room = *_items;                                                   \
+                if ((_n & (_n - 1)) == 0)                                                \
+                        _room = reallocarray(*_items, MAX(_n * 2, 1U), sizeof **_items); \
+                if (_room)                                                               \
+                        *_items = _room;                                                 \
+                _room != NULL;                                                           \
+        })
+
 static inline bool streq(const char *a, const char *b) {
         return strcmp(a, b) == 0;
 }

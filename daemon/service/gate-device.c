@@ -11,14 +11,12 @@
 /* ---- what udev says ---- */
 
 static int add_device(GateDevices *d, const char *name) {
-        GateDevice *items, *item;
+        GateDevice *item;
 
-        items = reallocarray(d->items, d->n_items + 1, sizeof *items);
-        if (!items)
+        if (!GREW(d->items, d->n_items))
                 return -ENOMEM;
-        d->items = items;
 
-        item = items + d->n_items;
+        item = d->items + d->n_items;
         *item = (GateDevice){ .name = strdup(name) };
         if (!item->name)
                 return -ENOMEM;

@@ -83,15 +83,8 @@ static void monitor_dispatch(Monitor *m, struct udev_device *device) {
 }
 
 static int keep_device(Monitor *m, struct udev_device *device) {
-        /* In steps that double. */
-        if ((m->n_devices & (m->n_devices - 1)) == 0) {
-                struct udev_device **devices;
-
-                devices = reallocarray(m->devices, MAX(m->n_devices * 2, 1U), sizeof *devices);
-                if (!devices)
-                        return -ENOMEM;
-                m->devices = devices;
-        }
+        if (!GREW(m->devices, m->n_devices))
+                return -ENOMEM;
 
         m->devices[m->n_devices++] = device;
         /* Nobody is to be told of what is gone, nor waited for. */

@@ -27,23 +27,21 @@ static Request *request_free(Request *q) {
 DEFINE_CLEANUP(Request *, request_free);
 
 static int request_add(Request *q, const char *name) {
-        char **p, *copy;
+        char *copy;
         int r;
 
         r = sd_bus_message_append(q->reply, "s", name);
         if (r < 0)
                 return r;
 
-        p = reallocarray(q->pending, q->n_pending + 1, sizeof *p);
-        if (!p)
+        if (!GREW(q->pending, q->n_pending))
                 return -ENOMEM;
-        q->pending = p;
 
         copy = strdup(name);
         if (!copy)
                 return -ENOMEM;
 
-        p[q->n_pending++] = copy;
+        q->pending[q->n_pending++] = copy;
         q->n_left++;
         return 0;
 }
