@@ -315,7 +315,7 @@ static int on_tidy(sd_event_source *source _unused_, uint64_t usec _unused_, voi
         Daemon *d = userdata;
 
         for (const Watched *w = manager_first(d->manager); w; w = w->next)
-                if (w->visitor)
+                if (w->visit.visitor)
                         return 0;
         memory_hand_back();
         return 0;

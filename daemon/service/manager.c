@@ -4,6 +4,9 @@
 #include <systemd/sd-id128.h>
 #include <time.h>
 
+#include "bridge-fall.h"
+#include "clock.h"
+#include "drive-timer.h"
 #include "inventory.h"
 #include "kernel-line.h"
 #include "manager.h"
@@ -26,7 +29,8 @@ struct Manager {
         BridgeFall fall;
         bool held;
         bool judged; /* what earlier runs intended */
-        sd_event_source *status, *schedule, *retry;
+        sd_event_source *status, *schedule;
+        DriveTimer *timer;
         char boot_id[SD_ID128_STRING_MAX];
 };
 
@@ -72,20 +76,12 @@ static unsigned count_busy(const Watched *list) {
         unsigned n = 0;
 
         for (const Watched *w = list; w; w = w->next)
-                n += w->visitor && visitor_is_busy(w->visitor);
+                n += w->visit.visitor && visitor_is_busy(w->visit.visitor);
         return n;
 }
 
 void manager_schedule(Manager *m) {
         (void) sd_event_source_set_enabled(m->schedule, SD_EVENT_ONESHOT);
-}
-
-static int on_retry(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Manager *m = userdata;
-
-        m->retry = sd_event_source_disable_unref(m->retry);
-        manager_schedule(m);
-        return 0;
 }
 
 static int on_schedule(sd_event_source *source, void *userdata) {
@@ -103,7 +99,7 @@ static int on_schedule(sd_event_source *source, void *userdata) {
         for (Watched *w = m->drives; w && busy < WORKERS_MAX; w = w->next) {
                 int r;
 
-                if (!w->ready || m->events->is_read(m->userdata, w))
+                if (!w->visit.ready || m->events->is_read(m->userdata, w))
                         continue;
 
                 r = watched_work(w);
@@ -114,12 +110,10 @@ static int on_schedule(sd_event_source *source, void *userdata) {
                 if (r < 0) {
                         journal_log(LOG_ERR, "No worker for %s, trying again (see drivekeep-broker): %s",
                                     w->drive->name, strerror(-r));
-                        if (!m->retry)
-                                (void) sd_event_add_time_relative(m->env.event, &m->retry, CLOCK_MONOTONIC, RETRY_USEC,
-                                                                  0, on_retry, m);
+                        drive_timer_wake(m->timer, monotonic_usec() + RETRY_USEC);
                         break;
-                } else
-                        busy++;
+                }
+                busy++;
         }
 
         return 0;
@@ -127,6 +121,26 @@ static int on_schedule(sd_event_source *source, void *userdata) {
 
 static void on_wants_worker(void *userdata, Watched *w _unused_) {
         manager_schedule(userdata);
+}
+
+static void on_wake(void *userdata, Watched *w) {
+        Manager *m = userdata;
+
+        drive_timer_wake(m->timer, watched_due(w));
+}
+
+static uint64_t on_timer(void *userdata) {
+        uint64_t due = UINT64_MAX;
+        Manager *m = userdata;
+
+        /* What had no process may have one now. */
+        manager_schedule(m);
+        for (Watched *w = m->drives; w; w = w->next) {
+                watched_tick(w);
+                due = MIN(due, watched_due(w));
+        }
+        manager_changed(m);
+        return due;
 }
 
 static Watched *on_next(void *userdata, const Watched *w) {
@@ -142,18 +156,14 @@ static void on_rested(void *userdata, Watched *w) {
         manager_changed(m);
         m->events->rested(m->userdata, w);
 
-        if (w->gone && !w->visitor) {
+        if (w->gone && !w->visit.visitor) {
                 list_remove(&m->leaving, w);
                 (void) watched_free(w);
         }
 }
 
 void manager_visit(Manager *m, Watched *w, VisitReason reason) {
-        int r;
-
-        r = watched_visit(w, reason);
-        if (r < 0)
-                journal_log(LOG_ERR, "%s cannot be visited: %s", w->drive->name, strerror(-r));
+        watched_visit(w, reason);
         manager_changed(m);
 }
 
@@ -184,13 +194,9 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
         m->env.on_battery = on_battery;
 
         for (Watched *w = m->drives; w; w = w->next) {
-                int r;
-
-                r = watched_reconfigure(w, reason);
-                if (r < 0)
-                        journal_log(LOG_ERR, "%s keeps its old settings: %s", w->drive->name, strerror(-r));
+                watched_reconfigure(w, reason);
                 /* A visit that somebody waits for may have been withdrawn. */
-                if (!w->visitor)
+                if (!w->visit.visitor)
                         m->events->rested(m->userdata, w);
         }
         manager_changed(m);
@@ -200,8 +206,8 @@ void manager_hold(Manager *m, bool hold) {
         m->held = hold;
 
         for (Watched *w = m->drives; w && hold; w = w->next)
-                if (w->visitor)
-                        visitor_stop(w->visitor);
+                if (w->visit.visitor)
+                        visitor_stop(w->visit.visitor);
         manager_schedule(m);
 }
 
@@ -213,7 +219,7 @@ void manager_rest(Manager *m, uint64_t usec) {
 
 static void tell_stuck(const Watched *list) {
         for (const Watched *w = list; w; w = w->next)
-                if (w->visitor && visitor_has_worker(w->visitor))
+                if (watched_has_worker(w))
                         journal_worker(w->drive, "its worker process still waits for the kernel, and is left to it.");
 }
 
@@ -225,7 +231,7 @@ void manager_tell_stuck(Manager *m) {
 /* ---- drives come and go ---- */
 
 static void manager_remove(Manager *m, Watched *w) {
-        watched_note_fall(w, &m->fall);
+        bridge_fall_note(&m->fall, w);
         list_remove(&m->drives, w);
         (void) state_remove(STATE_DIR, w->drive->name);
         manager_changed(m);
@@ -247,10 +253,8 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
 
         w = manager_find(m, drive->name);
         if (w && drive_same(w->drive, drive)) {
-                r = watched_update(w, drive);
-                if (r < 0)
-                        journal_log(LOG_ERR, "%s cannot be updated: %s", w->drive->name, strerror(-r));
-                if (!w->visitor)
+                watched_update(w, drive);
+                if (!w->visit.visitor)
                         m->events->rested(m->userdata, w);
                 manager_changed(m);
                 return;
@@ -266,7 +270,7 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
                 return;
         }
 
-        watched_spare_bridge(w, &m->fall);
+        bridge_fall_spare(&m->fall, w);
         for (end = &m->drives; *end; end = &(*end)->next)
                 ;
         *end = w;
@@ -286,9 +290,8 @@ void manager_plugged(Manager *m, struct udev_device *device) {
 }
 
 void manager_unplugged(Manager *m, const char *name) {
-        Watched *w;
+        Watched *w = manager_find(m, name);
 
-        w = manager_find(m, name);
         if (w)
                 manager_remove(m, w);
         gate_poke(m->env.gate);
@@ -314,16 +317,10 @@ void manager_stack_changed(Manager *m, const char *name, bool removed) {
 }
 
 void manager_disturbed(Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum) {
-        for (Watched *w = m->drives; w; w = w->next) {
-                int r;
-
-                if (!stack_hangs_on(w->drive->syspath, syspath))
-                        continue;
-                r = watched_disturbed(w, reason, seqnum);
-                if (r < 0)
-                        journal_log(LOG_ERR, "%s cannot be visited: %s", w->drive->name, strerror(-r));
-                manager_changed(m);
-        }
+        for (Watched *w = m->drives; w; w = w->next)
+                if (stack_hangs_on(w->drive->syspath, syspath))
+                        watched_disturbed(w, reason, seqnum);
+        manager_changed(m);
 }
 
 static bool keep_state(void *userdata, const char *name) {
@@ -406,6 +403,7 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 .forbidden_by = kernel_line_forbids(KERNEL_LINE),
                 .wants_worker = on_wants_worker,
                 .rested = on_rested,
+                .wake = on_wake,
                 .next = on_next,
                 .userdata = m,
         };
@@ -417,6 +415,8 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 r = add_source(event, &m->schedule, on_schedule, SD_EVENT_PRIORITY_NORMAL, m);
         if (r >= 0)
                 r = add_source(event, &m->status, on_status, SD_EVENT_PRIORITY_IDLE, m);
+        if (r >= 0)
+                r = drive_timer_new(event, on_timer, m, &m->timer);
         if (r < 0)
                 return r;
 
@@ -450,7 +450,7 @@ Manager *manager_free(Manager *m) {
         (void) files_unref(m->env.files);
         sd_event_source_disable_unref(m->status);
         sd_event_source_disable_unref(m->schedule);
-        sd_event_source_disable_unref(m->retry);
+        (void) drive_timer_free(m->timer);
         free(m->fall.port);
         free(m);
         return NULL;

@@ -48,7 +48,7 @@ static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, voi
         Patrol *p = userdata;
 
         for (Watched *w = manager_first(p->manager); w; w = w->next) {
-                if (!watched_dozes(w))
+                if (!watched_has_deferred(w))
                         continue;
                 if (watched_look(w))
                         manager_visit(p->manager, w, VISIT_WAKE);
@@ -60,7 +60,7 @@ static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, voi
 void patrol_rested(Patrol *p, const Watched *w) {
         int r;
 
-        if (w->gone || !watched_dozes(w) || timer_runs(p->wake))
+        if (w->gone || !watched_has_deferred(w) || timer_runs(p->wake))
                 return;
 
         r = timer_start(p, &p->wake, WAKE_USEC, WAKE_ACCURACY_USEC, on_wake);
@@ -85,14 +85,9 @@ static bool on_libata(void *userdata) {
 static int on_busy(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Patrol *p = userdata;
 
-        for (Watched *w = manager_first(p->manager); w; w = w->next) {
-                int r;
-
-                /* Of one that sleeps, every use is to be noticed by those who look out for it. */
-                r = watched_recheck(w, !watched_dozes(w) && watched_look(w));
-                if (r < 0)
-                        journal_log(LOG_ERR, "%s cannot be rechecked: %s", w->drive->name, strerror(-r));
-        }
+        /* Of one that sleeps, every use is to be noticed by those who look out for it. */
+        for (Watched *w = manager_first(p->manager); w; w = w->next)
+                watched_recheck(w, !watched_has_deferred(w) && watched_look(w));
         return 0;
 }
 
@@ -100,7 +95,7 @@ static int on_recheck(sd_event_source *source _unused_, uint64_t usec _unused_, 
         Patrol *p = userdata;
 
         for (Watched *w = manager_first(p->manager); w; w = w->next)
-                if (!w->visitor && !watched_dozes(w))
+                if (!w->visit.visitor && !watched_has_deferred(w))
                         (void) watched_look(w);
 
         (void) timer_start(p, &p->busy, BUSY_USEC, BUSY_USEC / 10, on_busy);
@@ -139,15 +134,9 @@ bool patrol_meets_debian(const char *root) {
 static int on_meddled(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Patrol *p = userdata;
 
-        for (Watched *w = manager_first(p->manager); w; w = w->next) {
-                int r;
-
-                if (!is_in_reach(w->drive->name))
-                        continue;
-                r = watched_meddled(w);
-                if (r < 0)
-                        journal_log(LOG_ERR, "%s cannot be rechecked: %s", w->drive->name, strerror(-r));
-        }
+        for (Watched *w = manager_first(p->manager); w; w = w->next)
+                if (is_in_reach(w->drive->name))
+                        watched_meddled(w);
         return 0;
 }
 

@@ -73,7 +73,7 @@ static void reader_go_on(Reader *r) {
         Watched *w = manager_find(r->readers->manager, r->name);
         int k;
 
-        if (!r->question || r->ticket || (w && w->visitor && visitor_has_worker(w->visitor)))
+        if (!r->question || r->ticket || (w && watched_has_worker(w)))
                 return;
 
         k = w ? gate_ask(w->env->gate, r->name, !r->asked, on_gate, r, &r->ticket) : -ENODEV;

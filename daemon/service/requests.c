@@ -97,7 +97,8 @@ static void request_rested(Request *q, const char *name) {
 
 /* A visit that is deferred is as good as over: it may take hours. */
 static bool is_over(const Watched *w) {
-        return !w->visitor || w->gone || (w->reason == VISIT_RETRY && w->record->waiting_kind != WAIT_NOTHING);
+        return !w->visit.visitor || w->gone ||
+               (w->visit.reason == VISIT_RETRY && w->record->waiting_kind != WAIT_NOTHING);
 }
 
 int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {

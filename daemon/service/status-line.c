@@ -12,7 +12,7 @@ void status_line_tell(const Watched *drives) {
 
         for (const Watched *w = drives; w; w = w->next) {
                 n_drives++;
-                n_visits += !!w->visitor;
+                n_visits += !!w->visit.visitor;
                 for (size_t i = 0; i < w->record->n_settings; i++)
                         if (w->record->settings[i].verdict >= 0)
                                 n_verdicts[w->record->settings[i].verdict]++;

@@ -11,141 +11,111 @@
 
 /* A drive that survives a setting for so long survives it. */
 #define HEALTHY_USEC (10ULL * 1000 * 1000)
-/* Nobody waits for it: it may come together with another wake-up. */
-#define HEALTHY_SLACK_USEC (2ULL * 1000 * 1000)
 /* A plug with a bad contact has stopped by then. */
 #define STEADY_USEC (10ULL * 1000 * 1000)
 
 /* ---- after a visit ---- */
 
-static int on_healthy(sd_event_source *source, uint64_t usec _unused_, void *userdata) {
-        Watched *w = userdata;
-        int r;
-
-        if (w->guard_visit)
-                return 0;
-
-        r = health_read(w->drive->syspath);
-        /* Whether the visit to another path to it does it harm shows when that is over. */
-        if (r > 0 && !guarded_clear(w->guarded))
-                r = 0;
-        if (r == 0) {
-                if (sd_event_source_set_time_relative(source, HEALTHY_USEC) >= 0)
-                        (void) sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-                return 0;
-        }
-
-        if (r < 0)
-                guarded_lost(w->guarded);
-        w->healthy = sd_event_source_disable_unref(w->healthy);
-        return 0;
+static void watched_expect_health(Watched *w) {
+        w->guard.healthy_at = monotonic_usec() + HEALTHY_USEC;
+        w->env->wake(w->env->userdata, w);
 }
 
-static bool proves_itself(const Watched *w) {
-        return w->healthy && sd_event_source_get_enabled(w->healthy, NULL) > 0;
+void watched_guard_look(Watched *w) {
+        int r;
+
+        /* The end of the visit sets another time. */
+        w->guard.healthy_at = 0;
+        if (w->guard.visiting)
+                return;
+
+        r = health_read(w->drive->syspath);
+        if (r < 0)
+                guarded_lost(w->guard.drive);
+        /* Whether the visit to another path to it does it harm shows when that is over. */
+        else if (r == 0 || !guarded_clear(w->guard.drive))
+                watched_expect_health(w);
 }
 
 static void watch_health(Watched *w) {
-        int r;
+        const GuardRecord *record = guarded_record(w->guard.drive);
 
-        if (!guard_record_intends(guarded_record(w->guarded)) && !guard_record_suspects(guarded_record(w->guarded)))
-                return;
-
-        w->healthy = sd_event_source_disable_unref(w->healthy);
-        r = sd_event_add_time_relative(w->env->event, &w->healthy, CLOCK_MONOTONIC, HEALTHY_USEC, HEALTHY_SLACK_USEC,
-                                       on_healthy, w);
-        if (r < 0)
-                journal_log(LOG_ERR, "The crash guard keeps its note of %s: %s", w->drive->name, strerror(-r));
+        if (guard_record_intends(record) || guard_record_suspects(record))
+                watched_expect_health(w);
 }
 
 int watched_guard_attach(Watched *w) {
-        GuardedDrive *before = w->guarded;
+        GuardedDrive *before = w->guard.drive;
         int r;
 
-        r = guard_attach(w->env->guard, w->drive, &w->guarded);
+        r = guard_attach(w->env->guard, w->drive, &w->guard.drive);
         if (r < 0)
                 return r;
 
         /* It is known by another name now, and its notes by the old one are nobody's: up to here it has survived. */
-        if (before && before != w->guarded)
+        if (before && before != w->guard.drive)
                 (void) guarded_clear(before);
         if (before)
                 guarded_detach(before);
 
         /* udev tells of a drive each time somebody has written to it: its ten seconds do not begin anew. One that was
          * lost a moment ago shows that it is sound after it has been written to once more, not by being there till then. */
-        if (!(before == w->guarded && proves_itself(w)) && !guard_record_suspects(guarded_record(w->guarded)))
+        if (!(before == w->guard.drive && w->guard.healthy_at > 0) &&
+            !guard_record_suspects(guarded_record(w->guard.drive)))
                 watch_health(w);
         return 0;
 }
 
 void watched_guard_done(Watched *w) {
-        w->healthy = sd_event_source_disable_unref(w->healthy);
-        w->steady = sd_event_source_disable_unref(w->steady);
-        if (!w->guarded)
+        w->guard.healthy_at = w->guard.steady_until = 0;
+        if (!w->guard.drive)
                 return;
 
-        guarded_forget_call(w->guarded, w);
-        guarded_detach(w->guarded);
-        w->guarded = NULL;
+        guarded_forget_call(w->guard.drive, w);
+        guarded_detach(w->guard.drive);
+        w->guard.drive = NULL;
 }
 
 /* ---- before a visit ---- */
 
 static const char *wish_value(const Watched *w, size_t wish, char buf[static VALUE_TEXT_MAX]) {
-        const Wish *i = w->selected.items + wish;
+        const Wish *i = w->visit.selected.items + wish;
         const Setting *s = setting_for_backends(w->env->settings, i->name, drive_backends(w->drive));
 
         return s ? value_format(&s->range, &i->value, buf) : NULL;
 }
 
 static bool is_dangerous(const Watched *w, size_t wish) {
-        const Wish *i = w->selected.items + wish;
+        const Wish *i = w->visit.selected.items + wish;
         const Setting *s = setting_for_backends(w->env->settings, i->name, drive_backends(w->drive));
 
         return s && setting_is_dangerous(s, &i->value);
 }
 
 void watched_guard_remember(Watched *w) {
-        for (size_t i = 0; i < w->selected.n_items; i++) {
+        for (size_t i = 0; i < w->visit.selected.n_items; i++) {
                 char buf[VALUE_TEXT_MAX];
                 const char *value = wish_value(w, i, buf), *why = NULL;
 
-                if (value && !w->selected.items[i].withheld)
-                        why = guarded_quarantined(w->guarded, w->selected.items[i].name, value);
-                (void) snprintf(w->memories[i].quarantined, sizeof w->memories[i].quarantined, "%s", why ?: "");
+                if (value && !w->visit.selected.items[i].withheld)
+                        why = guarded_quarantined(w->guard.drive, w->visit.selected.items[i].name, value);
+                (void) snprintf(w->visit.memories[i].quarantined, sizeof w->visit.memories[i].quarantined, "%s",
+                                why ?: "");
         }
 }
 
-static int on_steady(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Watched *w = userdata;
+void watched_guard_hesitates(Watched *w) {
+        bool attached = pending_has(&w->pending, VISIT_ATTACH) || pending_has(&w->pending, VISIT_BOOT);
 
-        (void) drive_record_wait(w->record, (Wait){ WAIT_NOTHING });
-        (void) watched_visit(w, w->steady_reason);
-        return 0;
-}
+        if (!attached || w->guard.steady_until > 0 || !guard_record_suspects(guarded_record(w->guard.drive)))
+                return;
 
-static bool hesitates(Watched *w, VisitReason reason) {
-        /* Whoever asks for it wants it now. */
-        if (reason == VISIT_REQUEST || reason == VISIT_PERMANENT)
-                return false;
-        if (w->steady) {
-                /* The visit that waits makes up for all that come up until then. */
-                if (visit_reason_forgets(reason))
-                        w->steady_reason = reason;
-                return sd_event_source_get_enabled(w->steady, NULL) > 0;
-        }
-        if ((reason != VISIT_ATTACH && reason != VISIT_BOOT) || !guard_record_suspects(guarded_record(w->guarded)))
-                return false;
-
-        w->steady_reason = reason;
-        if (sd_event_add_time_relative(w->env->event, &w->steady, CLOCK_MONOTONIC, STEADY_USEC, HEALTHY_SLACK_USEC,
-                                       on_steady, w) < 0)
-                return false;
-
+        w->guard.steady_until = monotonic_usec() + STEADY_USEC;
+        if (pending_is_request(&w->pending))
+                return;
         journal_waiting(w->drive, (Wait){ WAIT_CONNECTION }, false);
         (void) drive_record_wait(w->record, (Wait){ WAIT_CONNECTION });
-        return true;
+        watched_save(w);
 }
 
 /* Nothing is even asked: a machine that does not survive a command should come up. */
@@ -168,45 +138,41 @@ static int record_all(Watched *w, Verdict verdict, const char *reason) {
         return 0;
 }
 
-bool watched_guard_holds(Watched *w, VisitReason reason) {
+bool watched_guard_holds(Watched *w) {
         bool forbidden = w->env->forbidden_by;
         char why[STEP_REASON_MAX];
+        int r;
 
         if (forbidden)
                 (void) snprintf(why, sizeof why, "nothing is written in this boot: the kernel's command line says %s",
                                 w->env->forbidden_by);
-        else if (guarded_alone(w->guarded))
+        else if (guarded_alone(w->guard.drive))
                 (void) snprintf(why, sizeof why, "%s",
                                 GUARD_ALONE_WHY ", so it is left alone; 'drivekeep release' has it visited again");
-        else if (!hesitates(w, reason))
+        else
                 return false;
 
-        if (forbidden || guarded_alone(w->guarded)) {
-                int r;
-
-                drive_record_drop_unwanted(w->record, &w->wishes);
-                r = record_all(w, forbidden ? VERDICT_FORBIDDEN : VERDICT_QUARANTINED, why);
-                if (r < 0)
-                        journal_log(LOG_ERR, "No record of %s: %s", w->drive->name, strerror(-r));
-        }
-
+        drive_record_drop_unwanted(w->record, &w->wishes);
+        r = record_all(w, forbidden ? VERDICT_FORBIDDEN : VERDICT_QUARANTINED, why);
+        if (r < 0)
+                journal_log(LOG_ERR, "No record of %s: %s", w->drive->name, strerror(-r));
         watched_save(w);
         return true;
 }
 
 void watched_guard_begins(Watched *w) {
-        w->guard_visit = true;
-        guarded_visit(w->guarded, true);
+        w->guard.visiting = true;
+        guarded_visit(w->guard.drive, true);
 }
 
 void watched_guard_ended(Watched *w) {
-        if (!w->guard_visit)
+        if (!w->guard.visiting)
                 return;
 
-        w->guard_visit = false;
-        guarded_underway(w->guarded, NULL, NULL);
-        guarded_forget_call(w->guarded, w);
-        guarded_visit(w->guarded, false);
+        w->guard.visiting = false;
+        guarded_underway(w->guard.drive, NULL, NULL);
+        guarded_forget_call(w->guard.drive, w);
+        guarded_visit(w->guard.drive, false);
         watch_health(w);
 }
 
@@ -215,8 +181,8 @@ void watched_guard_ended(Watched *w) {
 static void on_guarded(void *userdata, int error) {
         Watched *w = userdata;
 
-        if (w->visitor)
-                visitor_intended(w->visitor, error);
+        if (w->visit.visitor)
+                visitor_intended(w->visit.visitor, error);
 }
 
 void watched_guard_intends(void *userdata, const WorkerMessage *m) {
@@ -228,27 +194,27 @@ void watched_guard_intends(void *userdata, const WorkerMessage *m) {
 
         /* Its worker has not heard of it yet. What would be noted now nobody would take back. */
         if (w->gone) {
-                visitor_intended(w->visitor, -ENODEV);
+                visitor_intended(w->visit.visitor, -ENODEV);
                 return;
         }
 
-        values = calloc(w->selected.n_items, sizeof *values);
-        intents = calloc(w->selected.n_items, sizeof *intents);
+        values = calloc(w->visit.selected.n_items, sizeof *values);
+        intents = calloc(w->visit.selected.n_items, sizeof *intents);
         if (!values || !intents) {
-                visitor_intended(w->visitor, -ENOMEM);
+                visitor_intended(w->visit.visitor, -ENOMEM);
                 return;
         }
 
-        for (size_t i = 0; i < w->selected.n_items && i < RECORD_MAX_SETTINGS; i++) {
+        for (size_t i = 0; i < w->visit.selected.n_items && i < RECORD_MAX_SETTINGS; i++) {
                 const char *value = worker_message_has(m, i) && is_dangerous(w, i) ? wish_value(w, i, values[n]) : NULL;
 
                 if (value)
-                        intents[n++] = (Intent){ .setting = w->selected.items[i].name, .value = value };
+                        intents[n++] = (Intent){ .setting = w->visit.selected.items[i].name, .value = value };
         }
 
-        r = guarded_intend(w->guarded, w->drive->diskseq, intents, n, on_guarded, w);
+        r = guarded_intend(w->guard.drive, w->drive->diskseq, intents, n, on_guarded, w);
         if (r < 0)
-                visitor_intended(w->visitor, r);
+                visitor_intended(w->visit.visitor, r);
 }
 
 void watched_guard_writing(void *userdata, size_t wish) {
@@ -259,16 +225,16 @@ void watched_guard_writing(void *userdata, size_t wish) {
         /* What is under way now may be another visit's, as the drive may be back. */
         if (w->gone)
                 return;
-        guarded_underway(w->guarded, value ? w->selected.items[wish].name : NULL, value);
+        guarded_underway(w->guard.drive, value ? w->visit.selected.items[wish].name : NULL, value);
 }
 
 /* ---- the end ---- */
 
 unsigned watched_release(Watched *w, const char *setting) {
-        unsigned n = guarded_release(w->guarded, setting);
+        unsigned n = guarded_release(w->guard.drive, setting);
 
         if (n > 0)
-                (void) watched_visit(w, VISIT_REQUEST);
+                watched_visit(w, VISIT_REQUEST);
         return n;
 }
 
@@ -276,7 +242,7 @@ static Watched *other_path(Watched *w) {
         Watched *other = NULL;
 
         while ((other = w->env->next(w->env->userdata, other)))
-                if (other != w && other->guarded == w->guarded)
+                if (other != w && other->guard.drive == w->guard.drive)
                         return other;
         return NULL;
 }
@@ -289,24 +255,24 @@ void watched_guard_lost(Watched *w) {
         other = other_path(w);
         /* No harm that was done to it: its next visit, which is to come, shows whether it is well. */
         if (drive_medium_changed(w->drive))
-                guarded_underway(w->guarded, NULL, NULL);
+                guarded_underway(w->guard.drive, NULL, NULL);
         else if (!other)
-                guarded_lost(w->guarded);
-        else if (!proves_itself(other))
+                guarded_lost(w->guard.drive);
+        else if (other->guard.healthy_at == 0)
                 watch_health(other); /* the drive is still there, and its ten seconds are that path's now */
 }
 
 void watched_guard_leaves(Watched *w) {
         watched_guard_lost(w);
-        if (w->guard_visit)
-                guarded_visit(w->guarded, false);
-        w->guard_visit = false;
+        if (w->guard.visiting)
+                guarded_visit(w->guard.drive, false);
+        w->guard.visiting = false;
         /* Its worker may be stuck for ever, and the drive may be back before. */
         watched_guard_done(w);
 }
 
 void watched_guard_rest(Watched *w) {
         /* A worker that is stuck may be stuck in just what the guard is there for: its note stays. */
-        if (!w->guard_visit)
-                (void) guarded_clear(w->guarded);
+        if (!w->guard.visiting)
+                (void) guarded_clear(w->guard.drive);
 }

@@ -11,10 +11,16 @@ void watched_guard_done(Watched *w);
 /* What the plan must know: which wishes are in quarantine. */
 void watched_guard_remember(Watched *w);
 
-/* May it not be visited now? It is said why, and watched_visit() is called when that is over. Nothing is written in a boot
- * that the kernel's command line forbids it in, and to a drive that is left alone; one that was lost while it was written to is
- * visited when it has stayed for a while. */
-bool watched_guard_holds(Watched *w, VisitReason reason);
+/* The drive was lost while something was written to it, and is attached again: what is pending waits until it has stayed for a
+ * while, unless somebody asks for it. */
+void watched_guard_hesitates(Watched *w);
+
+/* May it not be visited at all? It is said why. Nothing is written in a boot that the kernel's command line forbids it in, and to a
+ * drive that is left alone. */
+bool watched_guard_holds(Watched *w);
+
+/* healthy_at has come. */
+void watched_guard_look(Watched *w);
 
 /* Its visit gets a worker; is over. */
 void watched_guard_begins(Watched *w);

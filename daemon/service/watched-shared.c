@@ -7,8 +7,8 @@
 
 /* What both have in common and disagree about, from that wish of `w` on; NULL: nothing more. */
 static const Wish *next_disagreement(const Watched *w, const Watched *other, size_t *i, const Wish **ret_theirs) {
-        while (*i < w->selected.n_items) {
-                const Wish *mine = w->selected.items + (*i)++, *theirs = wishes_find(&other->wishes, mine->name);
+        while (*i < w->visit.selected.n_items) {
+                const Wish *mine = w->visit.selected.items + (*i)++, *theirs = wishes_find(&other->wishes, mine->name);
                 const Setting *s = setting_for_backends(w->env->settings, mine->name, drive_backends(w->drive));
 
                 if (s && (s->flags & SETTING_CONTROLLER) && theirs && !mine->withheld && !theirs->withheld &&
@@ -25,7 +25,7 @@ static void yield_to(const Watched *w, const Watched *other) {
         const Wish *mine, *theirs;
 
         for (size_t i = 0; (mine = next_disagreement(w, other, &i, &theirs));) {
-                Memory *m = w->memories + (mine - w->selected.items);
+                Memory *m = w->visit.memories + (mine - w->visit.selected.items);
 
                 if (!m->overruled[0])
                         (void) snprintf(m->overruled, sizeof m->overruled, "%s wants another value of it (%s:%u)",
@@ -37,7 +37,7 @@ static void yield_to(const Watched *w, const Watched *other) {
 static bool knows_its_place(const Watched *other, const char *name) {
         const SettingRecord *s = drive_record_find(other->record, name);
 
-        return other->visitor ? !visitor_has_worker(other->visitor) : s && s->verdict == VERDICT_FORBIDDEN;
+        return other->visit.visitor ? !watched_has_worker(other) : s && s->verdict == VERDICT_FORBIDDEN;
 }
 
 static void have_ones_way(const Watched *w, Watched *other) {
@@ -45,7 +45,7 @@ static void have_ones_way(const Watched *w, Watched *other) {
 
         for (size_t i = 0; (mine = next_disagreement(w, other, &i, &theirs));)
                 if (!knows_its_place(other, mine->name)) {
-                        (void) watched_visit(other, VISIT_CHANGE);
+                        watched_visit(other, VISIT_CHANGE);
                         return;
                 }
 }

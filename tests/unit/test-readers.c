@@ -158,7 +158,7 @@ END_TEST
 
 /* The visit under way comes to its end, and the next one has to wait. */
 START_TEST(test_visited) {
-        sda.visitor = (Visitor *) &working;
+        sda.visit.visitor = (Visitor *) &working;
         working = true;
         ask("sda");
         ck_assert_ptr_null(gate_fn);
@@ -202,7 +202,7 @@ END_TEST
 
 /* The drive goes while a question waits for the end of a visit to it. */
 START_TEST(test_pulled) {
-        sda.visitor = (Visitor *) &working;
+        sda.visit.visitor = (Visitor *) &working;
         working = true;
         ask("sda");
         pulled = true;

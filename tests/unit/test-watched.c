@@ -66,8 +66,12 @@ void watched_guard_done(_unused_ Watched *w) {
 }
 void watched_guard_remember(_unused_ Watched *w) {
 }
-bool watched_guard_holds(_unused_ Watched *w, _unused_ VisitReason reason) {
+void watched_guard_hesitates(_unused_ Watched *w) {
+}
+bool watched_guard_holds(_unused_ Watched *w) {
         return false;
+}
+void watched_guard_look(_unused_ Watched *w) {
 }
 void watched_guard_begins(_unused_ Watched *w) {
 }
@@ -80,28 +84,6 @@ void watched_guard_writing(_unused_ void *userdata, _unused_ size_t wish) {
 void watched_guard_lost(_unused_ Watched *w) {
 }
 void watched_guard_leaves(_unused_ Watched *w) {
-}
-
-/* The one timer that these tests set. */
-static struct {
-        sd_event_time_handler_t handler;
-        void *userdata;
-        uint64_t usec;
-} timer;
-
-int sd_event_add_time_relative(_unused_ sd_event *e, sd_event_source **ret, _unused_ clockid_t clock, uint64_t usec,
-                               _unused_ uint64_t accuracy, sd_event_time_handler_t handler, void *userdata) {
-        timer.handler = handler;
-        timer.userdata = userdata;
-        timer.usec = usec;
-        *ret = (sd_event_source *) &timer;
-        return 0;
-}
-
-sd_event_source *sd_event_source_disable_unref(sd_event_source *s) {
-        if (s)
-                timer.handler = NULL;
-        return NULL;
 }
 
 int activity_read(_unused_ const char *syspath, uint64_t *ret) {
@@ -134,6 +116,7 @@ bool link_is_recovering(_unused_ const char *syspath) {
         return recovering;
 }
 
+static time_t passed;      /* s, since the test began, by its own clock */
 static time_t slept;       /* s, more than this machine */
 static time_t preempted;   /* s, that others run before this program's next look at the clock of all time since boot */
 static time_t run_so_late; /* s, that others have run so */
@@ -146,7 +129,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts) {
                 preempted = 0;
                 ts->tv_sec += slept;
         }
-        ts->tv_sec += run_so_late;
+        ts->tv_sec += run_so_late + passed;
         return r;
 }
 
@@ -182,7 +165,9 @@ void journal_step(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_
 void journal_drift(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s,
                    _unused_ const char *from, _unused_ const char *to) {
 }
+static unsigned n_storms;
 void journal_storm(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ unsigned minutes) {
+        n_storms++;
 }
 void journal_visit(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const VisitSummary *summary) {
 }
@@ -201,12 +186,15 @@ static unsigned n_places; /* that were asked for, or given up */
 
 static void on_wants_worker(_unused_ void *userdata, Watched *w) {
         n_places++;
-        if (w->ready)
+        if (w->visit.ready)
                 ck_assert_int_eq(watched_work(w), 0);
 }
 
 static void on_rested(_unused_ void *userdata, _unused_ Watched *w) {
         n_rested++;
+}
+
+static void on_wake(_unused_ void *userdata, _unused_ Watched *w) {
 }
 
 static Watched *on_next(_unused_ void *userdata, _unused_ const Watched *w) {
@@ -217,6 +205,7 @@ static WatchedEnv env = {
         .settings = &all_settings,
         .wants_worker = on_wants_worker,
         .rested = on_rested,
+        .wake = on_wake,
         .next = on_next,
 };
 
@@ -267,8 +256,8 @@ static void end(Watched *w) {
 
 /* All that the visit is about has this verdict. */
 static void tell_known(Watched *w, Verdict v, bool known) {
-        for (size_t i = 0; i < w->selected.n_items; i++) {
-                const Wish *wish = w->selected.items + i;
+        for (size_t i = 0; i < w->visit.selected.n_items; i++) {
+                const Wish *wish = w->visit.selected.items + i;
                 Step s = { .wish = wish,
                            .setting = setting_for_backends(&all_settings, wish->name, drive_backends(w->drive)),
                            .before = { .known = known, .value = wish->value },
@@ -283,11 +272,22 @@ static void tell(Watched *w, Verdict v) {
 }
 
 static void visit_whole(Watched *w, VisitReason reason) {
-        ck_assert_int_eq(watched_visit(w, reason), 0);
+        watched_visit(w, reason);
         visitor.events->ready(w);
         tell(w, VERDICT_UNCHANGED);
         visitor.events->ended(w, false, NULL);
-        ck_assert_ptr_null(w->visitor);
+        ck_assert_ptr_null(w->visit.visitor);
+}
+
+static bool is_due(const Watched *w) {
+        return watched_due(w) != UINT64_MAX;
+}
+
+/* So many seconds go by. */
+static void pass(Watched *w, time_t s) {
+        passed += s;
+        if (watched_due(w) <= monotonic_usec())
+                watched_tick(w);
 }
 
 #define TWO "{ match = \"/dev/sda\"; apm = 128; read_ahead_kb = 512; }"
@@ -313,23 +313,23 @@ START_TEST(test_endings) {
         Watched *w = watch(TWO, TRANSPORT_SATA);
 
         visit_whole(w, VISIT_ATTACH);
-        ck_assert_int_eq(watched_visit(w, VISIT_CHANGE), 0);
+        watched_visit(w, VISIT_CHANGE);
         visitor.events->ready(w);
         ck_assert(visitor.working);
 
         if (endings[_i].successor)
-                ck_assert_int_eq(watched_update(w, disk(TRANSPORT_SATA, NULL)), 0);
+                watched_update(w, disk(TRANSPORT_SATA, NULL));
         if (endings[_i].stale)
-                ck_assert_int_eq(watched_reconfigure(w, VISIT_RELOAD), 0);
+                watched_reconfigure(w, VISIT_RELOAD);
         if (endings[_i].again >= 0)
-                ck_assert_int_eq(watched_visit(w, (VisitReason) endings[_i].again), 0);
+                watched_visit(w, (VisitReason) endings[_i].again);
         tell(w, VERDICT_UNCHANGED);
         visitor.events->ended(w, endings[_i].deferred, NULL);
 
-        ck_assert_ptr_nonnull(w->visitor);
-        ck_assert_str_eq(visit_reason_to_string(w->reason), visit_reason_to_string(endings[_i].next));
+        ck_assert_ptr_nonnull(w->visit.visitor);
+        ck_assert_str_eq(visit_reason_to_string(w->visit.reason), visit_reason_to_string(endings[_i].next));
         ck_assert_uint_eq(n_wishes, endings[_i].next == VISIT_REVALIDATION ? 1 : 2);
-        ck_assert(!w->again && !w->stale && !w->successor);
+        ck_assert(!is_due(w));
         end(w);
 }
 END_TEST
@@ -340,8 +340,8 @@ START_TEST(test_new_wish_in_narrow_visit) {
                            TRANSPORT_SATA);
 
         visit_whole(w, VISIT_ATTACH);
-        ck_assert_int_eq(watched_visit(w, VISIT_REVALIDATION), 0);
-        ck_assert_int_eq(watched_update(w, disk(TRANSPORT_SATA, "/dev/a")), 0);
+        watched_visit(w, VISIT_REVALIDATION);
+        watched_update(w, disk(TRANSPORT_SATA, "/dev/a"));
         ck_assert_uint_eq(n_wishes, 2);
         end(w);
 }
@@ -352,14 +352,14 @@ START_TEST(test_request_in_narrow_visit) {
         Watched *w = watch(TWO, TRANSPORT_SATA);
 
         visit_whole(w, VISIT_ATTACH);
-        ck_assert_int_eq(watched_visit(w, VISIT_REVALIDATION), 0);
+        watched_visit(w, VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, 1);
         visitor.events->waiting(w, check_x, true);
-        ck_assert_int_eq(w->reason, VISIT_RETRY);
+        ck_assert_int_eq(w->visit.reason, VISIT_RETRY);
 
-        ck_assert_int_eq(watched_visit(w, VISIT_REVALIDATION), 0);
+        watched_visit(w, VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, 1);
-        ck_assert_int_eq(watched_visit(w, VISIT_REQUEST), 0);
+        watched_visit(w, VISIT_REQUEST);
         ck_assert_uint_eq(n_wishes, 2);
         end(w);
 }
@@ -370,13 +370,13 @@ START_TEST(test_request_and_check_in_mid_visit) {
         Watched *w = watch(TWO, TRANSPORT_SATA);
         unsigned before;
 
-        ck_assert_int_eq(watched_visit(w, VISIT_REQUEST), 0);
+        watched_visit(w, VISIT_REQUEST);
         visitor.events->ready(w);
         visitor.events->waiting(w, check_x, false);
         visitor.events->waiting(w, check_x, true);
         tell(w, VERDICT_DEFERRED);
         visitor.events->ended(w, true, NULL);
-        ck_assert_int_eq(w->reason, VISIT_RETRY);
+        ck_assert_int_eq(w->visit.reason, VISIT_RETRY);
 
         before = n_rested;
         visitor.events->waiting(w, (Wait){ WAIT_UDEV }, false);
@@ -409,25 +409,28 @@ START_TEST(test_permanent) {
         Watched *w = watch(TWO, TRANSPORT_SATA);
 
         visit_whole(w, VISIT_ATTACH);
-        ck_assert(before < 0 || watched_visit(w, (VisitReason) before) == 0);
+        if (before >= 0)
+                watched_visit(w, (VisitReason) before);
         if (permanents[_i].working)
                 visitor.events->ready(w);
-        ck_assert_int_eq(watched_visit(w, VISIT_PERMANENT), 0);
-        ck_assert(then < 0 || watched_visit(w, (VisitReason) then) == 0);
-        ck_assert(!permanents[_i].reload || watched_reconfigure(w, VISIT_RELOAD) == 0);
+        watched_visit(w, VISIT_PERMANENT);
+        if (then >= 0)
+                watched_visit(w, (VisitReason) then);
+        if (permanents[_i].reload)
+                watched_reconfigure(w, VISIT_RELOAD);
         if (permanents[_i].working)
                 visitor.events->ended(w, false, NULL);
 
-        ck_assert_ptr_nonnull(w->visitor);
+        ck_assert_ptr_nonnull(w->visit.visitor);
         ck_assert(visitor.permanent);
         visitor.events->ready(w);
         tell(w, VERDICT_UNCHANGED);
         visitor.events->ended(w, false, NULL);
 
         /* Once. */
-        ck_assert(!w->visitor || !visitor.permanent);
-        if (!w->visitor)
-                ck_assert_int_eq(watched_visit(w, VISIT_REQUEST), 0);
+        ck_assert(!w->visit.visitor || !visitor.permanent);
+        if (!w->visit.visitor)
+                watched_visit(w, VISIT_REQUEST);
         ck_assert(!visitor.permanent);
         end(w);
 }
@@ -437,11 +440,11 @@ END_TEST
 START_TEST(test_permanent_nothing) {
         Watched *w = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_SATA);
 
-        ck_assert_int_eq(watched_visit(w, VISIT_PERMANENT), 0);
-        ck_assert_ptr_null(w->visitor);
+        watched_visit(w, VISIT_PERMANENT);
+        ck_assert_ptr_null(w->visit.visitor);
         files_become(TWO);
-        ck_assert_int_eq(watched_reconfigure(w, VISIT_RELOAD), 0);
-        ck_assert_ptr_nonnull(w->visitor);
+        watched_reconfigure(w, VISIT_RELOAD);
+        ck_assert_ptr_nonnull(w->visit.visitor);
         ck_assert(!visitor.permanent);
         end(w);
 }
@@ -451,7 +454,7 @@ END_TEST
 START_TEST(test_waiting_gives_its_place) {
         Watched *w = watch(TWO, TRANSPORT_SATA);
 
-        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
+        watched_visit(w, VISIT_ATTACH);
         visitor.events->ready(w);
         ck_assert(visitor.working);
         n_places = 0;
@@ -465,13 +468,13 @@ END_TEST
 START_TEST(test_rule_for_unknown_drive) {
         Watched *w = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_USB);
 
-        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
-        ck_assert_ptr_null(w->visitor);
-        ck_assert(!watched_dozes(w));
+        watched_visit(w, VISIT_ATTACH);
+        ck_assert_ptr_null(w->visit.visitor);
+        ck_assert(!watched_has_deferred(w));
 
         files_become(SERIAL);
-        ck_assert_int_eq(watched_reconfigure(w, VISIT_RELOAD), 0);
-        ck_assert_ptr_nonnull(w->visitor);
+        watched_reconfigure(w, VISIT_RELOAD);
+        ck_assert_ptr_nonnull(w->visit.visitor);
 
         /* Who waits for it is told that it is deferred, although there is no setting to say it of. */
         visitor.events->waiting(w, check_x, true);
@@ -480,8 +483,8 @@ START_TEST(test_rule_for_unknown_drive) {
         /* It slept: as soon as its user wakes it, it is asked again. */
         visitor.events->ready(w);
         visitor.events->ended(w, false, NULL);
-        ck_assert_ptr_null(w->visitor);
-        ck_assert(watched_dozes(w));
+        ck_assert_ptr_null(w->visit.visitor);
+        ck_assert(watched_has_deferred(w));
         end(w);
 }
 END_TEST
@@ -492,15 +495,15 @@ START_TEST(test_unveiled) {
         static const DriveIdentity identity = { .model = "M", .serial = "S1" };
         Watched *w = watch(SERIAL, TRANSPORT_USB);
 
-        ck_assert_int_eq(watched_visit(w, VISIT_RECHECK), 0);
+        watched_visit(w, VISIT_RECHECK);
         visitor.events->ready(w);
         if (_i)
-                ck_assert_int_eq(watched_visit(w, VISIT_RESET), 0);
+                watched_visit(w, VISIT_RESET);
         visitor.events->bridged(w, &bridge, &identity);
         visitor.events->ended(w, false, NULL);
 
-        ck_assert_ptr_nonnull(w->visitor);
-        ck_assert_int_eq(w->reason, _i ? VISIT_RESET : VISIT_CHANGE);
+        ck_assert_ptr_nonnull(w->visit.visitor);
+        ck_assert_int_eq(w->visit.reason, _i ? VISIT_RESET : VISIT_CHANGE);
         ck_assert_uint_eq(n_wishes, 1);
         end(w);
 }
@@ -514,7 +517,7 @@ START_TEST(test_unveiled_in_use) {
 
         if (_i)
                 (void) watched_look(w);
-        ck_assert_int_eq(watched_visit(w, _i ? VISIT_CHANGE : VISIT_BOOT), 0);
+        watched_visit(w, _i ? VISIT_CHANGE : VISIT_BOOT);
         visitor.events->ready(w);
         ck_assert_int_eq(watched_work(w), 0);
         ck_assert(visitor.active == !_i);
@@ -526,7 +529,7 @@ START_TEST(test_unveiled_in_use) {
         ck_assert(visitor.active == !_i);
         visitor.events->ended(w, false, NULL);
 
-        ck_assert_int_eq(watched_visit(w, VISIT_CHANGE), 0);
+        watched_visit(w, VISIT_CHANGE);
         visitor.events->ready(w);
         ck_assert_int_eq(watched_work(w), 0);
         ck_assert(!visitor.active);
@@ -537,47 +540,43 @@ END_TEST
 
 /* A visit begins, and its worker dies after so many verdicts. */
 static void visit_lost(Watched *w, VisitReason reason) {
-        ck_assert_int_eq(watched_visit(w, reason), 0);
+        watched_visit(w, reason);
         visitor.events->ready(w);
         tell(w, VERDICT_FAILED);
         visitor.events->ended(w, false, "died");
-        ck_assert_ptr_null(w->visitor);
+        ck_assert_ptr_null(w->visit.visitor);
 }
 
 /* Once more after a few seconds, then at the next event, and then, too, only once it has gone well in between. */
 START_TEST(test_dead_worker) {
         Watched *w = watch(TWO, TRANSPORT_SATA);
-        sd_event_time_handler_t handler;
 
         visit_lost(w, VISIT_ATTACH);
-        handler = timer.handler;
-        ck_assert_ptr_nonnull(handler);
-        ck_assert_uint_ge(timer.usec, 2 * 1000 * 1000);
-        ck_assert_uint_le(timer.usec, 30 * 1000 * 1000);
-
-        ck_assert_int_eq(handler(w->second, 0, timer.userdata), 0);
-        ck_assert_ptr_nonnull(w->visitor);
-        ck_assert_int_eq(w->reason, VISIT_RETRY);
+        pass(w, 2);
+        ck_assert_ptr_null(w->visit.visitor);
+        pass(w, 28);
+        ck_assert_ptr_nonnull(w->visit.visitor);
+        ck_assert_int_eq(w->visit.reason, VISIT_RETRY);
         ck_assert_uint_eq(n_wishes, 2);
         visitor.events->ready(w);
         if (_i) {
                 tell(w, VERDICT_FAILED);
                 visitor.events->ended(w, false, "died");
-                ck_assert_ptr_null(timer.handler);
+                ck_assert(!is_due(w));
                 visit_lost(w, VISIT_RESET);
-                ck_assert_ptr_null(timer.handler);
+                ck_assert(!is_due(w));
         } else {
                 tell(w, VERDICT_APPLIED);
                 visitor.events->ended(w, false, NULL);
-                ck_assert_ptr_null(timer.handler);
+                ck_assert(!is_due(w));
         }
 
         visit_whole(w, VISIT_CHANGE);
         visit_lost(w, VISIT_RESUME);
-        ck_assert_ptr_nonnull(timer.handler);
+        ck_assert(is_due(w));
         /* A visit to all of it that goes well makes up for it. */
         visit_whole(w, VISIT_REQUEST);
-        ck_assert_ptr_null(timer.handler);
+        ck_assert(!is_due(w));
         end(w);
 }
 END_TEST
@@ -588,7 +587,7 @@ START_TEST(test_dead_worker_gone_drive) {
 
         visit_lost(w, VISIT_ATTACH);
         ck_assert(!watched_leave(w));
-        ck_assert_ptr_null(timer.handler);
+        ck_assert(!is_due(w));
         end(w);
 }
 END_TEST
@@ -599,7 +598,7 @@ START_TEST(test_dead_recheck) {
 
         visit_whole(w, VISIT_ATTACH);
         visit_lost(w, VISIT_RECHECK);
-        ck_assert_ptr_null(timer.handler);
+        ck_assert(!is_due(w));
         end(w);
 }
 END_TEST
@@ -609,11 +608,11 @@ START_TEST(test_forgotten_on_disk) {
         Watched *w = watch("{ match = \"/dev/sda\"; spindown_time = \"20min\"; }", TRANSPORT_SATA);
         Step s;
 
-        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
+        watched_visit(w, VISIT_ATTACH);
         visitor.events->ready(w);
-        s = (Step){ .wish = w->selected.items,
+        s = (Step){ .wish = w->visit.selected.items,
                     .setting = setting_find(&all_settings, "spindown_time"),
-                    .wanted = w->selected.items[0].value,
+                    .wanted = w->visit.selected.items[0].value,
                     .written = true,
                     .verdict = VERDICT_UNVERIFIABLE };
         visitor.events->step(w, &s);
@@ -621,7 +620,7 @@ START_TEST(test_forgotten_on_disk) {
         ck_assert(written_sent);
         ck_assert_int_eq(written_state, DRIVE_IDLE);
 
-        ck_assert_int_eq(watched_visit(w, VISIT_RESUME), 0);
+        watched_visit(w, VISIT_RESUME);
         ck_assert(!written_sent);
         ck_assert_int_eq(written_state, DRIVE_QUEUED);
         visitor.events->ready(w);
@@ -634,9 +633,9 @@ END_TEST
 #define TIMER "{ match = \"/dev/sda\"; apm = 128; spindown_time = \"20min\"; }"
 
 static Memory memory_of(const Watched *w, const char *name) {
-        for (size_t i = 0; i < w->selected.n_items; i++)
-                if (streq(w->selected.items[i].name, name))
-                        return w->memories[i];
+        for (size_t i = 0; i < w->visit.selected.n_items; i++)
+                if (streq(w->visit.selected.items[i].name, name))
+                        return w->visit.memories[i];
         ck_abort_msg("%s is not what this visit is about", name);
 }
 
@@ -644,10 +643,10 @@ static Memory memory_of(const Watched *w, const char *name) {
 static Watched *watch_with_timer(void) {
         Watched *w = watch(TIMER, TRANSPORT_SATA);
 
-        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
+        watched_visit(w, VISIT_ATTACH);
         visitor.events->ready(w);
-        for (size_t i = 0; i < w->selected.n_items; i++) {
-                const Wish *wish = w->selected.items + i;
+        for (size_t i = 0; i < w->visit.selected.n_items; i++) {
+                const Wish *wish = w->visit.selected.items + i;
                 bool unreadable = streq(wish->name, "spindown_time");
 
                 visitor.events->step(w,
@@ -679,19 +678,20 @@ static const struct {
 START_TEST(test_trust) {
         Watched *w = watch_with_timer();
 
-        ck_assert(trusts[_i].before < 0 || watched_visit(w, (VisitReason) trusts[_i].before) == 0);
+        if (trusts[_i].before >= 0)
+                watched_visit(w, (VisitReason) trusts[_i].before);
         if (trusts[_i].working)
                 visitor.events->ready(w);
-        ck_assert_int_eq(watched_visit(w, (VisitReason) trusts[_i].then), 0);
+        watched_visit(w, (VisitReason) trusts[_i].then);
         if (trusts[_i].working) {
-                for (size_t i = 0; i < w->selected.n_items; i++)
-                        visitor.events->step(w, &(const Step){ .wish = w->selected.items + i,
+                for (size_t i = 0; i < w->visit.selected.n_items; i++)
+                        visitor.events->step(w, &(const Step){ .wish = w->visit.selected.items + i,
                                                                .setting = setting_find(&all_settings,
-                                                                                       w->selected.items[i].name),
+                                                                                       w->visit.selected.items[i].name),
                                                                .verdict = VERDICT_UNVERIFIABLE });
                 visitor.events->ended(w, false, NULL);
         }
-        ck_assert_ptr_nonnull(w->visitor);
+        ck_assert_ptr_nonnull(w->visit.visitor);
         ck_assert(memory_of(w, "spindown_time").sent == trusts[_i].sent);
         ck_assert(memory_of(w, "apm").read);
         ck_assert_int_eq(memory_of(w, "apm").read_number, 128);
@@ -706,15 +706,15 @@ START_TEST(test_doubt) {
         for (int i = 0; i < 2; i++) {
                 Step s;
 
-                ck_assert_int_eq(watched_recheck(w, true), 0);
+                watched_recheck(w, true);
                 visitor.events->ready(w);
                 ck_assert_uint_eq(n_wishes, 2);
                 ck_assert(memory_of(w, "spindown_time").sent == !i);
-                s = (Step){ .wish = wishes_find(&w->selected, "spindown_time"),
+                s = (Step){ .wish = wishes_find(&w->visit.selected, "spindown_time"),
                             .setting = setting_find(&all_settings, "spindown_time"),
                             .lost = true,
                             .verdict = VERDICT_UNVERIFIABLE };
-                ck_assert(watched_is_news(w, &s) == !i);
+                ck_assert(watched_finds_news(w, &s) == !i);
                 visitor.events->step(w, &s);
                 visitor.events->ended(w, false, NULL);
         }
@@ -740,7 +740,7 @@ START_TEST(test_storm_of_nothing) {
                         ck_assert_int_eq(watched_new(&env, again, &w), 0);
                         visit_whole(w, VISIT_ATTACH);
                         n_visits = 0;
-                        ck_assert_int_eq(watched_visit(w, VISIT_CHANGE), 0);
+                        watched_visit(w, VISIT_CHANGE);
                         visitor.events->ready(w);
                         continue;
                 }
@@ -749,15 +749,15 @@ START_TEST(test_storm_of_nothing) {
                         tell(w, VERDICT_UNCHANGED);
                         visitor.events->ended(w, false, NULL);
                 }
-                ck_assert_int_eq(watched_update(w, again), 0);
+                watched_update(w, again);
         }
         ck_assert_uint_eq(n_visits, 1);
-        ck_assert_ptr_null(w->visitor);
+        ck_assert_ptr_null(w->visit.visitor);
 
         put("queue/read_ahead_kb", "128");
-        ck_assert_int_eq(watched_disturbed(w, VISIT_REVALIDATION, 0), 0);
+        watched_disturbed(w, VISIT_REVALIDATION, 0);
         ck_assert_uint_eq(n_visits, 2);
-        ck_assert_int_eq(w->reason, VISIT_REVALIDATION);
+        ck_assert_int_eq(w->visit.reason, VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, 1);
         end(w);
         drop_tree(&tree);
@@ -793,7 +793,7 @@ START_TEST(test_echo) {
         Watched *w = watch_with_timer();
 
         last_event = 100;
-        ck_assert_int_eq(watched_visit(w, echoes[_i].visited), 0);
+        watched_visit(w, echoes[_i].visited);
         if (echoes[_i].when >= BEGUN)
                 visitor.events->ready(w);
         last_event = 102;
@@ -804,8 +804,13 @@ START_TEST(test_echo) {
                 tell(w, VERDICT_UNCHANGED);
                 visitor.events->ended(w, false, NULL);
         }
-        ck_assert_int_eq(watched_disturbed(w, echoes[_i].told, echoes[_i].seqnum), 0);
-        ck_assert(echoes[_i].when >= OVER ? !!w->visitor == echoes[_i].again : w->again == echoes[_i].again);
+        watched_disturbed(w, echoes[_i].told, echoes[_i].seqnum);
+        if (echoes[_i].when < OVER) {
+                visitor.events->ready(w);
+                tell(w, VERDICT_UNCHANGED);
+                visitor.events->ended(w, false, NULL);
+        }
+        ck_assert_int_eq(!!w->visit.visitor, echoes[_i].again);
         ck_assert_uint_eq(w->disturbances.n, echoes[_i].again);
         end(w);
 }
@@ -818,12 +823,12 @@ START_TEST(test_sleeps_are_no_storm) {
         for (int i = 0; i < 20; i++) {
                 visit_whole(w, VISIT_RESUME);
                 /* Told too late to be known for what it is. */
-                ck_assert_int_eq(watched_disturbed(w, VISIT_RESET, last_event + 1), 0);
-                ck_assert_ptr_nonnull(w->visitor);
+                watched_disturbed(w, VISIT_RESET, last_event + 1);
+                ck_assert_ptr_nonnull(w->visit.visitor);
                 visitor.events->ready(w);
                 tell(w, VERDICT_UNCHANGED);
                 visitor.events->ended(w, false, NULL);
-                ck_assert_ptr_null(w->later);
+                ck_assert(!is_due(w));
         }
         end(w);
 }
@@ -834,9 +839,75 @@ START_TEST(test_new_is_found) {
         Watched *w = watch(_i == 0 ? TWO : SERIAL, TRANSPORT_SATA);
 
         n_written = 0;
-        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
+        watched_visit(w, VISIT_ATTACH);
         ck_assert_uint_eq(n_written, 1);
         ck_assert_int_eq(written_state, _i == 0 ? DRIVE_QUEUED : DRIVE_IDLE);
+        end(w);
+}
+END_TEST
+
+/* Too many: told once, and then one visit makes up for all that come until it has been quiet; whoever asks is served at once, and
+ * that makes up for them, too. */
+START_TEST(test_storm) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        visit_whole(w, VISIT_ATTACH);
+        n_visits = n_storms = 0;
+        for (int i = 0; i < 50; i++) {
+                watched_disturbed(w, i == 40 ? VISIT_RESET : VISIT_PARAMETERS, 0);
+                if (w->visit.visitor) {
+                        visitor.events->ready(w);
+                        tell(w, VERDICT_UNCHANGED);
+                        visitor.events->ended(w, false, NULL);
+                }
+        }
+        ck_assert_uint_eq(n_visits, 5);
+        ck_assert_uint_eq(n_storms, 1);
+
+        if (_i == 1) {
+                visit_whole(w, VISIT_REQUEST);
+                ck_assert(!is_due(w));
+                watched_disturbed(w, VISIT_PARAMETERS, 0);
+                ck_assert_ptr_null(w->visit.visitor);
+        }
+        pass(w, 9 * 60);
+        ck_assert_ptr_null(w->visit.visitor);
+        pass(w, 61);
+        ck_assert_ptr_nonnull(w->visit.visitor);
+        ck_assert_int_eq(w->visit.reason, _i == 1 ? VISIT_PARAMETERS : VISIT_RESET);
+        visitor.events->ready(w);
+        tell(w, VERDICT_UNCHANGED);
+        visitor.events->ended(w, false, NULL);
+
+        /* It goes on: one visit in ten minutes. */
+        watched_disturbed(w, VISIT_RESET, 0);
+        ck_assert_ptr_null(w->visit.visitor);
+        ck_assert(is_due(w));
+        ck_assert_uint_eq(n_storms, 1);
+        end(w);
+}
+END_TEST
+
+/* A drive that was lost while it was written to is visited when it has stayed for a while, for all that came up until then; at once
+ * when somebody asks. */
+START_TEST(test_steady) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
+        w->guard.steady_until = monotonic_usec() + 10 * 1000 * 1000;
+        watched_visit(w, VISIT_ATTACH);
+        watched_visit(w, VISIT_RESET);
+        watched_disturbed(w, VISIT_PARAMETERS, 0);
+        ck_assert_ptr_null(w->visit.visitor);
+        if (_i == 0)
+                pass(w, 11);
+        else
+                watched_visit(w, VISIT_REQUEST);
+        ck_assert_ptr_nonnull(w->visit.visitor);
+        ck_assert_int_eq(w->visit.reason, VISIT_RESET);
+        visitor.events->ready(w);
+        visitor.events->ended(w, false, NULL);
+        ck_assert_ptr_null(w->visit.visitor);
+        ck_assert(!is_due(w));
         end(w);
 }
 END_TEST
@@ -848,19 +919,19 @@ START_TEST(test_meddled) {
 
         visit_whole(w, VISIT_ATTACH);
         n_wishes = 0;
-        ck_assert_int_eq(watched_recheck(w, false), 0);
+        watched_recheck(w, false);
         ck_assert_uint_eq(n_wishes, 1);
         visitor.events->ready(w);
-        ck_assert_int_eq(watched_meddled(w), 0);
+        watched_meddled(w);
         tell(w, VERDICT_UNCHANGED);
         visitor.events->ended(w, false, NULL);
 
-        ck_assert_int_eq(w->reason, VISIT_RECHECK);
+        ck_assert_int_eq(w->visit.reason, VISIT_RECHECK);
         ck_assert_uint_eq(n_wishes, 2);
         visitor.events->ready(w);
         ck_assert(!visitor.active);
         visitor.events->ended(w, false, NULL);
-        ck_assert_ptr_null(w->visitor);
+        ck_assert_ptr_null(w->visit.visitor);
         end(w);
 }
 END_TEST
@@ -872,8 +943,8 @@ START_TEST(test_meddled_restore) {
         visit_whole(w, VISIT_ATTACH);
         ck_assert(!visitor.no_wake);
         w->files->config->on_drift = ON_DRIFT_RESTORE;
-        ck_assert_int_eq(watched_meddled(w), 0);
-        ck_assert_int_eq(w->reason, VISIT_PARAMETERS);
+        watched_meddled(w);
+        ck_assert_int_eq(w->visit.reason, VISIT_PARAMETERS);
         ck_assert(visitor.no_wake);
         end(w);
 }
@@ -907,22 +978,22 @@ START_TEST(test_link) {
                 w->drive->syspath = strdup("/");
         }
         if (links[_i].mid_visit) {
-                ck_assert_int_eq(watched_visit(w, VISIT_REQUEST), 0);
+                watched_visit(w, VISIT_REQUEST);
                 visitor.events->ready(w);
         }
         ck_assert_int_eq(watched_look_at_link(w, false), links[_i].again);
         if (links[_i].mid_visit) {
-                ck_assert_int_eq(w->reason, VISIT_REQUEST);
+                ck_assert_int_eq(w->visit.reason, VISIT_REQUEST);
                 tell(w, VERDICT_UNCHANGED);
                 visitor.events->ended(w, false, NULL);
         }
-        ck_assert_int_eq(w->visitor != NULL, links[_i].visited);
+        ck_assert_int_eq(w->visit.visitor != NULL, links[_i].visited);
         if (links[_i].visited)
-                ck_assert_int_eq(w->reason, VISIT_RESET);
+                ck_assert_int_eq(w->visit.reason, VISIT_RESET);
         if (links[_i].again) {
                 recovering = false;
                 ck_assert(!watched_look_at_link(w, false));
-                ck_assert_int_eq(w->reason, VISIT_RESET);
+                ck_assert_int_eq(w->visit.reason, VISIT_RESET);
         }
 
         /* And no more than once. */
@@ -961,7 +1032,7 @@ START_TEST(test_earlier_run) {
         ck_assert(w->record->settings[0].sent == (_i != 1 && _i != 3));
         ck_assert(w->record->deaf == (_i != 1 && _i != 3));
 
-        ck_assert_int_eq(watched_visit(w, VISIT_BOOT), 0);
+        watched_visit(w, VISIT_BOOT);
         ck_assert_int_eq(written_state, DRIVE_IDLE);
         end(w);
 }
@@ -988,14 +1059,14 @@ START_TEST(test_released) {
 
         snprintf(rule, sizeof rule, "{ match = \"/dev/sda\"; %s; }", released[_i].wish);
         w = watch(rule, TRANSPORT_SATA);
-        ck_assert_int_eq(watched_visit(w, VISIT_ATTACH), 0);
+        watched_visit(w, VISIT_ATTACH);
         visitor.events->ready(w);
         tell_known(w, released[_i].verdict, released[_i].known);
         visitor.events->ended(w, false, NULL);
 
         n_logged = 0;
         files_become("{ match = \"/dev/sda\"; read_ahead_kb = 512; }");
-        ck_assert_int_eq(watched_reconfigure(w, VISIT_RELOAD), 0);
+        watched_reconfigure(w, VISIT_RELOAD);
         ck_assert_msg(n_logged == released[_i].told, "%s, %s", released[_i].wish,
                       verdict_to_string(released[_i].verdict));
         end(w);
@@ -1010,15 +1081,14 @@ START_TEST(test_unsaved) {
         n_logged = 0;
         visit_whole(w, VISIT_ATTACH);
         ck_assert_uint_eq(n_logged, 1);
-        ck_assert_ptr_nonnull(timer.handler);
-        ck_assert_int_eq(timer.handler(w->unsaved, 0, timer.userdata), 0);
+        ck_assert(is_due(w));
+        pass(w, 90);
         ck_assert_uint_eq(n_logged, 1);
-        ck_assert_ptr_nonnull(timer.handler);
+        ck_assert(is_due(w));
 
         state_error = 0;
-        ck_assert_int_eq(timer.handler(w->unsaved, 0, timer.userdata), 0);
-        ck_assert_ptr_null(timer.handler);
-        ck_assert_ptr_null(w->unsaved);
+        pass(w, 90);
+        ck_assert(!is_due(w));
         end(w);
 }
 END_TEST
@@ -1050,6 +1120,8 @@ int main(void) {
         tcase_add_test(t, test_storm_of_nothing);
         tcase_add_loop_test(t, test_echo, 0, ELEMENTSOF(echoes));
         tcase_add_test(t, test_sleeps_are_no_storm);
+        tcase_add_loop_test(t, test_storm, 0, 2);
+        tcase_add_loop_test(t, test_steady, 0, 2);
         tcase_add_loop_test(t, test_new_is_found, 0, 2);
         tcase_add_test(t, test_unsaved);
         tcase_add_loop_test(t, test_released, 0, ELEMENTSOF(released));

@@ -34,9 +34,8 @@ bool watched_link_changed(Watched *w) {
 bool watched_look_at_link(Watched *w, bool visited) {
         uint64_t since = w->record->link_since;
         LinkNews news;
-        int r;
 
-        if (w->visitor && visitor_has_worker(w->visitor))
+        if (watched_has_worker(w))
                 return false;
 
         news = link_news(w->drive->syspath, &since);
@@ -46,19 +45,17 @@ bool watched_look_at_link(Watched *w, bool visited) {
         /* It may be about to go away: then udev tells. */
         if (news < (visited ? LINK_LOST : LINK_RESET) || health_read(w->drive->syspath) < 0)
                 return false;
-        r = watched_disturbed(w, VISIT_RESET, 0);
-        if (r < 0)
-                journal_log(LOG_ERR, "%s cannot be visited: %s", w->drive->name, strerror(-r));
+        watched_disturbed(w, VISIT_RESET, 0);
         return false;
 }
 
 bool watched_is_active(const Watched *w) {
         uint64_t used;
 
-        if (monotonic_usec() < w->active_until || (w->reason == VISIT_RECHECK && w->busy))
+        if (monotonic_usec() < w->active_until || (w->visit.reason == VISIT_RECHECK && w->visit.pending.busy))
                 return true;
 
-        switch (w->reason) {
+        switch (w->visit.reason) {
         case VISIT_ATTACH: /* the kernel has read its partitions, or made it spin up */
         case VISIT_RESUME:
         case VISIT_RESET:
@@ -76,8 +73,8 @@ bool watched_is_deaf(const Watched *w) {
         return activity_read(w->drive->syspath, &used) >= 0 && drive_record_is_deaf(w->record, used);
 }
 
-bool watched_dozes(const Watched *w) {
-        if (w->visitor)
+bool watched_has_deferred(const Watched *w) {
+        if (w->visit.visitor)
                 return false;
 
         for (size_t i = 0; i < w->record->n_settings; i++)
@@ -87,99 +84,73 @@ bool watched_dozes(const Watched *w) {
         return !w->env->forbidden_by && watched_wants_identity(w);
 }
 
-int watched_recheck(Watched *w, bool busy) {
+void watched_recheck(Watched *w, bool busy) {
         /* A visit that is under way sees all that this one could. */
-        if (w->visitor)
-                return 0;
+        if (w->visit.visitor)
+                return;
 
-        w->reads = w->busy = busy;
-        return watched_visit(w, VISIT_RECHECK);
+        w->pending.reads = w->pending.busy = busy;
+        watched_visit(w, VISIT_RECHECK);
 }
 
-int watched_meddled(Watched *w) {
+void watched_meddled(Watched *w) {
         /* A visit that has not begun yet sees all that this one could; another one may have looked before. */
-        if (w->visitor && !visitor_has_worker(w->visitor))
-                return 0;
+        if (w->visit.visitor && !watched_has_worker(w))
+                return;
 
         if (w->files->config->on_drift == ON_DRIFT_RESTORE) {
                 /* What cannot be read may have been written, too. */
                 watched_distrust(w);
-                return watched_visit(w, VISIT_PARAMETERS);
+                watched_visit(w, VISIT_PARAMETERS);
+                return;
         }
-        w->reads = true;
-        return watched_visit(w, VISIT_RECHECK);
+        w->pending.reads = true;
+        watched_visit(w, VISIT_RECHECK);
 }
 
 /* ---- somebody asks ---- */
 
 void watched_distrust(Watched *w) {
-        drive_record_distrust(w->record, w->env->settings);
-        for (size_t i = 0; w->memories && i < w->selected.n_items; i++) {
-                const SettingRecord *s = drive_record_find(w->record, w->selected.items[i].name);
+        CurrentVisit *v = &w->visit;
 
-                w->memories[i].sent = w->memories[i].sent && s && s->sent;
+        drive_record_distrust(w->record, w->env->settings);
+        for (size_t i = 0; v->memories && i < v->selected.n_items; i++) {
+                const SettingRecord *s = drive_record_find(w->record, v->selected.items[i].name);
+
+                v->memories[i].sent = v->memories[i].sent && s && s->sent;
         }
 }
 
 /* ---- what happens again and again ---- */
 
-/* What killed the worker, such as a lack of memory, may be over by then. */
-#define SECOND_USEC (5ULL * 1000 * 1000)
-
-static int on_second(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Watched *w = userdata;
-        int r;
-
-        w->second = sd_event_source_disable_unref(w->second);
-        r = watched_visit(w, VISIT_RETRY);
-        if (r < 0)
-                journal_log(LOG_ERR, "%s cannot be visited: %s", w->drive->name, strerror(-r));
-        return 0;
-}
-
-static void watched_lost(Watched *w, bool lost) {
-        /* All of its settings have been looked at since. */
-        if (!lost && w->selected.n_items == w->wishes.n_items)
-                w->second = sd_event_source_disable_unref(w->second);
-
-        /* There will be another recheck. */
-        if (lost && !w->lost && !w->gone && !w->second && w->reason != VISIT_RECHECK &&
-            sd_event_add_time_relative(w->env->event, &w->second, CLOCK_MONOTONIC, SECOND_USEC, 0, on_second, w) >= 0)
-                journal_worker(w->drive, "it is visited again in %llu s.", SECOND_USEC / 1000000);
-        w->lost = lost;
-}
-
-void watched_calm(Watched *w, bool lost) {
+void watched_visited(Watched *w) {
         bool deaf = w->record->deaf;
 
-        watched_lost(w, lost);
-
-        if (!w->settles)
+        if (!w->visit.settles)
                 watched_settles(w);
         /* What the visit itself did is no use of the drive's user's. */
         (void) watched_look(w);
         w->record->deaf = deaf;
 
         /* Two that set the same thing differently would do so for ever. */
-        if (w->reason == VISIT_REVALIDATION && w->summary.n_written > 0)
+        if (w->visit.reason == VISIT_REVALIDATION && w->visit.summary.n_written > 0)
                 rate_limit_count(&w->disturbances, monotonic_usec());
 }
 
 void watched_settles(void *userdata) {
         Watched *w = userdata;
 
-        w->settles = true;
-        if (visit_reason_forgets(w->reason))
+        w->visit.settles = true;
+        if (visit_reason_forgets(w->visit.reason))
                 w->made_up = activity_last_event();
 }
 
 /* A drive that was reset while the machine slept tells so at the first command of the visit that is for that. */
 static bool is_made_up(const Watched *w, uint64_t seqnum) {
-        return (w->visitor && visit_reason_forgets(w->reason) && !w->settles) || seqnum <= w->made_up;
+        return (w->visit.visitor && visit_reason_forgets(w->visit.reason) && !w->visit.settles) || seqnum <= w->made_up;
 }
 
 void watched_resumed(Watched *w) {
-        w->later = sd_event_source_disable_unref(w->later);
         w->disturbances = DISTURBANCES;
         w->told_storm = false;
 }
@@ -222,30 +193,17 @@ static bool was_revalidated(const Watched *w) {
         return news;
 }
 
-static int on_later(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Watched *w = userdata;
-        int r;
-
-        w->later = sd_event_source_disable_unref(w->later);
-        /* Until it has been quiet for that long, one visit is enough. */
-        rate_limit_exhaust(&w->disturbances, monotonic_usec());
-        r = watched_visit(w, w->later_reason);
-        if (r < 0)
-                journal_log(LOG_ERR, "%s cannot be visited: %s", w->drive->name, strerror(-r));
-        return 0;
-}
-
-int watched_disturbed(Watched *w, VisitReason reason, uint64_t seqnum) {
+void watched_disturbed(Watched *w, VisitReason reason, uint64_t seqnum) {
         uint64_t now = monotonic_usec();
 
         if (reason == VISIT_REVALIDATION && !was_revalidated(w))
-                return 0;
+                return;
         if (visit_reason_forgets(reason) && seqnum != 0 && is_made_up(w, seqnum))
-                return 0;
-        if (w->later) {
-                if (visit_reason_rank(reason) > visit_reason_rank(w->later_reason))
-                        w->later_reason = reason;
-                return 0;
+                return;
+        /* The visit that was put off is for this, too. */
+        if (w->pending.put_off) {
+                watched_visit_later(w, reason, UINT64_MAX);
+                return;
         }
 
         if (rate_limit_allows(&w->disturbances, now)) {
@@ -255,13 +213,12 @@ int watched_disturbed(Watched *w, VisitReason reason, uint64_t seqnum) {
                 /* A look at what the kernel holds costs nothing; that something had to be written counts (above). */
                 if (reason != VISIT_REVALIDATION)
                         rate_limit_count(&w->disturbances, now);
-                return watched_visit(w, reason);
+                watched_visit(w, reason);
+                return;
         }
 
         if (!w->told_storm)
                 journal_storm(w->drive, reason, DISTURBANCES_USEC / 60000000);
-        w->told_storm = true;
-        w->later_reason = reason;
-        return sd_event_add_time(w->env->event, &w->later, CLOCK_MONOTONIC, rate_limit_end(&w->disturbances), 0,
-                                 on_later, w);
+        w->told_storm = w->pending.put_off = true;
+        watched_visit_later(w, reason, rate_limit_end(&w->disturbances));
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <syslog.h>
+
+#include "bridge-fall.h"
+#include "clock.h"
+#include "device.h"
+#include "stack.h"
+
+/* A bridge that crashed is back so soon. Somebody who pulls a plug and pushes it in again takes longer, and wants another
+ * try. */
+#define BACK_BY_ITSELF_USEC (20ULL * 1000 * 1000)
+
+/* Up to the SCSI host, which has another number each time: the USB port. 0: there is none. */
+static size_t port_length(const Watched *w) {
+        const char *host;
+
+        return stack_scsi_host(w->drive->syspath, &host) > 0 ? (size_t) (host - w->drive->syspath) : 0;
+}
+
+static bool tries_bridge(const Watched *w) {
+        return w->drive->transport == TRANSPORT_USB && w->record->bridge.cdb == 0 && !w->record->bridge.asked &&
+               (w->record->bridge.fragile || watched_has_worker(w));
+}
+
+void bridge_fall_note(BridgeFall *fall, const Watched *w) {
+        size_t n = port_length(w);
+
+        if (n == 0 || !tries_bridge(w) || drive_medium_changed(w->drive))
+                return;
+        free(fall->port);
+        *fall = (BridgeFall){ strndup(w->drive->syspath, n), monotonic_usec() };
+}
+
+void bridge_fall_spare(const BridgeFall *fall, Watched *w) {
+        size_t n = port_length(w);
+
+        if (!fall->port || strlen(fall->port) != n || strncmp(fall->port, w->drive->syspath, n) != 0 ||
+            monotonic_usec() - fall->usec >= BACK_BY_ITSELF_USEC)
+                return;
+
+        w->record->bridge.asked = w->record->bridge.fragile = true;
+        journal_log(LOG_WARNING,
+                    "%s: its bridge fell off the bus at an ATA command a moment ago, and is sent no more of them until it is plugged in again.",
+                    w->drive->name);
+}
