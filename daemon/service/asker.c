@@ -114,7 +114,7 @@ static int pass_on(sd_bus_message *m, sd_bus *to, const char *destination) {
         return 0;
 }
 
-static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *signal = NULL;
         Client *c = userdata;
         int r;
@@ -129,6 +129,7 @@ static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *error
 }
 
 static int client_connect(Client *c, bool login) {
+        static const char *const signals[] = { "JobNew", "JobRemoved" };
         sd_bus **bus = login ? &c->login : &c->systemd;
         int r;
 
@@ -138,9 +139,9 @@ static int client_connect(Client *c, bool login) {
         r = login ? c->asker->targets->open_bus(bus) : c->asker->targets->open_systemd(bus);
         if (r >= 0)
                 r = sd_bus_attach_event(*bus, c->asker->event, SD_EVENT_PRIORITY_NORMAL);
-        if (r >= 0 && !login)
-                r = sd_bus_match_signal(*bus, NULL, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE, "JobRemoved",
-                                        on_job_removed, c);
+        for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0 && !login; i++)
+                r = sd_bus_match_signal(*bus, NULL, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE, signals[i],
+                                        on_job, c);
         return r;
 }
 

@@ -15,7 +15,7 @@
 /* ---- the manager's half ---- */
 
 /* Calls over it are those that PID 1 and logind have: ListUnitsByPatterns(), ListUnitsByNames() and Get() of a unit's
- * property, and PID 1's signal JobRemoved; Inhibit() with "sleep" and "delay". */
+ * property, and PID 1's signals JobNew and JobRemoved; Inhibit() with "sleep" and "delay". */
 int asker_open(sd_bus **ret);
 
 /* ---- the asker itself ---- */

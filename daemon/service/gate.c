@@ -17,6 +17,7 @@ struct GateTicket {
         char *disk;
         bool settled;
         unsigned since; /* the first survey that may answer it */
+        bool leave;     /* was given, and not taken back */
         GateFn fn;
         void *userdata;
         WaitKind waiting_kind;
@@ -37,6 +38,7 @@ struct Gate {
 };
 
 static void gate_look(Gate *g);
+static void on_news(void *userdata, Pid1News news);
 
 int gate_new(sd_event *event, Gate **ret) {
         _cleanup_(gate_freep) Gate *g = NULL;
@@ -47,7 +49,7 @@ int gate_new(sd_event *event, Gate **ret) {
                 return -ENOMEM;
 
         g->event = sd_event_ref(event);
-        r = pid1_new(event, &g->pid1);
+        r = pid1_new(event, on_news, g, &g->pid1);
         if (r < 0)
                 return r;
 
@@ -85,12 +87,19 @@ GateTicket *gate_ticket_free(GateTicket *t) {
         return NULL;
 }
 
+static bool gate_has_waiting(const Gate *g) {
+        for (const GateTicket *t = g->tickets; t; t = t->next)
+                if (!t->leave)
+                        return true;
+        return false;
+}
+
 static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Gate *g = userdata;
 
-        if (g->tickets)
+        if (gate_has_waiting(g))
                 gate_look(g);
-        else if (!g->surveying)
+        else if (!g->tickets && !g->surveying)
                 pid1_disconnect(g->pid1);
         return 0;
 }
@@ -114,8 +123,8 @@ static void gate_set_timer(Gate *g, uint64_t usec) {
 static Wait ticket_blocker(const GateTicket *t, const Survey *s, bool *ret_soon) {
         _cleanup_(names_freep) char **above = NULL;
 
-        /* Nothing waits for a check and nothing is to settle: as nearly always, and asked before every command. */
-        if (s->n_units == 0 && !t->settled)
+        /* Nothing waits for a check and nothing is to settle: as nearly always. */
+        if (s->n_units == 0 && (t->leave || !t->settled))
                 return (Wait){ WAIT_NOTHING };
 
         if (stack_above(INVENTORY_CLASSDIR, t->disk, &above) < 0)
@@ -130,7 +139,7 @@ static Wait ticket_blocker(const GateTicket *t, const Survey *s, bool *ret_soon)
                 return (Wait){ WAIT_CHECK, s->units[i].name };
         }
 
-        if (t->settled && !disk_is_settled(&t->gate->devices, s, t->disk, above)) {
+        if (t->settled && !t->leave && !disk_is_settled(&t->gate->devices, s, t->disk, above)) {
                 *ret_soon = true;
                 return (Wait){ WAIT_UDEV };
         }
@@ -138,18 +147,25 @@ static Wait ticket_blocker(const GateTicket *t, const Survey *s, bool *ret_soon)
         return (Wait){ WAIT_NOTHING };
 }
 
-static void ticket_wait(GateTicket *t, Wait w) {
-        if (t->waiting_kind == w.kind && (streq_ptr(t->waiting_for, w.name) || (!t->waiting_for && !w.name)))
+/* Whoever is told may free the ticket. */
+static void ticket_tell(GateTicket *t, Wait w) {
+        if (t->leave ? w.kind == WAIT_NOTHING
+                     : t->waiting_kind == w.kind && w.kind != WAIT_NOTHING && streq_ptr(t->waiting_for, w.name))
                 return;
 
+        t->leave = w.kind == WAIT_NOTHING;
         t->waiting_kind = w.kind;
         free(t->waiting_for);
         t->waiting_for = w.name ? strdup(w.name) : NULL;
         t->fn(t->userdata, w);
 }
 
-static void on_jobs(void *userdata) {
-        gate_poke(userdata);
+static void on_news(void *userdata, Pid1News news) {
+        Gate *g = userdata;
+
+        /* That only gives leave. */
+        if (news != PID1_CHECK_ENDED || gate_has_waiting(g))
+                gate_look(g);
 }
 
 static GateTicket *gate_answered(Gate *g) {
@@ -162,7 +178,6 @@ static GateTicket *gate_answered(Gate *g) {
 static void on_survey(void *userdata, int error, const Survey *survey) {
         Gate *g = userdata;
         bool soon = false;
-        int r;
 
         g->surveying = false;
 
@@ -187,22 +202,13 @@ static void on_survey(void *userdata, int error, const Survey *survey) {
 
         /* Whoever is told may ask anew and withdraw questions, so the list is begun from the top each time. */
         for (GateTicket *t; (t = gate_answered(g));) {
-                GateFn fn = t->fn;
-                void *fn_userdata = t->userdata;
-
                 t->answered = false;
-                if (t->blocker.kind != WAIT_NOTHING) {
-                        ticket_wait(t, t->blocker);
-                        continue;
-                }
-                (void) gate_ticket_free(t);
-                fn(fn_userdata, (Wait){ WAIT_NOTHING });
+                ticket_tell(t, t->blocker);
         }
 
         g->thorough = false;
         if (!g->tickets) {
                 gate_devices_done(&g->devices);
-                (void) pid1_watch_jobs(g->pid1, NULL, NULL);
                 gate_set_timer(g, LINGER_USEC);
                 return;
         }
@@ -212,10 +218,9 @@ static void on_survey(void *userdata, int error, const Survey *survey) {
                 return;
         }
 
-        /* Events are to tell when to look again, but one may have passed before they were asked for, and a connection
-         * that breaks takes them with it. */
-        r = error < 0 ? error : pid1_watch_jobs(g->pid1, on_jobs, g);
-        gate_set_timer(g, r > 0 || soon ? SETTLE_RETRY_USEC : r < 0 ? FAILURE_RETRY_USEC : SAFETY_USEC);
+        /* PID 1 and udev tell when to look again; the first is a little behind the other. */
+        if (error < 0 || gate_has_waiting(g))
+                gate_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
 }
 
 /* The disks whose tickets want them settled, or all. */
@@ -224,7 +229,7 @@ static int gate_ask_udev(Gate *g) {
 
         gate_devices_done(&g->devices);
         for (const GateTicket *t = g->tickets; t && r >= 0; t = t->next)
-                if (t->settled || g->thorough)
+                if ((t->settled && !t->leave) || g->thorough)
                         r = gate_devices_add(&g->devices, t->disk);
         return r;
 }
@@ -232,6 +237,9 @@ static int gate_ask_udev(Gate *g) {
 static void gate_look(Gate *g) {
         _cleanup_free_ char **units = NULL; /* the names are the devices' */
         int r;
+
+        if (!g->tickets)
+                return;
 
         g->again = g->surveying;
         if (g->surveying)
@@ -280,6 +288,6 @@ int gate_ask(Gate *g, const char *disk, bool settled, GateFn fn, void *userdata,
 }
 
 void gate_poke(Gate *g) {
-        if (g->tickets)
+        if (gate_has_waiting(g))
                 gate_look(g);
 }

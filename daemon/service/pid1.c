@@ -12,9 +12,8 @@ struct Pid1 {
         sd_bus *bus;
         bool by_asker; /* there is no bus, and PID 1 itself talks to root alone */
 
-        sd_bus_slot *job_slot;
-        JobFn job_fn;
-        void *job_userdata;
+        Pid1NewsFn news;
+        void *news_userdata;
 
         bool surveying;
         bool failed;          /* a reply of the present survey was an error */
@@ -41,20 +40,19 @@ static void survey_done(Survey *s) {
         *s = (Survey){};
 }
 
-int pid1_new(sd_event *event, Pid1 **ret) {
+int pid1_new(sd_event *event, Pid1NewsFn news, void *userdata, Pid1 **ret) {
         Pid1 *p;
 
         p = calloc(1, sizeof *p);
         if (!p)
                 return -ENOMEM;
 
-        p->event = sd_event_ref(event);
+        *p = (Pid1){ .event = sd_event_ref(event), .news = news, .news_userdata = userdata };
         *ret = p;
         return 0;
 }
 
 void pid1_disconnect(Pid1 *p) {
-        p->job_slot = sd_bus_slot_unref(p->job_slot);
         /* Not flushed: nothing that was asked is worth waiting for. Its replies never come. */
         p->bus = sd_bus_close_unref(p->bus);
 }
@@ -69,6 +67,51 @@ Pid1 *pid1_free(Pid1 *p) {
         sd_event_unref(p->event);
         free(p);
         return NULL;
+}
+
+/* ---- the connection ---- */
+
+static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        bool ended = sd_bus_message_is_signal(m, NULL, "JobRemoved") > 0;
+        const char *path, *unit, *dot;
+        Pid1 *p = userdata;
+        uint32_t id;
+
+        if (sd_bus_message_read(m, "uos", &id, &path, &unit) < 0)
+                return 0;
+
+        dot = strrchr(unit, '.');
+        if (starts_with(unit, "systemd-fsck"))
+                p->news(p->news_userdata, ended ? PID1_CHECK_ENDED : PID1_CHECK_QUEUED);
+        else if (ended && dot && streq(dot, ".device"))
+                p->news(p->news_userdata, PID1_DEVICE);
+        return 0;
+}
+
+static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
+        Pid1 *p = userdata;
+
+        p->news(p->news_userdata, PID1_DISCONNECTED);
+        return 0;
+}
+
+/* Before the first question, so that no job begins unnoticed between its answer and the signal. */
+static int pid1_subscribe(Pid1 *p) {
+        static const char *const members[] = { "JobNew", "JobRemoved" };
+        int r = 0;
+
+        /* Without a sender: the asker has no names. */
+        for (size_t i = 0; i < ELEMENTSOF(members) && r >= 0; i++)
+                r = sd_bus_match_signal_async(p->bus, NULL, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE,
+                                              members[i], on_job, NULL, p);
+        if (r >= 0)
+                r = sd_bus_match_signal_async(p->bus, NULL, "org.freedesktop.DBus.Local", NULL,
+                                              "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, p);
+        /* The asker's connection to PID 1 has them in any case. */
+        if (r >= 0 && !p->by_asker)
+                r = sd_bus_call_method_async(p->bus, NULL, SYSTEMD_DESTINATION, SYSTEMD_MANAGER_PATH,
+                                             SYSTEMD_MANAGER_INTERFACE, "Subscribe", NULL, NULL, NULL);
+        return r;
 }
 
 static int pid1_connect(Pid1 *p) {
@@ -92,7 +135,13 @@ static int pid1_connect(Pid1 *p) {
 
         /* The loop's end would flush it, and wait for that. */
         r = sd_bus_set_close_on_exit(p->bus, false);
-        return r < 0 ? r : sd_bus_attach_event(p->bus, p->event, SD_EVENT_PRIORITY_NORMAL);
+        if (r >= 0)
+                r = pid1_subscribe(p);
+        if (r >= 0)
+                r = sd_bus_attach_event(p->bus, p->event, SD_EVENT_PRIORITY_NORMAL);
+        if (r < 0)
+                pid1_disconnect(p);
+        return r;
 }
 
 /* ---- the survey ---- */
@@ -211,19 +260,16 @@ static int on_binds_to(sd_bus_message *m, void *userdata, sd_bus_error *error _u
 
 static int survey_add(Pid1 *p, const UnitStatus *u) {
         bool root = streq(u->name, "systemd-fsck-root.service");
-        FsckUnit *units;
         char *name;
 
-        units = reallocarray(p->survey.units, p->survey.n_units + 1, sizeof *units);
-        if (!units)
+        if (!GREW(p->survey.units, p->survey.n_units))
                 return -ENOMEM;
-        p->survey.units = units;
 
         name = strdup(u->name);
         if (!name)
                 return -ENOMEM;
 
-        units[p->survey.n_units++] = (FsckUnit){ .name = name, .root = root };
+        p->survey.units[p->survey.n_units++] = (FsckUnit){ .name = name, .root = root };
         if (root)
                 return 0;
         return ask(p, p->survey.n_units - 1, u->path, "org.freedesktop.systemd1.Unit", "BindsTo", on_binds_to);
@@ -327,48 +373,6 @@ int pid1_survey(Pid1 *p, char *const *device_units, SurveyFn fn, void *userdata)
         if (r < 0)
                 p->failed = true;
         return 0;
-}
-
-/* ---- jobs ---- */
-
-static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        Pid1 *p = userdata;
-        const char *path, *unit, *result, *dot;
-        uint32_t id;
-
-        if (!p->job_fn || sd_bus_message_read(m, "uoss", &id, &path, &unit, &result) < 0)
-                return 0;
-
-        dot = strrchr(unit, '.');
-        if (strncmp(unit, "systemd-fsck", 12) == 0 || (dot && streq(dot, ".device")))
-                p->job_fn(p->job_userdata);
-        return 0;
-}
-
-int pid1_watch_jobs(Pid1 *p, JobFn fn, void *userdata) {
-        int r;
-
-        p->job_fn = fn;
-        p->job_userdata = userdata;
-
-        if (!fn) {
-                p->job_slot = sd_bus_slot_unref(p->job_slot);
-                return 0;
-        }
-        if (p->job_slot)
-                return 0;
-        if (!p->bus)
-                return -ENOTCONN;
-
-        /* Without a sender: the asker has no names. */
-        r = sd_bus_match_signal_async(p->bus, &p->job_slot, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE,
-                                      "JobRemoved", on_job_removed, NULL, p);
-        if (r < 0)
-                return r;
-
-        r = sd_bus_call_method_async(p->bus, NULL, SYSTEMD_DESTINATION, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE,
-                                     "Subscribe", NULL, NULL, NULL);
-        return r < 0 ? r : 1;
 }
 
 int device_unit_name(const char *node, char **ret) {

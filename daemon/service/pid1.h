@@ -24,18 +24,23 @@ typedef struct Survey {
 
 /* `error` < 0: PID 1 cannot be asked at present, and *survey is empty. */
 typedef void (*SurveyFn)(void *userdata, int error, const Survey *survey);
-typedef void (*JobFn)(void *userdata);
 
-int pid1_new(sd_event *event, Pid1 **ret);
+/* What PID 1 tells from the first survey on, for as long as the connection lasts: nothing of that goes unheard between a survey and
+ * the next. */
+typedef enum Pid1News {
+        PID1_CHECK_QUEUED, /* a job for a check */
+        PID1_CHECK_ENDED,
+        PID1_DEVICE,       /* a job for a device ended: checks that wait for it may start */
+        PID1_DISCONNECTED, /* no more news before the next survey */
+} Pid1News;
+typedef void (*Pid1NewsFn)(void *userdata, Pid1News news);
+
+int pid1_new(sd_event *event, Pid1NewsFn news, void *userdata, Pid1 **ret);
 Pid1 *pid1_free(Pid1 *p);
 DEFINE_CLEANUP(Pid1 *, pid1_free);
 
 /* `device_units` (NULL-terminated, may be NULL) are looked at too. fn is called later, once, never from in here. */
 int pid1_survey(Pid1 *p, char *const *device_units, SurveyFn fn, void *userdata);
-
-/* Returns 1 when it begins to listen now: what happened before that went unheard. Calls fn whenever a job for a check or for a device ends; fn NULL: no more. Lost with the connection: ask again after
- * every survey. */
-int pid1_watch_jobs(Pid1 *p, JobFn fn, void *userdata);
 
 /* Closes the connection; the next survey opens another. */
 void pid1_disconnect(Pid1 *p);

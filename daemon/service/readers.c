@@ -61,7 +61,7 @@ static void on_gate(void *userdata, Wait w) {
         Reader *r = userdata;
 
         if (w.kind == WAIT_NOTHING) {
-                r->ticket = NULL;
+                r->ticket = gate_ticket_free(r->ticket);
                 reader_answer(r);
         } else if (w.kind == WAIT_CHECK) {
                 (void) sd_bus_reply_method_errorf(r->question, ERROR_NOT_NOW, "it waits for %s", wait_describe(w));

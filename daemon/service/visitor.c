@@ -82,7 +82,7 @@ static void on_first_gate(void *userdata, Wait w) {
         if (w.kind != WAIT_NOTHING)
                 return on_waiting(v, w);
 
-        v->ticket = NULL;
+        v->ticket = gate_ticket_free(v->ticket);
         visitor_stop_waiting(v);
         v->events->ready(v->userdata);
 }
@@ -215,7 +215,7 @@ static void on_worker_gate(void *userdata, Wait w) {
         if (w.kind != WAIT_NOTHING)
                 return on_waiting(v, w);
 
-        v->ticket = NULL;
+        v->ticket = gate_ticket_free(v->ticket);
         if (v->waiting_kind != WAIT_NOTHING)
                 v->events->waiting(v->userdata, w, false);
         visitor_stop_waiting(v);

@@ -21,7 +21,12 @@ static struct {
 static SurveyFn survey_fn;
 static void *survey_userdata;
 
-int pid1_new(_unused_ sd_event *event, Pid1 **ret) {
+static Pid1NewsFn news_fn;
+static void *news_userdata;
+
+int pid1_new(_unused_ sd_event *event, Pid1NewsFn news, void *userdata, Pid1 **ret) {
+        news_fn = news;
+        news_userdata = userdata;
         *ret = NULL;
         return 0;
 }
@@ -29,9 +34,6 @@ Pid1 *pid1_free(_unused_ Pid1 *p) {
         return NULL;
 }
 void pid1_disconnect(_unused_ Pid1 *p) {
-}
-int pid1_watch_jobs(_unused_ Pid1 *p, _unused_ JobFn fn, _unused_ void *userdata) {
-        return 0;
 }
 int pid1_survey(_unused_ Pid1 *p, _unused_ char *const *device_units, SurveyFn fn, void *userdata) {
         survey_fn = fn;
@@ -150,6 +152,77 @@ START_TEST(test_kinds) {
 }
 END_TEST
 
+static bool is_asked(void) {
+        return survey_fn;
+}
+
+/* Leave lasts until a check is queued, or PID 1 cannot be asked any more; it is given again when that is over. What cannot take it
+ * back asks nobody. */
+START_TEST(test_leave) {
+        sd_event *event = NULL;
+        GateTicket *t;
+        Gate *g;
+
+        n_told = 0;
+        world = (typeof(world)){ .settled = true, .covers = true };
+        ck_assert_int_eq(sd_event_new(&event), 0);
+        ck_assert_int_eq(gate_new(event, &g), 0);
+        news_fn(news_userdata, PID1_CHECK_QUEUED);
+        ck_assert(!is_asked());
+
+        ck_assert_int_eq(gate_ask(g, "sda", true, on_gate, NULL, &t), 0);
+        survey();
+        ck_assert_uint_eq(n_told, 1);
+        ck_assert_int_eq(told_kind, WAIT_NOTHING);
+
+        /* udev looks at the drive; a check of another one ends, or is queued. */
+        world.settled = false;
+        gate_poke(g);
+        ck_assert(!is_asked());
+        news_fn(news_userdata, PID1_CHECK_ENDED);
+        ck_assert(!is_asked());
+        news_fn(news_userdata, PID1_DEVICE);
+        survey();
+        world.unit = UNIT;
+        world.covers = false;
+        news_fn(news_userdata, PID1_CHECK_QUEUED);
+        survey();
+        ck_assert_uint_eq(n_told, 1);
+
+        for (int i = 0; i < 3; i++) {
+                static const Pid1News news[] = { PID1_CHECK_QUEUED, PID1_DEVICE, PID1_DISCONNECTED };
+
+                world.covers = true;
+                world.settled = true;
+                world.error = news[i] == PID1_DISCONNECTED ? -EIO : 0;
+                news_fn(news_userdata, news[i]);
+                survey();
+                ck_assert_uint_eq(n_told, 2U + 2U * (unsigned) i);
+                ck_assert_int_eq(told_kind, world.error ? WAIT_SYSTEMD : WAIT_CHECK);
+
+                world.error = 0;
+                world.unit = NULL;
+                news_fn(news_userdata, PID1_CHECK_ENDED);
+                survey();
+                ck_assert_uint_eq(n_told, 3U + 2U * (unsigned) i);
+                ck_assert_int_eq(told_kind, WAIT_NOTHING);
+                world.unit = UNIT;
+        }
+
+        /* Nobody is told who has gone. */
+        news_fn(news_userdata, PID1_CHECK_QUEUED);
+        (void) gate_ticket_free(t);
+        survey();
+        ck_assert_uint_eq(n_told, 7);
+        news_fn(news_userdata, PID1_CHECK_QUEUED);
+        ck_assert(!is_asked());
+
+        free(TAKE_PTR(told_name));
+        (void) gate_free(g);
+        sd_event_unref(event);
+}
+END_TEST
+
 /* The words are read as they are written, and each kind can be said. */
 START_TEST(test_words) {
         for (WaitKind k = 0; k < _WAIT_KIND_MAX; k++) {
@@ -168,6 +241,7 @@ int main(void) {
         TCase *t = tcase_create("gate");
 
         tcase_add_loop_test(t, test_kinds, 0, ELEMENTSOF(rows));
+        tcase_add_test(t, test_leave);
         tcase_add_test(t, test_words);
         suite_add_tcase(s, t);
 

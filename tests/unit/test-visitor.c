@@ -17,7 +17,7 @@
 static SurveyFn survey_fn;
 static void *survey_userdata;
 
-int pid1_new(_unused_ sd_event *event, Pid1 **ret) {
+int pid1_new(_unused_ sd_event *event, _unused_ Pid1NewsFn news, _unused_ void *userdata, Pid1 **ret) {
         *ret = (Pid1 *) &survey_fn;
         return 0;
 }
@@ -27,9 +27,6 @@ Pid1 *pid1_free(_unused_ Pid1 *p) {
 int pid1_survey(_unused_ Pid1 *p, _unused_ char *const *device_units, SurveyFn fn, void *userdata) {
         survey_fn = fn;
         survey_userdata = userdata;
-        return 0;
-}
-int pid1_watch_jobs(_unused_ Pid1 *p, _unused_ JobFn fn, _unused_ void *userdata) {
         return 0;
 }
 void pid1_disconnect(_unused_ Pid1 *p) {
