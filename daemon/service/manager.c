@@ -71,7 +71,7 @@ static void manager_changed(Manager *m) {
         (void) sd_event_source_set_enabled(m->status, SD_EVENT_ONESHOT);
 }
 
-/* A worker at the gate sends nothing, and a stuck one is the kernel's, so they take no place. */
+/* A worker that is stuck is the kernel's, and takes no place. */
 static unsigned count_busy(const Watched *list) {
         unsigned n = 0;
 

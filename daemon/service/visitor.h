@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One visit as the event loop sees it: the wait at the gate, then a worker and what it tells. */
+/* One visit as the event loop sees it: the wait at the gate, then a worker and what it tells. A check that is queued meanwhile stops
+ * the worker after the command that it is at. */
 
 #include "gate.h"
 #include "worker.h"
 
 typedef struct Visitor Visitor;
+
+typedef enum VisitEnd {
+        VISIT_OVER,
+        VISIT_DEFERRED,    /* visitor_stop(): what was not done is deferred, and said to be */
+        VISIT_INTERRUPTED, /* a check came in between: of what was not done nothing is said */
+} VisitEnd;
 
 typedef struct VisitorEvents {
         void (*waiting)(void *userdata, Wait w,
@@ -20,9 +27,8 @@ typedef struct VisitorEvents {
         void (*step)(void *userdata, const Step *s);
         void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity); /* visit.h */
         void (*silent)(void *userdata, unsigned seconds); /* its worker has not said a word for so long */
-        /* The visitor may be freed from here, and only from here and from outside its events. `deferred`: a check came
-         * in between. `lost`: the worker died; how. */
-        void (*ended)(void *userdata, bool deferred, const char *lost);
+        /* The visitor may be freed from here, and only from here and from outside its events. `lost`: the worker died; how. */
+        void (*ended)(void *userdata, VisitEnd end, const char *lost);
 } VisitorEvents;
 
 /* `patience_usec`: how long to wait at the gate before that is told as `deferred`; UINT64_MAX: for ever. `visit` is copied;
@@ -38,7 +44,7 @@ int visitor_work(Visitor *v, bool active);
 /* What was intended is on stable storage, or (error < 0) is not. */
 void visitor_intended(Visitor *v, int error);
 
-/* End the visit after the command that is under way; `ended` comes with `deferred`. Without a worker: nothing. */
+/* End the visit after the command that is under way; `ended` comes with VISIT_DEFERRED. Without a worker: nothing. */
 void visitor_stop(Visitor *v);
 
 /* The drive is gone, or has another medium: says so of each setting that nothing was said of yet, at once, and lets go of the
@@ -47,5 +53,5 @@ void visitor_vanish(Visitor *v);
 
 bool visitor_has_worker(const Visitor *v);
 
-/* Has it a worker that is neither waiting at the gate nor silent for long? */
+/* Has it a worker that is not silent for long? */
 bool visitor_is_busy(const Visitor *v);

@@ -229,9 +229,7 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
         Watched *w = userdata;
         bool fsck = wait.kind == WAIT_CHECK, told = fsck && streq_ptr(w->told_waiting, wait.name);
 
-        /* While it waits another drive's worker may have its place. */
-        if (wait.kind != WAIT_NOTHING)
-                w->env->wants_worker(w->env->userdata, w);
+        w->visit.ready = false;
         (void) drive_record_wait(w->record, wait);
         /* A moment's wait for udev at every hotplug is no news, nor is the same wait after a visit began anew. */
         if (deferred || (fsck && !told && w->visit.reason != VISIT_RETRY)) {
@@ -327,11 +325,16 @@ static VisitReason reason_for_new_wishes(VisitReason reason) {
 
 /* What is left to do for what the visit was for: what was deferred, what died with the worker, and what is wanted of a drive that
  * is known only now. There will be another recheck. */
-static void leave_undone(Watched *w, bool deferred, bool lost) {
+static void leave_undone(Watched *w, VisitEnd end, bool lost) {
         const CurrentVisit *v = &w->visit;
 
-        if (deferred && v->reason != VISIT_RECHECK)
+        if (end == VISIT_DEFERRED && v->reason != VISIT_RECHECK)
                 pending_add(&w->pending, VISIT_RETRY, 0);
+        /* What was lost has been forgotten already; what was sent since then is not to be sent twice. */
+        if (end == VISIT_INTERRUPTED && pending_forgets(&v->pending))
+                pending_add(&w->pending, pending_has(&v->pending, VISIT_PERMANENT) ? VISIT_PERMANENT : VISIT_CHANGE, 0);
+        else if (end == VISIT_INTERRUPTED && v->reason != VISIT_RECHECK)
+                pending_restore(&w->pending, &v->pending);
         if (lost && !w->lost && v->reason != VISIT_RECHECK) {
                 pending_add(&w->pending, VISIT_RETRY, monotonic_usec() + LOST_AGAIN_USEC);
                 journal_worker(w->drive, "it is visited again in %llu s.", LOST_AGAIN_USEC / 1000000);
@@ -340,7 +343,7 @@ static void leave_undone(Watched *w, bool deferred, bool lost) {
                 pending_add(&w->pending, reason_for_new_wishes(v->reason), 0);
 }
 
-static void on_ended(void *userdata, bool deferred, const char *lost) {
+static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Watched *w = userdata;
         CurrentVisit *v = &w->visit;
         bool revealed = v->revealed;
@@ -353,7 +356,7 @@ static void on_ended(void *userdata, bool deferred, const char *lost) {
         watched_guard_ended(w);
 
         if (!w->gone)
-                leave_undone(w, deferred, lost);
+                leave_undone(w, end, lost);
         w->lost = lost;
         w->active_until = revealed && v->active ? monotonic_usec() + ACTIVE_USEC : 0;
 

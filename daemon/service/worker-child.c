@@ -6,6 +6,7 @@
 #include <syslog.h>
 
 #include "build.h"
+#include "clock.h"
 #include "inventory.h"
 #include "journal.h"
 #include "sandbox.h"
@@ -14,57 +15,69 @@
 #include "visit-request.h"
 #include "worker.h"
 
+/* The drive may be slow, and the manager takes a worker for stuck that says nothing for long. */
+#define GOES_ON_USEC (5ULL * 1000 * 1000)
+/* A drive that was reset answers its first command with a unit attention, which the kernel tells udev of at once. It gets CHECK
+ * POWER MODE, that once more, or IDENTIFY, before the third command: what comes after that is another event. */
+#define SETTLED_COMMANDS 3U
+
 /* The child's half. */
 typedef struct Child {
         int fd;
         const Wishes *wishes;
-        size_t writing;      /* index of the wish, or WORKER_READS */
-        WorkerAnswer answer; /* the last one; anything but WORKER_GO holds for the rest of the visit */
+        size_t writing, told; /* index of the wish, or WORKER_READS; and what the manager knows of that */
+        unsigned n_commands;
+        uint64_t said_usec;
+        bool stopped;
 } Child;
 
-static void child_send(Child *c, const WorkerMessage *m) {
+static void child_say(Child *c, const WorkerMessage *m) {
         /* Without a manager there is nobody to work for. */
         if (send(c->fd, m, sizeof *m, MSG_NOSIGNAL) != (ssize_t) sizeof *m)
                 _exit(EXIT_FAILURE);
+        c->said_usec = monotonic_usec();
 }
 
-/* Sends a question, and returns the answer: one that there is to this question. */
-static WorkerAnswer child_ask(Child *c, const WorkerMessage *question) {
-        WorkerAnswer answer;
+/* Returns false when there is no order, and none is to be waited for. */
+static bool child_listen(Child *c, int flags, WorkerOrder *ret) {
+        /* With MSG_TRUNC it is told how long the order was. */
+        ssize_t n = recv(c->fd, ret, sizeof *ret, flags | MSG_TRUNC);
 
-        child_send(c, question);
-        /* With MSG_TRUNC it is told how long the answer was. */
-        if (recv(c->fd, &answer, sizeof answer, MSG_TRUNC) != (ssize_t) sizeof answer ||
-            (answer != WORKER_GO &&
-             (question->type == WORKER_INTENDS ? answer != WORKER_UNGUARDED
-                                               : answer != WORKER_DEFER && answer != WORKER_STOP)))
+        if (n < 0 && errno == EAGAIN && flags & MSG_DONTWAIT)
+                return false;
+        if (n != (ssize_t) sizeof *ret)
                 _exit(EXIT_FAILURE);
-        return answer;
+        c->stopped = c->stopped || *ret == WORKER_STOP;
+        return true;
 }
 
 static int child_gate(void *userdata, const Drive *drive _unused_, const char **ret_why) {
-        static const char *const why[_WORKER_ANSWER_MAX] = {
-                [WORKER_DEFER] = "not now: it waits for leave to go on",
-                [WORKER_STOP] = "not now: the machine goes to sleep, or the service stops",
-        };
         Child *c = userdata;
+        WorkerOrder order;
 
-        if (c->answer == WORKER_GO)
-                c->answer = child_ask(c, &(WorkerMessage){ .type = WORKER_ASKS, .wish = c->writing });
+        if (!c->stopped && child_listen(c, MSG_DONTWAIT, &order) && order != WORKER_STOP)
+                _exit(EXIT_FAILURE);
+        if (c->stopped) {
+                *ret_why = "not now: the machine goes to sleep, or the service stops";
+                return STEP_DEFERRED;
+        }
 
-        if (c->answer == WORKER_GO)
-                return 0;
-
-        *ret_why = why[c->answer];
-        return STEP_DEFERRED;
+        if (c->writing != c->told) {
+                c->told = c->writing;
+                child_say(c, &(WorkerMessage){ .type = WORKER_SENDS, .wish = c->writing });
+        }
+        if (++c->n_commands == SETTLED_COMMANDS || monotonic_usec() - c->said_usec >= GOES_ON_USEC)
+                child_say(c, &(WorkerMessage){ .type = WORKER_GOES_ON });
+        return 0;
 }
 
 static int child_intend(void *userdata, const Step *const *steps, size_t n) {
         WorkerMessage m = { .type = WORKER_INTENDS };
         Child *c = userdata;
+        WorkerOrder order;
 
         /* A visit that was told to end writes nothing any more. */
-        if (c->answer != WORKER_GO)
+        if (c->stopped)
                 return 0;
 
         for (size_t i = 0; i < n; i++) {
@@ -75,7 +88,13 @@ static int child_intend(void *userdata, const Step *const *steps, size_t n) {
                 m.wishes[wish / 8] |= 1U << wish % 8;
         }
 
-        return child_ask(c, &m) == WORKER_GO ? 0 : -EIO;
+        child_say(c, &m);
+        do
+                (void) child_listen(c, 0, &order);
+        while (order == WORKER_STOP);
+        if (order >= _WORKER_ORDER_MAX)
+                _exit(EXIT_FAILURE);
+        return order == WORKER_GO ? 0 : -EIO;
 }
 
 static void child_writing(void *userdata, const Step *s) {
@@ -99,15 +118,15 @@ static void child_ended(void *userdata, const Step *s) {
         };
 
         memcpy(m.reason, s->reason, sizeof m.reason);
-        child_send(c, &m);
+        child_say(c, &m);
 }
 
 static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
-        WorkerMessage m = { .type = WORKER_BRIDGE, .bridge = *bridge, .identified = identity };
+        WorkerMessage m = { .type = identity ? WORKER_IDENTITY : WORKER_BRIDGE, .bridge = *bridge };
 
         if (identity)
                 m.identity = *identity;
-        child_send(userdata, &m);
+        child_say(userdata, &m);
 }
 
 static bool wants_read_only(const Visit *v) {
@@ -188,7 +207,7 @@ static int child_read_request(int fd, RequestedVisit *ret) {
 }
 
 void worker_main(int fd, const void *sandbox) {
-        Child c = { .fd = fd, .writing = WORKER_READS };
+        Child c = { .fd = fd, .writing = WORKER_READS, .told = WORKER_READS, .said_usec = monotonic_usec() };
         DeviceIO io = device_io_real;
         RequestedVisit requested;
         Visit v;
@@ -219,7 +238,7 @@ void worker_main(int fd, const void *sandbox) {
         if (visit_run(&v, &p) < 0)
                 _exit(EXIT_FAILURE);
 
-        child_send(&c, &(WorkerMessage){ .type = WORKER_END });
+        child_say(&c, &(WorkerMessage){ .type = WORKER_END });
         /* Not exit(): the parent's buffers and handlers are not ours to run. */
         _exit(EXIT_SUCCESS);
 }

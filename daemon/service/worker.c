@@ -42,6 +42,28 @@ int worker_start(Broker *broker, const Visit *visit, Worker *ret) {
         return 0;
 }
 
+int worker_state_after(WorkerState s, WorkerMessageType said) {
+        static const struct {
+                bool allowed;
+                WorkerState next;
+        } table[_WORKER_STATE_MAX][_WORKER_MESSAGE_MAX] = {
+                [WORKER_VISITS] = {
+                        [WORKER_GOES_ON] = { true, WORKER_VISITS },
+                        [WORKER_SENDS] = { true, WORKER_VISITS },
+                        [WORKER_INTENDS] = { true, WORKER_WAITS },
+                        [WORKER_STEP] = { true, WORKER_VISITS },
+                        [WORKER_BRIDGE] = { true, WORKER_VISITS },
+                        [WORKER_IDENTITY] = { true, WORKER_IDENTIFIED },
+                        [WORKER_END] = { true, WORKER_ENDED },
+                },
+                [WORKER_WAITS] = {},
+                [WORKER_IDENTIFIED] = { [WORKER_END] = { true, WORKER_ENDED } },
+                [WORKER_ENDED] = {},
+        };
+
+        return table[s][said].allowed ? (int) table[s][said].next : -EPROTO;
+}
+
 /* What is about to be written are wishes of the visit. */
 static bool intent_is_sound(const WorkerMessage *m, size_t n_wishes) {
         for (size_t i = n_wishes; i < RECORD_MAX_SETTINGS; i++)
@@ -52,11 +74,12 @@ static bool intent_is_sound(const WorkerMessage *m, size_t n_wishes) {
 
 static bool message_is_sound(const WorkerMessage *m, size_t n_wishes) {
         static const size_t bools[] = { offsetof(WorkerMessage, written), offsetof(WorkerMessage, failed),
-                                        offsetof(WorkerMessage, lost) },
-                            identified = offsetof(WorkerMessage, identified);
+                                        offsetof(WorkerMessage, lost) };
 
         switch (m->type) {
-        case WORKER_ASKS:
+        case WORKER_GOES_ON:
+                return true;
+        case WORKER_SENDS:
                 return m->wish < n_wishes || m->wish == WORKER_READS;
         case WORKER_INTENDS:
                 return intent_is_sound(m, n_wishes);
@@ -65,11 +88,14 @@ static bool message_is_sound(const WorkerMessage *m, size_t n_wishes) {
                        m->verdict >= 0 && m->verdict < _VERDICT_MAX && reading_is_sound(&m->before) &&
                        reading_is_sound(&m->after) && memchr(m->reason, '\0', sizeof m->reason);
         case WORKER_BRIDGE:
-                return bridge_is_sound(&m->bridge) && bools_are_sound(m, &identified, 1) &&
-                       identity_is_sound(&m->identity) &&
-                       (!m->identified || (m->bridge.asked && m->bridge.identified && m->identity.serial[0]));
+                return bridge_is_sound(&m->bridge);
+        case WORKER_IDENTITY:
+                return bridge_is_sound(&m->bridge) && identity_is_sound(&m->identity) && m->bridge.asked &&
+                       m->bridge.identified && m->identity.serial[0];
         case WORKER_END:
                 return true;
+        case _WORKER_MESSAGE_MAX:
+                break;
         }
         return false;
 }
@@ -80,7 +106,7 @@ int worker_receive(const Worker *w, size_t n_wishes, WorkerMessage *ret) {
 
         /* With MSG_TRUNC it is told how long the message was. */
         n = recv(w->fd, &m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
-        /* It has ended without reading an answer; what it said before that is still to come. */
+        /* It has ended without reading an order; what it said before that is still to come. */
         if (n < 0 && errno == ECONNRESET)
                 n = recv(w->fd, &m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
         if (n < 0)
@@ -94,8 +120,8 @@ int worker_receive(const Worker *w, size_t n_wishes, WorkerMessage *ret) {
         return 1;
 }
 
-int worker_answer(const Worker *w, WorkerAnswer answer) {
-        if (send(w->fd, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+int worker_order(const Worker *w, WorkerOrder order) {
+        if (send(w->fd, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
                 return -errno;
         return 0;
 }

@@ -1,25 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The process that does one visit: a process of its own, because opening, SG_IO and sysfs can block for minutes. It asks over its
- * socket before every command, and tells every verdict as soon as there is one. */
+/* The process that does one visit: a process of its own, because opening, SG_IO and sysfs can block for minutes. It speaks, and
+ * the manager listens: the worker tells every verdict as soon as there is one, and looks before every command whether it was told
+ * to stop. It waits for the manager only before it writes, for the crash guard's note. */
 
 #include "broker.h"
 #include "record.h"
 #include "visit.h"
 
 typedef enum WorkerMessageType {
-        WORKER_ASKS,    /* may a command go to the drive? Answered with one WorkerAnswer */
-        WORKER_INTENDS, /* `wishes` are about to be written. Answered, when that is on stable storage or cannot be */
-        WORKER_STEP,    /* `step` has its verdict */
-        WORKER_BRIDGE,  /* more is known of the USB bridge before the drive */
-        WORKER_END,     /* all steps were told */
+        WORKER_GOES_ON,  /* sends its third command, or sends commands and has said nothing for a while */
+        WORKER_SENDS,    /* the commands that follow are to write `wish`; WORKER_READS: to read */
+        WORKER_INTENDS,  /* `wishes` are about to be written. Answered, when that is on stable storage or cannot be */
+        WORKER_STEP,     /* `wish` has its verdict */
+        WORKER_BRIDGE,   /* more is known of the USB bridge before the drive … */
+        WORKER_IDENTITY, /* … and of the drive behind it, which ends the visit */
+        WORKER_END,      /* all was told */
+        _WORKER_MESSAGE_MAX,
 } WorkerMessageType;
+
+/* Where a worker is, as the manager knows. What it may say in each state, and the state that follows, is the table of
+ * worker_state_after(); whatever else it says, it is heard no more. */
+typedef enum WorkerState {
+        WORKER_VISITS,
+        WORKER_WAITS,      /* for the answer to WORKER_INTENDS, which is worker_order()'s to give */
+        WORKER_IDENTIFIED, /* told which drive it is */
+        WORKER_ENDED,
+        _WORKER_STATE_MAX,
+} WorkerState;
+
+/* -EPROTO: it may not say that there. */
+int worker_state_after(WorkerState s, WorkerMessageType said);
 
 /* Plain data in one datagram; what points elsewhere in a Step is given by number. */
 typedef struct WorkerMessage {
         WorkerMessageType type;
-        size_t wish; /* index in the visit's wishes; WORKER_ASKS: what is being written, or WORKER_READS */
+        size_t wish;                             /* index in the visit's wishes */
         uint8_t wishes[RECORD_MAX_SETTINGS / 8]; /* a bit for each */
         bool written, failed, lost;
         int error;
@@ -27,19 +44,17 @@ typedef struct WorkerMessage {
         Verdict verdict;
         char reason[STEP_REASON_MAX];
         Bridge bridge;
-        bool identified; /* … and of the drive behind it */
-        DriveIdentity identity;
+        DriveIdentity identity; /* WORKER_IDENTITY */
 } WorkerMessage;
 
 #define WORKER_READS SIZE_MAX
 
-typedef enum WorkerAnswer {
-        WORKER_GO,
-        WORKER_UNGUARDED, /* what was intended is not on stable storage: write nothing dangerous of it */
-        WORKER_DEFER,     /* a check takes longer than allowed: end the visit */
-        WORKER_STOP,      /* the machine goes to sleep, or the service ends: end the visit */
-        _WORKER_ANSWER_MAX,
-} WorkerAnswer;
+typedef enum WorkerOrder {
+        WORKER_GO,        /* what was intended is on stable storage */
+        WORKER_UNGUARDED, /* … is not: write nothing dangerous of it */
+        WORKER_STOP,      /* at any time: send no more commands, and end the visit */
+        _WORKER_ORDER_MAX,
+} WorkerOrder;
 
 typedef struct Worker {
         int fd; /* its end is closed when the process has ended */
@@ -57,4 +72,4 @@ static inline bool worker_message_has(const WorkerMessage *m, size_t wish) {
         return m->wishes[wish / 8] & 1U << wish % 8;
 }
 
-int worker_answer(const Worker *w, WorkerAnswer answer);
+int worker_order(const Worker *w, WorkerOrder order);

@@ -222,28 +222,27 @@ START_TEST(test_build_id) {
 }
 END_TEST
 
-/* ---- to the worker: an answer ---- */
+/* ---- to the worker: an order ---- */
 
 static const struct {
-        int64_t answer;
+        int64_t order;
         size_t size;
         bool taken;
-} answers[] = {
-        { WORKER_GO, sizeof(WorkerAnswer), true },
-        { WORKER_DEFER, sizeof(WorkerAnswer), true },
-        { WORKER_STOP, sizeof(WorkerAnswer), true },
-        { WORKER_UNGUARDED, sizeof(WorkerAnswer), false }, /* to another question */
-        { _WORKER_ANSWER_MAX, sizeof(WorkerAnswer), false },
-        { -1, sizeof(WorkerAnswer), false },
-        { INT_MAX, sizeof(WorkerAnswer), false },
-        { INT_MIN, sizeof(WorkerAnswer), false },
-        { WORKER_GO, sizeof(WorkerAnswer) - 1, false },
-        { WORKER_GO, sizeof(WorkerAnswer) + 1, false },
-        { WORKER_DEFER, 1, false },
+} orders[] = {
+        { WORKER_STOP, sizeof(WorkerOrder), true },
+        { WORKER_GO, sizeof(WorkerOrder), false }, /* the answer to no question */
+        { WORKER_UNGUARDED, sizeof(WorkerOrder), false },
+        { _WORKER_ORDER_MAX, sizeof(WorkerOrder), false },
+        { -1, sizeof(WorkerOrder), false },
+        { INT_MAX, sizeof(WorkerOrder), false },
+        { INT_MIN, sizeof(WorkerOrder), false },
+        { WORKER_STOP, sizeof(WorkerOrder) - 1, false },
+        { WORKER_STOP, sizeof(WorkerOrder) + 1, false },
+        { WORKER_STOP, 1, false },
 };
 
 /* A worker in a process of its own, without a sandbox, for a drive that there is not. What it prints goes into a file. */
-static pid_t worker_make(int *ret_fd, FILE **ret_printed) {
+static pid_t worker_make(const void *told, size_t told_size, int *ret_fd, FILE **ret_printed) {
         _cleanup_free_ uint8_t *request = NULL;
         size_t size;
         int fds[2];
@@ -254,6 +253,8 @@ static pid_t worker_make(int *ret_fd, FILE **ret_printed) {
         ck_assert_ptr_nonnull(*ret_printed);
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
         ck_assert_int_eq(send(fds[0], request, size, MSG_NOSIGNAL), (ssize_t) size);
+        if (told)
+                ck_assert_int_eq(send(fds[0], told, told_size, MSG_NOSIGNAL), (ssize_t) told_size);
         pid = fork();
         if (pid == 0) {
                 (void) close(fds[0]);
@@ -286,26 +287,27 @@ size_t sandbox_own(_unused_ const char *syspath) {
         return 0;
 }
 
-START_TEST(test_answer) {
+/* Told before its first command, it sends none, and says so of each setting; what is no order it does not survive. */
+START_TEST(test_order) {
         struct {
-                int answer;
+                int order;
                 char more[8];
-        } a = { .answer = (int) answers[_i].answer };
+        } o = { .order = (int) orders[_i].order };
         FILE *printed;
         WorkerMessage m;
+        unsigned n = 0;
         pid_t pid;
         int fd;
 
-        pid = worker_make(&fd, &printed);
-        do
-                ck_assert_int_eq(recv(fd, &m, sizeof m, 0), sizeof m);
-        while (m.type != WORKER_ASKS);
-        ck_assert_int_eq(send(fd, &a, answers[_i].size, MSG_NOSIGNAL), (ssize_t) answers[_i].size);
-
-        ck_assert_int_eq(recv(fd, &m, sizeof m, 0), answers[_i].taken ? sizeof m : 0);
-        while (answers[_i].taken && m.type != WORKER_END)
-                ck_assert_int_eq(recv(fd, &m, sizeof m, 0), sizeof m);
-        worker_done(pid, fd, printed, answers[_i].taken ? EXIT_SUCCESS : EXIT_FAILURE);
+        pid = worker_make(&o, orders[_i].size, &fd, &printed);
+        for (; recv(fd, &m, sizeof m, 0) == sizeof m && m.type == WORKER_STEP; n++)
+                if (m.wish == 0 && orders[_i].taken)
+                        ck_assert_int_eq(m.verdict, VERDICT_DEFERRED);
+        if (orders[_i].taken) {
+                ck_assert_uint_eq(n, wishes.n_items);
+                ck_assert_int_eq(m.type, WORKER_END);
+        }
+        worker_done(pid, fd, printed, orders[_i].taken ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 END_TEST
 
@@ -361,7 +363,7 @@ START_TEST(test_no_visit) {
                 drive.node = (char *) "/dev/null";
                 drive.syspath = (char *) "/sys/devices/virtual/mem/null";
                 (void) fclose(printed);
-                pid = worker_make(fds, &printed);
+                pid = worker_make(NULL, 0, fds, &printed);
         } else {
                 _cleanup_free_ uint8_t *request = NULL;
                 size_t size;
@@ -388,7 +390,7 @@ static const struct {
         Field field;
         WorkerMessageType type;
 } message_fields[] = {
-        { { "type", &message.type, KIND_ENUM, WORKER_END + 1 }, WORKER_END },
+        { { "type", &message.type, KIND_ENUM, _WORKER_MESSAGE_MAX }, WORKER_END },
         { { "verdict", &message.verdict, KIND_ENUM, _VERDICT_MAX }, WORKER_STEP },
         { { "written", &message.written, KIND_BOOL, 0 }, WORKER_STEP },
         { { "failed", &message.failed, KIND_BOOL, 0 }, WORKER_STEP },
@@ -417,26 +419,26 @@ static const struct {
         { { "bridge.repeats_identify", &message.bridge.repeats_identify, KIND_BOOL, 0 }, WORKER_BRIDGE },
         { { "bridge.fragile", &message.bridge.fragile, KIND_BOOL, 0 }, WORKER_BRIDGE },
         { { "bridge.cdb", &message.bridge.cdb, KIND_CDB, 0 }, WORKER_BRIDGE },
-        { { "identified", &message.identified, KIND_BOOL, 0 }, WORKER_BRIDGE },
-        { { "identity.model", &message.identity.model, KIND_TEXT, sizeof message.identity.model }, WORKER_BRIDGE },
-        { { "identity.serial", &message.identity.serial, KIND_TEXT, sizeof message.identity.serial }, WORKER_BRIDGE },
+        { { "drive's bridge.fragile", &message.bridge.fragile, KIND_BOOL, 0 }, WORKER_IDENTITY },
+        { { "identity.model", &message.identity.model, KIND_TEXT, sizeof message.identity.model }, WORKER_IDENTITY },
+        { { "identity.serial", &message.identity.serial, KIND_TEXT, sizeof message.identity.serial }, WORKER_IDENTITY },
         { { "identity.firmware", &message.identity.firmware, KIND_TEXT, sizeof message.identity.firmware },
-          WORKER_BRIDGE },
-        { { "identity.wwn", &message.identity.wwn, KIND_TEXT, sizeof message.identity.wwn }, WORKER_BRIDGE },
+          WORKER_IDENTITY },
+        { { "identity.wwn", &message.identity.wwn, KIND_TEXT, sizeof message.identity.wwn }, WORKER_IDENTITY },
 };
 
 /* Wishes that there are not, and an error that is none: numbers of their own. */
 static const WorkerMessage wrong_messages[] = {
-        { .type = WORKER_ASKS, .wish = 2 },
-        { .type = WORKER_ASKS, .wish = WORKER_READS - 1 },
+        { .type = WORKER_SENDS, .wish = 2 },
+        { .type = WORKER_SENDS, .wish = WORKER_READS - 1 },
         { .type = WORKER_STEP, .wish = 2 },
         { .type = WORKER_STEP, .wish = WORKER_READS },
         { .type = WORKER_STEP, .error = 1 },
         { .type = WORKER_INTENDS, .wishes = { 1 << 2 } },
         { .type = WORKER_INTENDS, .wishes = { [RECORD_MAX_SETTINGS / 8 - 1] = 1 << 7 } },
-        { .type = WORKER_BRIDGE, .identified = true },
-        { .type = WORKER_BRIDGE, .bridge = { .asked = true, .identified = true }, .identified = true },
-        { .type = WORKER_BRIDGE, .bridge = { .asked = true }, .identified = true, .identity = { .serial = "S" } },
+        { .type = WORKER_IDENTITY },
+        { .type = WORKER_IDENTITY, .bridge = { .asked = true, .identified = true } },
+        { .type = WORKER_IDENTITY, .bridge = { .asked = true }, .identity = { .serial = "S" } },
 };
 
 /* What comes of it at the manager's end. */
@@ -457,6 +459,10 @@ START_TEST(test_message) {
         uint8_t bytes[sizeof message];
 
         message.type = message_fields[_i].type;
+        if (message.type == WORKER_IDENTITY) {
+                message.bridge.asked = message.bridge.identified = true;
+                (void) strcpy(message.identity.serial, "S");
+        }
         ck_assert_int_eq(receive(&message), 1);
         memcpy(bytes, &message, sizeof message);
         for (unsigned nth = 0; make_wrong(f, bytes + ((uint8_t *) f->at - (uint8_t *) &message), nth); nth++)
@@ -477,7 +483,7 @@ int main(void) {
         tcase_add_test(t, test_request_count);
         tcase_add_test(t, test_other_build);
         tcase_add_test(t, test_build_id);
-        tcase_add_loop_test(t, test_answer, 0, ELEMENTSOF(answers));
+        tcase_add_loop_test(t, test_order, 0, ELEMENTSOF(orders));
         tcase_add_test(t, test_other_build_is_told);
         tcase_add_loop_test(t, test_no_visit, 0, 2);
         tcase_add_loop_test(t, test_message, 0, ELEMENTSOF(message_fields));

@@ -17,7 +17,12 @@
 static SurveyFn survey_fn;
 static void *survey_userdata;
 
-int pid1_new(_unused_ sd_event *event, _unused_ Pid1NewsFn news, _unused_ void *userdata, Pid1 **ret) {
+static Pid1NewsFn news_fn;
+static void *news_userdata;
+
+int pid1_new(_unused_ sd_event *event, Pid1NewsFn news, void *userdata, Pid1 **ret) {
+        news_fn = news;
+        news_userdata = userdata;
         *ret = (Pid1 *) &survey_fn;
         return 0;
 }
@@ -83,6 +88,7 @@ typedef struct Visited {
         Verdict verdicts[ELEMENTSOF(wish_items)];
         unsigned n_told[ELEMENTSOF(wish_items)], n_ended, n_identities, n_intended, n_settling;
         size_t writing;
+        VisitEnd end;
         bool lost;
 } Visited;
 
@@ -119,10 +125,11 @@ static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity
         x->n_identities += identity != NULL;
 }
 
-static void on_ended(void *userdata, _unused_ bool deferred, const char *lost) {
+static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Visited *x = userdata;
 
         x->n_ended++;
+        x->end = end;
         x->lost = lost;
         x->visitor = visitor_free(x->visitor);
 }
@@ -148,9 +155,10 @@ static void hear(Visited *x) {
 /* ---- what it may say ---- */
 
 typedef enum Said {
-        ASKS,
-        ASKS_WRITING, /* … to send the first setting */
-        ASKS_UNKNOWN, /* … to send one that nobody wants */
+        GOES_ON,
+        SENDS,         /* the first setting */
+        SENDS_NOTHING, /* it reads */
+        SENDS_UNKNOWN, /* one that nobody wants */
         INTENDS,
         INTENDS_UNKNOWN,
         TELLS_FIRST,
@@ -158,6 +166,7 @@ typedef enum Said {
         TELLS_SECOND_WRITTEN, /* which no row is for */
         TELLS_UNKNOWN,
         TELLS_NO_VERDICT,
+        DEFERS_SECOND,
         BRIDGE,
         IDENTITY,
         END,
@@ -175,11 +184,14 @@ static void say(Said what) {
         size_t size = sizeof x.m;
 
         switch (what) {
-        case ASKS:
-        case ASKS_WRITING:
-        case ASKS_UNKNOWN:
-                x.m.type = WORKER_ASKS;
-                x.m.wish = what == ASKS ? WORKER_READS : what == ASKS_WRITING ? 0 : wishes.n_items;
+        case GOES_ON:
+                x.m.type = WORKER_GOES_ON;
+                break;
+        case SENDS:
+        case SENDS_NOTHING:
+        case SENDS_UNKNOWN:
+                x.m.type = WORKER_SENDS;
+                x.m.wish = what == SENDS_NOTHING ? WORKER_READS : what == SENDS ? 0 : wishes.n_items;
                 break;
         case INTENDS:
         case INTENDS_UNKNOWN:
@@ -201,17 +213,21 @@ static void say(Said what) {
         case TELLS_NO_VERDICT:
                 x.m.verdict = _VERDICT_INVALID;
                 break;
+        case DEFERS_SECOND:
+                x.m.wish = 1;
+                x.m.verdict = VERDICT_DEFERRED;
+                break;
         case BRIDGE:
         case IDENTITY:
-                x.m = (WorkerMessage){ .type = WORKER_BRIDGE, .bridge = { .asked = true, .cdb = 16 } };
-                x.m.identified = x.m.bridge.identified = what == IDENTITY;
+                x.m = (WorkerMessage){ .type = what == IDENTITY ? WORKER_IDENTITY : WORKER_BRIDGE,
+                                       .bridge = { .asked = true, .cdb = 16, .identified = what == IDENTITY } };
                 (void) strcpy(x.m.identity.serial, what == IDENTITY ? "S" : "");
                 break;
         case END:
                 x.m.type = WORKER_END;
                 break;
         case UNKNOWN_TYPE:
-                x.m.type = (WorkerMessageType) (WORKER_END + 1);
+                x.m.type = _WORKER_MESSAGE_MAX;
                 break;
         case SHORT:
                 size--;
@@ -228,22 +244,22 @@ static void say(Said what) {
 /* ---- the states ---- */
 
 #define M(x) (1U << (x))
-#define SETTINGS (M(TELLS_FIRST) | M(TELLS_SECOND))
-#define QUESTIONS (M(ASKS) | M(ASKS_WRITING) | M(INTENDS))
+#define SETTINGS (M(TELLS_FIRST) | M(TELLS_SECOND) | M(DEFERS_SECOND))
+#define WORK (M(GOES_ON) | M(SENDS) | M(SENDS_NOTHING) | M(INTENDS))
 
 static void begun(_unused_ Visited *x) {
 }
-static void asking(Visited *x) {
-        say(ASKS);
+static void sending(_unused_ Visited *x) {
+        say(SENDS);
         hear(x);
 }
-static void waiting(Visited *x) {
-        asking(x);
-        pid1_says("systemd-fsck@x.service");
+static void going_on(Visited *x) {
+        say(GOES_ON);
+        hear(x);
 }
-static void allowed(Visited *x) {
-        asking(x);
-        pid1_says(NULL);
+static void interrupted(_unused_ Visited *x) {
+        news_fn(news_userdata, PID1_CHECK_QUEUED);
+        pid1_says("systemd-fsck@x.service");
 }
 static void intending(Visited *x) {
         say(INTENDS);
@@ -262,17 +278,13 @@ static void unguarded(Visited *x) {
 static void stopping(Visited *x) {
         visitor_stop(x->visitor);
 }
-static void stopped(Visited *x) {
-        stopping(x);
-        asking(x);
-}
-static void stopped_asking(Visited *x) {
-        waiting(x);
-        visitor_stop(x->visitor);
-}
 static void stopped_intending(Visited *x) {
         intending(x);
         visitor_stop(x->visitor);
+}
+static void interrupted_intending(Visited *x) {
+        intending(x);
+        interrupted(x);
 }
 static void told_first(Visited *x) {
         say(TELLS_FIRST);
@@ -287,7 +299,7 @@ static void bridged(Visited *x) {
         say(BRIDGE);
         hear(x);
 }
-static void unveiled(Visited *x) {
+static void revealed(Visited *x) {
         say(IDENTITY);
         hear(x);
 }
@@ -297,7 +309,6 @@ static void finished(Visited *x) {
         hear(x);
 }
 static void gone(Visited *x) {
-        waiting(x);
         visitor_vanish(x->visitor);
 }
 
@@ -309,26 +320,25 @@ static const struct {
         Transport transport; /* SATA: there is no bridge */
         bool asked;          /* … or it was asked at an earlier visit */
 } states[] = {
-        { "begun", begun, QUESTIONS | SETTINGS | M(BRIDGE) | M(IDENTITY), 0, TRANSPORT_USB, false },
-        { "begun, no bridge", begun, QUESTIONS | SETTINGS, 0, TRANSPORT_SATA, false },
-        { "begun, bridge asked before", begun, QUESTIONS | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
-        { "asking", asking, 0, 0, TRANSPORT_USB, false },
-        { "waiting for a check", waiting, 0, 0, TRANSPORT_USB, false },
-        { "allowed", allowed, QUESTIONS | SETTINGS | M(BRIDGE) | M(IDENTITY), 0, TRANSPORT_USB, false },
+        { "begun", begun, WORK | SETTINGS | M(BRIDGE) | M(IDENTITY), 0, TRANSPORT_USB, false },
+        { "begun, no bridge", begun, WORK | SETTINGS, 0, TRANSPORT_SATA, false },
+        { "begun, bridge asked before", begun, WORK | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "sending", sending, WORK | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "going on", going_on, WORK | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "interrupted", interrupted, WORK | SETTINGS | M(BRIDGE) | M(IDENTITY), 0, TRANSPORT_USB, false },
         { "intending", intending, 0, 0, TRANSPORT_USB, false },
-        { "guarded", guarded, QUESTIONS | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
-        { "unguarded", unguarded, QUESTIONS | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
-        { "stopping", stopping, QUESTIONS | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
-        { "stopped", stopped, SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
-        { "stopped while it waited", stopped_asking, SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "guarded", guarded, WORK | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "unguarded", unguarded, WORK | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "stopping", stopping, WORK | SETTINGS | M(BRIDGE), 0, TRANSPORT_USB, true },
         { "stopped while it intended", stopped_intending, 0, 0, TRANSPORT_USB, true },
-        { "told the first", told_first, QUESTIONS | M(TELLS_SECOND) | M(BRIDGE), 0, TRANSPORT_USB, true },
-        { "told all", told_all, QUESTIONS | M(BRIDGE) | M(END), 0, TRANSPORT_USB, true },
-        { "bridged", bridged, QUESTIONS | SETTINGS, 0, TRANSPORT_USB, true },
-        { "unveiled", unveiled, M(END), 0, TRANSPORT_USB, false },
+        { "interrupted while it intended", interrupted_intending, 0, 0, TRANSPORT_USB, true },
+        { "told the first", told_first, WORK | M(TELLS_SECOND) | M(DEFERS_SECOND) | M(BRIDGE), 0, TRANSPORT_USB, true },
+        { "told all", told_all, WORK | M(BRIDGE) | M(END), 0, TRANSPORT_USB, true },
+        { "bridged", bridged, WORK | SETTINGS, 0, TRANSPORT_USB, true },
+        { "revealed", revealed, M(END), 0, TRANSPORT_USB, false },
         { "finished", finished, 0, 0, TRANSPORT_SATA, false },
-        { "gone", gone, 0, QUESTIONS | SETTINGS | M(TELLS_SECOND_WRITTEN) | M(BRIDGE) | M(IDENTITY) | M(END),
-          TRANSPORT_USB, false },
+        { "gone", gone, 0, WORK | SETTINGS | M(TELLS_SECOND_WRITTEN) | M(BRIDGE) | M(IDENTITY) | M(END), TRANSPORT_USB,
+          false },
 };
 
 static void visit_begin(Visited *x, Transport transport, bool asked) {
@@ -361,13 +371,13 @@ static void visit_end(Visited *x) {
         sd_event_unref(x->event);
 }
 
-/* The answers that it has got, until there is no more; true: and its socket is closed. */
+/* The orders that it has got, until there is no more; true: and its socket is closed. */
 static bool drain(unsigned *ret_n) {
-        WorkerAnswer answer;
+        WorkerOrder order;
         ssize_t n;
 
-        for (*ret_n = 0; (n = recv(worker_fd, &answer, sizeof answer, MSG_DONTWAIT)) > 0; ++*ret_n)
-                ck_assert_int_eq(n, sizeof answer);
+        for (*ret_n = 0; (n = recv(worker_fd, &order, sizeof order, MSG_DONTWAIT)) > 0; ++*ret_n)
+                ck_assert_int_eq(n, sizeof order);
         return n == 0 || errno == ECONNRESET;
 }
 
@@ -417,10 +427,7 @@ END_TEST
 static const struct {
         void (*reach)(Visited *x), (*go_on)(Visited *x);
 } endless[] = {
-        { begun, allowed },
-        { begun, guarded },
-        { begun, unguarded },
-        { gone, asking },
+        { begun, going_on }, { begun, sending }, { begun, guarded }, { begun, unguarded }, { gone, going_on },
 };
 
 /* Each single message is expected, or ignored; but there is an end to them. */
@@ -442,47 +449,88 @@ START_TEST(test_endless) {
 }
 END_TEST
 
-/* Its first commands are over when it asks for the third time, once. */
+/* Its first commands are over when it says that it goes on for the first time. */
 START_TEST(test_settling) {
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
-        for (unsigned i = 1; i <= 5; i++) {
-                allowed(&x);
-                ck_assert_uint_eq(x.n_settling, i >= 3);
+        sending(&x);
+        ck_assert_uint_eq(x.n_settling, 0);
+        for (unsigned i = 1; i <= 3; i++) {
+                going_on(&x);
+                ck_assert_uint_eq(x.n_settling, 1);
         }
         visit_end(&x);
 }
 END_TEST
 
-/* A drive that is pulled while a check holds its visit was not being written to. */
-START_TEST(test_writing_begins_at_the_gate) {
+/* What is being written is known for as long as that takes. */
+START_TEST(test_writing) {
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
-        say(ASKS_WRITING);
-        hear(&x);
         ck_assert_uint_eq(x.writing, WORKER_READS);
-        pid1_says(NULL);
+        sending(&x);
         ck_assert_uint_eq(x.writing, 0);
-        say(ASKS);
+        say(SENDS_NOTHING);
         hear(&x);
         ck_assert_uint_eq(x.writing, WORKER_READS);
         visit_end(&x);
 }
 END_TEST
 
-/* Nothing of a visit that has ended is left at the gate. */
-START_TEST(test_asks_twice_and_dies) {
+static WorkerOrder order(void) {
+        WorkerOrder o;
+
+        ck_assert_int_eq(recv(worker_fd, &o, sizeof o, MSG_DONTWAIT), sizeof o);
+        return o;
+}
+
+/* A check is queued, or the machine is to sleep: the worker is told so at once, and once, and what it has not done is deferred; with
+ * a check, nothing is said of that. A question is answered all the same. */
+START_TEST(test_stop) {
+        bool check = _i & 1, intends = _i & 2;
+        unsigned n;
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
-        asking(&x);
-        asking(&x);
+        (void) drain(&n); /* the request */
+        if (intends)
+                intending(&x);
+        for (int i = 0; i < 2; i++)
+                if (check)
+                        interrupted(&x);
+                else
+                        visitor_stop(x.visitor);
+        ck_assert_int_eq(order(), WORKER_STOP);
+        if (intends) {
+                visitor_intended(x.visitor, 0);
+                ck_assert_int_eq(order(), WORKER_GO);
+        }
+        ck_assert(!drain(&n));
+        ck_assert_uint_eq(n, 0);
+
+        say(TELLS_FIRST);
+        say(DEFERS_SECOND);
+        say(END);
+        hear(&x);
+        ck_assert_uint_eq(x.n_told[0], 1);
+        ck_assert_uint_eq(x.n_told[1], !check);
+        visit_end(&x);
+        ck_assert_int_eq(x.end, check ? VISIT_INTERRUPTED : VISIT_DEFERRED);
+        ck_assert(!x.lost);
+}
+END_TEST
+
+/* Nothing of a visit that has ended is left at the gate. */
+START_TEST(test_dies) {
+        Visited x;
+
+        visit_begin(&x, TRANSPORT_SATA, false);
         (void) close(worker_fd);
         hear(&x);
         ck_assert_ptr_null(x.visitor);
-        pid1_says(NULL);
+        interrupted(&x);
         ck_assert_uint_eq(x.n_ended, 1);
         (void) gate_free(x.gate);
         sd_event_unref(x.event);
@@ -497,8 +545,9 @@ int main(void) {
         tcase_set_timeout(t, 60);
         tcase_add_loop_test(t, test_endless, 0, ELEMENTSOF(endless));
         tcase_add_test(t, test_settling);
-        tcase_add_test(t, test_writing_begins_at_the_gate);
-        tcase_add_test(t, test_asks_twice_and_dies);
+        tcase_add_test(t, test_writing);
+        tcase_add_loop_test(t, test_stop, 0, 4);
+        tcase_add_test(t, test_dies);
         suite_add_tcase(s, t);
 
         return suite_run(s);

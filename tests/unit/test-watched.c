@@ -182,12 +182,14 @@ void journal_complaint(_unused_ const Complaint *c) {
 
 /* ---- a drive and its files ---- */
 
-static unsigned n_places; /* that were asked for, or given up */
+static unsigned n_places; /* that were asked for */
 
 static void on_wants_worker(_unused_ void *userdata, Watched *w) {
+        ck_assert_int_eq(watched_work(w), 0);
+}
+
+static void on_wants_place(_unused_ void *userdata, _unused_ Watched *w) {
         n_places++;
-        if (w->visit.ready)
-                ck_assert_int_eq(watched_work(w), 0);
 }
 
 static void on_rested(_unused_ void *userdata, _unused_ Watched *w) {
@@ -275,7 +277,7 @@ static void visit_whole(Watched *w, VisitReason reason) {
         watched_visit(w, reason);
         visitor.events->ready(w);
         tell(w, VERDICT_UNCHANGED);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
         ck_assert_ptr_null(w->visit.visitor);
 }
 
@@ -324,7 +326,7 @@ START_TEST(test_endings) {
         if (endings[_i].again >= 0)
                 watched_visit(w, (VisitReason) endings[_i].again);
         tell(w, VERDICT_UNCHANGED);
-        visitor.events->ended(w, endings[_i].deferred, NULL);
+        visitor.events->ended(w, endings[_i].deferred ? VISIT_DEFERRED : VISIT_OVER, NULL);
 
         ck_assert_ptr_nonnull(w->visit.visitor);
         ck_assert_str_eq(visit_reason_to_string(w->visit.reason), visit_reason_to_string(endings[_i].next));
@@ -375,7 +377,7 @@ START_TEST(test_request_and_check_in_mid_visit) {
         visitor.events->waiting(w, check_x, false);
         visitor.events->waiting(w, check_x, true);
         tell(w, VERDICT_DEFERRED);
-        visitor.events->ended(w, true, NULL);
+        visitor.events->ended(w, VISIT_DEFERRED, NULL);
         ck_assert_int_eq(w->visit.reason, VISIT_RETRY);
 
         before = n_rested;
@@ -419,13 +421,13 @@ START_TEST(test_permanent) {
         if (permanents[_i].reload)
                 watched_reconfigure(w, VISIT_RELOAD);
         if (permanents[_i].working)
-                visitor.events->ended(w, false, NULL);
+                visitor.events->ended(w, VISIT_OVER, NULL);
 
         ck_assert_ptr_nonnull(w->visit.visitor);
         ck_assert(visitor.permanent);
         visitor.events->ready(w);
         tell(w, VERDICT_UNCHANGED);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
 
         /* Once. */
         ck_assert(!w->visit.visitor || !visitor.permanent);
@@ -450,16 +452,54 @@ START_TEST(test_permanent_nothing) {
 }
 END_TEST
 
-/* While a check is waited for in mid-visit, another drive's worker may begin. */
-START_TEST(test_waiting_gives_its_place) {
+/* A check comes in mid-visit: the visit begins anew, for all that it was for; but what was lost is forgotten once, and a recheck has
+ * its time. */
+static const struct {
+        VisitReason reason;
+        int next; /* -1: there is none */
+        bool permanent;
+} interrupted[] = {
+        { VISIT_ATTACH, VISIT_ATTACH },
+        { VISIT_REQUEST, VISIT_REQUEST },
+        { VISIT_PERMANENT, VISIT_PERMANENT, .permanent = true },
+        { VISIT_RESUME, VISIT_CHANGE },
+        { VISIT_RECHECK, -1 },
+};
+
+START_TEST(test_interrupted) {
         Watched *w = watch(TWO, TRANSPORT_SATA);
 
-        watched_visit(w, VISIT_ATTACH);
+        visit_whole(w, VISIT_ATTACH);
+        watched_visit(w, interrupted[_i].reason);
         visitor.events->ready(w);
         ck_assert(visitor.working);
+        visitor.events->ended(w, VISIT_INTERRUPTED, NULL);
+
+        ck_assert_int_eq(w->visit.visitor != NULL, interrupted[_i].next >= 0);
+        if (interrupted[_i].next >= 0) {
+                ck_assert_int_eq((int) w->visit.reason, interrupted[_i].next);
+                ck_assert(visitor.permanent == interrupted[_i].permanent);
+                ck_assert_uint_eq(n_wishes, 2);
+        }
+        end(w);
+}
+END_TEST
+
+/* Leave is taken back before there is a worker: none is made before it is given again. */
+START_TEST(test_not_ready) {
+        Watched *w = watch(TWO, TRANSPORT_SATA);
+
         n_places = 0;
-        visitor.events->waiting(w, check_x, false);
+        env.wants_worker = on_wants_place;
+        watched_visit(w, VISIT_ATTACH);
+        visitor.events->ready(w);
         ck_assert_uint_eq(n_places, 1);
+        ck_assert(w->visit.ready);
+        visitor.events->waiting(w, check_x, false);
+        ck_assert(!w->visit.ready);
+        env.wants_worker = on_wants_worker;
+        visitor.events->ready(w);
+        ck_assert(visitor.working);
         end(w);
 }
 END_TEST
@@ -482,7 +522,7 @@ START_TEST(test_rule_for_unknown_drive) {
 
         /* It slept: as soon as its user wakes it, it is asked again. */
         visitor.events->ready(w);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
         ck_assert_ptr_null(w->visit.visitor);
         ck_assert(watched_has_deferred(w));
         end(w);
@@ -500,7 +540,7 @@ START_TEST(test_unveiled) {
         if (_i)
                 watched_visit(w, VISIT_RESET);
         visitor.events->bridged(w, &bridge, &identity);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
 
         ck_assert_ptr_nonnull(w->visit.visitor);
         ck_assert_int_eq(w->visit.reason, _i ? VISIT_RESET : VISIT_CHANGE);
@@ -522,18 +562,18 @@ START_TEST(test_unveiled_in_use) {
         ck_assert_int_eq(watched_work(w), 0);
         ck_assert(visitor.active == !_i);
         visitor.events->bridged(w, &bridge, &identity);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
 
         visitor.events->ready(w);
         ck_assert_int_eq(watched_work(w), 0);
         ck_assert(visitor.active == !_i);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
 
         watched_visit(w, VISIT_CHANGE);
         visitor.events->ready(w);
         ck_assert_int_eq(watched_work(w), 0);
         ck_assert(!visitor.active);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
         end(w);
 }
 END_TEST
@@ -543,7 +583,7 @@ static void visit_lost(Watched *w, VisitReason reason) {
         watched_visit(w, reason);
         visitor.events->ready(w);
         tell(w, VERDICT_FAILED);
-        visitor.events->ended(w, false, "died");
+        visitor.events->ended(w, VISIT_OVER, "died");
         ck_assert_ptr_null(w->visit.visitor);
 }
 
@@ -561,13 +601,13 @@ START_TEST(test_dead_worker) {
         visitor.events->ready(w);
         if (_i) {
                 tell(w, VERDICT_FAILED);
-                visitor.events->ended(w, false, "died");
+                visitor.events->ended(w, VISIT_OVER, "died");
                 ck_assert(!is_due(w));
                 visit_lost(w, VISIT_RESET);
                 ck_assert(!is_due(w));
         } else {
                 tell(w, VERDICT_APPLIED);
-                visitor.events->ended(w, false, NULL);
+                visitor.events->ended(w, VISIT_OVER, NULL);
                 ck_assert(!is_due(w));
         }
 
@@ -616,7 +656,7 @@ START_TEST(test_forgotten_on_disk) {
                     .written = true,
                     .verdict = VERDICT_UNVERIFIABLE };
         visitor.events->step(w, &s);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
         ck_assert(written_sent);
         ck_assert_int_eq(written_state, DRIVE_IDLE);
 
@@ -625,7 +665,7 @@ START_TEST(test_forgotten_on_disk) {
         ck_assert_int_eq(written_state, DRIVE_QUEUED);
         visitor.events->ready(w);
         ck_assert_int_eq(written_state, DRIVE_VISITING);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
         end(w);
 }
 END_TEST
@@ -656,7 +696,7 @@ static Watched *watch_with_timer(void) {
                                                     .after = { .known = !unreadable, .value = wish->value },
                                                     .verdict = unreadable ? VERDICT_UNVERIFIABLE : VERDICT_APPLIED });
         }
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
         return w;
 }
 
@@ -689,7 +729,7 @@ START_TEST(test_trust) {
                                                                .setting = setting_find(&all_settings,
                                                                                        w->visit.selected.items[i].name),
                                                                .verdict = VERDICT_UNVERIFIABLE });
-                visitor.events->ended(w, false, NULL);
+                visitor.events->ended(w, VISIT_OVER, NULL);
         }
         ck_assert_ptr_nonnull(w->visit.visitor);
         ck_assert(memory_of(w, "spindown_time").sent == trusts[_i].sent);
@@ -716,7 +756,7 @@ START_TEST(test_doubt) {
                             .verdict = VERDICT_UNVERIFIABLE };
                 ck_assert(watched_finds_news(w, &s) == !i);
                 visitor.events->step(w, &s);
-                visitor.events->ended(w, false, NULL);
+                visitor.events->ended(w, VISIT_OVER, NULL);
         }
         end(w);
 }
@@ -747,7 +787,7 @@ START_TEST(test_storm_of_nothing) {
                 /* Some of them come while there is a worker at it. */
                 if (i == 500) {
                         tell(w, VERDICT_UNCHANGED);
-                        visitor.events->ended(w, false, NULL);
+                        visitor.events->ended(w, VISIT_OVER, NULL);
                 }
                 watched_update(w, again);
         }
@@ -802,13 +842,13 @@ START_TEST(test_echo) {
         last_event = 104;
         if (echoes[_i].when >= OVER) {
                 tell(w, VERDICT_UNCHANGED);
-                visitor.events->ended(w, false, NULL);
+                visitor.events->ended(w, VISIT_OVER, NULL);
         }
         watched_disturbed(w, echoes[_i].told, echoes[_i].seqnum);
         if (echoes[_i].when < OVER) {
                 visitor.events->ready(w);
                 tell(w, VERDICT_UNCHANGED);
-                visitor.events->ended(w, false, NULL);
+                visitor.events->ended(w, VISIT_OVER, NULL);
         }
         ck_assert_int_eq(!!w->visit.visitor, echoes[_i].again);
         ck_assert_uint_eq(w->disturbances.n, echoes[_i].again);
@@ -827,7 +867,7 @@ START_TEST(test_sleeps_are_no_storm) {
                 ck_assert_ptr_nonnull(w->visit.visitor);
                 visitor.events->ready(w);
                 tell(w, VERDICT_UNCHANGED);
-                visitor.events->ended(w, false, NULL);
+                visitor.events->ended(w, VISIT_OVER, NULL);
                 ck_assert(!is_due(w));
         }
         end(w);
@@ -858,7 +898,7 @@ START_TEST(test_storm) {
                 if (w->visit.visitor) {
                         visitor.events->ready(w);
                         tell(w, VERDICT_UNCHANGED);
-                        visitor.events->ended(w, false, NULL);
+                        visitor.events->ended(w, VISIT_OVER, NULL);
                 }
         }
         ck_assert_uint_eq(n_visits, 5);
@@ -877,7 +917,7 @@ START_TEST(test_storm) {
         ck_assert_int_eq(w->visit.reason, _i == 1 ? VISIT_PARAMETERS : VISIT_RESET);
         visitor.events->ready(w);
         tell(w, VERDICT_UNCHANGED);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
 
         /* It goes on: one visit in ten minutes. */
         watched_disturbed(w, VISIT_RESET, 0);
@@ -905,7 +945,7 @@ START_TEST(test_steady) {
         ck_assert_ptr_nonnull(w->visit.visitor);
         ck_assert_int_eq(w->visit.reason, VISIT_RESET);
         visitor.events->ready(w);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
         ck_assert_ptr_null(w->visit.visitor);
         ck_assert(!is_due(w));
         end(w);
@@ -924,13 +964,13 @@ START_TEST(test_meddled) {
         visitor.events->ready(w);
         watched_meddled(w);
         tell(w, VERDICT_UNCHANGED);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
 
         ck_assert_int_eq(w->visit.reason, VISIT_RECHECK);
         ck_assert_uint_eq(n_wishes, 2);
         visitor.events->ready(w);
         ck_assert(!visitor.active);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
         ck_assert_ptr_null(w->visit.visitor);
         end(w);
 }
@@ -985,7 +1025,7 @@ START_TEST(test_link) {
         if (links[_i].mid_visit) {
                 ck_assert_int_eq(w->visit.reason, VISIT_REQUEST);
                 tell(w, VERDICT_UNCHANGED);
-                visitor.events->ended(w, false, NULL);
+                visitor.events->ended(w, VISIT_OVER, NULL);
         }
         ck_assert_int_eq(w->visit.visitor != NULL, links[_i].visited);
         if (links[_i].visited)
@@ -1062,7 +1102,7 @@ START_TEST(test_released) {
         watched_visit(w, VISIT_ATTACH);
         visitor.events->ready(w);
         tell_known(w, released[_i].verdict, released[_i].known);
-        visitor.events->ended(w, false, NULL);
+        visitor.events->ended(w, VISIT_OVER, NULL);
 
         n_logged = 0;
         files_become("{ match = \"/dev/sda\"; read_ahead_kb = 512; }");
@@ -1103,7 +1143,8 @@ int main(void) {
         tcase_add_test(t, test_request_and_check_in_mid_visit);
         tcase_add_loop_test(t, test_permanent, 0, ELEMENTSOF(permanents));
         tcase_add_test(t, test_permanent_nothing);
-        tcase_add_test(t, test_waiting_gives_its_place);
+        tcase_add_loop_test(t, test_interrupted, 0, ELEMENTSOF(interrupted));
+        tcase_add_test(t, test_not_ready);
         tcase_add_loop_test(t, test_earlier_run, 0, 4);
         tcase_add_test(t, test_meddled);
         tcase_add_test(t, test_meddled_restore);

@@ -8,6 +8,9 @@ drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; spind
 # The last thing a check's job does is to read a sector of each drive below it that nobody else reads: a mark in the
 # drive's own log, with no clock involved.
 MARK = 12345
+# … and the first thing that some of them do.
+FIRST_MARK = 12344
+PLAIN = "systemd-fsck@dev-disk-by\\x2dlabel-plain.service"
 
 
 # A check that does not end while this file is there.
@@ -38,6 +41,7 @@ class Fsck(Keeping):
             self.settle(machine)
             self.check_boot(machine, marks)
             self.check_while_visiting(machine)
+            self.check_race(machine)
             self.check_bound(machine)
 
     def prepare(self, machine):
@@ -103,6 +107,32 @@ class Fsck(Keeping):
         self.claim("a check queued in mid-visit: the next setting waits until it has ended",
                    len(end) == 1 and len(apm) == 1 and apm[0] > end[0], drive.log)
         self.equal("and is then applied", (drive["apm"], drive["lookahead"]), (127, True))
+
+    def check_race(self, machine):
+        """Whenever in a visit a check is queued: it waits for no more than the command that is under way."""
+        drive, node = self.ata["SN-PLAIN"], self.node(machine, "SN-PLAIN")
+        machine.push(f"/etc/systemd/system/{PLAIN}.d/stressed.conf", "[Service]\nExecStartPre=\n"
+                     f"ExecStartPre=/bin/dd if={by_id('SN-PLAIN')} of=/dev/null bs=512 count=1 skip={FIRST_MARK} iflag=direct\n"
+                     "ExecStartPre=/bin/sleep 1\n")
+        machine.run("systemctl daemon-reload")
+        for command, feature, hang in ((0xEC, None, 0), (0xEF, 0xAA, 0), (0xEF, 0x05, 0), (0xE3, None, 0), (0xEC, None, 3),
+                                       (0xEF, 0x05, 3)):
+            wanted = {"command": command} | ({} if feature is None else {"feature": feature})
+            machine.run(f"systemctl stop '{PLAIN}'; hdparm -q -B 200 -A 0 {node}")
+            if hang:
+                drive.inject("hang", **wanted, seconds=hang)
+            mark = drive.log.mark()
+            apply = machine.start(f"drivekeep apply {node}")
+            drive.log.wait(mark, 60, status=None, origin="passthrough", **wanted)
+            machine.run(f"systemctl start --no-block '{PLAIN}'")
+            apply.result(120)
+            drive.log.wait(mark, 60, lba=MARK)
+            begin, end = ([e.index for e in drive.log.since(mark, origin="kernel") if e.lba == lba] for lba in (FIRST_MARK, MARK))
+            between = [e.registers() for e in ours(drive, mark) if begin and end and begin[0] < e.index < end[0]]
+            self.claim(f"a check queued at command {command:02X}h, which takes {hang} s: it waits for that one at most",
+                       len(begin) == len(end) == 1 and len(between) <= 1, f"{between}\n{drive.log}")
+            self.settle(machine)
+            self.equal("and all is applied", (drive["apm"], drive["lookahead"]), (127, True))
 
     def check_bound(self, machine):
         drive = self.ata["SN-PLAIN"]
