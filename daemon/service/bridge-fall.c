@@ -12,35 +12,35 @@
 #define BACK_BY_ITSELF_USEC (20ULL * 1000 * 1000)
 
 /* Up to the SCSI host, which has another number each time: the USB port. 0: there is none. */
-static size_t port_length(const Watched *w) {
+static size_t port_length(const Target *t) {
         const char *host;
 
-        return stack_scsi_host(w->drive->syspath, &host) > 0 ? (size_t) (host - w->drive->syspath) : 0;
+        return stack_scsi_host(t->drive->syspath, &host) > 0 ? (size_t) (host - t->drive->syspath) : 0;
 }
 
-static bool tries_bridge(const Watched *w) {
-        return w->drive->transport == TRANSPORT_USB && w->record->bridge.cdb == 0 && !w->record->bridge.asked &&
-               (w->record->bridge.fragile || watched_has_worker(w));
+static bool tries_bridge(const Target *t) {
+        return t->drive->transport == TRANSPORT_USB && t->record->bridge.cdb == 0 && !t->record->bridge.asked &&
+               (t->record->bridge.fragile || target_has_worker(t));
 }
 
-void bridge_fall_note(BridgeFall *fall, const Watched *w) {
-        size_t n = port_length(w);
+void bridge_fall_note(BridgeFall *fall, const Target *t) {
+        size_t n = port_length(t);
 
-        if (n == 0 || !tries_bridge(w) || drive_medium_changed(w->drive))
+        if (n == 0 || !tries_bridge(t) || drive_medium_changed(t->drive))
                 return;
         free(fall->port);
-        *fall = (BridgeFall){ strndup(w->drive->syspath, n), monotonic_usec() };
+        *fall = (BridgeFall){ strndup(t->drive->syspath, n), monotonic_usec() };
 }
 
-void bridge_fall_spare(const BridgeFall *fall, Watched *w) {
-        size_t n = port_length(w);
+void bridge_fall_spare(const BridgeFall *fall, Target *t) {
+        size_t n = port_length(t);
 
-        if (!fall->port || strlen(fall->port) != n || strncmp(fall->port, w->drive->syspath, n) != 0 ||
+        if (!fall->port || strlen(fall->port) != n || strncmp(fall->port, t->drive->syspath, n) != 0 ||
             monotonic_usec() - fall->usec >= BACK_BY_ITSELF_USEC)
                 return;
 
-        w->record->bridge.asked = w->record->bridge.fragile = true;
+        t->record->bridge.asked = t->record->bridge.fragile = true;
         journal_log(LOG_WARNING,
                     "%s: its bridge fell off the bus at an ATA command a moment ago, and is sent no more of them until it is plugged in again.",
-                    w->drive->name);
+                    t->drive->name);
 }

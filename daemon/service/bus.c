@@ -65,7 +65,7 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
 static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         const char *name, *setting;
         Bus *b = userdata;
-        Watched *w;
+        Target *t;
         int r;
 
         r = sd_bus_message_read(m, "ss", &name, &setting);
@@ -73,10 +73,10 @@ static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error
                 return r;
 
         b->actions->catch_up(b->userdata);
-        w = manager_find(b->manager, name);
-        if (!w)
+        t = manager_find(b->manager, name);
+        if (!t)
                 return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
-        return sd_bus_reply_method_return(m, "u", watched_release(w, *setting ? setting : NULL));
+        return sd_bus_reply_method_return(m, "u", target_release(t, *setting ? setting : NULL));
 }
 
 static int method_catch_up(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
@@ -95,9 +95,9 @@ static int method_list_drives(sd_bus_message *m, void *userdata, sd_bus_error *e
         r = sd_bus_message_new_method_return(m, &reply);
         if (r >= 0)
                 r = sd_bus_message_open_container(reply, 'a', "(sss)");
-        for (Watched *w = manager_first(b->manager); w && r >= 0; w = w->next)
-                r = sd_bus_message_append(reply, "(sss)", w->drive->name, drive_state_to_string(w->record->state),
-                                          w->record->identity);
+        for (Target *t = manager_first(b->manager); t && r >= 0; t = t->next)
+                r = sd_bus_message_append(reply, "(sss)", t->drive->name, drive_state_to_string(t->record->state),
+                                          t->record->identity);
         if (r >= 0)
                 r = sd_bus_message_close_container(reply);
         if (r >= 0)
@@ -308,11 +308,11 @@ Bus *bus_free(Bus *b) {
         return NULL;
 }
 
-void bus_drive_rested(Bus *b, const Watched *w) {
-        readers_drive_rested(&b->readers, w);
-        requests_drive_rested(&b->requests, w);
+void bus_drive_rested(Bus *b, const Target *t) {
+        readers_drive_rested(&b->readers, t);
+        requests_drive_rested(&b->requests, t);
 }
 
-bool bus_drive_is_read(const Bus *b, const Watched *w) {
-        return readers_read(&b->readers, w);
+bool bus_drive_is_read(const Bus *b, const Target *t) {
+        return readers_read(&b->readers, t);
 }

@@ -39,7 +39,7 @@ void bus_connected(Bus *b, sd_bus *bus);
 void bus_lost(Bus *b);
 
 /* Is somebody else reading it, with the service's leave (readers.h)? */
-bool bus_drive_is_read(const Bus *b, const Watched *w);
+bool bus_drive_is_read(const Bus *b, const Target *t);
 
 /* A drive's visit is over, or deferred; callers may be waiting for it. */
-void bus_drive_rested(Bus *b, const Watched *w);
+void bus_drive_rested(Bus *b, const Target *t);

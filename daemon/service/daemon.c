@@ -12,7 +12,7 @@
 #include "daemon.h"
 #include "memory.h"
 #include "monitor.h"
-#include "patrol.h"
+#include "recheck.h"
 #include "power-supply.h"
 #include "sandbox.h"
 #include "sleep.h"
@@ -35,7 +35,7 @@ struct Daemon {
         Files *files;
         Manager *manager;
         Monitor *monitor;
-        Patrol *patrol;
+        Recheck *recheck;
         Sleep *sleep;
         SystemBus *system_bus;
         Boot *boot;
@@ -51,7 +51,7 @@ struct Daemon {
 static size_t daemon_count_drives(const Daemon *d) {
         size_t n = 0;
 
-        for (const Watched *w = manager_first(d->manager); w; w = w->next)
+        for (const Target *t = manager_first(d->manager); t; t = t->next)
                 n++;
         return n;
 }
@@ -65,8 +65,8 @@ static int on_rules_check(sd_event_source *source _unused_, uint64_t usec _unuse
                 const Block *block = c->blocks + b;
                 bool fits = false;
 
-                for (const Watched *w = manager_first(d->manager); w && !fits; w = w->next)
-                        fits = match_drive(&block->match, w->drive, NULL);
+                for (const Target *t = manager_first(d->manager); t && !fits; t = t->next)
+                        fits = match_drive(&block->match, t->drive, NULL);
                 if (!fits)
                         journal_log(LOG_NOTICE, "%s:%u:%u: notice: no drive that is present fits this rule",
                                     block->file, block->line, block->column);
@@ -109,7 +109,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         d->files = files_ref(files);
         d->on_battery = daemon_look_at_power(d);
         manager_reconfigure(d->manager, files, d->on_battery, VISIT_RELOAD);
-        patrol_recheck_every(d->patrol, files->config->recheck_ms * 1000);
+        recheck_recheck_every(d->recheck, files->config->recheck_ms * 1000);
         (void) timer_start(d, &d->rules_check, RULES_CHECK_USEC, on_rules_check);
         journal_log(LOG_INFO, "The files have been read anew, and are in force.");
         return 0;
@@ -138,7 +138,7 @@ static void on_drive(void *userdata, struct udev_device *device, const char *att
 
         manager_plugged(d->manager, device);
         if (attached)
-                patrol_attached(d->patrol, attached);
+                recheck_attached(d->recheck, attached);
 }
 
 static void on_removed(void *userdata, const char *name) {
@@ -314,25 +314,25 @@ static void on_quiet(void *userdata) {
 static int on_tidy(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Daemon *d = userdata;
 
-        for (const Watched *w = manager_first(d->manager); w; w = w->next)
-                if (w->visit.visitor)
+        for (const Target *t = manager_first(d->manager); t; t = t->next)
+                if (t->visit.job)
                         return 0;
         memory_hand_back();
         return 0;
 }
 
-static void on_rested(void *userdata, const Watched *w) {
+static void on_rested(void *userdata, const Target *t) {
         Daemon *d = userdata;
 
-        bus_drive_rested(d->bus, w);
-        patrol_rested(d->patrol, w);
+        bus_drive_rested(d->bus, t);
+        recheck_rested(d->recheck, t);
         (void) timer_start(d, &d->tidy, TIDY_USEC, on_tidy);
 }
 
-static bool on_is_read(void *userdata, const Watched *w) {
+static bool on_is_read(void *userdata, const Target *t) {
         Daemon *d = userdata;
 
-        return bus_drive_is_read(d->bus, w);
+        return bus_drive_is_read(d->bus, t);
 }
 
 static const ManagerEvents manager_events = {
@@ -360,7 +360,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r >= 0)
                 r = manager_new(event, broker, d->files, &manager_events, d, &d->manager);
         if (r >= 0)
-                r = patrol_new(event, d->manager, &d->patrol);
+                r = recheck_new(event, d->manager, &d->recheck);
         if (r >= 0)
                 r = bus_new(event, BUS_PRIVATE_SOCKET, d->manager, &bus_actions, d, &d->bus);
         if (r >= 0)
@@ -383,7 +383,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
 
         d->on_battery = daemon_look_at_power(d);
         manager_reconfigure(d->manager, NULL, d->on_battery, VISIT_BOOT);
-        patrol_recheck_every(d->patrol, d->files->config->recheck_ms * 1000);
+        recheck_recheck_every(d->recheck, d->files->config->recheck_ms * 1000);
 
         /* Without a bus nobody but root can ask, and sleep is noticed afterwards; all else works. */
         r = system_bus_new(event, &system_bus_events, d, &d->system_bus);
@@ -408,8 +408,8 @@ Daemon *daemon_free(Daemon *d) {
         (void) boot_free(d->boot);
         (void) monitor_free(d->monitor);
         (void) sleep_free(d->sleep);
-        (void) patrol_free(d->patrol);
-        (void) bus_free(d->bus); /* its readers have questions at the manager's gate */
+        (void) recheck_free(d->recheck);
+        (void) bus_free(d->bus); /* its readers have asked the manager's FsckWait */
         (void) manager_free(d->manager);
         (void) files_unref(d->files);
         sd_event_source_disable_unref(d->term);

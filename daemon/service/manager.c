@@ -14,18 +14,18 @@
 #include "stack.h"
 #include "state.h"
 #include "status-line.h"
-#include "watched-guard.h"
+#include "target-guard.h"
 
 /* Enough to hide the latency of many drives; few enough that a machine with a thousand does not fork itself to death. */
 #define WORKERS_MAX 16U
 #define RETRY_USEC (1000ULL * 1000) /* when a process cannot be made */
 
 struct Manager {
-        WatchedEnv env;
+        TargetEnv env;
         const ManagerEvents *events;
         void *userdata;
-        Watched *drives;
-        Watched *leaving; /* unplugged, with a worker still at them */
+        Target *drives;
+        Target *leaving; /* unplugged, with a worker still at them */
         BridgeFall fall;
         bool held;
         bool judged; /* what earlier runs intended */
@@ -36,22 +36,22 @@ struct Manager {
 
 /* ---- the list ---- */
 
-Watched *manager_first(Manager *m) {
+Target *manager_first(Manager *m) {
         return m->drives;
 }
 
-Watched *manager_find(Manager *m, const char *name) {
-        for (Watched *w = m->drives; w; w = w->next)
-                if (streq(w->drive->name, name))
-                        return w;
+Target *manager_find(Manager *m, const char *name) {
+        for (Target *t = m->drives; t; t = t->next)
+                if (streq(t->drive->name, name))
+                        return t;
         return NULL;
 }
 
-static void list_remove(Watched **list, Watched *w) {
+static void list_remove(Target **list, Target *t) {
         for (; *list; list = &(*list)->next)
-                if (*list == w) {
-                        *list = w->next;
-                        w->next = NULL;
+                if (*list == t) {
+                        *list = t->next;
+                        t->next = NULL;
                         return;
                 }
 }
@@ -72,11 +72,11 @@ static void manager_changed(Manager *m) {
 }
 
 /* A worker that is stuck is the kernel's, and takes no place. */
-static unsigned count_busy(const Watched *list) {
+static unsigned count_busy(const Target *list) {
         unsigned n = 0;
 
-        for (const Watched *w = list; w; w = w->next)
-                n += w->visit.visitor && visitor_is_busy(w->visit.visitor);
+        for (const Target *t = list; t; t = t->next)
+                n += t->visit.job && visit_job_is_busy(t->visit.job);
         return n;
 }
 
@@ -96,20 +96,20 @@ static int on_schedule(sd_event_source *source, void *userdata) {
                 return 0;
         }
 
-        for (Watched *w = m->drives; w && busy < WORKERS_MAX; w = w->next) {
+        for (Target *t = m->drives; t && busy < WORKERS_MAX; t = t->next) {
                 int r;
 
-                if (!w->visit.ready || m->events->is_read(m->userdata, w))
+                if (!t->visit.ready || m->events->is_read(m->userdata, t))
                         continue;
 
-                r = watched_work(w);
+                r = target_work(t);
                 if (r == -ESHUTDOWN) {
                         journal_log(LOG_ERR, "drivekeep-broker.socket stays closed: starting anew, and that with it.");
                         return sd_event_exit(m->env.event, -ECONNREFUSED);
                 }
                 if (r < 0) {
                         journal_log(LOG_ERR, "No worker for %s, trying again (see drivekeep-broker): %s",
-                                    w->drive->name, strerror(-r));
+                                    t->drive->name, strerror(-r));
                         drive_timer_wake(m->timer, monotonic_usec() + RETRY_USEC);
                         break;
                 }
@@ -119,14 +119,14 @@ static int on_schedule(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-static void on_wants_worker(void *userdata, Watched *w _unused_) {
+static void on_wants_worker(void *userdata, Target *t _unused_) {
         manager_schedule(userdata);
 }
 
-static void on_wake(void *userdata, Watched *w) {
+static void on_wake(void *userdata, Target *t) {
         Manager *m = userdata;
 
-        drive_timer_wake(m->timer, watched_due(w));
+        drive_timer_wake(m->timer, target_due(t));
 }
 
 static uint64_t on_timer(void *userdata) {
@@ -135,52 +135,52 @@ static uint64_t on_timer(void *userdata) {
 
         /* What had no process may have one now. */
         manager_schedule(m);
-        for (Watched *w = m->drives; w; w = w->next) {
-                watched_tick(w);
-                due = MIN(due, watched_due(w));
+        for (Target *t = m->drives; t; t = t->next) {
+                target_tick(t);
+                due = MIN(due, target_due(t));
         }
         manager_changed(m);
         return due;
 }
 
-static Watched *on_next(void *userdata, const Watched *w) {
+static Target *on_next(void *userdata, const Target *t) {
         Manager *m = userdata;
 
-        return w ? w->next : m->drives;
+        return t ? t->next : m->drives;
 }
 
-static void on_rested(void *userdata, Watched *w) {
+static void on_rested(void *userdata, Target *t) {
         Manager *m = userdata;
 
         manager_schedule(m);
         manager_changed(m);
-        m->events->rested(m->userdata, w);
+        m->events->rested(m->userdata, t);
 
-        if (w->gone && !w->visit.visitor) {
-                list_remove(&m->leaving, w);
-                (void) watched_free(w);
+        if (t->gone && !t->visit.job) {
+                list_remove(&m->leaving, t);
+                (void) target_free(t);
         }
 }
 
-void manager_visit(Manager *m, Watched *w, VisitReason reason) {
-        watched_visit(w, reason);
+void manager_visit(Manager *m, Target *t, VisitReason reason) {
+        target_visit(t, reason);
         manager_changed(m);
 }
 
 void manager_visit_all(Manager *m, VisitReason reason) {
-        for (Watched *w = m->drives; w; w = w->next)
-                manager_visit(m, w, reason);
+        for (Target *t = m->drives; t; t = t->next)
+                manager_visit(m, t, reason);
 }
 
 /* New rules may be about properties of udev's that nobody asked for before. */
 static void manager_read_anew(Manager *m, const Files *files) {
         const PropertyFilter filter = files_filter(files);
 
-        for (Watched *w = m->drives; w; w = w->next) {
+        for (Target *t = m->drives; t; t = t->next) {
                 Drive *drive;
 
-                if (inventory_drive_by_name(w->drive->name, &filter, &drive) >= 0)
-                        watched_succeed(w, drive);
+                if (inventory_drive_by_name(t->drive->name, &filter, &drive) >= 0)
+                        target_succeed(t, drive);
         }
 }
 
@@ -193,11 +193,11 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
         }
         m->env.on_battery = on_battery;
 
-        for (Watched *w = m->drives; w; w = w->next) {
-                watched_reconfigure(w, reason);
+        for (Target *t = m->drives; t; t = t->next) {
+                target_reconfigure(t, reason);
                 /* A visit that somebody waits for may have been withdrawn. */
-                if (!w->visit.visitor)
-                        m->events->rested(m->userdata, w);
+                if (!t->visit.job)
+                        m->events->rested(m->userdata, t);
         }
         manager_changed(m);
 }
@@ -205,22 +205,22 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
 void manager_hold(Manager *m, bool hold) {
         m->held = hold;
 
-        for (Watched *w = m->drives; w && hold; w = w->next)
-                if (w->visit.visitor)
-                        visitor_stop(w->visit.visitor);
+        for (Target *t = m->drives; t && hold; t = t->next)
+                if (t->visit.job)
+                        visit_job_stop(t->visit.job);
         manager_schedule(m);
 }
 
 void manager_rest(Manager *m, uint64_t usec) {
-        for (Watched *w = m->drives; w; w = w->next)
-                watched_guard_rest(w);
+        for (Target *t = m->drives; t; t = t->next)
+                target_guard_rest(t);
         guard_flush(m->env.guard, usec);
 }
 
-static void tell_stuck(const Watched *list) {
-        for (const Watched *w = list; w; w = w->next)
-                if (watched_has_worker(w))
-                        journal_worker(w->drive, "its worker process still waits for the kernel, and is left to it.");
+static void tell_stuck(const Target *list) {
+        for (const Target *t = list; t; t = t->next)
+                if (target_has_worker(t))
+                        journal_worker(t->drive, "its worker process still waits for the kernel, and is left to it.");
 }
 
 void manager_tell_stuck(Manager *m) {
@@ -230,52 +230,52 @@ void manager_tell_stuck(Manager *m) {
 
 /* ---- drives come and go ---- */
 
-static void manager_remove(Manager *m, Watched *w) {
-        bridge_fall_note(&m->fall, w);
-        list_remove(&m->drives, w);
-        (void) state_remove(STATE_DIR, w->drive->name);
+static void manager_remove(Manager *m, Target *t) {
+        bridge_fall_note(&m->fall, t);
+        list_remove(&m->drives, t);
+        (void) state_remove(STATE_DIR, t->drive->name);
         manager_changed(m);
 
-        if (watched_leave(w)) {
-                w->next = m->leaving;
-                m->leaving = w;
-                m->events->rested(m->userdata, w);
+        if (target_leave(t)) {
+                t->next = m->leaving;
+                m->leaving = t;
+                m->events->rested(m->userdata, t);
         } else {
-                m->events->rested(m->userdata, w);
-                (void) watched_free(w);
+                m->events->rested(m->userdata, t);
+                (void) target_free(t);
         }
 }
 
 /* Takes over `drive`; `reason` is what a new one is visited for. */
 static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
-        Watched *w, **end;
+        Target *t, **end;
         int r;
 
-        w = manager_find(m, drive->name);
-        if (w && drive_same(w->drive, drive)) {
-                watched_update(w, drive);
-                if (!w->visit.visitor)
-                        m->events->rested(m->userdata, w);
+        t = manager_find(m, drive->name);
+        if (t && drive_same(t->drive, drive)) {
+                target_update(t, drive);
+                if (!t->visit.job)
+                        m->events->rested(m->userdata, t);
                 manager_changed(m);
                 return;
         }
         /* Another drive has taken over the name, or another medium has come into it. */
-        if (w)
-                manager_remove(m, w);
+        if (t)
+                manager_remove(m, t);
 
-        r = watched_new(&m->env, drive, &w);
+        r = target_new(&m->env, drive, &t);
         if (r < 0) {
                 journal_log(LOG_ERR, "%s cannot be looked after: %s", drive->name, strerror(-r));
                 (void) drive_free(drive);
                 return;
         }
 
-        bridge_fall_spare(&m->fall, w);
+        bridge_fall_spare(&m->fall, t);
         for (end = &m->drives; *end; end = &(*end)->next)
                 ;
-        *end = w;
+        *end = t;
         if (m->judged)
-                manager_visit(m, w, reason);
+                manager_visit(m, t, reason);
 }
 
 void manager_plugged(Manager *m, struct udev_device *device) {
@@ -286,15 +286,15 @@ void manager_plugged(Manager *m, struct udev_device *device) {
                 return;
 
         manager_add(m, drive, VISIT_ATTACH);
-        gate_poke(m->env.gate);
+        fsck_wait_poke(m->env.fsck_wait);
 }
 
 void manager_unplugged(Manager *m, const char *name) {
-        Watched *w = manager_find(m, name);
+        Target *t = manager_find(m, name);
 
-        if (w)
-                manager_remove(m, w);
-        gate_poke(m->env.gate);
+        if (t)
+                manager_remove(m, t);
+        fsck_wait_poke(m->env.fsck_wait);
 }
 
 /* The links of a partition or of something stacked are links of the drives below: match them again. */
@@ -302,24 +302,24 @@ void manager_stack_changed(Manager *m, const char *name, bool removed) {
         const PropertyFilter filter = files_filter(m->env.files);
         _cleanup_(names_freep) char **disks = NULL;
 
-        gate_poke(m->env.gate);
+        fsck_wait_poke(m->env.fsck_wait);
 
         if (removed || stack_disks_below(INVENTORY_CLASSDIR, name, &disks) < 0)
                 return;
 
         for (char **n = disks; n && *n; n++) {
-                Watched *w = manager_find(m, *n);
+                Target *t = manager_find(m, *n);
                 Drive *drive;
 
-                if (w && !streq(*n, name) && inventory_drive_by_name(*n, &filter, &drive) >= 0)
+                if (t && !streq(*n, name) && inventory_drive_by_name(*n, &filter, &drive) >= 0)
                         manager_add(m, drive, VISIT_ATTACH);
         }
 }
 
 void manager_disturbed(Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum) {
-        for (Watched *w = m->drives; w; w = w->next)
-                if (stack_hangs_on(w->drive->syspath, syspath))
-                        watched_disturbed(w, reason, seqnum);
+        for (Target *t = m->drives; t; t = t->next)
+                if (stack_hangs_on(t->drive->syspath, syspath))
+                        target_disturbed(t, reason, seqnum);
         manager_changed(m);
 }
 
@@ -330,21 +330,21 @@ static bool keep_state(void *userdata, const char *name) {
 int manager_enumerate(Manager *m, VisitReason reason) {
         const PropertyFilter filter = files_filter(m->env.files);
         _cleanup_(inventory_done) Inventory i = {};
-        Watched *next;
+        Target *next;
         int r;
 
         r = inventory_read(&filter, &i);
         if (r < 0)
                 return r;
 
-        for (Watched *w = m->drives; w; w = next) {
+        for (Target *t = m->drives; t; t = next) {
                 bool there = false;
 
-                next = w->next;
+                next = t->next;
                 for (size_t k = 0; k < i.n_drives && !there; k++)
-                        there = streq(i.drives[k]->name, w->drive->name);
+                        there = streq(i.drives[k]->name, t->drive->name);
                 if (!there)
-                        manager_remove(m, w);
+                        manager_remove(m, t);
         }
 
         for (size_t k = 0; k < i.n_drives; k++)
@@ -393,7 +393,7 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 return r;
         (void) sd_id128_to_string(boot, m->boot_id);
 
-        m->env = (WatchedEnv){
+        m->env = (TargetEnv){
                 .event = event,
                 .broker = broker,
                 .files = files_ref(files),
@@ -410,7 +410,7 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
 
         r = guard_new(event, GUARD_DIR, m->boot_id, &all_settings, &m->env.guard);
         if (r >= 0)
-                r = gate_new(event, &m->env.gate);
+                r = fsck_wait_new(event, &m->env.fsck_wait);
         if (r >= 0)
                 r = add_source(event, &m->schedule, on_schedule, SD_EVENT_PRIORITY_NORMAL, m);
         if (r >= 0)
@@ -430,12 +430,12 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
         return 0;
 }
 
-static void free_all(Watched *list) {
+static void free_all(Target *list) {
         while (list) {
-                Watched *w = list;
+                Target *t = list;
 
-                list = w->next;
-                (void) watched_free(w);
+                list = t->next;
+                (void) target_free(t);
         }
 }
 
@@ -445,7 +445,7 @@ Manager *manager_free(Manager *m) {
 
         free_all(m->drives);
         free_all(m->leaving);
-        (void) gate_free(m->env.gate);
+        (void) fsck_wait_free(m->env.fsck_wait);
         (void) guard_free(m->env.guard);
         (void) files_unref(m->env.files);
         sd_event_source_disable_unref(m->status);

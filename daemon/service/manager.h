@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* All drives, the bound on workers, and the one door by which every trigger enters: manager_visit(). What triggers there
- * are, daemon.c knows. */
+/* All drives, and the bound on workers. Triggers come in here or at a drive itself (target.h), and all of them end in
+ * target_decide() (target.c). What triggers there are, daemon.c and recheck.c know. */
 
 #include <systemd/sd-event.h>
 
-#include "watched.h"
+#include "target.h"
 
 typedef struct Manager Manager;
 
 typedef struct ManagerEvents {
-        void (*rested)(void *userdata, const Watched *w);  /* see WatchedEnv; also for one that was unplugged */
-        bool (*is_read)(void *userdata, const Watched *w); /* by somebody else: no visit to it may begin */
-        void (*quiet)(void *userdata);                     /* no worker is at a drive, but those that are stuck */
+        void (*rested)(void *userdata, const Target *t);  /* see TargetEnv; also for one that was unplugged */
+        bool (*is_read)(void *userdata, const Target *t); /* by somebody else: no visit to it may begin */
+        void (*quiet)(void *userdata);                    /* no worker is at a drive, but those that are stuck */
 } ManagerEvents;
 
 int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEvents *events, void *userdata,
@@ -21,12 +21,11 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
 Manager *manager_free(Manager *m);
 DEFINE_CLEANUP(Manager *, manager_free);
 
-/* Boot scan, hotplug, resume, reload, power source and request all come in here. */
-void manager_visit(Manager *m, Watched *w, VisitReason reason);
+void manager_visit(Manager *m, Target *t, VisitReason reason);
 void manager_visit_all(Manager *m, VisitReason reason);
 
-Watched *manager_first(Manager *m); /* the list of drives, by ->next */
-Watched *manager_find(Manager *m, const char *name);
+Target *manager_first(Manager *m); /* the list of drives, by ->next */
+Target *manager_find(Manager *m, const char *name);
 
 /* Everything that udev knows; drives that are new are visited for `reason`, those that are gone are dropped. */
 int manager_enumerate(Manager *m, VisitReason reason);

@@ -15,29 +15,29 @@ struct Pid1 {
         Pid1NewsFn news;
         void *news_userdata;
 
-        bool surveying;
-        bool failed;          /* a reply of the present survey was an error */
+        bool asking;
+        bool failed;          /* a reply was an error */
         unsigned outstanding; /* replies still to come */
-        Survey survey;
-        SurveyFn fn;
+        FsckStatus status;
+        FsckStatusFn fn;
         void *userdata;
         sd_event_source *deferred;
 };
 
-/* One question about one unit of the survey. */
+/* One question about one unit. */
 typedef struct Question {
         Pid1 *pid1;
         size_t unit;
 } Question;
 
-static void survey_done(Survey *s) {
+static void status_done(FsckStatus *s) {
         for (size_t i = 0; i < s->n_units; i++) {
                 free(s->units[i].name);
                 free(s->units[i].sysname);
         }
         free(s->units);
         (void) names_free(s->inactive);
-        *s = (Survey){};
+        *s = (FsckStatus){};
 }
 
 int pid1_new(sd_event *event, Pid1NewsFn news, void *userdata, Pid1 **ret) {
@@ -63,7 +63,7 @@ Pid1 *pid1_free(Pid1 *p) {
 
         pid1_disconnect(p);
         sd_event_source_disable_unref(p->deferred);
-        survey_done(&p->survey);
+        status_done(&p->status);
         sd_event_unref(p->event);
         free(p);
         return NULL;
@@ -144,46 +144,46 @@ static int pid1_connect(Pid1 *p) {
         return r;
 }
 
-/* ---- the survey ---- */
+/* ---- the checks ---- */
 
-static void survey_finish(Pid1 *p) {
-        Survey s = p->survey;
-        SurveyFn fn = p->fn;
+static void status_finish(Pid1 *p) {
+        FsckStatus s = p->status;
+        FsckStatusFn fn = p->fn;
         bool failed = p->failed;
 
-        p->survey = (Survey){};
-        p->surveying = false;
+        p->status = (FsckStatus){};
+        p->asking = false;
 
         if (failed) {
                 /* Whatever was wrong with this connection, the other kind is tried next. */
                 pid1_disconnect(p);
                 p->by_asker = !p->by_asker;
-                survey_done(&s);
+                status_done(&s);
         }
 
         fn(p->userdata, failed ? -EIO : 0, &s);
-        survey_done(&s);
+        status_done(&s);
 }
 
-static void survey_answered(Pid1 *p, int r) {
+static void status_answered(Pid1 *p, int r) {
         if (r < 0)
                 p->failed = true;
         if (--p->outstanding == 0)
-                survey_finish(p);
+                status_finish(p);
 }
 
 static int on_deferred(sd_event_source *source _unused_, void *userdata) {
         Pid1 *p = userdata;
 
         p->deferred = sd_event_source_disable_unref(p->deferred);
-        survey_answered(p, 0);
+        status_answered(p, 0);
         return 0;
 }
 
 /* For a name that the kernel may take back at any time: the last component of its sysfs path. */
 static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Question *q = userdata;
-        FsckUnit *u = q->pid1->survey.units + q->unit;
+        FsckUnit *u = q->pid1->status.units + q->unit;
         const char *path, *slash;
         int r;
 
@@ -199,7 +199,7 @@ static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error 
                 }
         }
 
-        survey_answered(q->pid1, r);
+        status_answered(q->pid1, r);
         return 0;
 }
 
@@ -235,7 +235,7 @@ static int on_binds_to(sd_bus_message *m, void *userdata, sd_bus_error *error _u
         int r;
 
         if (sd_bus_message_is_method_error(m, NULL)) {
-                survey_answered(q->pid1, -sd_bus_message_get_errno(m));
+                status_answered(q->pid1, -sd_bus_message_get_errno(m));
                 return 0;
         }
 
@@ -254,25 +254,25 @@ static int on_binds_to(sd_bus_message *m, void *userdata, sd_bus_error *error _u
                         r = ask(q->pid1, q->unit, path, "org.freedesktop.systemd1.Device", "SysFSPath", on_sysfs_path);
         }
 
-        survey_answered(q->pid1, r);
+        status_answered(q->pid1, r);
         return 0;
 }
 
-static int survey_add(Pid1 *p, const UnitStatus *u) {
+static int status_add(Pid1 *p, const UnitStatus *u) {
         bool root = streq(u->name, "systemd-fsck-root.service");
         char *name;
 
-        if (!GREW(p->survey.units, p->survey.n_units))
+        if (!GREW(p->status.units, p->status.n_units))
                 return -ENOMEM;
 
         name = strdup(u->name);
         if (!name)
                 return -ENOMEM;
 
-        p->survey.units[p->survey.n_units++] = (FsckUnit){ .name = name, .root = root };
+        p->status.units[p->status.n_units++] = (FsckUnit){ .name = name, .root = root };
         if (root)
                 return 0;
-        return ask(p, p->survey.n_units - 1, u->path, "org.freedesktop.systemd1.Unit", "BindsTo", on_binds_to);
+        return ask(p, p->status.n_units - 1, u->path, "org.freedesktop.systemd1.Unit", "BindsTo", on_binds_to);
 }
 
 static int on_fsck_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
@@ -281,16 +281,16 @@ static int on_fsck_units(sd_bus_message *m, void *userdata, sd_bus_error *error 
         int r;
 
         if (sd_bus_message_is_method_error(m, NULL)) {
-                survey_answered(p, -sd_bus_message_get_errno(m));
+                status_answered(p, -sd_bus_message_get_errno(m));
                 return 0;
         }
 
         r = sd_bus_message_enter_container(m, 'a', UNIT_STATUS_SIGNATURE);
         while (r >= 0 && (r = unit_status_read(m, &u)) > 0)
                 if (unit_status_is_pending(&u))
-                        r = survey_add(p, &u);
+                        r = status_add(p, &u);
 
-        survey_answered(p, r);
+        status_answered(p, r);
         return 0;
 }
 
@@ -301,7 +301,7 @@ static int on_device_units(sd_bus_message *m, void *userdata, sd_bus_error *erro
         int r;
 
         if (sd_bus_message_is_method_error(m, NULL)) {
-                survey_answered(p, -sd_bus_message_get_errno(m));
+                status_answered(p, -sd_bus_message_get_errno(m));
                 return 0;
         }
 
@@ -312,21 +312,21 @@ static int on_device_units(sd_bus_message *m, void *userdata, sd_bus_error *erro
                 if (streq(u.active_state, "active"))
                         continue;
 
-                names = reallocarray(p->survey.inactive, n + 2, sizeof *names);
+                names = reallocarray(p->status.inactive, n + 2, sizeof *names);
                 if (!names) {
                         r = -ENOMEM;
                         break;
                 }
-                p->survey.inactive = names;
+                p->status.inactive = names;
                 names[n] = strdup(u.name);
                 names[++n] = NULL;
         }
 
-        survey_answered(p, r);
+        status_answered(p, r);
         return 0;
 }
 
-static int survey_call(Pid1 *p, const char *method, char *const *states, char *const *names,
+static int status_call(Pid1 *p, const char *method, char *const *states, char *const *names,
                        sd_bus_message_handler_t handler) {
         sd_bus_message *m = NULL;
         int r;
@@ -346,30 +346,30 @@ static int survey_call(Pid1 *p, const char *method, char *const *states, char *c
         return r;
 }
 
-int pid1_survey(Pid1 *p, char *const *device_units, SurveyFn fn, void *userdata) {
+int pid1_ask_fsck_status(Pid1 *p, char *const *device_units, FsckStatusFn fn, void *userdata) {
         static char *const any_state[] = { NULL };
         int r;
 
-        if (p->surveying)
+        if (p->asking)
                 return -EBUSY;
 
         p->fn = fn;
         p->userdata = userdata;
         p->failed = false;
         p->outstanding = 1; /* on_deferred(), so that the answer never comes from in here */
-        p->surveying = true;
+        p->asking = true;
 
         r = sd_event_add_defer(p->event, &p->deferred, on_deferred, p);
         if (r < 0) {
-                p->surveying = false;
+                p->asking = false;
                 return r;
         }
 
         r = pid1_connect(p);
         if (r >= 0)
-                r = survey_call(p, "ListUnitsByPatterns", any_state, fsck_unit_patterns, on_fsck_units);
+                r = status_call(p, "ListUnitsByPatterns", any_state, fsck_unit_patterns, on_fsck_units);
         if (r >= 0 && device_units && device_units[0])
-                r = survey_call(p, "ListUnitsByNames", NULL, device_units, on_device_units);
+                r = status_call(p, "ListUnitsByNames", NULL, device_units, on_device_units);
         if (r < 0)
                 p->failed = true;
         return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Questions to systemd's manager: which file system checks are queued or running, and on what. Asynchronous, one survey
+/* Questions to systemd's manager: which file system checks are queued or running, and on what. Asynchronous, one question
  * at a time. */
 
 #include <systemd/sd-event.h>
@@ -16,22 +16,22 @@ typedef struct FsckUnit {
         bool root;     /* checks the root file system; sysname is NULL */
 } FsckUnit;
 
-typedef struct Survey {
+typedef struct FsckStatus {
         FsckUnit *units; /* queued or running */
         size_t n_units;
         char **inactive; /* of the device units asked for, those that are not active; NULL-terminated, or NULL */
-} Survey;
+} FsckStatus;
 
-/* `error` < 0: PID 1 cannot be asked at present, and *survey is empty. */
-typedef void (*SurveyFn)(void *userdata, int error, const Survey *survey);
+/* `error` < 0: PID 1 cannot be asked at present, and *status is empty. */
+typedef void (*FsckStatusFn)(void *userdata, int error, const FsckStatus *status);
 
-/* What PID 1 tells from the first survey on, for as long as the connection lasts: nothing of that goes unheard between a survey and
- * the next. */
+/* What PID 1 tells from the first question on, for as long as the connection lasts: nothing of that goes unheard between a question
+ * and the next. */
 typedef enum Pid1News {
         PID1_CHECK_QUEUED, /* a job for a check */
         PID1_CHECK_ENDED,
         PID1_DEVICE,       /* a job for a device ended: checks that wait for it may start */
-        PID1_DISCONNECTED, /* no more news before the next survey */
+        PID1_DISCONNECTED, /* no more news before the next question */
 } Pid1News;
 typedef void (*Pid1NewsFn)(void *userdata, Pid1News news);
 
@@ -40,9 +40,9 @@ Pid1 *pid1_free(Pid1 *p);
 DEFINE_CLEANUP(Pid1 *, pid1_free);
 
 /* `device_units` (NULL-terminated, may be NULL) are looked at too. fn is called later, once, never from in here. */
-int pid1_survey(Pid1 *p, char *const *device_units, SurveyFn fn, void *userdata);
+int pid1_ask_fsck_status(Pid1 *p, char *const *device_units, FsckStatusFn fn, void *userdata);
 
-/* Closes the connection; the next survey opens another. */
+/* Closes the connection; the next question opens another. */
 void pid1_disconnect(Pid1 *p);
 
 /* "/dev/sda1" → "dev-sda1.device"; systemd.unit(5), "String escaping for inclusion in unit names". */

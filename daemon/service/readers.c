@@ -13,7 +13,7 @@ struct Reader {
         sd_bus *bus;              /* borrowed: readers_forget() comes before it goes */
         char *name;               /* of the drive */
         sd_bus_message *question; /* not answered yet */
-        GateTicket *ticket;
+        FsckTicket *ticket;
         bool asked; /* it had an answer before */
         sd_event_source *end;
         Reader *next;
@@ -23,7 +23,7 @@ static Reader *reader_free(Reader *r) {
         if (!r)
                 return NULL;
 
-        (void) gate_ticket_free(r->ticket);
+        (void) fsck_ticket_free(r->ticket);
         (void) sd_bus_message_unref(r->question);
         sd_event_source_disable_unref(r->end);
         free(r->name);
@@ -57,26 +57,26 @@ static void reader_answer(Reader *r) {
 }
 
 /* Who is refused has no leave, and the drive is not kept for it. */
-static void on_gate(void *userdata, Wait w) {
+static void on_gate(void *userdata, Wait t) {
         Reader *r = userdata;
 
-        if (w.kind == WAIT_NOTHING) {
-                r->ticket = gate_ticket_free(r->ticket);
+        if (t.kind == WAIT_NOTHING) {
+                r->ticket = fsck_ticket_free(r->ticket);
                 reader_answer(r);
-        } else if (w.kind == WAIT_CHECK) {
-                (void) sd_bus_reply_method_errorf(r->question, ERROR_NOT_NOW, "it waits for %s", wait_describe(w));
+        } else if (t.kind == WAIT_CHECK) {
+                (void) sd_bus_reply_method_errorf(r->question, ERROR_NOT_NOW, "it waits for %s", wait_describe(t));
                 reader_leave(r);
         }
 }
 
 static void reader_go_on(Reader *r) {
-        Watched *w = manager_find(r->readers->manager, r->name);
+        Target *t = manager_find(r->readers->manager, r->name);
         int k;
 
-        if (!r->question || r->ticket || (w && watched_has_worker(w)))
+        if (!r->question || r->ticket || (t && target_has_worker(t)))
                 return;
 
-        k = w ? gate_ask(w->env->gate, r->name, !r->asked, on_gate, r, &r->ticket) : -ENODEV;
+        k = t ? fsck_wait_ask(t->env->fsck_wait, r->name, !r->asked, on_gate, r, &r->ticket) : -ENODEV;
         if (k < 0) {
                 (void) sd_bus_reply_method_errno(r->question, k, NULL);
                 reader_leave(r);
@@ -151,17 +151,17 @@ void readers_forget(Readers *readers, const sd_bus *bus) {
         }
 }
 
-void readers_drive_rested(Readers *readers, const Watched *w) {
+void readers_drive_rested(Readers *readers, const Target *t) {
         for (Reader *r = readers->items, *next; r; r = next) {
                 next = r->next;
-                if (streq(r->name, w->drive->name))
+                if (streq(r->name, t->drive->name))
                         reader_go_on(r);
         }
 }
 
-bool readers_read(const Readers *readers, const Watched *w) {
+bool readers_read(const Readers *readers, const Target *t) {
         for (const Reader *r = readers->items; r; r = r->next)
-                if (streq(r->name, w->drive->name))
+                if (streq(r->name, t->drive->name))
                         return true;
         return false;
 }

@@ -24,9 +24,9 @@ int readers_method(sd_bus_message *m, void *userdata, sd_bus_error *error);
 void readers_forget(Readers *r, const sd_bus *bus);
 
 /* A visit is over, or the drive is gone. */
-void readers_drive_rested(Readers *r, const Watched *w);
+void readers_drive_rested(Readers *r, const Target *t);
 
 /* Is somebody else reading it? */
-bool readers_read(const Readers *r, const Watched *w);
+bool readers_read(const Readers *r, const Target *t);
 
 void readers_done(Readers *r);

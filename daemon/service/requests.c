@@ -64,8 +64,8 @@ static int request_read(Request *q, Manager *m, sd_bus_error *error) {
                 r = request_add(q, name);
         }
 
-        for (Watched *w = manager_first(m); w && r >= 0 && !any; w = w->next)
-                r = request_add(q, w->drive->name);
+        for (Target *t = manager_first(m); t && r >= 0 && !any; t = t->next)
+                r = request_add(q, t->drive->name);
 
         return r < 0 ? r : sd_bus_message_close_container(q->reply);
 }
@@ -96,9 +96,8 @@ static void request_rested(Request *q, const char *name) {
 }
 
 /* A visit that is deferred is as good as over: it may take hours. */
-static bool is_over(const Watched *w) {
-        return !w->visit.visitor || w->gone ||
-               (w->visit.reason == VISIT_RETRY && w->record->waiting_kind != WAIT_NOTHING);
+static bool is_over(const Target *t) {
+        return !t->visit.job || t->gone || (t->visit.reason == VISIT_RETRY && t->record->waiting_kind != WAIT_NOTHING);
 }
 
 int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {
@@ -122,11 +121,11 @@ int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd
         /* One more, so that drives which rest at once do not end the request under our hands. */
         shared->n_left++;
         for (size_t i = 0; i < shared->n_pending; i++) {
-                Watched *w = shared->pending[i][0] ? manager_find(requests->manager, shared->pending[i]) : NULL;
+                Target *t = shared->pending[i][0] ? manager_find(requests->manager, shared->pending[i]) : NULL;
 
-                if (w)
-                        manager_visit(requests->manager, w, reason);
-                if (!w || is_over(w))
+                if (t)
+                        manager_visit(requests->manager, t, reason);
+                if (!t || is_over(t))
                         request_done_at(shared, i);
         }
         if (--shared->n_left == 0)
@@ -149,16 +148,16 @@ void requests_forget(Requests *requests, const sd_bus *bus) {
         }
 }
 
-void requests_drive_rested(Requests *requests, const Watched *w) {
+void requests_drive_rested(Requests *requests, const Target *t) {
         Request *next;
 
         /* The visit that was asked for has just begun. */
-        if (!is_over(w))
+        if (!is_over(t))
                 return;
 
         for (Request *q = requests->items; q; q = next) {
                 next = q->next;
-                request_rested(q, w->drive->name);
+                request_rested(q, t->drive->name);
                 if (q->n_left == 0)
                         requests_answer(requests, q);
         }

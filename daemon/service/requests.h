@@ -21,6 +21,6 @@ int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_er
 void requests_forget(Requests *r, const sd_bus *bus);
 
 /* A visit is over or deferred, or the drive is gone. */
-void requests_drive_rested(Requests *r, const Watched *w);
+void requests_drive_rested(Requests *r, const Target *t);
 
 void requests_done(Requests *r);

@@ -5,17 +5,17 @@
 
 #include "status-line.h"
 
-void status_line_tell(const Watched *drives) {
+void status_line_tell(const Target *drives) {
         unsigned n_verdicts[_VERDICT_MAX] = {}, n_drives = 0, n_kept = 0, n_visits = 0;
         char rest[256] = "";
         size_t n = 0;
 
-        for (const Watched *w = drives; w; w = w->next) {
+        for (const Target *t = drives; t; t = t->next) {
                 n_drives++;
-                n_visits += !!w->visit.visitor;
-                for (size_t i = 0; i < w->record->n_settings; i++)
-                        if (w->record->settings[i].verdict >= 0)
-                                n_verdicts[w->record->settings[i].verdict]++;
+                n_visits += !!t->visit.job;
+                for (size_t i = 0; i < t->record->n_settings; i++)
+                        if (t->record->settings[i].verdict >= 0)
+                                n_verdicts[t->record->settings[i].verdict]++;
         }
 
         for (Verdict v = 0; v < _VERDICT_MAX; v++)

@@ -3,7 +3,7 @@
 
 /* The line that `systemctl status drivekeep.service` shows. */
 
-#include "watched.h"
+#include "target.h"
 
 /* Of this list of drives, by ->next. */
-void status_line_tell(const Watched *drives);
+void status_line_tell(const Target *drives);

@@ -17,39 +17,39 @@
 
 static DriveRecord record = { .identity = (char *) "wwn" };
 static Drive disk = { .name = (char *) "sda" };
-static WatchedEnv env;
-static Watched watched = { .env = &env, .drive = &disk, .record = &record };
-static GateFn gate_fn;
+static TargetEnv env;
+static Target watched = { .env = &env, .drive = &disk, .record = &record };
+static FsckWaitFn gate_fn;
 static void *gate_userdata;
 static unsigned n_visits, n_catch_ups, n_answers, n_lists, n_lists_before;
 
-Watched *manager_first(_unused_ Manager *m) {
+Target *manager_first(_unused_ Manager *m) {
         n_lists++;
         return &watched;
 }
-Watched *manager_find(_unused_ Manager *m, const char *name) {
+Target *manager_find(_unused_ Manager *m, const char *name) {
         return streq(name, "sda") ? &watched : NULL;
 }
-void manager_visit(_unused_ Manager *m, _unused_ Watched *w, _unused_ VisitReason reason) {
+void manager_visit(_unused_ Manager *m, _unused_ Target *t, _unused_ VisitReason reason) {
         n_visits++;
         n_lists_before = n_lists;
 }
-unsigned watched_release(_unused_ Watched *w, _unused_ const char *setting) {
+unsigned target_release(_unused_ Target *t, _unused_ const char *setting) {
         return 0;
 }
 void manager_schedule(_unused_ Manager *m) {
 }
-bool visitor_has_worker(_unused_ const Visitor *v) {
+bool visit_job_has_worker(_unused_ const VisitJob *v) {
         return false;
 }
-int gate_ask(_unused_ Gate *g, _unused_ const char *name, _unused_ bool settled, GateFn fn, void *userdata,
-             GateTicket **ret) {
+int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const char *name, _unused_ bool settled, FsckWaitFn fn, void *userdata,
+                  FsckTicket **ret) {
         gate_fn = fn;
         gate_userdata = userdata;
         *ret = NULL;
         return 0;
 }
-GateTicket *gate_ticket_free(_unused_ GateTicket *t) {
+FsckTicket *fsck_ticket_free(_unused_ FsckTicket *t) {
         return NULL;
 }
 void journal_log(_unused_ int priority, _unused_ const char *format, ...) {

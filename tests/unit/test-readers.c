@@ -10,14 +10,14 @@
 #include "suite.h"
 
 static Drive drive = { .name = (char *) "sda" };
-static WatchedEnv env;
-static Watched sda = { .env = &env, .drive = &drive };
+static TargetEnv env;
+static Target sda = { .env = &env, .drive = &drive };
 static bool working; /* a worker is at it */
 static bool pulled;  /* it is gone */
 static unsigned n_schedules;
 
 /* The question that waits at the gate. */
-static GateFn gate_fn;
+static FsckWaitFn gate_fn;
 static void *gate_userdata;
 
 static sd_event *event;
@@ -27,7 +27,7 @@ static Readers readers;
 static unsigned n_answers;
 static char refusal[256];
 
-Watched *manager_find(Manager *m _unused_, const char *name) {
+Target *manager_find(Manager *m _unused_, const char *name) {
         return streq(name, "sda") && !pulled ? &sda : NULL;
 }
 
@@ -35,27 +35,28 @@ void manager_schedule(Manager *m _unused_) {
         n_schedules++;
 }
 
-bool visitor_has_worker(const Visitor *v _unused_) {
+bool visit_job_has_worker(const VisitJob *v _unused_) {
         return working;
 }
 
-int gate_ask(Gate *g _unused_, const char *disk, bool settled _unused_, GateFn fn, void *userdata, GateTicket **ret) {
+int fsck_wait_ask(FsckWait *g _unused_, const char *disk, bool settled _unused_, FsckWaitFn fn, void *userdata,
+                  FsckTicket **ret) {
         ck_assert_str_eq(disk, "sda");
         ck_assert_ptr_null(gate_fn);
         gate_fn = fn;
         gate_userdata = userdata;
-        *ret = (GateTicket *) &gate_fn;
+        *ret = (FsckTicket *) &gate_fn;
         return 0;
 }
 
-GateTicket *gate_ticket_free(GateTicket *t) {
+FsckTicket *fsck_ticket_free(FsckTicket *t) {
         if (t)
                 gate_fn = NULL;
         return NULL;
 }
 
 static void gate_says(WaitKind kind, const char *name) {
-        GateFn fn = gate_fn;
+        FsckWaitFn fn = gate_fn;
 
         ck_assert_ptr_nonnull(fn);
         if (kind == WAIT_NOTHING)
@@ -158,7 +159,7 @@ END_TEST
 
 /* The visit under way comes to its end, and the next one has to wait. */
 START_TEST(test_visited) {
-        sda.visit.visitor = (Visitor *) &working;
+        sda.visit.job = (VisitJob *) &working;
         working = true;
         ask("sda");
         ck_assert_ptr_null(gate_fn);
@@ -202,7 +203,7 @@ END_TEST
 
 /* The drive goes while a question waits for the end of a visit to it. */
 START_TEST(test_pulled) {
-        sda.visit.visitor = (Visitor *) &working;
+        sda.visit.job = (VisitJob *) &working;
         working = true;
         ask("sda");
         pulled = true;

@@ -20,7 +20,7 @@
 #include "settings.h"
 #include "suite.h"
 #include "visit-request.h"
-#include "visitor.h"
+#include "visit-job.h"
 
 static Drive *drive_make(void) {
         Drive *d = calloc(1, sizeof *d);
@@ -672,12 +672,12 @@ START_TEST(test_broker_race) {
 END_TEST
 
 /* What is said of a drive that goes while it is visited; it may be only its disc. */
-int gate_ask(_unused_ Gate *g, _unused_ const char *disk, _unused_ bool settled, _unused_ GateFn fn,
-             _unused_ void *userdata, GateTicket **ret) {
+int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const char *disk, _unused_ bool settled, _unused_ FsckWaitFn fn,
+                  _unused_ void *userdata, FsckTicket **ret) {
         *ret = NULL;
         return 0;
 }
-GateTicket *gate_ticket_free(_unused_ GateTicket *t) {
+FsckTicket *fsck_ticket_free(_unused_ FsckTicket *t) {
         return NULL;
 }
 
@@ -698,13 +698,13 @@ static void on_leaving_step(void *userdata, const Step *s) {
 }
 
 START_TEST(test_leaving) {
-        static const VisitorEvents events = { .step = on_leaving_step };
+        static const VisitJobEvents events = { .step = on_leaving_step };
         Wish wish = { .name = "apm", .value = VALUE_BOOLEAN(true), .file = "f" };
         const Wishes wishes = { &wish, 1 };
         char path[] = "/tmp/test-worker-XXXXXX", file[64];
         const Drive d = { .name = (char *) "sr0", .syspath = path, .diskseq = 3, .removable = leavings[_i].removable };
         Verdict verdict = _VERDICT_INVALID;
-        Visitor *v;
+        VisitJob *v;
 
         ck_assert_ptr_nonnull(mkdtemp(path));
         (void) snprintf(file, sizeof file, "%s/diskseq", path);
@@ -715,13 +715,13 @@ START_TEST(test_leaving) {
                 fprintf(f, "%s\n", leavings[_i].diskseq);
                 fclose(f);
         }
-        ck_assert_int_eq(visitor_new(NULL, NULL, NULL,
-                                     &(Visit){ .drive = &d, .wishes = &wishes, .settings = &all_settings }, 0, &events,
-                                     &verdict, &v),
+        ck_assert_int_eq(visit_job_new(NULL, NULL, NULL,
+                                       &(Visit){ .drive = &d, .wishes = &wishes, .settings = &all_settings }, 0,
+                                       &events, &verdict, &v),
                          0);
-        visitor_vanish(v);
+        visit_job_vanish(v);
         ck_assert_int_eq(verdict, leavings[_i].verdict);
-        (void) visitor_free(v);
+        (void) visit_job_free(v);
         (void) unlink(file);
         ck_assert_int_eq(rmdir(path), 0);
 }

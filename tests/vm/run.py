@@ -25,7 +25,7 @@ BY_UNIT_TESTS = [
     ("no memory, at each allocation", "worker", "1", "error, or true verdicts", "-", "-", "test-failures-visit"),
     ("EIO and short reads, at each call on a file", "worker", "1", "error, or true verdicts", "-", "-", "test-failures-visit"),
     ("state files cut off, huge, links, pipes, others'", "/run, /var", "1", "ignored, and said", "-", "-", "test-state, test-guard-store"),
-    ("a worker that dies", "daemon", "1", "once more after 5 s", "-", "-", "test-watched"),
+    ("a worker that dies", "daemon", "1", "once more after 5 s", "-", "-", "test-target"),
 ]
 FAULTS_BYTES = 1 << 18
 SCENARIOS = pathlib.Path(__file__).resolve().parent / "scenarios"

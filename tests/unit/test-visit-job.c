@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "gate-device.h"
+#include "fsck-devices.h"
 #include "settings.h"
 #include "suite.h"
-#include "visitor.h"
+#include "visit-job.h"
 
 /* ---- stand-ins: PID 1 and udev, who know of no check; the broker ---- */
 
-static SurveyFn survey_fn;
+static FsckStatusFn survey_fn;
 static void *survey_userdata;
 
 static Pid1NewsFn news_fn;
@@ -29,27 +29,27 @@ int pid1_new(_unused_ sd_event *event, Pid1NewsFn news, void *userdata, Pid1 **r
 Pid1 *pid1_free(_unused_ Pid1 *p) {
         return NULL;
 }
-int pid1_survey(_unused_ Pid1 *p, _unused_ char *const *device_units, SurveyFn fn, void *userdata) {
+int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units, FsckStatusFn fn, void *userdata) {
         survey_fn = fn;
         survey_userdata = userdata;
         return 0;
 }
 void pid1_disconnect(_unused_ Pid1 *p) {
 }
-int gate_devices_add(_unused_ GateDevices *d, _unused_ const char *disk) {
+int fsck_devices_add(_unused_ FsckDevices *d, _unused_ const char *disk) {
         return 0;
 }
-void gate_devices_done(_unused_ GateDevices *d) {
+void fsck_devices_done(_unused_ FsckDevices *d) {
 }
-int gate_devices_units(_unused_ const GateDevices *d, char ***ret) {
+int fsck_devices_units(_unused_ const FsckDevices *d, char ***ret) {
         *ret = NULL;
         return 0;
 }
-bool disk_is_settled(_unused_ const GateDevices *d, _unused_ const Survey *s, _unused_ const char *disk,
+bool disk_is_settled(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const char *disk,
                      _unused_ char *const *above) {
         return true;
 }
-bool unit_covers(_unused_ const GateDevices *d, _unused_ const Survey *s, _unused_ const FsckUnit *u,
+bool unit_covers(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const FsckUnit *u,
                  _unused_ const char *disk, _unused_ char *const *above) {
         return true;
 }
@@ -57,11 +57,11 @@ bool unit_covers(_unused_ const GateDevices *d, _unused_ const Survey *s, _unuse
 /* PID 1 answers. What `runs` is a check of this disk; NULL: there is none. */
 static void pid1_says(const char *runs) {
         FsckUnit unit = { .name = (char *) runs, .sysname = (char *) "x" };
-        SurveyFn fn = survey_fn;
+        FsckStatusFn fn = survey_fn;
 
         survey_fn = NULL;
         if (fn)
-                fn(survey_userdata, 0, &(Survey){ .units = &unit, .n_units = runs ? 1 : 0 });
+                fn(survey_userdata, 0, &(FsckStatus){ .units = &unit, .n_units = runs ? 1 : 0 });
 }
 
 static int worker_fd; /* the worker's end */
@@ -81,8 +81,8 @@ static const Wishes wishes = { .items = wish_items, .n_items = ELEMENTSOF(wish_i
 
 typedef struct Visited {
         sd_event *event;
-        Gate *gate;
-        Visitor *visitor;
+        FsckWait *fsck_wait;
+        VisitJob *job;
         Drive drive;
         Bridge bridge;
         Verdict verdicts[ELEMENTSOF(wish_items)];
@@ -131,10 +131,10 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         x->n_ended++;
         x->end = end;
         x->lost = lost;
-        x->visitor = visitor_free(x->visitor);
+        x->job = visit_job_free(x->job);
 }
 
-static const VisitorEvents events = {
+static const VisitJobEvents events = {
         .waiting = on_waiting,
         .ready = on_ready,
         .intends = on_intends,
@@ -267,20 +267,20 @@ static void intending(Visited *x) {
 }
 static void guarded(Visited *x) {
         intending(x);
-        if (x->visitor)
-                visitor_intended(x->visitor, 0);
+        if (x->job)
+                visit_job_intended(x->job, 0);
 }
 static void unguarded(Visited *x) {
         intending(x);
-        if (x->visitor)
-                visitor_intended(x->visitor, -EIO);
+        if (x->job)
+                visit_job_intended(x->job, -EIO);
 }
 static void stopping(Visited *x) {
-        visitor_stop(x->visitor);
+        visit_job_stop(x->job);
 }
 static void stopped_intending(Visited *x) {
         intending(x);
-        visitor_stop(x->visitor);
+        visit_job_stop(x->job);
 }
 static void interrupted_intending(Visited *x) {
         intending(x);
@@ -309,7 +309,7 @@ static void finished(Visited *x) {
         hear(x);
 }
 static void gone(Visited *x) {
-        visitor_vanish(x->visitor);
+        visit_job_vanish(x->job);
 }
 
 /* What is not expected ends the worker; of what is ignored nothing comes. A bridge is there where nothing else is said. */
@@ -350,24 +350,24 @@ static void visit_begin(Visited *x, Transport transport, bool asked) {
                         .bridge.asked = asked,
                         .writing = WORKER_READS };
         ck_assert_int_ge(sd_event_new(&x->event), 0);
-        ck_assert_int_eq(gate_new(x->event, &x->gate), 0);
-        ck_assert_int_eq(visitor_new(x->event, NULL, x->gate,
-                                     &(Visit){ .drive = &x->drive,
-                                               .wishes = &wishes,
-                                               .bridge = &x->bridge,
-                                               .settings = &all_settings },
-                                     UINT64_MAX, &events, x, &x->visitor),
+        ck_assert_int_eq(fsck_wait_new(x->event, &x->fsck_wait), 0);
+        ck_assert_int_eq(visit_job_new(x->event, NULL, x->fsck_wait,
+                                       &(Visit){ .drive = &x->drive,
+                                                 .wishes = &wishes,
+                                                 .bridge = &x->bridge,
+                                                 .settings = &all_settings },
+                                       UINT64_MAX, &events, x, &x->job),
                          0);
         pid1_says(NULL);
-        ck_assert_int_eq(visitor_work(x->visitor, false), 0);
+        ck_assert_int_eq(visit_job_work(x->job, false), 0);
 }
 
 static void visit_end(Visited *x) {
         (void) close(worker_fd);
         hear(x);
         ck_assert_uint_eq(x->n_ended, 1);
-        ck_assert_ptr_null(x->visitor);
-        (void) gate_free(x->gate);
+        ck_assert_ptr_null(x->job);
+        (void) fsck_wait_free(x->fsck_wait);
         sd_event_unref(x->event);
 }
 
@@ -501,10 +501,10 @@ START_TEST(test_stop) {
                 if (check)
                         interrupted(&x);
                 else
-                        visitor_stop(x.visitor);
+                        visit_job_stop(x.job);
         ck_assert_int_eq(order(), WORKER_STOP);
         if (intends) {
-                visitor_intended(x.visitor, 0);
+                visit_job_intended(x.job, 0);
                 ck_assert_int_eq(order(), WORKER_GO);
         }
         ck_assert(!drain(&n));
@@ -529,17 +529,17 @@ START_TEST(test_dies) {
         visit_begin(&x, TRANSPORT_SATA, false);
         (void) close(worker_fd);
         hear(&x);
-        ck_assert_ptr_null(x.visitor);
+        ck_assert_ptr_null(x.job);
         interrupted(&x);
         ck_assert_uint_eq(x.n_ended, 1);
-        (void) gate_free(x.gate);
+        (void) fsck_wait_free(x.fsck_wait);
         sd_event_unref(x.event);
 }
 END_TEST
 
 int main(void) {
-        Suite *s = suite_create("visitor");
-        TCase *t = tcase_create("visitor");
+        Suite *s = suite_create("visit-job");
+        TCase *t = tcase_create("visit-job");
 
         tcase_add_loop_test(t, test_each_message, 0, ELEMENTSOF(states));
         tcase_set_timeout(t, 60);

@@ -9,21 +9,21 @@
 
 #include "wait.h"
 
-typedef struct Gate Gate;
-typedef struct GateTicket GateTicket;
+typedef struct FsckWait FsckWait;
+typedef struct FsckTicket FsckTicket;
 
 /* WAIT_NOTHING: there is leave to send commands to the drive, until the ticket is freed or this is called once more. Otherwise what
- * the drive waits for now; called again when that changes. Never called from within gate_ask(). */
-typedef void (*GateFn)(void *userdata, Wait w);
+ * the drive waits for now; called again when that changes. Never called from within fsck_wait_ask(). */
+typedef void (*FsckWaitFn)(void *userdata, Wait w);
 
-int gate_new(sd_event *event, Gate **ret);
-Gate *gate_free(Gate *g);
-DEFINE_CLEANUP(Gate *, gate_free);
+int fsck_wait_new(sd_event *event, FsckWait **ret);
+FsckWait *fsck_wait_free(FsckWait *g);
+DEFINE_CLEANUP(FsckWait *, fsck_wait_free);
 
 /* May commands go to this disk (kernel name)? `settled`: first wait also until udev and PID 1 know all its partitions and what lies
  * on them. The caller frees the ticket when no more commands are sent, or to withdraw the question. */
-int gate_ask(Gate *g, const char *disk, bool settled, GateFn fn, void *userdata, GateTicket **ret);
-GateTicket *gate_ticket_free(GateTicket *t);
+int fsck_wait_ask(FsckWait *g, const char *disk, bool settled, FsckWaitFn fn, void *userdata, FsckTicket **ret);
+FsckTicket *fsck_ticket_free(FsckTicket *t);
 
 /* Something about block devices changed: those that wait may get another answer. */
-void gate_poke(Gate *g);
+void fsck_wait_poke(FsckWait *g);

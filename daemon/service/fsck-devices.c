@@ -5,19 +5,19 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "gate-device.h"
+#include "fsck-devices.h"
 #include "stack.h"
 
 /* ---- what udev says ---- */
 
-static int add_device(GateDevices *d, const char *name) {
-        GateDevice *item;
+static int add_device(FsckDevices *d, const char *name) {
+        FsckDevice *item;
 
         if (!GREW(d->items, d->n_items))
                 return -ENOMEM;
 
         item = d->items + d->n_items;
-        *item = (GateDevice){ .name = strdup(name) };
+        *item = (FsckDevice){ .name = strdup(name) };
         if (!item->name)
                 return -ENOMEM;
         d->n_items++;
@@ -28,7 +28,7 @@ static int add_device(GateDevices *d, const char *name) {
         return device_unit_name(item->ready.node, &item->unit);
 }
 
-int gate_devices_add(GateDevices *d, const char *disk) {
+int fsck_devices_add(FsckDevices *d, const char *disk) {
         _cleanup_(names_freep) char **above = NULL;
         int r;
 
@@ -40,17 +40,17 @@ int gate_devices_add(GateDevices *d, const char *disk) {
         return r;
 }
 
-void gate_devices_done(GateDevices *d) {
+void fsck_devices_done(FsckDevices *d) {
         for (size_t i = 0; i < d->n_items; i++) {
                 free(d->items[i].name);
                 free(d->items[i].unit);
                 readiness_done(&d->items[i].ready);
         }
         free(d->items);
-        *d = (GateDevices){};
+        *d = (FsckDevices){};
 }
 
-int gate_devices_units(const GateDevices *d, char ***ret) {
+int fsck_devices_units(const FsckDevices *d, char ***ret) {
         char **units;
         size_t n = 0;
 
@@ -81,8 +81,8 @@ static char *root_device(void) {
         return real ? strdup(strrchr(real, '/') + 1) : NULL;
 }
 
-/* NULL: it has come since the survey began. */
-static const GateDevice *find_device(const GateDevices *d, const char *name) {
+/* NULL: it has come since PID 1 was asked. */
+static const FsckDevice *find_device(const FsckDevices *d, const char *name) {
         for (size_t i = 0; i < d->n_items; i++)
                 if (streq(d->items[i].name, name))
                         return d->items + i;
@@ -90,19 +90,19 @@ static const GateDevice *find_device(const GateDevices *d, const char *name) {
 }
 
 /* Does PID 1 know this device? udev is a little ahead of it, and only then is a check's job bound to the device. */
-static bool is_plugged(const Survey *s, const GateDevice *device) {
+static bool is_plugged(const FsckStatus *s, const FsckDevice *device) {
         return !device->unit || !names_contain(s->inactive, device->unit);
 }
 
-static bool is_settled(const GateDevices *d, const Survey *s, const char *name) {
-        const GateDevice *device = find_device(d, name);
+static bool is_settled(const FsckDevices *d, const FsckStatus *s, const char *name) {
+        const FsckDevice *device = find_device(d, name);
 
         if (!device || device->error < 0)
                 return device && device->error == -ENODEV;
         return device->ready.initialized && is_plugged(s, device);
 }
 
-bool disk_is_settled(const GateDevices *d, const Survey *s, const char *disk, char *const *above) {
+bool disk_is_settled(const FsckDevices *d, const FsckStatus *s, const char *disk, char *const *above) {
         if (!is_settled(d, s, disk))
                 return false;
         for (; above && *above; above++)
@@ -113,8 +113,8 @@ bool disk_is_settled(const GateDevices *d, const Survey *s, const char *disk, ch
 
 /* May something still come to light on this device that a waiting check is for? What udev or PID 1 have not processed, and
  * LUKS, LVM or RAID members that nothing has opened yet. */
-static bool is_unresolved(const GateDevices *d, const Survey *s, const char *name) {
-        const GateDevice *device = find_device(d, name);
+static bool is_unresolved(const FsckDevices *d, const FsckStatus *s, const char *name) {
+        const FsckDevice *device = find_device(d, name);
 
         /* A device that is gone hides nothing; one that cannot be asked about may. */
         if (!device || device->error < 0)
@@ -123,7 +123,7 @@ static bool is_unresolved(const GateDevices *d, const Survey *s, const char *nam
                (device->ready.container && !stack_is_held(INVENTORY_CLASSDIR, name));
 }
 
-static bool disk_is_unresolved(const GateDevices *d, const Survey *s, const char *disk, char *const *above) {
+static bool disk_is_unresolved(const FsckDevices *d, const FsckStatus *s, const char *disk, char *const *above) {
         if (is_unresolved(d, s, disk))
                 return true;
         for (; above && *above; above++)
@@ -132,7 +132,7 @@ static bool disk_is_unresolved(const GateDevices *d, const Survey *s, const char
         return false;
 }
 
-bool unit_covers(const GateDevices *d, const Survey *s, const FsckUnit *u, const char *disk, char *const *above) {
+bool unit_covers(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u, const char *disk, char *const *above) {
         _cleanup_free_ char *root = u->root ? root_device() : NULL;
         const char *sysname = u->root ? root : u->sysname;
 

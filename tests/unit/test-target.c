@@ -16,74 +16,74 @@
 #include "state.h"
 #include "suite.h"
 #include "sysfs-tree.h"
-#include "watched-guard.h"
+#include "target-guard.h"
 
 #define SERIAL "{ match = { serial = \"S1\"; }; write_cache = true; }"
 
 /* ---- stand-ins ---- */
 
-static struct Visitor {
-        const VisitorEvents *events;
+static struct VisitJob {
+        const VisitJobEvents *events;
         void *userdata;
         bool working, active, permanent, no_wake;
 } visitor;
 static size_t n_wishes; /* of the last visit */
 static unsigned n_visits, n_rested;
 
-int visitor_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ Gate *gate, const Visit *visit,
-                _unused_ uint64_t patience, const VisitorEvents *events, void *userdata, Visitor **ret) {
-        visitor = (struct Visitor){ .events = events,
-                                    .userdata = userdata,
-                                    .permanent = visit->permanent,
-                                    .no_wake = visit->no_wake };
+int visit_job_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ FsckWait *fsck_wait, const Visit *visit,
+                  _unused_ uint64_t patience, const VisitJobEvents *events, void *userdata, VisitJob **ret) {
+        visitor = (struct VisitJob){ .events = events,
+                                     .userdata = userdata,
+                                     .permanent = visit->permanent,
+                                     .no_wake = visit->no_wake };
         n_wishes = visit->wishes->n_items;
         n_visits++;
         *ret = &visitor;
         return 0;
 }
 
-Visitor *visitor_free(_unused_ Visitor *v) {
+VisitJob *visit_job_free(_unused_ VisitJob *v) {
         return NULL;
 }
 
-bool visitor_has_worker(const Visitor *v) {
+bool visit_job_has_worker(const VisitJob *v) {
         return v->working;
 }
 
-int visitor_work(Visitor *v, bool active) {
+int visit_job_work(VisitJob *v, bool active) {
         v->working = true;
         v->active = active;
         return 0;
 }
 
-void visitor_vanish(_unused_ Visitor *v) {
+void visit_job_vanish(_unused_ VisitJob *v) {
 }
 
-int watched_guard_attach(_unused_ Watched *w) {
+int target_guard_attach(_unused_ Target *t) {
         return 0;
 }
-void watched_guard_done(_unused_ Watched *w) {
+void target_guard_done(_unused_ Target *t) {
 }
-void watched_guard_remember(_unused_ Watched *w) {
+void target_guard_remember(_unused_ Target *t) {
 }
-void watched_guard_hesitates(_unused_ Watched *w) {
+void target_guard_hesitates(_unused_ Target *t) {
 }
-bool watched_guard_holds(_unused_ Watched *w) {
+bool target_guard_holds(_unused_ Target *t) {
         return false;
 }
-void watched_guard_look(_unused_ Watched *w) {
+void target_guard_look(_unused_ Target *t) {
 }
-void watched_guard_begins(_unused_ Watched *w) {
+void target_guard_begins(_unused_ Target *t) {
 }
-void watched_guard_ended(_unused_ Watched *w) {
+void target_guard_ended(_unused_ Target *t) {
 }
-void watched_guard_intends(_unused_ void *userdata, _unused_ const WorkerMessage *m) {
+void target_guard_intends(_unused_ void *userdata, _unused_ const WorkerMessage *m) {
 }
-void watched_guard_writing(_unused_ void *userdata, _unused_ size_t wish) {
+void target_guard_writing(_unused_ void *userdata, _unused_ size_t wish) {
 }
-void watched_guard_lost(_unused_ Watched *w) {
+void target_guard_lost(_unused_ Target *t) {
 }
-void watched_guard_leaves(_unused_ Watched *w) {
+void target_guard_leaves(_unused_ Target *t) {
 }
 
 int activity_read(_unused_ const char *syspath, uint64_t *ret) {
@@ -173,7 +173,7 @@ void journal_visit(_unused_ const Drive *d, _unused_ VisitReason reason, _unused
 }
 static const Wait check_x = { WAIT_CHECK, "systemd-fsck@x.service" };
 
-void journal_waiting(_unused_ const Drive *d, _unused_ Wait w, _unused_ bool deferred) {
+void journal_waiting(_unused_ const Drive *d, _unused_ Wait t, _unused_ bool deferred) {
 }
 void journal_worker(_unused_ const Drive *d, _unused_ const char *format, ...) {
 }
@@ -184,26 +184,26 @@ void journal_complaint(_unused_ const Complaint *c) {
 
 static unsigned n_places; /* that were asked for */
 
-static void on_wants_worker(_unused_ void *userdata, Watched *w) {
-        ck_assert_int_eq(watched_work(w), 0);
+static void on_wants_worker(_unused_ void *userdata, Target *t) {
+        ck_assert_int_eq(target_work(t), 0);
 }
 
-static void on_wants_place(_unused_ void *userdata, _unused_ Watched *w) {
+static void on_wants_place(_unused_ void *userdata, _unused_ Target *t) {
         n_places++;
 }
 
-static void on_rested(_unused_ void *userdata, _unused_ Watched *w) {
+static void on_rested(_unused_ void *userdata, _unused_ Target *t) {
         n_rested++;
 }
 
-static void on_wake(_unused_ void *userdata, _unused_ Watched *w) {
+static void on_wake(_unused_ void *userdata, _unused_ Target *t) {
 }
 
-static Watched *on_next(_unused_ void *userdata, _unused_ const Watched *w) {
+static Target *on_next(_unused_ void *userdata, _unused_ const Target *t) {
         return NULL;
 }
 
-static WatchedEnv env = {
+static TargetEnv env = {
         .settings = &all_settings,
         .wants_worker = on_wants_worker,
         .rested = on_rested,
@@ -242,54 +242,54 @@ static Drive *disk(Transport transport, const char *link) {
         return d;
 }
 
-static Watched *watch(const char *drives, Transport transport) {
-        Watched *w;
+static Target *watch(const char *drives, Transport transport) {
+        Target *t;
 
         files_become(drives);
         n_rested = 0;
-        ck_assert_int_eq(watched_new(&env, disk(transport, NULL), &w), 0);
-        return w;
+        ck_assert_int_eq(target_new(&env, disk(transport, NULL), &t), 0);
+        return t;
 }
 
-static void end(Watched *w) {
-        (void) watched_free(w);
+static void end(Target *t) {
+        (void) target_free(t);
         env.files = files_unref(env.files);
 }
 
 /* All that the visit is about has this verdict. */
-static void tell_known(Watched *w, Verdict v, bool known) {
-        for (size_t i = 0; i < w->visit.selected.n_items; i++) {
-                const Wish *wish = w->visit.selected.items + i;
+static void tell_known(Target *t, Verdict v, bool known) {
+        for (size_t i = 0; i < t->visit.selected.n_items; i++) {
+                const Wish *wish = t->visit.selected.items + i;
                 Step s = { .wish = wish,
-                           .setting = setting_for_backends(&all_settings, wish->name, drive_backends(w->drive)),
+                           .setting = setting_for_backends(&all_settings, wish->name, drive_backends(t->drive)),
                            .before = { .known = known, .value = wish->value },
                            .verdict = v };
 
-                visitor.events->step(w, &s);
+                visitor.events->step(t, &s);
         }
 }
 
-static void tell(Watched *w, Verdict v) {
-        tell_known(w, v, true);
+static void tell(Target *t, Verdict v) {
+        tell_known(t, v, true);
 }
 
-static void visit_whole(Watched *w, VisitReason reason) {
-        watched_visit(w, reason);
-        visitor.events->ready(w);
-        tell(w, VERDICT_UNCHANGED);
-        visitor.events->ended(w, VISIT_OVER, NULL);
-        ck_assert_ptr_null(w->visit.visitor);
+static void visit_whole(Target *t, VisitReason reason) {
+        target_visit(t, reason);
+        visitor.events->ready(t);
+        tell(t, VERDICT_UNCHANGED);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        ck_assert_ptr_null(t->visit.job);
 }
 
-static bool is_due(const Watched *w) {
-        return watched_due(w) != UINT64_MAX;
+static bool is_due(const Target *t) {
+        return target_due(t) != UINT64_MAX;
 }
 
 /* So many seconds go by. */
-static void pass(Watched *w, time_t s) {
+static void pass(Target *t, time_t s) {
         passed += s;
-        if (watched_due(w) <= monotonic_usec())
-                watched_tick(w);
+        if (target_due(t) <= monotonic_usec())
+                target_tick(t);
 }
 
 #define TWO "{ match = \"/dev/sda\"; apm = 128; read_ahead_kb = 512; }"
@@ -312,80 +312,80 @@ static const struct {
 };
 
 START_TEST(test_endings) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        visit_whole(w, VISIT_ATTACH);
-        watched_visit(w, VISIT_CHANGE);
-        visitor.events->ready(w);
+        visit_whole(t, VISIT_ATTACH);
+        target_visit(t, VISIT_CHANGE);
+        visitor.events->ready(t);
         ck_assert(visitor.working);
 
         if (endings[_i].successor)
-                watched_update(w, disk(TRANSPORT_SATA, NULL));
+                target_update(t, disk(TRANSPORT_SATA, NULL));
         if (endings[_i].stale)
-                watched_reconfigure(w, VISIT_RELOAD);
+                target_reconfigure(t, VISIT_RELOAD);
         if (endings[_i].again >= 0)
-                watched_visit(w, (VisitReason) endings[_i].again);
-        tell(w, VERDICT_UNCHANGED);
-        visitor.events->ended(w, endings[_i].deferred ? VISIT_DEFERRED : VISIT_OVER, NULL);
+                target_visit(t, (VisitReason) endings[_i].again);
+        tell(t, VERDICT_UNCHANGED);
+        visitor.events->ended(t, endings[_i].deferred ? VISIT_DEFERRED : VISIT_OVER, NULL);
 
-        ck_assert_ptr_nonnull(w->visit.visitor);
-        ck_assert_str_eq(visit_reason_to_string(w->visit.reason), visit_reason_to_string(endings[_i].next));
+        ck_assert_ptr_nonnull(t->visit.job);
+        ck_assert_str_eq(visit_reason_to_string(t->visit.reason), visit_reason_to_string(endings[_i].next));
         ck_assert_uint_eq(n_wishes, endings[_i].next == VISIT_REVALIDATION ? 1 : 2);
-        ck_assert(!is_due(w));
-        end(w);
+        ck_assert(!is_due(t));
+        end(t);
 }
 END_TEST
 
 /* The link of a rule comes while a visit waits that is only about what the kernel holds. */
 START_TEST(test_new_wish_in_narrow_visit) {
-        Watched *w = watch("{ match = \"/dev/sda\"; read_ahead_kb = 512; }, { match = \"/dev/a\"; apm = 128; }",
-                           TRANSPORT_SATA);
+        Target *t = watch("{ match = \"/dev/sda\"; read_ahead_kb = 512; }, { match = \"/dev/a\"; apm = 128; }",
+                          TRANSPORT_SATA);
 
-        visit_whole(w, VISIT_ATTACH);
-        watched_visit(w, VISIT_REVALIDATION);
-        watched_update(w, disk(TRANSPORT_SATA, "/dev/a"));
+        visit_whole(t, VISIT_ATTACH);
+        target_visit(t, VISIT_REVALIDATION);
+        target_update(t, disk(TRANSPORT_SATA, "/dev/a"));
         ck_assert_uint_eq(n_wishes, 2);
-        end(w);
+        end(t);
 }
 END_TEST
 
 /* … and somebody asks for all while one waits for its check. */
 START_TEST(test_request_in_narrow_visit) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        visit_whole(w, VISIT_ATTACH);
-        watched_visit(w, VISIT_REVALIDATION);
+        visit_whole(t, VISIT_ATTACH);
+        target_visit(t, VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, 1);
-        visitor.events->waiting(w, check_x, true);
-        ck_assert_int_eq(w->visit.reason, VISIT_RETRY);
+        visitor.events->waiting(t, check_x, true);
+        ck_assert_int_eq(t->visit.reason, VISIT_RETRY);
 
-        watched_visit(w, VISIT_REVALIDATION);
+        target_visit(t, VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, 1);
-        watched_visit(w, VISIT_REQUEST);
+        target_visit(t, VISIT_REQUEST);
         ck_assert_uint_eq(n_wishes, 2);
-        end(w);
+        end(t);
 }
 END_TEST
 
 /* … and whoever asks for all does not wait as long as a check takes with what it made the visit leave undone. */
 START_TEST(test_request_and_check_in_mid_visit) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
         unsigned before;
 
-        watched_visit(w, VISIT_REQUEST);
-        visitor.events->ready(w);
-        visitor.events->waiting(w, check_x, false);
-        visitor.events->waiting(w, check_x, true);
-        tell(w, VERDICT_DEFERRED);
-        visitor.events->ended(w, VISIT_DEFERRED, NULL);
-        ck_assert_int_eq(w->visit.reason, VISIT_RETRY);
+        target_visit(t, VISIT_REQUEST);
+        visitor.events->ready(t);
+        visitor.events->waiting(t, check_x, false);
+        visitor.events->waiting(t, check_x, true);
+        tell(t, VERDICT_DEFERRED);
+        visitor.events->ended(t, VISIT_DEFERRED, NULL);
+        ck_assert_int_eq(t->visit.reason, VISIT_RETRY);
 
         before = n_rested;
-        visitor.events->waiting(w, (Wait){ WAIT_UDEV }, false);
+        visitor.events->waiting(t, (Wait){ WAIT_UDEV }, false);
         ck_assert_uint_eq(n_rested, before);
-        visitor.events->waiting(w, check_x, false);
+        visitor.events->waiting(t, check_x, false);
         ck_assert_uint_eq(n_rested, before + 1);
-        end(w);
+        end(t);
 }
 END_TEST
 
@@ -408,47 +408,47 @@ static const struct {
 
 START_TEST(test_permanent) {
         int before = permanents[_i].before, then = permanents[_i].then;
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        visit_whole(w, VISIT_ATTACH);
+        visit_whole(t, VISIT_ATTACH);
         if (before >= 0)
-                watched_visit(w, (VisitReason) before);
+                target_visit(t, (VisitReason) before);
         if (permanents[_i].working)
-                visitor.events->ready(w);
-        watched_visit(w, VISIT_PERMANENT);
+                visitor.events->ready(t);
+        target_visit(t, VISIT_PERMANENT);
         if (then >= 0)
-                watched_visit(w, (VisitReason) then);
+                target_visit(t, (VisitReason) then);
         if (permanents[_i].reload)
-                watched_reconfigure(w, VISIT_RELOAD);
+                target_reconfigure(t, VISIT_RELOAD);
         if (permanents[_i].working)
-                visitor.events->ended(w, VISIT_OVER, NULL);
+                visitor.events->ended(t, VISIT_OVER, NULL);
 
-        ck_assert_ptr_nonnull(w->visit.visitor);
+        ck_assert_ptr_nonnull(t->visit.job);
         ck_assert(visitor.permanent);
-        visitor.events->ready(w);
-        tell(w, VERDICT_UNCHANGED);
-        visitor.events->ended(w, VISIT_OVER, NULL);
+        visitor.events->ready(t);
+        tell(t, VERDICT_UNCHANGED);
+        visitor.events->ended(t, VISIT_OVER, NULL);
 
         /* Once. */
-        ck_assert(!w->visit.visitor || !visitor.permanent);
-        if (!w->visit.visitor)
-                watched_visit(w, VISIT_REQUEST);
+        ck_assert(!t->visit.job || !visitor.permanent);
+        if (!t->visit.job)
+                target_visit(t, VISIT_REQUEST);
         ck_assert(!visitor.permanent);
-        end(w);
+        end(t);
 }
 END_TEST
 
 /* Of a drive that nothing is wanted of there is nothing to save, later either. */
 START_TEST(test_permanent_nothing) {
-        Watched *w = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_SATA);
+        Target *t = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_SATA);
 
-        watched_visit(w, VISIT_PERMANENT);
-        ck_assert_ptr_null(w->visit.visitor);
+        target_visit(t, VISIT_PERMANENT);
+        ck_assert_ptr_null(t->visit.job);
         files_become(TWO);
-        watched_reconfigure(w, VISIT_RELOAD);
-        ck_assert_ptr_nonnull(w->visit.visitor);
+        target_reconfigure(t, VISIT_RELOAD);
+        ck_assert_ptr_nonnull(t->visit.job);
         ck_assert(!visitor.permanent);
-        end(w);
+        end(t);
 }
 END_TEST
 
@@ -467,65 +467,65 @@ static const struct {
 };
 
 START_TEST(test_interrupted) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        visit_whole(w, VISIT_ATTACH);
-        watched_visit(w, interrupted[_i].reason);
-        visitor.events->ready(w);
+        visit_whole(t, VISIT_ATTACH);
+        target_visit(t, interrupted[_i].reason);
+        visitor.events->ready(t);
         ck_assert(visitor.working);
-        visitor.events->ended(w, VISIT_INTERRUPTED, NULL);
+        visitor.events->ended(t, VISIT_INTERRUPTED, NULL);
 
-        ck_assert_int_eq(w->visit.visitor != NULL, interrupted[_i].next >= 0);
+        ck_assert_int_eq(t->visit.job != NULL, interrupted[_i].next >= 0);
         if (interrupted[_i].next >= 0) {
-                ck_assert_int_eq((int) w->visit.reason, interrupted[_i].next);
+                ck_assert_int_eq((int) t->visit.reason, interrupted[_i].next);
                 ck_assert(visitor.permanent == interrupted[_i].permanent);
                 ck_assert_uint_eq(n_wishes, 2);
         }
-        end(w);
+        end(t);
 }
 END_TEST
 
 /* Leave is taken back before there is a worker: none is made before it is given again. */
 START_TEST(test_not_ready) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
         n_places = 0;
         env.wants_worker = on_wants_place;
-        watched_visit(w, VISIT_ATTACH);
-        visitor.events->ready(w);
+        target_visit(t, VISIT_ATTACH);
+        visitor.events->ready(t);
         ck_assert_uint_eq(n_places, 1);
-        ck_assert(w->visit.ready);
-        visitor.events->waiting(w, check_x, false);
-        ck_assert(!w->visit.ready);
+        ck_assert(t->visit.ready);
+        visitor.events->waiting(t, check_x, false);
+        ck_assert(!t->visit.ready);
         env.wants_worker = on_wants_worker;
-        visitor.events->ready(w);
+        visitor.events->ready(t);
         ck_assert(visitor.working);
-        end(w);
+        end(t);
 }
 END_TEST
 
 /* A rule for a serial number, for a drive that has not yet been asked for its own. */
 START_TEST(test_rule_for_unknown_drive) {
-        Watched *w = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_USB);
+        Target *t = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_USB);
 
-        watched_visit(w, VISIT_ATTACH);
-        ck_assert_ptr_null(w->visit.visitor);
-        ck_assert(!watched_has_deferred(w));
+        target_visit(t, VISIT_ATTACH);
+        ck_assert_ptr_null(t->visit.job);
+        ck_assert(!target_has_deferred(t));
 
         files_become(SERIAL);
-        watched_reconfigure(w, VISIT_RELOAD);
-        ck_assert_ptr_nonnull(w->visit.visitor);
+        target_reconfigure(t, VISIT_RELOAD);
+        ck_assert_ptr_nonnull(t->visit.job);
 
         /* Who waits for it is told that it is deferred, although there is no setting to say it of. */
-        visitor.events->waiting(w, check_x, true);
+        visitor.events->waiting(t, check_x, true);
         ck_assert_uint_eq(n_rested, 1);
 
         /* It slept: as soon as its user wakes it, it is asked again. */
-        visitor.events->ready(w);
-        visitor.events->ended(w, VISIT_OVER, NULL);
-        ck_assert_ptr_null(w->visit.visitor);
-        ck_assert(watched_has_deferred(w));
-        end(w);
+        visitor.events->ready(t);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        ck_assert_ptr_null(t->visit.job);
+        ck_assert(target_has_deferred(t));
+        end(t);
 }
 END_TEST
 
@@ -533,19 +533,19 @@ END_TEST
 START_TEST(test_unveiled) {
         static const Bridge bridge = { .asked = true, .identified = true };
         static const DriveIdentity identity = { .model = "M", .serial = "S1" };
-        Watched *w = watch(SERIAL, TRANSPORT_USB);
+        Target *t = watch(SERIAL, TRANSPORT_USB);
 
-        watched_visit(w, VISIT_RECHECK);
-        visitor.events->ready(w);
+        target_visit(t, VISIT_RECHECK);
+        visitor.events->ready(t);
         if (_i)
-                watched_visit(w, VISIT_RESET);
-        visitor.events->bridged(w, &bridge, &identity);
-        visitor.events->ended(w, VISIT_OVER, NULL);
+                target_visit(t, VISIT_RESET);
+        visitor.events->bridged(t, &bridge, &identity);
+        visitor.events->ended(t, VISIT_OVER, NULL);
 
-        ck_assert_ptr_nonnull(w->visit.visitor);
-        ck_assert_int_eq(w->visit.reason, _i ? VISIT_RESET : VISIT_CHANGE);
+        ck_assert_ptr_nonnull(t->visit.job);
+        ck_assert_int_eq(t->visit.reason, _i ? VISIT_RESET : VISIT_CHANGE);
         ck_assert_uint_eq(n_wishes, 1);
-        end(w);
+        end(t);
 }
 END_TEST
 
@@ -553,151 +553,151 @@ END_TEST
 START_TEST(test_unveiled_in_use) {
         static const Bridge bridge = { .asked = true, .identified = true };
         static const DriveIdentity identity = { .model = "M", .serial = "S1" };
-        Watched *w = watch(SERIAL, TRANSPORT_USB);
+        Target *t = watch(SERIAL, TRANSPORT_USB);
 
         if (_i)
-                (void) watched_look(w);
-        watched_visit(w, _i ? VISIT_CHANGE : VISIT_BOOT);
-        visitor.events->ready(w);
-        ck_assert_int_eq(watched_work(w), 0);
+                (void) target_look(t);
+        target_visit(t, _i ? VISIT_CHANGE : VISIT_BOOT);
+        visitor.events->ready(t);
+        ck_assert_int_eq(target_work(t), 0);
         ck_assert(visitor.active == !_i);
-        visitor.events->bridged(w, &bridge, &identity);
-        visitor.events->ended(w, VISIT_OVER, NULL);
+        visitor.events->bridged(t, &bridge, &identity);
+        visitor.events->ended(t, VISIT_OVER, NULL);
 
-        visitor.events->ready(w);
-        ck_assert_int_eq(watched_work(w), 0);
+        visitor.events->ready(t);
+        ck_assert_int_eq(target_work(t), 0);
         ck_assert(visitor.active == !_i);
-        visitor.events->ended(w, VISIT_OVER, NULL);
+        visitor.events->ended(t, VISIT_OVER, NULL);
 
-        watched_visit(w, VISIT_CHANGE);
-        visitor.events->ready(w);
-        ck_assert_int_eq(watched_work(w), 0);
+        target_visit(t, VISIT_CHANGE);
+        visitor.events->ready(t);
+        ck_assert_int_eq(target_work(t), 0);
         ck_assert(!visitor.active);
-        visitor.events->ended(w, VISIT_OVER, NULL);
-        end(w);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        end(t);
 }
 END_TEST
 
 /* A visit begins, and its worker dies after so many verdicts. */
-static void visit_lost(Watched *w, VisitReason reason) {
-        watched_visit(w, reason);
-        visitor.events->ready(w);
-        tell(w, VERDICT_FAILED);
-        visitor.events->ended(w, VISIT_OVER, "died");
-        ck_assert_ptr_null(w->visit.visitor);
+static void visit_lost(Target *t, VisitReason reason) {
+        target_visit(t, reason);
+        visitor.events->ready(t);
+        tell(t, VERDICT_FAILED);
+        visitor.events->ended(t, VISIT_OVER, "died");
+        ck_assert_ptr_null(t->visit.job);
 }
 
 /* Once more after a few seconds, then at the next event, and then, too, only once it has gone well in between. */
 START_TEST(test_dead_worker) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        visit_lost(w, VISIT_ATTACH);
-        pass(w, 2);
-        ck_assert_ptr_null(w->visit.visitor);
-        pass(w, 28);
-        ck_assert_ptr_nonnull(w->visit.visitor);
-        ck_assert_int_eq(w->visit.reason, VISIT_RETRY);
+        visit_lost(t, VISIT_ATTACH);
+        pass(t, 2);
+        ck_assert_ptr_null(t->visit.job);
+        pass(t, 28);
+        ck_assert_ptr_nonnull(t->visit.job);
+        ck_assert_int_eq(t->visit.reason, VISIT_RETRY);
         ck_assert_uint_eq(n_wishes, 2);
-        visitor.events->ready(w);
+        visitor.events->ready(t);
         if (_i) {
-                tell(w, VERDICT_FAILED);
-                visitor.events->ended(w, VISIT_OVER, "died");
-                ck_assert(!is_due(w));
-                visit_lost(w, VISIT_RESET);
-                ck_assert(!is_due(w));
+                tell(t, VERDICT_FAILED);
+                visitor.events->ended(t, VISIT_OVER, "died");
+                ck_assert(!is_due(t));
+                visit_lost(t, VISIT_RESET);
+                ck_assert(!is_due(t));
         } else {
-                tell(w, VERDICT_APPLIED);
-                visitor.events->ended(w, VISIT_OVER, NULL);
-                ck_assert(!is_due(w));
+                tell(t, VERDICT_APPLIED);
+                visitor.events->ended(t, VISIT_OVER, NULL);
+                ck_assert(!is_due(t));
         }
 
-        visit_whole(w, VISIT_CHANGE);
-        visit_lost(w, VISIT_RESUME);
-        ck_assert(is_due(w));
+        visit_whole(t, VISIT_CHANGE);
+        visit_lost(t, VISIT_RESUME);
+        ck_assert(is_due(t));
         /* A visit to all of it that goes well makes up for it. */
-        visit_whole(w, VISIT_REQUEST);
-        ck_assert(!is_due(w));
-        end(w);
+        visit_whole(t, VISIT_REQUEST);
+        ck_assert(!is_due(t));
+        end(t);
 }
 END_TEST
 
 /* It goes away in between. */
 START_TEST(test_dead_worker_gone_drive) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        visit_lost(w, VISIT_ATTACH);
-        ck_assert(!watched_leave(w));
-        ck_assert(!is_due(w));
-        end(w);
+        visit_lost(t, VISIT_ATTACH);
+        ck_assert(!target_leave(t));
+        ck_assert(!is_due(t));
+        end(t);
 }
 END_TEST
 
 /* A recheck is made again at its time. */
 START_TEST(test_dead_recheck) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        visit_whole(w, VISIT_ATTACH);
-        visit_lost(w, VISIT_RECHECK);
-        ck_assert(!is_due(w));
-        end(w);
+        visit_whole(t, VISIT_ATTACH);
+        visit_lost(t, VISIT_RECHECK);
+        ck_assert(!is_due(t));
+        end(t);
 }
 END_TEST
 
 /* The daemon may be killed while the drive waits for its worker: what was lost is not remembered as sent. */
 START_TEST(test_forgotten_on_disk) {
-        Watched *w = watch("{ match = \"/dev/sda\"; spindown_time = \"20min\"; }", TRANSPORT_SATA);
+        Target *t = watch("{ match = \"/dev/sda\"; spindown_time = \"20min\"; }", TRANSPORT_SATA);
         Step s;
 
-        watched_visit(w, VISIT_ATTACH);
-        visitor.events->ready(w);
-        s = (Step){ .wish = w->visit.selected.items,
+        target_visit(t, VISIT_ATTACH);
+        visitor.events->ready(t);
+        s = (Step){ .wish = t->visit.selected.items,
                     .setting = setting_find(&all_settings, "spindown_time"),
-                    .wanted = w->visit.selected.items[0].value,
+                    .wanted = t->visit.selected.items[0].value,
                     .written = true,
                     .verdict = VERDICT_UNVERIFIABLE };
-        visitor.events->step(w, &s);
-        visitor.events->ended(w, VISIT_OVER, NULL);
+        visitor.events->step(t, &s);
+        visitor.events->ended(t, VISIT_OVER, NULL);
         ck_assert(written_sent);
         ck_assert_int_eq(written_state, DRIVE_IDLE);
 
-        watched_visit(w, VISIT_RESUME);
+        target_visit(t, VISIT_RESUME);
         ck_assert(!written_sent);
         ck_assert_int_eq(written_state, DRIVE_QUEUED);
-        visitor.events->ready(w);
+        visitor.events->ready(t);
         ck_assert_int_eq(written_state, DRIVE_VISITING);
-        visitor.events->ended(w, VISIT_OVER, NULL);
-        end(w);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        end(t);
 }
 END_TEST
 
 #define TIMER "{ match = \"/dev/sda\"; apm = 128; spindown_time = \"20min\"; }"
 
-static Memory memory_of(const Watched *w, const char *name) {
-        for (size_t i = 0; i < w->visit.selected.n_items; i++)
-                if (streq(w->visit.selected.items[i].name, name))
-                        return w->visit.memories[i];
+static Memory memory_of(const Target *t, const char *name) {
+        for (size_t i = 0; i < t->visit.selected.n_items; i++)
+                if (streq(t->visit.selected.items[i].name, name))
+                        return t->visit.memories[i];
         ck_abort_msg("%s is not what this visit is about", name);
 }
 
 /* All that was wanted was done: the timer was sent. */
-static Watched *watch_with_timer(void) {
-        Watched *w = watch(TIMER, TRANSPORT_SATA);
+static Target *watch_with_timer(void) {
+        Target *t = watch(TIMER, TRANSPORT_SATA);
 
-        watched_visit(w, VISIT_ATTACH);
-        visitor.events->ready(w);
-        for (size_t i = 0; i < w->visit.selected.n_items; i++) {
-                const Wish *wish = w->visit.selected.items + i;
+        target_visit(t, VISIT_ATTACH);
+        visitor.events->ready(t);
+        for (size_t i = 0; i < t->visit.selected.n_items; i++) {
+                const Wish *wish = t->visit.selected.items + i;
                 bool unreadable = streq(wish->name, "spindown_time");
 
-                visitor.events->step(w,
+                visitor.events->step(t,
                                      &(const Step){ .wish = wish,
                                                     .setting = setting_find(&all_settings, wish->name),
                                                     .written = true,
                                                     .after = { .known = !unreadable, .value = wish->value },
                                                     .verdict = unreadable ? VERDICT_UNVERIFIABLE : VERDICT_APPLIED });
         }
-        visitor.events->ended(w, VISIT_OVER, NULL);
-        return w;
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        return t;
 }
 
 /* Whoever asks for a visit wants the timer sent, also when a visit is about to begin or under way; what others visit for
@@ -716,49 +716,49 @@ static const struct {
 };
 
 START_TEST(test_trust) {
-        Watched *w = watch_with_timer();
+        Target *t = watch_with_timer();
 
         if (trusts[_i].before >= 0)
-                watched_visit(w, (VisitReason) trusts[_i].before);
+                target_visit(t, (VisitReason) trusts[_i].before);
         if (trusts[_i].working)
-                visitor.events->ready(w);
-        watched_visit(w, (VisitReason) trusts[_i].then);
+                visitor.events->ready(t);
+        target_visit(t, (VisitReason) trusts[_i].then);
         if (trusts[_i].working) {
-                for (size_t i = 0; i < w->visit.selected.n_items; i++)
-                        visitor.events->step(w, &(const Step){ .wish = w->visit.selected.items + i,
+                for (size_t i = 0; i < t->visit.selected.n_items; i++)
+                        visitor.events->step(t, &(const Step){ .wish = t->visit.selected.items + i,
                                                                .setting = setting_find(&all_settings,
-                                                                                       w->visit.selected.items[i].name),
+                                                                                       t->visit.selected.items[i].name),
                                                                .verdict = VERDICT_UNVERIFIABLE });
-                visitor.events->ended(w, VISIT_OVER, NULL);
+                visitor.events->ended(t, VISIT_OVER, NULL);
         }
-        ck_assert_ptr_nonnull(w->visit.visitor);
-        ck_assert(memory_of(w, "spindown_time").sent == trusts[_i].sent);
-        ck_assert(memory_of(w, "apm").read);
-        ck_assert_int_eq(memory_of(w, "apm").read_number, 128);
-        end(w);
+        ck_assert_ptr_nonnull(t->visit.job);
+        ck_assert(memory_of(t, "spindown_time").sent == trusts[_i].sent);
+        ck_assert(memory_of(t, "apm").read);
+        ck_assert_int_eq(memory_of(t, "apm").read_number, 128);
+        end(t);
 }
 END_TEST
 
 /* A recheck that may not write finds apm changed: of the timer nobody knows any more, which is said once. */
 START_TEST(test_doubt) {
-        Watched *w = watch_with_timer();
+        Target *t = watch_with_timer();
 
         for (int i = 0; i < 2; i++) {
                 Step s;
 
-                watched_recheck(w, true);
-                visitor.events->ready(w);
+                target_recheck(t, true);
+                visitor.events->ready(t);
                 ck_assert_uint_eq(n_wishes, 2);
-                ck_assert(memory_of(w, "spindown_time").sent == !i);
-                s = (Step){ .wish = wishes_find(&w->visit.selected, "spindown_time"),
+                ck_assert(memory_of(t, "spindown_time").sent == !i);
+                s = (Step){ .wish = wishes_find(&t->visit.selected, "spindown_time"),
                             .setting = setting_find(&all_settings, "spindown_time"),
                             .lost = true,
                             .verdict = VERDICT_UNVERIFIABLE };
-                ck_assert(watched_finds_news(w, &s) == !i);
-                visitor.events->step(w, &s);
-                visitor.events->ended(w, VISIT_OVER, NULL);
+                ck_assert(target_finds_news(t, &s) == !i);
+                visitor.events->step(t, &s);
+                visitor.events->ended(t, VISIT_OVER, NULL);
         }
-        end(w);
+        end(t);
 }
 END_TEST
 
@@ -766,7 +766,7 @@ END_TEST
  * visit, so no process, before what the kernel holds is not as it was left. */
 START_TEST(test_storm_of_nothing) {
         Drive tree, *again;
-        Watched *w;
+        Target *t;
 
         make_tree(&tree);
         put("queue/read_ahead_kb", "512");
@@ -777,29 +777,29 @@ START_TEST(test_storm_of_nothing) {
                 again->syspath = strdup(tree.syspath);
                 ck_assert_ptr_nonnull(again->syspath);
                 if (i < 0) {
-                        ck_assert_int_eq(watched_new(&env, again, &w), 0);
-                        visit_whole(w, VISIT_ATTACH);
+                        ck_assert_int_eq(target_new(&env, again, &t), 0);
+                        visit_whole(t, VISIT_ATTACH);
                         n_visits = 0;
-                        watched_visit(w, VISIT_CHANGE);
-                        visitor.events->ready(w);
+                        target_visit(t, VISIT_CHANGE);
+                        visitor.events->ready(t);
                         continue;
                 }
                 /* Some of them come while there is a worker at it. */
                 if (i == 500) {
-                        tell(w, VERDICT_UNCHANGED);
-                        visitor.events->ended(w, VISIT_OVER, NULL);
+                        tell(t, VERDICT_UNCHANGED);
+                        visitor.events->ended(t, VISIT_OVER, NULL);
                 }
-                watched_update(w, again);
+                target_update(t, again);
         }
         ck_assert_uint_eq(n_visits, 1);
-        ck_assert_ptr_null(w->visit.visitor);
+        ck_assert_ptr_null(t->visit.job);
 
         put("queue/read_ahead_kb", "128");
-        watched_disturbed(w, VISIT_REVALIDATION, 0);
+        target_disturbed(t, VISIT_REVALIDATION, 0);
         ck_assert_uint_eq(n_visits, 2);
-        ck_assert_int_eq(w->visit.reason, VISIT_REVALIDATION);
+        ck_assert_int_eq(t->visit.reason, VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, 1);
-        end(w);
+        end(t);
         drop_tree(&tree);
 }
 END_TEST
@@ -830,163 +830,163 @@ static const struct {
 };
 
 START_TEST(test_echo) {
-        Watched *w = watch_with_timer();
+        Target *t = watch_with_timer();
 
         last_event = 100;
-        watched_visit(w, echoes[_i].visited);
+        target_visit(t, echoes[_i].visited);
         if (echoes[_i].when >= BEGUN)
-                visitor.events->ready(w);
+                visitor.events->ready(t);
         last_event = 102;
         if (echoes[_i].when == SETTLED || echoes[_i].when == OVER)
-                visitor.events->settling(w);
+                visitor.events->settling(t);
         last_event = 104;
         if (echoes[_i].when >= OVER) {
-                tell(w, VERDICT_UNCHANGED);
-                visitor.events->ended(w, VISIT_OVER, NULL);
+                tell(t, VERDICT_UNCHANGED);
+                visitor.events->ended(t, VISIT_OVER, NULL);
         }
-        watched_disturbed(w, echoes[_i].told, echoes[_i].seqnum);
+        target_disturbed(t, echoes[_i].told, echoes[_i].seqnum);
         if (echoes[_i].when < OVER) {
-                visitor.events->ready(w);
-                tell(w, VERDICT_UNCHANGED);
-                visitor.events->ended(w, VISIT_OVER, NULL);
+                visitor.events->ready(t);
+                tell(t, VERDICT_UNCHANGED);
+                visitor.events->ended(t, VISIT_OVER, NULL);
         }
-        ck_assert_int_eq(!!w->visit.visitor, echoes[_i].again);
-        ck_assert_uint_eq(w->disturbances.n, echoes[_i].again);
-        end(w);
+        ck_assert_int_eq(!!t->visit.job, echoes[_i].again);
+        ck_assert_uint_eq(t->disturbances.n, echoes[_i].again);
+        end(t);
 }
 END_TEST
 
 /* However often the machine sleeps: a real reset is answered at once. */
 START_TEST(test_sleeps_are_no_storm) {
-        Watched *w = watch_with_timer();
+        Target *t = watch_with_timer();
 
         for (int i = 0; i < 20; i++) {
-                visit_whole(w, VISIT_RESUME);
+                visit_whole(t, VISIT_RESUME);
                 /* Told too late to be known for what it is. */
-                watched_disturbed(w, VISIT_RESET, last_event + 1);
-                ck_assert_ptr_nonnull(w->visit.visitor);
-                visitor.events->ready(w);
-                tell(w, VERDICT_UNCHANGED);
-                visitor.events->ended(w, VISIT_OVER, NULL);
-                ck_assert(!is_due(w));
+                target_disturbed(t, VISIT_RESET, last_event + 1);
+                ck_assert_ptr_nonnull(t->visit.job);
+                visitor.events->ready(t);
+                tell(t, VERDICT_UNCHANGED);
+                visitor.events->ended(t, VISIT_OVER, NULL);
+                ck_assert(!is_due(t));
         }
-        end(w);
+        end(t);
 }
 END_TEST
 
 /* Somebody may ask for it before there is a worker for it. */
 START_TEST(test_new_is_found) {
-        Watched *w = watch(_i == 0 ? TWO : SERIAL, TRANSPORT_SATA);
+        Target *t = watch(_i == 0 ? TWO : SERIAL, TRANSPORT_SATA);
 
         n_written = 0;
-        watched_visit(w, VISIT_ATTACH);
+        target_visit(t, VISIT_ATTACH);
         ck_assert_uint_eq(n_written, 1);
         ck_assert_int_eq(written_state, _i == 0 ? DRIVE_QUEUED : DRIVE_IDLE);
-        end(w);
+        end(t);
 }
 END_TEST
 
 /* Too many: told once, and then one visit makes up for all that come until it has been quiet; whoever asks is served at once, and
  * that makes up for them, too. */
 START_TEST(test_storm) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        visit_whole(w, VISIT_ATTACH);
+        visit_whole(t, VISIT_ATTACH);
         n_visits = n_storms = 0;
         for (int i = 0; i < 50; i++) {
-                watched_disturbed(w, i == 40 ? VISIT_RESET : VISIT_PARAMETERS, 0);
-                if (w->visit.visitor) {
-                        visitor.events->ready(w);
-                        tell(w, VERDICT_UNCHANGED);
-                        visitor.events->ended(w, VISIT_OVER, NULL);
+                target_disturbed(t, i == 40 ? VISIT_RESET : VISIT_PARAMETERS, 0);
+                if (t->visit.job) {
+                        visitor.events->ready(t);
+                        tell(t, VERDICT_UNCHANGED);
+                        visitor.events->ended(t, VISIT_OVER, NULL);
                 }
         }
         ck_assert_uint_eq(n_visits, 5);
         ck_assert_uint_eq(n_storms, 1);
 
         if (_i == 1) {
-                visit_whole(w, VISIT_REQUEST);
-                ck_assert(!is_due(w));
-                watched_disturbed(w, VISIT_PARAMETERS, 0);
-                ck_assert_ptr_null(w->visit.visitor);
+                visit_whole(t, VISIT_REQUEST);
+                ck_assert(!is_due(t));
+                target_disturbed(t, VISIT_PARAMETERS, 0);
+                ck_assert_ptr_null(t->visit.job);
         }
-        pass(w, 9 * 60);
-        ck_assert_ptr_null(w->visit.visitor);
-        pass(w, 61);
-        ck_assert_ptr_nonnull(w->visit.visitor);
-        ck_assert_int_eq(w->visit.reason, _i == 1 ? VISIT_PARAMETERS : VISIT_RESET);
-        visitor.events->ready(w);
-        tell(w, VERDICT_UNCHANGED);
-        visitor.events->ended(w, VISIT_OVER, NULL);
+        pass(t, 9 * 60);
+        ck_assert_ptr_null(t->visit.job);
+        pass(t, 61);
+        ck_assert_ptr_nonnull(t->visit.job);
+        ck_assert_int_eq(t->visit.reason, _i == 1 ? VISIT_PARAMETERS : VISIT_RESET);
+        visitor.events->ready(t);
+        tell(t, VERDICT_UNCHANGED);
+        visitor.events->ended(t, VISIT_OVER, NULL);
 
         /* It goes on: one visit in ten minutes. */
-        watched_disturbed(w, VISIT_RESET, 0);
-        ck_assert_ptr_null(w->visit.visitor);
-        ck_assert(is_due(w));
+        target_disturbed(t, VISIT_RESET, 0);
+        ck_assert_ptr_null(t->visit.job);
+        ck_assert(is_due(t));
         ck_assert_uint_eq(n_storms, 1);
-        end(w);
+        end(t);
 }
 END_TEST
 
 /* A drive that was lost while it was written to is visited when it has stayed for a while, for all that came up until then; at once
  * when somebody asks. */
 START_TEST(test_steady) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        w->guard.steady_until = monotonic_usec() + 10 * 1000 * 1000;
-        watched_visit(w, VISIT_ATTACH);
-        watched_visit(w, VISIT_RESET);
-        watched_disturbed(w, VISIT_PARAMETERS, 0);
-        ck_assert_ptr_null(w->visit.visitor);
+        t->guard.steady_until = monotonic_usec() + 10 * 1000 * 1000;
+        target_visit(t, VISIT_ATTACH);
+        target_visit(t, VISIT_RESET);
+        target_disturbed(t, VISIT_PARAMETERS, 0);
+        ck_assert_ptr_null(t->visit.job);
         if (_i == 0)
-                pass(w, 11);
+                pass(t, 11);
         else
-                watched_visit(w, VISIT_REQUEST);
-        ck_assert_ptr_nonnull(w->visit.visitor);
-        ck_assert_int_eq(w->visit.reason, VISIT_RESET);
-        visitor.events->ready(w);
-        visitor.events->ended(w, VISIT_OVER, NULL);
-        ck_assert_ptr_null(w->visit.visitor);
-        ck_assert(!is_due(w));
-        end(w);
+                target_visit(t, VISIT_REQUEST);
+        ck_assert_ptr_nonnull(t->visit.job);
+        ck_assert_int_eq(t->visit.reason, VISIT_RESET);
+        visitor.events->ready(t);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        ck_assert_ptr_null(t->visit.job);
+        ck_assert(!is_due(t));
+        end(t);
 }
 END_TEST
 
 /* Another program wrote to it: what the drive holds is read as well, by a visit that takes nothing for granted; one that is
  * under way may have read before. */
 START_TEST(test_meddled) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        visit_whole(w, VISIT_ATTACH);
+        visit_whole(t, VISIT_ATTACH);
         n_wishes = 0;
-        watched_recheck(w, false);
+        target_recheck(t, false);
         ck_assert_uint_eq(n_wishes, 1);
-        visitor.events->ready(w);
-        watched_meddled(w);
-        tell(w, VERDICT_UNCHANGED);
-        visitor.events->ended(w, VISIT_OVER, NULL);
+        visitor.events->ready(t);
+        target_meddled(t);
+        tell(t, VERDICT_UNCHANGED);
+        visitor.events->ended(t, VISIT_OVER, NULL);
 
-        ck_assert_int_eq(w->visit.reason, VISIT_RECHECK);
+        ck_assert_int_eq(t->visit.reason, VISIT_RECHECK);
         ck_assert_uint_eq(n_wishes, 2);
-        visitor.events->ready(w);
+        visitor.events->ready(t);
         ck_assert(!visitor.active);
-        visitor.events->ended(w, VISIT_OVER, NULL);
-        ck_assert_ptr_null(w->visit.visitor);
-        end(w);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        ck_assert_ptr_null(t->visit.job);
+        end(t);
 }
 END_TEST
 
 /* What the other program changed is set back, but nobody is woken for that. */
 START_TEST(test_meddled_restore) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        visit_whole(w, VISIT_ATTACH);
+        visit_whole(t, VISIT_ATTACH);
         ck_assert(!visitor.no_wake);
-        w->files->config->on_drift = ON_DRIFT_RESTORE;
-        watched_meddled(w);
-        ck_assert_int_eq(w->visit.reason, VISIT_PARAMETERS);
+        t->files->config->on_drift = ON_DRIFT_RESTORE;
+        target_meddled(t);
+        ck_assert_int_eq(t->visit.reason, VISIT_PARAMETERS);
         ck_assert(visitor.no_wake);
-        end(w);
+        end(t);
 }
 END_TEST
 
@@ -1007,41 +1007,41 @@ static const struct {
 };
 
 START_TEST(test_link) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
-        visit_whole(w, VISIT_ATTACH);
-        w->record->link_since = 0;
+        visit_whole(t, VISIT_ATTACH);
+        t->record->link_since = 0;
         noted = links[_i].news;
         recovering = links[_i].recovering;
         if (!links[_i].gone) { /* its directory is there */
-                free(w->drive->syspath);
-                w->drive->syspath = strdup("/");
+                free(t->drive->syspath);
+                t->drive->syspath = strdup("/");
         }
         if (links[_i].mid_visit) {
-                watched_visit(w, VISIT_REQUEST);
-                visitor.events->ready(w);
+                target_visit(t, VISIT_REQUEST);
+                visitor.events->ready(t);
         }
-        ck_assert_int_eq(watched_look_at_link(w, false), links[_i].again);
+        ck_assert_int_eq(target_look_at_link(t, false), links[_i].again);
         if (links[_i].mid_visit) {
-                ck_assert_int_eq(w->visit.reason, VISIT_REQUEST);
-                tell(w, VERDICT_UNCHANGED);
-                visitor.events->ended(w, VISIT_OVER, NULL);
+                ck_assert_int_eq(t->visit.reason, VISIT_REQUEST);
+                tell(t, VERDICT_UNCHANGED);
+                visitor.events->ended(t, VISIT_OVER, NULL);
         }
-        ck_assert_int_eq(w->visit.visitor != NULL, links[_i].visited);
+        ck_assert_int_eq(t->visit.job != NULL, links[_i].visited);
         if (links[_i].visited)
-                ck_assert_int_eq(w->visit.reason, VISIT_RESET);
+                ck_assert_int_eq(t->visit.reason, VISIT_RESET);
         if (links[_i].again) {
                 recovering = false;
-                ck_assert(!watched_look_at_link(w, false));
-                ck_assert_int_eq(w->visit.reason, VISIT_RESET);
+                ck_assert(!target_look_at_link(t, false));
+                ck_assert_int_eq(t->visit.reason, VISIT_RESET);
         }
 
         /* And no more than once. */
         n_wishes = 0;
-        ck_assert(!watched_look_at_link(w, false));
+        ck_assert(!target_look_at_link(t, false));
         ck_assert_uint_eq(n_wishes, 0);
         noted = LINK_SAME;
-        end(w);
+        end(t);
 }
 END_TEST
 
@@ -1049,7 +1049,7 @@ END_TEST
  * is over. A service that others keep from running is awake. */
 START_TEST(test_earlier_run) {
         _cleanup_free_ char *text = NULL;
-        Watched *w;
+        Target *t;
 
         ck_assert_int_ge(asprintf(&text,
                                   "VERSION=1\nNAME=sda\nNODE=/dev/sda\nTRANSPORT=sata\nIDENTITY=path\nBOOT_ID=b\n"
@@ -1064,17 +1064,17 @@ START_TEST(test_earlier_run) {
         slept = _i == 1;
         preempted = _i == 2;
         noted = _i == 3 ? LINK_LOST : LINK_SAME;
-        w = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_SATA);
+        t = watch("{ match = \"/dev/sdx\"; apm = 1; }", TRANSPORT_SATA);
         slept = 0;
         noted = LINK_SAME;
         state_file = NULL;
-        ck_assert_uint_eq(w->record->n_settings, 1);
-        ck_assert(w->record->settings[0].sent == (_i != 1 && _i != 3));
-        ck_assert(w->record->deaf == (_i != 1 && _i != 3));
+        ck_assert_uint_eq(t->record->n_settings, 1);
+        ck_assert(t->record->settings[0].sent == (_i != 1 && _i != 3));
+        ck_assert(t->record->deaf == (_i != 1 && _i != 3));
 
-        watched_visit(w, VISIT_BOOT);
+        target_visit(t, VISIT_BOOT);
         ck_assert_int_eq(written_state, DRIVE_IDLE);
-        end(w);
+        end(t);
 }
 END_TEST
 
@@ -1095,47 +1095,47 @@ static const struct {
 
 START_TEST(test_released) {
         char rule[128];
-        Watched *w;
+        Target *t;
 
         snprintf(rule, sizeof rule, "{ match = \"/dev/sda\"; %s; }", released[_i].wish);
-        w = watch(rule, TRANSPORT_SATA);
-        watched_visit(w, VISIT_ATTACH);
-        visitor.events->ready(w);
-        tell_known(w, released[_i].verdict, released[_i].known);
-        visitor.events->ended(w, VISIT_OVER, NULL);
+        t = watch(rule, TRANSPORT_SATA);
+        target_visit(t, VISIT_ATTACH);
+        visitor.events->ready(t);
+        tell_known(t, released[_i].verdict, released[_i].known);
+        visitor.events->ended(t, VISIT_OVER, NULL);
 
         n_logged = 0;
         files_become("{ match = \"/dev/sda\"; read_ahead_kb = 512; }");
-        watched_reconfigure(w, VISIT_RELOAD);
+        target_reconfigure(t, VISIT_RELOAD);
         ck_assert_msg(n_logged == released[_i].told, "%s, %s", released[_i].wish,
                       verdict_to_string(released[_i].verdict));
-        end(w);
+        end(t);
 }
 END_TEST
 
 /* No room for its state file: said once, and tried again until there is. */
 START_TEST(test_unsaved) {
-        Watched *w = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch(TWO, TRANSPORT_SATA);
 
         state_error = -ENOSPC;
         n_logged = 0;
-        visit_whole(w, VISIT_ATTACH);
+        visit_whole(t, VISIT_ATTACH);
         ck_assert_uint_eq(n_logged, 1);
-        ck_assert(is_due(w));
-        pass(w, 90);
+        ck_assert(is_due(t));
+        pass(t, 90);
         ck_assert_uint_eq(n_logged, 1);
-        ck_assert(is_due(w));
+        ck_assert(is_due(t));
 
         state_error = 0;
-        pass(w, 90);
-        ck_assert(!is_due(w));
-        end(w);
+        pass(t, 90);
+        ck_assert(!is_due(t));
+        end(t);
 }
 END_TEST
 
 int main(void) {
-        Suite *s = suite_create("watched");
-        TCase *t = tcase_create("watched");
+        Suite *s = suite_create("target");
+        TCase *t = tcase_create("target");
 
         tcase_add_loop_test(t, test_endings, 0, ELEMENTSOF(endings));
         tcase_add_test(t, test_new_wish_in_narrow_visit);

@@ -5,21 +5,21 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "visitor.h"
+#include "visit-job.h"
 
 /* Our patience with a drive; the kernel's is longer, and nothing is aborted. A silent drive takes no worker's place. */
 #define SILENT_SECONDS 20U
 
-struct Visitor {
+struct VisitJob {
         sd_event *event;
         Broker *broker;
         Visit visit;
-        const VisitorEvents *events;
+        const VisitJobEvents *events;
         void *userdata;
 
-        GateTicket *ticket; /* the leave to send commands, or the question for it */
+        FsckTicket *ticket; /* the leave to send commands, or the question for it */
         uint64_t patience_usec;
-        sd_event_source *patience; /* runs while it waits at the gate */
+        sd_event_source *patience; /* runs while the visit waits for leave */
         WaitKind waiting_kind;
         char *waiting_for;
         bool deferred; /* its patience has run out */
@@ -38,15 +38,15 @@ struct Visitor {
 };
 
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
-static void visitor_order_stop(Visitor *v, VisitEnd end);
+static void visit_job_order_stop(VisitJob *v, VisitEnd end);
 
-static void visitor_stop_waiting(Visitor *v) {
+static void visit_job_stop_waiting(VisitJob *v) {
         v->patience = sd_event_source_disable_unref(v->patience);
         v->waiting_kind = WAIT_NOTHING;
         free(TAKE_PTR(v->waiting_for));
 }
 
-static Wait visitor_waits(const Visitor *v) {
+static Wait visit_job_waits(const VisitJob *v) {
         return (Wait){ v->waiting_kind, v->waiting_for };
 }
 
@@ -55,19 +55,19 @@ static Wait visitor_waits(const Visitor *v) {
 #define SAID_MAX 1024U
 #define SAID_MAX_PER_WISH 256U
 
-/* ---- the gate ---- */
+/* ---- the leave to send commands ---- */
 
 static void on_gate(void *userdata, Wait w) {
-        Visitor *v = userdata;
+        VisitJob *v = userdata;
 
-        if (visitor_has_worker(v)) {
+        if (visit_job_has_worker(v)) {
                 if (w.kind != WAIT_NOTHING)
-                        visitor_order_stop(v, VISIT_INTERRUPTED);
+                        visit_job_order_stop(v, VISIT_INTERRUPTED);
                 return;
         }
 
         if (w.kind == WAIT_NOTHING) {
-                visitor_stop_waiting(v);
+                visit_job_stop_waiting(v);
                 v->events->ready(v->userdata);
                 return;
         }
@@ -81,7 +81,7 @@ static void on_gate(void *userdata, Wait w) {
         v->events->waiting(v->userdata, w, false);
 }
 
-static Step visitor_step(const Visitor *v, size_t wish) {
+static Step visit_job_step(const VisitJob *v, size_t wish) {
         return (Step){
                 .wish = v->visit.wishes->items + wish,
                 .setting = setting_for_backends(v->visit.settings, v->visit.wishes->items[wish].name,
@@ -90,8 +90,8 @@ static Step visitor_step(const Visitor *v, size_t wish) {
         };
 }
 
-static void visitor_tell(Visitor *v, size_t wish, Verdict verdict, const char *reason) {
-        Step s = visitor_step(v, wish);
+static void visit_job_tell(VisitJob *v, size_t wish, Verdict verdict, const char *reason) {
+        Step s = visit_job_step(v, wish);
 
         s.verdict = verdict;
         (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
@@ -99,30 +99,30 @@ static void visitor_tell(Visitor *v, size_t wish, Verdict verdict, const char *r
 }
 
 static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Visitor *v = userdata;
+        VisitJob *v = userdata;
         char reason[STEP_REASON_MAX];
 
         v->patience = sd_event_source_disable_unref(v->patience);
         v->deferred = true;
-        v->events->waiting(v->userdata, visitor_waits(v), true);
+        v->events->waiting(v->userdata, visit_job_waits(v), true);
 
-        /* It stays at the gate, and is let in when that opens. */
-        (void) snprintf(reason, sizeof reason, "still waiting for %s", wait_describe(visitor_waits(v)));
+        /* The visit goes on waiting, and begins when there is leave. */
+        (void) snprintf(reason, sizeof reason, "still waiting for %s", wait_describe(visit_job_waits(v)));
         for (size_t i = 0; i < v->visit.wishes->n_items; i++)
-                visitor_tell(v, i, VERDICT_DEFERRED, reason);
+                visit_job_tell(v, i, VERDICT_DEFERRED, reason);
         return 0;
 }
 
-int visitor_new(sd_event *event, Broker *broker, Gate *gate, const Visit *visit, uint64_t patience_usec,
-                const VisitorEvents *events, void *userdata, Visitor **ret) {
-        _cleanup_(visitor_freep) Visitor *v = NULL;
+int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Visit *visit, uint64_t patience_usec,
+                  const VisitJobEvents *events, void *userdata, VisitJob **ret) {
+        _cleanup_(visit_job_freep) VisitJob *v = NULL;
         int r;
 
         v = calloc(1, sizeof *v);
         if (!v)
                 return -ENOMEM;
 
-        *v = (Visitor){
+        *v = (VisitJob){
                 .event = sd_event_ref(event),
                 .broker = broker,
                 .visit = *visit,
@@ -136,7 +136,7 @@ int visitor_new(sd_event *event, Broker *broker, Gate *gate, const Visit *visit,
         if (!v->told)
                 return -ENOMEM;
 
-        r = gate_ask(gate, visit->drive->name, true, on_gate, v, &v->ticket);
+        r = fsck_wait_ask(fsck_wait, visit->drive->name, true, on_gate, v, &v->ticket);
         if (r < 0)
                 return r;
 
@@ -145,20 +145,20 @@ int visitor_new(sd_event *event, Broker *broker, Gate *gate, const Visit *visit,
 }
 
 /* Without its socket a worker ends by itself, or the broker kills it. */
-static void visitor_close(Visitor *v) {
-        v->ticket = gate_ticket_free(v->ticket);
-        visitor_stop_waiting(v);
+static void visit_job_close(VisitJob *v) {
+        v->ticket = fsck_ticket_free(v->ticket);
+        visit_job_stop_waiting(v);
         v->io = sd_event_source_disable_unref(v->io);
         v->silence = sd_event_source_disable_unref(v->silence);
         closep(&v->worker.fd);
         v->worker.fd = -EBADF;
 }
 
-Visitor *visitor_free(Visitor *v) {
+VisitJob *visit_job_free(VisitJob *v) {
         if (!v)
                 return NULL;
 
-        visitor_close(v);
+        visit_job_close(v);
         free(v->told);
         sd_event_unref(v->event);
         free(v);
@@ -168,7 +168,7 @@ Visitor *visitor_free(Visitor *v) {
 /* ---- the worker ---- */
 
 static int on_silence(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Visitor *v = userdata;
+        VisitJob *v = userdata;
 
         if (v->state == WORKER_WAITS)
                 return 0;
@@ -178,14 +178,14 @@ static int on_silence(sd_event_source *source _unused_, uint64_t usec _unused_, 
 }
 
 /* It said something, or was told something. */
-static void visitor_heard(Visitor *v) {
+static void visit_job_heard(VisitJob *v) {
         v->silent = false;
         if (sd_event_source_set_time_relative(v->silence, SILENT_SECONDS * 1000000ULL) >= 0)
                 (void) sd_event_source_set_enabled(v->silence, SD_EVENT_ONESHOT);
 }
 
-static void on_step(Visitor *v, const WorkerMessage *m) {
-        Step s = visitor_step(v, m->wish);
+static void on_step(VisitJob *v, const WorkerMessage *m) {
+        Step s = visit_job_step(v, m->wish);
 
         v->told[m->wish] = true;
         /* The next visit, which is to begin at once, tells of that. */
@@ -203,7 +203,7 @@ static void on_step(Visitor *v, const WorkerMessage *m) {
         v->events->step(v->userdata, &s);
 }
 
-static bool visitor_was_told_all(const Visitor *v) {
+static bool visit_job_was_told_all(const VisitJob *v) {
         for (size_t i = 0; i < v->visit.wishes->n_items; i++)
                 if (!v->told[i])
                         return false;
@@ -211,24 +211,24 @@ static bool visitor_was_told_all(const Visitor *v) {
 }
 
 /* Is this of what the worker was asked for, and not told before? One that was taken over says what it likes. */
-static bool visitor_expects(const Visitor *v, const WorkerMessage *m) {
+static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
         switch (m->type) {
         case WORKER_STEP:
                 /* What no row is for nothing can have been sent for. */
-                return !v->told[m->wish] && (visitor_step(v, m->wish).setting || (!m->written && !m->failed));
+                return !v->told[m->wish] && (visit_job_step(v, m->wish).setting || (!m->written && !m->failed));
         case WORKER_BRIDGE:
         case WORKER_IDENTITY:
                 return !v->bridged && v->visit.bridge && v->visit.drive->transport == TRANSPORT_USB &&
                        (m->type == WORKER_BRIDGE || visit_asks_identity(&v->visit));
         case WORKER_END:
-                return v->state == WORKER_IDENTIFIED || visitor_was_told_all(v);
+                return v->state == WORKER_IDENTIFIED || visit_job_was_told_all(v);
         default:
                 return true;
         }
 }
 
-static void visitor_hear(Visitor *v, const WorkerMessage *m) {
-        visitor_heard(v);
+static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
+        visit_job_heard(v);
         switch (m->type) {
         case WORKER_GOES_ON:
                 if (!v->goes_on)
@@ -259,18 +259,18 @@ static void visitor_hear(Visitor *v, const WorkerMessage *m) {
 }
 
 /* `lost`: how, where the worker had not told all. */
-static void visitor_ended(Visitor *v, const char *reason, const char *lost) {
-        visitor_close(v);
+static void visit_job_ended(VisitJob *v, const char *reason, const char *lost) {
+        visit_job_close(v);
 
         for (size_t i = 0; lost && i < v->visit.wishes->n_items; i++)
                 if (!v->told[i])
-                        visitor_tell(v, i, VERDICT_FAILED, reason);
+                        visit_job_tell(v, i, VERDICT_FAILED, reason);
         v->events->ended(v->userdata, v->end, lost);
 }
 
 /* One message at a time: a worker that never stops does not keep the others waiting. */
 static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t events _unused_, void *userdata) {
-        Visitor *v = userdata;
+        VisitJob *v = userdata;
         WorkerMessage m;
         int r;
 
@@ -283,7 +283,7 @@ static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t eve
         if (r > 0 && v->vanished)
                 return 0;
         if (r > 0) {
-                int next = visitor_expects(v, &m) ? worker_state_after(v->state, m.type) : -EPROTO;
+                int next = visit_job_expects(v, &m) ? worker_state_after(v->state, m.type) : -EPROTO;
 
                 r = next < 0 ? next : r;
                 if (next >= 0)
@@ -291,18 +291,18 @@ static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t eve
         }
 
         if (r > 0)
-                visitor_hear(v, &m);
+                visit_job_hear(v, &m);
         else if (r == -EBADMSG || r == -EPROTO)
-                visitor_ended(v, "the worker process broke the protocol, and is heard no more",
-                              "broke the protocol, and is heard no more");
+                visit_job_ended(v, "the worker process broke the protocol, and is heard no more",
+                                "broke the protocol, and is heard no more");
         else if (v->state == WORKER_ENDED || v->vanished)
-                visitor_ended(v, NULL, NULL);
+                visit_job_ended(v, NULL, NULL);
         else
-                visitor_ended(v, "the worker process ended before it could tell", "ended before it could tell all");
+                visit_job_ended(v, "the worker process ended before it could tell", "ended before it could tell all");
         return 0;
 }
 
-int visitor_work(Visitor *v, bool active) {
+int visit_job_work(VisitJob *v, bool active) {
         int r;
 
         v->visit.active = active;
@@ -327,17 +327,17 @@ int visitor_work(Visitor *v, bool active) {
         return r;
 }
 
-void visitor_intended(Visitor *v, int error) {
+void visit_job_intended(VisitJob *v, int error) {
         if (v->state != WORKER_WAITS)
                 return;
 
         v->state = WORKER_VISITS;
-        visitor_heard(v);
+        visit_job_heard(v);
         (void) worker_order(&v->worker, error < 0 ? WORKER_UNGUARDED : WORKER_GO);
 }
 
 /* The worker looks before its next command. */
-static void visitor_order_stop(Visitor *v, VisitEnd end) {
+static void visit_job_order_stop(VisitJob *v, VisitEnd end) {
         if (v->end != VISIT_OVER || v->vanished)
                 return;
 
@@ -345,34 +345,34 @@ static void visitor_order_stop(Visitor *v, VisitEnd end) {
         (void) worker_order(&v->worker, WORKER_STOP);
 }
 
-void visitor_stop(Visitor *v) {
-        if (visitor_has_worker(v))
-                visitor_order_stop(v, VISIT_DEFERRED);
+void visit_job_stop(VisitJob *v) {
+        if (visit_job_has_worker(v))
+                visit_job_order_stop(v, VISIT_DEFERRED);
 }
 
-void visitor_vanish(Visitor *v) {
+void visit_job_vanish(VisitJob *v) {
         bool changed = drive_medium_changed(v->visit.drive);
 
         for (size_t i = 0; i < v->visit.wishes->n_items; i++)
                 if (!v->told[i]) {
                         v->told[i] = true;
-                        visitor_tell(v, i, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
-                                     changed ? "another medium came into the drive while it was visited, so it is visited anew"
-                                             : "the drive was unplugged while it was visited");
+                        visit_job_tell(v, i, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
+                                       changed ? "another medium came into the drive while it was visited, so it is visited anew"
+                                               : "the drive was unplugged while it was visited");
                 }
 
         /* What it is at hangs in the kernel until that gives up; then it finds its socket closed, and ends or is killed. */
         v->vanished = true;
-        v->ticket = gate_ticket_free(v->ticket);
-        visitor_stop_waiting(v);
-        if (visitor_has_worker(v))
+        v->ticket = fsck_ticket_free(v->ticket);
+        visit_job_stop_waiting(v);
+        if (visit_job_has_worker(v))
                 (void) shutdown(v->worker.fd, SHUT_WR);
 }
 
-bool visitor_has_worker(const Visitor *v) {
+bool visit_job_has_worker(const VisitJob *v) {
         return v->worker.fd >= 0;
 }
 
-bool visitor_is_busy(const Visitor *v) {
-        return visitor_has_worker(v) && !v->silent;
+bool visit_job_is_busy(const VisitJob *v) {
+        return visit_job_has_worker(v) && !v->silent;
 }

@@ -8,7 +8,7 @@
 #include "health.h"
 #include "state.h"
 #include "test-cli.h"
-#include "watched-guard.h"
+#include "target-guard.h"
 
 /* ---- stand-ins ---- */
 
@@ -26,25 +26,25 @@ void journal_log(_unused_ int priority, _unused_ const char *format, ...) {
 void journal_worker(_unused_ const Drive *d, _unused_ const char *format, ...) {
 }
 static WaitKind told_waiting;
-void journal_waiting(_unused_ const Drive *d, Wait w, _unused_ bool deferred) {
-        told_waiting = w.kind;
+void journal_waiting(_unused_ const Drive *d, Wait t, _unused_ bool deferred) {
+        told_waiting = t.kind;
 }
-void watched_save(_unused_ Watched *w) {
+void target_save(_unused_ Target *t) {
 }
-void watched_visit(_unused_ Watched *w, _unused_ VisitReason reason) {
+void target_visit(_unused_ Target *t, _unused_ VisitReason reason) {
         n_visits++;
 }
 static int intended;
-void visitor_intended(_unused_ Visitor *v, int error) {
+void visit_job_intended(_unused_ VisitJob *v, int error) {
         intended = error;
 }
 static unsigned n_woken;
-static void on_wake(_unused_ void *userdata, _unused_ Watched *w) {
+static void on_wake(_unused_ void *userdata, _unused_ Target *t) {
         n_woken++;
 }
-static Watched *paths[2]; /* as the manager lists them */
-static Watched *on_next(_unused_ void *userdata, const Watched *w) {
-        return !w ? paths[0] : w == paths[0] ? paths[1] : NULL;
+static Target *paths[2]; /* as the manager lists them */
+static Target *on_next(_unused_ void *userdata, const Target *t) {
+        return !t ? paths[0] : t == paths[0] ? paths[1] : NULL;
 }
 int health_read(_unused_ const char *syspath) {
         return 1;
@@ -70,7 +70,7 @@ static Drive disk = { .name = (char *) "sda",
                       .ata = true,
                       .diskseq = 3 };
 static DriveRecord record;
-static WatchedEnv env;
+static TargetEnv env;
 
 static void env_make_guard(const char *boot_id) {
         ck_assert_int_eq(guard_new(env.event, ".", boot_id, &table, &env.guard), 0);
@@ -104,15 +104,15 @@ static void env_free(void) {
         scratch_remove();
 }
 
-static Watched plug(void) {
-        Watched w = { .env = &env,
-                      .drive = &disk,
-                      .record = &record,
-                      .wishes = { wish_items, ELEMENTSOF(wish_items) },
-                      .visit.selected = { wish_items, ELEMENTSOF(wish_items) } };
+static Target plug(void) {
+        Target t = { .env = &env,
+                     .drive = &disk,
+                     .record = &record,
+                     .wishes = { wish_items, ELEMENTSOF(wish_items) },
+                     .visit.selected = { wish_items, ELEMENTSOF(wish_items) } };
 
-        ck_assert_int_eq(watched_guard_attach(&w), 0);
-        return w;
+        ck_assert_int_eq(target_guard_attach(&t), 0);
+        return t;
 }
 
 static void run_until_answered(void) {
@@ -122,59 +122,59 @@ static void run_until_answered(void) {
 }
 
 /* A visit, as far as this wish's command. */
-static void visit_sends(Watched *w, size_t wish) {
+static void visit_sends(Target *t, size_t wish) {
         const WorkerMessage m = { .type = WORKER_INTENDS, .wishes = { 1U << wish } };
 
         intended = 1;
-        w->visit.visitor = (Visitor *) w; /* any */
-        watched_guard_begins(w);
-        watched_guard_intends(w, &m);
+        t->visit.job = (VisitJob *) t; /* any */
+        target_guard_begins(t);
+        target_guard_intends(t, &m);
         run_until_answered();
-        watched_guard_writing(w, wish);
+        target_guard_writing(t, wish);
 }
 
 /* One that writes what is dangerous, and is over. */
-static void visit_writes(Watched *w) {
-        visit_sends(w, 1);
-        watched_guard_ended(w);
-        ck_assert_uint_gt(w->guard.healthy_at, 0);
+static void visit_writes(Target *t) {
+        visit_sends(t, 1);
+        target_guard_ended(t);
+        ck_assert_uint_gt(t->guard.healthy_at, 0);
 }
 
-static void pull(Watched *w) {
-        watched_guard_leaves(w);
+static void pull(Target *t) {
+        target_guard_leaves(t);
 }
 
-static void ask(Watched *w, VisitReason reason) {
-        pending_add(&w->pending, reason, 0);
-        watched_guard_hesitates(w);
+static void ask(Target *t, VisitReason reason) {
+        pending_add(&t->pending, reason, 0);
+        target_guard_hesitates(t);
 }
 
 /* Harmless, and lost while it is sent, back, and lost again: its being there until it is visited clears it of nothing. */
 START_TEST(test_lost_twice) {
-        Watched w = plug();
+        Target t = plug();
 
-        ask(&w, VISIT_ATTACH);
-        ck_assert_uint_eq(w.guard.steady_until, 0);
-        visit_sends(&w, 0);
-        pull(&w);
+        ask(&t, VISIT_ATTACH);
+        ck_assert_uint_eq(t.guard.steady_until, 0);
+        visit_sends(&t, 0);
+        pull(&t);
         ck_assert_uint_eq(n_quarantined, 0);
 
-        w = plug();
-        ck_assert_uint_eq(w.guard.healthy_at, 0);
-        ask(&w, VISIT_ATTACH);
-        ck_assert_uint_gt(w.guard.steady_until, monotonic_usec());
+        t = plug();
+        ck_assert_uint_eq(t.guard.healthy_at, 0);
+        ask(&t, VISIT_ATTACH);
+        ck_assert_uint_gt(t.guard.steady_until, monotonic_usec());
         ck_assert_int_eq(record.waiting_kind, WAIT_CONNECTION);
         ck_assert_int_eq(told_waiting, WAIT_CONNECTION);
         ck_assert_ptr_null(record.waiting_for);
-        visit_sends(&w, 0);
-        pull(&w);
+        visit_sends(&t, 0);
+        pull(&t);
         ck_assert_uint_eq(n_quarantined, 1);
 
-        w = plug();
-        ck_assert_ptr_nonnull(guarded_quarantined(w.guard.drive, "apm", "127"));
-        ask(&w, VISIT_ATTACH);
-        ck_assert_uint_eq(w.guard.steady_until, 0);
-        pull(&w);
+        t = plug();
+        ck_assert_ptr_nonnull(guarded_quarantined(t.guard.drive, "apm", "127"));
+        ask(&t, VISIT_ATTACH);
+        ck_assert_uint_eq(t.guard.steady_until, 0);
+        pull(&t);
 }
 END_TEST
 
@@ -187,19 +187,19 @@ static const struct {
 } pulls[] = { { 0, false, 0 }, { 0, true, 0 }, { 1, false, 1 }, { 1, true, 1 } };
 
 START_TEST(test_pulled) {
-        Watched w;
+        Target t;
 
         for (unsigned i = 0; i < 3; i++) {
-                w = plug();
-                ask(&w, VISIT_ATTACH);
-                ck_assert_uint_eq(w.guard.steady_until, 0);
-                visit_sends(&w, pulls[_i].wish);
-                watched_guard_writing(&w, WORKER_READS);
+                t = plug();
+                ask(&t, VISIT_ATTACH);
+                ck_assert_uint_eq(t.guard.steady_until, 0);
+                visit_sends(&t, pulls[_i].wish);
+                target_guard_writing(&t, WORKER_READS);
                 if (pulls[_i].visit_ended) {
-                        watched_guard_ended(&w);
-                        ck_assert((w.guard.healthy_at > 0) == (pulls[_i].wish == 1));
+                        target_guard_ended(&t);
+                        ck_assert((t.guard.healthy_at > 0) == (pulls[_i].wish == 1));
                 }
-                pull(&w);
+                pull(&t);
                 ck_assert_uint_eq(n_quarantined, pulls[_i].n_quarantined);
                 if (n_quarantined > 0)
                         break;
@@ -209,25 +209,25 @@ END_TEST
 
 /* The machine went down in two visits: nothing is asked or written, and it is said why of each setting. */
 START_TEST(test_alone) {
-        Watched w;
+        Target t;
 
         for (unsigned i = 0; i < 2; i++) {
                 env_free_guard();
                 env_make_guard(i == 0 ? "first" : "second");
-                w = plug();
+                t = plug();
                 guard_judge(env.guard);
-                ck_assert(!watched_guard_holds(&w));
-                visit_sends(&w, 0);
-                watched_guard_done(&w); /* the end of all */
+                ck_assert(!target_guard_holds(&t));
+                visit_sends(&t, 0);
+                target_guard_done(&t); /* the end of all */
         }
 
         env_free_guard();
         env_make_guard("third");
-        w = plug();
+        t = plug();
         guard_judge(env.guard);
         ck_assert_uint_eq(n_alone, 1);
-        ck_assert(watched_guard_holds(&w));
-        ck_assert(watched_guard_holds(&w));
+        ck_assert(target_guard_holds(&t));
+        ck_assert(target_guard_holds(&t));
         ck_assert_uint_eq(record.n_settings, ELEMENTSOF(wish_items));
         for (size_t i = 0; i < record.n_settings; i++) {
                 ck_assert_int_eq(record.settings[i].verdict, VERDICT_QUARANTINED);
@@ -236,71 +236,71 @@ START_TEST(test_alone) {
         }
 
         n_visits = 0;
-        ck_assert_uint_eq(watched_release(&w, NULL), 1);
+        ck_assert_uint_eq(target_release(&t, NULL), 1);
         ck_assert_uint_eq(n_visits, 1);
-        ck_assert(!watched_guard_holds(&w));
-        watched_guard_done(&w);
+        ck_assert(!target_guard_holds(&t));
+        target_guard_done(&t);
 }
 END_TEST
 
 /* In good order: a visit that is over, or was never begun, leaves nothing; a worker that is stuck leaves its note. */
 START_TEST(test_rest) {
-        Watched w = plug();
+        Target t = plug();
 
-        visit_sends(&w, 1);
+        visit_sends(&t, 1);
         if (_i == 0)
-                watched_guard_ended(&w);
-        watched_guard_rest(&w);
-        ck_assert(guarded_record(w.guard.drive)->visiting == (_i == 1));
-        ck_assert(guard_record_intends(guarded_record(w.guard.drive)) == (_i == 1));
-        watched_guard_done(&w);
+                target_guard_ended(&t);
+        target_guard_rest(&t);
+        ck_assert(guarded_record(t.guard.drive)->visiting == (_i == 1));
+        ck_assert(guard_record_intends(guarded_record(t.guard.drive)) == (_i == 1));
+        target_guard_done(&t);
 }
 END_TEST
 
 /* What an earlier run of the daemon left goes when the drive stays. */
 START_TEST(test_left_behind) {
-        Watched w = plug();
+        Target t = plug();
 
-        visit_writes(&w);
-        watched_guard_done(&w);
-        w = plug();
-        ck_assert_uint_gt(w.guard.healthy_at, 0);
-        watched_guard_done(&w);
+        visit_writes(&t);
+        target_guard_done(&t);
+        t = plug();
+        ck_assert_uint_gt(t.guard.healthy_at, 0);
+        target_guard_done(&t);
 }
 END_TEST
 
 /* Whatever udev tells of it meanwhile. */
 START_TEST(test_told_of_again) {
-        Watched w = plug();
+        Target t = plug();
         uint64_t before;
 
-        visit_writes(&w);
-        before = w.guard.healthy_at;
+        visit_writes(&t);
+        before = t.guard.healthy_at;
         (void) usleep(2000);
-        ck_assert_int_eq(watched_guard_attach(&w), 0);
-        ck_assert_uint_eq(w.guard.healthy_at, before);
+        ck_assert_int_eq(target_guard_attach(&t), 0);
+        ck_assert_uint_eq(t.guard.healthy_at, before);
 
         /* Where there is no such time, what is noted gets one. */
-        w.guard.healthy_at = 0;
-        ck_assert_int_eq(watched_guard_attach(&w), 0);
-        ck_assert_uint_gt(w.guard.healthy_at, before);
-        watched_guard_done(&w);
+        t.guard.healthy_at = 0;
+        ck_assert_int_eq(target_guard_attach(&t), 0);
+        ck_assert_uint_gt(t.guard.healthy_at, before);
+        target_guard_done(&t);
 }
 END_TEST
 
 /* A USB drive is asked who it is, and from then on is known by that: what was noted of it before is not held against it. */
 START_TEST(test_known_by_another_name) {
-        Watched w = plug();
-        GuardedDrive *before = w.guard.drive;
+        Target t = plug();
+        GuardedDrive *before = t.guard.drive;
 
-        visit_writes(&w);
+        visit_writes(&t);
         ck_assert(guard_record_intends(guarded_record(before)));
         disk.serial = (char *) "S2";
-        ck_assert_int_eq(watched_guard_attach(&w), 0);
+        ck_assert_int_eq(target_guard_attach(&t), 0);
         disk.serial = (char *) "S";
-        ck_assert_ptr_ne(w.guard.drive, before);
+        ck_assert_ptr_ne(t.guard.drive, before);
         ck_assert(!guard_record_intends(guarded_record(before)));
-        watched_guard_done(&w);
+        target_guard_done(&t);
 }
 END_TEST
 
@@ -313,88 +313,88 @@ static void run_a_while(void) {
 START_TEST(test_worker_of_one_gone) {
         const WorkerMessage m = { .type = WORKER_INTENDS, .wishes = { 2 } };
         const GuardEntry *e;
-        Watched w, back;
+        Target t, back;
 
-        w = plug();
-        watched_guard_begins(&w);
-        watched_guard_leaves(&w);
-        w.gone = true;
-        watched_guard_intends(&w, &m);
+        t = plug();
+        target_guard_begins(&t);
+        target_guard_leaves(&t);
+        t.gone = true;
+        target_guard_intends(&t, &m);
         ck_assert_int_eq(intended, -ENODEV);
-        ck_assert_ptr_null(w.guard.drive);
+        ck_assert_ptr_null(t.guard.drive);
 
         back = plug();
-        watched_guard_begins(&back);
-        watched_guard_intends(&back, &m);
-        watched_guard_writing(&back, 1);
-        watched_guard_writing(&w, WORKER_READS);
-        watched_guard_lost(&w);
-        watched_guard_ended(&w);
+        target_guard_begins(&back);
+        target_guard_intends(&back, &m);
+        target_guard_writing(&back, 1);
+        target_guard_writing(&t, WORKER_READS);
+        target_guard_lost(&t);
+        target_guard_ended(&t);
         e = guard_record_find(guarded_record(back.guard.drive), "nap", "on");
         ck_assert(e && e->intended && e->begun);
         ck_assert_str_eq(guarded_record(back.guard.drive)->underway.setting, "nap");
-        watched_guard_done(&w);
-        watched_guard_done(&back);
+        target_guard_done(&t);
+        target_guard_done(&back);
 }
 END_TEST
 
 /* Pulled with its worker stuck, plugged in again, written to, and well. */
 START_TEST(test_stuck_and_back) {
-        Watched old = plug(), new;
+        Target old = plug(), new;
 
-        watched_guard_begins(&old);
-        watched_guard_leaves(&old);
+        target_guard_begins(&old);
+        target_guard_leaves(&old);
         old.gone = true;
         new = plug();
         visit_writes(&new);
-        watched_guard_look(&new);
+        target_guard_look(&new);
         run_a_while();
         ck_assert(!guard_record_intends(guarded_record(new.guard.drive)));
         ck_assert_uint_eq(new.guard.healthy_at, 0);
-        watched_guard_done(&old);
-        watched_guard_done(&new);
+        target_guard_done(&old);
+        target_guard_done(&new);
 }
 END_TEST
 
 /* By another path to the same drive a visit is still under way. */
 START_TEST(test_two_paths) {
-        Watched busy = plug(), w = plug();
+        Target busy = plug(), t = plug();
 
-        watched_guard_begins(&busy);
-        visit_writes(&w);
-        watched_guard_look(&w);
+        target_guard_begins(&busy);
+        visit_writes(&t);
+        target_guard_look(&t);
         run_a_while();
-        ck_assert(guard_record_intends(guarded_record(w.guard.drive)));
-        ck_assert_uint_gt(w.guard.healthy_at, 0);
+        ck_assert(guard_record_intends(guarded_record(t.guard.drive)));
+        ck_assert_uint_gt(t.guard.healthy_at, 0);
 
-        watched_guard_ended(&busy);
-        watched_guard_look(&w);
+        target_guard_ended(&busy);
+        target_guard_look(&t);
         run_a_while();
-        ck_assert(!guard_record_intends(guarded_record(w.guard.drive)));
-        watched_guard_done(&busy);
-        watched_guard_done(&w);
+        ck_assert(!guard_record_intends(guarded_record(t.guard.drive)));
+        target_guard_done(&busy);
+        target_guard_done(&t);
 }
 END_TEST
 
 /* One of two paths is pulled within the ten seconds: the drive is there, and what is noted of it stays until the other
  * path has shown that it is well, or is pulled, too. */
 START_TEST(test_one_path_leaves) {
-        Watched w = plug(), other = plug();
+        Target t = plug(), other = plug();
 
-        paths[0] = &w;
+        paths[0] = &t;
         paths[1] = &other;
-        visit_sends(&w, 1);
+        visit_sends(&t, 1);
         if (_i > 0)
-                watched_guard_ended(&w);
-        pull(&w);
-        w.gone = true;
+                target_guard_ended(&t);
+        pull(&t);
+        t.gone = true;
         ck_assert_uint_eq(n_quarantined, 0);
-        ck_assert_ptr_null(w.guard.drive);
+        ck_assert_ptr_null(t.guard.drive);
         ck_assert(guard_record_intends(guarded_record(other.guard.drive)));
         ck_assert_uint_gt(other.guard.healthy_at, 0);
 
         if (_i == 2) {
-                watched_guard_look(&other);
+                target_guard_look(&other);
                 run_a_while();
                 ck_assert(!guard_record_intends(guarded_record(other.guard.drive)));
         }
@@ -408,23 +408,23 @@ END_TEST
  * sent. */
 START_TEST(test_another_medium) {
         const GuardRecord *r;
-        Watched w;
+        Target t;
 
         disk.syspath = (char *) ".";
         disk.removable = _i < 2;
         for (disk.diskseq = 3; disk.diskseq < 6; disk.diskseq++) {
                 file_write("diskseq", disk.diskseq == 3 ? "3\n" : disk.diskseq == 4 ? "4\n" : "5\n");
-                w = plug();
-                ask(&w, VISIT_ATTACH);
-                ck_assert_uint_eq(w.guard.steady_until, 0);
-                visit_sends(&w, _i == 1 ? 1 : 0);
+                t = plug();
+                ask(&t, VISIT_ATTACH);
+                ck_assert_uint_eq(t.guard.steady_until, 0);
+                visit_sends(&t, _i == 1 ? 1 : 0);
                 file_write("diskseq", "6\n");
-                watched_guard_leaves(&w);
-                w = plug();
-                r = guarded_record(w.guard.drive);
+                target_guard_leaves(&t);
+                t = plug();
+                r = guarded_record(t.guard.drive);
                 ck_assert(guard_record_suspects(r) == !disk.removable);
                 ck_assert(guard_record_intends(r) == (_i == 1));
-                watched_guard_done(&w);
+                target_guard_done(&t);
                 if (!disk.removable)
                         break;
         }
@@ -433,8 +433,8 @@ START_TEST(test_another_medium) {
 END_TEST
 
 int main(void) {
-        Suite *s = suite_create("watched-guard");
-        TCase *t = tcase_create("watched-guard");
+        Suite *s = suite_create("target-guard");
+        TCase *t = tcase_create("target-guard");
 
         tcase_add_checked_fixture(t, env_make, env_free);
         tcase_add_test(t, test_lost_twice);

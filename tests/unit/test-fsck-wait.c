@@ -2,8 +2,8 @@
 
 /* What the gate says that a drive waits for. PID 1's and udev's answers are ours. */
 
-#include "gate-device.h"
-#include "gate.h"
+#include "fsck-devices.h"
+#include "fsck-wait.h"
 #include "stack.h"
 #include "suite.h"
 
@@ -18,7 +18,7 @@ static struct {
         bool out_of_memory; /* what lies on the disk cannot be found out */
 } world;
 
-static SurveyFn survey_fn;
+static FsckStatusFn survey_fn;
 static void *survey_userdata;
 
 static Pid1NewsFn news_fn;
@@ -35,26 +35,26 @@ Pid1 *pid1_free(_unused_ Pid1 *p) {
 }
 void pid1_disconnect(_unused_ Pid1 *p) {
 }
-int pid1_survey(_unused_ Pid1 *p, _unused_ char *const *device_units, SurveyFn fn, void *userdata) {
+int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units, FsckStatusFn fn, void *userdata) {
         survey_fn = fn;
         survey_userdata = userdata;
         return 0;
 }
 
-int gate_devices_add(_unused_ GateDevices *d, _unused_ const char *disk) {
+int fsck_devices_add(_unused_ FsckDevices *d, _unused_ const char *disk) {
         return 0;
 }
-void gate_devices_done(_unused_ GateDevices *d) {
+void fsck_devices_done(_unused_ FsckDevices *d) {
 }
-int gate_devices_units(_unused_ const GateDevices *d, char ***ret) {
+int fsck_devices_units(_unused_ const FsckDevices *d, char ***ret) {
         *ret = NULL;
         return 0;
 }
-bool disk_is_settled(_unused_ const GateDevices *d, _unused_ const Survey *s, _unused_ const char *disk,
+bool disk_is_settled(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const char *disk,
                      _unused_ char *const *above) {
         return world.settled;
 }
-bool unit_covers(_unused_ const GateDevices *d, _unused_ const Survey *s, _unused_ const FsckUnit *u,
+bool unit_covers(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const FsckUnit *u,
                  _unused_ const char *disk, _unused_ char *const *above) {
         return world.covers;
 }
@@ -83,8 +83,8 @@ static void on_gate(_unused_ void *userdata, Wait w) {
 /* PID 1 answers, twice where the first answer makes the gate ask about all devices. */
 static void survey(void) {
         FsckUnit unit = { (char *) world.unit, world.root ? NULL : (char *) "sda1", world.root };
-        const Survey s = { &unit, world.unit ? 1 : 0, NULL }, none = {};
-        SurveyFn fn = survey_fn;
+        const FsckStatus s = { &unit, world.unit ? 1 : 0, NULL }, none = {};
+        FsckStatusFn fn = survey_fn;
 
         survey_fn = NULL;
         ck_assert_ptr_nonnull(fn);
@@ -117,8 +117,8 @@ static const struct {
 /* A kind each, and a name where it is a unit's; told once, however often the answer is the same. */
 START_TEST(test_kinds) {
         sd_event *event = NULL;
-        GateTicket *t;
-        Gate *g;
+        FsckTicket *t;
+        FsckWait *g;
 
         n_told = 0;
         world.error = rows[_i].error;
@@ -129,8 +129,8 @@ START_TEST(test_kinds) {
         world.out_of_memory = rows[_i].out_of_memory;
 
         ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(gate_new(event, &g), 0);
-        ck_assert_int_eq(gate_ask(g, "sda", true, on_gate, NULL, &t), 0);
+        ck_assert_int_eq(fsck_wait_new(event, &g), 0);
+        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_gate, NULL, &t), 0);
         ck_assert_uint_eq(n_told, 0);
         survey();
         ck_assert_uint_eq(n_told, 1);
@@ -141,13 +141,13 @@ START_TEST(test_kinds) {
                 ck_assert_ptr_null(told_name);
 
         if (rows[_i].kind != WAIT_NOTHING) {
-                gate_poke(g);
+                fsck_wait_poke(g);
                 survey();
                 ck_assert_uint_eq(n_told, 1);
         }
 
         free(TAKE_PTR(told_name));
-        (void) gate_free(g);
+        (void) fsck_wait_free(g);
         sd_event_unref(event);
 }
 END_TEST
@@ -160,24 +160,24 @@ static bool is_asked(void) {
  * back asks nobody. */
 START_TEST(test_leave) {
         sd_event *event = NULL;
-        GateTicket *t;
-        Gate *g;
+        FsckTicket *t;
+        FsckWait *g;
 
         n_told = 0;
         world = (typeof(world)){ .settled = true, .covers = true };
         ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(gate_new(event, &g), 0);
+        ck_assert_int_eq(fsck_wait_new(event, &g), 0);
         news_fn(news_userdata, PID1_CHECK_QUEUED);
         ck_assert(!is_asked());
 
-        ck_assert_int_eq(gate_ask(g, "sda", true, on_gate, NULL, &t), 0);
+        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_gate, NULL, &t), 0);
         survey();
         ck_assert_uint_eq(n_told, 1);
         ck_assert_int_eq(told_kind, WAIT_NOTHING);
 
         /* udev looks at the drive; a check of another one ends, or is queued. */
         world.settled = false;
-        gate_poke(g);
+        fsck_wait_poke(g);
         ck_assert(!is_asked());
         news_fn(news_userdata, PID1_CHECK_ENDED);
         ck_assert(!is_asked());
@@ -211,14 +211,14 @@ START_TEST(test_leave) {
 
         /* Nobody is told who has gone. */
         news_fn(news_userdata, PID1_CHECK_QUEUED);
-        (void) gate_ticket_free(t);
+        (void) fsck_ticket_free(t);
         survey();
         ck_assert_uint_eq(n_told, 7);
         news_fn(news_userdata, PID1_CHECK_QUEUED);
         ck_assert(!is_asked());
 
         free(TAKE_PTR(told_name));
-        (void) gate_free(g);
+        (void) fsck_wait_free(g);
         sd_event_unref(event);
 }
 END_TEST
@@ -237,8 +237,8 @@ START_TEST(test_words) {
 END_TEST
 
 int main(void) {
-        Suite *s = suite_create("gate");
-        TCase *t = tcase_create("gate");
+        Suite *s = suite_create("fsck-wait");
+        TCase *t = tcase_create("fsck-wait");
 
         tcase_add_loop_test(t, test_kinds, 0, ELEMENTSOF(rows));
         tcase_add_test(t, test_leave);

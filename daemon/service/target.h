@@ -2,25 +2,25 @@
 #pragma once
 
 /* One drive that the daemon looks after: what the drive is, what the files want of it, what is known of each setting, the visit
- * that is next, and the visit that is under way. Has no timer of its own: see WatchedEnv.wake. */
+ * that is next, and the visit that is under way. Has no timer of its own: see TargetEnv.wake. */
 
 #include "files.h"
-#include "gate.h"
+#include "fsck-wait.h"
 #include "guard.h"
 #include "journal.h"
 #include "pending.h"
 #include "rate-limit.h"
 #include "record.h"
 #include "scope.h"
-#include "visitor.h"
+#include "visit-job.h"
 
-typedef struct Watched Watched;
+typedef struct Target Target;
 
 /* What all drives share; outlives them. */
-typedef struct WatchedEnv {
+typedef struct TargetEnv {
         sd_event *event;
         Broker *broker;
-        Gate *gate;
+        FsckWait *fsck_wait;
         Guard *guard;
         const SettingTable *settings;
         Files *files; /* in force now */
@@ -29,16 +29,16 @@ typedef struct WatchedEnv {
         const char *boot_id;
         const char *forbidden_by; /* the word on the kernel's command line that forbids all writing; NULL: none */
 
-        /* The gate is open for it: call watched_work() when a worker may be started. */
-        void (*wants_worker)(void *userdata, Watched *w);
+        /* The drive may be sent commands: call target_work() when a worker may be started. */
+        void (*wants_worker)(void *userdata, Target *t);
         /* Its visit is over (and then it may be freed from here), or deferred for as long as a check takes. */
-        void (*rested)(void *userdata, Watched *w);
-        /* watched_due() has become earlier: call watched_tick() then. */
-        void (*wake)(void *userdata, Watched *w);
-        /* The next drive after `w` (NULL: the first) of all that are looked after, or NULL. */
-        Watched *(*next)(void *userdata, const Watched *w);
+        void (*rested)(void *userdata, Target *t);
+        /* target_due() has become earlier: call target_tick() then. */
+        void (*wake)(void *userdata, Target *t);
+        /* The next drive after `t` (NULL: the first) of all that are looked after, or NULL. */
+        Target *(*next)(void *userdata, const Target *t);
         void *userdata;
-} WatchedEnv;
+} TargetEnv;
 
 /* So often in so long a time may events that are not its user's lead to a visit. */
 #define DISTURBANCES_USEC (10ULL * 60 * 1000 * 1000)
@@ -46,7 +46,7 @@ typedef struct WatchedEnv {
 
 /* The visit that waits for its worker, or has one. */
 typedef struct CurrentVisit {
-        Visitor *visitor;   /* NULL: there is no visit */
+        VisitJob *job;      /* NULL: there is no visit */
         Pending pending;    /* what the visit is for … */
         VisitReason reason; /* … and what it is called */
         Wishes selected;    /* what it is about … */
@@ -59,15 +59,15 @@ typedef struct CurrentVisit {
 } CurrentVisit;
 
 /* What the crash guard does for the drive. */
-typedef struct WatchedGuard {
+typedef struct TargetGuard {
         GuardedDrive *drive;
         bool visiting;         /* the guard knows of a visit under way */
         uint64_t healthy_at;   /* by then the drive has survived what was written to it; 0: nothing was */
         uint64_t steady_until; /* the drive was lost, and is not visited before, but on request; 0: it was not lost */
-} WatchedGuard;
+} TargetGuard;
 
-struct Watched {
-        const WatchedEnv *env;
+struct Target {
+        const TargetEnv *env;
         Drive *drive;
         Drive *successor; /* the same drive, as a later event describes it; taken over when no visit looks at the old one */
         unsigned new_files; /* the files are to be asked anew what they want, then too; a bit for each VisitReason */
@@ -83,121 +83,121 @@ struct Watched {
         char *told_waiting;     /* the check that the journal knows the drive waits for */
         bool lost;              /* the worker of the last visit died */
         uint64_t active_until;  /* the drive cannot be asleep before (CLOCK_MONOTONIC, µs) */
-        RateLimit disturbances; /* watched-events.c */
+        RateLimit disturbances; /* target-events.c */
         bool told_storm;        /* that there were too many was told */
         uint64_t made_up; /* the last visit that took the drive's state for lost made up for all events up to this one */
-        WatchedGuard guard;
+        TargetGuard guard;
 
-        Watched *next; /* the manager's list */
+        Target *next; /* the manager's list */
 };
 
 /* Takes over `drive`. What an earlier run of the daemon knew of this attach of the drive is taken from its state file. */
-int watched_new(const WatchedEnv *env, Drive *drive, Watched **ret);
-Watched *watched_free(Watched *w);
+int target_new(const TargetEnv *env, Drive *drive, Target **ret);
+Target *target_free(Target *t);
 
 /* Visits the drive, now or after the present visit. A drive that no rule wants anything of is sent nothing. Errors of this and of all
  * that follows here are told to the journal. */
-void watched_visit(Watched *w, VisitReason reason);
+void target_visit(Target *t, VisitReason reason);
 
 /* The same, not before a time of CLOCK_MONOTONIC. */
-void watched_visit_later(Watched *w, VisitReason reason, uint64_t not_before);
+void target_visit_later(Target *t, VisitReason reason, uint64_t not_before);
 
 /* A visit is over, and what came up meanwhile has its turn. `identified`: the visit found out which drive is behind its bridge. */
-void watched_go_on(Watched *w, bool identified);
+void target_go_on(Target *t, bool identified);
 
 /* When something is to be done without an event, on CLOCK_MONOTONIC; UINT64_MAX: never. */
-uint64_t watched_due(const Watched *w);
-void watched_tick(Watched *w);
+uint64_t target_due(const Target *t);
+void target_tick(Target *t);
 
 /* Writes down what is known of the drive, for others to read. */
-void watched_save(Watched *w);
+void target_save(Target *t);
 
 /* udev told of the drive again (takes over `drive`): visits it if that changes what the files want of it. */
-void watched_update(Watched *w, Drive *drive);
+void target_update(Target *t, Drive *drive);
 
-/* The same drive, read anew (takes over `drive`): it counts from the next watched_reconfigure() or watched_update() on. */
-void watched_succeed(Watched *w, Drive *drive);
+/* The same drive, read anew (takes over `drive`): it counts from the next target_reconfigure() or target_update() on. */
+void target_succeed(Target *t, Drive *drive);
 
 /* The files or the power source are others now: visits the drive if that changes what is wanted of it. */
-void watched_reconfigure(Watched *w, VisitReason reason);
+void target_reconfigure(Target *t, VisitReason reason);
 
 /* Takes a setting (NULL: all) out of quarantine; how many values that were. When there were any, the drive is visited. */
-unsigned watched_release(Watched *w, const char *setting);
+unsigned target_release(Target *t, const char *setting);
 
 /* The drive was unplugged: tells so of what was under way. Returns true when a worker is still at it; it is to be freed when it
  * rests. */
-bool watched_leave(Watched *w);
+bool target_leave(Target *t);
 
-/* ---- watched-visit.c: one visit, from its beginning to its end ---- */
+/* ---- target-visit.c: one visit, from its beginning to its end ---- */
 
 /* Begins what is pending. There is no visit. */
-int watched_begin(Watched *w);
+int target_begin(Target *t);
 /* Ends a visit that has no worker yet; what it was for is pending again. */
-void watched_withdraw(Watched *w);
-int watched_work(Watched *w);
+void target_withdraw(Target *t);
+int target_work(Target *t);
 
-static inline bool watched_has_worker(const Watched *w) {
-        return w->visit.visitor && visitor_has_worker(w->visit.visitor);
+static inline bool target_has_worker(const Target *t) {
+        return t->visit.job && visit_job_has_worker(t->visit.job);
 }
 
 /* May the files want something of the drive for what only the drive itself can say, and was that not asked yet? */
-bool watched_wants_identity(const Watched *w);
+bool target_wants_identity(const Target *t);
 
 /* Visits that only look after what was in order say nothing of what still is, nor of what they could not look at: is this step
  * news, also without a verdict yet? */
-bool watched_finds_news(const Watched *w, const Step *s);
+bool target_finds_news(const Target *t, const Step *s);
 
 /* What was asked of the drives once and nobody asks for any more is told. */
-void watched_tell_released(const Watched *w);
+void target_tell_released(const Target *t);
 
 /* Notes in the memories of the present visit what other namespaces of the same NVMe controller want of what they have in common.
  * Of two that disagree, the first by name has its way, and the other one, should it have been visited before, is visited again
- * (watched-shared.c). */
-void watched_note_shared(Watched *w);
+ * (target-shared.c). */
+void target_note_shared(Target *t);
 
-/* ---- watched-events.c: what comes from outside of drive and kernel, and what their counters tell; nothing of that reaches the
+/* ---- target-events.c: what comes from outside of drive and kernel, and what their counters tell; nothing of that reaches the
  * drive ---- */
 
 /* Something may have taken the drive's state: visits it, but not too often. `seqnum`: the number of the event that tells of it
  * (activity_last_event()); 0: none does. */
-void watched_disturbed(Watched *w, VisitReason reason, uint64_t seqnum);
+void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum);
 
 /* Whatever the kernel has told up to now of what was lost, the present visit makes up for, if it is for that at all. `userdata` is
- * the Watched. */
-void watched_settles(void *userdata);
+ * the Target. */
+void target_settles(void *userdata);
 
 /* The drive is visited because the machine slept: that is none of the disturbances, and makes up for those before. */
-void watched_resumed(Watched *w);
+void target_resumed(Target *t);
 
 /* What the kernel noted of the drive's link may be news: then the drive is visited. What a visit that is under way led to is left
  * to the end of that, which calls this with `visited`: the kernel resets the link of a drive that answers no command. Returns true
  * when the kernel is still at it: look again soon. */
-bool watched_look_at_link(Watched *w, bool visited);
+bool target_look_at_link(Target *t, bool visited);
 
 /* The same of the time when no daemon looked: was the link lost or reset then? */
-bool watched_link_changed(Watched *w);
+bool target_link_changed(Target *t);
 
 /* Notes how much the drive has been used up to now. Returns true when that is more than at the last look. */
-bool watched_look(Watched *w);
+bool target_look(Target *t);
 
 /* A visit is over: notes what its own commands did to the counters. */
-void watched_visited(Watched *w);
+void target_visited(Target *t);
 
 /* Has the drive been in use just now, so that it cannot be asleep? */
-bool watched_is_active(const Watched *w);
+bool target_is_active(const Target *t);
 
 /* Was the drive put to sleep so deep that any command would reset it, and not used since? */
-bool watched_is_deaf(const Watched *w);
+bool target_is_deaf(const Target *t);
 
 /* Is something put off until the drive's user wakes it? */
-bool watched_has_deferred(const Watched *w);
+bool target_has_deferred(const Target *t);
 
 /* Somebody asks for a visit, and wants what cannot be read to be sent: also by the visit that is about to begin. */
-void watched_distrust(Watched *w);
+void target_distrust(Target *t);
 
 /* Looks whether all is as it was left. `busy`: the drive's user keeps it busy. */
-void watched_recheck(Watched *w, bool busy);
+void target_recheck(Target *t, bool busy);
 
 /* Another program may have written to the drive just now: looks whether all is as it was left, on the drive too, unless it sleeps;
  * with on_drift = "restore" sets it back, now or when its user has woken it. */
-void watched_meddled(Watched *w);
+void target_meddled(Target *t);

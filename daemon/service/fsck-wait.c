@@ -2,8 +2,8 @@
 
 #include <time.h>
 
-#include "gate-device.h"
-#include "gate.h"
+#include "fsck-devices.h"
+#include "fsck-wait.h"
 #include "stack.h"
 
 #define SETTLE_RETRY_USEC (250ULL * 1000)   /* udev's events say when to look again; PID 1 is a little behind them */
@@ -11,37 +11,37 @@
 #define SAFETY_USEC (5000ULL * 1000)        /* while something waits, even if nobody tells us anything */
 #define LINGER_USEC (3000ULL * 1000)        /* an idle connection to PID 1 means wake-ups for its signals */
 
-struct GateTicket {
-        Gate *gate;
-        GateTicket *next;
+struct FsckTicket {
+        FsckWait *wait;
+        FsckTicket *next;
         char *disk;
         bool settled;
-        unsigned since; /* the first survey that may answer it */
+        unsigned since; /* the first question to PID 1 that may answer it */
         bool leave;     /* was given, and not taken back */
-        GateFn fn;
+        FsckWaitFn fn;
         void *userdata;
         WaitKind waiting_kind;
         char *waiting_for;
-        bool answered; /* by the survey that is being told of … */
+        bool answered; /* by the answer that is being told of … */
         Wait blocker;  /* … with this */
 };
 
-struct Gate {
+struct FsckWait {
         sd_event *event;
         Pid1 *pid1;
-        GateTicket *tickets;
-        unsigned survey; /* number of the last one begun */
-        bool surveying, again;
+        FsckTicket *tickets;
+        unsigned question; /* number of the last one to PID 1 */
+        bool asking, again;
         bool thorough;          /* a check waits for a device that PID 1 does not know yet: ask about all devices */
-        GateDevices devices;    /* that the present survey is about */
+        FsckDevices devices;    /* that the present question is about */
         sd_event_source *timer; /* next look, or the end of an idle connection */
 };
 
-static void gate_look(Gate *g);
+static void fsck_wait_look(FsckWait *g);
 static void on_news(void *userdata, Pid1News news);
 
-int gate_new(sd_event *event, Gate **ret) {
-        _cleanup_(gate_freep) Gate *g = NULL;
+int fsck_wait_new(sd_event *event, FsckWait **ret) {
+        _cleanup_(fsck_wait_freep) FsckWait *g = NULL;
         int r;
 
         g = calloc(1, sizeof *g);
@@ -57,25 +57,25 @@ int gate_new(sd_event *event, Gate **ret) {
         return 0;
 }
 
-Gate *gate_free(Gate *g) {
+FsckWait *fsck_wait_free(FsckWait *g) {
         if (!g)
                 return NULL;
 
         while (g->tickets)
-                (void) gate_ticket_free(g->tickets);
+                (void) fsck_ticket_free(g->tickets);
         (void) pid1_free(g->pid1);
         sd_event_source_disable_unref(g->timer);
         sd_event_unref(g->event);
-        gate_devices_done(&g->devices);
+        fsck_devices_done(&g->devices);
         free(g);
         return NULL;
 }
 
-GateTicket *gate_ticket_free(GateTicket *t) {
+FsckTicket *fsck_ticket_free(FsckTicket *t) {
         if (!t)
                 return NULL;
 
-        for (GateTicket **p = &t->gate->tickets; *p; p = &(*p)->next)
+        for (FsckTicket **p = &t->wait->tickets; *p; p = &(*p)->next)
                 if (*p == t) {
                         *p = t->next;
                         break;
@@ -87,24 +87,24 @@ GateTicket *gate_ticket_free(GateTicket *t) {
         return NULL;
 }
 
-static bool gate_has_waiting(const Gate *g) {
-        for (const GateTicket *t = g->tickets; t; t = t->next)
+static bool fsck_wait_has_waiting(const FsckWait *g) {
+        for (const FsckTicket *t = g->tickets; t; t = t->next)
                 if (!t->leave)
                         return true;
         return false;
 }
 
 static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Gate *g = userdata;
+        FsckWait *g = userdata;
 
-        if (gate_has_waiting(g))
-                gate_look(g);
-        else if (!g->tickets && !g->surveying)
+        if (fsck_wait_has_waiting(g))
+                fsck_wait_look(g);
+        else if (!g->tickets && !g->asking)
                 pid1_disconnect(g->pid1);
         return 0;
 }
 
-static void gate_set_timer(Gate *g, uint64_t usec) {
+static void fsck_wait_set_timer(FsckWait *g, uint64_t usec) {
         int r;
 
         if (!g->timer)
@@ -120,7 +120,7 @@ static void gate_set_timer(Gate *g, uint64_t usec) {
 }
 
 /* What keeps this ticket waiting. `ret_soon`: look again in a moment, without being told. */
-static Wait ticket_blocker(const GateTicket *t, const Survey *s, bool *ret_soon) {
+static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_soon) {
         _cleanup_(names_freep) char **above = NULL;
 
         /* Nothing waits for a check and nothing is to settle: as nearly always. */
@@ -131,15 +131,15 @@ static Wait ticket_blocker(const GateTicket *t, const Survey *s, bool *ret_soon)
                 return (Wait){ WAIT_MEMORY };
 
         for (size_t i = 0; i < s->n_units; i++) {
-                if (!unit_covers(&t->gate->devices, s, s->units + i, t->disk, above))
+                if (!unit_covers(&t->wait->devices, s, s->units + i, t->disk, above))
                         continue;
                 if (!s->units[i].sysname && !s->units[i].root)
                         *ret_soon = *ret_soon ||
-                                    !disk_is_settled(&t->gate->devices, s, t->disk, above); /* else udev tells */
+                                    !disk_is_settled(&t->wait->devices, s, t->disk, above); /* else udev tells */
                 return (Wait){ WAIT_CHECK, s->units[i].name };
         }
 
-        if (t->settled && !t->leave && !disk_is_settled(&t->gate->devices, s, t->disk, above)) {
+        if (t->settled && !t->leave && !disk_is_settled(&t->wait->devices, s, t->disk, above)) {
                 *ret_soon = true;
                 return (Wait){ WAIT_UDEV };
         }
@@ -148,7 +148,7 @@ static Wait ticket_blocker(const GateTicket *t, const Survey *s, bool *ret_soon)
 }
 
 /* Whoever is told may free the ticket. */
-static void ticket_tell(GateTicket *t, Wait w) {
+static void ticket_tell(FsckTicket *t, Wait w) {
         if (t->leave ? w.kind == WAIT_NOTHING
                      : t->waiting_kind == w.kind && w.kind != WAIT_NOTHING && streq_ptr(t->waiting_for, w.name))
                 return;
@@ -161,106 +161,106 @@ static void ticket_tell(GateTicket *t, Wait w) {
 }
 
 static void on_news(void *userdata, Pid1News news) {
-        Gate *g = userdata;
+        FsckWait *g = userdata;
 
         /* That only gives leave. */
-        if (news != PID1_CHECK_ENDED || gate_has_waiting(g))
-                gate_look(g);
+        if (news != PID1_CHECK_ENDED || fsck_wait_has_waiting(g))
+                fsck_wait_look(g);
 }
 
-static GateTicket *gate_answered(Gate *g) {
-        for (GateTicket *t = g->tickets; t; t = t->next)
+static FsckTicket *fsck_wait_answered(FsckWait *g) {
+        for (FsckTicket *t = g->tickets; t; t = t->next)
                 if (t->answered)
                         return t;
         return NULL;
 }
 
-static void on_survey(void *userdata, int error, const Survey *survey) {
-        Gate *g = userdata;
+static void on_fsck_status(void *userdata, int error, const FsckStatus *status) {
+        FsckWait *g = userdata;
         bool soon = false;
 
-        g->surveying = false;
+        g->asking = false;
 
         /* Were all devices asked about that matter? If not, no answer can be given yet. */
         if (error >= 0 && !g->thorough)
-                for (size_t i = 0; i < survey->n_units; i++)
-                        if (!survey->units[i].sysname && !survey->units[i].root) {
+                for (size_t i = 0; i < status->n_units; i++)
+                        if (!status->units[i].sysname && !status->units[i].root) {
                                 g->thorough = true;
-                                gate_look(g);
+                                fsck_wait_look(g);
                                 return;
                         }
 
-        for (GateTicket *t = g->tickets; t; t = t->next) {
-                if ((int) (t->since - g->survey) > 0)
+        for (FsckTicket *t = g->tickets; t; t = t->next) {
+                if ((int) (t->since - g->question) > 0)
                         continue;
                 t->answered = true;
                 if (error < 0)
                         t->blocker = (Wait){ WAIT_SYSTEMD };
                 else
-                        t->blocker = ticket_blocker(t, survey, &soon);
+                        t->blocker = ticket_blocker(t, status, &soon);
         }
 
         /* Whoever is told may ask anew and withdraw questions, so the list is begun from the top each time. */
-        for (GateTicket *t; (t = gate_answered(g));) {
+        for (FsckTicket *t; (t = fsck_wait_answered(g));) {
                 t->answered = false;
                 ticket_tell(t, t->blocker);
         }
 
         g->thorough = false;
         if (!g->tickets) {
-                gate_devices_done(&g->devices);
-                gate_set_timer(g, LINGER_USEC);
+                fsck_devices_done(&g->devices);
+                fsck_wait_set_timer(g, LINGER_USEC);
                 return;
         }
 
         if (g->again) {
-                gate_look(g);
+                fsck_wait_look(g);
                 return;
         }
 
         /* PID 1 and udev tell when to look again; the first is a little behind the other. */
-        if (error < 0 || gate_has_waiting(g))
-                gate_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
+        if (error < 0 || fsck_wait_has_waiting(g))
+                fsck_wait_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
 }
 
 /* The disks whose tickets want them settled, or all. */
-static int gate_ask_udev(Gate *g) {
+static int fsck_wait_ask_udev(FsckWait *g) {
         int r = 0;
 
-        gate_devices_done(&g->devices);
-        for (const GateTicket *t = g->tickets; t && r >= 0; t = t->next)
+        fsck_devices_done(&g->devices);
+        for (const FsckTicket *t = g->tickets; t && r >= 0; t = t->next)
                 if ((t->settled && !t->leave) || g->thorough)
-                        r = gate_devices_add(&g->devices, t->disk);
+                        r = fsck_devices_add(&g->devices, t->disk);
         return r;
 }
 
-static void gate_look(Gate *g) {
+static void fsck_wait_look(FsckWait *g) {
         _cleanup_free_ char **units = NULL; /* the names are the devices' */
         int r;
 
         if (!g->tickets)
                 return;
 
-        g->again = g->surveying;
-        if (g->surveying)
+        g->again = g->asking;
+        if (g->asking)
                 return;
 
-        r = gate_ask_udev(g);
+        r = fsck_wait_ask_udev(g);
         if (r >= 0)
-                r = gate_devices_units(&g->devices, &units);
+                r = fsck_devices_units(&g->devices, &units);
         if (r >= 0)
-                r = pid1_survey(g->pid1, units, on_survey, g);
+                r = pid1_ask_fsck_status(g->pid1, units, on_fsck_status, g);
         if (r < 0) {
-                gate_set_timer(g, FAILURE_RETRY_USEC);
+                fsck_wait_set_timer(g, FAILURE_RETRY_USEC);
                 return;
         }
 
-        g->survey++;
-        g->surveying = true;
+        g->question++;
+        g->asking = true;
 }
 
-int gate_ask(Gate *g, const char *disk, bool settled, GateFn fn, void *userdata, GateTicket **ret) {
-        GateTicket *t;
+int fsck_wait_ask(FsckWait *g, const char *disk, bool settled, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
+        FsckTicket *t;
         char *copy;
 
         copy = strdup(disk);
@@ -271,23 +271,23 @@ int gate_ask(Gate *g, const char *disk, bool settled, GateFn fn, void *userdata,
         }
 
         /* An answer on its way already may be older than the question. */
-        *t = (GateTicket){
-                .gate = g,
+        *t = (FsckTicket){
+                .wait = g,
                 .next = g->tickets,
                 .disk = copy,
                 .settled = settled,
-                .since = g->survey + 1,
+                .since = g->question + 1,
                 .fn = fn,
                 .userdata = userdata,
         };
         g->tickets = t;
-        gate_look(g);
+        fsck_wait_look(g);
 
         *ret = t;
         return 0;
 }
 
-void gate_poke(Gate *g) {
-        if (gate_has_waiting(g))
-                gate_look(g);
+void fsck_wait_poke(FsckWait *g) {
+        if (fsck_wait_has_waiting(g))
+                fsck_wait_look(g);
 }

@@ -2,7 +2,7 @@
 
 /* Debian's rule, which has a script write to all drives when one is attached. */
 
-#include "patrol.h"
+#include "recheck.h"
 #include "test-cli.h"
 
 #define RULES "usr/lib/udev/rules.d/85-hdparm.rules"
@@ -39,14 +39,14 @@ START_TEST(test_meets_debian) {
                 make(cases[_i].rules, NULL);
         if (cases[_i].mask)
                 make(cases[_i].mask, cases[_i].target);
-        ck_assert_int_eq(patrol_meets_debian("."), cases[_i].meets);
+        ck_assert_int_eq(recheck_meets_debian("."), cases[_i].meets);
 }
 END_TEST
 
 int main(void) {
-        TCase *t = tcase_create("patrol");
+        TCase *t = tcase_create("recheck");
 
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
         tcase_add_loop_test(t, test_meets_debian, 0, ELEMENTSOF(cases));
-        return test_main("patrol", t);
+        return test_main("recheck", t);
 }

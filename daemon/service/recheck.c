@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "kernel-log.h"
-#include "patrol.h"
+#include "recheck.h"
 
 /* Coarse on purpose, so that it goes with some wake-up of somebody else's. */
 #define WAKE_USEC (30ULL * 1000 * 1000)
@@ -19,7 +19,7 @@
 /* Drives that come together, each of which has the other program write to all. */
 #define MEDDLED_USEC (2ULL * 1000 * 1000)
 
-struct Patrol {
+struct Recheck {
         sd_event *event;
         Manager *manager;
         KernelLog *kernel_log; /* NULL: there is none to read */
@@ -27,7 +27,7 @@ struct Patrol {
         uint64_t recheck_usec;
 };
 
-static int timer_start(Patrol *p, sd_event_source **source, uint64_t usec, uint64_t accuracy_usec,
+static int timer_start(Recheck *p, sd_event_source **source, uint64_t usec, uint64_t accuracy_usec,
                        sd_event_time_handler_t handler) {
         int r;
 
@@ -45,58 +45,58 @@ static bool timer_runs(sd_event_source *source) {
 /* ---- drives that sleep ---- */
 
 static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Patrol *p = userdata;
+        Recheck *p = userdata;
 
-        for (Watched *w = manager_first(p->manager); w; w = w->next) {
-                if (!watched_has_deferred(w))
+        for (Target *t = manager_first(p->manager); t; t = t->next) {
+                if (!target_has_deferred(t))
                         continue;
-                if (watched_look(w))
-                        manager_visit(p->manager, w, VISIT_WAKE);
-                patrol_rested(p, w);
+                if (target_look(t))
+                        manager_visit(p->manager, t, VISIT_WAKE);
+                recheck_rested(p, t);
         }
         return 0;
 }
 
-void patrol_rested(Patrol *p, const Watched *w) {
+void recheck_rested(Recheck *p, const Target *t) {
         int r;
 
-        if (w->gone || !watched_has_deferred(w) || timer_runs(p->wake))
+        if (t->gone || !target_has_deferred(t) || timer_runs(p->wake))
                 return;
 
         r = timer_start(p, &p->wake, WAKE_USEC, WAKE_ACCURACY_USEC, on_wake);
         if (r < 0)
                 journal_log(LOG_WARNING, "No timer: what is deferred on %s waits for its next event: %s",
-                            w->drive->name, strerror(-r));
+                            t->drive->name, strerror(-r));
 }
 
 /* ---- links ---- */
 
 static bool on_libata(void *userdata) {
-        Patrol *p = userdata;
+        Recheck *p = userdata;
         bool again = false;
 
-        for (Watched *w = manager_first(p->manager); w; w = w->next)
-                again = watched_look_at_link(w, false) || again;
+        for (Target *t = manager_first(p->manager); t; t = t->next)
+                again = target_look_at_link(t, false) || again;
         return again;
 }
 
 /* ---- rechecks ---- */
 
 static int on_busy(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Patrol *p = userdata;
+        Recheck *p = userdata;
 
         /* Of one that sleeps, every use is to be noticed by those who look out for it. */
-        for (Watched *w = manager_first(p->manager); w; w = w->next)
-                watched_recheck(w, !watched_has_deferred(w) && watched_look(w));
+        for (Target *t = manager_first(p->manager); t; t = t->next)
+                target_recheck(t, !target_has_deferred(t) && target_look(t));
         return 0;
 }
 
 static int on_recheck(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Patrol *p = userdata;
+        Recheck *p = userdata;
 
-        for (Watched *w = manager_first(p->manager); w; w = w->next)
-                if (!w->visit.visitor && !watched_has_deferred(w))
-                        (void) watched_look(w);
+        for (Target *t = manager_first(p->manager); t; t = t->next)
+                if (!t->visit.job && !target_has_deferred(t))
+                        (void) target_look(t);
 
         (void) timer_start(p, &p->busy, BUSY_USEC, BUSY_USEC / 10, on_busy);
         return timer_start(p, &p->recheck, p->recheck_usec, p->recheck_usec / 10, on_recheck);
@@ -109,7 +109,7 @@ static bool is_in_reach(const char *name) {
         return fnmatch("[hs]d[a-z]", name, 0) == 0;
 }
 
-bool patrol_meets_debian(const char *root) {
+bool recheck_meets_debian(const char *root) {
         static const char *const rules[] = { "/usr/lib/udev/rules.d", "/lib/udev/rules.d" };
         char path[256], target[16];
         struct stat st;
@@ -132,18 +132,18 @@ bool patrol_meets_debian(const char *root) {
 }
 
 static int on_meddled(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Patrol *p = userdata;
+        Recheck *p = userdata;
 
-        for (Watched *w = manager_first(p->manager); w; w = w->next)
-                if (is_in_reach(w->drive->name))
-                        watched_meddled(w);
+        for (Target *t = manager_first(p->manager); t; t = t->next)
+                if (is_in_reach(t->drive->name))
+                        target_meddled(t);
         return 0;
 }
 
-void patrol_attached(Patrol *p, const char *name) {
+void recheck_attached(Recheck *p, const char *name) {
         int r;
 
-        if (!is_in_reach(name) || !patrol_meets_debian(""))
+        if (!is_in_reach(name) || !recheck_meets_debian(""))
                 return;
         r = timer_start(p, &p->meddled, MEDDLED_USEC, MEDDLED_USEC / 10, on_meddled);
         if (r < 0)
@@ -151,7 +151,7 @@ void patrol_attached(Patrol *p, const char *name) {
                             strerror(-r));
 }
 
-void patrol_recheck_every(Patrol *p, uint64_t usec) {
+void recheck_recheck_every(Recheck *p, uint64_t usec) {
         int r;
 
         if (usec == p->recheck_usec)
@@ -168,15 +168,15 @@ void patrol_recheck_every(Patrol *p, uint64_t usec) {
                 journal_log(LOG_ERR, "There will be no rechecks: %s", strerror(-r));
 }
 
-int patrol_new(sd_event *event, Manager *m, Patrol **ret) {
-        Patrol *p;
+int recheck_new(sd_event *event, Manager *m, Recheck **ret) {
+        Recheck *p;
         int r;
 
         p = calloc(1, sizeof *p);
         if (!p)
                 return -ENOMEM;
 
-        *p = (Patrol){ .event = sd_event_ref(event), .manager = m };
+        *p = (Recheck){ .event = sd_event_ref(event), .manager = m };
 
         r = kernel_log_new(event, STDIN_FILENO, on_libata, p, &p->kernel_log);
         if (r < 0)
@@ -188,7 +188,7 @@ int patrol_new(sd_event *event, Manager *m, Patrol **ret) {
         return 0;
 }
 
-Patrol *patrol_free(Patrol *p) {
+Recheck *recheck_free(Recheck *p) {
         if (!p)
                 return NULL;
 

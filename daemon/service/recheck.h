@@ -9,21 +9,21 @@
 
 #include "manager.h"
 
-typedef struct Patrol Patrol;
+typedef struct Recheck Recheck;
 
-int patrol_new(sd_event *event, Manager *m, Patrol **ret);
-Patrol *patrol_free(Patrol *p);
-DEFINE_CLEANUP(Patrol *, patrol_free);
+int recheck_new(sd_event *event, Manager *m, Recheck **ret);
+Recheck *recheck_free(Recheck *p);
+DEFINE_CLEANUP(Recheck *, recheck_free);
 
 /* A drive rests: look out for its waking, if it has something deferred. */
-void patrol_rested(Patrol *p, const Watched *w);
+void recheck_rested(Recheck *p, const Target *t);
 
 /* A disk was attached, and udev has run what its rules run for that: where one of them writes to others, look at those soon. */
-void patrol_attached(Patrol *p, const char *name);
+void recheck_attached(Recheck *p, const char *name);
 
 /* Is the rule of Debian's hdparm there, which has a script write to all drives when one is attached? `root`: "" for this machine's
  * file system. */
-bool patrol_meets_debian(const char *root);
+bool recheck_meets_debian(const char *root);
 
 /* How often to recheck, from now on; 0: never. */
-void patrol_recheck_every(Patrol *p, uint64_t usec);
+void recheck_recheck_every(Recheck *p, uint64_t usec);

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+#include <syslog.h>
+#include <time.h>
+
+#include "clock.h"
+#include "device.h"
+#include "health.h"
+#include "target-guard.h"
+
+/* A drive that survives a setting for so long survives it. */
+#define HEALTHY_USEC (10ULL * 1000 * 1000)
+/* A plug with a bad contact has stopped by then. */
+#define STEADY_USEC (10ULL * 1000 * 1000)
+
+/* ---- after a visit ---- */
+
+static void target_expect_health(Target *t) {
+        t->guard.healthy_at = monotonic_usec() + HEALTHY_USEC;
+        t->env->wake(t->env->userdata, t);
+}
+
+void target_guard_look(Target *t) {
+        int r;
+
+        /* The end of the visit sets another time. */
+        t->guard.healthy_at = 0;
+        if (t->guard.visiting)
+                return;
+
+        r = health_read(t->drive->syspath);
+        if (r < 0)
+                guarded_lost(t->guard.drive);
+        /* Whether the visit to another path to it does it harm shows when that is over. */
+        else if (r == 0 || !guarded_clear(t->guard.drive))
+                target_expect_health(t);
+}
+
+static void watch_health(Target *t) {
+        const GuardRecord *record = guarded_record(t->guard.drive);
+
+        if (guard_record_intends(record) || guard_record_suspects(record))
+                target_expect_health(t);
+}
+
+int target_guard_attach(Target *t) {
+        GuardedDrive *before = t->guard.drive;
+        int r;
+
+        r = guard_attach(t->env->guard, t->drive, &t->guard.drive);
+        if (r < 0)
+                return r;
+
+        /* It is known by another name now, and its notes by the old one are nobody's: up to here it has survived. */
+        if (before && before != t->guard.drive)
+                (void) guarded_clear(before);
+        if (before)
+                guarded_detach(before);
+
+        /* udev tells of a drive each time somebody has written to it: its ten seconds do not begin anew. One that was
+         * lost a moment ago shows that it is sound after it has been written to once more, not by being there till then. */
+        if (!(before == t->guard.drive && t->guard.healthy_at > 0) &&
+            !guard_record_suspects(guarded_record(t->guard.drive)))
+                watch_health(t);
+        return 0;
+}
+
+void target_guard_done(Target *t) {
+        t->guard.healthy_at = t->guard.steady_until = 0;
+        if (!t->guard.drive)
+                return;
+
+        guarded_forget_call(t->guard.drive, t);
+        guarded_detach(t->guard.drive);
+        t->guard.drive = NULL;
+}
+
+/* ---- before a visit ---- */
+
+static const char *wish_value(const Target *t, size_t wish, char buf[static VALUE_TEXT_MAX]) {
+        const Wish *i = t->visit.selected.items + wish;
+        const Setting *s = setting_for_backends(t->env->settings, i->name, drive_backends(t->drive));
+
+        return s ? value_format(&s->range, &i->value, buf) : NULL;
+}
+
+static bool is_dangerous(const Target *t, size_t wish) {
+        const Wish *i = t->visit.selected.items + wish;
+        const Setting *s = setting_for_backends(t->env->settings, i->name, drive_backends(t->drive));
+
+        return s && setting_is_dangerous(s, &i->value);
+}
+
+void target_guard_remember(Target *t) {
+        for (size_t i = 0; i < t->visit.selected.n_items; i++) {
+                char buf[VALUE_TEXT_MAX];
+                const char *value = wish_value(t, i, buf), *why = NULL;
+
+                if (value && !t->visit.selected.items[i].withheld)
+                        why = guarded_quarantined(t->guard.drive, t->visit.selected.items[i].name, value);
+                (void) snprintf(t->visit.memories[i].quarantined, sizeof t->visit.memories[i].quarantined, "%s",
+                                why ?: "");
+        }
+}
+
+void target_guard_hesitates(Target *t) {
+        bool attached = pending_has(&t->pending, VISIT_ATTACH) || pending_has(&t->pending, VISIT_BOOT);
+
+        if (!attached || t->guard.steady_until > 0 || !guard_record_suspects(guarded_record(t->guard.drive)))
+                return;
+
+        t->guard.steady_until = monotonic_usec() + STEADY_USEC;
+        if (pending_is_request(&t->pending))
+                return;
+        journal_waiting(t->drive, (Wait){ WAIT_CONNECTION }, false);
+        (void) drive_record_wait(t->record, (Wait){ WAIT_CONNECTION });
+        target_save(t);
+}
+
+/* Nothing is even asked: a machine that does not survive a command should come up. */
+static int record_all(Target *t, Verdict verdict, const char *reason) {
+        for (size_t i = 0; i < t->wishes.n_items; i++) {
+                const Wish *wish = t->wishes.items + i;
+                Step s = {
+                        .wish = wish,
+                        .setting = setting_for_backends(t->env->settings, wish->name, drive_backends(t->drive)),
+                        .verdict = verdict,
+                };
+                int r;
+
+                (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
+                r = drive_record_step(t->record, &s, now_usec());
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
+}
+
+bool target_guard_holds(Target *t) {
+        bool forbidden = t->env->forbidden_by;
+        char why[STEP_REASON_MAX];
+        int r;
+
+        if (forbidden)
+                (void) snprintf(why, sizeof why, "nothing is written in this boot: the kernel's command line says %s",
+                                t->env->forbidden_by);
+        else if (guarded_alone(t->guard.drive))
+                (void) snprintf(why, sizeof why, "%s",
+                                GUARD_ALONE_WHY ", so it is left alone; 'drivekeep release' has it visited again");
+        else
+                return false;
+
+        drive_record_drop_unwanted(t->record, &t->wishes);
+        r = record_all(t, forbidden ? VERDICT_FORBIDDEN : VERDICT_QUARANTINED, why);
+        if (r < 0)
+                journal_log(LOG_ERR, "No record of %s: %s", t->drive->name, strerror(-r));
+        target_save(t);
+        return true;
+}
+
+void target_guard_begins(Target *t) {
+        t->guard.visiting = true;
+        guarded_visit(t->guard.drive, true);
+}
+
+void target_guard_ended(Target *t) {
+        if (!t->guard.visiting)
+                return;
+
+        t->guard.visiting = false;
+        guarded_underway(t->guard.drive, NULL, NULL);
+        guarded_forget_call(t->guard.drive, t);
+        guarded_visit(t->guard.drive, false);
+        watch_health(t);
+}
+
+/* ---- within a visit ---- */
+
+static void on_guarded(void *userdata, int error) {
+        Target *t = userdata;
+
+        if (t->visit.job)
+                visit_job_intended(t->visit.job, error);
+}
+
+void target_guard_intends(void *userdata, const WorkerMessage *m) {
+        _cleanup_free_ char(*values)[VALUE_TEXT_MAX] = NULL;
+        _cleanup_free_ Intent *intents = NULL;
+        Target *t = userdata;
+        size_t n = 0;
+        int r;
+
+        /* Its worker has not heard of it yet. What would be noted now nobody would take back. */
+        if (t->gone) {
+                visit_job_intended(t->visit.job, -ENODEV);
+                return;
+        }
+
+        values = calloc(t->visit.selected.n_items, sizeof *values);
+        intents = calloc(t->visit.selected.n_items, sizeof *intents);
+        if (!values || !intents) {
+                visit_job_intended(t->visit.job, -ENOMEM);
+                return;
+        }
+
+        for (size_t i = 0; i < t->visit.selected.n_items && i < RECORD_MAX_SETTINGS; i++) {
+                const char *value = worker_message_has(m, i) && is_dangerous(t, i) ? wish_value(t, i, values[n]) : NULL;
+
+                if (value)
+                        intents[n++] = (Intent){ .setting = t->visit.selected.items[i].name, .value = value };
+        }
+
+        r = guarded_intend(t->guard.drive, t->drive->diskseq, intents, n, on_guarded, t);
+        if (r < 0)
+                visit_job_intended(t->visit.job, r);
+}
+
+void target_guard_writing(void *userdata, size_t wish) {
+        Target *t = userdata;
+        char buf[VALUE_TEXT_MAX];
+        const char *value = wish == WORKER_READS ? NULL : wish_value(t, wish, buf);
+
+        /* What is under way now may be another visit's, as the drive may be back. */
+        if (t->gone)
+                return;
+        guarded_underway(t->guard.drive, value ? t->visit.selected.items[wish].name : NULL, value);
+}
+
+/* ---- the end ---- */
+
+unsigned target_release(Target *t, const char *setting) {
+        unsigned n = guarded_release(t->guard.drive, setting);
+
+        if (n > 0)
+                target_visit(t, VISIT_REQUEST);
+        return n;
+}
+
+static Target *other_path(Target *t) {
+        Target *other = NULL;
+
+        while ((other = t->env->next(t->env->userdata, other)))
+                if (other != t && other->guard.drive == t->guard.drive)
+                        return other;
+        return NULL;
+}
+
+void target_guard_lost(Target *t) {
+        Target *other;
+
+        if (t->gone)
+                return;
+        other = other_path(t);
+        /* No harm that was done to it: its next visit, which is to come, shows whether it is well. */
+        if (drive_medium_changed(t->drive))
+                guarded_underway(t->guard.drive, NULL, NULL);
+        else if (!other)
+                guarded_lost(t->guard.drive);
+        else if (other->guard.healthy_at == 0)
+                watch_health(other); /* the drive is still there, and its ten seconds are that path's now */
+}
+
+void target_guard_leaves(Target *t) {
+        target_guard_lost(t);
+        if (t->guard.visiting)
+                guarded_visit(t->guard.drive, false);
+        t->guard.visiting = false;
+        /* Its worker may be stuck for ever, and the drive may be back before. */
+        target_guard_done(t);
+}
+
+void target_guard_rest(Target *t) {
+        /* A worker that is stuck may be stuck in just what the guard is there for: its note stays. */
+        if (!t->guard.visiting)
+                (void) guarded_clear(t->guard.drive);
+}

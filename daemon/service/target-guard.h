@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The crash guard's part in the life of one drive. */
+
+#include "target.h"
+
+int target_guard_attach(Target *t);
+void target_guard_done(Target *t);
+
+/* What the plan must know: which wishes are in quarantine. */
+void target_guard_remember(Target *t);
+
+/* The drive was lost while something was written to it, and is attached again: what is pending waits until it has stayed for a
+ * while, unless somebody asks for it. */
+void target_guard_hesitates(Target *t);
+
+/* May it not be visited at all? It is said why. Nothing is written in a boot that the kernel's command line forbids it in, and to a
+ * drive that is left alone. */
+bool target_guard_holds(Target *t);
+
+/* healthy_at has come. */
+void target_guard_look(Target *t);
+
+/* Its visit gets a worker; is over. */
+void target_guard_begins(Target *t);
+void target_guard_ended(Target *t);
+
+/* Events of the VisitJob. */
+void target_guard_intends(void *userdata, const WorkerMessage *m);
+void target_guard_writing(void *userdata, size_t wish);
+
+/* The drive went away, or another medium came into it, maybe while something was being written: called before more is told. */
+void target_guard_lost(Target *t);
+
+/* It is no longer there at all; a worker may still be at it, but of that visit the guard hears no more. Called before t->gone is
+ * set. */
+void target_guard_leaves(Target *t);
+
+/* The daemon ends in good order. */
+void target_guard_rest(Target *t);

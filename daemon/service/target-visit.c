@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* One visit to a drive: what it is about, what its worker tells, and what its user is told of that. */
+
+#include <assert.h>
+#include <syslog.h>
+
+#include "clock.h"
+#include "device.h"
+#include "target-guard.h"
+#include "target.h"
+
+/* The visit for what the files want of a drive follows at once on the one that found out which drive it is: no drive falls
+ * asleep as quickly. */
+#define ACTIVE_USEC (30ULL * 1000 * 1000)
+/* What killed the worker, such as a lack of memory, may be over by then. */
+#define LOST_AGAIN_USEC (5ULL * 1000 * 1000)
+
+static const VisitJobEvents visit_job_events;
+
+bool target_wants_identity(const Target *t) {
+        const Config *c = t->files->config;
+
+        if (t->record->bridge.asked || !drive_is_veiled(t->drive))
+                return false;
+
+        for (size_t i = 0; i < c->n_blocks; i++)
+                if (match_asks_identity(&c->blocks[i].match))
+                        return true;
+        return false;
+}
+
+/* ---- what is told ---- */
+
+/* A rule for an array or a volume is a rule for every drive below: that should surprise nobody. */
+static void tell_stacked(const Target *t) {
+        for (size_t i = 0; i < t->wishes.n_items; i++)
+                if (t->wishes.items[i].via_stacked)
+                        journal_log(LOG_NOTICE, "%s:%u names %s, which lies on %s: %s is for that drive too.",
+                                    t->wishes.items[i].file, t->wishes.items[i].line, t->wishes.items[i].via_stacked,
+                                    t->drive->name, t->wishes.items[i].name);
+}
+
+/* Has the drive what was asked for, and keeps it? Not what it never took, what it has not got at all, and what was done once. */
+static bool is_kept(const Target *t, const SettingRecord *s) {
+        const Setting *row = setting_find(t->env->settings, s->name);
+
+        if (row && (row->flags & SETTING_AT_ATTACH))
+                return false;
+
+        switch (s->verdict) {
+        case VERDICT_APPLIED:
+        case VERDICT_UNCHANGED:
+        case VERDICT_ADJUSTED:
+        case VERDICT_DRIFTED:
+                return s->actual;
+        case VERDICT_UNVERIFIABLE:
+                return true;
+        default:
+                return s->sent;
+        }
+}
+
+/* A key that was taken out leaves the drive as it is, which may not be what is expected: that is said, once. */
+void target_tell_released(const Target *t) {
+        for (size_t i = 0; i < t->record->n_settings; i++) {
+                const SettingRecord *s = t->record->settings + i;
+
+                if (!wishes_find(&t->wishes, s->name) && is_kept(t, s))
+                        journal_log(LOG_NOTICE,
+                                    "%s: nothing asks for %s any more; the drive keeps %s until it loses it.",
+                                    t->drive->name, s->name, s->actual ?: strna(s->wanted));
+        }
+}
+
+bool target_finds_news(const Target *t, const Step *s) {
+        const SettingRecord *known = drive_record_find(t->record, s->wish->name);
+        char now[VALUE_TEXT_MAX];
+
+        if (!known || s->written || s->failed)
+                return true;
+
+        switch (s->verdict) {
+        case VERDICT_UNCHANGED:
+                return !verdict_is_wanted(known->verdict) ||
+                       (known->read && known->read_value != s->before.value.number);
+        case VERDICT_UNVERIFIABLE:
+                return known->verdict != VERDICT_UNVERIFIABLE || (s->lost && known->sent);
+        case VERDICT_ADJUSTED:
+                return known->verdict != VERDICT_ADJUSTED;
+        case VERDICT_DRIFTED:
+                return known->verdict != VERDICT_DRIFTED || !s->setting ||
+                       !streq_ptr(known->actual, value_format(&s->setting->range, &s->before.value, now));
+        case VERDICT_DEFERRED:
+                return t->visit.reason != VISIT_RECHECK;
+        default:
+                return true;
+        }
+}
+
+/* Found otherwise than it was left, by a visit that no loss explains. */
+static void tell_drift(const Target *t, const Step *s) {
+        const SettingRecord *record;
+        VisitReason reason = t->visit.reason;
+
+        if (reason != VISIT_RECHECK && reason != VISIT_REVALIDATION && reason != VISIT_PARAMETERS)
+                return;
+        if (!s->written && !s->failed && s->verdict != VERDICT_DRIFTED)
+                return;
+        if (drive_record_drift(t->record, s, now_usec()) <= 0)
+                return;
+
+        record = drive_record_find(t->record, s->wish->name);
+        journal_drift(t->drive, reason, s, record->drift_from, record->drift_to);
+}
+
+/* ---- it begins ---- */
+
+void target_withdraw(Target *t) {
+        assert(!target_has_worker(t));
+
+        pending_restore(&t->pending, &t->visit.pending);
+        t->visit.job = visit_job_free(t->visit.job);
+        t->visit.ready = false;
+        (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
+}
+
+static int begin_job(Target *t) {
+        const CurrentVisit *v = &t->visit;
+
+        /* What has been reported as deferred waits for its check as long as that takes. */
+        return visit_job_new(t->env->event, t->env->broker, t->env->fsck_wait,
+                             &(Visit){
+                                             .drive = t->drive,
+                                             .wishes = &v->selected,
+                                             .memories = v->memories,
+                                             .bridge = &t->record->bridge,
+                                             .settings = t->env->settings,
+                                             .permanent = pending_has(&v->pending, VISIT_PERMANENT),
+                                             /* Both look whether somebody has changed it: it is not woken for that. */
+                                             .no_wake = v->reason == VISIT_RECHECK || v->reason == VISIT_PARAMETERS,
+                                             .deaf = target_is_deaf(t),
+                                             .look = v->reason == VISIT_RECHECK &&
+                                                     t->files->config->on_drift == ON_DRIFT_REPORT,
+                             },
+                             v->reason == VISIT_RETRY ? UINT64_MAX : t->files->config->fsck_wait_ms * 1000,
+                             &visit_job_events, t, &t->visit.job);
+}
+
+static void visit_done(CurrentVisit *v) {
+        free(v->memories);
+        scope_done(&v->selected);
+        *v = (CurrentVisit){};
+}
+
+int target_begin(Target *t) {
+        CurrentVisit *v = &t->visit;
+        int r;
+
+        assert(!v->job && t->pending.reasons);
+
+        visit_done(v);
+        v->pending = t->pending;
+        v->reason = pending_reason(&v->pending);
+        t->pending = (Pending){};
+
+        if (target_guard_holds(t))
+                return 0;
+
+        if (pending_has(&v->pending, VISIT_RESUME))
+                target_resumed(t);
+        else if (v->pending.put_off && v->pending.not_before > 0)
+                /* Until it has been quiet for that long, one visit is enough. */
+                rate_limit_exhaust(&t->disturbances, monotonic_usec());
+        (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
+        drive_record_drop_unwanted(t->record, &t->wishes);
+        if (pending_forgets(&v->pending))
+                drive_record_forget(t->record, t->env->settings);
+
+        r = scope_select(scope_of_reason(v->reason, v->pending.reads), &t->wishes, t->env->settings,
+                         drive_backends(t->drive), t->record, &v->selected);
+        if (r < 0)
+                return r;
+        if (v->selected.n_items == 0 && !target_wants_identity(t)) {
+                if (t->wishes.n_items == 0 || !t->saved)
+                        target_save(t);
+                return 0;
+        }
+
+        r = string_replace(&t->record->visit_reason, visit_reason_to_string(v->reason));
+        if (r < 0)
+                return r;
+
+        if (v->selected.n_items == t->wishes.n_items)
+                tell_stacked(t);
+        r = drive_record_memories(t->record, &v->selected, &v->memories);
+        if (r >= 0)
+                r = begin_job(t);
+        if (r < 0)
+                return r;
+
+        /* Whoever comes after us, should we not live to see the worker, is not to take for sent what the drive has lost; and
+         * whoever asks for a new drive is to find it, however long it waits for its worker. */
+        if (pending_forgets(&v->pending) || !t->saved)
+                target_save(t);
+        return 0;
+}
+
+int target_work(Target *t) {
+        CurrentVisit *v = &t->visit;
+        int r;
+
+        target_note_shared(t);
+        target_guard_remember(t);
+        v->active = target_is_active(t);
+        r = visit_job_work(v->job, v->active);
+        if (r < 0)
+                return r;
+        v->ready = false;
+        target_guard_begins(t);
+
+        target_save(t);
+        return 0;
+}
+
+/* ---- what the VisitJob tells ---- */
+
+static void on_waiting(void *userdata, Wait wait, bool deferred) {
+        Target *t = userdata;
+        bool fsck = wait.kind == WAIT_CHECK, told = fsck && streq_ptr(t->told_waiting, wait.name);
+
+        t->visit.ready = false;
+        (void) drive_record_wait(t->record, wait);
+        /* A moment's wait for udev at every hotplug is no news, nor is the same wait after a visit began anew. */
+        if (deferred || (fsck && !told && t->visit.reason != VISIT_RETRY)) {
+                journal_waiting(t->drive, wait, deferred);
+                (void) string_replace(&t->told_waiting, wait.name);
+        }
+        /* There will be another recheck. */
+        if (deferred && t->visit.reason != VISIT_RECHECK) {
+                t->visit.reason = VISIT_RETRY;
+                t->visit.pending.reasons = 1U << VISIT_RETRY | (t->visit.pending.reasons & 1U << VISIT_PERMANENT);
+        }
+        target_save(t);
+
+        /* Nothing is told of a visit that is only to find out which drive it is; and nobody waits for as long as a check takes
+         * with what it has left over. */
+        if ((deferred && t->visit.selected.n_items == 0) || (fsck && !deferred && t->visit.reason == VISIT_RETRY))
+                t->env->rested(t->env->userdata, t);
+}
+
+static void on_ready(void *userdata) {
+        Target *t = userdata;
+
+        (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
+        t->visit.summary = (VisitSummary){};
+        t->visit.ready = true;
+        t->env->wants_worker(t->env->userdata, t);
+}
+
+static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
+        Target *t = userdata;
+        bool fell = bridge->fragile && !t->record->bridge.fragile;
+
+        t->record->bridge = *bridge;
+        if (fell)
+                journal_log(LOG_WARNING,
+                            "%s: the bridge did not survive an ATA command, and is sent no more of them until it is plugged in again.",
+                            t->drive->name);
+        if (!identity)
+                return;
+
+        if (drive_reveal(t->drive, identity) < 0 ||
+            drive_record_set_identity(t->record, t->drive, t->env->boot_id) < 0) {
+                journal_log(LOG_ERR, "Out of memory for the identity of %s", t->drive->name);
+                return;
+        }
+
+        journal_log(LOG_INFO, "%s: behind the USB bridge %s (serial %s) is %s (serial %s).", t->drive->name,
+                    strna(t->drive->dock_model), strna(t->drive->dock_serial), t->drive->model, t->drive->serial);
+        t->visit.revealed = true;
+}
+
+static void on_step(void *userdata, const Step *s) {
+        Target *t = userdata;
+        CurrentVisit *v = &t->visit;
+
+        v->summary.n_settings++;
+        v->summary.n_written += s->written;
+        if ((v->reason == VISIT_RECHECK || v->reason == VISIT_REVALIDATION) && !target_finds_news(t, s))
+                return;
+        v->summary.n_verdicts[s->verdict]++;
+
+        tell_drift(t, s);
+        if (s->verdict == VERDICT_VANISHED)
+                target_guard_lost(t);
+        journal_step(t->drive, v->reason, s);
+        if (drive_record_step(t->record, s, now_usec()) < 0)
+                journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
+
+        /* Told while the visit still waits for leave: the whole visit is deferred, and nobody should wait for its end. */
+        if (s->verdict == VERDICT_DEFERRED && t->record->waiting_kind != WAIT_NOTHING &&
+            v->summary.n_settings == v->selected.n_items) {
+                target_save(t);
+                t->env->rested(t->env->userdata, t);
+        }
+}
+
+static void on_silent(void *userdata, unsigned seconds) {
+        Target *t = userdata;
+
+        if (!t->gone)
+                journal_worker(t->drive,
+                               "no answer for %u s; the kernel goes on trying, and other drives do not wait for it.",
+                               seconds);
+        t->env->rested(t->env->userdata, t);
+}
+
+/* ---- it ends ---- */
+
+/* Reasons that are about what was in order before are not about what is wanted only now. */
+static VisitReason reason_for_new_wishes(VisitReason reason) {
+        return visit_reason_rank(reason) < visit_reason_rank(VISIT_CHANGE) ? VISIT_CHANGE : reason;
+}
+
+/* What is left to do for what the visit was for: what was deferred, what died with the worker, and what is wanted of a drive that
+ * is known only now. There will be another recheck. */
+static void leave_undone(Target *t, VisitEnd end, bool lost) {
+        const CurrentVisit *v = &t->visit;
+
+        if (end == VISIT_DEFERRED && v->reason != VISIT_RECHECK)
+                pending_add(&t->pending, VISIT_RETRY, 0);
+        /* What was lost has been forgotten already; what was sent since then is not to be sent twice. */
+        if (end == VISIT_INTERRUPTED && pending_forgets(&v->pending))
+                pending_add(&t->pending, pending_has(&v->pending, VISIT_PERMANENT) ? VISIT_PERMANENT : VISIT_CHANGE, 0);
+        else if (end == VISIT_INTERRUPTED && v->reason != VISIT_RECHECK)
+                pending_restore(&t->pending, &v->pending);
+        if (lost && !t->lost && v->reason != VISIT_RECHECK) {
+                pending_add(&t->pending, VISIT_RETRY, monotonic_usec() + LOST_AGAIN_USEC);
+                journal_worker(t->drive, "it is visited again in %llu s.", LOST_AGAIN_USEC / 1000000);
+        }
+        if (v->revealed)
+                pending_add(&t->pending, reason_for_new_wishes(v->reason), 0);
+}
+
+static void on_ended(void *userdata, VisitEnd end, const char *lost) {
+        Target *t = userdata;
+        CurrentVisit *v = &t->visit;
+        bool revealed = v->revealed;
+
+        if (lost)
+                journal_worker(t->drive, "the worker process %s.", lost);
+        if (!revealed)
+                journal_visit(t->drive, v->reason, &v->summary);
+        target_visited(t);
+        target_guard_ended(t);
+
+        if (!t->gone)
+                leave_undone(t, end, lost);
+        t->lost = lost;
+        t->active_until = revealed && v->active ? monotonic_usec() + ACTIVE_USEC : 0;
+
+        (void) visit_job_free(v->job);
+        visit_done(v);
+        (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
+        (void) string_replace(&t->told_waiting, NULL);
+        target_save(t);
+
+        if (!t->gone) {
+                target_go_on(t, revealed);
+                (void) target_look_at_link(t, true);
+        }
+        t->env->rested(t->env->userdata, t);
+}
+
+static const VisitJobEvents visit_job_events = {
+        .waiting = on_waiting,
+        .bridged = on_bridged,
+        .ready = on_ready,
+        .intends = target_guard_intends,
+        .writing = target_guard_writing,
+        .settling = target_settles,
+        .step = on_step,
+        .silent = on_silent,
+        .ended = on_ended,
+};

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A drive comes, is described anew, and goes; what the files want of it; and the one place that decides when it is visited. */
+
+#include <assert.h>
+#include <syslog.h>
+
+#include "clock.h"
+#include "device.h"
+#include "state.h"
+#include "target-guard.h"
+#include "target.h"
+
+/* Whoever has filled /run up is at it for a while. */
+#define SAVE_AGAIN_USEC (60ULL * 1000 * 1000)
+
+int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
+        _cleanup_(drive_record_freep) DriveRecord *record = NULL;
+        Target *t;
+        int r;
+
+        if (state_read(env->state_dir, drive->name, &record) < 0 ||
+            !drive_record_continues(record, drive, env->boot_id)) {
+                (void) drive_record_free(TAKE_PTR(record));
+                record = calloc(1, sizeof *record);
+                if (!record)
+                        return -ENOMEM;
+        }
+
+        /* Nobody has looked yet whether it still waits. */
+        r = drive_record_wait(record, (Wait){ WAIT_NOTHING });
+        if (r >= 0)
+                r = drive_record_reveal(record, drive);
+        if (r >= 0)
+                r = drive_record_set_identity(record, drive, env->boot_id);
+        if (r < 0)
+                return r;
+
+        t = calloc(1, sizeof *t);
+        if (!t)
+                return -ENOMEM;
+
+        *t = (Target){ .env = env,
+                       .drive = drive,
+                       .files = files_ref(env->files),
+                       .record = TAKE_PTR(record),
+                       .disturbances = DISTURBANCES };
+        /* The machine slept, or the drive lost its link, while no service ran that would have noticed. */
+        if (target_link_changed(t) || slept_usec() > t->record->slept + SLEPT_JITTER_USEC)
+                drive_record_forget(t->record, env->settings);
+
+        r = config_resolve(env->files->config, drive, env->on_battery, &t->wishes);
+        if (r >= 0)
+                r = target_guard_attach(t);
+        if (r < 0) {
+                t->drive = NULL;
+                (void) target_free(t);
+                return r;
+        }
+
+        *ret = t;
+        return 0;
+}
+
+Target *target_free(Target *t) {
+        if (!t)
+                return NULL;
+
+        target_guard_done(t);
+        (void) visit_job_free(t->visit.job);
+        scope_done(&t->visit.selected);
+        free(t->visit.memories);
+        free(t->told_waiting);
+        wishes_done(&t->wishes);
+        (void) files_unref(t->files);
+        (void) drive_record_free(t->record);
+        (void) drive_free(t->drive);
+        (void) drive_free(t->successor);
+        free(t);
+        return NULL;
+}
+
+/* ---- when it is visited ---- */
+
+/* Does the visit that has no worker yet do all that is pending? */
+static bool target_does_as_well(const Target *t) {
+        unsigned rank = visit_reason_rank(pending_reason(&t->pending));
+        bool whole = t->visit.selected.n_items == t->wishes.n_items;
+
+        return rank <= visit_reason_rank(t->visit.reason) && (whole || rank < visit_reason_rank(VISIT_RETRY)) &&
+               (pending_has(&t->visit.pending, VISIT_PERMANENT) || !pending_has(&t->pending, VISIT_PERMANENT));
+}
+
+static uint64_t target_not_before(const Target *t) {
+        return pending_is_request(&t->pending) ? 0 : MAX(t->pending.not_before, t->guard.steady_until);
+}
+
+/* All that leads to a visit comes through here: an event, the end of a visit, and the time that was set here. */
+static void target_decide(Target *t) {
+        int r;
+
+        if (t->pending.reasons == 0 || target_has_worker(t))
+                return;
+
+        if (t->visit.job && target_does_as_well(t)) {
+                t->pending = (Pending){};
+                return;
+        }
+        if (target_not_before(t) > monotonic_usec()) {
+                t->env->wake(t->env->userdata, t);
+                return;
+        }
+
+        if (t->visit.job)
+                target_withdraw(t);
+        r = target_begin(t);
+        if (r < 0)
+                journal_log(LOG_ERR, "%s cannot be visited: %s", t->drive->name, strerror(-r));
+}
+
+void target_visit_later(Target *t, VisitReason reason, uint64_t not_before) {
+        if (reason == VISIT_REQUEST || reason == VISIT_PERMANENT)
+                target_distrust(t);
+
+        pending_add(&t->pending, reason, not_before);
+        target_guard_hesitates(t);
+        target_decide(t);
+}
+
+void target_visit(Target *t, VisitReason reason) {
+        target_visit_later(t, reason, 0);
+}
+
+uint64_t target_due(const Target *t) {
+        uint64_t due = UINT64_MAX;
+
+        if (t->pending.reasons && !target_has_worker(t))
+                due = target_not_before(t);
+        if (t->guard.healthy_at > 0)
+                due = MIN(due, t->guard.healthy_at);
+        if (t->save_again > 0)
+                due = MIN(due, t->save_again);
+        return due;
+}
+
+void target_tick(Target *t) {
+        uint64_t now = monotonic_usec();
+
+        if (t->save_again > 0 && now >= t->save_again)
+                target_save(t);
+        if (t->guard.healthy_at > 0 && now >= t->guard.healthy_at)
+                target_guard_look(t);
+
+        target_decide(t);
+}
+
+/* ---- what is wanted changes ---- */
+
+/* Returns 1 when the wishes are others now. */
+static int target_resolve(Target *t) {
+        Wishes wishes = {};
+        bool same;
+        int r;
+
+        r = config_resolve(t->env->files->config, t->drive, t->env->on_battery, &wishes);
+        if (r < 0)
+                return r;
+
+        same = wishes_equal(&t->wishes, &wishes);
+        wishes_done(&t->wishes);
+        t->wishes = wishes;
+        (void) files_unref(t->files);
+        t->files = files_ref(t->env->files);
+        return !same;
+}
+
+static int target_adopt(Target *t, Drive *drive) {
+        int r;
+
+        (void) drive_free(t->drive);
+        t->drive = drive;
+        r = drive_record_reveal(t->record, drive);
+        if (r >= 0)
+                r = drive_record_set_identity(t->record, drive, t->env->boot_id);
+        return r < 0 ? r : target_guard_attach(t);
+}
+
+/* The drive is described anew, or the files are read anew; no worker is at the drive. A visit that has not begun yet begins anew:
+ * the links of partitions, which it waited for, may say that this drive is to be left alone. */
+static void target_refresh(Target *t) {
+        bool described = t->successor, interrupted = t->visit.job;
+        unsigned new_files = t->new_files;
+        int r = 0;
+
+        assert(!target_has_worker(t));
+
+        t->new_files = 0;
+        if (interrupted)
+                target_withdraw(t);
+        if (described)
+                r = target_adopt(t, TAKE_PTR(t->successor));
+        if (r >= 0)
+                r = target_resolve(t);
+        if (r < 0) {
+                journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
+                return;
+        }
+
+        /* A rule that is for what only the drive itself can say is none of its wishes before that was asked. */
+        if (new_files && (r > 0 || interrupted || target_wants_identity(t))) {
+                target_tell_released(t);
+                pending_restore(&t->pending, &(Pending){ .reasons = new_files });
+        } else if (r > 0)
+                pending_add(&t->pending, VISIT_CHANGE, 0);
+        else if (described && !interrupted)
+                target_disturbed(t, VISIT_REVALIDATION, 0);
+        target_decide(t);
+}
+
+void target_go_on(Target *t, bool identified) {
+        int r = 0;
+
+        if (identified)
+                r = target_guard_attach(t);
+        if (identified && r >= 0)
+                r = target_resolve(t);
+        if (r < 0)
+                journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
+
+        if (t->successor || t->new_files)
+                target_refresh(t);
+        else
+                target_decide(t);
+}
+
+void target_succeed(Target *t, Drive *drive) {
+        /* What is another drive by now, udev is about to tell of. */
+        if (!drive_same(t->drive, drive)) {
+                (void) drive_free(drive);
+                return;
+        }
+        (void) drive_free(t->successor);
+        t->successor = drive;
+}
+
+void target_update(Target *t, Drive *drive) {
+        target_succeed(t, drive);
+        if (!target_has_worker(t))
+                target_refresh(t);
+}
+
+void target_reconfigure(Target *t, VisitReason reason) {
+        t->new_files |= 1U << reason;
+        if (!target_has_worker(t))
+                target_refresh(t);
+}
+
+/* ---- what others read ---- */
+
+void target_save(Target *t) {
+        int r;
+
+        if (t->gone)
+                return;
+
+        t->record->state = t->record->waiting_kind != WAIT_NOTHING ? DRIVE_WAITING
+                           : !t->visit.job                         ? DRIVE_IDLE
+                           : target_has_worker(t)                  ? DRIVE_VISITING
+                                                                   : DRIVE_QUEUED;
+
+        t->record->slept = slept_usec();
+        t->saved = true;
+        r = state_write(t->env->state_dir, t->record);
+        if (r < 0 && t->save_again == 0)
+                journal_log(LOG_WARNING,
+                            "%s is looked after, but 'drivekeep status' does not know of it until %s can be written: %s",
+                            t->drive->name, t->env->state_dir, strerror(-r));
+
+        t->save_again = r < 0 ? monotonic_usec() + SAVE_AGAIN_USEC : 0;
+        if (r < 0)
+                t->env->wake(t->env->userdata, t);
+}
+
+/* ---- the end ---- */
+
+bool target_leave(Target *t) {
+        target_guard_leaves(t);
+        t->gone = true;
+        t->pending = (Pending){};
+        t->save_again = 0;
+        if (!target_has_worker(t))
+                return false;
+
+        visit_job_vanish(t->visit.job);
+        return true;
+}
