@@ -1,272 +1,279 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <stdio.h>
+/* The settings that a SCSI drive keeps in its mode pages. A field is read from the page's current values, and written by
+ * sending the whole page back with that field changed, where the page of changeable values allows it. */
 
-#include "activity.h"
 #include "cache.h"
-#include "link-power.h"
 #include "plan.h"
-#include "power.h"
+#include "scsi.h"
 #include "settings.h"
-#include "sysfs.h"
 
-#define NEVER (-1)
-/* Data sheets of large drives say 15 to 25 s from standby. */
-#define SPIN_UP_MS 20000
+typedef struct ModeField {
+        uint8_t page;
+        uint8_t byte, bit;  /* the bit that enables it; 0, 0: there is none */
+        uint8_t timer, len; /* the number that goes with it, big-endian; len 0: there is none */
+        uint8_t scale;      /* milliseconds in one of it */
+        bool disables;      /* the bit, which then has no number, is set for "off" */
+} ModeField;
 
-/* Both of these let no drive sleep any longer, and the kernel wakes one that does at once. */
-static int runtime_write(Device *d, const Setting *s, const Value *v, bool wakes) {
-        if (wakes && !d->wake && activity_is_suspended(d->drive->syspath))
-                return device_fail(
-                                d, STEP_DEFERRED,
-                                "the kernel has suspended the drive, and this would wake it; it is done when its user has");
-
-        return sysfs_setting_write(d, s, v);
+static size_t field_end(const ModeField *f) {
+        return MAX((size_t) f->timer + f->len, f->byte + 1U);
 }
 
-static int runtime_pm_write(Device *d, const Setting *s, const Value *v) {
-        return runtime_write(d, s, v, streq(v->name, "on"));
+static bool field_has_bit(const ModeField *f) {
+        return f->byte > 0;
 }
 
-static int autosuspend_delay_write(Device *d, const Setting *s, const Value *v) {
-        return runtime_write(d, s, v, v->number == NEVER);
+static uint64_t field_number(const ModeField *f, const ModePage *p) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < f->len; i++)
+                n = n << 8 | p->bytes[f->timer + i];
+        return n;
 }
 
-/* The kernel passes it on to an ATA drive, by SET FEATURES. */
-static int cdl_write(Device *d, const Setting *s, const Value *v) {
-        int r;
+static Value field_get(const Setting *s, const ModePage *p) {
+        const ModeField *f = s->detail;
+        bool enabled = !field_has_bit(f) || (p->bytes[f->byte] & 1U << f->bit);
+        Value v = { .type = s->range.type };
 
-        if (d->drive->ata) {
-                r = power_look(d, BACKEND_ATA);
-                if (r < 0)
-                        return r;
-                if (d->power != POWER_AWAKE && !d->wake)
-                        return device_fail(
-                                        d, STEP_DEFERRED,
-                                        "the drive sleeps, and the kernel would wake it for this; it is done when its user has");
+        if (f->len == 0)
+                v.number = enabled != f->disables;
+        else if (!enabled)
+                v.number = s->range.off;
+        else {
+                v.number = (int64_t) field_number(f, p) * f->scale;
+                /* Enabled with no time at all is no value that a file can ask for. */
+                if (field_has_bit(f) && v.number == s->range.off)
+                        v.number = -1;
+        }
+        return v;
+}
+
+static void field_set(const Setting *s, const Value *v, ModePage *p) {
+        const ModeField *f = s->detail;
+        bool enable = f->len == 0 ? (bool) v->number != f->disables : v->number != s->range.off;
+        uint64_t n = v->number / MAX(f->scale, 1);
+
+        if (field_has_bit(f)) {
+                p->bytes[f->byte] &= ~(1U << f->bit);
+                p->bytes[f->byte] |= enable << f->bit;
         }
 
-        return sysfs_setting_write(d, s, v);
+        /* A timer that is turned off keeps its time. */
+        if (f->len > 0 && (enable || !field_has_bit(f)))
+                for (size_t i = 0; i < f->len; i++)
+                        p->bytes[f->timer + i] = n >> 8 * (f->len - 1 - i);
 }
 
-const Harm spin_up_harm = {
-        .to = SPIN_UP_MS - 1,
-        .scope = HARM_TURNING,
-        .why = "a drive that has to spin up answers later than that, and is reset again and again; 30s is the kernel's own",
+static int mode_read(Device *d, const Setting *s, Reading *ret) {
+        const ModeField *f = s->detail;
+        ModePage now, saved;
+        int r;
+
+        r = mode_sense(d, f->page, MODE_CURRENT, field_end(f), &now);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){ .supported = true, .known = true, .value = field_get(s, &now) };
+        if (!d->permanent || !now.saveable)
+                return 0;
+
+        r = mode_sense(d, f->page, MODE_SAVED, field_end(f), &saved);
+        if (r == STEP_UNSUPPORTED || r == STEP_REFUSED)
+                return 0;
+        if (r < 0)
+                return r;
+
+        ret->saved_known = true;
+        ret->saved = field_get(s, &saved);
+        return 0;
+}
+
+/* All bits that differ have to be changeable. */
+static int mode_changeable(Device *d, const ModeField *f, const ModePage *from, const ModePage *to) {
+        ModePage mask;
+        int r;
+
+        r = mode_sense(d, f->page, MODE_CHANGEABLE, field_end(f), &mask);
+        if (r < 0)
+                return r;
+
+        for (size_t i = 2; i < MIN(MIN(from->len, to->len), mask.len); i++)
+                if ((from->bytes[i] ^ to->bytes[i]) & ~mask.bytes[i])
+                        return device_fail(
+                                        d, STEP_REFUSED,
+                                        "the drive does not let this be changed, or not to this value (mode page %02Xh)",
+                                        f->page);
+        return 0;
+}
+
+/* Returns the page as it was sent, too. */
+static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage *ret) {
+        const ModeField *f = s->detail;
+        ModePage now, page;
+        int r;
+
+        if (f->len > 0 && v->number != s->range.off &&
+            (uint64_t) v->number / f->scale > (f->len >= 4 ? UINT32_MAX : (1ULL << 8 * f->len) - 1)) {
+                char most[VALUE_TEXT_MAX];
+                Value limit = { .type = s->range.type, .number = ((1LL << 8 * f->len) - 1) * f->scale };
+
+                return device_fail(d, STEP_REFUSED, "a SCSI drive's mode page %02Xh holds %s at most", f->page,
+                                   value_format(&s->range, &limit, most));
+        }
+
+        r = mode_sense(d, f->page, MODE_CURRENT, field_end(f), &now);
+        if (r < 0)
+                return r;
+        page = now;
+        field_set(s, v, &page);
+
+        r = mode_changeable(d, f, &now, &page);
+        if (r < 0)
+                return r;
+        *ret = page;
+        /* SPC: SP for a page that cannot be saved is an error. */
+        return mode_select(d, &page, d->save && now.saveable);
+}
+
+static int mode_write(Device *d, const Setting *s, const Value *v) {
+        ModePage page;
+
+        return mode_write_page(d, s, v, &page);
+}
+
+static int mode_cache_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
+        r = mode_read(d, s, ret);
+        if (r < 0)
+                return r;
+
+        cache_reading_judge(d, ret);
+        return 0;
+}
+
+static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
+        bool blind = v->number && cache_kernel_view(d) == 0;
+        ModePage page;
+        int r;
+
+        r = mode_write_page(d, s, v, &page);
+        if (r < 0)
+                return r;
+        d->committed = true;
+
+        /* Once the kernel takes it for write-through it sends no more flushes: what is left in it must get out. */
+        if (!v->number) {
+                r = scsi_synchronize_cache(d);
+                if (r < 0)
+                        return r;
+        }
+
+        r = cache_kernel_follow(d, v->number);
+        /* As on ATA: what was written before the kernel looked. */
+        if (r == 0 && blind) {
+                r = scsi_synchronize_cache(d);
+                return r == STEP_DEFERRED || r == STEP_VANISHED ? r : 0;
+        }
+        if (r == -ETIME && v->number) {
+                /* The page that it has just taken: nothing is asked that might fail now. */
+                field_set(s, &VALUE_BOOLEAN(false), &page);
+                r = mode_select(d, &page, d->save && page.saveable);
+                if (r >= 0)
+                        r = scsi_synchronize_cache(d);
+                if (r < 0)
+                        return r;
+                return device_fail(
+                                d, STEP_FORBIDDEN,
+                                "the kernel goes on believing that there is no cache and would not flush it, so it was turned off again");
+        }
+        /* The other way round costs flushes that are not needed, and no data. */
+        return r == -ETIME ? 0 : r;
+}
+
+static const Harm no_reallocation_harm = {
+        .scope = HARM_ANY,
+        .why = "the drive reports a write as failed that it could have put elsewhere, and a file system on it stops; leave it on",
 };
 
 /* clang-format off */
-#define SPLIT "manage_system_start_stop, manage_runtime_start_stop and manage_shutdown have taken its place"
-#define WHOLE "manage_start_stop is what it has"
+#define CONDITION(n, as, b, i, t, o)                                                                                            \
+        {                                                                                                                      \
+                .name = (n),                                                                                                   \
+                .backend = BACKEND_SCSI_MODE,                                                                                  \
+                .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true, .off = 0 }, \
+                .flags = SETTING_SAVEABLE,                                                                                     \
+                .order = (o),                                                                                                  \
+                .summary = "how long the drive is idle before it goes to " n,                                                  \
+                .equivalent = "sdparm --set " as,                                                                              \
+                .lost_by = "power, reset; unless saved",                                                                       \
+                .source = "SPC-4 power condition mode page 1Ah; catalogue 4.4",                                                \
+                .read = mode_read,                                                                                             \
+                .write = mode_write,                                                                                           \
+                .detail = &(const ModeField) { .page = 0x1A, .byte = (b), .bit = (i), .timer = (t), .len = 4, .scale = 100 },  \
+        }
 
-static const ValueWord max_retries_words[] = { { "unlimited", -1 }, {} };
-static const ValueWord runtime_pm_words[] = { { "auto", 0 }, { "on", 0 }, {} };
-static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
-
-#define FILE_OF(p, k, h) .read = sysfs_setting_read, .write = sysfs_setting_write, \
-                         .detail = &(const SysfsAttribute) { .path = (p), .scale = (k), .hint = (h) }
-#define IF(p, s) .read = sysfs_setting_read, .write = sysfs_setting_write, \
-                 .detail = &(const SysfsAttribute) { .path = (p), .scale = 1, .support = (s) }
+#define BIT(key, o, what, as, from, h, ...)                                                                                      \
+        {                                                                                                                      \
+                .name = (key),                                                                                                 \
+                .backend = BACKEND_SCSI_MODE,                                                                                  \
+                .range = { .type = VALUE_BOOL, .max = 1 },                                                                     \
+                .flags = SETTING_SAVEABLE,                                                                                     \
+                .order = (o),                                                                                                  \
+                .summary = (what),                                                                                             \
+                .equivalent = "sdparm --set " as,                                                                              \
+                .lost_by = "power, reset; unless saved",                                                                       \
+                .source = "SBC-3 " from "; catalogue 4.4",                                                                     \
+                .read = mode_read,                                                                                             \
+                .write = mode_write,                                                                                           \
+                .harm = (h),                                                                                                   \
+                .detail = &(const ModeField) { __VA_ARGS__ },                                                                  \
+        }
 
 const Setting scsi_settings[] = {
         {
-                .name = "timeout",
-                .backend = BACKEND_SCSI,
-                /* The kernel does not check what is stored there (catalogue 4.3): this range is our own. */
-                .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 },
-                .flags = SETTING_KERNEL,
-                .order = 20,
-                .excludes = "io_timeout", /* the same number, by another path */
-                .summary = "how long the kernel waits for a command before it resets the drive",
-                .harm = &spin_up_harm,
-                .equivalent = "/sys/block/*/device/timeout",
-                .lost_by = "re-add",
-                .source = "Linux drivers/scsi/scsi_sysfs.c; catalogue 4.3",
-                .read = sysfs_setting_read,
-                .write = sysfs_setting_write,
-                .detail = &(const SysfsAttribute) { .path = "device/timeout", .scale = 1000 },
-        },
-        {
-                .name = "queue_depth",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_INT, .min = 1, .max = 65535 },
-                .flags = SETTING_KERNEL,
-                .order = 30, /* before nr_requests (catalogue 1.4) */
-                .summary = "commands outstanding at the drive at once; 1 turns NCQ off",
-                .equivalent = "hdparm -Q",
-                .lost_by = "re-add",
-                .source = "Linux drivers/scsi/scsi_sysfs.c, drivers/ata/libata-sata.c; catalogue 3.2",
-                .read = sysfs_setting_read,
-                .write = sysfs_setting_write,
-                .detail = &(const SysfsAttribute) { .path = "device/queue_depth", .scale = 1 },
-        },
-        {
-                .name = "eh_timeout",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 },
-                .flags = SETTING_KERNEL,
-                .order = 21,
-                .summary = "how long the kernel waits for each command of its error handling",
-                .equivalent = "/sys/block/*/device/eh_timeout",
-                .lost_by = "re-add",
-                .source = "Linux drivers/scsi/scsi_sysfs.c; catalogue 4.3",
-                FILE_OF("device/eh_timeout", 1000, NULL),
-        },
-        {
-                .name = "max_retries",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_INT, .min = 0, .max = 5, .words = max_retries_words },
-                .flags = SETTING_KERNEL,
-                .order = 22,
-                .summary = "how often the kernel tries a failed read or write again",
-                .equivalent = "/sys/class/scsi_disk/*/max_retries",
-                .lost_by = "re-add",
-                .source = "Linux drivers/scsi/sd.c; catalogue 4.3",
-                FILE_OF("device/scsi_disk/*/max_retries", 1, NULL),
-        },
-        {
-                .name = "allow_restart",
-                .backend = BACKEND_SCSI,
+                .name = "write_cache",
+                .backend = BACKEND_SCSI_MODE,
                 .range = { .type = VALUE_BOOL, .max = 1 },
-                .flags = SETTING_KERNEL,
-                .order = 23,
-                .summary = "whether the kernel starts a drive that says it was stopped",
-                .equivalent = "/sys/class/scsi_disk/*/allow_restart",
-                .lost_by = "re-add",
-                .source = "Linux drivers/scsi/sd.c; catalogue 4.3",
-                FILE_OF("device/scsi_disk/*/allow_restart", 1, NULL),
+                .flags = SETTING_SAVEABLE,
+                .order = 100, /* the kernel revalidates the disk afterwards (catalogue 1.4) */
+                .summary = "volatile write cache",
+                .equivalent = "sdparm --set WCE",
+                .lost_by = "power, reset; unless saved",
+                .source = "SBC-3 caching mode page 08h, WCE; catalogue 4.4",
+                .read = mode_cache_read,
+                .write = mode_cache_write,
+                .detail = &(const ModeField) { .page = 0x08, .byte = 2, .bit = 2 },
         },
         {
-                .name = "cdl_enable",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_BOOL, .max = 1 },
-                .order = 31, /* before ncq_prio_enable, which cannot be had together with it */
-                .summary = "command duration limits, asked for by I/O priorities",
-                .equivalent = "/sys/block/*/device/cdl_enable",
-                .lost_by = "re-add",
-                .source = "Linux drivers/scsi/scsi_sysfs.c (6.5)",
-                .read = sysfs_setting_read,
-                .write = cdl_write,
-                .detail = &(const SysfsAttribute) { .path = "device/cdl_enable", .scale = 1, .support = "device/cdl_supported" },
+                .name = "error_recovery",
+                .backend = BACKEND_SCSI_MODE,
+                .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 },
+                .flags = SETTING_SAVEABLE,
+                .order = 130,
+                .summary = "how long the drive tries to recover a sector before it reports an error (65.5 s at most; off: its own limit)",
+                .equivalent = "sdparm --set RTL",
+                .lost_by = "power, reset; unless saved",
+                .source = "SBC-3 read-write error recovery mode page 01h, recovery time limit; catalogue 4.4",
+                .read = mode_read,
+                .write = mode_write,
+                .detail = &(const ModeField) { .page = 0x01, .timer = 10, .len = 2, .scale = 1 },
         },
-        {
-                .name = "ncq_prio_enable",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_BOOL, .max = 1 },
-                .flags = SETTING_KERNEL,
-                .order = 32,
-                .summary = "high NCQ priority for I/O of the real-time class",
-                .equivalent = "/sys/block/*/device/ncq_prio_enable, sas_ncq_prio_enable",
-                .lost_by = "re-add",
-                .source = "Linux drivers/ata/libata-sata.c, drivers/scsi/mpt3sas; catalogue 4.2",
-                IF("device/*ncq_prio_enable", "device/*ncq_prio_supported"),
-        },
-        {
-                .name = "link_power_management",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_NAME, .words = link_power_words },
-                .flags = SETTING_KERNEL,
-                .order = 90, /* the kernel's error handling brings it about: before the drive's own settings */
-                .summary = "power saving on the SATA link of the drive's port",
-                .equivalent = "/sys/class/scsi_host/*/link_power_management_policy",
-                .lost_by = "reload of the driver",
-                .source = "Linux drivers/ata/libata-sata.c, libahci.c; catalogue 4.2",
-                .read = link_power_read,
-                .write = link_power_write,
-                .detail = &(const SysfsAttribute) { .path = LINK_HOST "link_power_management_policy", .scale = 1 },
-        },
-        {
-                .name = "cache_type",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_NAME, .words = cache_words },
-                .order = 400, /* after the drive's own settings */
-                .summary = "what the kernel's SCSI disk believes of the write cache; the drive is left alone",
-                .equivalent = "\"temporary …\" into /sys/class/scsi_disk/*/cache_type",
-                .lost_by = "re-add",
-                .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
-                .source = "Linux drivers/scsi/sd.c; catalogue 3.1, -W",
-                .read = cache_belief_read,
-                .write = cache_belief_write,
-                /* Without that word the kernel would change the drive itself. */
-                .detail = &(const SysfsAttribute) { .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ", .hint = "write_cache sets the drive's own" },
-        },
-        {
-                .name = "manage_start_stop",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_BOOL, .max = 1 },
-                .flags = SETTING_KERNEL,
-                .order = 410,
-                .summary = "whether the kernel stops and starts the drive with the machine (up to 6.5)",
-                .equivalent = "/sys/class/scsi_disk/*/manage_start_stop",
-                .lost_by = "re-add",
-                .source = "Linux drivers/scsi/sd.c; catalogue 4.3",
-                FILE_OF("device/scsi_disk/*/manage_start_stop", 1, SPLIT),
-        },
-        {
-                .name = "manage_system_start_stop",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_BOOL, .max = 1 },
-                .flags = SETTING_KERNEL,
-                .order = 411,
-                .summary = "whether the kernel stops the drive when the machine is suspended, and starts it again",
-                .equivalent = "/sys/class/scsi_disk/*/manage_system_start_stop",
-                .lost_by = "re-add",
-                .source = "Linux drivers/scsi/sd.c (6.6); catalogue 4.3",
-                FILE_OF("device/scsi_disk/*/manage_system_start_stop", 1, WHOLE),
-        },
-        {
-                .name = "manage_runtime_start_stop",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_BOOL, .max = 1 },
-                .flags = SETTING_KERNEL,
-                .order = 412,
-                .summary = "whether the kernel stops the drive when it is idle for autosuspend_delay, and starts it again",
-                .equivalent = "/sys/class/scsi_disk/*/manage_runtime_start_stop",
-                .lost_by = "re-add",
-                .source = "Linux drivers/scsi/sd.c (6.6); catalogue 4.3, 4.6",
-                FILE_OF("device/scsi_disk/*/manage_runtime_start_stop", 1, WHOLE),
-        },
-        {
-                .name = "manage_shutdown",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_BOOL, .max = 1 },
-                .flags = SETTING_KERNEL,
-                .order = 413,
-                .summary = "whether the kernel stops the drive when the machine is switched off",
-                .equivalent = "/sys/class/scsi_disk/*/manage_shutdown",
-                .lost_by = "re-add",
-                .source = "Linux drivers/scsi/sd.c (6.6); catalogue 4.3",
-                FILE_OF("device/scsi_disk/*/manage_shutdown", 1, WHOLE),
-        },
-        {
-                .name = "autosuspend_delay",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_DURATION, .min = 1000, .max = 7LL * 24 * 3600 * 1000, .step = 1, .words = autosuspend_words },
-                .flags = SETTING_KERNEL,
-                .order = 420, /* before runtime_pm, which makes it count */
-                .summary = "how long the drive is idle before the kernel suspends it",
-                .equivalent = "/sys/block/*/device/power/autosuspend_delay_ms",
-                .lost_by = "re-add",
-                .source = "Linux drivers/base/power/sysfs.c; catalogue 4.6",
-                .read = sysfs_setting_read,
-                .write = autosuspend_delay_write,
-                .detail = &(const SysfsAttribute) { .path = "device/power/autosuspend_delay_ms", .scale = 1 },
-        },
-        {
-                .name = "runtime_pm",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_NAME, .words = runtime_pm_words,
-                           .yes_is = "\"auto\" lets the kernel suspend the drive, \"on\" never does" },
-                .flags = SETTING_KERNEL,
-                .order = 421,
-                .summary = "whether the kernel may suspend the idle drive: auto it may, on it stays on",
-                .equivalent = "/sys/block/*/device/power/control",
-                .lost_by = "re-add",
-                .source = "Linux drivers/base/power/sysfs.c; catalogue 4.6",
-                .read = sysfs_word_read,
-                .write = runtime_pm_write,
-                .detail = &(const SysfsAttribute) { .path = "device/power/control", .scale = 1 },
-        },
+        BIT("read_cache", 101, "whether reads may be answered from the drive's cache", "RCD",
+            "caching mode page 08h, RCD (off sets it)", NULL, .page = 0x08, .byte = 2, .bit = 0, .disables = true),
+        BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)", NULL,
+            .page = 0x08, .byte = 12, .bit = 5, .disables = true),
+        BIT("auto_reallocate_write", 131, "whether the drive takes another sector for one that it cannot write", "AWRE",
+            "read-write error recovery mode page 01h, AWRE", &no_reallocation_harm, .page = 0x01, .byte = 2, .bit = 7),
+        BIT("auto_reallocate_read", 132, "whether the drive takes another sector for one that it could hardly read", "ARRE",
+            "read-write error recovery mode page 01h, ARRE", NULL, .page = 0x01, .byte = 2, .bit = 6),
+        CONDITION("idle_a",    "IDLE_A=1,IACT=…",     3, 1, 4,  200),
+        CONDITION("idle_b",    "IDLE_B=1,IBCT=…",     3, 2, 12, 201),
+        CONDITION("idle_c",    "IDLE_C=1,ICCT=…",     3, 3, 16, 202),
+        CONDITION("standby_y", "STANDBY_Y=1,SYCT=…",  2, 0, 20, 203),
+        CONDITION("standby_z", "STANDBY_Z=1,SZCT=…",  3, 0, 8,  204),
         {},
 };
 /* clang-format on */

@@ -15,10 +15,10 @@ extern const Setting ata_epc_settings[];
 extern const Setting ata_retired_settings[];
 extern const Setting ata_excluded_settings[];
 extern const Setting nvme_settings[];
-extern const Setting scsi_mode_settings[];
 extern const Setting scsi_settings[];
-extern const Setting block_settings[];
-extern const Setting read_only_settings[];
+extern const Setting kernel_scsi_settings[];
+extern const Setting kernel_block_settings[];
+extern const Setting kernel_read_only_settings[];
 extern const Setting optical_settings[];
 
 extern const SettingTable all_settings;

@@ -278,7 +278,7 @@ static const Harm all_read_only_harm = {
 };
 
 /* clang-format off */
-const Setting read_only_settings[] = {
+const Setting kernel_read_only_settings[] = {
         {
                 .name = "read_only",
                 .backend = BACKEND_BLOCK,

@@ -143,7 +143,7 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
 static const ValueWord max_sectors_words[] = { { "default", MAX_SECTORS_DEFAULT }, {} };
 static const ValueWord wbt_words[] = { { "default", WBT_DEFAULT }, {} };
 
-const Setting block_settings[] = {
+const Setting kernel_block_settings[] = {
         {
                 .name = "scheduler",
                 .backend = BACKEND_BLOCK,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How an ATA drive saves power by itself, and what puts it to sleep at once. Extended power conditions: ata-epc.c. */
+/* How an ATA drive saves power by itself, and what puts it to sleep at once. Extended power conditions: ata-epc-settings.c. */
 
 #include <stdio.h>
 

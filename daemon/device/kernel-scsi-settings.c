@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the kernel's SCSI devices hold: of SATA, SAS and USB drives. What a SCSI drive holds itself: scsi-settings.c. */
+
+#include <stdio.h>
+
+#include "activity.h"
+#include "cache.h"
+#include "link-power.h"
+#include "plan.h"
+#include "power.h"
+#include "settings.h"
+#include "sysfs.h"
+
+#define NEVER (-1)
+/* Data sheets of large drives say 15 to 25 s from standby. */
+#define SPIN_UP_MS 20000
+
+/* Both of these let no drive sleep any longer, and the kernel wakes one that does at once. */
+static int runtime_write(Device *d, const Setting *s, const Value *v, bool wakes) {
+        if (wakes && !d->wake && activity_is_suspended(d->drive->syspath))
+                return device_fail(
+                                d, STEP_DEFERRED,
+                                "the kernel has suspended the drive, and this would wake it; it is done when its user has");
+
+        return sysfs_setting_write(d, s, v);
+}
+
+static int runtime_pm_write(Device *d, const Setting *s, const Value *v) {
+        return runtime_write(d, s, v, streq(v->name, "on"));
+}
+
+static int autosuspend_delay_write(Device *d, const Setting *s, const Value *v) {
+        return runtime_write(d, s, v, v->number == NEVER);
+}
+
+/* The kernel passes it on to an ATA drive, by SET FEATURES. */
+static int cdl_write(Device *d, const Setting *s, const Value *v) {
+        int r;
+
+        if (d->drive->ata) {
+                r = power_look(d, BACKEND_ATA);
+                if (r < 0)
+                        return r;
+                if (d->power != POWER_AWAKE && !d->wake)
+                        return device_fail(
+                                        d, STEP_DEFERRED,
+                                        "the drive sleeps, and the kernel would wake it for this; it is done when its user has");
+        }
+
+        return sysfs_setting_write(d, s, v);
+}
+
+const Harm spin_up_harm = {
+        .to = SPIN_UP_MS - 1,
+        .scope = HARM_TURNING,
+        .why = "a drive that has to spin up answers later than that, and is reset again and again; 30s is the kernel's own",
+};
+
+/* clang-format off */
+#define SPLIT "manage_system_start_stop, manage_runtime_start_stop and manage_shutdown have taken its place"
+#define WHOLE "manage_start_stop is what it has"
+
+static const ValueWord max_retries_words[] = { { "unlimited", -1 }, {} };
+static const ValueWord runtime_pm_words[] = { { "auto", 0 }, { "on", 0 }, {} };
+static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
+
+#define FILE_OF(p, k, h) .read = sysfs_setting_read, .write = sysfs_setting_write, \
+                         .detail = &(const SysfsAttribute) { .path = (p), .scale = (k), .hint = (h) }
+#define IF(p, s) .read = sysfs_setting_read, .write = sysfs_setting_write, \
+                 .detail = &(const SysfsAttribute) { .path = (p), .scale = 1, .support = (s) }
+
+const Setting kernel_scsi_settings[] = {
+        {
+                .name = "timeout",
+                .backend = BACKEND_SCSI,
+                /* The kernel does not check what is stored there (catalogue 4.3): this range is our own. */
+                .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 },
+                .flags = SETTING_KERNEL,
+                .order = 20,
+                .excludes = "io_timeout", /* the same number, by another path */
+                .summary = "how long the kernel waits for a command before it resets the drive",
+                .harm = &spin_up_harm,
+                .equivalent = "/sys/block/*/device/timeout",
+                .lost_by = "re-add",
+                .source = "Linux drivers/scsi/scsi_sysfs.c; catalogue 4.3",
+                .read = sysfs_setting_read,
+                .write = sysfs_setting_write,
+                .detail = &(const SysfsAttribute) { .path = "device/timeout", .scale = 1000 },
+        },
+        {
+                .name = "queue_depth",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_INT, .min = 1, .max = 65535 },
+                .flags = SETTING_KERNEL,
+                .order = 30, /* before nr_requests (catalogue 1.4) */
+                .summary = "commands outstanding at the drive at once; 1 turns NCQ off",
+                .equivalent = "hdparm -Q",
+                .lost_by = "re-add",
+                .source = "Linux drivers/scsi/scsi_sysfs.c, drivers/ata/libata-sata.c; catalogue 3.2",
+                .read = sysfs_setting_read,
+                .write = sysfs_setting_write,
+                .detail = &(const SysfsAttribute) { .path = "device/queue_depth", .scale = 1 },
+        },
+        {
+                .name = "eh_timeout",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 },
+                .flags = SETTING_KERNEL,
+                .order = 21,
+                .summary = "how long the kernel waits for each command of its error handling",
+                .equivalent = "/sys/block/*/device/eh_timeout",
+                .lost_by = "re-add",
+                .source = "Linux drivers/scsi/scsi_sysfs.c; catalogue 4.3",
+                FILE_OF("device/eh_timeout", 1000, NULL),
+        },
+        {
+                .name = "max_retries",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_INT, .min = 0, .max = 5, .words = max_retries_words },
+                .flags = SETTING_KERNEL,
+                .order = 22,
+                .summary = "how often the kernel tries a failed read or write again",
+                .equivalent = "/sys/class/scsi_disk/*/max_retries",
+                .lost_by = "re-add",
+                .source = "Linux drivers/scsi/sd.c; catalogue 4.3",
+                FILE_OF("device/scsi_disk/*/max_retries", 1, NULL),
+        },
+        {
+                .name = "allow_restart",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_KERNEL,
+                .order = 23,
+                .summary = "whether the kernel starts a drive that says it was stopped",
+                .equivalent = "/sys/class/scsi_disk/*/allow_restart",
+                .lost_by = "re-add",
+                .source = "Linux drivers/scsi/sd.c; catalogue 4.3",
+                FILE_OF("device/scsi_disk/*/allow_restart", 1, NULL),
+        },
+        {
+                .name = "cdl_enable",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .order = 31, /* before ncq_prio_enable, which cannot be had together with it */
+                .summary = "command duration limits, asked for by I/O priorities",
+                .equivalent = "/sys/block/*/device/cdl_enable",
+                .lost_by = "re-add",
+                .source = "Linux drivers/scsi/scsi_sysfs.c (6.5)",
+                .read = sysfs_setting_read,
+                .write = cdl_write,
+                .detail = &(const SysfsAttribute) { .path = "device/cdl_enable", .scale = 1, .support = "device/cdl_supported" },
+        },
+        {
+                .name = "ncq_prio_enable",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_KERNEL,
+                .order = 32,
+                .summary = "high NCQ priority for I/O of the real-time class",
+                .equivalent = "/sys/block/*/device/ncq_prio_enable, sas_ncq_prio_enable",
+                .lost_by = "re-add",
+                .source = "Linux drivers/ata/libata-sata.c, drivers/scsi/mpt3sas; catalogue 4.2",
+                IF("device/*ncq_prio_enable", "device/*ncq_prio_supported"),
+        },
+        {
+                .name = "link_power_management",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_NAME, .words = link_power_words },
+                .flags = SETTING_KERNEL,
+                .order = 90, /* the kernel's error handling brings it about: before the drive's own settings */
+                .summary = "power saving on the SATA link of the drive's port",
+                .equivalent = "/sys/class/scsi_host/*/link_power_management_policy",
+                .lost_by = "reload of the driver",
+                .source = "Linux drivers/ata/libata-sata.c, libahci.c; catalogue 4.2",
+                .read = link_power_read,
+                .write = link_power_write,
+                .detail = &(const SysfsAttribute) { .path = LINK_HOST "link_power_management_policy", .scale = 1 },
+        },
+        {
+                .name = "cache_type",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_NAME, .words = cache_words },
+                .order = 400, /* after the drive's own settings */
+                .summary = "what the kernel's SCSI disk believes of the write cache; the drive is left alone",
+                .equivalent = "\"temporary …\" into /sys/class/scsi_disk/*/cache_type",
+                .lost_by = "re-add",
+                .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
+                .source = "Linux drivers/scsi/sd.c; catalogue 3.1, -W",
+                .read = cache_belief_read,
+                .write = cache_belief_write,
+                /* Without that word the kernel would change the drive itself. */
+                .detail = &(const SysfsAttribute) { .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ", .hint = "write_cache sets the drive's own" },
+        },
+        {
+                .name = "manage_start_stop",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_KERNEL,
+                .order = 410,
+                .summary = "whether the kernel stops and starts the drive with the machine (up to 6.5)",
+                .equivalent = "/sys/class/scsi_disk/*/manage_start_stop",
+                .lost_by = "re-add",
+                .source = "Linux drivers/scsi/sd.c; catalogue 4.3",
+                FILE_OF("device/scsi_disk/*/manage_start_stop", 1, SPLIT),
+        },
+        {
+                .name = "manage_system_start_stop",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_KERNEL,
+                .order = 411,
+                .summary = "whether the kernel stops the drive when the machine is suspended, and starts it again",
+                .equivalent = "/sys/class/scsi_disk/*/manage_system_start_stop",
+                .lost_by = "re-add",
+                .source = "Linux drivers/scsi/sd.c (6.6); catalogue 4.3",
+                FILE_OF("device/scsi_disk/*/manage_system_start_stop", 1, WHOLE),
+        },
+        {
+                .name = "manage_runtime_start_stop",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_KERNEL,
+                .order = 412,
+                .summary = "whether the kernel stops the drive when it is idle for autosuspend_delay, and starts it again",
+                .equivalent = "/sys/class/scsi_disk/*/manage_runtime_start_stop",
+                .lost_by = "re-add",
+                .source = "Linux drivers/scsi/sd.c (6.6); catalogue 4.3, 4.6",
+                FILE_OF("device/scsi_disk/*/manage_runtime_start_stop", 1, WHOLE),
+        },
+        {
+                .name = "manage_shutdown",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_BOOL, .max = 1 },
+                .flags = SETTING_KERNEL,
+                .order = 413,
+                .summary = "whether the kernel stops the drive when the machine is switched off",
+                .equivalent = "/sys/class/scsi_disk/*/manage_shutdown",
+                .lost_by = "re-add",
+                .source = "Linux drivers/scsi/sd.c (6.6); catalogue 4.3",
+                FILE_OF("device/scsi_disk/*/manage_shutdown", 1, WHOLE),
+        },
+        {
+                .name = "autosuspend_delay",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_DURATION, .min = 1000, .max = 7LL * 24 * 3600 * 1000, .step = 1, .words = autosuspend_words },
+                .flags = SETTING_KERNEL,
+                .order = 420, /* before runtime_pm, which makes it count */
+                .summary = "how long the drive is idle before the kernel suspends it",
+                .equivalent = "/sys/block/*/device/power/autosuspend_delay_ms",
+                .lost_by = "re-add",
+                .source = "Linux drivers/base/power/sysfs.c; catalogue 4.6",
+                .read = sysfs_setting_read,
+                .write = autosuspend_delay_write,
+                .detail = &(const SysfsAttribute) { .path = "device/power/autosuspend_delay_ms", .scale = 1 },
+        },
+        {
+                .name = "runtime_pm",
+                .backend = BACKEND_SCSI,
+                .range = { .type = VALUE_NAME, .words = runtime_pm_words,
+                           .yes_is = "\"auto\" lets the kernel suspend the drive, \"on\" never does" },
+                .flags = SETTING_KERNEL,
+                .order = 421,
+                .summary = "whether the kernel may suspend the idle drive: auto it may, on it stays on",
+                .equivalent = "/sys/block/*/device/power/control",
+                .lost_by = "re-add",
+                .source = "Linux drivers/base/power/sysfs.c; catalogue 4.6",
+                .read = sysfs_word_read,
+                .write = runtime_pm_write,
+                .detail = &(const SysfsAttribute) { .path = "device/power/control", .scale = 1 },
+        },
+        {},
+};
+/* clang-format on */
