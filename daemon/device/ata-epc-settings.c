@@ -191,19 +191,19 @@ static int condition_localize(Device *d, const Setting *s, Value *v) {
 }
 
 /* The range is that of SCSI's timers, which have the same names; condition_write() has ATA's. */
-#define TIMER(key, what, order_, id_, offset_, ...)                                                          \
-        {                                                                                                    \
-                .name = key, .backend = BACKEND_ATA,                                                         \
-                .range = { .type = VALUE_DURATION,                                                           \
-                           .min = UNIT_MS,                                                                   \
-                           .max = (int64_t) UINT32_MAX * UNIT_MS,                                            \
-                           .step = UNIT_MS,                                                                  \
-                           .has_off = true },                                                                \
-                .flags = SETTING_SAVEABLE, .order = order_, .summary = what " (1092 h at most)",             \
-                .equivalent = "openSeaChest_PowerControl --" key, .lost_by = "power, where it is not saved", \
-                .source = "ACS SET FEATURES 4Ah, log 08h; catalogue 4.1", .read = condition_read,            \
-                .write = condition_write, .localize = condition_localize,                                    \
-                .detail = &(const Condition){ .id = id_, .offset = offset_ }, __VA_ARGS__                    \
+#define TIMER(key, what, order_, id_, offset_, ...)                                                            \
+        {                                                                                                      \
+                .name = key, .backend = BACKEND_ATA,                                                           \
+                .range = { .type = VALUE_DURATION,                                                             \
+                           .min = UNIT_MS,                                                                     \
+                           .max = (int64_t) UINT32_MAX * UNIT_MS,                                              \
+                           .step = UNIT_MS,                                                                    \
+                           .has_off = true },                                                                  \
+                .flags = SETTING_SAVEABLE, .order = order_, .summary = what " (1092 h at most)",               \
+                .equivalent = "openSeaChest_PowerControl --" key, .lost_by = "power, where it is not saved",   \
+                .source = "ACS-4 SET FEATURES 4Ah, log 08h", .read = condition_read, .write = condition_write, \
+                .localize = condition_localize, .detail = &(const Condition){ .id = id_, .offset = offset_ },  \
+                __VA_ARGS__                                                                                    \
         }
 
 /* clang-format off */
@@ -214,13 +214,13 @@ const Setting ata_epc_settings[] = {
                  * both. */
                 .name = "epc",
                 .backend = BACKEND_ATA,
-                .range = { .type = VALUE_BOOL, .max = 1 },
+                .range = RANGE_BOOL,
                 .flags = SETTING_NONVOLATILE | SETTING_FIRST,
                 .order = 180,
                 .summary = "whether the drive has extended power conditions, each with its timer, in the place of apm",
                 .equivalent = "openSeaChest_PowerControl --EPCfeature",
                 .lost_by = "nothing: the drive keeps it",
-                .source = "ACS SET FEATURES 4Ah; catalogue 4.1",
+                .source = "ACS-4 SET FEATURES 4Ah",
                 .excludes = "apm",
                 .read = ata_feature_read,
                 .write = epc_write,

@@ -6,7 +6,7 @@
 
 #include "ata.h"
 
-/* `lost_by` of what Software Settings Preservation covers, by drives' manuals (catalogue 1.1). */
+/* `lost_by` of what Software Settings Preservation covers, by drives' manuals. */
 #define LOST_WITHOUT_SSP "power; link reset, unless software_settings_preservation is on"
 
 typedef struct IdentifyBit {
@@ -34,3 +34,9 @@ void ata_reading_level(Reading *r, const Setting *s, uint32_t level);
 
 int ata_feature_read(Device *d, const Setting *s, Reading *ret);
 int ata_feature_write(Device *d, const Setting *s, const Value *v);
+
+/* What rows need that have no functions of their own; the arguments are the members of their AtaFeature. */
+#define ATA_FEATURE(...)                                                                                              \
+        .backend = BACKEND_ATA, .read = ata_feature_read, .write = ata_feature_write, .detail = &(const AtaFeature) { \
+                __VA_ARGS__                                                                                           \
+        }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The 256 words of ATA IDENTIFY DEVICE, in host byte order, and which of them may be believed (catalogue section 2).
+/* The 256 words of ATA IDENTIFY DEVICE, in host byte order, and which of them may be believed (ACS-4).
  * Pure. */
 
 #include "bridge.h"

@@ -90,7 +90,7 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
         int r;
 
         /* IDLE spins a sleeping drive up. STANDBY sets the timer and leaves it asleep, but some drives do not take its
-         * count of 0 as "disabled" (catalogue 3.1, -S): that waits until the drive is awake. */
+         * count of 0 as "disabled": that waits until the drive is awake. */
         if (d->power == POWER_STANDBY && v->number == 0 && !d->wake)
                 return device_fail(d, STEP_DEFERRED,
                                    "the drive sleeps, and its timer can be disabled only while it is awake");
@@ -123,7 +123,7 @@ const Setting ata_power_settings[] = {
                 .summary = "Advanced Power Management: 1 saves most, 127 and below may spin down, 254 fastest",
                 .equivalent = "hdparm -B",
                 .lost_by = LOST_WITHOUT_SSP,
-                .source = "ACS SET FEATURES 05h/85h; catalogue 3.1",
+                .source = "ACS-4 SET FEATURES 05h/85h",
                 .read = ata_feature_read,
                 .write = apm_write,
                 .detail = &(const AtaFeature) { .supported = { 83, 3 }, .enabled = { 86, 3 }, .level = 91, .on = 0x05, .off = 0x85 },
@@ -149,7 +149,7 @@ const Setting ata_power_settings[] = {
                 .summary = "idle time after which the drive spins down",
                 .equivalent = "hdparm -S",
                 .lost_by = LOST_WITHOUT_SSP,
-                .source = "ACS IDLE E3h, STANDBY E2h; catalogue 3.1",
+                .source = "ACS-4 IDLE E3h, STANDBY E2h",
                 .read = standby_timer_read,
                 .write = standby_timer_write,
         },
@@ -167,42 +167,39 @@ const Setting ata_power_settings[] = {
         },
         {
                 .name = "poweron_standby",
-                .backend = BACKEND_ATA,
-                .range = { .type = VALUE_BOOL, .max = 1 },
+                ATA_FEATURE(.supported = { 83, 5 }, .enabled = { 86, 5 }, .on = 0x06, .off = 0x86),
+                .range = RANGE_BOOL,
                 .flags = SETTING_NONVOLATILE,
                 .order = 220,
                 .summary = "whether the drive stays asleep at power-on until it is told to spin up (PUIS)",
                 .equivalent = "hdparm -s",
                 .lost_by = "nothing: the drive keeps it",
-                .source = "ACS SET FEATURES 06h/86h; catalogue 3.1",
+                .source = "ACS-4 SET FEATURES 06h/86h",
                 .danger = "firmware, USB bridges and RAID controllers that do not know of it never find the drive again",
-                .read = ata_feature_read,
-                .write = ata_feature_write,
-                .detail = &(const AtaFeature) { .supported = { 83, 5 }, .enabled = { 86, 5 }, .on = 0x06, .off = 0x86 },
         },
         {
                 .name = "standby",
                 .backend = BACKEND_ATA,
-                .range = { .type = VALUE_BOOL, .max = 1 },
+                .range = RANGE_BOOL,
                 .flags = SETTING_AT_ATTACH | SETTING_STANDBY_SAFE,
                 .order = 900, /* last of all: what follows would wake it */
                 .summary = "spin the drive down when it is attached",
                 .equivalent = "hdparm -y",
                 .lost_by = "the first access",
-                .source = "ACS STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h; catalogue 3.4",
+                .source = "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h",
                 .read = standby_read,
                 .write = standby_write,
         },
         {
                 .name = "sleep",
                 .backend = BACKEND_ATA,
-                .range = { .type = VALUE_BOOL, .max = 1 },
+                .range = RANGE_BOOL,
                 .flags = SETTING_AT_ATTACH | SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_DEAFENS,
                 .order = 910,
                 .summary = "put the drive to sleep when it is attached, so deep that only a reset wakes it",
                 .equivalent = "hdparm -Y",
                 .lost_by = "any command at all",
-                .source = "ACS SLEEP E6h; catalogue 3.4",
+                .source = "ACS-4 SLEEP E6h",
                 .danger = "only a reset of the link wakes the drive, which takes other settings with it, and some bridges and "
                           "controllers never manage it",
                 .excludes = "standby",

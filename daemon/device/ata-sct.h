@@ -2,7 +2,7 @@
 #pragma once
 
 /* SMART Command Transport: a command table written to log E0h. Only the action codes named here are ever sent: others
- * erase the disk (catalogue 4.1). */
+ * erase the disk (Write Same). */
 
 #include "ata.h"
 

@@ -26,7 +26,7 @@ enum {
 
 #define ATA_STATUS_DF 0x20
 
-/* Where the returned registers are depends on the sense format; see catalogue 8.3 for who sends which. */
+/* Where the returned registers are depends on the sense format (SAT-4, ATA PASS-THROUGH). */
 static Registers registers_from_sense(const uint8_t *sense, size_t len, const Sense *s) {
         size_t n;
         const uint8_t *p;
@@ -277,7 +277,7 @@ int ata_identify(Device *d) {
         if (d->identify_state == IDENTIFY_FAILED)
                 return device_fail(d, d->identify_error, "%s", d->identify_why);
 
-        /* Bridges need the count, although ACS does not (catalogue 8.1). */
+        /* Bridges need the count, although ACS-4 does not. */
         r = ata_command(d, &(Taskfile){ .command = ATA_CMD_IDENTIFY_DEVICE, .count = 1 }, SG_FROM_DEVICE, data,
                         sizeof data, NULL);
         if (r >= 0) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /* ATA commands by SCSI/ATA Translation: taskfile -> ATA PASS-THROUGH(16) -> SG_IO -> registers. Command and register
- * names are ACS's; CDB layout and sense formats: catalogue section 8. */
+ * names are ACS's; CDB layout and sense formats: SAT-4. */
 
 #include "device.h"
 #include "sg-io.h"

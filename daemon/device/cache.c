@@ -99,7 +99,7 @@ static int cache_known_off(Device *d) {
 int cache_belief_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
-        r = sysfs_word_read(d, s, ret);
+        r = sysfs_setting_read(d, s, ret);
         if (r < 0 || !streq(ret->value.name, CACHE_WRITE_THROUGH))
                 return r;
 

@@ -16,7 +16,7 @@ static int real_open_node(void *userdata _unused_, const Drive *drive) {
         _cleanup_close_ int fd = -EBADF;
         uint64_t diskseq;
 
-        /* Never for writing: closing such a descriptor makes udev send a `change` event (catalogue 1.2). */
+        /* Never for writing: closing such a descriptor makes udev send a `change` event (udev(7), OPTIONS "watch"). */
         fd = open(drive->node, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
         if (fd < 0)
                 return -errno;

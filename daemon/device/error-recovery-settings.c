@@ -103,20 +103,18 @@ static const Harm endless_recovery_harm = {
 };
 
 /* clang-format off */
-#define LIMIT { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 }
-
 const Setting error_recovery_settings[] = {
         {
                 .name = "error_recovery",
                 .backend = BACKEND_ATA,
-                .range = LIMIT,
+                .range = RANGE_RECOVERY,
                 .flags = SETTING_SAVEABLE,
                 .order = 130,
                 .summary = "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)",
                 .harm = &endless_recovery_harm,
                 .equivalent = "smartctl -l scterc",
                 .lost_by = "power, link reset",
-                .source = "ACS SCT Error Recovery Control; catalogue 4.1",
+                .source = "ACS-4 SCT Error Recovery Control",
                 .read = error_recovery_read,
                 .write = error_recovery_write,
                 .detail = &(const Limits) { .read = true, .write = true },
@@ -124,14 +122,14 @@ const Setting error_recovery_settings[] = {
         {
                 .name = "error_recovery_read",
                 .backend = BACKEND_ATA,
-                .range = LIMIT,
+                .range = RANGE_RECOVERY,
                 .flags = SETTING_SAVEABLE | SETTING_SAME,
                 .order = 131,
                 .summary = "error_recovery for reading alone",
                 .harm = &endless_recovery_harm,
                 .equivalent = "smartctl -l scterc",
                 .lost_by = "power, link reset",
-                .source = "ACS SCT Error Recovery Control; catalogue 4.1",
+                .source = "ACS-4 SCT Error Recovery Control",
                 .excludes = "error_recovery",
                 .read = error_recovery_read,
                 .write = error_recovery_write,
@@ -140,14 +138,14 @@ const Setting error_recovery_settings[] = {
         {
                 .name = "error_recovery_write",
                 .backend = BACKEND_ATA,
-                .range = LIMIT,
+                .range = RANGE_RECOVERY,
                 .flags = SETTING_SAVEABLE | SETTING_SAME,
                 .order = 132,
                 .summary = "error_recovery for writing alone",
                 .harm = &endless_recovery_harm,
                 .equivalent = "smartctl -l scterc",
                 .lost_by = "power, link reset",
-                .source = "ACS SCT Error Recovery Control; catalogue 4.1",
+                .source = "ACS-4 SCT Error Recovery Control",
                 .excludes = "error_recovery",
                 .read = error_recovery_read,
                 .write = error_recovery_write,
@@ -164,7 +162,7 @@ const Setting error_recovery_settings[] = {
                 .harm = &spin_up_harm,
                 .equivalent = "/sys/block/*/device/timeout",
                 .lost_by = "re-add",
-                .source = "https://raid.wiki.kernel.org/index.php/Timeout_Mismatch; catalogue 4.1",
+                .source = "https://raid.wiki.kernel.org/index.php/Timeout_Mismatch",
                 .excludes = "timeout",
                 .unless = "error_recovery",
                 .read = sysfs_setting_read,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The kernel's read-only flag. Each block device has one of its own: what was opened before goes on writing, and a partition
- * is not asked for its disk's on every kernel, so the disk and all its partitions get it (catalogue 3.2, -r). */
+ * is not asked for its disk's on every kernel, so the disk and all its partitions get it (bdev_read_only() in block/bdev.c). */
 
 #include <glob.h>
 #include <limits.h>
@@ -282,14 +282,14 @@ const Setting kernel_read_only_settings[] = {
         {
                 .name = "read_only",
                 .backend = BACKEND_BLOCK,
-                .range = { .type = VALUE_BOOL, .max = 1 },
+                .range = RANGE_BOOL,
                 .flags = SETTING_KERNEL,
                 .order = 890,
                 .summary = "the kernel takes no more writes for the disk and its partitions (SATA, SAS, SCSI, USB and NVMe)",
                 .harm = &all_read_only_harm,
                 .equivalent = "hdparm -r, blockdev --setro",
                 .lost_by = "re-add",
-                .source = "Linux block/ioctl.c, BLKROSET; catalogue 3.2",
+                .source = "Linux block/ioctl.c, BLKROSET",
                 .read = read_only_read,
                 .write = read_only_write,
                 .localize = read_only_localize,

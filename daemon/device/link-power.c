@@ -81,7 +81,7 @@ int link_power_read(Device *d, const Setting *s, Reading *ret) {
             streq(supported, "0"))
                 return device_fail(d, STEP_UNSUPPORTED, "the port or the drive does not take it, says the kernel");
 
-        return sysfs_word_read(d, s, ret);
+        return sysfs_setting_read(d, s, ret);
 }
 
 int link_power_write(Device *d, const Setting *s, const Value *v) {

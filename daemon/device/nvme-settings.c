@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The settings an NVMe controller holds: features (NVM Express Base; catalogue 4.7). What the kernel writes itself (HMB, APST) goes by the kernel's files. */
+/* The settings an NVMe controller holds: features (NVMe 1.4). What the kernel writes itself (HMB, APST) goes by the kernel's
+ * files. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -180,7 +181,7 @@ static int controller_file_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = controller_file(d, s, path, sizeof path);
-        copy.detail = &(const SysfsAttribute){ .path = path, .scale = 1 };
+        copy.detail = &(const SysfsAttribute){ .path = path };
         return r < 0 ? r : sysfs_setting_read(d, &copy, ret);
 }
 
@@ -192,7 +193,7 @@ static int controller_file_write(Device *d, const Setting *s, const Value *v) {
         r = nvme_check_live(d);
         if (r >= 0)
                 r = controller_file(d, s, path, sizeof path);
-        copy.detail = &(const SysfsAttribute){ .path = path, .scale = 1 };
+        copy.detail = &(const SysfsAttribute){ .path = path };
         return r < 0 ? r : sysfs_setting_write(d, &copy, v);
 }
 
@@ -269,17 +270,20 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
 }
 
 /* clang-format off */
+/* What the rows have in common that are features of the whole controller, and those without functions of their own. */
+#define CONTROLLER(key) \
+        .name = key, .backend = BACKEND_NVME, .flags = SETTING_SAVEABLE | SETTING_CONTROLLER, .lost_by = "power, controller reset"
+#define FEATURE(...) \
+        .read = nvme_feature_read, .write = nvme_feature_write, .detail = &(const NvmeFeature) { __VA_ARGS__ }
+
 const Setting nvme_settings[] = {
         {
-                .name = "write_cache",
-                .backend = BACKEND_NVME,
-                .range = { .type = VALUE_BOOL, .max = 1 },
-                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
+                CONTROLLER("write_cache"),
+                .range = RANGE_BOOL,
                 .order = 100,
                 .summary = "volatile write cache",
                 .equivalent = "nvme set-feature -f 6",
-                .lost_by = "power, controller reset",
-                .source = "NVM Express feature 06h; catalogue 4.7",
+                .source = "NVMe 1.4 feature 06h",
                 .read = write_cache_read,
                 .write = write_cache_write,
                 .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_VOLATILE_WRITE_CACHE, .mask = 1,
@@ -288,102 +292,77 @@ const Setting nvme_settings[] = {
         {
                 .name = "error_recovery",
                 .backend = BACKEND_NVME,
-                .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 },
+                .range = RANGE_RECOVERY,
                 .flags = SETTING_SAVEABLE,
                 .order = 130,
                 .summary = "how long the drive tries to recover a sector before it reports an error (time limited error recovery)",
                 .equivalent = "nvme set-feature -f 5",
                 .lost_by = "power, controller reset",
-                .source = "NVM Express feature 05h, TLER; catalogue 4.7",
-                .read = nvme_feature_read,
-                .write = nvme_feature_write,
-                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_ERROR_RECOVERY, .mask = 0xFFFF, .keep = 1U << 16,
-                                                 .scale = 100, .namespace = true },
+                .source = "NVMe 1.4 feature 05h, TLER",
+                FEATURE(.fid = NVME_FEATURE_ERROR_RECOVERY, .mask = 0xFFFF, .keep = 1U << 16,
+                        .scale = 100, .namespace = true),
         },
         {
-                .name = "temperature_threshold",
-                .backend = BACKEND_NVME,
+                CONTROLLER("temperature_threshold"),
                 .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150 },
-                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
                 .order = 300,
                 .summary = "composite temperature from which on the controller warns",
                 .equivalent = "nvme set-feature -f 4, hwmon temp1_max",
-                .lost_by = "power, controller reset",
-                .source = "NVM Express feature 04h, over temperature of the composite sensor; catalogue 4.7",
-                .read = nvme_feature_read,
-                .write = nvme_feature_write,
+                .source = "NVMe 1.4 feature 04h, over temperature of the composite sensor",
                 /* Kept: the hysteresis of NVMe 2.0. */
-                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_TEMPERATURE_THRESHOLD, .mask = 0xFFFF, .keep = 7U << 22,
-                                                 .bias = -NVME_KELVIN, .supported = has_warning_temperature },
+                FEATURE(.fid = NVME_FEATURE_TEMPERATURE_THRESHOLD, .mask = 0xFFFF, .keep = 7U << 22,
+                        .bias = -NVME_KELVIN, .supported = has_warning_temperature),
         },
         {
-                .name = "thermal_light",
-                .backend = BACKEND_NVME,
+                CONTROLLER("thermal_light"),
                 .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150, .has_off = true, .off = -NVME_KELVIN },
-                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
                 .order = 310,
                 .summary = "temperature from which on the controller slows down a little (HCTM, TMT1)",
                 .equivalent = "nvme set-feature -f 0x10",
-                .lost_by = "power, controller reset",
-                .source = "NVM Express feature 10h; catalogue 4.7",
+                .source = "NVMe 1.4 feature 10h",
                 .read = nvme_feature_read,
                 .write = thermal_write,
                 .detail = &thermal_light,
         },
         {
-                .name = "thermal_heavy",
-                .backend = BACKEND_NVME,
+                CONTROLLER("thermal_heavy"),
                 .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150, .has_off = true, .off = -NVME_KELVIN },
-                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
                 .order = 311,
                 .summary = "temperature from which on the controller slows down however much it takes (HCTM, TMT2)",
                 .equivalent = "nvme set-feature -f 0x10",
-                .lost_by = "power, controller reset",
-                .source = "NVM Express feature 10h; catalogue 4.7",
+                .source = "NVMe 1.4 feature 10h",
                 .read = nvme_feature_read,
                 .write = thermal_write,
                 .detail = &thermal_heavy,
         },
         {
-                .name = "interrupt_coalescing_threshold",
-                .backend = BACKEND_NVME,
+                CONTROLLER("interrupt_coalescing_threshold"),
                 .range = { .type = VALUE_INT, .min = 1, .max = 256 },
-                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
                 .order = 320,
                 .summary = "completions that the controller gathers for one interrupt; 1 gathers none",
                 .equivalent = "nvme set-feature -f 8",
-                .lost_by = "power, controller reset",
-                .source = "NVM Express feature 08h, THR; catalogue 4.7",
-                .read = nvme_feature_read,
-                .write = nvme_feature_write,
-                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_INTERRUPT_COALESCING, .mask = 0xFF, .keep = 0xFF00,
-                                                 .bias = 1 },
+                .source = "NVMe 1.4 feature 08h, THR",
+                FEATURE(.fid = NVME_FEATURE_INTERRUPT_COALESCING, .mask = 0xFF, .keep = 0xFF00, .bias = 1),
         },
         {
-                .name = "interrupt_coalescing_time",
-                .backend = BACKEND_NVME,
+                CONTROLLER("interrupt_coalescing_time"),
                 .range = { .type = VALUE_MICROSECONDS, .min = 100, .max = 25500, .step = 100, .has_off = true, .off = 0 },
-                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
                 .order = 321,
                 .summary = "how long the controller gathers completions for one interrupt at most",
                 .equivalent = "nvme set-feature -f 8",
-                .lost_by = "power, controller reset",
-                .source = "NVM Express feature 08h, TIME; catalogue 4.7",
-                .read = nvme_feature_read,
-                .write = nvme_feature_write,
-                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_INTERRUPT_COALESCING, .shift = 8, .mask = 0xFF,
-                                                 .keep = 0xFF, .scale = 100 },
+                .source = "NVMe 1.4 feature 08h, TIME",
+                FEATURE(.fid = NVME_FEATURE_INTERRUPT_COALESCING, .shift = 8, .mask = 0xFF, .keep = 0xFF, .scale = 100),
         },
         {
                 .name = "hmb",
                 .backend = BACKEND_NVME,
-                .range = { .type = VALUE_BOOL, .max = 1 },
+                .range = RANGE_BOOL,
                 .flags = SETTING_CONTROLLER,
                 .order = 330,
                 .summary = "memory of the machine that the kernel lends to a controller without its own (Host Memory Buffer)",
                 .equivalent = "/sys/class/nvme/nvme*/hmb",
                 .lost_by = "re-add, controller reset",
-                .source = "Linux drivers/nvme/host/pci.c; catalogue 4.7",
+                .source = "Linux drivers/nvme/host/pci.c",
                 .read = controller_file_read,
                 .write = controller_file_write,
                 .detail = &(const SysfsAttribute) { .path = "hmb" },
@@ -398,21 +377,18 @@ const Setting nvme_settings[] = {
                 .summary = "time that a power state of the controller's own choice may take to enter and leave; off: no such states (APST)",
                 .equivalent = "/sys/class/nvme/nvme*/power/pm_qos_latency_tolerance_us",
                 .lost_by = "re-add",
-                .source = "Linux drivers/nvme/host/core.c, drivers/base/power/sysfs.c; catalogue 4.7",
+                .source = "Linux drivers/nvme/host/core.c, drivers/base/power/sysfs.c",
                 .read = apst_latency_read,
                 .write = apst_latency_write,
                 .detail = &(const SysfsAttribute) { .path = "power/pm_qos_latency_tolerance_us" },
         },
         {
-                .name = "power_state",
-                .backend = BACKEND_NVME,
+                CONTROLLER("power_state"),
                 .range = { .type = VALUE_INT, .min = 0, .max = 31 },
-                .flags = SETTING_SAVEABLE | SETTING_CONTROLLER,
                 .order = 410, /* after APST, which moves the controller between states too */
                 .summary = "power state of the controller: 0 takes most power, the higher the less",
                 .equivalent = "nvme set-feature -f 2",
-                .lost_by = "power, controller reset",
-                .source = "NVM Express feature 02h; catalogue 4.7",
+                .source = "NVMe 1.4 feature 02h",
                 .read = power_state_read,
                 .write = power_state_write,
                 /* Kept: the workload hint. */

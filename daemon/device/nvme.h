@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* NVMe admin commands: Identify Controller, Get Features, Set Features (NVM Express Base; catalogue 4.7). Each returns 0,
+/* NVMe admin commands: Identify Controller, Get Features, Set Features (NVMe 1.4). Each returns 0,
  * a STEP_… error or a negative errno, with a sentence. */
 
 #include "device.h"

@@ -93,7 +93,7 @@ const Setting optical_settings[] = {
                 .summary = "how fast a CD, DVD or Blu-ray drive reads at most, as a multiple of a CD's own speed (177 kB/s)",
                 .equivalent = "hdparm -E",
                 .lost_by = "power, another disc",
-                .source = "MMC SET STREAMING B6h, SET CD SPEED BBh; catalogue 3.2",
+                .source = "MMC-6 SET STREAMING B6h, SET CD SPEED BBh",
                 .read = cd_speed_read,
                 .write = cd_speed_write,
         },

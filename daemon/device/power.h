@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Whether a drive sleeps, asked without waking it (catalogue 9). */
+/* Whether a drive sleeps, asked without waking it. */
 
 #include "device.h"
 

@@ -199,81 +199,65 @@ static const Harm no_reallocation_harm = {
 };
 
 /* clang-format off */
-#define CONDITION(n, as, b, i, t, o)                                                                                            \
-        {                                                                                                                      \
-                .name = (n),                                                                                                   \
-                .backend = BACKEND_SCSI_MODE,                                                                                  \
-                .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true, .off = 0 }, \
-                .flags = SETTING_SAVEABLE,                                                                                     \
-                .order = (o),                                                                                                  \
-                .summary = "how long the drive is idle before it goes to " n,                                                  \
-                .equivalent = "sdparm --set " as,                                                                              \
-                .lost_by = "power, reset; unless saved",                                                                       \
-                .source = "SPC-4 power condition mode page 1Ah; catalogue 4.4",                                                \
-                .read = mode_read,                                                                                             \
-                .write = mode_write,                                                                                           \
-                .detail = &(const ModeField) { .page = 0x1A, .byte = (b), .bit = (i), .timer = (t), .len = 4, .scale = 100 },  \
+/* What all rows have in common; the arguments behind the first three are the members of the ModeField. */
+#define MODE(key, field, from, ...) \
+        .name = key, .backend = BACKEND_SCSI_MODE, .flags = SETTING_SAVEABLE, .equivalent = "sdparm --set " field, \
+        .lost_by = "power, reset; unless saved", .source = from, .detail = &(const ModeField) { __VA_ARGS__ }
+
+#define BIT(key, order_, what, field, from, ...) \
+        { \
+                MODE(key, field, "SBC-3 " from, __VA_ARGS__), \
+                .range = RANGE_BOOL, .order = order_, .summary = what, .read = mode_read, .write = mode_write \
         }
 
-#define BIT(key, o, what, as, from, h, ...)                                                                                      \
-        {                                                                                                                      \
-                .name = (key),                                                                                                 \
-                .backend = BACKEND_SCSI_MODE,                                                                                  \
-                .range = { .type = VALUE_BOOL, .max = 1 },                                                                     \
-                .flags = SETTING_SAVEABLE,                                                                                     \
-                .order = (o),                                                                                                  \
-                .summary = (what),                                                                                             \
-                .equivalent = "sdparm --set " as,                                                                              \
-                .lost_by = "power, reset; unless saved",                                                                       \
-                .source = "SBC-3 " from "; catalogue 4.4",                                                                     \
-                .read = mode_read,                                                                                             \
-                .write = mode_write,                                                                                           \
-                .harm = (h),                                                                                                   \
-                .detail = &(const ModeField) { __VA_ARGS__ },                                                                  \
+#define CONDITION(key, field, order_, byte_, bit_, timer_) \
+        { \
+                MODE(key, field, "SPC-4 power condition mode page 1Ah", .page = 0x1A, .byte = byte_, .bit = bit_, .timer = timer_, \
+                     .len = 4, .scale = 100), \
+                .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true }, \
+                .order = order_, .summary = "how long the drive is idle before it goes to " key, \
+                .read = mode_read, .write = mode_write \
         }
 
 const Setting scsi_settings[] = {
         {
-                .name = "write_cache",
-                .backend = BACKEND_SCSI_MODE,
-                .range = { .type = VALUE_BOOL, .max = 1 },
-                .flags = SETTING_SAVEABLE,
-                .order = 100, /* the kernel revalidates the disk afterwards (catalogue 1.4) */
+                MODE("write_cache", "WCE", "SBC-3 caching mode page 08h, WCE", .page = 0x08, .byte = 2, .bit = 2),
+                .range = RANGE_BOOL,
+                .order = 100, /* the kernel revalidates the disk afterwards */
                 .summary = "volatile write cache",
-                .equivalent = "sdparm --set WCE",
-                .lost_by = "power, reset; unless saved",
-                .source = "SBC-3 caching mode page 08h, WCE; catalogue 4.4",
                 .read = mode_cache_read,
                 .write = mode_cache_write,
-                .detail = &(const ModeField) { .page = 0x08, .byte = 2, .bit = 2 },
         },
         {
-                .name = "error_recovery",
-                .backend = BACKEND_SCSI_MODE,
-                .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 },
-                .flags = SETTING_SAVEABLE,
+                MODE("error_recovery", "RTL", "SBC-3 read-write error recovery mode page 01h, recovery time limit",
+                     .page = 0x01, .timer = 10, .len = 2, .scale = 1),
+                .range = RANGE_RECOVERY,
                 .order = 130,
                 .summary = "how long the drive tries to recover a sector before it reports an error (65.5 s at most; off: its own limit)",
-                .equivalent = "sdparm --set RTL",
-                .lost_by = "power, reset; unless saved",
-                .source = "SBC-3 read-write error recovery mode page 01h, recovery time limit; catalogue 4.4",
                 .read = mode_read,
                 .write = mode_write,
-                .detail = &(const ModeField) { .page = 0x01, .timer = 10, .len = 2, .scale = 1 },
         },
         BIT("read_cache", 101, "whether reads may be answered from the drive's cache", "RCD",
-            "caching mode page 08h, RCD (off sets it)", NULL, .page = 0x08, .byte = 2, .bit = 0, .disables = true),
-        BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)", NULL,
+            "caching mode page 08h, RCD (off sets it)", .page = 0x08, .byte = 2, .bit = 0, .disables = true),
+        BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)",
             .page = 0x08, .byte = 12, .bit = 5, .disables = true),
-        BIT("auto_reallocate_write", 131, "whether the drive takes another sector for one that it cannot write", "AWRE",
-            "read-write error recovery mode page 01h, AWRE", &no_reallocation_harm, .page = 0x01, .byte = 2, .bit = 7),
+        {
+                MODE("auto_reallocate_write", "AWRE", "SBC-3 read-write error recovery mode page 01h, AWRE",
+                     .page = 0x01, .byte = 2, .bit = 7),
+                .range = RANGE_BOOL,
+                .order = 131,
+                .summary = "whether the drive takes another sector for one that it cannot write",
+                .harm = &no_reallocation_harm,
+                .read = mode_read,
+                .write = mode_write,
+        },
         BIT("auto_reallocate_read", 132, "whether the drive takes another sector for one that it could hardly read", "ARRE",
-            "read-write error recovery mode page 01h, ARRE", NULL, .page = 0x01, .byte = 2, .bit = 6),
-        CONDITION("idle_a",    "IDLE_A=1,IACT=…",     3, 1, 4,  200),
-        CONDITION("idle_b",    "IDLE_B=1,IBCT=…",     3, 2, 12, 201),
-        CONDITION("idle_c",    "IDLE_C=1,ICCT=…",     3, 3, 16, 202),
-        CONDITION("standby_y", "STANDBY_Y=1,SYCT=…",  2, 0, 20, 203),
-        CONDITION("standby_z", "STANDBY_Z=1,SZCT=…",  3, 0, 8,  204),
+            "read-write error recovery mode page 01h, ARRE", .page = 0x01, .byte = 2, .bit = 6),
+        CONDITION("idle_a", "IDLE_A=1,IACT=…", 200, 3, 1, 4),
+        CONDITION("idle_b", "IDLE_B=1,IBCT=…", 201, 3, 2, 12),
+        CONDITION("idle_c", "IDLE_C=1,ICCT=…", 202, 3, 3, 16),
+        CONDITION("standby_y", "STANDBY_Y=1,SYCT=…", 203, 2, 0, 20),
+        CONDITION("standby_z", "STANDBY_Z=1,SZCT=…", 204, 3, 0, 8),
         {},
 };
 /* clang-format on */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* SCSI commands to a real SCSI drive, and its mode pages (SPC-4, SBC-3; catalogue 4.4). Every function returns 0, a STEP_…
+/* SCSI commands to a real SCSI drive, and its mode pages (SPC-4, SBC-3). Every function returns 0, a STEP_…
  * error or a negative errno, with a sentence. */
 
 #include "device.h"

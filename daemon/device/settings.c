@@ -17,7 +17,6 @@ const SettingTable all_settings = {
                 kernel_block_settings,
                 kernel_read_only_settings,
                 optical_settings,
-                ata_retired_settings,
-                ata_excluded_settings,
+                never_settings,
         },
 };

@@ -12,16 +12,21 @@ extern const Setting ata_power_settings[];
 extern const Setting error_recovery_settings[];
 extern const Setting ata_lock_settings[];
 extern const Setting ata_epc_settings[];
-extern const Setting ata_retired_settings[];
-extern const Setting ata_excluded_settings[];
 extern const Setting nvme_settings[];
 extern const Setting scsi_settings[];
 extern const Setting kernel_scsi_settings[];
 extern const Setting kernel_block_settings[];
 extern const Setting kernel_read_only_settings[];
 extern const Setting optical_settings[];
+extern const Setting never_settings[];
 
 extern const SettingTable all_settings;
+
+/* Ranges of several rows: rows with the same name have the same. */
+#define RANGE_BOOL \
+        { .type = VALUE_BOOL, .max = 1 }
+#define RANGE_RECOVERY \
+        { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 }
 
 /* Of all that limits how long the kernel waits for a drive. */
 extern const Harm spin_up_harm;

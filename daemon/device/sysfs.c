@@ -153,14 +153,30 @@ static int setting_line_read(Device *d, const SysfsAttribute *a, char *buf, size
         return r;
 }
 
+static int number_parse(Device *d, const SysfsAttribute *a, const char *text, int64_t *ret) {
+        int64_t scale = MAX(a->scale, 1), n;
+        char *end;
+
+        errno = 0;
+        n = strtoll(text, &end, 10);
+        if (errno != 0 || end == text || *end != '\0' || __builtin_mul_overflow(n, scale, ret))
+                return device_fail(d, -EBADMSG, "%s reads '%s', which is no number", a->path, text);
+        /* A negative number is a word ("never"), and counts nothing. */
+        if (n < 0)
+                *ret = n;
+        return 0;
+}
+
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         const SysfsAttribute *a = s->detail;
-        char buf[256], *end;
+        Reading reading = { .supported = true, .known = true, .value.type = s->range.type };
+        char buf[256];
         int64_t n;
         int r;
 
         if (a->support && sysfs_number(d, a->support, &n) >= 0 && n == 0) {
-                *ret = (Reading){ .known = true, .value.type = s->range.type };
+                reading.supported = false;
+                *ret = reading;
                 return 0;
         }
 
@@ -169,34 +185,16 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
                 *ret = (Reading){ .supported = true };
                 return 0;
         }
+        if (r >= 0 && s->range.type != VALUE_NAME)
+                r = number_parse(d, a, buf, &reading.value.number);
+        else if (r >= 0 && strlen(buf) >= VALUE_NAME_MAX)
+                r = device_fail(d, -EBADMSG, "%s reads '%s'", a->path, buf);
+        else if (r >= 0)
+                (void) strcpy(reading.value.name, buf);
         if (r < 0)
                 return r;
 
-        errno = 0;
-        n = strtoll(buf, &end, 10);
-        if (errno != 0 || end == buf || *end != '\0' || __builtin_mul_overflow(n, a->scale, &n))
-                return device_fail(d, -EBADMSG, "%s reads '%s', which is no number", a->path, buf);
-        /* A negative number is a word ("never"), and counts nothing. */
-        if (n < 0)
-                n /= a->scale;
-
-        *ret = (Reading){ .supported = true, .known = true, .value = { .type = s->range.type, .number = n } };
-        return 0;
-}
-
-int sysfs_word_read(Device *d, const Setting *s, Reading *ret) {
-        const SysfsAttribute *a = s->detail;
-        char buf[256];
-        int r;
-
-        r = setting_line_read(d, a, buf, sizeof buf);
-        if (r < 0)
-                return r;
-        if (strlen(buf) >= VALUE_NAME_MAX)
-                return device_fail(d, -EBADMSG, "%s reads '%s'", a->path, buf);
-
-        *ret = (Reading){ .supported = true, .known = true, .value = { .type = VALUE_NAME } };
-        (void) strcpy(ret->value.name, buf);
+        *ret = reading;
         return 0;
 }
 
@@ -242,7 +240,7 @@ int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
         }
 
         if (v->type != VALUE_NAME) {
-                (void) snprintf(buf, sizeof buf, "%" PRIi64, v->number < 0 ? v->number : v->number / a->scale);
+                (void) snprintf(buf, sizeof buf, "%" PRIi64, v->number < 0 ? v->number : v->number / MAX(a->scale, 1));
                 text = buf;
         } else if (a->prefix) {
                 (void) snprintf(buf, sizeof buf, "%s%s", a->prefix, v->name);

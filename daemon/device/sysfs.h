@@ -18,7 +18,7 @@ int sysfs_missing(Device *d, const char *path);
 /* A row's detail. Paths are as above; a '*' in one stands for the only entry that fits (glob(7)). */
 typedef struct SysfsAttribute {
         const char *path;
-        int64_t scale; /* what one unit of the file counts in the value's own unit: 1024 for KiB, 1000 for seconds */
+        int64_t scale; /* what one unit of the file counts in the value's own unit: 1024 for KiB, 1000 for seconds; 0: 1 */
         const char *support; /* another attribute, which reads 0 where there is no such thing, and 0 or off it is. NULL: none */
         const char *limit;  /* another attribute: the most that the kernel takes, in the same unit. NULL: none */
         const char *reset;  /* what is stored for "the kernel's own choice" (Value.name is "default"). NULL: no such */
@@ -28,11 +28,15 @@ typedef struct SysfsAttribute {
         bool unset;         /* EINVAL on reading means that nothing is set yet, rather than an error */
 } SysfsAttribute;
 
+/* Of a setting whose values are words the whole line is the value. */
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret);
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v);
 
-/* For words of the kernel's: the whole line is the value. */
-int sysfs_word_read(Device *d, const Setting *s, Reading *ret);
+/* What rows need that have no functions of their own; the arguments are the members of their SysfsAttribute. */
+#define SYSFS_ROW(...)                                                                                \
+        .read = sysfs_setting_read, .write = sysfs_setting_write, .detail = &(const SysfsAttribute) { \
+                __VA_ARGS__                                                                           \
+        }
 
 /* A number, or a negative errno; -EBADMSG when there is none in it. */
 int sysfs_number(Device *d, const char *path, int64_t *ret);

@@ -2,7 +2,7 @@
 #pragma once
 
 /* USB bridges that translate SCSI to ATA: which commands they pass, which drive is behind them, and what need not be tried
- * again (catalogue 8.3, 8.5). */
+ * again. */
 
 #include "ata.h"
 

@@ -143,7 +143,7 @@ static const Case cases[] = {
                        EPC_LOG(epc_on), COMMAND("4a 00 00 00 03 00 00 00 00 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_off)) },
         { "EPC timer, in units of 100 ms", { { "idle_b", "90s", VERDICT_ADJUSTED, "10 min" } },
           .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_off), EPC_LOG(epc_off), COMMAND("4a 00 82 00 22 00 84 00 03 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_on)) },
-        { "EPC timer in minutes, saved: the catalogue's bytes", { { "idle_b", "2h", VERDICT_APPLIED } }, .permanent = true, .apply_permanent = true,
+        { "EPC timer in minutes, saved", { { "idle_b", "2h", VERDICT_APPLIED } }, .permanent = true, .apply_permanent = true,
           .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_on), EPC_LOG(epc_on), COMMAND("4a 00 82 00 b2 00 78 00 00 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_saved)) },
         { "EPC timers without EPC", { { "idle_b", "2h", VERDICT_UNSUPPORTED, "epc = true" } },
           .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_on)) },
