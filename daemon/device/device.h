@@ -5,7 +5,6 @@
  * what went wrong last. Used in a worker process only: every call below can block for as long as a drive pleases. */
 
 #include "drive.h"
-#include "nvme-identify.h"
 #include "setting.h"
 
 struct nvme_passthru_cmd;
@@ -43,6 +42,19 @@ typedef enum IdentifyState {
         IDENTIFY_VALID,
         IDENTIFY_FAILED,
 } IdentifyState;
+
+/* What of NVMe's Identify Controller data (CNS 01h) the rows need. */
+typedef struct NvmeController {
+        bool valid;
+        bool save_features;                /* ONCS: the save bit of Set Features, and the selections of Get Features */
+        bool write_cache;                  /* VWC: there is a volatile one */
+        bool apst;                         /* APSTA: it can change its power state by itself */
+        bool thermal;                      /* HCTMA: host controlled thermal management */
+        uint8_t power_states;              /* NPSS: the highest number of one */
+        uint32_t idle_states;              /* by number: it does no I/O in this one (NOPS) */
+        uint16_t warning;                  /* WCTEMP, in Kelvin; 0: not reported */
+        uint16_t thermal_min, thermal_max; /* MNTMT, MXTMT, in Kelvin; 0: not reported */
+} NvmeController;
 
 struct Device {
         const Drive *drive;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "cache.h"
-#include "nvme-feature.h"
+#include "nvme.h"
 #include "plan.h"
 #include "settings.h"
 #include "sysfs.h"

@@ -125,6 +125,32 @@ static int nvme_admin(Device *d, const char *what, struct nvme_passthru_cmd *cmd
         return 0;
 }
 
+static uint16_t word(const uint8_t *p) {
+        return (uint16_t) (p[0] | p[1] << 8);
+}
+
+/* The data is of 4096 bytes, little-endian. */
+static NvmeController controller_parse(const uint8_t *id) {
+        NvmeController c = {
+                .valid = true,
+                .save_features = word(id + 520) & 1 << 4,
+                .write_cache = id[525] & 1,
+                .apst = id[265] & 1,
+                .thermal = word(id + 322) & 1,
+                .power_states = MIN(id[263], (uint8_t) 31),
+                .warning = word(id + 266),
+                .thermal_min = word(id + 324),
+                .thermal_max = word(id + 326),
+        };
+
+        /* The power state descriptors, of 32 bytes each. */
+        for (unsigned i = 0; i <= c.power_states; i++)
+                if (id[2048 + 32 * i + 3] & 1 << 1)
+                        c.idle_states |= 1U << i;
+
+        return c;
+}
+
 int nvme_identify(Device *d) {
         uint8_t id[NVME_IDENTIFY_SIZE] = {};
         struct nvme_passthru_cmd cmd = {
@@ -140,7 +166,7 @@ int nvme_identify(Device *d) {
 
         r = nvme_admin(d, "Identify Controller", &cmd);
         if (r >= 0)
-                d->nvme = nvme_controller_parse(id);
+                d->nvme = controller_parse(id);
         return r;
 }
 
@@ -250,4 +276,93 @@ int nvme_controller_path(Device *d, char *buf, size_t size) {
                                 "it is reached through %u controllers, and which of them takes a command is the kernel's choice",
                                 n);
         return 0;
+}
+
+static Value feature_value(const Setting *s, const NvmeFeature *f, uint32_t reg) {
+        return (Value){
+                .type = s->range.type,
+                .number = (int64_t) (reg >> f->shift & f->mask) * MAX(f->scale, 1) + f->bias,
+        };
+}
+
+uint32_t nvme_feature_field(const NvmeFeature *f, const Value *v) {
+        return ((uint32_t) ((v->number - f->bias) / MAX(f->scale, 1)) & f->mask) << f->shift;
+}
+
+static int feature_namespace(Device *d, const NvmeFeature *f, uint32_t *ret) {
+        *ret = 0;
+        return f->namespace ? nvme_namespace(d, ret) : 0;
+}
+
+static int feature_read_saved(Device *d, const Setting *s, uint32_t nsid, Reading *reading) {
+        const NvmeFeature *f = s->detail;
+        uint32_t reg;
+        bool can;
+        int r;
+
+        r = nvme_can_save(d, f->fid, nsid, &can);
+        if (r < 0 || !can)
+                return r;
+
+        r = nvme_get_feature(d, f->fid, NVME_SELECT_SAVED, nsid, &reg);
+        if (r < 0)
+                return r;
+
+        reading->saved_known = true;
+        reading->saved = feature_value(s, f, reg);
+        return 0;
+}
+
+int nvme_feature_read(Device *d, const Setting *s, Reading *ret) {
+        const NvmeFeature *f = s->detail;
+        uint32_t reg, nsid;
+        int r;
+
+        r = nvme_identify(d);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){ .supported = !f->supported || f->supported(&d->nvme), .value.type = s->range.type };
+        if (!ret->supported) {
+                ret->known = true;
+                ret->value = feature_value(s, f, 0);
+                return 0;
+        }
+
+        r = feature_namespace(d, f, &nsid);
+        if (r >= 0)
+                r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, nsid, &reg);
+        if (r < 0)
+                return r;
+
+        ret->known = true;
+        ret->value = feature_value(s, f, reg);
+        return d->permanent ? feature_read_saved(d, s, nsid, ret) : 0;
+}
+
+/* Writes `bits`, and what else the register holds as it is. */
+int nvme_feature_store(Device *d, const NvmeFeature *f, uint32_t keep, uint32_t bits) {
+        uint32_t nsid, old = 0;
+        bool save = false;
+        char path[64];
+        int r;
+
+        r = f->namespace ? 0 : nvme_controller_path(d, path, sizeof path);
+        if (r == STEP_FORBIDDEN)
+                return r;
+        r = feature_namespace(d, f, &nsid);
+        if (r >= 0 && keep != 0)
+                r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, nsid, &old);
+        if (r >= 0 && d->save)
+                r = nvme_can_save(d, f->fid, nsid, &save);
+        if (r < 0)
+                return r;
+
+        return nvme_set_feature(d, f->fid, save, nsid, (old & keep) | bits);
+}
+
+int nvme_feature_write(Device *d, const Setting *s, const Value *v) {
+        const NvmeFeature *f = s->detail;
+
+        return nvme_feature_store(d, f, f->keep, nvme_feature_field(f, v));
 }

@@ -22,7 +22,9 @@ typedef enum NvmeSelect {
         NVME_SELECT_CAPABILITIES = 3, /* NVME_CAPABILITY_… */
 } NvmeSelect;
 
+#define NVME_IDENTIFY_SIZE 4096U
 #define NVME_CAPABILITY_SAVEABLE (1U << 0)
+#define NVME_KELVIN 273 /* the standard's own rounding, and the kernel's: 0 °C is 273 K */
 
 /* May a command be sent? STEP_DEFERRED while the controller is being reset or connected, STEP_VANISHED while it is removed,
  * -EIO when the kernel has given it up. Asks the kernel only. */
@@ -44,3 +46,25 @@ int nvme_namespace(Device *d, uint32_t *ret);
 /* The path of the controller's directory below the disk's. STEP_FORBIDDEN: the disk is reached through several controllers,
  * and which of them a command gets is the kernel's choice. */
 int nvme_controller_path(Device *d, char *buf, size_t size);
+
+/* A setting that is a part of a feature's register of 32 bits. A row's detail. */
+typedef struct NvmeFeature {
+        uint8_t fid;
+        uint8_t shift;  /* where in the register the value is … */
+        uint32_t mask;  /* … and its bits, at the right end */
+        uint32_t keep;  /* the other bits, which are written back as they are; 0: there are none */
+        int64_t scale;  /* what one unit of the register counts in the value's own unit; 0: 1 */
+        int64_t bias;   /* the value of 0 */
+        bool namespace; /* each namespace has its own */
+        bool (*supported)(const NvmeController *c); /* NULL: every controller has it */
+} NvmeFeature;
+
+int nvme_feature_read(Device *d, const Setting *s, Reading *ret);
+int nvme_feature_write(Device *d, const Setting *s, const Value *v);
+
+/* The value's bits, where the register has them. */
+uint32_t nvme_feature_field(const NvmeFeature *f, const Value *v);
+
+/* Writes `bits`, and of the register's other bits those in `keep` as they are. Saves too where device->save is set and the
+ * controller can. */
+int nvme_feature_store(Device *d, const NvmeFeature *f, uint32_t keep, uint32_t bits);
