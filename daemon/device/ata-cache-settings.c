@@ -6,9 +6,8 @@
 
 #include <stdio.h>
 
-#include "ata-feature.h"
 #include "ata-identify.h"
-#include "ata-sct.h"
+#include "ata.h"
 #include "cache.h"
 #include "plan.h"
 #include "settings.h"

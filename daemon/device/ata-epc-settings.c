@@ -5,8 +5,8 @@
 
 #include <endian.h>
 
-#include "ata-feature.h"
 #include "ata-identify.h"
+#include "ata.h"
 #include "plan.h"
 #include "settings.h"
 
@@ -110,14 +110,10 @@ static int condition_read(Device *d, const Setting *s, Reading *ret) {
         Descriptor c = {};
         int r;
 
-        r = ata_identify(d);
-        if (r < 0)
+        r = ata_reading(d, s, (const IdentifyBit[]){ { 119, 7 }, {} }, ret);
+        if (r <= 0)
                 return r;
-
-        *ret = (Reading){ .value = { .type = s->range.type, .number = s->range.off },
-                          .saved = { .type = s->range.type, .number = s->range.off } };
-        if (!identify_bit(d->identify, 119, 7))
-                ata_reading_absent(d, ret);
+        ret->supported = false;
         if (!has_epc(d))
                 return 0;
 

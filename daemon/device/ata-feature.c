@@ -3,20 +3,34 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "ata-feature.h"
 #include "ata-identify.h"
+#include "ata.h"
 
 void ata_reading_absent(const Device *d, Reading *r) {
         /* A drive before ATA-4 says nothing of its features, and may have it. */
         r->known = identify_word_valid(d->identify, 83) && identify_word_valid(d->identify, 87);
 }
 
-void ata_reading_judge(const Device *d, Reading *r) {
-        if (!r->supported) {
-                ata_reading_absent(d, r);
-                return;
-        }
+int ata_reading(Device *d, const Setting *s, const IdentifyBit *bits, Reading *ret) {
+        int r;
 
+        r = ata_identify(d);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){
+                .supported = true,
+                .value = { .type = s->range.type, .number = s->range.off },
+                .saved.type = s->range.type,
+        };
+        for (; bits->word != 0; bits++)
+                ret->supported = ret->supported && identify_bit(d->identify, bits->word, bits->bit);
+        if (!ret->supported)
+                ata_reading_absent(d, ret);
+        return ret->supported;
+}
+
+void ata_reading_judge(const Device *d, Reading *r) {
         r->repeated = d->drive->transport == TRANSPORT_USB && d->identify_repeated;
         if (d->bridge.repeats_identify) {
                 r->repeated = true;
@@ -38,22 +52,18 @@ int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
         bool enabled;
         int r;
 
-        r = ata_identify(d);
-        if (r < 0)
+        r = ata_reading(d, s, (const IdentifyBit[]){ f->supported, {} }, ret);
+        if (r <= 0)
                 return r;
 
-        enabled = identify_bit(d->identify, f->enabled.word, f->enabled.bit);
-        *ret = (Reading){
-                .supported = identify_bit(d->identify, f->supported.word, f->supported.bit),
-                .known = identify_word_valid(d->identify, f->enabled.word),
-                .value = { .type = s->range.type, .number = enabled },
-        };
+        ret->known = identify_word_valid(d->identify, f->enabled.word);
         ata_reading_judge(d, ret);
+        enabled = identify_bit(d->identify, f->enabled.word, f->enabled.bit);
+        if (s->range.type == VALUE_BOOL)
+                ret->value.number = enabled;
         /* The high byte may hold anything, and the low one counts only while the feature is enabled. */
-        if (s->range.type == VALUE_INT && enabled)
+        else if (enabled)
                 ata_reading_level(ret, s, d->identify[f->level] >> (f->level_high ? 8 : 0) & 0xFF);
-        else if (s->range.type == VALUE_INT)
-                ret->value.number = s->range.off;
         return 0;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <ctype.h>
-
 #include <stdio.h>
 
 #include "ata-identify.h"
@@ -104,6 +103,23 @@ void identify_drive(const uint16_t id[static 256], DriveIdentity *ret) {
         /* Supported: bit 8 of word 84, or of 87. There is one form of it (5), and real drives have 0 in its place. */
         if ((identify_bit(id, 84, 8) || identify_bit(id, 87, 8)) && id[108] >> 12 == 5)
                 (void) snprintf(ret->wwn, sizeof ret->wwn, "0x%04x%04x%04x%04x", id[108], id[109], id[110], id[111]);
+}
+
+bool ata_information_parse(const uint8_t *page, size_t size, DriveIdentity *ret) {
+        enum { SIZE = 572, COMMAND = 56, IDENTIFY = 60, IDENTIFY_DEVICE = 0xEC };
+        uint16_t id[256];
+
+        /* The command that the data is the answer to: that of an ATAPI device is another. */
+        if (size < SIZE || page[1] != 0x89 || page[COMMAND] != IDENTIFY_DEVICE)
+                return false;
+
+        for (size_t i = 0; i < ELEMENTSOF(id); i++)
+                id[i] = (uint16_t) (page[IDENTIFY + 2 * i] | page[IDENTIFY + 2 * i + 1] << 8);
+        if (!identify_checksum_ok(id))
+                return false;
+
+        identify_drive(id, ret);
+        return ret->serial[0] != '\0';
 }
 
 bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial) {

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "ata-feature.h"
 #include "ata-identify.h"
+#include "ata.h"
 #include "plan.h"
 #include "settings.h"
 
@@ -26,15 +26,12 @@ static int check_shut(Device *d, const Value *v) {
 static int security_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
-        r = ata_identify(d);
-        if (r < 0)
+        r = ata_reading(d, s, (const IdentifyBit[]){ { 82, 1 }, { 128, 0 }, {} }, ret);
+        if (r <= 0)
                 return r;
 
-        *ret = (Reading){
-                .supported = identify_bit(d->identify, 82, 1) && (d->identify[128] & 1),
-                .known = true,
-                .value = { .type = s->range.type, .number = d->identify[128] >> 3 & 1 },
-        };
+        ret->known = true;
+        ret->value.number = identify_bit(d->identify, 128, 3);
         ata_reading_judge(d, ret);
         return 0;
 }
@@ -66,15 +63,9 @@ static int dco_read(Device *d, const Setting *s, Reading *ret) {
         Registers regs = {};
         int r;
 
-        r = ata_identify(d);
-        if (r < 0)
+        r = ata_reading(d, s, (const IdentifyBit[]){ { 83, 11 }, {} }, ret);
+        if (r <= 0)
                 return r;
-
-        *ret = (Reading){ .supported = identify_bit(d->identify, 83, 11), .value.type = s->range.type };
-        if (!ret->supported) {
-                ata_reading_absent(d, ret);
-                return 0;
-        }
 
         r = dco_identify(d, data, sizeof data, &regs);
         if (r == STEP_REFUSED || r == STEP_UNSUPPORTED) {
@@ -117,15 +108,9 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
         Registers regs;
         int r;
 
-        r = ata_identify(d);
-        if (r < 0)
+        r = ata_reading(d, s, (const IdentifyBit[]){ { 59, 12 }, {} }, ret);
+        if (r <= 0)
                 return r;
-
-        *ret = (Reading){ .supported = d->identify[59] & 1U << 12, .value.type = s->range.type };
-        if (!ret->supported) {
-                ata_reading_absent(d, ret);
-                return 0;
-        }
 
         r = ata_command(d, &(Taskfile){ .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_STATUS, .ext = true },
                         SG_NONE, NULL, 0, &regs);

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "ata-feature.h"
 #include "ata-identify.h"
+#include "ata.h"
 #include "plan.h"
 #include "power.h"
 #include "settings.h"
@@ -67,22 +67,13 @@ static int sleep_write(Device *d, const Setting *s _unused_, const Value *v) {
 }
 
 static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
-
         /* A sleeping drive may wake up to answer IDENTIFY; STANDBY is answered, or refused, without. */
         if (d->power == POWER_STANDBY) {
                 *ret = (Reading){ .supported = true, .value.type = s->range.type };
                 return 0;
         }
 
-        r = ata_identify(d);
-        if (r < 0)
-                return r;
-
-        *ret = (Reading){ .supported = identify_bit(d->identify, 82, 3), .value.type = s->range.type };
-        if (!ret->supported)
-                ata_reading_absent(d, ret);
-        return 0;
+        return MIN(ata_reading(d, s, (const IdentifyBit[]){ { 82, 3 }, {} }, ret), 0);
 }
 
 static int standby_timer_write(Device *d, const Setting *s _unused_, const Value *v) {

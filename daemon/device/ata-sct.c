@@ -3,7 +3,7 @@
 #include <endian.h>
 
 #include "ata-identify.h"
-#include "ata-sct.h"
+#include "ata.h"
 
 enum {
         SMART_READ_LOG = 0xD5,

@@ -3,8 +3,8 @@
 /* The settings an ATA drive holds itself, but for its write cache, error recovery, power and locks, which have files of
  * their own. Most need a row only. */
 
-#include "ata-feature.h"
 #include "ata-identify.h"
+#include "ata.h"
 #include "settings.h"
 
 static const ValueWord free_fall_words[] = { { "vendor", 0 }, { "on", 0 }, {} };
@@ -25,15 +25,11 @@ static const ValueWord wrv_words[] = {
 static int wrv_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
-        r = ata_identify(d);
-        if (r < 0)
+        r = ata_reading(d, s, (const IdentifyBit[]){ { 119, 1 }, {} }, ret);
+        if (r <= 0)
                 return r;
 
-        *ret = (Reading){
-                .supported = identify_bit(d->identify, 119, 1),
-                .known = identify_word_valid(d->identify, 120),
-                .value = { .type = s->range.type, .number = s->range.off },
-        };
+        ret->known = identify_word_valid(d->identify, 120);
         ata_reading_judge(d, ret);
         if (!identify_bit(d->identify, 120, 1))
                 return 0;
@@ -106,14 +102,7 @@ static int multiple_write(Device *d, const Setting *s _unused_, const Value *v) 
 }
 
 static int keep_features_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
-
-        r = ata_identify(d);
-        if (r < 0)
-                return r;
-
-        *ret = (Reading){ .supported = true, .value.type = s->range.type };
-        return 0;
+        return MIN(ata_reading(d, s, (const IdentifyBit[]){ {} }, ret), 0);
 }
 
 /* clang-format off */

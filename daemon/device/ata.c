@@ -1,34 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <endian.h>
+#include <stdio.h>
 
 #include "ata.h"
 #include "ata-identify.h"
-#include "clock.h"
 #include "plan.h"
 #include "usb-bridge.h"
 
 #define SLOW_ERROR_MS 2000U
 #define TIMEOUTS_MAX 2U /* each one makes the kernel reset the link */
 
-enum {
-        SENSE_RECOVERED_ERROR = 0x1,
-        SENSE_NOT_READY = 0x2,
-        SENSE_ILLEGAL_REQUEST = 0x5,
-        SENSE_UNIT_ATTENTION = 0x6,
-        SENSE_ABORTED_COMMAND = 0xB,
-};
-
-enum {
-        HOST_NO_CONNECT = 1,
-        HOST_TIME_OUT = 3,
-};
-
 #define ATA_STATUS_DF 0x20
 
 /* Where the returned registers are depends on the sense format (SAT-4, ATA PASS-THROUGH). */
-static Registers registers_from_sense(const uint8_t *sense, size_t len, const Sense *s) {
-        size_t n;
+static Registers registers_from_sense(const SgRequest *q, const Sense *s) {
+        const uint8_t *sense = q->sense;
+        size_t len = MIN(q->sense_len, (uint8_t) SG_SENSE_MAX), n;
         const uint8_t *p;
 
         if (s->descriptor_format) {
@@ -66,27 +54,25 @@ static Registers registers_from_sense(const uint8_t *sense, size_t len, const Se
         return (Registers){};
 }
 
+#define COMMAND_NAME_MAX 32
+
+static const char *command_name(const Taskfile *tf, char buf[static COMMAND_NAME_MAX]) {
+        (void) snprintf(buf, COMMAND_NAME_MAX, "command %02Xh/%02Xh", tf->command, tf->feature);
+        return buf;
+}
+
 int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registers *ret) {
-        size_t len = MIN(q->sense_len, (uint8_t) SG_SENSE_MAX);
+        Sense s = sg_sense(q);
+        char name[COMMAND_NAME_MAX];
         Registers regs;
-        Sense s;
+        int r;
 
         *ret = (Registers){};
-        switch (q->host_status) {
-        case 0:
-                break;
-        case HOST_NO_CONNECT:
-                return device_fail(d, STEP_VANISHED, "the drive is gone (command %02Xh)", tf->command);
-        case HOST_TIME_OUT:
-                return device_fail(d, -ETIMEDOUT, "the drive did not answer command %02Xh in %u s", tf->command,
-                                   q->timeout_ms / 1000);
-        default:
-                return device_fail(d, -EIO, "command %02Xh did not reach the drive (host status %02Xh)", tf->command,
-                                   q->host_status);
-        }
+        r = sg_reached(d, q, command_name(tf, name));
+        if (r < 0)
+                return r;
 
-        s = sense_parse(q->sense, len);
-        regs = registers_from_sense(q->sense, len, &s);
+        regs = registers_from_sense(q, &s);
         /* No command ends with a status of 0: nobody filled these in. Their count would say "standby", and their answer to
          * SCT "off". */
         if (regs.status == 0)
@@ -95,35 +81,33 @@ int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registers *ret
 
         /* The drive's own status counts more than what the layers between make of it. */
         if (regs.valid && (regs.status & (ATA_STATUS_ERR | ATA_STATUS_DF)))
-                return device_fail(d, STEP_REFUSED, "the drive refused command %02Xh/%02Xh (status %02Xh, error %02Xh)",
-                                   tf->command, tf->feature, regs.status, regs.error);
+                return device_fail(d, STEP_REFUSED, "the drive refused %s (status %02Xh, error %02Xh)", name,
+                                   regs.status, regs.error);
 
         switch (q->status) {
-        case 0x00:
+        case STATUS_GOOD:
                 break;
-        case 0x02:
-                if (regs.valid && (s.key == 0 || s.key == SENSE_RECOVERED_ERROR))
+        case STATUS_CHECK_CONDITION:
+                if (regs.valid && (s.key == SENSE_NONE || s.key == SENSE_RECOVERED_ERROR))
                         break;
                 if (!s.valid)
-                        return device_fail(d, -EBADMSG, "command %02Xh/%02Xh was answered without usable sense data",
-                                           tf->command, tf->feature);
+                        return device_fail(d, -EBADMSG, "%s was answered without usable sense data", name);
                 if (s.key == SENSE_RECOVERED_ERROR)
                         break;
                 if (s.key == SENSE_UNIT_ATTENTION)
                         return device_fail(d, -EINTR, "unit attention (%02Xh/%02Xh)", s.asc, s.ascq);
                 /* Invalid opcode, or invalid field in the CDB: not the drive's answer but that of the layers before it. */
-                if (s.key == SENSE_ILLEGAL_REQUEST && (s.asc == 0x20 || s.asc == 0x24))
-                        return device_fail(
-                                        d, STEP_UNSUPPORTED,
-                                        "command %02Xh/%02Xh is not let through to the drive (sense %Xh %02Xh/%02Xh)",
-                                        tf->command, tf->feature, s.key, s.asc, s.ascq);
-                if (s.key == SENSE_NOT_READY && s.asc == 0x3A)
+                if (s.key == SENSE_ILLEGAL_REQUEST &&
+                    (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB))
+                        return device_fail(d, STEP_UNSUPPORTED,
+                                           "%s is not let through to the drive (sense %Xh %02Xh/%02Xh)", name, s.key,
+                                           s.asc, s.ascq);
+                if (s.key == SENSE_NOT_READY && s.asc == ASC_NO_MEDIUM)
                         return device_fail(d, STEP_UNSUPPORTED, "there is no medium");
-                return device_fail(d, STEP_REFUSED, "the drive refused command %02Xh/%02Xh (sense %Xh %02Xh/%02Xh)",
-                                   tf->command, tf->feature, s.key, s.asc, s.ascq);
+                return device_fail(d, STEP_REFUSED, "the drive refused %s (sense %Xh %02Xh/%02Xh)", name, s.key, s.asc,
+                                   s.ascq);
         default:
-                return device_fail(d, STEP_REFUSED, "command %02Xh/%02Xh was answered with SCSI status %02Xh",
-                                   tf->command, tf->feature, q->status);
+                return device_fail(d, STEP_REFUSED, "%s was answered with SCSI status %02Xh", name, q->status);
         }
 
         return 0;
@@ -138,7 +122,7 @@ static SgRequest passthrough12(const SgRequest *q16) {
         q.cdb_len = 12;
         for (size_t i = 0; i < ELEMENTSOF(from); i++)
                 q.cdb[i] = q16->cdb[from[i]];
-        q.cdb[0] = 0xA1;
+        q.cdb[0] = ATA_PASS_THROUGH_12;
         return q;
 }
 
@@ -159,7 +143,7 @@ static SgRequest passthrough16(const Taskfile *tf, SgDirection direction, void *
                 [SG_TO_DEVICE] = { 5, 0x06 },
         };
 
-        q.cdb[0] = 0x85;
+        q.cdb[0] = ATA_PASS_THROUGH_16;
         q.cdb[1] = modes[direction].protocol << 1 | tf->ext;
         q.cdb[2] = modes[direction].flags | (tf->want_registers ? 0x20 : 0);
         q.cdb[4] = tf->feature;
@@ -174,9 +158,9 @@ static SgRequest passthrough16(const Taskfile *tf, SgDirection direction, void *
 }
 
 static bool sense_is_invalid_opcode(const SgRequest *q) {
-        Sense s = sense_parse(q->sense, MIN(q->sense_len, (uint8_t) SG_SENSE_MAX));
+        Sense s = sg_sense(q);
 
-        return s.valid && s.key == SENSE_ILLEGAL_REQUEST && s.asc == 0x20;
+        return s.valid && s.key == SENSE_ILLEGAL_REQUEST && s.asc == ASC_INVALID_OPCODE;
 }
 
 /* A pulled drive: the kernel looks for it for seconds, gives the command back as aborted, and takes the disk away a moment
@@ -196,8 +180,8 @@ static bool pulled(const Device *d, uint64_t took_ms) {
 int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data, size_t len, Registers *ret) {
         unsigned cdb = bridge_cdb(d);
         Registers regs = {};
-        uint64_t started, took;
-        int fd, r;
+        char name[COMMAND_NAME_MAX];
+        int r;
 
         /* To such a drive the short form says BLANK: whoever comes here with one is in error. */
         if (d->drive->optical)
@@ -215,19 +199,9 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
 
                 if (cdb == 12)
                         q = passthrough12(&q);
-                fd = device_begin(d);
-                if (fd < 0)
-                        return fd;
-
-                started = monotonic_usec();
-                r = d->io.sg(d->io.userdata, fd, &q);
-                if (r == -ENODEV || r == -ENXIO)
-                        return device_fail(d, STEP_VANISHED, "the drive is gone (command %02Xh)", tf->command);
-                if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
-                        return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no ATA commands to it");
+                r = sg_send(d, &q, "ATA", command_name(tf, name));
                 if (r < 0)
-                        return device_fail(d, r, "command %02Xh/%02Xh could not be sent: %s", tf->command, tf->feature,
-                                           strerror(-r));
+                        return r;
 
                 r = ata_result(d, tf, &q, &regs);
                 if (ret)
@@ -241,15 +215,14 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
                         continue;
                 if (r == -EINTR)
                         return device_fail(d, -EIO, "the drive keeps answering with unit attention");
-                took = (monotonic_usec() - started) / 1000;
                 /* libata gives a command back as "aborted" when the time is up; a drive that aborts does so at once. */
-                if (r == STEP_REFUSED && took + 500 >= q.timeout_ms)
-                        r = device_fail(d, -ETIMEDOUT, "the drive did not answer command %02Xh/%02Xh in %u s",
-                                        tf->command, tf->feature, q.timeout_ms / 1000);
+                if (r == STEP_REFUSED && q.took_ms + 500 >= q.timeout_ms)
+                        r = device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name,
+                                        q.timeout_ms / 1000);
                 if (r == -ETIMEDOUT)
                         d->n_timeouts++;
-                if (r < 0 && pulled(d, took))
-                        return device_fail(d, STEP_VANISHED, "the drive was unplugged (command %02Xh)", tf->command);
+                if (r < 0 && pulled(d, q.took_ms))
+                        return device_fail(d, STEP_VANISHED, "the drive was unplugged (%s)", name);
                 return r;
         }
 }

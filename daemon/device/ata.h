@@ -46,6 +46,9 @@ typedef struct Registers {
 #define ATA_STATUS_ERR 0x01
 #define ATA_ERROR_ABRT 0x04
 
+#define ATA_PASS_THROUGH_12 0xA1
+#define ATA_PASS_THROUGH_16 0x85
+
 /* Data is whole sectors of 512 bytes; none: non-data. A unit attention (after power-on or resume) is retried at once.
  * Returns 0 when the drive took the command, else a STEP_… error, -ETIMEDOUT or another errno, with a sentence. The
  * registers are filled in for STEP_REFUSED too: whether the drive itself said so shows in them. */
@@ -61,3 +64,77 @@ int ata_power_mode(Device *d);
 
 /* Decodes the result of one ATA PASS-THROUGH. Exported for tests. */
 int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registers *ret);
+
+/* `lost_by` of what Software Settings Preservation covers, by drives' manuals. */
+#define LOST_WITHOUT_SSP "power; link reset, unless software_settings_preservation is on"
+
+typedef struct IdentifyBit {
+        uint8_t word, bit;
+} IdentifyBit;
+
+/* What most of a drive's features are: two subcommands of SET FEATURES, and places in IDENTIFY DEVICE that say whether there is
+ * such a thing and what it is set to. A row needs no function of its own then. A row's detail. */
+typedef struct AtaFeature {
+        IdentifyBit supported, enabled;
+        uint8_t level;               /* IDENTIFY word whose low byte is the level, for settings that have one … */
+        bool level_high;             /* … or whose high byte */
+        uint8_t on, off;             /* SET FEATURES subcommands; the level goes into COUNT … */
+        uint8_t on_count, off_count; /* … or this */
+} AtaFeature;
+
+/* Begins a reading with IDENTIFY, as a drive that has all of `bits` (ends with {}), at "off" and not known yet. Returns 1; 0 when the
+ * drive has no such feature, which `ret` then says; or a step's end. */
+int ata_reading(Device *d, const Setting *s, const IdentifyBit *bits, Reading *ret);
+
+/* Where the drive says that it has no such feature: the value that stands there, "off", is what it has. */
+void ata_reading_absent(const Device *d, Reading *r);
+
+/* For readings of IDENTIFY: what a bridge may give from its memory is not what the drive has. */
+void ata_reading_judge(const Device *d, Reading *r);
+
+/* The level of a feature that is enabled. Drives have one at the number that stands for "off", such as acoustic management at
+ * 0: that is not disabled, and equal to nothing that a file can want. */
+void ata_reading_level(Reading *r, const Setting *s, uint32_t level);
+
+int ata_feature_read(Device *d, const Setting *s, Reading *ret);
+int ata_feature_write(Device *d, const Setting *s, const Value *v);
+
+/* What rows need that have no functions of their own; the arguments are the members of their AtaFeature. */
+#define ATA_FEATURE(...)                                                                                              \
+        .backend = BACKEND_ATA, .read = ata_feature_read, .write = ata_feature_write, .detail = &(const AtaFeature) { \
+                __VA_ARGS__                                                                                           \
+        }
+
+/* SMART Command Transport (ata-sct.c): a command table written to log E0h. Only the action codes named here are ever sent:
+ * others erase the disk (Write Same). */
+typedef enum SctErcSelection {
+        SCT_ERC_READ = 1,
+        SCT_ERC_WRITE = 2,
+} SctErcSelection;
+
+/* The limit of now, or that of every power-on, which drives by ACS-4 can be given. */
+typedef enum SctErcTime {
+        SCT_ERC_CURRENT = 0,
+        SCT_ERC_POWER_ON = 2, /* how far its functions are behind those of now */
+} SctErcTime;
+
+/* The limit in units of 100 ms; 0: none. -ENODATA: the registers that carry the answer did not come back. */
+int sct_erc_get(Device *d, SctErcTime time, SctErcSelection which, uint16_t *ret);
+int sct_erc_set(Device *d, SctErcTime time, SctErcSelection which, uint16_t limit);
+
+typedef enum SctFeature {
+        SCT_WRITE_CACHE = 1,
+        SCT_WRITE_CACHE_REORDERING = 2,
+} SctFeature;
+
+typedef enum SctWriteCache {
+        SCT_CACHE_NORMAL = 1, /* SET FEATURES decides */
+        SCT_CACHE_ON = 2,
+        SCT_CACHE_OFF = 3,
+} SctWriteCache;
+
+/* SCT Feature Control. `saved`: the state outlives the loss of power. -ENODATA as above. */
+bool sct_has_features(Device *d);
+int sct_feature_get(Device *d, SctFeature feature, uint16_t *ret);
+int sct_feature_is_saved(Device *d, SctFeature feature, bool *ret);
+int sct_feature_set(Device *d, SctFeature feature, uint16_t state, bool saved);

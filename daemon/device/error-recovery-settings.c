@@ -3,9 +3,8 @@
 /* How long a drive may try before it gives up on a sector (SCT Error Recovery Control), and how long the kernel waits for
  * a drive that cannot be told. */
 
-#include "ata-feature.h"
 #include "ata-identify.h"
-#include "ata-sct.h"
+#include "ata.h"
 #include "settings.h"
 #include "sysfs.h"
 
@@ -48,19 +47,9 @@ static int limits_set(Device *d, const Limits *l, SctErcTime time, int64_t ms) {
 static int error_recovery_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
-        r = ata_identify(d);
-        if (r < 0)
+        r = ata_reading(d, s, (const IdentifyBit[]){ { 206, 0 }, { 206, 3 }, {} }, ret);
+        if (r <= 0)
                 return r;
-
-        *ret = (Reading){
-                .supported = identify_bit(d->identify, 206, 0) && identify_bit(d->identify, 206, 3),
-                .value.type = s->range.type,
-                .saved.type = s->range.type,
-        };
-        if (!ret->supported) {
-                ata_reading_absent(d, ret);
-                return 0;
-        }
 
         r = limits_get(d, s->detail, SCT_ERC_CURRENT, &ret->value.number);
         if (r == -ENODATA)

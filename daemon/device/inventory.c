@@ -4,11 +4,11 @@
 #include <libudev.h>
 #include <stdio.h>
 
+#include "ata-identify.h"
 #include "attribute.h"
 #include "inventory.h"
 #include "raid.h"
 #include "stack.h"
-#include "usb-bridge.h"
 
 DEFINE_CLEANUP(struct udev *, udev_unref);
 DEFINE_CLEANUP(struct udev_device *, udev_device_unref);

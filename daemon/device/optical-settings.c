@@ -40,7 +40,7 @@ static int set_streaming(Device *d, uint32_t speed) {
                 p.read_size = p.write_size = htobe32(speed * CD_1X);
                 p.read_time = p.write_time = htobe32(1000);
         }
-        return scsi_command(d, &q, "SET STREAMING", NULL);
+        return scsi_command(d, &q, "SET STREAMING");
 }
 
 /* For CDs. What is written stays as fast as the drive likes: programs that burn say how fast. */
@@ -53,7 +53,7 @@ static int set_cd_speed(Device *d, uint32_t speed) {
                 .timeout_ms = SG_TIMEOUT_MS,
         };
 
-        return scsi_command(d, &q, "SET CD SPEED", NULL);
+        return scsi_command(d, &q, "SET CD SPEED");
 }
 
 /* Nothing is asked: opening the node alone makes the kernel look for a disc. */

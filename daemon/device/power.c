@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "activity.h"
+#include "ata-identify.h"
 #include "ata.h"
 #include "plan.h"
 #include "power.h"
-#include "scsi.h"
+#include "sg-io.h"
+#include "usb-bridge.h"
 
 #define SCSI_REQUEST_SENSE 0x03
 #define SENSE_DATA_MAX 252U /* the command's allocation length; SPC's own limit for sense data */
 
-enum {
-        SENSE_NONE = 0x0,
-        SENSE_NOT_READY = 0x2,
-        SENSE_UNIT_ATTENTION = 0x6,
-
-        ASC_NOT_READY = 0x04,
-        ASCQ_INITIALIZING_COMMAND_REQUIRED = 0x02, /* stopped: somebody has to send START */
-        ASC_LOW_POWER_CONDITION = 0x5E,
-};
+#define ASCQ_INITIALIZING_COMMAND_REQUIRED 0x02 /* stopped: somebody has to send START */
 
 PowerMode power_from_sense(const uint8_t *sense, size_t len) {
         Sense s = sense_parse(sense, len);
@@ -58,7 +52,7 @@ static int scsi_power_mode(Device *d) {
                 Sense s;
                 int r;
 
-                r = scsi_send(d, &q, "REQUEST SENSE");
+                r = sg_send(d, &q, "SCSI", "REQUEST SENSE");
                 if (r < 0)
                         return r;
                 if (q.host_status != 0)
@@ -103,4 +97,37 @@ int power_look(Device *d, Backend by) {
         if (d->power == POWER_UNKNOWN)
                 d->power = d->active || !d->drive->rotational ? POWER_AWAKE : POWER_UNCLEAR;
         return 0;
+}
+
+int bridge_ask(Device *d, DriveIdentity *ret) {
+        int r;
+
+        r = bridge_check(d);
+        if (r < 0) {
+                d->bridge.asked = true;
+                return 0;
+        }
+
+        r = power_look(d, BACKEND_ATA);
+        if (r == STEP_UNSUPPORTED) {
+                d->bridge.asked = true;
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        if (d->power != POWER_AWAKE)
+                return device_fail(
+                                d, -EAGAIN,
+                                "the drive sleeps, and which one it is shows only when it is asked through its bridge");
+
+        r = ata_identify(d);
+        if (r == STEP_DEFERRED || r == STEP_VANISHED)
+                return r;
+
+        d->bridge.asked = true;
+        if (r < 0)
+                return 0;
+        identify_drive(d->identify, ret);
+        d->bridge.identified = ret->serial[0];
+        return d->bridge.identified;
 }

@@ -6,23 +6,6 @@
 #define MODE_DATA_MAX 252U
 
 enum {
-        HOST_NO_CONNECT = 0x01,
-        HOST_TIME_OUT = 0x03,
-
-        STATUS_GOOD = 0x00,
-        STATUS_CHECK_CONDITION = 0x02,
-        STATUS_RESERVATION_CONFLICT = 0x18,
-
-        KEY_NO_SENSE = 0x0,
-        KEY_RECOVERED_ERROR = 0x1,
-        KEY_NOT_READY = 0x2,
-        KEY_ILLEGAL_REQUEST = 0x5,
-        KEY_UNIT_ATTENTION = 0x6,
-
-        ASC_INVALID_OPCODE = 0x20,
-        ASC_INVALID_FIELD_IN_CDB = 0x24,
-        ASC_SAVING_NOT_SUPPORTED = 0x39,
-
         SYNCHRONIZE_CACHE_10 = 0x35,
         MODE_SELECT_6 = 0x15,
         MODE_SENSE_6 = 0x1A,
@@ -37,19 +20,13 @@ enum {
 #define SUBPAGE_FORMAT 0x40
 
 /* -EINTR: it has to be sent again. */
-static int scsi_result(Device *d, const SgRequest *q, const char *name, ScsiEnd *end) {
+static int scsi_result(Device *d, const SgRequest *q, const char *name) {
         Sense s;
+        int r;
 
-        switch (q->host_status) {
-        case 0:
-                break;
-        case HOST_NO_CONNECT:
-                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
-        case HOST_TIME_OUT:
-                return device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name, q->timeout_ms / 1000);
-        default:
-                return device_fail(d, -EIO, "%s did not reach the drive (host status %02Xh)", name, q->host_status);
-        }
+        r = sg_reached(d, q, name);
+        if (r < 0)
+                return r;
 
         switch (q->status) {
         case STATUS_GOOD:
@@ -62,18 +39,17 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name, ScsiEnd 
                 return device_fail(d, STEP_REFUSED, "%s was answered with SCSI status %02Xh", name, q->status);
         }
 
-        s = sense_parse(q->sense, MIN(q->sense_len, (uint8_t) SG_SENSE_MAX));
+        s = sg_sense(q);
         if (!s.valid)
                 return device_fail(d, -EBADMSG, "%s was answered without usable sense data", name);
-        *end = (ScsiEnd){ .key = s.key, .asc = s.asc, .ascq = s.ascq };
 
         switch (s.key) {
-        case KEY_NO_SENSE:
-        case KEY_RECOVERED_ERROR: /* a rounded parameter, among others: reading it back tells */
+        case SENSE_NONE:
+        case SENSE_RECOVERED_ERROR: /* a rounded parameter, among others: reading it back tells */
                 return 0;
-        case KEY_UNIT_ATTENTION:
+        case SENSE_UNIT_ATTENTION:
                 return device_fail(d, -EINTR, "unit attention (%02Xh/%02Xh)", s.asc, s.ascq);
-        case KEY_NOT_READY:
+        case SENSE_NOT_READY:
                 return device_fail(d, STEP_REFUSED, "the drive is not ready for %s (%02Xh/%02Xh)", name, s.asc, s.ascq);
         default:
                 return device_fail(d, STEP_REFUSED, "the drive refused %s (sense %Xh %02Xh/%02Xh)", name, s.key, s.asc,
@@ -81,38 +57,19 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name, ScsiEnd 
         }
 }
 
-int scsi_send(Device *d, SgRequest *q, const char *name) {
-        int r = device_begin(d);
-
-        if (r < 0)
-                return r;
-
-        r = d->io.sg(d->io.userdata, r, q);
-        if (r == -ENODEV || r == -ENXIO)
-                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
-        if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
-                return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no SCSI commands to it");
-        if (r < 0)
-                return device_fail(d, r, "%s could not be sent: %s", name, strerror(-r));
-        return 0;
-}
-
-int scsi_command(Device *d, SgRequest *q, const char *name, ScsiEnd *ret_end) {
+int scsi_command(Device *d, SgRequest *q, const char *name) {
         for (unsigned i = 0;; i++) {
-                ScsiEnd end = {};
                 int r;
 
-                r = scsi_send(d, q, name);
+                r = sg_send(d, q, "SCSI", name);
                 if (r < 0)
                         return r;
 
-                r = scsi_result(d, q, name, &end);
+                r = scsi_result(d, q, name);
                 if (r == -EINTR && i < UNIT_ATTENTION_RETRIES)
                         continue;
                 if (r == -EINTR)
                         return device_fail(d, -EIO, "the drive keeps answering with unit attention");
-                if (ret_end)
-                        *ret_end = end;
                 return r;
         }
 }
@@ -124,7 +81,7 @@ static size_t received(const SgRequest *q) {
 }
 
 static int mode_sense_sized(Device *d, uint8_t page, ModeControl control, bool six, uint8_t *data, size_t size,
-                            size_t *ret_received, ScsiEnd *ret_end) {
+                            size_t *ret_received, Sense *ret_sense) {
         SgRequest q = {
                 .cdb = { six ? MODE_SENSE_6 : MODE_SENSE_10, NO_BLOCK_DESCRIPTORS, control << 6 | page },
                 .cdb_len = six ? 6 : 10,
@@ -133,12 +90,12 @@ static int mode_sense_sized(Device *d, uint8_t page, ModeControl control, bool s
                 .data_len = size,
                 .timeout_ms = SG_TIMEOUT_MS,
         };
-
         int r;
 
         q.cdb[six ? 4 : 8] = size;
-        r = scsi_command(d, &q, "MODE SENSE", ret_end);
+        r = scsi_command(d, &q, "MODE SENSE");
         *ret_received = received(&q);
+        *ret_sense = q.status == STATUS_CHECK_CONDITION ? sg_sense(&q) : (Sense){};
         return r;
 }
 
@@ -165,19 +122,19 @@ static int mode_page_find(Device *d, const uint8_t *data, size_t size, uint8_t p
 int mode_sense(Device *d, uint8_t page, ModeControl control, size_t least, ModePage *ret) {
         uint8_t data[MODE_DATA_MAX] = {};
         size_t n = 0;
-        ScsiEnd end = {};
+        Sense sense = {};
         bool six = false;
         int r;
 
-        r = mode_sense_sized(d, page, control, six, data, sizeof data, &n, &end);
-        if (r == STEP_REFUSED && end.key == KEY_ILLEGAL_REQUEST && end.asc == ASC_INVALID_OPCODE) {
+        r = mode_sense_sized(d, page, control, six, data, sizeof data, &n, &sense);
+        if (r == STEP_REFUSED && sense.key == SENSE_ILLEGAL_REQUEST && sense.asc == ASC_INVALID_OPCODE) {
                 six = true;
                 memset(data, 0, sizeof data);
-                r = mode_sense_sized(d, page, control, six, data, sizeof data, &n, &end);
+                r = mode_sense_sized(d, page, control, six, data, sizeof data, &n, &sense);
         }
-        if (r == STEP_REFUSED && end.key == KEY_ILLEGAL_REQUEST &&
-            (end.asc == ASC_INVALID_OPCODE || end.asc == ASC_INVALID_FIELD_IN_CDB ||
-             end.asc == ASC_SAVING_NOT_SUPPORTED))
+        if (r == STEP_REFUSED && sense.key == SENSE_ILLEGAL_REQUEST &&
+            (sense.asc == ASC_INVALID_OPCODE || sense.asc == ASC_INVALID_FIELD_IN_CDB ||
+             sense.asc == ASC_SAVING_NOT_SUPPORTED))
                 return device_fail(d, STEP_UNSUPPORTED, "the drive has no %smode page %02Xh",
                                    control == MODE_SAVED ? "saved " : "", page);
         if (r < 0)
@@ -211,7 +168,7 @@ int mode_select(Device *d, const ModePage *page, bool save) {
                 q.cdb[7] = len >> 8;
                 q.cdb[8] = len;
         }
-        return scsi_command(d, &q, "MODE SELECT", NULL);
+        return scsi_command(d, &q, "MODE SELECT");
 }
 
 int scsi_synchronize_cache(Device *d) {
@@ -222,5 +179,5 @@ int scsi_synchronize_cache(Device *d) {
                 .timeout_ms = SG_TIMEOUT_FLUSH_MS,
         };
 
-        return scsi_command(d, &q, "SYNCHRONIZE CACHE", NULL);
+        return scsi_command(d, &q, "SYNCHRONIZE CACHE");
 }

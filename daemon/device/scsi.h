@@ -7,17 +7,9 @@
 #include "device.h"
 #include "sg-io.h"
 
-/* How the drive ended a command. */
-typedef struct ScsiEnd {
-        uint8_t key, asc, ascq; /* all 0: good */
-} ScsiEnd;
-
-/* Sends it once, whatever the drive answers. `q`: command, data and time; `name` is for sentences. */
-int scsi_send(Device *d, SgRequest *q, const char *name);
-
-/* The same, again where a unit attention came before it. STEP_REFUSED: the drive answered with an error, told in *ret_end,
- * which may be NULL. */
-int scsi_command(Device *d, SgRequest *q, const char *name, ScsiEnd *ret_end);
+/* Sends it, again where a unit attention came before it. `q`: command, data and time; `name` is for sentences. STEP_REFUSED: the
+ * drive answered with an error. */
+int scsi_command(Device *d, SgRequest *q, const char *name);
 
 typedef enum ModeControl {
         MODE_CURRENT = 0,

@@ -3,7 +3,14 @@
 #include <scsi/sg.h>
 #include <sys/ioctl.h>
 
+#include "clock.h"
+#include "plan.h"
 #include "sg-io.h"
+
+enum {
+        HOST_NO_CONNECT = 1,
+        HOST_TIME_OUT = 3,
+};
 
 int sg_io_real(void *userdata _unused_, int fd, SgRequest *q) {
         static const int directions[] = {
@@ -33,6 +40,44 @@ int sg_io_real(void *userdata _unused_, int fd, SgRequest *q) {
         q->sense_len = h.sb_len_wr;
         q->resid = h.resid;
         return 0;
+}
+
+int sg_send(Device *d, SgRequest *q, const char *kind, const char *name) {
+        uint64_t started;
+        int fd, r;
+
+        fd = device_begin(d);
+        if (fd < 0)
+                return fd;
+
+        started = monotonic_usec();
+        r = d->io.sg(d->io.userdata, fd, q);
+        q->took_ms = (monotonic_usec() - started) / 1000;
+
+        if (r == -ENODEV || r == -ENXIO)
+                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
+        if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
+                return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no %s commands to it", kind);
+        if (r < 0)
+                return device_fail(d, r, "%s could not be sent: %s", name, strerror(-r));
+        return 0;
+}
+
+int sg_reached(Device *d, const SgRequest *q, const char *name) {
+        switch (q->host_status) {
+        case 0:
+                return 0;
+        case HOST_NO_CONNECT:
+                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
+        case HOST_TIME_OUT:
+                return device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name, q->timeout_ms / 1000);
+        default:
+                return device_fail(d, -EIO, "%s did not reach the drive (host status %02Xh)", name, q->host_status);
+        }
+}
+
+Sense sg_sense(const SgRequest *q) {
+        return sense_parse(q->sense, MIN(q->sense_len, (uint8_t) SG_SENSE_MAX));
 }
 
 Sense sense_parse(const uint8_t *b, size_t len) {

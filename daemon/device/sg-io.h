@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One SCSI command through the SG_IO ioctl, and what came back, decoded. Linux include/scsi/sg.h; sense data by SPC. */
+/* One SCSI command through the SG_IO ioctl, and what came back, decoded. Linux include/scsi/sg.h; sense data by SPC-4. */
 
-#include "macro.h"
+#include "device.h"
 
 /* Generous on purpose: when it runs out the kernel's error handling resets the link, which costs settings. Our own
- * patience with a drive is another number (service/worker.h) and aborts nothing. */
+ * patience with a drive is another number (service/visitor.c) and aborts nothing. */
 #define SG_TIMEOUT_MS 15000U
 #define SG_TIMEOUT_SPINUP_MS 30000U
 #define SG_TIMEOUT_FLUSH_MS 60000U
@@ -30,14 +30,42 @@ typedef struct SgRequest {
         uint32_t timeout_ms;
 
         /* Filled in by the transport. */
-        uint8_t status; /* SCSI status: 0 good, 2 check condition */
+        uint8_t status; /* STATUS_… */
         uint16_t host_status, driver_status;
         uint8_t sense[SG_SENSE_MAX];
         uint8_t sense_len;
         int32_t resid;
+        uint64_t took_ms; /* by sg_send() */
 } SgRequest;
 
 int sg_io_real(void *userdata, int fd, SgRequest *request);
+
+/* Sends it once, whatever the drive answers: 0, or the step's end, with a sentence, when it could not be sent. In sentences
+ * `name` is the command ("MODE SENSE"), and `kind` its kind ("SCSI"). */
+int sg_send(Device *d, SgRequest *q, const char *kind, const char *name);
+
+/* Did it reach the drive, and was it answered? 0, or the step's end, with a sentence. */
+int sg_reached(Device *d, const SgRequest *q, const char *name);
+
+/* SPC-4's SCSI status codes, sense keys, and additional sense codes. */
+enum {
+        STATUS_GOOD = 0x00,
+        STATUS_CHECK_CONDITION = 0x02,
+        STATUS_RESERVATION_CONFLICT = 0x18,
+
+        SENSE_NONE = 0x0,
+        SENSE_RECOVERED_ERROR = 0x1,
+        SENSE_NOT_READY = 0x2,
+        SENSE_ILLEGAL_REQUEST = 0x5,
+        SENSE_UNIT_ATTENTION = 0x6,
+
+        ASC_NOT_READY = 0x04,
+        ASC_INVALID_OPCODE = 0x20,
+        ASC_INVALID_FIELD_IN_CDB = 0x24,
+        ASC_SAVING_NOT_SUPPORTED = 0x39,
+        ASC_NO_MEDIUM = 0x3A,
+        ASC_LOW_POWER_CONDITION = 0x5E,
+};
 
 /* Sense data, either format. `valid` is false for none, all zero, or an unknown response code. */
 typedef struct Sense {
@@ -47,6 +75,7 @@ typedef struct Sense {
 } Sense;
 
 Sense sense_parse(const uint8_t *sense, size_t len);
+Sense sg_sense(const SgRequest *q);
 
 /* The descriptor of that type in descriptor-format sense data, NULL when there is none; *ret_len counts its header. */
 const uint8_t *sense_find_descriptor(const uint8_t *sense, size_t len, uint8_t type, size_t *ret_len);

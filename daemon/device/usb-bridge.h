@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* USB bridges that translate SCSI to ATA: which commands they pass, which drive is behind them, and what need not be tried
- * again. */
+/* USB bridges that translate SCSI to ATA: which commands they pass, learned from their answers, and what need not be tried again.
+ * That a drive is behind one is found out in core/drive.c; which drive it is: bridge_ask() in power.h. */
 
 #include "ata.h"
 
@@ -18,10 +18,3 @@ bool bridge_may_take_12(Device *d, const Taskfile *tf);
 
 /* The answer to a command: what it says of the bridge. `r`: what ata_result() made of it. */
 void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, int r);
-
-/* Which drive is behind it, by IDENTIFY, which a sleeping drive is not sent. Returns 1 when it answered (then *ret is set), 0 when there is nothing to know, -EAGAIN when it
- * sleeps, or another error with a sentence. */
-int bridge_ask(Device *d, DriveIdentity *ret);
-
-/* The drive's identity from VPD page 89h (SAT: ATA Information), with its header of four bytes. False: it is not there. */
-bool ata_information_parse(const uint8_t *page, size_t size, DriveIdentity *ret);

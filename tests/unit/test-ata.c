@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "ata.h"
-#include "ata-sct.h"
 #include "identify-image.h"
 #include "plan.h"
 #include "script.h"
