@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "attribute.h"
 
-static int file_read(const char *path, bool all, char *buf, size_t size) {
+static int text_read(const char *path, bool all, char *buf, size_t size) {
         _cleanup_close_ int fd = -EBADF;
         size_t n = 0;
 
@@ -33,37 +34,76 @@ static int file_read(const char *path, bool all, char *buf, size_t size) {
         return 0;
 }
 
-_printf_(4, 0) static int format_read(char *buf, size_t size, bool all, const char *format, va_list ap) {
-        _cleanup_free_ char *path = NULL;
-        int r;
-
-        if (vasprintf(&path, format, ap) < 0) {
-                path = NULL;
-                r = -ENOMEM;
-        } else
-                r = file_read(path, all, buf, size);
-
+/* `r`: whether the path could be made. */
+static int file_read(int r, const char *path, bool all, char *buf, size_t size) {
+        if (r >= 0)
+                r = text_read(path, all, buf, size);
         if (r < 0)
                 buf[0] = '\0';
         return r;
 }
 
-int attribute_read(char *buf, size_t size, const char *format, ...) {
-        va_list ap;
-        int r;
+/* Makes PATH, of PATH_MAX bytes, from the variable arguments behind `format`. */
+#define MAKE_PATH(path, format)                                            \
+        ({                                                                 \
+                va_list _ap;                                               \
+                int _n;                                                    \
+                                                                           \
+                va_start(_ap, format);                                     \
+                _n = vsnprintf(path, sizeof(path), format, _ap);           \
+                va_end(_ap);                                               \
+                _n >= 0 && (size_t) _n < sizeof(path) ? 0 : -ENAMETOOLONG; \
+        })
 
-        va_start(ap, format);
-        r = format_read(buf, size, false, format, ap);
-        va_end(ap);
-        return r;
+int attribute_read(char *buf, size_t size, const char *format, ...) {
+        char path[PATH_MAX];
+        int r = MAKE_PATH(path, format);
+
+        return file_read(r, path, false, buf, size);
 }
 
 int attribute_read_all(char *buf, size_t size, const char *format, ...) {
-        va_list ap;
+        char path[PATH_MAX];
+        int r = MAKE_PATH(path, format);
+
+        return file_read(r, path, true, buf, size);
+}
+
+bool attribute_exists(const char *format, ...) {
+        char path[PATH_MAX];
+
+        return MAKE_PATH(path, format) >= 0 && access(path, F_OK) >= 0;
+}
+
+int attribute_glob(glob_t *ret, const char *format, ...) {
+        char path[PATH_MAX];
         int r;
 
-        va_start(ap, format);
-        r = format_read(buf, size, true, format, ap);
-        va_end(ap);
-        return r;
+        *ret = (glob_t){};
+        r = MAKE_PATH(path, format);
+        if (r < 0)
+                return r;
+
+        return glob(path, GLOB_NOSORT, NULL, ret) == GLOB_NOSPACE ? -ENOMEM : 0;
+}
+
+DIR *directory_open(const char *format, ...) {
+        char path[PATH_MAX];
+
+        if (MAKE_PATH(path, format) < 0) {
+                errno = ENAMETOOLONG;
+                return NULL;
+        }
+
+        return opendir(path);
+}
+
+const char *directory_next(DIR *dir) {
+        struct dirent *e;
+
+        while ((e = readdir(dir)))
+                if (e->d_name[0] != '.')
+                        return e->d_name;
+
+        return NULL;
 }

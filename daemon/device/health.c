@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <fcntl.h>
-#include <stdio.h>
-
+#include "attribute.h"
 #include "health.h"
 
 int health_parse(const char *state) {
@@ -21,25 +19,12 @@ int health_parse(const char *state) {
 }
 
 int health_read(const char *syspath) {
-        _cleanup_free_ char *path = NULL;
-        _cleanup_close_ int fd = -EBADF;
         char state[32];
-        ssize_t n;
+        int r;
 
-        if (asprintf(&path, "%s/device/state", syspath) < 0) {
-                path = NULL;
-                return -ENOMEM;
-        }
-
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (fd < 0)
+        r = attribute_read(state, sizeof state, "%s/device/state", syspath);
+        if (r == -ENOENT)
                 /* Others than SCSI and NVMe have no such file. */
-                return access(syspath, F_OK) < 0 ? -ENODEV : 1;
-
-        n = read(fd, state, sizeof state - 1);
-        if (n < 0)
-                return -errno;
-        state[n] = '\0';
-        state[strcspn(state, "\n")] = '\0';
-        return health_parse(state);
+                return attribute_exists("%s", syspath) ? 1 : -ENODEV;
+        return r < 0 ? r : health_parse(state);
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <libudev.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "ata-identify.h"
@@ -46,13 +47,9 @@ static const char *lookup_sysattr(void *userdata, const char *path) {
 
 /* By its path: by subsystem and name udev would look for it in two places first. */
 static struct udev_device *block_device(struct udev *udev, const char *name) {
-        _cleanup_free_ char *path = NULL;
+        char path[PATH_MAX];
 
-        if (asprintf(&path, INVENTORY_CLASSDIR "/%s", name) < 0) {
-                path = NULL;
-                errno = ENOMEM;
-                return NULL;
-        }
+        (void) snprintf(path, sizeof path, INVENTORY_CLASSDIR "/%s", name);
         /* As the kernel does: "cciss/c0d0". */
         for (char *p = path + strlen(INVENTORY_CLASSDIR "/"); (p = strchr(p, '/'));)
                 *p = '!';
@@ -96,16 +93,15 @@ static int add_links_above(Drive *d, struct udev *udev, char **above) {
 /* Some bridges hand the kernel the drive's IDENTIFY when it looks at them, so that no command is needed to know it. */
 static int reveal_from_sysfs(Drive *d) {
         _cleanup_close_ int fd = -EBADF;
-        _cleanup_free_ char *path = NULL;
         DriveIdentity identity;
+        char path[PATH_MAX];
         uint8_t page[1024];
         ssize_t n;
 
         if (!drive_is_veiled(d))
                 return 0;
-        if (asprintf(&path, "%s/device/vpd_pg89", d->syspath) < 0)
-                return -ENOMEM;
 
+        (void) snprintf(path, sizeof path, "%s/device/vpd_pg89", d->syspath);
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         n = fd < 0 ? 0 : read(fd, page, sizeof page);
         return n > 0 && ata_information_parse(page, (size_t) n, &identity) ? drive_reveal(d, &identity) : 0;
@@ -115,6 +111,10 @@ typedef struct PropertyLookup {
         struct udev_device *disk;
         struct udev_device *device; /* the last one asked of, but the disk */
 } PropertyLookup;
+
+static void property_lookup_done(PropertyLookup *l) {
+        (void) udev_device_unref(l->device);
+}
 
 static const char *lookup_raid_property(void *userdata, const char *name, const char *key) {
         PropertyLookup *l = userdata;
@@ -127,15 +127,11 @@ static const char *lookup_raid_property(void *userdata, const char *name, const 
         return l->device ? udev_device_get_property_value(l->device, key) : NULL;
 }
 
-static int find_raid(Drive *d, struct udev_device *disk, char **above) {
-        PropertyLookup properties = { .disk = disk };
+static bool is_raid_member(const Drive *d, struct udev_device *disk, char **above) {
+        _cleanup_(property_lookup_done) PropertyLookup properties = { .disk = disk };
         const RaidLookup lookup = { INVENTORY_CLASSDIR, "/sys/fs/btrfs", lookup_raid_property, &properties };
-        int r;
 
-        r = raid_has_member(&lookup, d->name, above);
-        (void) udev_device_unref(properties.device);
-        d->raid = r > 0;
-        return r;
+        return raid_has_member(&lookup, d->name, above);
 }
 
 int inventory_drive(struct udev_device *device, const PropertyFilter *filter, Drive **ret) {
@@ -171,11 +167,10 @@ int inventory_drive(struct udev_device *device, const PropertyFilter *filter, Dr
         if (r >= 0)
                 r = add_links_above(d, udev_device_get_udev(device), above);
         if (r >= 0)
-                r = find_raid(d, device, above);
-        if (r >= 0)
                 r = reveal_from_sysfs(d);
         if (r < 0)
                 return r;
+        d->raid = is_raid_member(d, device, above);
 
         *ret = TAKE_PTR(d);
         return 0;
@@ -230,7 +225,6 @@ int inventory_read(const PropertyFilter *filter, Inventory *ret) {
         udev_list_entry_foreach(entry, udev_enumerate_get_list_entry(e)) {
                 _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
                 _cleanup_(drive_freep) Drive *d = NULL;
-                Drive **drives;
 
                 errno = 0;
                 device = udev_device_new_from_syspath(udev, udev_list_entry_get_name(entry));
@@ -245,11 +239,9 @@ int inventory_read(const PropertyFilter *filter, Inventory *ret) {
                 if (r < 0)
                         continue; /* it has just gone */
 
-                drives = reallocarray(i.drives, i.n_drives + 1, sizeof *drives);
-                if (!drives)
+                if (!GREW(i.drives, i.n_drives))
                         return -ENOMEM;
-                i.drives = drives;
-                drives[i.n_drives++] = TAKE_PTR(d);
+                i.drives[i.n_drives++] = TAKE_PTR(d);
         }
 
         if (i.n_drives > 0)

@@ -1,31 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <stdio.h>
-
+#include "attribute.h"
 #include "kernel-line.h"
 
-static FILE *file_close(FILE *f) {
-        (void) fclose(f);
-        return NULL;
-}
-DEFINE_CLEANUP(FILE *, file_close);
+/* No architecture's line is longer (COMMAND_LINE_SIZE). */
+#define LINE_SIZE 4097
 
 const char *kernel_line_forbids(const char *path) {
         static const char *const words[] = { "drivekeep=0", "drivekeep=no", "drivekeep=off", "nohdparm" };
-        _cleanup_(file_closep) FILE *f = NULL;
-        char *word;
+        char line[LINE_SIZE], *rest = line, *word;
 
-        f = fopen(path, "re");
-        if (!f)
+        if (attribute_read(line, sizeof line, "%s", path) < 0)
                 return NULL;
 
-        while (fscanf(f, "%ms", &word) == 1) {
-                _cleanup_free_ char *w = word;
-
+        while ((word = strsep(&rest, " \t")))
                 for (size_t i = 0; i < ELEMENTSOF(words); i++)
-                        if (streq(w, words[i]))
+                        if (streq(word, words[i]))
                                 return words[i];
-        }
 
         return NULL;
 }

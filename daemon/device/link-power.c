@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -39,9 +38,8 @@ static bool controller_is_removable(Device *d) {
                 return false;
 
         for (char *slash; (slash = strrchr(real, '/')) && slash > real; *slash = '\0') {
-                int r = attribute_read(text, sizeof text, "%s/removable", real);
-
-                if (r == -ENOMEM || (r >= 0 && streq(text, "removable")))
+                (void) attribute_read(text, sizeof text, "%s/removable", real);
+                if (streq(text, "removable"))
                         return true;
         }
 
@@ -63,15 +61,10 @@ static const char *port_for_plugging(Device *d) {
 
 /* Behind a port multiplier. */
 static size_t drives_at_port(Device *d) {
-        char pattern[PATH_MAX];
-        glob_t found = {};
-        size_t n = 0;
+        _cleanup_(globfree) glob_t found;
 
-        (void) snprintf(pattern, sizeof pattern, "%s/device/../../target*", d->drive->syspath);
-        if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
-                n = found.gl_pathc;
-        globfree(&found);
-        return n;
+        (void) attribute_glob(&found, "%s/device/../../target*", d->drive->syspath);
+        return found.gl_pathc;
 }
 
 int link_power_read(Device *d, const Setting *s, Reading *ret) {

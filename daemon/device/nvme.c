@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <dirent.h>
-#include <glob.h>
-#include <limits.h>
 #include <linux/nvme_ioctl.h>
 #include <stdio.h>
 
+#include "attribute.h"
 #include "health.h"
 #include "nvme.h"
 #include "plan.h"
@@ -54,21 +52,17 @@ static const char *status_meaning(int status) {
 /* 0: the states of a controller at PATTERN below the disk's directory allow no command, and the last one is in `state`;
  * 1: one of them does; -ENOENT: there is none. */
 static int read_states(Device *d, const char *pattern, char *state, size_t size) {
-        _cleanup_free_ char *all = NULL;
-        glob_t found = {};
-        int r = -ENOENT;
+        _cleanup_(globfree) glob_t found;
+        int r;
 
-        if (asprintf(&all, "%s/%s", d->drive->syspath, pattern) < 0) {
-                all = NULL;
-                return -ENOMEM;
-        }
+        r = attribute_glob(&found, "%s/%s", d->drive->syspath, pattern);
+        if (r < 0)
+                return r;
 
-        if (glob(all, GLOB_NOSORT, NULL, &found) == GLOB_NOSPACE)
-                r = -ENOMEM;
-        for (size_t i = 0; i < found.gl_pathc && r != 1 && r != -ENOMEM; i++)
-                if (sysfs_read(d, found.gl_pathv[i] + strlen(d->drive->syspath) + 1, state, size) >= 0)
+        r = -ENOENT;
+        for (size_t i = 0; i < found.gl_pathc && r != 1; i++)
+                if (attribute_read(state, size, "%s", found.gl_pathv[i]) >= 0)
                         r = health_parse(state) > 0;
-        globfree(&found);
         return r;
 }
 
@@ -246,30 +240,22 @@ static bool is_controller(const char *name) {
 }
 
 int nvme_controller_path(Device *d, char *buf, size_t size) {
-        char path[PATH_MAX];
-        struct dirent *e;
-        unsigned n = 0;
-        DIR *dir;
-
         /* With the kernel's own multipathing the disk's parent is the subsystem, and the controllers are below that. */
-        (void) snprintf(path, sizeof path, "%s/device", d->drive->syspath);
-        dir = opendir(path);
+        _cleanup_(directory_closep) DIR *dir = directory_open("%s/device", d->drive->syspath);
+        const char *name;
+        unsigned n = 0;
+
         if (!dir)
                 return errno == ENOENT ? sysfs_missing(d, "device")
                                        : device_fail(d, -errno, "its controller cannot be found: %m");
 
         (void) snprintf(buf, size, "device");
-        while ((e = readdir(dir))) {
-                if (streq(e->d_name, "cntlid")) {
-                        (void) snprintf(buf, size, "device");
-                        n = 1;
-                        break;
-                }
-                if (is_controller(e->d_name) && n++ == 0)
-                        (void) snprintf(buf, size, "device/%s", e->d_name);
-        }
+        if (attribute_exists("%s/device/cntlid", d->drive->syspath))
+                return 0;
 
-        (void) closedir(dir);
+        while ((name = directory_next(dir)))
+                if (is_controller(name) && n++ == 0)
+                        (void) snprintf(buf, size, "device/%s", name);
         if (n > 1)
                 return device_fail(
                                 d, STEP_FORBIDDEN,

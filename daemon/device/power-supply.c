@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <dirent.h>
-#include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "attribute.h"
@@ -17,26 +16,18 @@ static bool attribute_is(const char *supply, const char *name, const char *value
 
 /* Whether all ports of this supply's USB-C controller feed what is plugged in: such a supply is "online" as well. */
 static bool is_source(const char *supply) {
-        _cleanup_free_ char *pattern = NULL;
         bool source = false, sink = false;
-        glob_t found = {};
+        _cleanup_(globfree) glob_t found;
 
-        if (asprintf(&pattern, "%s/device/typec/*/power_role", supply) < 0) {
-                pattern = NULL;
-                return false;
+        (void) attribute_glob(&found, "%s/device/typec/*/power_role", supply);
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+                char role[ATTRIBUTE_MAX];
+
+                /* "source [sink]": the one in brackets. */
+                (void) attribute_read(role, sizeof role, "%s", found.gl_pathv[i]);
+                source = source || strstr(role, "[source]");
+                sink = sink || strstr(role, "[sink]");
         }
-
-        if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
-                for (size_t i = 0; i < found.gl_pathc; i++) {
-                        char role[ATTRIBUTE_MAX];
-
-                        /* "source [sink]": the one in brackets. */
-                        (void) attribute_read(role, sizeof role, "%s", found.gl_pathv[i]);
-                        source = source || strstr(role, "[source]");
-                        sink = sink || strstr(role, "[sink]");
-                }
-
-        globfree(&found);
         return source && !sink;
 }
 
@@ -53,27 +44,17 @@ static bool is_discharging(const char *supply) {
 }
 
 int power_on_battery(const char *classdir) {
+        _cleanup_(directory_closep) DIR *dir = directory_open("%s", classdir);
         bool online = false, discharging = false;
-        struct dirent *e;
-        int r = 0;
-        DIR *dir;
+        const char *name;
 
-        dir = opendir(classdir);
         if (!dir)
                 return errno == ENOENT ? 0 : -errno;
 
-        while (r >= 0 && (e = readdir(dir))) {
-                _cleanup_free_ char *supply = NULL;
-                char type[ATTRIBUTE_MAX];
+        while ((name = directory_next(dir))) {
+                char supply[PATH_MAX], type[ATTRIBUTE_MAX];
 
-                if (e->d_name[0] == '.')
-                        continue;
-                if (asprintf(&supply, "%s/%s", classdir, e->d_name) < 0) {
-                        supply = NULL;
-                        r = -ENOMEM;
-                        continue;
-                }
-
+                (void) snprintf(supply, sizeof supply, "%s/%s", classdir, name);
                 /* One may have gone by now. */
                 if (attribute_read(type, sizeof type, "%s/type", supply) < 0 || attribute_is(supply, "scope", "Device"))
                         continue;
@@ -84,6 +65,5 @@ int power_on_battery(const char *classdir) {
                         online = online || is_online(supply, type);
         }
 
-        (void) closedir(dir);
-        return r < 0 ? r : discharging && !online;
+        return discharging && !online;
 }

@@ -15,5 +15,5 @@ typedef struct RaidLookup {
         void *userdata;
 } RaidLookup;
 
-/* `name`: of a whole disk; `above`: its partitions, and what is stacked on both (stack_above()). 1, 0, or -ENOMEM. */
-int raid_has_member(const RaidLookup *l, const char *name, char *const *above);
+/* `name`: of a whole disk; `above`: its partitions, and what is stacked on both (stack_above()). */
+bool raid_has_member(const RaidLookup *l, const char *name, char *const *above);

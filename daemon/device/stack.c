@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 
+#include "attribute.h"
 #include "stack.h"
 
 char **names_free(char **names) {
@@ -42,38 +42,23 @@ static int names_add(char ***names, const char *name) {
 
 /* The kernel names them after their disk (add_partition() in block/partitions/core.c). */
 bool stack_is_partition(const char *classdir, const char *disk, const char *name) {
-        char mark[PATH_MAX];
-
         /* A disk has some thirty other entries, and this is asked often. */
-        if (strncmp(name, disk, strlen(disk)) != 0)
-                return false;
-
-        (void) snprintf(mark, sizeof mark, "%s/%s/%s/partition", classdir, disk, name);
-        return access(mark, F_OK) >= 0;
+        return starts_with(name, disk) && attribute_exists("%s/%s/%s/partition", classdir, disk, name);
 }
 
-/* Adds what `select` takes of classdir/name/sub. A missing directory has nothing in it. */
+/* Adds the entries of classdir/name/sub. A missing directory has nothing in it. */
 static int add_entries(const char *classdir, const char *name, const char *sub, bool partitions_only, char ***names) {
-        _cleanup_free_ char *path = NULL;
-        struct dirent *e;
-        DIR *dir;
+        _cleanup_(directory_closep) DIR *dir = directory_open("%s/%s/%s", classdir, name, sub);
+        const char *entry;
         int r = 0;
 
-        if (asprintf(&path, "%s/%s/%s", classdir, name, sub) < 0)
-                return -ENOMEM;
-
-        dir = opendir(path);
         if (!dir)
                 return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
 
-        while (r >= 0 && (e = readdir(dir))) {
-                if (e->d_name[0] == '.' || (partitions_only && !stack_is_partition(classdir, name, e->d_name)))
-                        continue;
+        while (r >= 0 && (entry = directory_next(dir)))
+                if (!partitions_only || stack_is_partition(classdir, name, entry))
+                        r = names_add(names, entry);
 
-                r = names_add(names, e->d_name);
-        }
-
-        (void) closedir(dir);
         return MIN(r, 0);
 }
 
@@ -111,25 +96,23 @@ int stack_above(const char *classdir, const char *name, char ***ret) {
 
 /* sda1 -> sda, by the directory that the class link leads to: …/block/sda/sda1. */
 static int partition_parent(const char *classdir, const char *name, char **ret) {
-        _cleanup_free_ char *link = NULL, *real = NULL, *mark = NULL;
-        char *slash;
+        _cleanup_free_ char *real = NULL;
+        char link[PATH_MAX], *slash;
 
-        if (asprintf(&mark, "%s/%s/partition", classdir, name) < 0 || asprintf(&link, "%s/%s", classdir, name) < 0)
-                return -ENOMEM;
-        if (access(mark, F_OK) < 0)
+        if (!attribute_exists("%s/%s/partition", classdir, name))
                 return 0;
 
+        (void) snprintf(link, sizeof link, "%s/%s", classdir, name);
         real = realpath(link, NULL);
         if (!real)
                 return -errno;
 
         slash = strrchr(real, '/');
         *slash = '\0';
-        slash = strrchr(real, '/');
-        if (!slash)
+        if (!strchr(real, '/'))
                 return -EINVAL;
 
-        *ret = strdup(slash + 1);
+        *ret = strdup(base_name(real));
         return *ret ? 1 : -ENOMEM;
 }
 
@@ -138,10 +121,7 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
         int r;
 
         r = names_add(&seen, name);
-        if (r < 0)
-                return r;
-
-        for (size_t i = 0; seen[i]; i++) {
+        for (size_t i = 0; r >= 0 && seen[i]; i++) {
                 _cleanup_(names_freep) char **slaves = NULL;
                 _cleanup_free_ char *parent = NULL;
 
@@ -150,21 +130,17 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
                         return r;
                 if (parent) {
                         r = names_add(&seen, parent);
-                        if (r < 0)
-                                return r;
                         continue;
                 }
 
                 r = add_entries(classdir, seen[i], "slaves", false, &slaves);
-                if (r < 0)
-                        return r;
-                if (!slaves)
+                if (r >= 0 && !slaves)
                         r = names_add(&disks, seen[i]);
                 for (char **s = slaves; r >= 0 && s && *s; s++)
                         r = names_add(&seen, *s);
-                if (r < 0)
-                        return r;
         }
+        if (r < 0)
+                return r;
 
         *ret = TAKE_PTR(disks);
         return 0;
@@ -177,19 +153,17 @@ bool stack_is_held(const char *classdir, const char *name) {
 }
 
 bool stack_hangs_on(const char *disk_syspath, const char *device_syspath) {
-        _cleanup_free_ char *link = NULL, *target = NULL;
         const char *subsystem_end = strrchr(disk_syspath, '/'), *controller = strrchr(device_syspath, '/');
+        _cleanup_free_ char *target = NULL;
         size_t n = strlen(device_syspath);
+        char link[PATH_MAX];
 
-        if (strncmp(disk_syspath, device_syspath, n) == 0 && disk_syspath[n] == '/')
+        if (starts_with(disk_syspath, device_syspath) && disk_syspath[n] == '/')
                 return true;
         if (!subsystem_end || !controller)
                 return false;
 
-        if (asprintf(&link, "%.*s%s", (int) (subsystem_end - disk_syspath), disk_syspath, controller) < 0) {
-                link = NULL;
-                return false;
-        }
+        (void) snprintf(link, sizeof link, "%.*s%s", (int) (subsystem_end - disk_syspath), disk_syspath, controller);
         target = realpath(link, NULL);
         return target && streq(target, device_syspath);
 }

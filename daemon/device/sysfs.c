@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -10,55 +10,34 @@
 #include "plan.h"
 #include "sysfs.h"
 
-static int sysfs_path(Device *d, const char *path, char **ret) {
-        _cleanup_free_ char *p = NULL;
-        glob_t found = {};
+/* The one file that the path fits. */
+static int sysfs_path(Device *d, const char *path, char ret[static PATH_MAX]) {
+        _cleanup_(globfree) glob_t found = {};
         int r;
 
-        if (asprintf(&p, "%s/%s", d->drive->syspath, path) < 0) {
-                p = NULL;
-                return -ENOMEM;
+        if (strchr(path, '*')) {
+                r = attribute_glob(&found, "%s/%s", d->drive->syspath, path);
+                if (r < 0 || found.gl_pathc == 0)
+                        return r < 0 ? r : -ENOENT;
         }
 
-        if (!strchr(path, '*')) {
-                *ret = TAKE_PTR(p);
-                return 0;
-        }
-
-        r = glob(p, GLOB_NOSORT, NULL, &found);
-        if (r == 0) {
-                *ret = strdup(found.gl_pathv[0]);
-                r = *ret ? 0 : -ENOMEM;
-        } else
-                r = r == GLOB_NOSPACE ? -ENOMEM : -ENOENT;
-        globfree(&found);
-        return r;
-}
-
-static int sysfs_open(Device *d, const char *path, int flags) {
-        _cleanup_free_ char *p = NULL;
-        int fd, r;
-
-        r = sysfs_path(d, path, &p);
-        if (r < 0)
-                return r;
-
-        fd = open(p, flags | O_CLOEXEC | O_NOCTTY);
-        return fd < 0 ? -errno : fd;
+        r = found.gl_pathc > 0 ? snprintf(ret, PATH_MAX, "%s", found.gl_pathv[0])
+                               : snprintf(ret, PATH_MAX, "%s/%s", d->drive->syspath, path);
+        return r < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 int sysfs_read(Device *d, const char *path, char *buf, size_t size) {
-        _cleanup_free_ char *p = NULL;
+        char p[PATH_MAX];
         int r;
 
-        r = sysfs_path(d, path, &p);
+        r = sysfs_path(d, path, p);
         return r < 0 ? r : attribute_read(buf, size, "%s", p);
 }
 
 int sysfs_write(Device *d, const char *path, const char *text) {
         _cleanup_close_ int fd = -EBADF;
         size_t n = strlen(text);
-        char diskseq[32];
+        char diskseq[32], p[PATH_MAX];
         ssize_t k;
         int r;
 
@@ -76,9 +55,12 @@ int sysfs_write(Device *d, const char *path, const char *text) {
                                            d->drive->node);
         }
 
-        fd = sysfs_open(d, path, O_WRONLY | O_TRUNC);
+        r = sysfs_path(d, path, p);
+        if (r < 0)
+                return r;
+        fd = open(p, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
         if (fd < 0)
-                return fd;
+                return -errno;
 
         k = write(fd, text, n);
         if (k < 0)
@@ -119,29 +101,12 @@ static int attribute_missing(Device *d, const SysfsAttribute *a) {
         return r;
 }
 
-/* Is this a setting here at all? 0, or the step's end. */
-static int attribute_supported(Device *d, const SysfsAttribute *a) {
-        if (a->requests && d->drive->transport == TRANSPORT_VIRTUAL) {
-                _cleanup_free_ char *mq = NULL;
-
-                if (asprintf(&mq, "%s/mq", d->drive->syspath) < 0) {
-                        mq = NULL;
-                        return -ENOMEM;
-                }
-                if (access(mq, F_OK) < 0)
-                        return device_fail(d, STEP_UNSUPPORTED,
-                                           "requests are queued at the disks below it and not here: set it there");
-        }
-
-        return 0;
-}
-
 static int setting_line_read(Device *d, const SysfsAttribute *a, char *buf, size_t size) {
         int r;
 
-        r = attribute_supported(d, a);
-        if (r < 0)
-                return r;
+        if (a->requests && d->drive->transport == TRANSPORT_VIRTUAL && !attribute_exists("%s/mq", d->drive->syspath))
+                return device_fail(d, STEP_UNSUPPORTED,
+                                   "requests are queued at the disks below it and not here: set it there");
 
         r = sysfs_read(d, a->path, buf, size);
         if (r == -ENOENT)
@@ -216,10 +181,10 @@ static int sysfs_refused(Device *d, const SysfsAttribute *a, const char *text, i
 
 /* Root may open a file for writing that the kernel never lets anybody write: the mode tells. */
 static bool is_read_only(Device *d, const char *path) {
-        _cleanup_free_ char *p = NULL;
+        char p[PATH_MAX];
         struct stat st;
 
-        return sysfs_path(d, path, &p) >= 0 && stat(p, &st) >= 0 && !(st.st_mode & 0222);
+        return sysfs_path(d, path, p) >= 0 && stat(p, &st) >= 0 && !(st.st_mode & 0222);
 }
 
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
