@@ -3,7 +3,6 @@
 /* The kernel's read-only flag. Each block device has one of its own: what was opened before goes on writing, and a partition
  * is not asked for its disk's on every kernel, so the disk and all its partitions get it (bdev_read_only() in block/bdev.c). */
 
-#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -17,22 +16,14 @@
 /* Calls `each` with the directory of everything that lies on `dir` and fits `pattern`; what is not 0 ends it. */
 static int each_below(const char *dir, const char *pattern, int (*each)(const char *dir, void *userdata),
                       void *userdata) {
-        _cleanup_free_ char *all = NULL;
-        glob_t found = {};
-        int r = 0;
+        _cleanup_(globfree) glob_t found;
+        int r;
 
-        if (asprintf(&all, "%s/%s", dir, pattern) < 0) {
-                all = NULL;
-                return -ENOMEM;
-        }
-
-        if (glob(all, GLOB_NOSORT, NULL, &found) == GLOB_NOSPACE)
-                r = -ENOMEM;
+        r = attribute_glob(&found, "%s/%s", dir, pattern);
         for (size_t i = 0; i < found.gl_pathc && r == 0; i++) {
                 *strrchr(found.gl_pathv[i], '/') = '\0';
                 r = each(found.gl_pathv[i], userdata);
         }
-        globfree(&found);
         return r;
 }
 
@@ -41,8 +32,14 @@ static int each_below(const char *dir, const char *pattern, int (*each)(const ch
 typedef struct Use {
         const char *mountinfo;
         unsigned depth;
-        char *where; /* a mount point, or what else it is */
+        char where[PATH_MAX]; /* a mount point, or what else it is */
 } Use;
+
+static FILE *file_close(FILE *f) {
+        (void) fclose(f);
+        return NULL;
+}
+DEFINE_CLEANUP(FILE *, file_close);
 
 static bool is_writable(const char *options) {
         return strncmp(options, "rw", 2) == 0 && (options[2] == ',' || options[2] == '\0');
@@ -50,61 +47,51 @@ static bool is_writable(const char *options) {
 
 /* Of the file system and not of the mount: a read-only bind mount of it is no promise. proc(5), mountinfo. */
 static int find_mount(Use *u, const char *dev) {
+        _cleanup_(file_closep) FILE *f = fopen(u->mountinfo, "re");
         _cleanup_free_ char *line = NULL;
         size_t size = 0;
-        int r = 0;
-        FILE *f;
 
-        f = fopen(u->mountinfo, "re");
         if (!f)
                 return -errno;
 
-        while (r == 0 && getline(&line, &size, f) > 0) {
+        while (getline(&line, &size, f) > 0) {
                 char number[32], point[PATH_MAX], options[256];
                 const char *rest = strstr(line, " - ");
 
                 if (rest && sscanf(line, "%*s %*s %31s %*s %4095s", number, point) == 2 && streq(number, dev) &&
                     sscanf(rest, " - %*s %*s %255s", options) == 1 && is_writable(options)) {
-                        u->where = strdup(point);
-                        r = u->where ? 1 : -ENOMEM;
+                        (void) strcpy(u->where, point);
+                        return 1;
                 }
         }
-        (void) fclose(f);
-        return r;
+        return 0;
 }
 
 /* Swap has no number there, and btrfs one of its own for all its devices. */
 static int find_other_use(Use *u, const char *name) {
-        _cleanup_free_ char *btrfs = NULL, *line = NULL, *node = NULL;
-        glob_t found = {};
+        _cleanup_(file_closep) FILE *swaps = NULL;
+        _cleanup_(globfree) glob_t found;
+        _cleanup_free_ char *line = NULL;
+        char node[NAME_MAX + sizeof "/dev/ "];
         size_t size = 0;
-        int r = 0;
-        FILE *f;
+        int r;
 
-        if (asprintf(&btrfs, "/sys/fs/btrfs/*/devices/%s", name) < 0) {
-                btrfs = NULL;
-                return -ENOMEM;
-        }
-        if (asprintf(&node, "/dev/%s ", name) < 0) {
-                node = NULL;
-                return -ENOMEM;
+        r = attribute_glob(&found, "/sys/fs/btrfs/*/devices/%s", name);
+        if (r < 0)
+                return r;
+        if (found.gl_pathc > 0) {
+                (void) strcpy(u->where, "a btrfs file system");
+                return 1;
         }
 
-        if (glob(btrfs, GLOB_NOSORT, NULL, &found) == 0) {
-                u->where = strdup("a btrfs file system");
-                r = u->where ? 1 : -ENOMEM;
-        }
-        globfree(&found);
-
-        f = r == 0 ? fopen("/proc/swaps", "re") : NULL;
-        while (f && r == 0 && getline(&line, &size, f) > 0)
-                if (strncmp(line, node, strlen(node)) == 0) {
-                        u->where = strdup("swap");
-                        r = u->where ? 1 : -ENOMEM;
+        (void) snprintf(node, sizeof node, "/dev/%s ", name);
+        swaps = fopen("/proc/swaps", "re");
+        while (swaps && getline(&line, &size, swaps) > 0)
+                if (starts_with(line, node)) {
+                        (void) strcpy(u->where, "swap");
+                        return 1;
                 }
-        if (f)
-                (void) fclose(f);
-        return r;
+        return 0;
 }
 
 /* An array writes to its members also while nothing on it is mounted, and throws out one that refuses.
@@ -112,18 +99,12 @@ static int find_other_use(Use *u, const char *name) {
 static int find_array(Use *u, const char *dir) {
         static const char *const writing[] = { "clean", "active", "write-pending", "active-idle" };
         char state[32];
-        int r;
 
-        r = attribute_read(state, sizeof state, "%s/md/array_state", dir);
-        if (r < 0)
-                return r == -ENOMEM ? r : 0;
-
+        (void) attribute_read(state, sizeof state, "%s/md/array_state", dir);
         for (size_t i = 0; i < ELEMENTSOF(writing); i++)
                 if (streq(state, writing[i])) {
-                        if (asprintf(&u->where, "the array %s", base_name(dir)) >= 0)
-                                return 1;
-                        u->where = NULL;
-                        return -ENOMEM;
+                        (void) snprintf(u->where, sizeof u->where, "the array %s", base_name(dir));
+                        return 1;
                 }
         return 0;
 }
@@ -132,16 +113,13 @@ static int find_array(Use *u, const char *dir) {
 static int find_use(const char *dir, void *userdata) {
         Use *u = userdata;
         char dev[32];
-        int r;
+        int r = 0;
 
         if (u->depth >= STACK_DEPTH_MAX)
                 return 0;
 
-        r = attribute_read(dev, sizeof dev, "%s/dev", dir);
-        if (r >= 0)
+        if (attribute_read(dev, sizeof dev, "%s/dev", dir) >= 0)
                 r = find_mount(u, dev);
-        else if (r != -ENOMEM)
-                r = 0;
         if (r == 0)
                 r = find_other_use(u, base_name(dir));
         if (r == 0)
@@ -219,12 +197,10 @@ static int read_only_read(Device *d, const Setting *s, Reading *ret) {
 static int read_only_write(Device *d, const Setting *s, const Value *v) {
         Use use = { .mountinfo = d->io.mountinfo ?: "/proc/self/mountinfo" };
         Flags f = { .device = d, .wanted = v->number };
-        _cleanup_free_ char *where = NULL;
         int r;
 
         if (v->number && !d->allow_dangerous) {
                 r = find_use(d->drive->syspath, &use);
-                where = use.where;
                 if (r < 0)
                         return device_fail(d, r, "who writes to it cannot be found out: %s", strerror(-r));
                 if (r > 0)
@@ -232,7 +208,7 @@ static int read_only_write(Device *d, const Setting *s, const Value *v) {
                                         d, STEP_FORBIDDEN,
                                         "it is in use for writing (%s), and the writer would lose data; unmount it, or "
                                         "say allow_dangerous = true in the block",
-                                        where);
+                                        use.where);
         }
 
         /* The node may be another drive's by now: this asks. */
@@ -240,7 +216,7 @@ static int read_only_write(Device *d, const Setting *s, const Value *v) {
         if (r == -EPERM)
                 return device_fail(
                                 d, STEP_UNSUPPORTED,
-                                "the service's sandbox opens no device of this kind (DeviceAllow= in drivekeep.service)");
+                                "the service's sandbox opens no device of this kind (DeviceAllow= in drivekeep-broker.service)");
         if (r < 0)
                 return r;
 
