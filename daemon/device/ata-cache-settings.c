@@ -38,35 +38,14 @@ static int cache_flush(Device *d) {
 /* By SET FEATURES, with what must go with it. Returns -ETIME when the kernel goes on believing that there is none over a
  * cache that is on. */
 static int cache_set(Device *d, bool enable) {
-        bool blind = enable && cache_kernel_view(d) == 0;
+        bool was_unknown = enable && cache_kernel_view(d) == 0;
         int r;
 
         r = ata_set_features(d, enable ? 0x02 : 0x82, 0);
         if (r < 0)
                 return r;
-        d->committed = true;
 
-        /* Once the kernel takes the cache for write-through it sends no more flushes: what is left in it must get out. */
-        if (!enable) {
-                r = cache_flush(d);
-                if (r < 0)
-                        return r;
-        }
-
-        r = cache_kernel_follow(d, enable);
-        if (r == 0 && blind) {
-                r = cache_flush(d);
-                /* The cache is on all the same, and the kernel's own flushes come from now on. */
-                return r == STEP_DEFERRED || r == STEP_VANISHED ? r : 0;
-        }
-        /* The other way round costs flushes that are not needed, and no data. */
-        return r == -ETIME && !enable ? 0 : r;
-}
-
-static int kernel_did_not_follow(Device *d) {
-        return device_fail(
-                        d, STEP_FORBIDDEN,
-                        "the kernel goes on believing that there is no cache and would not flush it, so it was turned off again");
+        return cache_settle(d, enable, was_unknown, cache_flush);
 }
 
 /* 1: the drive would accept the command and do nothing, which is what the note says then. What cannot be asked is not so. */
@@ -100,7 +79,7 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
         r = cache_set(d, v->number);
         if (r == -ETIME) {
                 r = cache_set(d, false);
-                return r < 0 ? r : kernel_did_not_follow(d);
+                return r < 0 ? r : cache_was_turned_off(d);
         }
         return r;
 }
@@ -191,7 +170,7 @@ static int forced_write(Device *d, const Setting *s _unused_, const Value *v) {
                 return r;
 
         r = sct_feature_set(d, SCT_WRITE_CACHE, SCT_CACHE_OFF, d->save);
-        return r < 0 ? r : kernel_did_not_follow(d);
+        return r < 0 ? r : cache_was_turned_off(d);
 }
 
 static int reordering_read(Device *d, const Setting *s, Reading *ret) {

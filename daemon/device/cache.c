@@ -36,7 +36,9 @@ void cache_reading_judge(Device *d, Reading *r) {
                 r->value = (Value){ .type = VALUE_NAME, .name = CACHE_UNKNOWN_TO_KERNEL };
 }
 
-int cache_kernel_follow(Device *d, bool enabled) {
+/* Waits until the kernel has seen that the cache was turned on or off. Drivers other than libata's own hear of nothing and are
+ * asked to look. -ETIME: it goes on believing something else. */
+static int kernel_follow(Device *d, bool enabled) {
         int r;
 
         if (d->drive->transport != TRANSPORT_SATA && d->drive->transport != TRANSPORT_PATA) {
@@ -53,6 +55,34 @@ int cache_kernel_follow(Device *d, bool enabled) {
         }
 
         return -ETIME;
+}
+
+int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device *d)) {
+        int r;
+
+        d->committed = true;
+
+        /* Once the kernel takes the cache for write-through it sends no more flushes: what is left in it must get out. */
+        if (!enabled) {
+                r = flush(d);
+                if (r < 0)
+                        return r;
+        }
+
+        r = kernel_follow(d, enabled);
+        if (r == 0 && enabled && was_unknown) {
+                r = flush(d);
+                /* The cache is on all the same, and the kernel's own flushes come from now on. */
+                return r == STEP_DEFERRED || r == STEP_VANISHED ? r : 0;
+        }
+        /* The other way round costs flushes that are not needed, and no data. */
+        return r == -ETIME && !enabled ? 0 : r;
+}
+
+int cache_was_turned_off(Device *d) {
+        return device_fail(
+                        d, STEP_FORBIDDEN,
+                        "the kernel goes on believing that there is no cache and would not flush it, so it was turned off again");
 }
 
 static int cache_not_told(Device *d) {

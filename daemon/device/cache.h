@@ -19,9 +19,13 @@ int cache_kernel_view(Device *d);
 #define CACHE_UNKNOWN_TO_KERNEL "on, unknown to the kernel"
 void cache_reading_judge(Device *d, Reading *r);
 
-/* The drive's cache has just been turned on or off, with all that follows committed: waits until the kernel has seen it.
- * Drivers other than libata's own hear of nothing and are asked to look. -ETIME: it goes on believing something else. */
-int cache_kernel_follow(Device *d, bool enabled);
+/* The drive has just taken the command that turns its cache on or off. Sends what must go with that, without asking the gate between:
+ * flushes what the kernel will not flush, or did not while the cache was on and unknown to the kernel (`was_unknown`), and waits
+ * until the kernel has seen the change. -ETIME: it goes on believing that there is none over a cache that is on. */
+int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device *d));
+
+/* The end of the step after that, when the caller has turned the cache off again: the error, with its sentence. */
+int cache_was_turned_off(Device *d);
 
 /* The rows that set what the kernel believes, by one of its files; `detail` is a SysfsAttribute. "write through" is written,
  * and taken for what is wanted, only where the drive says that its cache is off: asks the drive, but wakes none. Where the

@@ -155,42 +155,24 @@ static int mode_cache_read(Device *d, const Setting *s, Reading *ret) {
 }
 
 static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
-        bool blind = v->number && cache_kernel_view(d) == 0;
+        bool was_unknown = v->number && cache_kernel_view(d) == 0;
         ModePage page;
         int r;
 
         r = mode_write_page(d, s, v, &page);
         if (r < 0)
                 return r;
-        d->committed = true;
 
-        /* Once the kernel takes it for write-through it sends no more flushes: what is left in it must get out. */
-        if (!v->number) {
-                r = scsi_synchronize_cache(d);
-                if (r < 0)
-                        return r;
-        }
+        r = cache_settle(d, v->number, was_unknown, scsi_synchronize_cache);
+        if (r != -ETIME)
+                return r;
 
-        r = cache_kernel_follow(d, v->number);
-        /* As on ATA: what was written before the kernel looked. */
-        if (r == 0 && blind) {
+        /* The page that it has just taken: nothing is asked that might fail now. */
+        field_set(s, &VALUE_BOOLEAN(false), &page);
+        r = mode_select(d, &page, d->save && page.saveable);
+        if (r >= 0)
                 r = scsi_synchronize_cache(d);
-                return r == STEP_DEFERRED || r == STEP_VANISHED ? r : 0;
-        }
-        if (r == -ETIME && v->number) {
-                /* The page that it has just taken: nothing is asked that might fail now. */
-                field_set(s, &VALUE_BOOLEAN(false), &page);
-                r = mode_select(d, &page, d->save && page.saveable);
-                if (r >= 0)
-                        r = scsi_synchronize_cache(d);
-                if (r < 0)
-                        return r;
-                return device_fail(
-                                d, STEP_FORBIDDEN,
-                                "the kernel goes on believing that there is no cache and would not flush it, so it was turned off again");
-        }
-        /* The other way round costs flushes that are not needed, and no data. */
-        return r == -ETIME ? 0 : r;
+        return r < 0 ? r : cache_was_turned_off(d);
 }
 
 static const Harm no_reallocation_harm = {
