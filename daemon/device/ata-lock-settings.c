@@ -142,42 +142,30 @@ static int sanitize_write(Device *d, const Setting *s _unused_, const Value *v) 
 }
 
 /* clang-format off */
+#define LOCK(key, option, read_, write_) \
+        .name = key, .backend = BACKEND_ATA, .range = RANGE_BOOL, .equivalent = "hdparm --" option, .read = read_, .write = write_
+
 const Setting ata_lock_settings[] = {
         {
-                .name = "security_freeze",
-                .backend = BACKEND_ATA,
-                .range = RANGE_BOOL,
+                LOCK("security_freeze", "security-freeze", security_read, security_write),
                 .order = 300,
                 .summary = "no passwords and no secure erase until the next power-on",
-                .equivalent = "hdparm --security-freeze",
                 .lost_by = LOST_WITHOUT_SSP,
                 .source = "ACS-4 SECURITY FREEZE LOCK F5h",
-                .read = security_read,
-                .write = security_write,
         },
         {
-                .name = "dco_freeze",
-                .backend = BACKEND_ATA,
-                .range = RANGE_BOOL,
+                LOCK("dco_freeze", "dco-freeze", dco_read, dco_write),
                 .order = 310,
                 .summary = "no change of the device configuration (capacity, features) until the next power-on",
-                .equivalent = "hdparm --dco-freeze",
                 .lost_by = "power",
                 .source = "ATA8-ACS DEVICE CONFIGURATION FREEZE LOCK B1h/C1h",
-                .read = dco_read,
-                .write = dco_write,
         },
         {
-                .name = "sanitize_freeze",
-                .backend = BACKEND_ATA,
-                .range = RANGE_BOOL,
+                LOCK("sanitize_freeze", "sanitize-freeze-lock", sanitize_read, sanitize_write),
                 .order = 320,
                 .summary = "no sanitize commands, which erase the whole drive, until the next power-on",
-                .equivalent = "hdparm --sanitize-freeze-lock",
                 .lost_by = "power",
                 .source = "ACS-4 SANITIZE FREEZE LOCK EXT B4h/0020h",
-                .read = sanitize_read,
-                .write = sanitize_write,
         },
         {},
 };

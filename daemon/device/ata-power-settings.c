@@ -105,6 +105,10 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
 }
 
 /* clang-format off */
+#define SPINDOWN(key) \
+        .name = key, .backend = BACKEND_ATA, .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }, \
+        .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE, .order = 210, .equivalent = "hdparm -S", .lost_by = LOST_WITHOUT_SSP
+
 const Setting ata_power_settings[] = {
         {
                 .name = "apm",
@@ -132,28 +136,16 @@ const Setting ata_power_settings[] = {
                 .source = "hdparm.conf(5)",
         },
         {
-                .name = "spindown_time",
-                .backend = BACKEND_ATA,
-                .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 },
-                .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE,
-                .order = 210,
+                SPINDOWN("spindown_time"),
                 .summary = "idle time after which the drive spins down",
-                .equivalent = "hdparm -S",
-                .lost_by = LOST_WITHOUT_SSP,
                 .source = "ACS-4 IDLE E3h, STANDBY E2h",
                 .read = standby_timer_read,
                 .write = standby_timer_write,
         },
         {
-                .name = "force_spindown_time",
+                SPINDOWN("force_spindown_time"),
                 .alias_of = "spindown_time",
-                .backend = BACKEND_ATA,
-                .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 },
-                .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE,
-                .order = 210,
                 .summary = "spindown_time, by hdparm.conf's other name; neither asks whether the drive has APM",
-                .equivalent = "hdparm -S",
-                .lost_by = LOST_WITHOUT_SSP,
                 .source = "hdparm.conf(5)",
         },
         {

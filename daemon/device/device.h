@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One drive, open for one visit: the doors to it (ioctl, sysfs), what was read of it so far, and the sentence about
- * what went wrong last. Used in a worker process only: every call below can block for as long as a drive pleases. */
+/* One drive, open for one visit: how it is reached (ioctl, sysfs), what was read of it so far, and the sentence about what went wrong
+ * last. Every call below can block for as long as the drive does not answer: the service makes them in a worker process only, the
+ * command (plan, show) in its own. */
 
 #include "drive.h"
 #include "setting.h"
@@ -19,7 +20,7 @@ typedef struct DeviceIO {
         int (*nvme_admin)(void *userdata, int fd, struct nvme_passthru_cmd *cmd);
         int (*set_read_only)(void *userdata, const char *name, bool on); /* of a disk or partition, by kernel name */
 
-        /* Asked before every command to the drive and every store into its sysfs: 0 go ahead, -EAGAIN not now, and why
+        /* Asked before every command to the drive and every store into its sysfs: 0 go ahead, STEP_DEFERRED not now, and why
          * (a sentence). NULL: always. */
         int (*gate)(void *userdata, const Drive *drive, const char **ret_why);
         const char *mountinfo; /* what is mounted; NULL: /proc/self/mountinfo */

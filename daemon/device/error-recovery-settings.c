@@ -92,53 +92,34 @@ static const Harm endless_recovery_harm = {
 };
 
 /* clang-format off */
+#define LIMIT(...) \
+        .backend = BACKEND_ATA, .range = RANGE_RECOVERY, .harm = &endless_recovery_harm, .equivalent = "smartctl -l scterc", \
+        .lost_by = "power, link reset", .source = "ACS-4 SCT Error Recovery Control", \
+        .read = error_recovery_read, .write = error_recovery_write, .detail = &(const Limits) { __VA_ARGS__ }
+
 const Setting error_recovery_settings[] = {
         {
+                LIMIT(.read = true, .write = true),
                 .name = "error_recovery",
-                .backend = BACKEND_ATA,
-                .range = RANGE_RECOVERY,
                 .flags = SETTING_SAVEABLE,
                 .order = 130,
                 .summary = "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)",
-                .harm = &endless_recovery_harm,
-                .equivalent = "smartctl -l scterc",
-                .lost_by = "power, link reset",
-                .source = "ACS-4 SCT Error Recovery Control",
-                .read = error_recovery_read,
-                .write = error_recovery_write,
-                .detail = &(const Limits) { .read = true, .write = true },
         },
         {
+                LIMIT(.read = true),
                 .name = "error_recovery_read",
-                .backend = BACKEND_ATA,
-                .range = RANGE_RECOVERY,
                 .flags = SETTING_SAVEABLE | SETTING_SAME,
                 .order = 131,
                 .summary = "error_recovery for reading alone",
-                .harm = &endless_recovery_harm,
-                .equivalent = "smartctl -l scterc",
-                .lost_by = "power, link reset",
-                .source = "ACS-4 SCT Error Recovery Control",
                 .excludes = "error_recovery",
-                .read = error_recovery_read,
-                .write = error_recovery_write,
-                .detail = &(const Limits) { .read = true },
         },
         {
+                LIMIT(.write = true),
                 .name = "error_recovery_write",
-                .backend = BACKEND_ATA,
-                .range = RANGE_RECOVERY,
                 .flags = SETTING_SAVEABLE | SETTING_SAME,
                 .order = 132,
                 .summary = "error_recovery for writing alone",
-                .harm = &endless_recovery_harm,
-                .equivalent = "smartctl -l scterc",
-                .lost_by = "power, link reset",
-                .source = "ACS-4 SCT Error Recovery Control",
                 .excludes = "error_recovery",
-                .read = error_recovery_read,
-                .write = error_recovery_write,
-                .detail = &(const Limits) { .write = true },
         },
         {
                 .name = "error_recovery_fallback_timeout",
@@ -154,10 +135,8 @@ const Setting error_recovery_settings[] = {
                 .source = "https://raid.wiki.kernel.org/index.php/Timeout_Mismatch",
                 .excludes = "timeout",
                 .unless = "error_recovery",
-                .read = sysfs_setting_read,
-                .write = sysfs_setting_write,
+                SYSFS_ROW(.path = "device/timeout", .scale = 1000),
                 .localize = fallback_localize,
-                .detail = &(const SysfsAttribute) { .path = "device/timeout", .scale = 1000 },
         },
         {},
 };
