@@ -84,7 +84,7 @@ int attribute_glob(glob_t *ret, const char *format, ...) {
         if (r < 0)
                 return r;
 
-        return glob(path, GLOB_NOSORT, NULL, ret) == GLOB_NOSPACE ? -ENOMEM : 0;
+        return glob(path, GLOB_NOSORT | GLOB_BRACE, NULL, ret) == GLOB_NOSPACE ? -ENOMEM : 0;
 }
 
 DIR *directory_open(const char *format, ...) {

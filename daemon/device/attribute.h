@@ -18,7 +18,7 @@ int attribute_read_all(char *buf, size_t size, const char *format, ...) _printf_
 
 bool attribute_exists(const char *format, ...) _printf_(1, 2);
 
-/* All files whose path fits the pattern (glob(7)): 0, also when there are none, or -ENOMEM. The caller frees them with globfree(),
+/* All files whose path fits the pattern (glob(7), and braces): 0, also when there are none, or -ENOMEM. The caller frees them with globfree(),
  * in any case. */
 int attribute_glob(glob_t *ret, const char *format, ...) _printf_(2, 3);
 

@@ -12,14 +12,19 @@
 #include "plan.h"
 #include "sg-io.h"
 
+/* Never for writing: closing such a descriptor makes udev send a `change` event (udev(7), OPTIONS "watch"). */
+static int node_open(const char *node) {
+        int fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+        return fd < 0 ? -errno : fd;
+}
+
 static int real_open_node(void *userdata _unused_, const Drive *drive) {
-        _cleanup_close_ int fd = -EBADF;
+        _cleanup_close_ int fd = node_open(drive->node);
         uint64_t diskseq;
 
-        /* Never for writing: closing such a descriptor makes udev send a `change` event (udev(7), OPTIONS "watch"). */
-        fd = open(drive->node, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
         if (fd < 0)
-                return -errno;
+                return fd;
 
         /* The name may belong to another drive by now; this number never does. Kernels before 5.15 have none. */
         if (drive->diskseq != 0 && ioctl(fd, BLKGETDISKSEQ, &diskseq) >= 0 && diskseq != drive->diskseq)
@@ -64,9 +69,9 @@ static int real_set_read_only(void *userdata _unused_, const char *name, bool on
         if (r < 0)
                 return r;
 
-        fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        fd = node_open(node);
         if (fd < 0)
-                return -errno;
+                return fd;
         return ioctl(fd, BLKROSET, &flag) < 0 ? -errno : 0;
 }
 

@@ -10,30 +10,6 @@
 #define MAX_SECTORS_DEFAULT 0
 #define WBT_DEFAULT (-1)
 
-/* "mq-deadline [none]": the one in brackets is in force. */
-static int scheduler_read(Device *d, const Setting *s, Reading *ret) {
-        const SysfsAttribute *a = s->detail;
-        char buf[256], *open, *name;
-        int r;
-
-        r = sysfs_read(d, a->path, buf, sizeof buf);
-        if (r == -ENOENT)
-                return sysfs_missing(d, a->path);
-        if (r < 0)
-                return device_fail(d, r, "%s cannot be read: %s", a->path, strerror(-r));
-
-        /* Queues without schedulers say just "none". */
-        open = strchr(buf, '[');
-        name = open ? open + 1 : buf;
-        name[strcspn(name, open ? "]" : " ")] = '\0';
-        if (strlen(name) >= VALUE_NAME_MAX)
-                return device_fail(d, -EBADMSG, "%s reads '%s'", a->path, name);
-
-        *ret = (Reading){ .supported = true, .known = true, .value = { .type = VALUE_NAME } };
-        (void) strcpy(ret->value.name, name);
-        return 0;
-}
-
 /* Old guides say "deadline" and "noop". The first is the one alias that Linux has (block/mq-deadline.c): it sets mq-deadline
  * and reads mq-deadline, but does not load its module. The second was a scheduler until Linux 5.0, which calls it none. */
 static int scheduler_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
@@ -136,45 +112,37 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
 }
 
 /* clang-format off */
-/* A file of the queue's that has the setting's name. */
-#define QUEUE(key, ...) \
+/* A file of the queue's that has the setting's name; `from` is the kernel's file that tells of it. */
+#define QUEUE_FROM(from, key, ...) \
         .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .equivalent = "/sys/block/*/queue/" key, \
-        SYSFS_ROW(.path = "queue/" key, __VA_ARGS__)
+        .source = "Linux " from, SYSFS_ROW(.path = "queue/" key, __VA_ARGS__)
+#define QUEUE(key, ...) QUEUE_FROM("block/blk-sysfs.c", key, __VA_ARGS__)
 
 static const ValueWord max_sectors_words[] = { { "default", MAX_SECTORS_DEFAULT }, {} };
 static const ValueWord wbt_words[] = { { "default", WBT_DEFAULT }, {} };
 
 const Setting kernel_block_settings[] = {
         {
-                .name = "scheduler",
-                .backend = BACKEND_BLOCK,
+                QUEUE_FROM("block/elevator.c", "scheduler", .choices = true),
                 .range = { .type = VALUE_NAME },
-                .flags = SETTING_KERNEL,
                 .order = 10, /* changing it resets nr_requests and wbt_lat_usec (elevator_switch()) */
                 .summary = "I/O scheduler of the kernel's request queue; deadline is mq-deadline, noop is none",
-                .equivalent = "/sys/block/*/queue/scheduler",
                 .lost_by = "re-add",
-                .source = "Linux block/elevator.c",
-                .read = scheduler_read,
-                .write = sysfs_setting_write,
                 .localize = scheduler_localize,
-                .detail = &(const SysfsAttribute) { .path = "queue/scheduler" },
         },
         {
-                QUEUE("nr_requests", .requests = true),
+                QUEUE_FROM("block/blk-sysfs.c, block/blk-mq.c", "nr_requests", .requests = true),
                 .range = { .type = VALUE_INT, .min = 4, .max = 65536 },
                 .order = 35, /* after scheduler and queue_depth, which both reset it */
                 .summary = "requests that the kernel's queue holds, for each direction",
                 .lost_by = "re-add, change of scheduler or queue_depth",
-                .source = "Linux block/blk-sysfs.c, block/blk-mq.c",
         },
         {
-                QUEUE("wbt_lat_usec", .reset = "-1", .requests = true, .unset = true),
+                QUEUE_FROM("block/blk-wbt.c", "wbt_lat_usec", .reset = "-1", .requests = true, .unset = true),
                 .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = 60 * 1000 * 1000, .unit = 1, .has_off = true, .off = 0, .words = wbt_words },
                 .order = 40, /* after scheduler: bfq turns it off */
                 .summary = "how late reads may be before the kernel throttles buffered writes",
                 .lost_by = "re-add, change of scheduler",
-                .source = "Linux block/blk-wbt.c",
                 .localize = wbt_localize,
         },
         {
@@ -183,7 +151,6 @@ const Setting kernel_block_settings[] = {
                 .order = 800, /* this and those after it commit queue limits, which may reset read_ahead_kb */
                 .summary = "whether the kernel takes it for a disk that turns",
                 .lost_by = "re-add, revalidation",
-                .source = "Linux block/blk-sysfs.c",
         },
         {
                 QUEUE("add_random"),
@@ -191,7 +158,6 @@ const Setting kernel_block_settings[] = {
                 .order = 801,
                 .summary = "whether its timing feeds the kernel's random numbers",
                 .lost_by = "re-add, revalidation",
-                .source = "Linux block/blk-sysfs.c",
         },
         {
                 QUEUE("iostats"),
@@ -199,7 +165,6 @@ const Setting kernel_block_settings[] = {
                 .order = 802,
                 .summary = "whether the kernel counts its reads and writes",
                 .lost_by = "re-add",
-                .source = "Linux block/blk-sysfs.c",
         },
         {
                 QUEUE("rq_affinity", .requests = true),
@@ -207,7 +172,6 @@ const Setting kernel_block_settings[] = {
                 .order = 803,
                 .summary = "which processor ends a request: 0 any, 1 the group of the one that asked, 2 that very one",
                 .lost_by = "re-add",
-                .source = "Linux block/blk-sysfs.c",
         },
         {
                 QUEUE("nomerges", .requests = true),
@@ -215,7 +179,6 @@ const Setting kernel_block_settings[] = {
                 .order = 804,
                 .summary = "merging of requests: 0 all, 1 only the simplest, 2 none",
                 .lost_by = "re-add",
-                .source = "Linux block/blk-sysfs.c",
         },
         {
                 QUEUE("io_timeout", .requests = true),
@@ -225,7 +188,6 @@ const Setting kernel_block_settings[] = {
                 .summary = "how long the kernel waits for a request; of SCSI drives the same as timeout",
                 .harm = &spin_up_harm,
                 .lost_by = "re-add",
-                .source = "Linux block/blk-sysfs.c",
         },
         {
                 QUEUE("discard_max_bytes", .support = "queue/discard_max_hw_bytes", .limit = "queue/discard_granularity"),
@@ -233,15 +195,13 @@ const Setting kernel_block_settings[] = {
                 .order = 806,
                 .summary = "how much the kernel discards (TRIM, UNMAP) in one request",
                 .lost_by = "re-add, revalidation",
-                .source = "Linux block/blk-sysfs.c",
         },
         {
-                QUEUE("max_sectors_kb", .scale = 1024, .limit = "queue/max_hw_sectors_kb", .reset = "0"),
+                QUEUE_FROM("block/blk-sysfs.c, block/blk-settings.c", "max_sectors_kb", .scale = 1024, .limit = "queue/max_hw_sectors_kb", .reset = "0"),
                 .range = { .type = VALUE_SIZE, .min = 4096, .max = 1LL << 41, .unit = 1024, .step = 1024, .words = max_sectors_words },
                 .order = 810,
                 .summary = "how much the kernel puts into one request",
                 .lost_by = "re-add, revalidation",
-                .source = "Linux block/blk-sysfs.c, block/blk-settings.c",
                 .localize = max_sectors_localize,
         },
         {

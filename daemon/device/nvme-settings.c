@@ -163,38 +163,45 @@ static int thermal_write(Device *d, const Setting *s, const Value *v) {
         return nvme_feature_store(d, &thermal_light, 0, light << 16 | heavy);
 }
 
-/* A file of the controller's, which its row names by the part behind the controller's directory. */
-static int controller_file(Device *d, const Setting *s, char *buf, size_t size) {
+/* A row whose file is the controller's: its path begins behind the controller's directory. */
+typedef struct ControllerRow {
+        Setting setting;
+        SysfsAttribute attribute;
+        char path[128];
+} ControllerRow;
+
+static int controller_row(Device *d, const Setting *s, ControllerRow *ret) {
         const SysfsAttribute *a = s->detail;
-        char path[64];
+        char directory[64];
         int r;
 
-        r = nvme_controller_path(d, path, sizeof path);
-        if (r >= 0)
-                (void) snprintf(buf, size, "%s/%s", path, a->path);
-        return r;
+        r = nvme_controller_path(d, directory, sizeof directory);
+        if (r < 0)
+                return r;
+
+        *ret = (ControllerRow){ .setting = *s, .attribute = *a };
+        (void) snprintf(ret->path, sizeof ret->path, "%s/%s", directory, a->path);
+        ret->attribute.path = ret->path;
+        ret->setting.detail = &ret->attribute;
+        return 0;
 }
 
 static int controller_file_read(Device *d, const Setting *s, Reading *ret) {
-        char path[128];
-        Setting copy = *s;
+        ControllerRow row;
         int r;
 
-        r = controller_file(d, s, path, sizeof path);
-        copy.detail = &(const SysfsAttribute){ .path = path };
-        return r < 0 ? r : sysfs_setting_read(d, &copy, ret);
+        r = controller_row(d, s, &row);
+        return r < 0 ? r : sysfs_setting_read(d, &row.setting, ret);
 }
 
 static int controller_file_write(Device *d, const Setting *s, const Value *v) {
-        char path[128];
-        Setting copy = *s;
+        ControllerRow row;
         int r;
 
         r = nvme_check_live(d);
         if (r >= 0)
-                r = controller_file(d, s, path, sizeof path);
-        copy.detail = &(const SysfsAttribute){ .path = path };
-        return r < 0 ? r : sysfs_setting_write(d, &copy, v);
+                r = controller_row(d, s, &row);
+        return r < 0 ? r : sysfs_setting_write(d, &row.setting, v);
 }
 
 /* The kernel rewrites the controller's table whenever this latency changes, and at every start of the controller. */
@@ -204,61 +211,35 @@ static int controller_file_write(Device *d, const Setting *s, const Value *v) {
 static const ValueWord latency_words[] = { { "any", LATENCY_ANY }, { "auto", LATENCY_AUTO }, {} };
 
 static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
-        char path[128], buf[32], *end;
         bool enabled;
         int r;
 
         r = nvme_identify(d);
         if (r < 0)
                 return r;
-        *ret = (Reading){ .supported = d->nvme.apst, .known = !d->nvme.apst, .value.type = s->range.type };
-        if (!ret->supported)
+        if (!d->nvme.apst) {
+                *ret = (Reading){ .known = true, .value.type = s->range.type };
                 return 0;
-
-        r = controller_file(d, s, path, sizeof path);
-        if (r < 0)
-                return r;
-        r = sysfs_read(d, path, buf, sizeof buf);
-        if (r == -ENOENT)
-                return sysfs_missing(d, path);
-        if (r < 0)
-                return device_fail(d, r, "%s cannot be read: %s", path, strerror(-r));
-
-        ret->value.number = strtoll(buf, &end, 10);
-        if (end == buf || *end) {
-                const ValueWord *w = latency_words;
-
-                while (w->word && !streq(w->word, buf))
-                        w++;
-                if (!w->word)
-                        return device_fail(d, -EBADMSG, "%s reads '%s', which is no latency", path, buf);
-                ret->value.number = w->number;
         }
-        ret->known = true;
+
+        r = controller_file_read(d, s, ret);
+        if (r < 0 || ret->value.number != 0)
+                return r;
 
         /* The kernel's wish is not yet the controller's state. */
-        if (ret->value.number == 0) {
-                r = apst_enabled(d, &enabled);
-                if (r < 0)
-                        return r;
-                if (enabled) {
-                        ret->value = (Value){ .type = VALUE_NAME };
-                        (void) strcpy(ret->value.name, "off, but still on in the controller");
-                }
+        r = apst_enabled(d, &enabled);
+        if (r >= 0 && enabled) {
+                ret->value = (Value){ .type = VALUE_NAME };
+                (void) strcpy(ret->value.name, "off, but still on in the controller");
         }
-        return 0;
+        return r;
 }
 
 static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
-        Value word = { .type = VALUE_NAME };
         bool enabled;
         int r;
 
-        for (const ValueWord *w = latency_words; w->word; w++)
-                if (w->number == v->number)
-                        (void) strcpy(word.name, w->word);
-
-        r = controller_file_write(d, s, word.name[0] ? &word : v);
+        r = controller_file_write(d, s, v);
         if (r < 0 || v->number == 0)
                 return r;
 
@@ -380,7 +361,7 @@ const Setting nvme_settings[] = {
                 .source = "Linux drivers/nvme/host/core.c, drivers/base/power/sysfs.c",
                 .read = apst_latency_read,
                 .write = apst_latency_write,
-                .detail = &(const SysfsAttribute) { .path = "power/pm_qos_latency_tolerance_us" },
+                .detail = &(const SysfsAttribute) { .path = "power/pm_qos_latency_tolerance_us", .words = latency_words },
         },
         {
                 CONTROLLER("power_state"),

@@ -49,38 +49,27 @@ static const char *status_meaning(int status) {
         return "it gives no reason that is known here";
 }
 
-/* 0: the states of a controller at PATTERN below the disk's directory allow no command, and the last one is in `state`;
- * 1: one of them does; -ENOENT: there is none. */
-static int read_states(Device *d, const char *pattern, char *state, size_t size) {
-        _cleanup_(globfree) glob_t found;
-        int r;
-
-        r = attribute_glob(&found, "%s/%s", d->drive->syspath, pattern);
-        if (r < 0)
-                return r;
-
-        r = -ENOENT;
-        for (size_t i = 0; i < found.gl_pathc && r != 1; i++)
-                if (attribute_read(state, size, "%s", found.gl_pathv[i]) >= 0)
-                        r = health_parse(state) > 0;
-        return r;
-}
-
 /* The kernel holds back what is sent to a controller that starts anew, for as long as that takes, and what is sent to one
  * that does not come back ends in an error of no meaning. With the kernel's own multipathing one controller that is live
  * is enough, and they are below the subsystem. */
 int nvme_check_live(Device *d) {
-        char state[32] = "";
+        _cleanup_(globfree) glob_t found;
+        char state[32] = "", text[32];
         int r;
 
-        r = read_states(d, "device/state", state, sizeof state);
-        if (r == -ENOENT)
-                r = read_states(d, "device/nvme*/state", state, sizeof state);
-        if (r == -ENOMEM)
+        r = attribute_glob(&found, "%s/device/{state,nvme*/state}", d->drive->syspath);
+        if (r < 0)
                 return r;
-        if (r != 0) /* live; or a kernel that does not tell */
-                return 0;
 
+        for (size_t i = 0; i < found.gl_pathc; i++)
+                if (attribute_read(text, sizeof text, "%s", found.gl_pathv[i]) >= 0) {
+                        if (health_parse(text) > 0)
+                                return 0;
+                        (void) strcpy(state, text);
+                }
+
+        if (!*state) /* a kernel that does not tell */
+                return 0;
         if (streq(state, "dead"))
                 return device_fail(d, -EIO, "the kernel has given up its NVMe controller (state dead)");
         if (health_parse(state) < 0)

@@ -80,8 +80,7 @@ static size_t received(const SgRequest *q) {
         return q->resid > 0 ? q->data_len - MIN((uint32_t) q->resid, q->data_len) : q->data_len;
 }
 
-static int mode_sense_sized(Device *d, uint8_t page, ModeControl control, bool six, uint8_t *data, size_t size,
-                            size_t *ret_received, Sense *ret_sense) {
+static SgRequest mode_sense_request(uint8_t page, ModeControl control, bool six, uint8_t *data, size_t size) {
         SgRequest q = {
                 .cdb = { six ? MODE_SENSE_6 : MODE_SENSE_10, NO_BLOCK_DESCRIPTORS, control << 6 | page },
                 .cdb_len = six ? 6 : 10,
@@ -90,13 +89,9 @@ static int mode_sense_sized(Device *d, uint8_t page, ModeControl control, bool s
                 .data_len = size,
                 .timeout_ms = SG_TIMEOUT_MS,
         };
-        int r;
 
         q.cdb[six ? 4 : 8] = size;
-        r = scsi_command(d, &q, "MODE SENSE");
-        *ret_received = received(&q);
-        *ret_sense = q.status == STATUS_CHECK_CONDITION ? sg_sense(&q) : (Sense){};
-        return r;
+        return q;
 }
 
 /* The page in what came back: header, block descriptors that were not asked for, page. */
@@ -121,26 +116,28 @@ static int mode_page_find(Device *d, const uint8_t *data, size_t size, uint8_t p
 
 int mode_sense(Device *d, uint8_t page, ModeControl control, size_t least, ModePage *ret) {
         uint8_t data[MODE_DATA_MAX] = {};
-        size_t n = 0;
-        Sense sense = {};
+        SgRequest q = mode_sense_request(page, control, false, data, sizeof data);
         bool six = false;
+        Sense s;
         int r;
 
-        r = mode_sense_sized(d, page, control, six, data, sizeof data, &n, &sense);
-        if (r == STEP_REFUSED && sense.key == SENSE_ILLEGAL_REQUEST && sense.asc == ASC_INVALID_OPCODE) {
+        r = scsi_command(d, &q, "MODE SENSE");
+        s = sg_sense(&q);
+        if (r == STEP_REFUSED && s.key == SENSE_ILLEGAL_REQUEST && s.asc == ASC_INVALID_OPCODE) {
                 six = true;
                 memset(data, 0, sizeof data);
-                r = mode_sense_sized(d, page, control, six, data, sizeof data, &n, &sense);
+                q = mode_sense_request(page, control, six, data, sizeof data);
+                r = scsi_command(d, &q, "MODE SENSE");
+                s = sg_sense(&q);
         }
-        if (r == STEP_REFUSED && sense.key == SENSE_ILLEGAL_REQUEST &&
-            (sense.asc == ASC_INVALID_OPCODE || sense.asc == ASC_INVALID_FIELD_IN_CDB ||
-             sense.asc == ASC_SAVING_NOT_SUPPORTED))
+        if (r == STEP_REFUSED && s.key == SENSE_ILLEGAL_REQUEST &&
+            (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB || s.asc == ASC_SAVING_NOT_SUPPORTED))
                 return device_fail(d, STEP_UNSUPPORTED, "the drive has no %smode page %02Xh",
                                    control == MODE_SAVED ? "saved " : "", page);
         if (r < 0)
                 return r;
 
-        r = mode_page_find(d, data, n, page, six, ret);
+        r = mode_page_find(d, data, received(&q), page, six, ret);
         if (r >= 0 && ret->len < least)
                 return device_fail(d, STEP_UNSUPPORTED, "the drive's mode page %02Xh is too short to have it", page);
         return r;

@@ -122,6 +122,12 @@ static int number_parse(Device *d, const SysfsAttribute *a, const char *text, in
         int64_t scale = MAX(a->scale, 1), n;
         char *end;
 
+        for (const ValueWord *w = a->words; w && w->word; w++)
+                if (streq(w->word, text)) {
+                        *ret = w->number;
+                        return 0;
+                }
+
         errno = 0;
         n = strtoll(text, &end, 10);
         if (errno != 0 || end == text || *end != '\0' || __builtin_mul_overflow(n, scale, ret))
@@ -132,10 +138,18 @@ static int number_parse(Device *d, const SysfsAttribute *a, const char *text, in
         return 0;
 }
 
+/* "mq-deadline [none]", or just "none" where there is no choice. */
+static char *find_choice(char *line) {
+        char *open = strchr(line, '['), *word = open ? open + 1 : line;
+
+        word[strcspn(word, open ? "]" : " ")] = '\0';
+        return word;
+}
+
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         const SysfsAttribute *a = s->detail;
         Reading reading = { .supported = true, .known = true, .value.type = s->range.type };
-        char buf[256];
+        char buf[256], *text = buf;
         int64_t n;
         int r;
 
@@ -150,12 +164,14 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
                 *ret = (Reading){ .supported = true };
                 return 0;
         }
+        if (r >= 0 && a->choices)
+                text = find_choice(buf);
         if (r >= 0 && s->range.type != VALUE_NAME)
-                r = number_parse(d, a, buf, &reading.value.number);
-        else if (r >= 0 && strlen(buf) >= VALUE_NAME_MAX)
-                r = device_fail(d, -EBADMSG, "%s reads '%s'", a->path, buf);
+                r = number_parse(d, a, text, &reading.value.number);
+        else if (r >= 0 && strlen(text) >= VALUE_NAME_MAX)
+                r = device_fail(d, -EBADMSG, "%s reads '%s'", a->path, text);
         else if (r >= 0)
-                (void) strcpy(reading.value.name, buf);
+                (void) strcpy(reading.value.name, text);
         if (r < 0)
                 return r;
 
@@ -207,6 +223,9 @@ int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
         if (v->type != VALUE_NAME) {
                 (void) snprintf(buf, sizeof buf, "%" PRIi64, v->number < 0 ? v->number : v->number / MAX(a->scale, 1));
                 text = buf;
+                for (const ValueWord *w = a->words; w && w->word; w++)
+                        if (w->number == v->number)
+                                text = w->word;
         } else if (a->prefix) {
                 (void) snprintf(buf, sizeof buf, "%s%s", a->prefix, v->name);
                 text = buf;

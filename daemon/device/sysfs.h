@@ -23,9 +23,11 @@ typedef struct SysfsAttribute {
         const char *limit;  /* another attribute: the most that the kernel takes, in the same unit. NULL: none */
         const char *reset;  /* what is stored for "the kernel's own choice" (Value.name is "default"). NULL: no such */
         const char *prefix; /* stands before each word that is stored. NULL: none */
-        const char *hint;   /* what to use where it is missing or cannot be written, as a clause. NULL: nothing */
-        bool requests;      /* there is no such thing where the kernel passes requests on without a queue (md, dm) */
-        bool unset;         /* EINVAL on reading means that nothing is set yet, rather than an error */
+        const ValueWord *words; /* numbers that stand in the file as words. NULL: none */
+        const char *hint;       /* what to use where it is missing or cannot be written, as a clause. NULL: nothing */
+        bool choices;           /* the line has all words there are, and the one in force in brackets */
+        bool requests; /* there is no such thing where the kernel passes requests on without a queue (md, dm) */
+        bool unset;    /* EINVAL on reading means that nothing is set yet, rather than an error */
 } SysfsAttribute;
 
 /* Of a setting whose values are words the whole line is the value. */

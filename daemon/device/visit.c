@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "power.h"
-#include "usb-bridge.h"
 #include "visit.h"
 
 static const Memory *visit_memory(const Visit *v, const Step *s) {
