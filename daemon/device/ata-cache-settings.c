@@ -25,14 +25,13 @@ static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
 
 static int cache_flush(Device *d) {
         bool ext = identify_bit(d->identify, 83, 13);
+        Taskfile tf = {
+                .command = ext ? ATA_CMD_FLUSH_CACHE_EXT : ATA_CMD_FLUSH_CACHE,
+                .ext = ext,
+                .timeout_ms = SG_TIMEOUT_FLUSH_MS,
+        };
 
-        return ata_command(d,
-                           &(Taskfile){
-                                           .command = ext ? ATA_CMD_FLUSH_CACHE_EXT : ATA_CMD_FLUSH_CACHE,
-                                           .ext = ext,
-                                           .timeout_ms = SG_TIMEOUT_FLUSH_MS,
-                           },
-                           SG_NONE, NULL, 0, NULL);
+        return ata_nondata(d, &tf, NULL);
 }
 
 /* By SET FEATURES, with what must go with it. Returns -ETIME when the kernel goes on believing that there is none over a

@@ -49,16 +49,11 @@ typedef struct Descriptor {
 } Descriptor;
 
 static int epc_command(Device *d, uint8_t id, uint8_t flags, uint16_t timer) {
-        return ata_command(d,
-                           &(Taskfile){
-                                           .command = ATA_CMD_SET_FEATURES,
-                                           .feature = EPC,
-                                           .count = id,
-                                           .lbal = flags,
-                                           .lbam = timer & 0xFF,
-                                           .lbah = timer >> 8,
-                           },
-                           SG_NONE, NULL, 0, NULL);
+        Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = EPC, .count = id, .lbal = flags };
+
+        tf.lbam = timer & 0xFF;
+        tf.lbah = timer >> 8;
+        return ata_nondata(d, &tf, NULL);
 }
 
 static int epc_write(Device *d, const Setting *s _unused_, const Value *v) {
@@ -67,16 +62,15 @@ static int epc_write(Device *d, const Setting *s _unused_, const Value *v) {
 
 static int read_descriptor(Device *d, const Condition *c, Descriptor *ret) {
         uint8_t log[1024] = {};
+        Taskfile tf = {
+                .command = ATA_CMD_READ_LOG_EXT,
+                .lbal = LOG_POWER_CONDITIONS,
+                .count = sizeof log / 512,
+                .ext = true,
+        };
         int r;
 
-        r = ata_command(d,
-                        &(Taskfile){
-                                        .command = ATA_CMD_READ_LOG_EXT,
-                                        .lbal = LOG_POWER_CONDITIONS,
-                                        .count = sizeof log / 512,
-                                        .ext = true,
-                        },
-                        SG_FROM_DEVICE, log, sizeof log, NULL);
+        r = ata_command(d, &tf, SG_FROM_DEVICE, log, sizeof log, NULL);
         if (r < 0)
                 return r;
 

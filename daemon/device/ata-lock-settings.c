@@ -42,18 +42,16 @@ static int security_write(Device *d, const Setting *s _unused_, const Value *v) 
         r = check_shut(d, v);
         if (r < 0)
                 return r;
-        return ata_command(d, &(Taskfile){ .command = ATA_CMD_SECURITY_FREEZE_LOCK }, SG_NONE, NULL, 0, NULL);
+        return ata_nondata(d, &(Taskfile){ .command = ATA_CMD_SECURITY_FREEZE_LOCK }, NULL);
 }
 
 static int dco_identify(Device *d, uint8_t *data, size_t size, Registers *ret) {
-        return ata_command(d,
-                           &(Taskfile){
-                                           .command = ATA_CMD_DEVICE_CONFIGURATION,
-                                           .feature = DCO_IDENTIFY,
-                                           .count = 1,
-                                           .want_registers = true,
-                           },
-                           SG_FROM_DEVICE, data, size, ret);
+        Taskfile tf = { .command = ATA_CMD_DEVICE_CONFIGURATION,
+                        .feature = DCO_IDENTIFY,
+                        .count = 1,
+                        .want_registers = true };
+
+        return ata_command(d, &tf, SG_FROM_DEVICE, data, size, ret);
 }
 
 /* Nothing says so outright: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, and one that is not sends its data. That
@@ -94,8 +92,7 @@ static int dco_write(Device *d, const Setting *s _unused_, const Value *v) {
         if (r < 0)
                 return r;
 
-        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }, SG_NONE,
-                        NULL, 0, NULL);
+        r = ata_nondata(d, &(Taskfile){ .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }, NULL);
         if (r != STEP_REFUSED || dco_identify(d, data, sizeof data, &regs) != STEP_REFUSED)
                 return r;
 
@@ -112,8 +109,8 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
         if (r <= 0)
                 return r;
 
-        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_STATUS, .ext = true },
-                        SG_NONE, NULL, 0, &regs);
+        r = ata_nondata(d, &(Taskfile){ .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_STATUS, .ext = true },
+                        &regs);
         if (r < 0)
                 return r;
 
@@ -123,22 +120,19 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
 }
 
 static int sanitize_write(Device *d, const Setting *s _unused_, const Value *v) {
+        static const Taskfile freeze = {
+                .command = ATA_CMD_SANITIZE_DEVICE,
+                .feature = SANITIZE_FREEZE_LOCK,
+                .hob_lbal = 'F', /* LBA 31:0 spells that it is meant */
+                .lbah = 'r',
+                .lbam = 'L',
+                .lbal = 'k',
+                .ext = true,
+        };
         int r;
 
         r = check_shut(d, v);
-        if (r < 0)
-                return r;
-        return ata_command(d,
-                           &(Taskfile){
-                                           .command = ATA_CMD_SANITIZE_DEVICE,
-                                           .feature = SANITIZE_FREEZE_LOCK,
-                                           .hob_lbal = 'F', /* LBA 31:0 spells that it is meant */
-                                           .lbah = 'r',
-                                           .lbam = 'L',
-                                           .lbal = 'k',
-                                           .ext = true,
-                           },
-                           SG_NONE, NULL, 0, NULL);
+        return r < 0 ? r : ata_nondata(d, &freeze, NULL);
 }
 
 /* clang-format off */

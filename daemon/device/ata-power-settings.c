@@ -48,8 +48,8 @@ static int standby_write(Device *d, const Setting *s _unused_, const Value *v) {
                                    "it sleeps already, and no setting wakes drives; off does nothing");
 
         d->power = POWER_UNKNOWN;
-        return ata_command(d, &(Taskfile){ .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
-                           SG_NONE, NULL, 0, NULL);
+        return ata_nondata(d, &(Taskfile){ .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
+                           NULL);
 }
 
 /* Not even CHECK POWER MODE: a drive that sleeps like this hears nothing but a reset, which the kernel would give it. */
@@ -62,8 +62,7 @@ static int sleep_write(Device *d, const Setting *s _unused_, const Value *v) {
         if (!v->number)
                 return device_fail(d, STEP_UNSUPPORTED, "no setting wakes drives; off does nothing");
 
-        return ata_command(d, &(Taskfile){ .command = ATA_CMD_SLEEP, .timeout_ms = SG_TIMEOUT_SPINUP_MS }, SG_NONE,
-                           NULL, 0, NULL);
+        return ata_nondata(d, &(Taskfile){ .command = ATA_CMD_SLEEP, .timeout_ms = SG_TIMEOUT_SPINUP_MS }, NULL);
 }
 
 static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
@@ -77,6 +76,7 @@ static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
 }
 
 static int standby_timer_write(Device *d, const Setting *s _unused_, const Value *v) {
+        Taskfile tf = { .command = ATA_CMD_IDLE, .count = v->number, .timeout_ms = SG_TIMEOUT_SPINUP_MS };
         Registers regs;
         int r;
 
@@ -86,14 +86,9 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
                 return device_fail(d, STEP_DEFERRED,
                                    "the drive sleeps, and its timer can be disabled only while it is awake");
 
-        r = ata_command(d,
-                        &(Taskfile){
-                                        .command = d->power == POWER_STANDBY && v->number != 0 ? ATA_CMD_STANDBY
-                                                                                               : ATA_CMD_IDLE,
-                                        .count = v->number,
-                                        .timeout_ms = SG_TIMEOUT_SPINUP_MS,
-                        },
-                        SG_NONE, NULL, 0, &regs);
+        if (d->power == POWER_STANDBY && v->number != 0)
+                tf.command = ATA_CMD_STANDBY;
+        r = ata_nondata(d, &tf, &regs);
         if (r >= 0 && v->number != 0 && d->identify_state == IDENTIFY_VALID && !(d->identify[49] & 1U << 13))
                 (void) snprintf(d->note, sizeof d->note,
                                 "accepted; the drive counts this time in a way of its vendor's, says its IDENTIFY (word 49), "

@@ -75,7 +75,7 @@ static int wrv_write(Device *d, const Setting *s, const Value *v) {
                 tf.lbal = 3;
                 tf.count = v->number / WRV_BLOCK;
         }
-        return ata_command(d, &tf, SG_NONE, NULL, 0, NULL);
+        return ata_nondata(d, &tf, NULL);
 }
 
 static int multiple_read(Device *d, const Setting *s, Reading *ret) {
@@ -97,8 +97,7 @@ static int multiple_read(Device *d, const Setting *s, Reading *ret) {
 }
 
 static int multiple_write(Device *d, const Setting *s _unused_, const Value *v) {
-        return ata_command(d, &(Taskfile){ .command = ATA_CMD_SET_MULTIPLE_MODE, .count = v->number }, SG_NONE, NULL, 0,
-                           NULL);
+        return ata_nondata(d, &(Taskfile){ .command = ATA_CMD_SET_MULTIPLE_MODE, .count = v->number }, NULL);
 }
 
 static int keep_features_read(Device *d, const Setting *s, Reading *ret) {

@@ -227,9 +227,14 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
         }
 }
 
+int ata_nondata(Device *d, const Taskfile *tf, Registers *ret) {
+        return ata_command(d, tf, SG_NONE, NULL, 0, ret);
+}
+
 int ata_set_features(Device *d, uint8_t feature, uint8_t count) {
-        return ata_command(d, &(Taskfile){ .command = ATA_CMD_SET_FEATURES, .feature = feature, .count = count },
-                           SG_NONE, NULL, 0, NULL);
+        Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = feature, .count = count };
+
+        return ata_nondata(d, &tf, NULL);
 }
 
 /* Swapped while the machine slept, or one bay of a dock answering for another: what is asked of this drive is not for that
@@ -286,7 +291,7 @@ int ata_power_mode(Device *d) {
         if (d->bridge.without_registers)
                 return bridge_check(d);
 
-        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_CHECK_POWER_MODE }, SG_NONE, NULL, 0, &regs);
+        r = ata_nondata(d, &(Taskfile){ .command = ATA_CMD_CHECK_POWER_MODE }, &regs);
         if (r < 0)
                 return r;
 

@@ -53,6 +53,7 @@ typedef struct Registers {
  * Returns 0 when the drive took the command, else a STEP_… error, -ETIMEDOUT or another errno, with a sentence. The
  * registers are filled in for STEP_REFUSED too: whether the drive itself said so shows in them. */
 int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data, size_t len, Registers *ret);
+int ata_nondata(Device *d, const Taskfile *tf, Registers *ret);
 int ata_set_features(Device *d, uint8_t feature, uint8_t count);
 
 /* IDENTIFY DEVICE into d->identify, once per device_refresh(). A wrong checksum is an error: nothing is decided from it. */
