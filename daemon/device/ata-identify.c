@@ -79,10 +79,6 @@ static void identify_text(const uint16_t *words, char *ret, size_t size) {
         memcpy(ret, start, n);
 }
 
-void identify_serial(const uint16_t id[static 256], char ret[static IDENTIFY_SERIAL_SIZE]) {
-        identify_text(id + 10, ret, IDENTIFY_SERIAL_SIZE);
-}
-
 static void drop_unprintable(char *s) {
         for (const char *p = s; *p; p++)
                 if (*p < ' ' || *p > '~') {
@@ -123,10 +119,10 @@ bool ata_information_parse(const uint8_t *page, size_t size, DriveIdentity *ret)
 }
 
 bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial) {
-        char serial[IDENTIFY_SERIAL_SIZE];
+        char serial[21];
         const char *u = udev_serial;
 
-        identify_serial(id, serial);
+        identify_text(id + 10, serial, sizeof serial);
         /* Then udev's is from somewhere else. */
         if (!serial[0])
                 return true;

@@ -23,10 +23,6 @@ bool identify_word_valid(const uint16_t id[static 256], unsigned word);
 /* The bit, or false where the word that holds it is not valid (82/83, 84, 85…87, 119/120, 76…79, 50 have rules of their own). */
 bool identify_bit(const uint16_t id[static 256], unsigned word, unsigned bit);
 
-/* The serial number (words 10…19), without the blanks around it. */
-#define IDENTIFY_SERIAL_SIZE 21U
-void identify_serial(const uint16_t id[static 256], char ret[static IDENTIFY_SERIAL_SIZE]);
-
 /* Model, serial number, firmware and WWN (words 27…46, 10…19, 23…26, 108…111), as udev spells them in ID_MODEL and ID_WWN but
  * with their blanks. What has a control character or is no ASCII is left empty. */
 void identify_drive(const uint16_t id[static 256], DriveIdentity *ret);

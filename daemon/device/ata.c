@@ -61,7 +61,8 @@ static const char *command_name(const Taskfile *tf, char buf[static COMMAND_NAME
         return buf;
 }
 
-int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registers *ret) {
+/* What became of one ATA PASS-THROUGH. */
+static int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registers *ret) {
         Sense s = sg_sense(q);
         char name[COMMAND_NAME_MAX];
         Registers regs;

@@ -63,9 +63,6 @@ int ata_identify(Device *d);
  * one that the kernel has suspended: power_look() asks for that first. */
 int ata_power_mode(Device *d);
 
-/* Decodes the result of one ATA PASS-THROUGH. Exported for tests. */
-int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registers *ret);
-
 /* `lost_by` of what Software Settings Preservation covers, by drives' manuals. */
 #define LOST_WITHOUT_SSP "power; link reset, unless software_settings_preservation is on"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <inttypes.h>
 #include <linux/nvme_ioctl.h>
 #include <stdio.h>
 
@@ -176,7 +177,7 @@ int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, u
         return r;
 }
 
-int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t cdw11) {
+static int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t cdw11) {
         struct nvme_passthru_cmd cmd = {
                 .opcode = NVME_ADMIN_SET_FEATURES,
                 .nsid = nsid,
@@ -189,7 +190,8 @@ int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t 
         return nvme_admin(d, what, &cmd);
 }
 
-int nvme_can_save(Device *d, uint8_t fid, uint32_t nsid, bool *ret) {
+/* Can the controller save it? Not asked of one without the save bit. */
+static int nvme_can_save(Device *d, uint8_t fid, uint32_t nsid, bool *ret) {
         uint32_t capabilities = 0;
         int r;
 
@@ -204,18 +206,19 @@ int nvme_can_save(Device *d, uint8_t fid, uint32_t nsid, bool *ret) {
         return 0;
 }
 
-int nvme_namespace(Device *d, uint32_t *ret) {
-        char buf[32];
+/* The number of the namespace that this drive is. */
+static int nvme_namespace(Device *d, uint32_t *ret) {
+        int64_t n;
         int r;
 
-        r = sysfs_read(d, "nsid", buf, sizeof buf);
+        r = sysfs_number(d, "nsid", &n);
         if (r == -ENOENT)
                 return sysfs_missing(d, "nsid");
         if (r < 0)
                 return device_fail(d, r, "nsid cannot be read: %s", strerror(-r));
 
-        *ret = (uint32_t) strtoul(buf, NULL, 10);
-        return *ret != 0 ? 0 : device_fail(d, -EBADMSG, "nsid reads '%s', which is no namespace", buf);
+        *ret = (uint32_t) n;
+        return n > 0 ? 0 : device_fail(d, -EBADMSG, "nsid reads %" PRIi64 ", which is no namespace", n);
 }
 
 /* "nvme0", and neither "nvme0n1" nor "nvme-subsys0". */

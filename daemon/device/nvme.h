@@ -35,13 +35,6 @@ int nvme_identify(Device *d);
 
 /* `nsid`: 0 for what belongs to the whole controller. */
 int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, uint32_t *ret);
-int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t cdw11);
-
-/* Can the controller save it? Not asked of one without the save bit. */
-int nvme_can_save(Device *d, uint8_t fid, uint32_t nsid, bool *ret);
-
-/* The number of the namespace that this drive is. */
-int nvme_namespace(Device *d, uint32_t *ret);
 
 /* The path of the controller's directory below the disk's. STEP_FORBIDDEN: the disk is reached through several controllers,
  * and which of them a command gets is the kernel's choice. */

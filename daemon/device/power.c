@@ -13,7 +13,8 @@
 
 #define ASCQ_INITIALIZING_COMMAND_REQUIRED 0x02 /* stopped: somebody has to send START */
 
-PowerMode power_from_sense(const uint8_t *sense, size_t len) {
+/* What REQUEST SENSE's parameter data says. */
+static PowerMode power_from_sense(const uint8_t *sense, size_t len) {
         Sense s = sense_parse(sense, len);
 
         if (!s.valid)

@@ -10,9 +10,6 @@
  * in use (d->active), or has nothing to spin up. Returns a STEP_… error or errno, with a sentence, when there is no asking. */
 int power_look(Device *d, Backend by);
 
-/* What REQUEST SENSE's parameter data says. Exported for tests. */
-PowerMode power_from_sense(const uint8_t *sense, size_t len);
-
 /* Which drive is behind its bridge, by IDENTIFY, which a sleeping drive is not sent. Returns 1 when it answered (then *ret is set),
  * 0 when there is nothing to know, -EAGAIN when it sleeps, or another error with a sentence. */
 int bridge_ask(Device *d, DriveIdentity *ret);

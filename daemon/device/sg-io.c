@@ -36,7 +36,6 @@ int sg_io_real(void *userdata _unused_, int fd, SgRequest *q) {
 
         q->status = h.status;
         q->host_status = h.host_status;
-        q->driver_status = h.driver_status;
         q->sense_len = h.sb_len_wr;
         q->resid = h.resid;
         return 0;

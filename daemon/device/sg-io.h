@@ -31,7 +31,7 @@ typedef struct SgRequest {
 
         /* Filled in by the transport. */
         uint8_t status; /* STATUS_… */
-        uint16_t host_status, driver_status;
+        uint16_t host_status;
         uint8_t sense[SG_SENSE_MAX];
         uint8_t sense_len;
         int32_t resid;

@@ -75,22 +75,27 @@ int sysfs_missing(Device *d, const char *path) {
         return device_fail(d, STEP_UNSUPPORTED, "the kernel has no %s for it", path);
 }
 
-int sysfs_number(Device *d, const char *path, int64_t *ret) {
-        char buf[64], *end;
+static bool number_parse(const char *text, int64_t *ret) {
         int64_t n;
+        char *end;
+
+        errno = 0;
+        n = strtoll(text, &end, 10);
+        if (errno != 0 || end == text || *end != '\0')
+                return false;
+
+        *ret = n;
+        return true;
+}
+
+int sysfs_number(Device *d, const char *path, int64_t *ret) {
+        char buf[64];
         int r;
 
         r = sysfs_read(d, path, buf, sizeof buf);
         if (r < 0)
                 return r;
-
-        errno = 0;
-        n = strtoll(buf, &end, 10);
-        if (errno != 0 || end == buf || *end != '\0')
-                return -EBADMSG;
-
-        *ret = n;
-        return 0;
+        return number_parse(buf, ret) ? 0 : -EBADMSG;
 }
 
 static int attribute_missing(Device *d, const SysfsAttribute *a) {
@@ -118,9 +123,8 @@ static int setting_line_read(Device *d, const SysfsAttribute *a, char *buf, size
         return r;
 }
 
-static int number_parse(Device *d, const SysfsAttribute *a, const char *text, int64_t *ret) {
-        int64_t scale = MAX(a->scale, 1), n;
-        char *end;
+static int line_to_number(Device *d, const SysfsAttribute *a, const char *text, int64_t *ret) {
+        int64_t n;
 
         for (const ValueWord *w = a->words; w && w->word; w++)
                 if (streq(w->word, text)) {
@@ -128,9 +132,7 @@ static int number_parse(Device *d, const SysfsAttribute *a, const char *text, in
                         return 0;
                 }
 
-        errno = 0;
-        n = strtoll(text, &end, 10);
-        if (errno != 0 || end == text || *end != '\0' || __builtin_mul_overflow(n, scale, ret))
+        if (!number_parse(text, &n) || __builtin_mul_overflow(n, MAX(a->scale, 1), ret))
                 return device_fail(d, -EBADMSG, "%s reads '%s', which is no number", a->path, text);
         /* A negative number is a word ("never"), and counts nothing. */
         if (n < 0)
@@ -167,7 +169,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         if (r >= 0 && a->choices)
                 text = find_choice(buf);
         if (r >= 0 && s->range.type != VALUE_NAME)
-                r = number_parse(d, a, text, &reading.value.number);
+                r = line_to_number(d, a, text, &reading.value.number);
         else if (r >= 0 && strlen(text) >= VALUE_NAME_MAX)
                 r = device_fail(d, -EBADMSG, "%s reads '%s'", a->path, text);
         else if (r >= 0)
