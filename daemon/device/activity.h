@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Whether somebody uses a drive, as the kernel knows it: nothing here reaches the drive. */
+/* Whether a drive is in use, by the kernel's counters: nothing here sends the drive a command. */
 
 #include "macro.h"
 

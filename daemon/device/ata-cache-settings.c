@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The write cache of an ATA drive, and the kernel's idea of it: no visit leaves the kernel believing that there is none, and
- * sending no flushes, over one that is on. The kernel can look only after the command; what is written in that moment is
- * flushed from here. */
+/* The write cache of an ATA drive, and what the kernel believes of it. After a visit the kernel never believes that there is no cache,
+ * and sends no flushes, while the cache is on. The kernel looks only after the command: what is written in between is flushed by
+ * the daemon. */
 
 #include <stdio.h>
 
@@ -47,7 +47,7 @@ static int cache_set(Device *d, bool enable) {
         return cache_settle(d, enable, was_unknown, cache_flush);
 }
 
-/* 1: the drive would accept the command and do nothing, which is what the note says then. What cannot be asked is not so. */
+/* 1: the drive would accept the command and do nothing, and the note says so. 0: it would not, or that cannot be read. */
 static int is_forced_otherwise(Device *d, bool enable) {
         uint16_t state;
         int r;
@@ -87,7 +87,8 @@ static const ValueWord forced_words[] = {
         { "normal", SCT_CACHE_NORMAL }, { "on", SCT_CACHE_ON }, { "off", SCT_CACHE_OFF }, {}
 };
 
-/* What a feature is at every power-on: its state if that is saved. Nobody can ask for "nothing", so it is never equal. */
+/* The state of a feature after each power-on: the present one, if that is saved. Else "nothing", which no file can ask for, so that it
+ * equals no wish. */
 static int read_saved(Device *d, SctFeature feature, Reading *ret) {
         bool saved;
         int r;

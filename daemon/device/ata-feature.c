@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -31,6 +32,8 @@ int ata_reading(Device *d, const Setting *s, const IdentifyBit *bits, Reading *r
 }
 
 void ata_reading_judge(const Device *d, Reading *r) {
+        assert(d->identify_state == IDENTIFY_VALID && r->supported);
+
         r->repeated = d->drive->transport == TRANSPORT_USB && d->identify_repeated;
         if (d->bridge.repeats_identify) {
                 r->repeated = true;

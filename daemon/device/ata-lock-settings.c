@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Locks that a drive keeps shut until its power is taken away: nobody can then give it a password, change its capacity or
- * erase it. They come late, as some of what is before them would be refused afterwards. */
+/* Locks that hold until the drive's power is switched off: while they hold, no command can set a password, change the capacity or erase
+ * the drive. They are written late, because drives then refuse some of the other settings. */
 
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ enum {
         SANITIZE_FROZEN = 1U << 5, /* COUNT 13 */
 };
 
-/* There is no command to open one. */
+/* No command removes a lock. */
 static int check_shut(Device *d, const Value *v) {
         return v->number ? 0 : device_fail(d, STEP_UNSUPPORTED, "only taking its power away thaws the drive");
 }
@@ -54,8 +54,8 @@ static int dco_identify(Device *d, uint8_t *data, size_t size, Registers *ret) {
         return ata_command(d, &tf, SG_FROM_DEVICE, data, size, ret);
 }
 
-/* Nothing says so outright: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, and one that is not sends its data. That
- * a bridge lets the command fail, or sends zeroes, says nothing of the drive. */
+/* No bit tells: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, and any other sends its data. When a bridge fails the command, or
+ * sends zeroes, the state of the drive is not known. */
 static int dco_read(Device *d, const Setting *s, Reading *ret) {
         uint8_t data[512] = {}, sum = 0;
         Registers regs = {};

@@ -52,7 +52,7 @@ static int standby_write(Device *d, const Setting *s _unused_, const Value *v) {
                            NULL);
 }
 
-/* Not even CHECK POWER MODE: a drive that sleeps like this hears nothing but a reset, which the kernel would give it. */
+/* Nothing is sent, not even CHECK POWER MODE: a drive in ATA's SLEEP answers no command, and the kernel would reset it. */
 static int sleep_read(Device *d _unused_, const Setting *s, Reading *ret) {
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
         return 0;

@@ -81,17 +81,19 @@ static int wrv_write(Device *d, const Setting *s, const Value *v) {
 static int multiple_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
-        r = ata_identify(d);
+        r = ata_reading(d, s, (const IdentifyBit[]){ {} }, ret);
         if (r < 0)
                 return r;
 
-        *ret = (Reading){
-                .supported = d->identify[47] & 0xFF,
-                .known = true,
-                .value = { .type = s->range.type, .number = s->range.off },
-        };
+        ret->supported = d->identify[47] & 0xFF;
+        if (!ret->supported) {
+                ata_reading_absent(d, ret);
+                return 0;
+        }
+
+        ret->known = true;
         ata_reading_judge(d, ret);
-        if (d->identify[59] & 1U << 8)
+        if (identify_bit(d->identify, 59, 8))
                 ret->value.number = d->identify[59] & 0xFF;
         return 0;
 }

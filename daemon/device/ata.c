@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <endian.h>
 #include <stdio.h>
 
@@ -74,8 +75,8 @@ static int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registe
                 return r;
 
         regs = registers_from_sense(q, &s);
-        /* No command ends with a status of 0: nobody filled these in. Their count would say "standby", and their answer to
-         * SCT "off". */
+        /* No command ends with a status of 0: then the bridge did not fill in the registers. Their count of 0 would mean "standby", and
+         * "off" in an answer to SCT. */
         if (regs.status == 0)
                 regs = (Registers){};
         *ret = regs;
@@ -184,7 +185,9 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
         char name[COMMAND_NAME_MAX];
         int r;
 
-        /* To such a drive the short form says BLANK: whoever comes here with one is in error. */
+        assert(len % 512 == 0 && (len > 0) == (direction != SG_NONE));
+
+        /* The code of ATA PASS-THROUGH(12) is BLANK for an optical drive, which erases the disc. No row for these comes here. */
         if (d->drive->optical)
                 return device_fail(d, STEP_FORBIDDEN, "an optical drive is never sent ATA commands");
         r = bridge_check(d);

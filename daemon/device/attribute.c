@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -59,6 +60,7 @@ int attribute_read(char *buf, size_t size, const char *format, ...) {
         char path[PATH_MAX];
         int r = MAKE_PATH(path, format);
 
+        assert(size > 0);
         return file_read(r, path, false, buf, size);
 }
 

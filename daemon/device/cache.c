@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "cache.h"
@@ -60,6 +61,7 @@ static int kernel_follow(Device *d, bool enabled) {
 int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device *d)) {
         int r;
 
+        assert(flush);
         d->committed = true;
 
         /* Once the kernel takes the cache for write-through it sends no more flushes: what is left in it must get out. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The write cache has two truths: whether the drive has one that is on, and what the kernel believes of that. A kernel that
- * believes "write through" sends no flushes, and over a live cache that loses data when the power goes. */
+/* The write cache has two states: whether it is on in the drive, and whether the kernel believes that. A kernel that believes "write
+ * through" sends no flushes: if the cache is on all the same, data is lost when the power fails. */
 
 #include "device.h"
 

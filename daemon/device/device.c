@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/nvme_ioctl.h>
@@ -167,6 +168,7 @@ int device_begin(Device *d) {
 int device_fail(Device *d, int error, const char *format, ...) {
         va_list ap;
 
+        assert(error < 0);
         va_start(ap, format);
         (void) vsnprintf(d->error, sizeof d->error, format, ap);
         va_end(ap);

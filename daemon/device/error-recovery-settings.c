@@ -53,7 +53,7 @@ static int error_recovery_read(Device *d, const Setting *s, Reading *ret) {
 
         r = limits_get(d, s->detail, SCT_ERC_CURRENT, &ret->value.number);
         if (r == -ENODATA)
-                return 0; /* the bridge returns no registers: it can be set, and nobody can read it */
+                return 0; /* the bridge returns no registers: the limit can be set, but not read */
         if (r < 0)
                 return r;
         ret->known = true;
@@ -74,7 +74,7 @@ static int error_recovery_write(Device *d, const Setting *s, const Value *v) {
         return limits_set(d, s->detail, SCT_ERC_POWER_ON, v->number);
 }
 
-/* A longer patience than is asked for is left alone: somebody had a reason for it. */
+/* A timeout that is longer already stays as it is: somebody chose it. */
 static int fallback_localize(Device *d, const Setting *s, Value *v) {
         Reading now;
         int r;

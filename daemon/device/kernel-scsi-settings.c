@@ -17,7 +17,7 @@
 /* Data sheets of large drives say 15 to 25 s from standby. */
 #define SPIN_UP_MS 20000
 
-/* Both of these let no drive sleep any longer, and the kernel wakes one that does at once. */
+/* With these values the kernel does not suspend the drive, and resumes one that is suspended at once. */
 static int runtime_write(Device *d, const Setting *s, const Value *v, bool wakes) {
         if (wakes && !d->wake && activity_is_suspended(d->drive->syspath))
                 return device_fail(
@@ -90,7 +90,7 @@ static bool controller_is_removable(Device *d) {
         return false;
 }
 
-/* What the port is, where a drive may be plugged in at any time; NULL: it is not such a port, or nobody says so. */
+/* For a port where a drive may be plugged in at any time: what kind of port it is. NULL: it is none, as far as the kernel tells. */
 static const char *port_for_plugging(Device *d) {
         uint32_t port = read_register(d, LINK_HOST "ahci_port_cmd");
 

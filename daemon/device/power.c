@@ -104,13 +104,9 @@ int bridge_ask(Device *d, DriveIdentity *ret) {
         int r;
 
         r = bridge_check(d);
-        if (r < 0) {
-                d->bridge.asked = true;
-                return 0;
-        }
-
-        r = power_look(d, BACKEND_ATA);
-        if (r == STEP_UNSUPPORTED) {
+        if (r >= 0)
+                r = power_look(d, BACKEND_ATA);
+        if (r == STEP_FORBIDDEN || r == STEP_UNSUPPORTED) {
                 d->bridge.asked = true;
                 return 0;
         }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
+
 #include "plan.h"
 #include "scsi.h"
 
@@ -157,7 +159,8 @@ int mode_select(Device *d, const ModePage *page, bool save) {
                 .timeout_ms = SG_TIMEOUT_FLUSH_MS,
         };
 
-        /* All of the header is reserved, or read by nobody: no length, no medium type, no block descriptors. */
+        assert(page->len <= sizeof page->bytes);
+        /* The header stays zero: length, medium type and block descriptors are reserved, or no drive reads them. */
         memcpy(data + header, page->bytes, page->len);
         if (six)
                 q.cdb[4] = len;

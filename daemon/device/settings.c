@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "settings.h"
-#include "macro.h"
 
 const SettingTable all_settings = {
         .tables = {

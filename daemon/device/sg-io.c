@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <scsi/sg.h>
 #include <sys/ioctl.h>
 
@@ -44,6 +45,8 @@ int sg_io_real(void *userdata _unused_, int fd, SgRequest *q) {
 int sg_send(Device *d, SgRequest *q, const char *kind, const char *name) {
         uint64_t started;
         int fd, r;
+
+        assert(q->cdb_len > 0 && (q->data_len > 0) == (q->direction != SG_NONE));
 
         fd = device_begin(d);
         if (fd < 0)
