@@ -88,14 +88,9 @@ static bool is_enabled(const Device *d) {
 
 /* In a dry run: is the feature set, which is disabled, to be enabled before these timers have their turn? */
 static bool is_to_be_enabled(const Device *d) {
-        for (size_t i = 0; d->plan && i < d->plan->n_steps; i++) {
-                const Step *s = d->plan->steps + i;
+        const Step *epc = device_planned(d, "epc");
 
-                if (s->write && streq(s->setting->name, "epc"))
-                        return s->wanted.number;
-        }
-
-        return false;
+        return epc && epc->wanted.number;
 }
 
 /* While the feature set is disabled no timer runs, whatever the log says. Enabling it makes the saved ones the current

@@ -144,8 +144,7 @@ const Setting ata_power_settings[] = {
                 .source = "hdparm.conf(5)",
         },
         {
-                .name = "poweron_standby",
-                ATA_FEATURE(.supported = { 83, 5 }, .enabled = { 86, 5 }, .on = 0x06, .off = 0x86),
+                ATA_FEATURE("poweron_standby", .supported = { 83, 5 }, .enabled = { 86, 5 }, .on = 0x06, .off = 0x86),
                 .range = RANGE_BOOL,
                 .flags = SETTING_NONVOLATILE,
                 .order = 220,

@@ -109,8 +109,7 @@ static int keep_features_read(Device *d, const Setting *s, Reading *ret) {
 /* clang-format off */
 const Setting ata_settings[] = {
         {
-                .name = "software_settings_preservation",
-                ATA_FEATURE(.supported = { 78, 6 }, .enabled = { 79, 6 }, .on = 0x10, .off = 0x90,
+                ATA_FEATURE("software_settings_preservation", .supported = { 78, 6 }, .enabled = { 79, 6 }, .on = 0x10, .off = 0x90,
                             .on_count = 0x06, .off_count = 0x06),
                 .range = RANGE_BOOL,
                 .order = 90, /* before the settings that it preserves */
@@ -120,8 +119,7 @@ const Setting ata_settings[] = {
                 .source = "SATA, ACS-4 SET FEATURES 10h/90h count 06h",
         },
         {
-                .name = "lookahead",
-                ATA_FEATURE(.supported = { 82, 6 }, .enabled = { 85, 6 }, .on = 0xAA, .off = 0x55),
+                ATA_FEATURE("lookahead", .supported = { 82, 6 }, .enabled = { 85, 6 }, .on = 0xAA, .off = 0x55),
                 .range = RANGE_BOOL,
                 .order = 110,
                 .summary = "read look-ahead of the drive",
@@ -130,8 +128,7 @@ const Setting ata_settings[] = {
                 .source = "ACS-4 SET FEATURES AAh/55h",
         },
         {
-                .name = "acoustic_management",
-                ATA_FEATURE(.supported = { 83, 9 }, .enabled = { 86, 9 }, .level = 94, .on = 0x42, .off = 0xC2),
+                ATA_FEATURE("acoustic_management", .supported = { 83, 9 }, .enabled = { 86, 9 }, .level = 94, .on = 0x42, .off = 0xC2),
                 .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 0 },
                 .order = 120,
                 .summary = "noise against seek speed: 128 quiet, 254 fast",
@@ -140,8 +137,7 @@ const Setting ata_settings[] = {
                 .source = "ATA-6 SET FEATURES 42h/C2h",
         },
         {
-                .name = "free_fall_control",
-                ATA_FEATURE(.supported = { 119, 5 }, .enabled = { 120, 5 }, .level = 53, .level_high = true,
+                ATA_FEATURE("free_fall_control", .supported = { 119, 5 }, .enabled = { 120, 5 }, .level = 53, .level_high = true,
                             .on = 0x41, .off = 0xC1),
                 .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = -1, .words = free_fall_words },
                 .order = 140,
@@ -152,8 +148,7 @@ const Setting ata_settings[] = {
                 .source = "ACS-4 SET FEATURES 41h/C1h",
         },
         {
-                .name = "device_statistics_notification",
-                ATA_FEATURE(.supported = { 119, 9 }, .enabled = { 120, 9 }, .on = 0x63, .off = 0x63,
+                ATA_FEATURE("device_statistics_notification", .supported = { 119, 9 }, .enabled = { 120, 9 }, .on = 0x63, .off = 0x63,
                             .on_count = 0x01, .off_count = 0x02),
                 .range = RANGE_BOOL,
                 .order = 141,

@@ -132,6 +132,17 @@ void device_refresh(Device *d) {
         d->identify_state = d->identify_state == IDENTIFY_VALID ? IDENTIFY_STALE : IDENTIFY_NONE;
 }
 
+const Step *device_planned(const Device *d, const char *name) {
+        for (size_t i = 0; d->plan && i < d->plan->n_steps; i++) {
+                const Step *s = d->plan->steps + i;
+
+                if (s->write && streq(s->setting->name, name))
+                        return s;
+        }
+
+        return NULL;
+}
+
 int device_gate(Device *d) {
         const char *why = NULL;
         int r;

@@ -11,6 +11,7 @@
 struct nvme_passthru_cmd;
 typedef struct SgRequest SgRequest;
 typedef struct Plan Plan;
+typedef struct Step Step;
 
 /* The outside world, as a parameter: the real one is device_io_real; tests pass scripts of expected commands. Each
  * returns 0 or a negative errno of the system call. */
@@ -103,6 +104,9 @@ unsigned drive_backends(const Drive *drive);
 
 /* Forget what was read, so that the next read asks the drive again. */
 void device_refresh(Device *d);
+
+/* The step of this visit that is to write the setting of that name; NULL: there is none, or no plan. */
+const Step *device_planned(const Device *d, const char *name);
 
 int device_gate(Device *d);
 int device_open(Device *d);  /* the fd, or a negative errno */

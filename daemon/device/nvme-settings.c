@@ -128,14 +128,11 @@ static bool thermal_is_taken(const NvmeController *c, uint32_t field) {
 
 /* What this visit goes on to write there, if the controller takes it, or what is there now. */
 static uint32_t thermal_wanted(const Device *d, const char *name, const NvmeFeature *f, uint32_t old) {
-        for (size_t i = 0; d->plan && i < d->plan->n_steps; i++) {
-                const Step *s = d->plan->steps + i;
+        const Step *s = device_planned(d, name);
+        uint32_t field = s ? nvme_feature_field(f, &s->wanted) >> f->shift : 0;
 
-                if (s->setting && streq(s->setting->name, name) && s->write && !s->failed &&
-                    thermal_is_taken(&d->nvme, nvme_feature_field(f, &s->wanted) >> f->shift))
-                        return nvme_feature_field(f, &s->wanted) >> f->shift;
-        }
-
+        if (s && !s->failed && thermal_is_taken(&d->nvme, field))
+                return field;
         return old >> f->shift & f->mask;
 }
 
