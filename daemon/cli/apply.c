@@ -4,6 +4,7 @@
 
 #include <err.h>
 
+#include "clock.h"
 #include "options.h"
 #include "report.h"
 #include "request.h"
@@ -96,7 +97,7 @@ static int show(const Options *o, char *const *names) {
                 }
         }
 
-        r = report_print(&records, chosen, o->json);
+        r = report_print(&records, chosen, now_usec(), o->json);
         return r == EXIT_WANTED && gone ? EXIT_NOT_WANTED : r;
 }
 

@@ -8,8 +8,8 @@
 #include "check-readable.h"
 #include "config-check.h"
 #include "inventory.h"
-#include "json-add.h"
 #include "options.h"
+#include "output.h"
 #include "rivals.h"
 #include "settings.h"
 #include "text.h"
@@ -115,35 +115,27 @@ static int check_drives(Config *c, const Inventory *inventory, bool verbose) {
 }
 
 static int print_json(const Complaints *c) {
-        _cleanup_(json_putp) struct json_object *array = NULL;
+        _cleanup_(output_freep) Output *o = NULL;
+        int r;
 
-        array = json_object_new_array();
-        if (!array)
-                return -ENOMEM;
+        r = output_new(true, NULL, 0, &o);
+        if (r < 0)
+                return r;
 
+        output_array(o, NULL);
         for (size_t i = 0; i < c->n_items; i++) {
                 const Complaint *x = c->items + i;
-                const JsonText texts[] = {
-                        { "file", x->file },
-                        { "level", complaint_level_to_string(x->level) },
-                        { "sentence", x->sentence },
-                };
-                struct json_object *o;
-                int r;
 
-                r = json_object_of_texts(texts, ELEMENTSOF(texts), &o);
-                if (r < 0)
-                        return r;
-                r = json_append(array, o);
-                if (r >= 0)
-                        r = json_add_number(o, "line", x->line);
-                if (r >= 0)
-                        r = json_add_number(o, "column", x->column);
-                if (r < 0)
-                        return r;
+                output_object(o, NULL);
+                output_text(o, "file", x->file);
+                output_text(o, "level", complaint_level_to_string(x->level));
+                output_text(o, "sentence", x->sentence);
+                output_number(o, "line", x->line);
+                output_number(o, "column", x->column);
+                output_end(o);
         }
 
-        return json_print(array);
+        return output_print(o);
 }
 
 static int print_text(const Config *c, size_t n_warnings) {

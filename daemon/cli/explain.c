@@ -3,13 +3,14 @@
 /* `drivekeep explain`: which rules are for a drive, and where each of its values comes from. Asks no drive anything. */
 
 #include <err.h>
+#include <stdio.h>
 
 #include "choice.h"
+#include "config.h"
 #include "describe.h"
-#include "explain-view.h"
 #include "inventory.h"
-#include "json-add.h"
 #include "options.h"
+#include "output.h"
 #include "power-supply.h"
 #include "settings.h"
 #include "verb.h"
@@ -51,6 +52,264 @@ static const struct argp argp = {
                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN.",
 };
 
+/* `setting`: only that state; NULL: all. */
+typedef struct Explanation {
+        const Config *config;
+        const Drive *drive;
+        bool on_battery;
+        const char *setting;
+} Explanation;
+
+/* ---- rules ---- */
+
+static void put_patterns(FILE *f, const Criterion *c) {
+        for (size_t i = 0; i < c->n_patterns; i++)
+                fprintf(f, "%s\"%s\"", i == 0 ? "" : i + 1 < c->n_patterns ? ", " : " or ", c->patterns[i]);
+}
+
+static const char *criterion_name(const Criterion *c) {
+        return c->property ?: match_key_to_string(c->key);
+}
+
+/* "its transport is "sata", not "usb"". */
+static void put_failing(FILE *f, const Criterion *c, const Drive *d) {
+        const char *fact = match_fact(c, d);
+
+        if (c->key == MATCH_NODE) {
+                fputs("neither its node nor a link to it is ", f);
+                put_patterns(f, c);
+        } else if (!fact && !d->name) {
+                fprintf(f, "its %s is not known, and ", criterion_name(c));
+                put_patterns(f, c);
+                fprintf(f, " is asked for; add %s=... to --as", criterion_name(c));
+        } else if (!fact) {
+                fprintf(f, "it has no %s, and ", criterion_name(c));
+                put_patterns(f, c);
+                fputs(" is asked for", f);
+        } else {
+                fprintf(f, "its %s is \"%s\", not ", criterion_name(c), fact);
+                put_patterns(f, c);
+        }
+}
+
+static void put_fitting(FILE *f, const Block *b, const Drive *d) {
+        const Match *m = &b->match;
+        const DriveLink *link = NULL;
+
+        (void) match_drive(m, d, &link);
+        if (m->n_criteria == 0)
+                fputs("it is for every drive", f);
+
+        for (size_t i = 0; i < m->n_criteria; i++) {
+                const Criterion *c = &m->criteria[i];
+
+                fputs(i == 0 ? "" : ", ", f);
+                if (c->key != MATCH_NODE)
+                        fprintf(f, "%s is \"%s\"", criterion_name(c), match_fact(c, d));
+                else
+                        fprintf(f, "%s%s", link ? link->path : d->node,
+                                link && link->via == LINK_STACKED     ? ", which lies on it"
+                                : link && link->via == LINK_PARTITION ? " is a partition of it"
+                                                                      : " is its name");
+        }
+
+        if (b->only_in_raid)
+                fputs(", it is in an array", f);
+        if (b->broken)
+                fputs("; but it is in error, and withholds what it names", f);
+}
+
+static bool block_fits(const Block *b, const Drive *d) {
+        return match_drive(&b->match, d, NULL) && (!b->only_in_raid || d->raid);
+}
+
+/* Why the block is for the drive, or is not, as the end of a sentence. NULL: out of memory. The caller frees it. */
+static char *block_reason(const Block *b, const Drive *d) {
+        const Criterion *failing = match_failing(&b->match, d);
+        char *reason = NULL;
+        size_t size;
+        FILE *f;
+
+        f = open_memstream(&reason, &size);
+        if (!f)
+                return NULL;
+
+        if (failing)
+                put_failing(f, failing, d);
+        else if (!block_fits(b, d))
+                fputs(d->name ? "it is in no array, and only_in_raid is set"
+                              : "only_in_raid is set, and --as does not say raid=true",
+                      f);
+        else
+                put_fitting(f, b, d);
+
+        if (fclose(f) != 0) {
+                free(reason);
+                return NULL;
+        }
+        return reason;
+}
+
+static int tell_rule(Output *o, const Block *b, const Drive *d) {
+        _cleanup_free_ char *reason = block_reason(b, d);
+        bool fits = block_fits(b, d);
+
+        if (!reason)
+                return -ENOMEM;
+
+        output_object(o, NULL);
+        output_textf(o, "rule", "%s:%u", b->file, b->line);
+        output_text(o, "reason", reason);
+        output_boolean(o, "matches", fits);
+        output_end(o);
+        output_line(o, "  %s:%u: %s: %s", b->file, b->line, fits ? "for it" : "not for it", reason);
+        return 0;
+}
+
+/* ---- settings ---- */
+
+static const char *assignment_format(const Assignment *a, char buf[static VALUE_TEXT_MAX]) {
+        if (a->withheld)
+                return "in error";
+        if (a->keep)
+                return "keep";
+        return value_format(&setting_find(&all_settings, a->name)->range, &a->value, buf);
+}
+
+/* The assignments for this state that lost to the one of that place, in the order of the files. */
+static void tell_overridden(Output *o, const Explanation *e, const Wish *w) {
+        char buf[VALUE_TEXT_MAX];
+
+        for (size_t i = 0; i < e->config->n_blocks; i++) {
+                const Block *b = e->config->blocks + i;
+
+                if (!block_fits(b, e->drive))
+                        continue;
+
+                for (size_t k = 0; k < b->n_assignments; k++) {
+                        const Assignment *a = b->assignments + k;
+                        const char *value;
+
+                        if (!streq(a->name, w->name) || (a->on_battery && !e->on_battery) ||
+                            (b->file == w->file && a->line == w->line && a->column == w->column))
+                                continue;
+
+                        value = assignment_format(a, buf);
+                        output_object(o, NULL);
+                        output_text(o, "value", value);
+                        output_textf(o, "rule", "%s:%u", b->file, a->line);
+                        output_end(o);
+                        output_line(o, "    not %s, of %s:%u", value, b->file, a->line);
+                }
+        }
+}
+
+/* NULL value: the rule is in error. Is it one that was asked for? */
+static bool tell_wish(Output *o, const Explanation *e, const Wish *w, const char *value) {
+        if (e->setting && !streq(w->name, e->setting))
+                return false;
+
+        output_object(o, NULL);
+        output_text(o, "name", w->name);
+        output_text(o, "value", value);
+        output_textf(o, "rule", "%s:%u", w->file, w->line);
+        output_line(o, "  %s = %s, of %s:%u", w->name, value ?: "left alone, as the rule is in error", w->file,
+                    w->line);
+        output_array(o, "overridden");
+        tell_overridden(o, e, w);
+        output_end(o);
+        output_end(o);
+        return true;
+}
+
+static bool assignment_keeps(const Explanation *e, const Block *b, const Assignment *a) {
+        return a->keep && !a->withheld && (!a->on_battery || e->on_battery) && block_fits(b, e->drive);
+}
+
+/* Does an assignment behind blocks[i].assignments[k] keep the same setting? */
+static bool is_kept_later(const Explanation *e, size_t i, size_t k) {
+        const char *name = e->config->blocks[i].assignments[k].name;
+
+        for (k++; i < e->config->n_blocks; i++, k = 0) {
+                const Block *b = e->config->blocks + i;
+
+                for (; k < b->n_assignments; k++)
+                        if (streq(b->assignments[k].name, name) && assignment_keeps(e, b, b->assignments + k))
+                                return true;
+        }
+
+        return false;
+}
+
+/* A setting that a rule takes back ("keep") is nothing that is wished for. It is told of as if it were. */
+static bool tell_kept(Output *o, const Explanation *e, const Wishes *w) {
+        bool any = false;
+
+        for (size_t i = 0; i < e->config->n_blocks; i++) {
+                const Block *b = e->config->blocks + i;
+
+                for (size_t k = 0; k < b->n_assignments; k++) {
+                        const Assignment *a = b->assignments + k;
+                        const Wish kept = { .name = a->name, .file = b->file, .line = a->line, .column = a->column };
+
+                        if (assignment_keeps(e, b, a) && !wishes_find(w, a->name) && !is_kept_later(e, i, k))
+                                any |= tell_wish(o, e, &kept, "keep");
+                }
+        }
+
+        return any;
+}
+
+static int tell(Output *o, const Explanation *e) {
+        _cleanup_(wishes_done) Wishes w = {};
+        const Drive *d = e->drive;
+        char buf[VALUE_TEXT_MAX];
+        bool any = false;
+        int r;
+
+        r = config_resolve(e->config, d, e->on_battery, &w);
+        if (r < 0)
+                return r;
+
+        output_object(o, NULL);
+        output_text(o, "node", d->node);
+        output_text(o, "model", d->model);
+        output_text(o, "serial", d->serial);
+        output_text(o, "transport", transport_to_string(d->transport));
+        output_boolean(o, "on_battery", e->on_battery);
+        output_line(o, "%s (model %s, serial %s, transport %s%s)", strna(d->node), strna(d->model), strna(d->serial),
+                    transport_to_string(d->transport), e->on_battery ? ", on battery" : "");
+
+        output_array(o, "rules");
+        output_heading(o, "Rules:");
+        for (size_t i = 0; i < e->config->n_blocks && r >= 0; i++)
+                r = tell_rule(o, e->config->blocks + i, d);
+        if (r < 0)
+                return r;
+        if (e->config->n_blocks == 0)
+                output_line(o, "  none");
+        output_end(o);
+
+        output_array(o, "settings");
+        output_heading(o, "Settings:");
+        for (size_t i = 0; i < w.n_items; i++) {
+                const Wish *x = w.items + i;
+
+                any |= tell_wish(o, e, x,
+                                 x->withheld ? NULL
+                                             : value_format(&setting_find(&all_settings, x->name)->range, &x->value,
+                                                            buf));
+        }
+        any |= tell_kept(o, e, &w);
+        if (!any)
+                output_line(o, "  no rule sets %s", e->setting ?: "anything");
+        output_end(o);
+        output_end(o);
+        return output_print(o);
+}
+
+/* ---- the command ---- */
+
 static int find_drive(const Inventory *inventory, char *name, const Drive **ret) {
         _cleanup_free_ bool *chosen = NULL;
         int r;
@@ -85,13 +344,15 @@ static int check_setting(const char **setting) {
 }
 
 static int explain(const ExplainOptions *o, const Drive *d, const char *setting) {
-        _cleanup_(json_putp) struct json_object *json = NULL;
+        _cleanup_(output_freep) Output *out = NULL;
         _cleanup_(config_freep) Config *c = NULL;
         int r;
 
         r = config_new(&c);
         if (r >= 0)
                 r = config_load(c, &all_settings, options_roots(&o->common));
+        if (r >= 0)
+                r = output_new(o->common.json, NULL, 0, &out);
         if (r < 0)
                 return r;
 
@@ -100,17 +361,11 @@ static int explain(const ExplainOptions *o, const Drive *d, const char *setting)
 
         const Explanation e = {
                 .config = c,
-                .settings = &all_settings,
                 .drive = d,
                 .on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR) > 0,
                 .setting = setting,
         };
-
-        if (!o->common.json)
-                return explain_print(&e, stdout);
-
-        r = explain_json(&e, &json);
-        return r < 0 ? r : json_print(json);
+        return tell(out, &e);
 }
 
 static int run(int argc, char *argv[]) {

@@ -55,10 +55,3 @@ const char *time_format_rfc3339(uint64_t when, char buf[static HUMAN_MAX]) {
 
         return strftime(buf, HUMAN_MAX, "%Y-%m-%dT%H:%M:%SZ", &t) > 0 ? buf : NULL;
 }
-
-const char *rule_format_short(const char *rule) {
-        const char *slash;
-
-        slash = rule ? strrchr(rule, '/') : NULL;
-        return slash ? slash + 1 : rule;
-}

@@ -16,7 +16,3 @@ const char *time_format_short(uint64_t when, uint64_t now, char buf[static HUMAN
 
 /* RFC 3339, UTC, whole seconds: "2025-11-21T02:39:11Z". NULL for 0. */
 const char *time_format_rfc3339(uint64_t when, char buf[static HUMAN_MAX]);
-
-/* "drivekeep.conf:12" of "/etc/drivekeep/drivekeep.conf:12": names of files are unique, since one masks another of
- * its name. Points into `rule`. */
-const char *rule_format_short(const char *rule);

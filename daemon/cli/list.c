@@ -6,9 +6,10 @@
 #include <err.h>
 
 #include "choice.h"
+#include "human.h"
 #include "inventory.h"
-#include "list-view.h"
 #include "options.h"
+#include "output.h"
 #include "report.h"
 #include "verb.h"
 
@@ -20,10 +21,59 @@ static const struct argp argp = {
         .doc = "Shows the drives that drivekeep looks after, whether or not its service runs.",
 };
 
+/* clang-format off */
+static const Column columns[] = {
+        { "name", "NAME" },
+        { "model", "MODEL", .wrap = true },
+        { "serial", "SERIAL" },
+        { "firmware", "FIRMWARE", .spared = true },
+        { "transport", "TRANSPORT" },
+        { "size", "SIZE", .right = true },
+        { "wwn", "WWN", .spared = true },
+        { "settings", "SETTINGS" },
+};
+/* clang-format on */
+
+/* NULL record: the service does not run or has not seen the drive, so the counts are not known. */
+static int tell_drive(Output *o, const Drive *d, const DriveRecord *record) {
+        _cleanup_free_ char *summary = NULL;
+        char size[HUMAN_MAX];
+        int r;
+
+        r = record ? record_summarize(record, &summary) : 0;
+        if (r < 0)
+                return r;
+
+        output_row(o);
+        output_text(o, "name", d->name);
+        output_text(o, "node", d->node);
+        output_text(o, "model", d->model);
+        output_text(o, "serial", d->serial);
+        output_text(o, "wwn", d->wwn);
+        output_text(o, "firmware", d->firmware);
+        output_text(o, "dock_model", d->dock_model);
+        output_text(o, "dock_serial", d->dock_serial);
+        output_text(o, "transport", transport_to_string(d->transport));
+        output_text(o, "identity", identity_kind_to_string(drive_identity_kind(d)));
+        output_number(o, "size", d->size);
+        output_cell(o, "size", capacity_format(d->size, size));
+        if (record) {
+                output_number(o, "settings_kept", record_count_kept(record));
+                output_number(o, "settings_not_kept", record->n_settings - record_count_kept(record));
+        } else {
+                output_text(o, "settings_kept", NULL);
+                output_text(o, "settings_not_kept", NULL);
+        }
+        output_cell(o, "settings", summary);
+        output_end(o);
+        return 0;
+}
+
 static int run(int argc, char *argv[]) {
         Options o = OPTIONS_DEFAULT;
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
+        _cleanup_(output_freep) Output *out = NULL;
         int r;
 
         (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
@@ -36,6 +86,8 @@ static int run(int argc, char *argv[]) {
         if (r < 0 && r != -ENOENT)
                 return r;
         r = records_reveal(&records, inventory.drives, inventory.n_drives);
+        if (r >= 0)
+                r = output_new(o.json, columns, ELEMENTSOF(columns), &out);
         if (r < 0)
                 return r;
 
@@ -44,8 +96,10 @@ static int run(int argc, char *argv[]) {
         else if (records.n_items > 0)
                 report_tell_nothing(&records, NULL);
 
-        r = list_view_print(inventory.drives, inventory.n_drives, &records, o.json);
-        return r < 0 ? r : EXIT_WANTED;
+        output_array(out, NULL);
+        for (size_t i = 0; i < inventory.n_drives && r >= 0; i++)
+                r = tell_drive(out, inventory.drives[i], records_find(&records, inventory.drives[i]->name));
+        return r < 0 ? r : output_print(out);
 }
 
 const Verb verb_list = {

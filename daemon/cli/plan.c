@@ -11,11 +11,12 @@
 #include "inventory.h"
 #include "leave.h"
 #include "options.h"
-#include "plan-view.h"
+#include "output.h"
 #include "power-supply.h"
 #include "records.h"
 #include "settings.h"
 #include "text.h"
+#include "verb.h"
 #include "visit.h"
 
 typedef struct PlanOptions {
@@ -54,6 +55,12 @@ static const struct argp argp = {
                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives.",
 };
 
+typedef struct DrivePlan {
+        const Drive *drive; /* borrowed */
+        Wishes wishes;
+        Plan plan; /* its steps point into `wishes`, so a DrivePlan stays where it is */
+} DrivePlan;
+
 typedef struct Plans {
         DrivePlan *items;
         size_t n_items;
@@ -61,8 +68,10 @@ typedef struct Plans {
 } Plans;
 
 static void plans_done(Plans *p) {
-        for (size_t i = 0; i < p->n_items; i++)
-                drive_plan_done(p->items + i);
+        for (size_t i = 0; i < p->n_items; i++) {
+                plan_done(&p->items[i].plan);
+                wishes_done(&p->items[i].wishes);
+        }
         free(p->items);
 }
 
@@ -174,6 +183,75 @@ static int plans_make(const Inventory *inventory, const bool *chosen, const Conf
         return 0;
 }
 
+/* clang-format off */
+static const Column columns[] = {
+        { "drive", "DRIVE" },
+        { "name", "SETTING" },
+        { "wanted", "WANTED" },
+        { "present", "PRESENT" },
+        { "action", "ACTION", .verdict = true },
+        { "rule", "RULE", .wrap = true, .path = true },
+};
+/* clang-format on */
+
+static void tell_step(Output *o, const Drive *d, const Step *s) {
+        /* The range of some row, where none is for this kind of drive. */
+        const Setting *setting = s->setting ?: setting_find(&all_settings, s->wish->name);
+        char wanted[VALUE_TEXT_MAX], present[VALUE_TEXT_MAX];
+
+        output_row(o);
+        output_cell(o, "drive", d->name);
+        output_text(o, "name", s->wish->name);
+        output_text(o, "wanted",
+                    setting && !s->wish->withheld ? value_format(&setting->range, &s->wish->value, wanted) : NULL);
+        output_text(o, "present",
+                    setting && s->before.known ? value_format(&setting->range, &s->before.value, present) : NULL);
+        output_text(o, "action", s->write ? "write" : verdict_to_string(s->verdict));
+        output_text(o, "reason", s->reason[0] ? s->reason : NULL);
+        output_textf(o, "rule", "%s:%u", s->wish->file, s->wish->line);
+        output_end(o);
+
+        if (s->reason[0])
+                output_note(o, "%s %s: %s", d->name, s->wish->name, s->reason);
+}
+
+/* Returns EXIT_WANTED when nothing is left to be done, EXIT_NOT_WANTED, or a negative errno. */
+static int plans_print(const Plans *plans, bool json) {
+        _cleanup_(output_freep) Output *o = NULL;
+        bool wanted = true;
+        int r;
+
+        r = output_new(json, columns, ELEMENTSOF(columns), &o);
+        if (r < 0)
+                return r;
+
+        output_array(o, NULL);
+        for (size_t i = 0; i < plans->n_items; i++) {
+                const DrivePlan *p = plans->items + i;
+
+                output_object(o, NULL);
+                output_text(o, "name", p->drive->name);
+                output_text(o, "node", p->drive->node);
+                output_text(o, "model", p->drive->model);
+                output_text(o, "serial", p->drive->serial);
+                output_text(o, "wwn", p->drive->wwn);
+                output_array(o, "settings");
+                for (size_t j = 0; j < p->plan.n_steps; j++) {
+                        const Step *s = p->plan.steps + j;
+
+                        tell_step(o, p->drive, s);
+                        wanted = wanted && !s->write && verdict_is_wanted(s->verdict);
+                }
+                output_end(o);
+                output_end(o);
+        }
+
+        r = output_print(o);
+        if (r < 0)
+                return r;
+        return wanted ? EXIT_WANTED : EXIT_NOT_WANTED;
+}
+
 static int run(int argc, char *argv[]) {
         PlanOptions o = { .common = { .state_dir = STATE_DIR, .takes_names = true } };
         _cleanup_(inventory_done) Inventory inventory = {};
@@ -224,7 +302,7 @@ static int run(int argc, char *argv[]) {
         if (r >= 0 && config->n_files > 0 && config->complaints.n_errors == 0 && plans_are_empty(&plans))
                 warnx(NO_RULES);
         if (r >= 0)
-                r = plan_view_print(plans.items, plans.n_items, &all_settings, o.common.json);
+                r = plans_print(&plans, o.common.json);
         if (r < 0)
                 return r;
 

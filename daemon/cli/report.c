@@ -2,12 +2,11 @@
 
 #include <err.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "choice.h"
-#include "json-add.h"
+#include "human.h"
+#include "output.h"
 #include "report.h"
-#include "table.h"
 
 bool record_is_wanted(const DriveRecord *r) {
         for (size_t i = 0; i < r->n_settings; i++)
@@ -64,32 +63,108 @@ int record_summarize(const DriveRecord *r, char **ret) {
         return 0;
 }
 
-static int report_print_text(const Records *records, const bool *chosen) {
-        _cleanup_(table_freep) Table *t = NULL;
-        struct timespec now;
-        int r;
+/* clang-format off */
+static const Column columns[] = {
+        { "drive", "DRIVE" },
+        { "name", "SETTING" },
+        { "wanted", "WANTED" },
+        { "actual", "ACTUAL" },
+        { "verdict", "VERDICT", .verdict = true },
+        { "when", "WHEN" },
+        { "rule", "RULE", .wrap = true, .path = true },
+};
+/* clang-format on */
 
-        (void) clock_gettime(CLOCK_REALTIME, &now);
-        r = report_table(records, chosen, (uint64_t) now.tv_sec * 1000000, &t);
-        if (r < 0)
-                return r;
-
-        r = table_print(t);
-        if (r < 0)
-                return r;
-
-        return report_notes(records, chosen, stdout);
+static void note_state(Output *o, const DriveRecord *d) {
+        switch (d->state) {
+        case DRIVE_WAITING:
+                output_note(o, "%s: waits for %s", d->name, wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
+                break;
+        case DRIVE_QUEUED:
+                output_note(o, "%s: waits for its turn", d->name);
+                break;
+        case DRIVE_VISITING:
+                output_note(o, "%s: is being visited now", d->name);
+                break;
+        case DRIVE_IDLE:
+        case _DRIVE_STATE_MAX:
+        case _DRIVE_STATE_INVALID:
+                break;
+        }
 }
 
-static int report_print_json(const Records *records, const bool *chosen) {
-        _cleanup_(json_putp) struct json_object *o = NULL;
-        int r;
+/* Only the weak identities: a drive without a name of its own is whatever sits at that place. */
+static void note_identity(Output *o, const DriveRecord *d) {
+        if (d->dock_model || d->dock_serial)
+                output_note(o, "%s: %s (serial %s), behind the USB bridge %s (serial %s)", d->name, strna(d->model),
+                            strna(d->serial), strna(d->dock_model), strna(d->dock_serial));
 
-        r = report_json(records, chosen, &o);
-        if (r < 0)
-                return r;
+        if (d->n_settings == 0 || !d->identity)
+                return;
+        if (streq(d->identity, "serial"))
+                output_note(o, "%s: known by serial number and model, as it has no WWN", d->name);
+        else if (streq(d->identity, "path"))
+                output_note(o, "%s: known only by where it is attached, as it has no WWN and no serial number",
+                            d->name);
+}
 
-        return json_print(o);
+static void tell_setting(Output *o, const DriveRecord *d, const SettingRecord *s, uint64_t now) {
+        char when[HUMAN_MAX], when_short[HUMAN_MAX], drift_when[HUMAN_MAX];
+
+        output_row(o);
+        output_cell(o, "drive", d->name);
+        output_text(o, "name", s->name);
+        output_text(o, "wanted", s->wanted);
+        output_text(o, "before", s->before);
+        output_text(o, "actual", s->actual);
+        output_text(o, "verdict", verdict_to_string(s->verdict));
+        output_text(o, "reason", s->reason);
+        output_text(o, "rule", s->rule);
+        output_text(o, "when", time_format_rfc3339(s->when, when));
+        output_cell(o, "when", time_format_short(s->when, now, when_short));
+        output_text(o, "drift_from", s->drift_from);
+        output_text(o, "drift_to", s->drift_to);
+        output_text(o, "drift_when", time_format_rfc3339(s->drift_when, drift_when));
+        output_end(o);
+
+        if (s->reason)
+                output_note(o, "%s %s: %s", d->name, s->name, s->reason);
+        if (s->drift_to)
+                output_note(o,
+                            "%s %s: something changed it from %s to %s, noticed at %s; 'drivekeep check' names programs that do",
+                            d->name, s->name, strna(s->drift_from), s->drift_to,
+                            strna(time_format_rfc3339(s->drift_when, drift_when)));
+}
+
+static void tell_drive(Output *o, const DriveRecord *d, uint64_t now) {
+        output_object(o, NULL);
+        output_text(o, "name", d->name);
+        output_text(o, "node", d->node);
+        output_text(o, "model", d->model);
+        output_text(o, "serial", d->serial);
+        output_text(o, "wwn", d->wwn);
+        output_text(o, "dock_model", d->dock_model);
+        output_text(o, "dock_serial", d->dock_serial);
+        output_text(o, "identity", d->identity);
+        output_text(o, "state", drive_state_to_string(d->state));
+        output_text(o, "waiting_kind", d->waiting_kind == WAIT_NOTHING ? NULL : wait_kind_to_string(d->waiting_kind));
+        output_text(o, "waiting_for", d->waiting_for);
+        output_text(o, "visit_reason", d->visit_reason);
+        note_state(o, d);
+        note_identity(o, d);
+
+        output_array(o, "settings");
+        /* In the table a drive without settings has a row too, so that nobody looks for it in vain. */
+        if (!output_is_json(o) && (d->n_settings == 0 || d->state != DRIVE_IDLE)) {
+                output_row(o);
+                output_cell(o, "drive", d->name);
+                output_cell(o, "verdict", d->state == DRIVE_IDLE ? NULL : drive_state_to_string(d->state));
+                output_end(o);
+        }
+        for (size_t i = 0; i < d->n_settings; i++)
+                tell_setting(o, d, d->settings + i, now);
+        output_end(o);
+        output_end(o);
 }
 
 void report_tell_nothing(const Records *records, const bool *chosen) {
@@ -111,20 +186,31 @@ void report_tell_nothing(const Records *records, const bool *chosen) {
                 warnx(NO_RULES);
 }
 
-int report_print(const Records *records, const bool *chosen, bool json) {
+int report_print(const Records *records, const bool *chosen, uint64_t now, bool json) {
+        _cleanup_(output_freep) Output *o = NULL;
+        bool wanted = true;
         int r;
 
         report_tell_nothing(records, chosen);
-        r = json ? report_print_json(records, chosen) : report_print_text(records, chosen);
+
+        r = output_new(json, columns, ELEMENTSOF(columns), &o);
         if (r < 0)
                 return r;
 
-        for (size_t i = 0; i < records->n_items; i++)
-                if (chosen[i] && !record_is_wanted(records->items[i]))
-                        return EXIT_NOT_WANTED;
+        output_array(o, NULL);
+        for (size_t i = 0; i < records->n_items; i++) {
+                if (!chosen[i])
+                        continue;
+                tell_drive(o, records->items[i], now);
+                wanted = wanted && record_is_wanted(records->items[i]);
+        }
+
+        r = output_print(o);
+        if (r < 0)
+                return r;
 
         /* Of a drive whose record cannot be read nobody can say that all is well. */
-        return records->n_damaged > 0 ? EXIT_NOT_WANTED : EXIT_WANTED;
+        return wanted && records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
 }
 
 int report_choose(const Records *records, char *const *names, bool **ret) {

@@ -3,11 +3,7 @@
 
 /* What the daemon's records say, for people and for programs. Shared by `status`, `apply` and `list`. */
 
-#include <json.h>
-#include <stdio.h>
-
 #include "records.h"
-#include "table.h"
 #include "verb.h"
 
 /* Is every setting of this drive as wanted, and no visit still to come? */
@@ -17,17 +13,12 @@ bool record_is_wanted(const DriveRecord *r);
 size_t record_count_kept(const DriveRecord *r);
 int record_summarize(const DriveRecord *r, char **ret);
 
-/* The same things in two forms; `chosen` has one bool per record. `now` is CLOCK_REALTIME in µs. Notes are one line per
- * reason and per drive that is not idle: what the table has no room for. */
-int report_table(const Records *records, const bool *chosen, uint64_t now, Table **ret);
-int report_notes(const Records *records, const bool *chosen, FILE *f);
-int report_json(const Records *records, const bool *chosen, struct json_object **ret);
-
 /* Says on stderr that there is no drive, or that no rule is for any of the chosen (NULL: all), where it is so. */
 void report_tell_nothing(const Records *records, const bool *chosen);
 
-/* To stdout. Returns an ExitStatus, EXIT_WANTED or EXIT_NOT_WANTED, or a negative errno. */
-int report_print(const Records *records, const bool *chosen, bool json);
+/* To stdout. `chosen` has one bool per record; `now` is CLOCK_REALTIME in µs. Below the table stand notes, one line per reason
+ * and per drive that is not idle: what the table has no room for. Returns EXIT_WANTED, EXIT_NOT_WANTED, or a negative errno. */
+int report_print(const Records *records, const bool *chosen, uint64_t now, bool json);
 
 /* Which records the user means, as candidates_choose() has it. */
 int report_choose(const Records *records, char *const *names, bool **ret);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "options.h"
-#include "settings-view.h"
+#include "output.h"
 #include "settings.h"
 #include "verb.h"
 #include "warning.h"
@@ -18,6 +18,145 @@ static const struct argp argp = {
         .args_doc = "[SETTING...]",
         .doc = "Lists the settings that a configuration can name, or tells all about some of them.",
 };
+
+#define RANGE_MAX 512U
+
+/* What its values are, and what their numbers count. */
+static const struct {
+        const char *type, *unit;
+} value_types[_VALUE_TYPE_MAX] = {
+        [VALUE_BOOL] = { "boolean", NULL },
+        [VALUE_INT] = { "integer", NULL },
+        [VALUE_DURATION] = { "duration", "ms" },
+        [VALUE_MICROSECONDS] = { "duration", "us" },
+        [VALUE_SIZE] = { "size", "bytes" },
+        [VALUE_STANDBY_TIMER] = { "standby-timer", NULL },
+        [VALUE_CELSIUS] = { "temperature", "celsius" },
+        [VALUE_NAME] = { "name", NULL },
+        [VALUE_ANY] = { "any", NULL },
+        [VALUE_STRIPES] = { "size", "stripes" },
+};
+
+static bool setting_is_written(const Setting *s) {
+        return !(s->flags & (SETTING_DEAD | SETTING_EXCLUDED));
+}
+
+static const char *held_by(const Setting *s) {
+        return setting_is_written(s) ? backend_to_string(s->backend) : "none";
+}
+
+/* In a word or two, what makes the row a special one. */
+static const char *remark(const Setting *s) {
+        if (s->flags & SETTING_EXCLUDED)
+                return "never written";
+        if (s->flags & SETTING_DEAD)
+                return "has no effect today";
+        if (s->danger)
+                return s->flags & SETTING_NONVOLATILE ? "dangerous, kept by the drive" : "dangerous";
+        if (s->flags & SETTING_NONVOLATILE)
+                return "kept by the drive";
+        if (s->flags & SETTING_UNREADABLE)
+                return "cannot be read";
+        return NULL;
+}
+
+/* ---- all of them: a table, or JSON ---- */
+
+/* clang-format off */
+static const Column columns[] = {
+        { "name", "SETTING" },
+        { "transport", "HELD BY" },
+        { "range", "VALUES", .wrap = true },
+        { "equivalent", "KNOWN AS", .wrap = true, .spared = true },
+        { "lost_by", "LOST BY", .spared = true },
+        { "remark", "REMARK" },
+};
+/* clang-format on */
+
+static void tell_bound(Output *o, const char *key, const ValueRange *range, int64_t n) {
+        if (range->type == VALUE_NAME || range->type == VALUE_ANY || range->type == VALUE_BOOL)
+                output_text(o, key, NULL);
+        else
+                output_signed(o, key, n);
+}
+
+static void tell_setting(Output *o, const Setting *s) {
+        char range[RANGE_MAX];
+
+        output_row(o);
+        output_text(o, "name", s->name);
+        output_text(o, "summary", s->summary);
+        output_text(o, "transport", held_by(s));
+        output_text(o, "alias_of", s->alias_of);
+        output_text(o, "type", value_types[s->range.type].type);
+        output_text(o, "range", value_range_format(&s->range, range, sizeof range));
+        output_text(o, "unit", value_types[s->range.type].unit);
+        output_text(o, "danger", s->danger);
+        output_text(o, "equivalent", s->equivalent);
+        output_text(o, "lost_by", s->lost_by);
+        output_text(o, "instead", s->instead);
+        output_text(o, "excludes", s->excludes);
+        output_text(o, "unless", s->unless);
+        output_text(o, "source", s->source);
+        tell_bound(o, "min", &s->range, s->range.min);
+        tell_bound(o, "max", &s->range, s->range.max);
+        output_boolean(o, "volatile", !(s->flags & SETTING_NONVOLATILE));
+        output_boolean(o, "saveable", s->flags & SETTING_SAVEABLE);
+        output_boolean(o, "readable", !(s->flags & SETTING_UNREADABLE) && setting_is_written(s));
+        output_cell(o, "remark", remark(s));
+        output_end(o);
+}
+
+static bool is_chosen(const Setting *s, char *const *chosen) {
+        if (!chosen)
+                return true;
+        for (; *chosen; chosen++)
+                if (streq(s->name, *chosen))
+                        return true;
+
+        return false;
+}
+
+/* ---- all that is known of one ---- */
+
+static void put(const char *title, const char *text) {
+        if (text)
+                printf("%12s: %s\n", title, text);
+}
+
+static void explain_setting(const char *name) {
+        bool any = false;
+
+        SETTING_TABLE_FOREACH(s, &all_settings) {
+                char range[RANGE_MAX];
+
+                if (!streq(s->name, name))
+                        continue;
+
+                printf("%s%s: %s\n", any ? "\n" : "", s->name, s->summary);
+                put(s->flags & SETTING_ON_BATTERY ? "on battery" : "same as", s->alias_of);
+                put("held by", held_by(s));
+                put("values", value_range_format(&s->range, range, sizeof range));
+                put("known as", s->equivalent);
+                put("lost by", s->lost_by);
+                put("instead", s->instead);
+                put("danger", s->danger);
+                if (s->danger)
+                        put("so", "needs allow_dangerous = true in its block");
+                if (s->flags & SETTING_UNREADABLE)
+                        put("read back", "nothing can read it; sent once per boot, attach and resume");
+                if (s->flags & SETTING_NONVOLATILE)
+                        put("kept by", "the drive, over power cycles; written by 'drivekeep apply --permanent' only");
+                if (s->flags & SETTING_SAVEABLE)
+                        put("saved by",
+                            "the drive, where the block says permanent = true, by 'drivekeep apply --permanent'");
+                put("excludes", s->excludes);
+                put("only where", s->unless ? "this other setting cannot be had:" : NULL);
+                put("", s->unless);
+                put("source", s->source);
+                any = true;
+        }
+}
 
 /* All names are looked up first, so that one run complains of all. */
 static int check_names(char *const *names) {
@@ -50,26 +189,24 @@ static int run(int argc, char *argv[]) {
         if (r != EXIT_WANTED)
                 return r;
 
-        if (o.json) {
-                _cleanup_(json_putp) struct json_object *array = NULL;
+        if (o.json || !o.names) {
+                _cleanup_(output_freep) Output *out = NULL;
 
-                r = settings_view_json(&all_settings, o.names, &array);
-                return r < 0 ? r : json_print(array);
-        }
+                r = output_new(o.json, columns, ELEMENTSOF(columns), &out);
+                if (r < 0)
+                        return r;
 
-        if (!o.names) {
-                _cleanup_(table_freep) Table *t = NULL;
-
-                r = settings_view_table(&all_settings, &t);
-                return r < 0 ? r : table_print(t);
+                output_array(out, NULL);
+                SETTING_TABLE_FOREACH(s, &all_settings)
+                        if (is_chosen(s, o.names))
+                                tell_setting(out, s);
+                return output_print(out);
         }
 
         for (char *const *name = o.names; *name; name++) {
                 if (name != o.names)
                         putchar('\n');
-                r = settings_view_explain(&all_settings, *name, stdout);
-                if (r < 0)
-                        return r;
+                explain_setting(*name);
         }
 
         return EXIT_WANTED;

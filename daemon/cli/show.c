@@ -8,11 +8,13 @@
 
 #include "ata-identify.h"
 #include "choice.h"
+#include "human.h"
 #include "inventory.h"
 #include "leave.h"
 #include "options.h"
+#include "output.h"
 #include "settings.h"
-#include "show-view.h"
+#include "survey.h"
 #include "text-file.h"
 #include "verb.h"
 #include "warning.h"
@@ -53,6 +55,96 @@ static const struct argp argp = {
                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN. "
                "What the drive itself holds is asked of the drive, and needs root.",
 };
+
+/* clang-format off */
+static const Column columns[] = {
+        { "name", "SETTING" },
+        { "transport", "HELD BY", .spared = true },
+        { "supported", "SUPPORTED" },
+        { "value", "VALUE" },
+        { "saved", "SAVED", .spared = true },
+        { "reason", "REMARK", .wrap = true },
+};
+/* clang-format on */
+
+static const char *reading_format(const Surveyed *s, bool known, const Value *v, char buf[static VALUE_TEXT_MAX]) {
+        return known && s->reading.supported ? value_format(&s->setting->range, v, buf) : NULL;
+}
+
+static int tell_setting(void *userdata, const Surveyed *s) {
+        char value[VALUE_TEXT_MAX], saved[VALUE_TEXT_MAX];
+        Output *o = userdata;
+
+        output_row(o);
+        output_text(o, "name", s->setting->name);
+        output_text(o, "transport", backend_to_string(s->setting->backend));
+        output_text(o, "value", reading_format(s, s->reading.known, &s->reading.value, value));
+        output_text(o, "saved", reading_format(s, s->reading.saved_known, &s->reading.saved, saved));
+        output_text(o, "reason", s->reason);
+        if (s->reading.supported || !s->reason)
+                output_boolean(o, "supported", s->reading.supported);
+        else
+                output_text(o, "supported", NULL);
+        output_end(o);
+        return 0;
+}
+
+/* A line above the table, and a member of the JSON. */
+static void tell_fact(Output *o, const char *title, const char *key, const char *text) {
+        output_text(o, key, text);
+        if (text)
+                output_line(o, "%10s: %s", title, text);
+}
+
+static int tell_drive(Output *o, const Drive *d, unsigned backends, const DeviceIO *io) {
+        char size[HUMAN_MAX];
+        int r;
+
+        output_object(o, NULL);
+        tell_fact(o, "drive", "node", d->node);
+        tell_fact(o, "model", "model", d->model);
+        tell_fact(o, "serial", "serial", d->serial);
+        tell_fact(o, "firmware", "firmware", d->firmware);
+        tell_fact(o, "wwn", "wwn", d->wwn);
+        output_number(o, "size", d->size);
+        if (capacity_format(d->size, size))
+                output_line(o, "%10s: %s", "size", size);
+        if (d->rotational_untold)
+                output_text(o, "rotational", NULL);
+        else {
+                output_boolean(o, "rotational", d->rotational);
+                output_line(o, "%10s: %s", "rotates", d->rotational ? "yes" : "no");
+        }
+
+        output_array(o, "settings");
+        r = survey(d, backends, &all_settings, io, tell_setting, o);
+        output_end(o);
+        output_end(o);
+        return r;
+}
+
+/* Of each drive, those of its backends that are in the mask. */
+static int show(const Drive *const *drives, size_t n, unsigned backends, const DeviceIO *io, bool json) {
+        _cleanup_(output_freep) Output *o = NULL;
+        int r;
+
+        r = output_new(json, columns, ELEMENTSOF(columns), &o);
+        if (r < 0)
+                return r;
+
+        output_array(o, NULL);
+        for (size_t i = 0; i < n; i++) {
+                if (!json && i > 0)
+                        putchar('\n');
+                r = tell_drive(o, drives[i], backends & drive_backends(drives[i]), io);
+                if (r >= 0 && !json)
+                        r = output_print(o);
+                if (r < 0)
+                        return r;
+        }
+
+        return json ? output_print(o) : 0;
+}
 
 /* As text_file_read(), but an image may come through a pipe and from anybody: nothing is done with it. A disk, which may wake
  * when it is opened, is none. */
@@ -114,7 +206,7 @@ static int show_identify(const ShowOptions *o) {
                 return r;
 
         io = survey_image_io(id);
-        return show_view_print((const Drive *[]){ d }, 1, 1U << BACKEND_ATA, &all_settings, &io, o->common.json);
+        return show((const Drive *[]){ d }, 1, 1U << BACKEND_ATA, &io, o->common.json);
 }
 
 static int show_drives(const ShowOptions *o) {
@@ -144,7 +236,7 @@ static int show_drives(const ShowOptions *o) {
                 if (chosen[i])
                         drives[n++] = inventory.drives[i];
 
-        return show_view_print(drives, n, ~0U, &all_settings, &leave.io, o->common.json);
+        return show(drives, n, ~0U, &leave.io, o->common.json);
 }
 
 static int run(int argc, char *argv[]) {

@@ -5,6 +5,7 @@
 
 #include <err.h>
 
+#include "clock.h"
 #include "options.h"
 #include "report.h"
 
@@ -45,7 +46,7 @@ static int run(int argc, char *argv[]) {
         if (!records.served)
                 warnx("drivekeep.service does not run, and this is what it knew when it ended; "
                       "'systemctl start drivekeep.service' starts it");
-        r = report_print(&records, chosen, o.json);
+        r = report_print(&records, chosen, now_usec(), o.json);
         return r < 0 || records.served ? r : EXIT_NO_SERVICE;
 }
 

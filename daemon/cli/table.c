@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <iconv.h>
 #include <libsmartcols.h>
 #include <stdio.h>
 #include <wchar.h>
 
-#include "color.h"
 #include "table.h"
 #include "text.h"
+#include "verdict.h"
 
 struct Table {
         struct libscols_table *scols;
+        struct libscols_line *line; /* the last row */
         const Column *columns;
         size_t n_columns;
         size_t width; /* as it was rendered last */
@@ -46,7 +48,7 @@ int table_new(const Column *columns, size_t n_columns, Table **ret) {
                 return r;
 
         for (size_t i = 0; i < n_columns; i++)
-                if (!scols_table_new_column(t->scols, columns[i].name, 0,
+                if (!scols_table_new_column(t->scols, columns[i].title, 0,
                                             (columns[i].right ? SCOLS_FL_RIGHT : 0) |
                                                             (columns[i].wrap ? SCOLS_FL_WRAP : 0)))
                         return -ENOMEM;
@@ -84,31 +86,73 @@ static int locale_adapt(char **text) {
         return 0;
 }
 
-int table_add(Table *t, const char *const *cells) {
-        struct libscols_line *line;
+int table_row(Table *t) {
+        int r = 0;
 
-        line = scols_table_new_line(t->scols, NULL);
-        if (!line)
+        t->line = scols_table_new_line(t->scols, NULL);
+        if (!t->line)
                 return -ENOMEM;
 
-        for (size_t i = 0; i < t->n_columns; i++) {
-                _cleanup_free_ char *escaped = NULL;
-                int r;
+        for (size_t i = 0; i < t->n_columns && r >= 0; i++)
+                r = scols_line_set_data(t->line, i, "-");
+        return r;
+}
 
-                escaped = text_escape(cells[i] && *cells[i] ? cells[i] : "-", NULL);
-                if (!escaped)
-                        return -ENOMEM;
+/* Green for what is as wanted, yellow for what may become so or is by nature of the drive, red for what went wrong. NULL: the
+ * text is no verdict. */
+static const char *verdict_color(const char *text) {
+        Verdict v = verdict_from_string(text);
 
-                r = locale_adapt(&escaped);
-                if (r < 0)
-                        return r;
+        if (verdict_is_wanted(v))
+                return "green";
 
-                r = scols_line_set_data(line, i, escaped);
-                if (r >= 0 && t->columns[i].color)
-                        r = scols_cell_set_color(scols_line_get_cell(line, i), t->columns[i].color(escaped));
-                if (r < 0)
-                        return r;
+        switch (v) {
+        case VERDICT_ADJUSTED:
+        case VERDICT_DRIFTED:
+        case VERDICT_UNSUPPORTED:
+        case VERDICT_DEFERRED:
+        case VERDICT_FORBIDDEN:
+                return "yellow";
+        case VERDICT_IGNORED:
+        case VERDICT_REFUSED:
+        case VERDICT_QUARANTINED:
+        case VERDICT_FAILED:
+        case VERDICT_VANISHED:
+                return "red";
+        case VERDICT_APPLIED:
+        case VERDICT_UNCHANGED:
+        case VERDICT_UNVERIFIABLE:
+        case _VERDICT_MAX:
+        case _VERDICT_INVALID:
+                break;
         }
+
+        return NULL;
+}
+
+static int cell_set(Table *t, size_t column, const char *text) {
+        const Column *c = t->columns + column;
+        _cleanup_free_ char *escaped = NULL;
+        int r;
+
+        escaped = text_escape(c->path ? base_name(text) : text, NULL);
+        if (!escaped)
+                return -ENOMEM;
+
+        r = locale_adapt(&escaped);
+        if (r >= 0)
+                r = scols_line_set_data(t->line, column, escaped);
+        if (r >= 0 && c->verdict)
+                r = scols_cell_set_color(scols_line_get_cell(t->line, column), verdict_color(escaped));
+        return r;
+}
+
+int table_set(Table *t, const char *key, const char *text) {
+        assert(t->line);
+
+        for (size_t i = 0; i < t->n_columns; i++)
+                if (streq(t->columns[i].key, key))
+                        return cell_set(t, i, text && *text ? text : "-");
 
         return 0;
 }
@@ -190,13 +234,20 @@ static int table_fit(Table *t, size_t width, char **text) {
         return table_render(t, width, text);
 }
 
-int table_format(Table *t, size_t width, char **ret) {
+int table_format(Table *t, size_t width, bool colored, char **ret) {
         _cleanup_free_ char *text = NULL;
         int r;
 
         r = table_render(t, 0, &text);
         if (r >= 0 && width > 0 && !lines_fit(text, width))
                 r = table_fit(t, width, &text);
+        /* Once more in the width that was found to fit: escape sequences take no room. */
+        if (r >= 0 && colored) {
+                r = scols_table_enable_colors(t->scols, 1);
+                if (r >= 0)
+                        r = table_render(t, t->width, &text);
+                (void) scols_table_enable_colors(t->scols, 0);
+        }
         if (r < 0)
                 return r;
 
@@ -204,23 +255,11 @@ int table_format(Table *t, size_t width, char **ret) {
         return 0;
 }
 
-/* Of the width that was found to fit: escape sequences take no room. */
-int table_format_colored(Table *t, size_t width, char **ret) {
-        _cleanup_free_ char *text = NULL;
-        int r;
+/* Is `fd` a terminal that shows colour, to somebody who has not said no to it (https://no-color.org)? */
+static bool color_is_welcome(int fd) {
+        const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-        r = table_format(t, width, &text);
-        if (r >= 0)
-                r = scols_table_enable_colors(t->scols, 1);
-        if (r >= 0)
-                r = table_render(t, t->width, &text);
-        if (r >= 0)
-                r = scols_table_enable_colors(t->scols, 0);
-        if (r < 0)
-                return r;
-
-        *ret = TAKE_PTR(text);
-        return 0;
+        return isatty(fd) && !(no && *no) && term && *term && !streq(term, "dumb");
 }
 
 int table_print(Table *t) {
@@ -230,7 +269,7 @@ int table_print(Table *t) {
 
         /* A new table has the width of the terminal from the library. */
         width = isatty(STDOUT_FILENO) ? scols_table_get_termwidth(t->scols) : 0;
-        r = color_is_welcome(STDOUT_FILENO) ? table_format_colored(t, width, &text) : table_format(t, width, &text);
+        r = table_format(t, width, color_is_welcome(STDOUT_FILENO), &text);
         if (r < 0)
                 return r;
 

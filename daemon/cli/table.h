@@ -7,13 +7,13 @@
 #include "macro.h"
 
 typedef struct Column {
-        const char *name;
-        bool right;  /* numbers */
-        bool wrap;   /* long cells: broken over lines before others are */
-        bool spared; /* left out when there is no room */
-
-        /* The name of a colour for this cell, or NULL; nothing that its text does not say. */
-        const char *(*color)(const char *cell);
+        const char *key; /* by which its cells are set */
+        const char *title;
+        bool right;   /* numbers */
+        bool wrap;    /* long cells: broken over lines before others are */
+        bool spared;  /* left out when there is no room */
+        bool path;    /* shown without directories: names of files are unique, since one masks another of its name */
+        bool verdict; /* each verdict has its colour, which says nothing that the word does not say */
 } Column;
 
 typedef struct Table Table;
@@ -23,12 +23,15 @@ int table_new(const Column *columns, size_t n_columns, Table **ret);
 Table *table_free(Table *t);
 DEFINE_CLEANUP(Table *, table_free);
 
-/* One cell per column, copied and escaped; NULL shows as "-", so that every row has as many words as the head. */
-int table_add(Table *t, const char *const *cells);
+/* One row more. Its cells show as "-", so that every row has as many words as the head. */
+int table_row(Table *t);
+
+/* The last row's cell of that column, copied and escaped. NULL or empty: "-". A key that no column has: nothing happens. */
+int table_set(Table *t, const char *key, const char *text);
 
 /* The whole table as text that fits into `width` columns, 0: as wide as it is. Without a newline at its
  * end; empty when there is no row. The caller frees it. */
-int table_format(Table *t, size_t width, char **ret);
-int table_format_colored(Table *t, size_t width, char **ret);
+int table_format(Table *t, size_t width, bool colored, char **ret);
 
-int table_print(Table *t); /* to stdout, in colour where that is welcome */
+/* To stdout, in colour where that is welcome. */
+int table_print(Table *t);

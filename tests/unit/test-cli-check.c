@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "inventory.h"
-#include "json-add.h"
 #include "power-supply.h"
 #include "test-cli.h"
 #include "verb.h"

@@ -34,15 +34,6 @@ static const struct {
         { NOW - 365 * 24 * HOUR,       "2024",   "2024-11-21T02:39:11Z" },
         { UINT64_C(253402300799999999), "9999",  "9999-12-31T23:59:59Z" },
 };
-
-static const struct {
-        const char *rule, *brief;
-} rules[] = {
-        { NULL,                                      NULL                },
-        { "drivekeep.conf:12",                       "drivekeep.conf:12" },
-        { "/etc/drivekeep/drivekeep.conf:12",        "drivekeep.conf:12" },
-        { "/run/drivekeep/drivekeep.conf.d/10-a.conf:3", "10-a.conf:3"   },
-};
 /* clang-format on */
 
 static void assert_text(const char *text, const char *expected) {
@@ -68,16 +59,10 @@ START_TEST(test_time) {
 }
 END_TEST
 
-START_TEST(test_rule) {
-        assert_text(rule_format_short(rules[_i].rule), rules[_i].brief);
-}
-END_TEST
-
 int main(void) {
         TCase *t = tcase_create("human");
 
         tcase_add_loop_test(t, test_size, 0, ELEMENTSOF(sizes));
         tcase_add_loop_test(t, test_time, 0, ELEMENTSOF(times));
-        tcase_add_loop_test(t, test_rule, 0, ELEMENTSOF(rules));
         return test_main("cli-human", t);
 }

@@ -2,7 +2,6 @@
 
 /* `drivekeep settings`, with the real rows; and what must hold for every row. */
 
-#include "json-add.h"
 #include "settings.h"
 #include "test-cli.h"
 #include "verb.h"

@@ -2,24 +2,32 @@
 
 #include <locale.h>
 
-#include "color.h"
 #include "table.h"
 #include "test-cli.h"
 #include "verdict.h"
 
+/* clang-format off */
 static const Column columns[] = {
-        { .name = "DRIVE" },
-        { .name = "MODEL", .wrap = true },
-        { .name = "WWN", .spared = true },
-        { .name = "SIZE", .right = true },
+        { "drive", "DRIVE" },
+        { "model", "MODEL", .wrap = true },
+        { "wwn", "WWN", .spared = true },
+        { "size", "SIZE", .right = true },
 };
+/* clang-format on */
+
+/* One cell per column. */
+static void row_add(Table *t, const char *const *cells) {
+        ck_assert_int_eq(table_row(t), 0);
+        for (size_t i = 0; i < ELEMENTSOF(columns); i++)
+                ck_assert_int_eq(table_set(t, columns[i].key, cells[i]), 0);
+}
 
 static Table *table_example(void) {
         Table *t;
 
         ck_assert_int_eq(table_new(columns, ELEMENTSOF(columns), &t), 0);
-        ck_assert_int_eq(table_add(t, (const char *const[]){ "sda", "ST2000DL003-9VT166", "0x5000c500", "2.0 TB" }), 0);
-        ck_assert_int_eq(table_add(t, (const char *const[]){ "sdb", "QEMU", NULL, "" }), 0);
+        row_add(t, (const char *const[]){ "sda", "ST2000DL003-9VT166", "0x5000c500", "2.0 TB" });
+        row_add(t, (const char *const[]){ "sdb", "QEMU", NULL, "" });
         return t;
 }
 
@@ -44,7 +52,7 @@ START_TEST(test_format) {
         _cleanup_(table_freep) Table *t = table_example();
         _cleanup_free_ char *text = NULL;
 
-        ck_assert_int_eq(table_format(t, cases[_i].width, &text), 0);
+        ck_assert_int_eq(table_format(t, cases[_i].width, false, &text), 0);
         ck_assert_str_eq(text, cases[_i].text);
 }
 END_TEST
@@ -54,7 +62,7 @@ START_TEST(test_fits) {
         _cleanup_(table_freep) Table *t = table_example();
         _cleanup_free_ char *text = NULL;
 
-        ck_assert_int_eq(table_format(t, (size_t) _i, &text), 0);
+        ck_assert_int_eq(table_format(t, (size_t) _i, false, &text), 0);
         for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
                 ck_assert_uint_le(strlen(line), (size_t) _i);
 }
@@ -65,34 +73,37 @@ START_TEST(test_empty) {
         _cleanup_free_ char *text = NULL;
 
         ck_assert_int_eq(table_new(columns, ELEMENTSOF(columns), &t), 0);
-        ck_assert_int_eq(table_format(t, 80, &text), 0);
+        ck_assert_int_eq(table_format(t, 80, false, &text), 0);
         ck_assert_str_eq(text, "");
 }
 END_TEST
 
-static const char *color_of(const char *cell) {
-        return streq(cell, "2.0 TB") ? "green" : NULL;
-}
-
 /* At every width the same table, once the colour is taken out, with the cell's own text in it. */
 START_TEST(test_colored) {
+        /* clang-format off */
         static const Column colored[] = {
-                { .name = "DRIVE" },
-                { .name = "MODEL", .wrap = true },
-                { .name = "WWN", .spared = true },
-                { .name = "SIZE", .right = true, .color = color_of },
+                { "drive", "DRIVE" },
+                { "model", "MODEL", .wrap = true },
+                { "wwn", "WWN", .spared = true },
+                { "size", "SIZE", .right = true, .verdict = true },
         };
-        _cleanup_(table_freep) Table *t = NULL, *plain = table_example();
+        /* clang-format on */
+        static const char *const rows[][4] = { { "sda", "ST2000DL003-9VT166", "0x5000c500", "applied" },
+                                               { "sdb", "QEMU", NULL, "" } };
+        _cleanup_(table_freep) Table *t = NULL, *plain = NULL;
         _cleanup_free_ char *text = NULL, *expected = NULL, *again = NULL;
         unsigned n = 0;
         char *to;
 
         ck_assert_int_eq(table_new(colored, ELEMENTSOF(colored), &t), 0);
-        ck_assert_int_eq(table_add(t, (const char *const[]){ "sda", "ST2000DL003-9VT166", "0x5000c500", "2.0 TB" }), 0);
-        ck_assert_int_eq(table_add(t, (const char *const[]){ "sdb", "QEMU", NULL, "" }), 0);
-        ck_assert_int_eq(table_format_colored(t, (size_t) _i, &text), 0);
-        ck_assert_int_eq(table_format(t, (size_t) _i, &again), 0);
-        ck_assert_int_eq(table_format(plain, (size_t) _i, &expected), 0);
+        ck_assert_int_eq(table_new(columns, ELEMENTSOF(columns), &plain), 0);
+        for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+                row_add(t, rows[i]);
+                row_add(plain, rows[i]);
+        }
+        ck_assert_int_eq(table_format(t, (size_t) _i, true, &text), 0);
+        ck_assert_int_eq(table_format(t, (size_t) _i, false, &again), 0);
+        ck_assert_int_eq(table_format(plain, (size_t) _i, false, &expected), 0);
 
         to = text;
         for (const char *from = text; *from; from++)
@@ -108,16 +119,62 @@ START_TEST(test_colored) {
 }
 END_TEST
 
+/* The colour of this text in a column of verdicts. NULL: none. */
+static const char *color_of(const char *text) {
+        static const Column column[] = { { "verdict", "VERDICT", .verdict = true } };
+        static const struct {
+                const char *name, *sequence;
+        } colors[] = { { "red", "31m" }, { "green", "32m" }, { "yellow", "33m" } };
+        _cleanup_(table_freep) Table *t = NULL;
+        _cleanup_free_ char *shown = NULL;
+
+        ck_assert_int_eq(table_new(column, 1, &t), 0);
+        ck_assert_int_eq(table_row(t), 0);
+        ck_assert_int_eq(table_set(t, "verdict", text), 0);
+        ck_assert_int_eq(table_format(t, 0, true, &shown), 0);
+        for (size_t i = 0; i < ELEMENTSOF(colors); i++)
+                if (strstr(shown, colors[i].sequence))
+                        return colors[i].name;
+
+        ck_assert_ptr_null(strchr(shown, '\x1b'));
+        return NULL;
+}
+
 /* Each verdict has a colour, and no other word has one. */
 START_TEST(test_verdict_colors) {
         for (Verdict v = 0; v < _VERDICT_MAX; v++) {
-                const char *color = verdict_color(verdict_to_string(v));
+                const char *color = color_of(verdict_to_string(v));
 
                 ck_assert_ptr_nonnull(color);
                 ck_assert_int_eq(streq(color, "green"), verdict_is_wanted(v));
         }
-        ck_assert_ptr_null(verdict_color("write"));
-        ck_assert_ptr_null(verdict_color("-"));
+        ck_assert_ptr_null(color_of("write"));
+        ck_assert_ptr_null(color_of("-"));
+}
+END_TEST
+
+/* A column of paths shows names of files. */
+START_TEST(test_path) {
+        static const Column rule[] = { { "rule", "RULE", .path = true } };
+        static const struct {
+                const char *rule, *shown;
+        } rules[] = {
+                { NULL, "-" },
+                { "drivekeep.conf:12", "drivekeep.conf:12" },
+                { "/etc/drivekeep/drivekeep.conf:12", "drivekeep.conf:12" },
+                { "/run/drivekeep/drivekeep.conf.d/10-a.conf:3", "10-a.conf:3" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(rules); i++) {
+                _cleanup_(table_freep) Table *t = NULL;
+                _cleanup_free_ char *text = NULL;
+
+                ck_assert_int_eq(table_new(rule, 1, &t), 0);
+                ck_assert_int_eq(table_row(t), 0);
+                ck_assert_int_eq(table_set(t, "rule", rules[i].rule), 0);
+                ck_assert_int_eq(table_format(t, 0, false, &text), 0);
+                ck_assert_str_eq(strchr(text, '\n') + 1, rules[i].shown);
+        }
 }
 END_TEST
 
@@ -136,8 +193,8 @@ START_TEST(test_hostile) {
                 _cleanup_free_ char *text = NULL;
 
                 ck_assert_int_eq(table_new(columns, ELEMENTSOF(columns), &t), 0);
-                ck_assert_int_eq(table_add(t, (const char *const[]){ hostile, hostile, hostile, hostile }), 0);
-                ck_assert_int_eq(table_format(t, width, &text), 0);
+                row_add(t, (const char *const[]){ hostile, hostile, hostile, hostile });
+                ck_assert_int_eq(table_format(t, width, false, &text), 0);
 
                 for (const unsigned char *c = (const unsigned char *) text; *c; c++)
                         ck_assert(*c == '\n' || (*c >= 0x20 && *c < 0x7f));
@@ -162,8 +219,8 @@ START_TEST(test_locale) {
 
                 ck_assert_int_eq(table_new(columns, ELEMENTSOF(columns), &t), 0);
                 for (unsigned i = 0; i < 30; i++)
-                        ck_assert_int_eq(table_add(t, (const char *const[]){ "x", "5…20 µs, 70 °C", NULL, NULL }), 0);
-                ck_assert_int_eq(table_format(t, width, &text), 0);
+                        row_add(t, (const char *const[]){ "x", "5…20 µs, 70 °C", NULL, NULL });
+                ck_assert_int_eq(table_format(t, width, false, &text), 0);
                 ck_assert(width > 0 || strstr(text, cells[_i].text));
         }
 }
@@ -177,6 +234,7 @@ int main(void) {
         tcase_add_loop_test(t, test_colored, 25, 60);
         tcase_add_loop_test(t, test_colored, 0, 1);
         tcase_add_test(t, test_verdict_colors);
+        tcase_add_test(t, test_path);
         tcase_add_test(t, test_empty);
         tcase_add_loop_test(t, test_hostile, 0, 2);
         tcase_add_loop_test(t, test_locale, 0, 2);

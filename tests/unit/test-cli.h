@@ -5,7 +5,7 @@
 
 #include <check.h>
 #include <ftw.h>
-#include <json_c_version.h>
+#include <json.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -18,6 +18,10 @@
 #else
 #define JSON_EMPTY(indent) "[\n" indent "]"
 #endif
+
+static inline void json_putp(struct json_object **o) {
+        (void) json_object_put(*o);
+}
 
 static inline int test_main(const char *name, TCase *cases) {
         Suite *s = suite_create(name);

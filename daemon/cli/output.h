@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What a command shows, as a table for people or as JSON for programs: the same calls make both. A value has the key of its
+ * JSON member, and the column of that key shows it in the table. The shapes of the JSON are documented in drivekeep(1) and stay
+ * as they are; more keys may be added. */
+
+#include "table.h"
+
+typedef struct Output Output;
+
+/* `columns` is borrowed. Without any there is no table. */
+int output_new(bool json, const Column *columns, size_t n_columns, Output **ret);
+Output *output_free(Output *o);
+DEFINE_CLEANUP(Output *, output_free);
+
+bool output_is_json(const Output *o);
+
+/* None of the following returns an error: the first one is kept, and output_print() returns it.
+ *
+ * What is told is put into the innermost object or array that is open. The first one is the document itself; `key` is
+ * NULL for the document and inside an array. */
+void output_object(Output *o, const char *key);
+void output_array(Output *o, const char *key);
+void output_row(Output *o); /* an object in an array; a row of the table */
+void output_end(Output *o); /* of the object, array or row that was opened last */
+
+/* NULL: not known. Texts are escaped, since JSON must be UTF-8 and a terminal is not to be steered, whatever a drive says. */
+void output_text(Output *o, const char *key, const char *text);
+_printf_(3, 4) void output_textf(Output *o, const char *key, const char *format, ...);
+
+void output_boolean(Output *o, const char *key, bool b); /* a table says "yes" and "no" */
+
+/* In JSON only: what a table has of it is in a unit that suits people. */
+void output_number(Output *o, const char *key, uint64_t n);
+void output_signed(Output *o, const char *key, int64_t n);
+
+/* In the table only: a text that JSON lacks or has in another form. */
+void output_cell(Output *o, const char *key, const char *text);
+
+/* For people only, escaped: a line that is printed at once, a line between a blank one and what follows it, and a line that
+ * follows the table. */
+_printf_(2, 3) void output_line(Output *o, const char *format, ...);
+void output_heading(Output *o, const char *title);
+_printf_(2, 3) void output_note(Output *o, const char *format, ...);
+
+/* To stdout. Afterwards a new table, with notes of its own, may begin. */
+int output_print(Output *o);
