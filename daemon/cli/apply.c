@@ -5,18 +5,8 @@
 #include <err.h>
 
 #include "clock.h"
-#include "options.h"
 #include "report.h"
 #include "request.h"
-
-typedef struct ApplyOptions {
-        Options common; /* options_parse()'s; first */
-        bool permanent;
-} ApplyOptions;
-
-enum {
-        OPTION_KEY_PERMANENT = 0x200,
-};
 
 static const struct argp_option options[] = {
         { "permanent", OPTION_KEY_PERMANENT, NULL, 0,
@@ -25,25 +15,6 @@ static const struct argp_option options[] = {
         OPTION_STATE_DIR,
         OPTION_HELP,
         {},
-};
-
-static error_t parse(int key, char *argument, struct argp_state *state) {
-        ApplyOptions *o = state->input;
-
-        if (key != OPTION_KEY_PERMANENT)
-                return options_parse(key, argument, state);
-
-        o->permanent = true;
-        return 0;
-}
-
-static const struct argp argp = {
-        .options = options,
-        .parser = parse,
-        .args_doc = "[DRIVE...]",
-        .doc = "Has drivekeep.service apply the settings of the drives now, waits for it, and shows what came of it."
-               "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives. "
-               "A file system check that runs on a drive is waited for. Needs root.",
 };
 
 static void strv_freep(char ***l) {
@@ -101,8 +72,7 @@ static int show(const Options *o, char *const *names) {
         return r == EXIT_WANTED && gone ? EXIT_NOT_WANTED : r;
 }
 
-static int run(int argc, char *argv[]) {
-        ApplyOptions o = { .common = OPTIONS_DEFAULT };
+static int run(const Options *o) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(records_done) Records records = {};
         _cleanup_(strv_freep) char **visited = NULL;
@@ -111,21 +81,18 @@ static int run(int argc, char *argv[]) {
         _cleanup_free_ char **names = NULL;
         int opened, r;
 
-        o.common.takes_names = true;
-        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
-
         /* What stands in the way of asking is told after what is wrong with the question. */
         opened = request_open(&bus);
         if (opened >= 0)
                 (void) request_catch_up(bus);
 
-        r = records_read(o.common.state_dir, &records);
+        r = records_read(o->state_dir, &records);
         if (r == -ENOENT)
                 return request_explain(r, &error);
         if (r < 0)
                 return r;
 
-        r = report_choose(&records, o.common.names, &chosen);
+        r = report_choose(&records, o->names, &chosen);
         if (r == -EINVAL)
                 return EXIT_BAD_INPUT;
         if (r < 0)
@@ -136,18 +103,23 @@ static int run(int argc, char *argv[]) {
                 return r;
 
         /* Asked for no drive in particular, the daemon visits all: also those that it has no record of yet. */
-        if (!o.common.names)
+        if (!o->names)
                 names[0] = NULL;
 
-        r = opened < 0 ? opened : request_apply(bus, names, o.permanent, &visited, &error);
+        r = opened < 0 ? opened : request_apply(bus, names, o->permanent, &visited, &error);
         if (r < 0)
                 return request_explain(r, &error);
 
-        return show(&o.common, o.common.names ? names : visited);
+        return show(o, o->names ? names : visited);
 }
 
 const Verb verb_apply = {
         .name = "apply",
         .summary = "Have the settings applied now, and show what came of it",
+        .arguments = "[DRIVE...]",
+        .help = "Has drivekeep.service apply the settings of the drives now, waits for it, and shows what came of it."
+                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives. "
+                "A file system check that runs on a drive is waited for. Needs root.",
+        .options = options,
         .run = run,
 };

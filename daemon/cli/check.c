@@ -8,23 +8,11 @@
 #include "check-readable.h"
 #include "config-check.h"
 #include "inventory.h"
-#include "options.h"
 #include "output.h"
 #include "rivals.h"
 #include "settings.h"
 #include "text.h"
 #include "verb.h"
-
-typedef struct CheckOptions {
-        Options common; /* options_parse()'s; first */
-        bool strict, verbose;
-        const char *root; /* of the file system in which other programs are looked for */
-} CheckOptions;
-
-enum {
-        OPTION_KEY_STRICT = 0x300,
-        OPTION_KEY_ROOT,
-};
 
 static const struct argp_option options[] = {
         { "strict", OPTION_KEY_STRICT, NULL, 0, "Exit with 2 when there are warnings", 0 },
@@ -36,40 +24,14 @@ static const struct argp_option options[] = {
         {},
 };
 
-static error_t parse(int key, char *argument, struct argp_state *state) {
-        CheckOptions *o = state->input;
-
-        switch (key) {
-        case OPTION_KEY_STRICT:
-                o->strict = true;
-                return 0;
-        case OPTION_KEY_ROOT:
-                o->root = argument;
-                return 0;
-        case 'v':
-                o->verbose = true;
-                return 0;
-        default:
-                return options_parse(key, argument, state);
-        }
-}
-
-static const struct argp argp = {
-        .options = options,
-        .parser = parse,
-        .args_doc = "[FILE...]",
-        .doc = "Checks the configuration, or the FILEs in its place, and says all that is wrong with it."
-               "\vExits with 0 when nothing is in error, 1 when something is.",
-};
-
-static int load(const CheckOptions *o, Config *c) {
+static int load(const Options *o, Config *c) {
         int r = 0;
 
-        if (!o->common.names)
-                r = config_load(c, &all_settings, options_roots(&o->common));
-        if (!o->common.names && r >= 0)
-                r = check_readable(c, options_roots(&o->common));
-        for (char *const *file = o->common.names; file && *file && r >= 0; file++)
+        if (!o->names)
+                r = config_load(c, &all_settings, options_roots(o));
+        if (!o->names && r >= 0)
+                r = check_readable(c, options_roots(o));
+        for (char *const *file = o->names; file && *file && r >= 0; file++)
                 r = config_load_file(c, &all_settings, *file);
         if (r >= 0)
                 r = config_check(c, &all_settings);
@@ -157,26 +119,23 @@ static int print_text(const Config *c, size_t n_warnings) {
         return 0;
 }
 
-static int run(int argc, char *argv[]) {
-        CheckOptions o = { .common.takes_names = true, .root = "/" };
+static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(config_freep) Config *c = NULL;
         size_t n_warnings = 0;
         int r;
 
-        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
-
         r = config_new(&c);
         if (r >= 0)
-                r = load(&o, c);
+                r = load(o, c);
         if (r < 0)
                 return r;
 
         /* Where there is no udev (a build machine, a container) the files can be checked all the same. */
         if (inventory_read(NULL, &inventory) >= 0)
-                r = check_drives(c, &inventory, o.verbose);
+                r = check_drives(c, &inventory, o->verbose);
         if (r >= 0) {
-                rivals_check(o.root, c, &all_settings, inventory.drives, inventory.n_drives);
+                rivals_check(o->root, c, &all_settings, inventory.drives, inventory.n_drives);
                 r = complaints_sort(&c->complaints);
         }
         if (r < 0)
@@ -185,17 +144,21 @@ static int run(int argc, char *argv[]) {
         for (size_t i = 0; i < c->complaints.n_items; i++)
                 n_warnings += c->complaints.items[i].level == COMPLAINT_WARNING;
 
-        r = o.common.json ? print_json(&c->complaints) : print_text(c, n_warnings);
+        r = o->json ? print_json(&c->complaints) : print_text(c, n_warnings);
         if (r < 0)
                 return r;
 
         if (c->complaints.n_errors > 0)
                 return EXIT_BAD_INPUT;
-        return o.strict && n_warnings > 0 ? EXIT_NOT_WANTED : EXIT_WANTED;
+        return o->strict && n_warnings > 0 ? EXIT_NOT_WANTED : EXIT_WANTED;
 }
 
 const Verb verb_check = {
         .name = "check",
         .summary = "Say all that is wrong with the configuration",
+        .arguments = "[FILE...]",
+        .help = "Checks the configuration, or the FILEs in its place, and says all that is wrong with it."
+                "\vExits with 0 when nothing is in error, 1 when something is.",
+        .options = options,
         .run = run,
 };

@@ -9,21 +9,11 @@
 #include "config.h"
 #include "describe.h"
 #include "inventory.h"
-#include "options.h"
 #include "output.h"
 #include "power-supply.h"
 #include "settings.h"
 #include "verb.h"
 #include "warning.h"
-
-typedef struct ExplainOptions {
-        Options common; /* options_parse()'s; first */
-        const char *as;
-} ExplainOptions;
-
-enum {
-        OPTION_KEY_AS = 0x400,
-};
 
 static const struct argp_option options[] = {
         { "as", OPTION_KEY_AS, "KEY=VALUE,...", 0,
@@ -32,24 +22,6 @@ static const struct argp_option options[] = {
         OPTION_CONFIG_ROOT,
         OPTION_HELP,
         {},
-};
-
-static error_t parse(int key, char *argument, struct argp_state *state) {
-        ExplainOptions *o = state->input;
-
-        if (key != OPTION_KEY_AS)
-                return options_parse(key, argument, state);
-
-        o->as = argument;
-        return 0;
-}
-
-static const struct argp argp = {
-        .options = options,
-        .parser = parse,
-        .args_doc = "DRIVE [SETTING]\n--as KEY=VALUE,... [SETTING]",
-        .doc = "Tells which rules are for a drive and which are not, and why, and where each value comes from."
-               "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN.",
 };
 
 /* `setting`: only that state; NULL: all. */
@@ -343,16 +315,16 @@ static int check_setting(const char **setting) {
         return -EINVAL;
 }
 
-static int explain(const ExplainOptions *o, const Drive *d, const char *setting) {
+static int explain(const Options *o, const Drive *d, const char *setting) {
         _cleanup_(output_freep) Output *out = NULL;
         _cleanup_(config_freep) Config *c = NULL;
         int r;
 
         r = config_new(&c);
         if (r >= 0)
-                r = config_load(c, &all_settings, options_roots(&o->common));
+                r = config_load(c, &all_settings, options_roots(o));
         if (r >= 0)
-                r = output_new(o->common.json, NULL, 0, &out);
+                r = output_new(o->json, NULL, 0, &out);
         if (r < 0)
                 return r;
 
@@ -368,8 +340,7 @@ static int explain(const ExplainOptions *o, const Drive *d, const char *setting)
         return tell(out, &e);
 }
 
-static int run(int argc, char *argv[]) {
-        ExplainOptions o = { .common.takes_names = true };
+static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(drive_freep) Drive *described = NULL;
         const char *setting;
@@ -377,27 +348,25 @@ static int run(int argc, char *argv[]) {
         size_t n = 0;
         int r;
 
-        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
-
-        while (o.common.names && o.common.names[n])
+        while (o->names && o->names[n])
                 n++;
-        if (n + (o.as != NULL) < 1 || n + (o.as != NULL) > 2) {
+        if (n + (o->as != NULL) < 1 || n + (o->as != NULL) > 2) {
                 warnx("say which drive, and perhaps which setting: 'drivekeep explain DRIVE [SETTING]'");
                 return EXIT_BAD_INPUT;
         }
-        setting = n + (o.as != NULL) == 2 ? o.common.names[n - 1] : NULL;
+        setting = n + (o->as != NULL) == 2 ? o->names[n - 1] : NULL;
 
         r = check_setting(&setting);
-        if (r >= 0 && o.as) {
-                r = drive_describe(o.as, &described);
+        if (r >= 0 && o->as) {
+                r = drive_describe(o->as, &described);
                 d = described;
         } else if (r >= 0) {
                 r = inventory_read(NULL, &inventory);
                 if (r >= 0)
-                        r = find_drive(&inventory, o.common.names[0], &d);
+                        r = find_drive(&inventory, o->names[0], &d);
         }
         if (r >= 0)
-                r = explain(&o, d, setting);
+                r = explain(o, d, setting);
 
         return r == -EINVAL ? EXIT_BAD_INPUT : r < 0 ? r : EXIT_WANTED;
 }
@@ -405,5 +374,9 @@ static int run(int argc, char *argv[]) {
 const Verb verb_explain = {
         .name = "explain",
         .summary = "Tell which rules are for a drive, and where its values come from",
+        .arguments = "DRIVE [SETTING]\n--as KEY=VALUE,... [SETTING]",
+        .help = "Tells which rules are for a drive and which are not, and why, and where each value comes from."
+                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN.",
+        .options = options,
         .run = run,
 };

@@ -8,18 +8,11 @@
 #include "choice.h"
 #include "human.h"
 #include "inventory.h"
-#include "options.h"
 #include "output.h"
 #include "report.h"
 #include "verb.h"
 
 static const struct argp_option options[] = { OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} };
-
-static const struct argp argp = {
-        .options = options,
-        .parser = options_parse,
-        .doc = "Shows the drives that drivekeep looks after, whether or not its service runs.",
-};
 
 /* clang-format off */
 static const Column columns[] = {
@@ -69,25 +62,22 @@ static int tell_drive(Output *o, const Drive *d, const DriveRecord *record) {
         return 0;
 }
 
-static int run(int argc, char *argv[]) {
-        Options o = OPTIONS_DEFAULT;
+static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
         _cleanup_(output_freep) Output *out = NULL;
         int r;
 
-        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
-
         r = inventory_read(NULL, &inventory);
         if (r < 0)
                 return r;
 
-        r = records_read(o.state_dir, &records);
+        r = records_read(o->state_dir, &records);
         if (r < 0 && r != -ENOENT)
                 return r;
         r = records_reveal(&records, inventory.drives, inventory.n_drives);
         if (r >= 0)
-                r = output_new(o.json, columns, ELEMENTSOF(columns), &out);
+                r = output_new(o->json, columns, ELEMENTSOF(columns), &out);
         if (r < 0)
                 return r;
 
@@ -105,5 +95,7 @@ static int run(int argc, char *argv[]) {
 const Verb verb_list = {
         .name = "list",
         .summary = "Show the drives, and how many of their settings are kept",
+        .help = "Shows the drives that drivekeep looks after, whether or not its service runs.",
+        .options = options,
         .run = run,
 };

@@ -17,8 +17,31 @@ error_t options_parse(int key, char *argument, struct argp_state *state) {
         case 'j':
                 o->json = true;
                 return 0;
+        case 'v':
+                o->verbose = true;
+                return 0;
+        case OPTION_KEY_PERMANENT:
+                o->permanent = true;
+                return 0;
+        case OPTION_KEY_STRICT:
+                o->strict = true;
+                return 0;
         case OPTION_KEY_STATE_DIR:
                 o->state_dir = argument;
+                return 0;
+        case OPTION_KEY_ROOT:
+                o->root = argument;
+                return 0;
+        case OPTION_KEY_AS:
+                o->as = argument;
+                return 0;
+        case OPTION_KEY_IDENTIFY:
+                o->identify = argument;
+                return 0;
+        case 'c':
+                if (!GREW(o->commands, o->n_commands))
+                        return ENOMEM;
+                o->commands[o->n_commands++] = argument;
                 return 0;
         case 'h':
                 argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
@@ -42,4 +65,21 @@ error_t options_parse(int key, char *argument, struct argp_state *state) {
         default:
                 return ARGP_ERR_UNKNOWN;
         }
+}
+
+int verb_run(const Verb *verb, int argc, char *argv[]) {
+        const struct argp argp = {
+                .options = verb->options,
+                .parser = verb->parse ?: options_parse,
+                .args_doc = verb->arguments,
+                .doc = verb->help,
+        };
+        Options o = { .takes_names = verb->arguments != NULL, .state_dir = STATE_DIR, .root = "/", .format = -1 };
+        int r;
+
+        r = -argp_parse(&argp, argc, argv, 0, NULL, &o);
+        if (r >= 0)
+                r = verb->run(&o);
+        free(o.commands);
+        return r;
 }

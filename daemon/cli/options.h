@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What several verbs are told in the same words. A verb lists the rows it understands in its own argp; one with more of
- * its own keeps Options as the first member of its state->input and passes on what it does not know. */
+/* What the verbs can be told. Each verb lists the rows that it understands; all are parsed in one place. */
 
 #include <argp.h>
 
@@ -12,20 +11,28 @@
 #define CONFIG_ROOTS_MAX 8U
 
 typedef struct Options {
-        bool json;
+        bool takes_names; /* of the verb: DRIVE… or the like may follow */
+        char **names;     /* NULL-terminated, argv's own; NULL: none given */
+        bool json, permanent, strict, verbose;
         const char *state_dir;
-        bool takes_names;                        /* set by the verb: DRIVE… may follow */
-        char **names;                            /* NULL-terminated, argv's own; NULL: none given */
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* where configuration is read from; options_roots() */
         size_t n_roots;
+        const char *as, *identify; /* NULL: not given */
+        const char *root;          /* of the file system in which `check` looks for other programs */
+        int format;                /* ImportKind */
+        const char **commands;     /* for import to read; borrowed texts */
+        size_t n_commands;
 } Options;
-
-#define OPTIONS_DEFAULT \
-        { .state_dir = STATE_DIR }
 
 enum {
         OPTION_KEY_STATE_DIR = 0x100, /* behind all characters: no short form */
         OPTION_KEY_CONFIG_ROOT,
+        OPTION_KEY_PERMANENT,
+        OPTION_KEY_STRICT,
+        OPTION_KEY_ROOT,
+        OPTION_KEY_AS,
+        OPTION_KEY_IDENTIFY,
+        OPTION_KEY_FORMAT,
 };
 
 /* clang-format off */

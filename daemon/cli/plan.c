@@ -10,7 +10,6 @@
 #include "clock.h"
 #include "inventory.h"
 #include "leave.h"
-#include "options.h"
 #include "output.h"
 #include "power-supply.h"
 #include "records.h"
@@ -19,15 +18,6 @@
 #include "verb.h"
 #include "visit.h"
 
-typedef struct PlanOptions {
-        Options common; /* options_parse()'s; first */
-        bool permanent;
-} PlanOptions;
-
-enum {
-        OPTION_KEY_PERMANENT = 0x200,
-};
-
 static const struct argp_option options[] = {
         { "permanent", OPTION_KEY_PERMANENT, NULL, 0, "What 'drivekeep apply --permanent' would write", 0 },
         OPTION_JSON,
@@ -35,24 +25,6 @@ static const struct argp_option options[] = {
         OPTION_CONFIG_ROOT,
         OPTION_HELP,
         {},
-};
-
-static error_t parse(int key, char *argument, struct argp_state *state) {
-        PlanOptions *o = state->input;
-
-        if (key != OPTION_KEY_PERMANENT)
-                return options_parse(key, argument, state);
-
-        o->permanent = true;
-        return 0;
-}
-
-static const struct argp argp = {
-        .options = options,
-        .parser = parse,
-        .args_doc = "[DRIVE...]",
-        .doc = "Shows what would be written to the drives and why. Writes nothing, and needs root to read them."
-               "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives.",
 };
 
 typedef struct DrivePlan {
@@ -252,8 +224,7 @@ static int plans_print(const Plans *plans, bool json) {
         return wanted ? EXIT_WANTED : EXIT_NOT_WANTED;
 }
 
-static int run(int argc, char *argv[]) {
-        PlanOptions o = { .common = { .state_dir = STATE_DIR, .takes_names = true } };
+static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(config_freep) Config *config = NULL;
         _cleanup_(plans_done) Plans plans = {};
@@ -262,8 +233,6 @@ static int run(int argc, char *argv[]) {
         _cleanup_(leave_done) Leave leave = {};
         int r;
 
-        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
-
         if (geteuid() != 0) {
                 warnx("reading the drives needs root; try 'sudo drivekeep plan'");
                 return EXIT_BAD_INPUT;
@@ -271,19 +240,19 @@ static int run(int argc, char *argv[]) {
 
         r = config_new(&config);
         if (r >= 0)
-                r = config_load(config, &all_settings, options_roots(&o.common));
+                r = config_load(config, &all_settings, options_roots(o));
         if (r >= 0)
                 r = complaints_print(&config->complaints);
         if (r >= 0)
                 r = inventory_read(NULL, &inventory);
         if (r < 0)
                 return r;
-        (void) records_read(o.common.state_dir, &records);
+        (void) records_read(o->state_dir, &records);
         r = records_reveal(&records, inventory.drives, inventory.n_drives);
         if (r < 0)
                 return r;
 
-        r = drives_choose(inventory.drives, inventory.n_drives, o.common.names, &chosen);
+        r = drives_choose(inventory.drives, inventory.n_drives, o->names, &chosen);
         if (r == -EINVAL)
                 return EXIT_BAD_INPUT;
         if (r < 0)
@@ -294,15 +263,15 @@ static int run(int argc, char *argv[]) {
         else if (config->n_files == 0 && config->complaints.n_errors == 0)
                 warnx("there is no configuration, so nothing is ever written");
 
-        r = leave_get(&leave, o.common.state_dir, inventory.drives, chosen, inventory.n_drives);
+        r = leave_get(&leave, o->state_dir, inventory.drives, chosen, inventory.n_drives);
         if (r != EXIT_WANTED)
                 return r;
 
-        r = plans_make(&inventory, chosen, config, &records, &leave.io, o.permanent, &plans);
+        r = plans_make(&inventory, chosen, config, &records, &leave.io, o->permanent, &plans);
         if (r >= 0 && config->n_files > 0 && config->complaints.n_errors == 0 && plans_are_empty(&plans))
                 warnx(NO_RULES);
         if (r >= 0)
-                r = plans_print(&plans, o.common.json);
+                r = plans_print(&plans, o->json);
         if (r < 0)
                 return r;
 
@@ -315,5 +284,9 @@ static int run(int argc, char *argv[]) {
 const Verb verb_plan = {
         .name = "plan",
         .summary = "Show what would be written, and write nothing",
+        .arguments = "[DRIVE...]",
+        .help = "Shows what would be written to the drives and why. Writes nothing, and needs root to read them."
+                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives.",
+        .options = options,
         .run = run,
 };

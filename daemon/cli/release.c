@@ -5,23 +5,11 @@
 #include <err.h>
 #include <stdio.h>
 
-#include "options.h"
 #include "report.h"
 #include "request.h"
 #include "warning.h"
 
 static const struct argp_option options[] = { OPTION_STATE_DIR, OPTION_HELP, {} };
-
-static const struct argp argp = {
-        .options = options,
-        .parser = options_parse,
-        .args_doc = "DRIVE [SETTING]",
-        .doc = "Has a setting that is in quarantine on this drive (none given: all of them) written again, now. It is there "
-               "because the machine or the drive went down when it was written. A drive that is left alone is visited again, "
-               "too, whichever setting is named."
-               "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN. 'drivekeep status' shows what is in "
-               "quarantine. Needs root.",
-};
 
 static int release(const char *name, const char *setting) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -47,29 +35,26 @@ static int release(const char *name, const char *setting) {
         return EXIT_WANTED;
 }
 
-static int run(int argc, char *argv[]) {
+static int run(const Options *o) {
         static const sd_bus_error none = SD_BUS_ERROR_NULL;
-        Options o = OPTIONS_DEFAULT;
         _cleanup_(records_done) Records records = {};
         _cleanup_free_ bool *chosen = NULL;
         size_t i = 0;
         int r;
 
-        o.takes_names = true;
-        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
         /* An empty word is a variable that was not set, and no "all of them". */
-        if (!o.names || (o.names[1] && (o.names[2] || !*o.names[1]))) {
+        if (!o->names || (o->names[1] && (o->names[2] || !*o->names[1]))) {
                 warnx("say which drive, and at most one setting of it");
                 return EXIT_BAD_INPUT;
         }
 
-        r = records_read(o.state_dir, &records);
+        r = records_read(o->state_dir, &records);
         if (r == -ENOENT)
                 return request_explain(r, &none);
         if (r < 0)
                 return r;
 
-        r = report_choose(&records, (char *const[]){ o.names[0], NULL }, &chosen);
+        r = report_choose(&records, (char *const[]){ o->names[0], NULL }, &chosen);
         if (r == -EINVAL)
                 return EXIT_BAD_INPUT;
         if (r < 0)
@@ -77,11 +62,18 @@ static int run(int argc, char *argv[]) {
 
         while (!chosen[i])
                 i++;
-        return release(records.items[i]->name, o.names[1]);
+        return release(records.items[i]->name, o->names[1]);
 }
 
 const Verb verb_release = {
         .name = "release",
         .summary = "Have settings in quarantine written again",
+        .arguments = "DRIVE [SETTING]",
+        .help = "Has a setting that is in quarantine on this drive (none given: all of them) written again, now. It is there "
+                "because the machine or the drive went down when it was written. A drive that is left alone is visited again, "
+                "too, whichever setting is named."
+                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN. 'drivekeep status' shows what is in "
+                "quarantine. Needs root.",
+        .options = options,
         .run = run,
 };

@@ -4,7 +4,6 @@
 
 #include <err.h>
 
-#include "options.h"
 #include "request.h"
 
 static const struct argp_option options[] = {
@@ -12,20 +11,10 @@ static const struct argp_option options[] = {
         {},
 };
 
-static const struct argp argp = {
-        .options = options,
-        .parser = options_parse,
-        .doc = "Has the service read its files anew, and the drives visited whose wanted settings changed. With an error in "
-               "a file the old settings stay in force.",
-};
-
-static int run(int argc, char *argv[]) {
-        Options o = OPTIONS_DEFAULT;
+static int run(const Options *o) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         int r;
-
-        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
 
         r = request_open(&bus);
         if (r >= 0)
@@ -36,5 +25,8 @@ static int run(int argc, char *argv[]) {
 const Verb verb_reload = {
         .name = "reload",
         .summary = "Have the service read its files anew",
+        .help = "Has the service read its files anew, and the drives visited whose wanted settings changed. With an error in "
+                "a file the old settings stay in force.",
+        .options = options,
         .run = run,
 };

@@ -4,20 +4,12 @@
 
 #include <stdio.h>
 
-#include "options.h"
 #include "output.h"
 #include "settings.h"
 #include "verb.h"
 #include "warning.h"
 
 static const struct argp_option options[] = { OPTION_JSON, OPTION_HELP, {} };
-
-static const struct argp argp = {
-        .options = options,
-        .parser = options_parse,
-        .args_doc = "[SETTING...]",
-        .doc = "Lists the settings that a configuration can name, or tells all about some of them.",
-};
 
 #define RANGE_MAX 512U
 
@@ -179,32 +171,29 @@ static int check_names(char *const *names) {
         return r;
 }
 
-static int run(int argc, char *argv[]) {
-        Options o = { .takes_names = true };
+static int run(const Options *o) {
         int r;
 
-        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
-
-        r = check_names(o.names);
+        r = check_names(o->names);
         if (r != EXIT_WANTED)
                 return r;
 
-        if (o.json || !o.names) {
+        if (o->json || !o->names) {
                 _cleanup_(output_freep) Output *out = NULL;
 
-                r = output_new(o.json, columns, ELEMENTSOF(columns), &out);
+                r = output_new(o->json, columns, ELEMENTSOF(columns), &out);
                 if (r < 0)
                         return r;
 
                 output_array(out, NULL);
                 SETTING_TABLE_FOREACH(s, &all_settings)
-                        if (is_chosen(s, o.names))
+                        if (is_chosen(s, o->names))
                                 tell_setting(out, s);
                 return output_print(out);
         }
 
-        for (char *const *name = o.names; *name; name++) {
-                if (name != o.names)
+        for (char *const *name = o->names; *name; name++) {
+                if (name != o->names)
                         putchar('\n');
                 explain_setting(*name);
         }
@@ -215,5 +204,8 @@ static int run(int argc, char *argv[]) {
 const Verb verb_settings = {
         .name = "settings",
         .summary = "Show the settings that a configuration can name",
+        .arguments = "[SETTING...]",
+        .help = "Lists the settings that a configuration can name, or tells all about some of them.",
+        .options = options,
         .run = run,
 };

@@ -11,22 +11,12 @@
 #include "human.h"
 #include "inventory.h"
 #include "leave.h"
-#include "options.h"
 #include "output.h"
 #include "settings.h"
 #include "survey.h"
 #include "text-file.h"
 #include "verb.h"
 #include "warning.h"
-
-typedef struct ShowOptions {
-        Options common; /* options_parse()'s; first */
-        const char *identify;
-} ShowOptions;
-
-enum {
-        OPTION_KEY_IDENTIFY = 0x500,
-};
 
 static const struct argp_option options[] = {
         { "identify", OPTION_KEY_IDENTIFY, "FILE", 0,
@@ -35,25 +25,6 @@ static const struct argp_option options[] = {
         OPTION_JSON,
         OPTION_HELP,
         {},
-};
-
-static error_t parse(int key, char *argument, struct argp_state *state) {
-        ShowOptions *o = state->input;
-
-        if (key != OPTION_KEY_IDENTIFY)
-                return options_parse(key, argument, state);
-
-        o->identify = argument;
-        return 0;
-}
-
-static const struct argp argp = {
-        .options = options,
-        .parser = parse,
-        .args_doc = "DRIVE...\n--identify FILE",
-        .doc = "Shows what a drive supports and what it has at present, setting by setting. Changes nothing, wakes nothing."
-               "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN. "
-               "What the drive itself holds is asked of the drive, and needs root.",
 };
 
 /* clang-format off */
@@ -166,7 +137,7 @@ static int read_image(const char *path, char **ret_text, size_t *ret_size, const
         return fd < 0 ? -errno : text_descriptor_read(fd, ret_text, ret_size, ret_objection);
 }
 
-static int show_identify(const ShowOptions *o) {
+static int show_identify(const Options *o) {
         _cleanup_(drive_freep) Drive *d = NULL;
         _cleanup_free_ char *text = NULL;
         const char *objection = NULL;
@@ -206,10 +177,10 @@ static int show_identify(const ShowOptions *o) {
                 return r;
 
         io = survey_image_io(id);
-        return show((const Drive *[]){ d }, 1, 1U << BACKEND_ATA, &io, o->common.json);
+        return show((const Drive *[]){ d }, 1, 1U << BACKEND_ATA, &io, o->json);
 }
 
-static int show_drives(const ShowOptions *o) {
+static int show_drives(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_free_ const Drive **drives = NULL;
         _cleanup_(leave_done) Leave leave = {};
@@ -219,7 +190,7 @@ static int show_drives(const ShowOptions *o) {
 
         r = inventory_read(NULL, &inventory);
         if (r >= 0)
-                r = drives_choose(inventory.drives, inventory.n_drives, o->common.names, &chosen);
+                r = drives_choose(inventory.drives, inventory.n_drives, o->names, &chosen);
         if (r == -EINVAL)
                 return EXIT_BAD_INPUT;
         if (r < 0)
@@ -236,24 +207,26 @@ static int show_drives(const ShowOptions *o) {
                 if (chosen[i])
                         drives[n++] = inventory.drives[i];
 
-        return show(drives, n, ~0U, &leave.io, o->common.json);
+        return show(drives, n, ~0U, &leave.io, o->json);
 }
 
-static int run(int argc, char *argv[]) {
-        ShowOptions o = { .common.takes_names = true };
+static int run(const Options *o) {
 
-        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
-
-        if (!o.common.names == !o.identify) {
+        if (!o->names == !o->identify) {
                 warnx("say which drive, or which image: 'drivekeep show DRIVE' or 'drivekeep show --identify FILE'");
                 return EXIT_BAD_INPUT;
         }
 
-        return o.identify ? show_identify(&o) : show_drives(&o);
+        return o->identify ? show_identify(o) : show_drives(o);
 }
 
 const Verb verb_show = {
         .name = "show",
         .summary = "Show what a drive supports and has at present",
+        .arguments = "DRIVE...\n--identify FILE",
+        .help = "Shows what a drive supports and what it has at present, setting by setting. Changes nothing, wakes nothing."
+                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN. "
+                "What the drive itself holds is asked of the drive, and needs root.",
+        .options = options,
         .run = run,
 };

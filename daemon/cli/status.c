@@ -6,29 +6,16 @@
 #include <err.h>
 
 #include "clock.h"
-#include "options.h"
 #include "report.h"
 
 static const struct argp_option options[] = { OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} };
 
-static const struct argp argp = {
-        .options = options,
-        .parser = options_parse,
-        .args_doc = "[DRIVE...]",
-        .doc = "Shows every setting of the drives: wanted, actual, verdict, when, by which rule, and why."
-               "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives.",
-};
-
-static int run(int argc, char *argv[]) {
-        Options o = OPTIONS_DEFAULT;
+static int run(const Options *o) {
         _cleanup_(records_done) Records records = {};
         _cleanup_free_ bool *chosen = NULL;
         int r;
 
-        o.takes_names = true;
-        (void) argp_parse(&argp, argc, argv, 0, NULL, &o);
-
-        r = records_read(o.state_dir, &records);
+        r = records_read(o->state_dir, &records);
         if (r == -ENOENT) {
                 warnx("drivekeep.service does not run, so nothing is known; 'systemctl start drivekeep.service' "
                       "starts it");
@@ -37,7 +24,7 @@ static int run(int argc, char *argv[]) {
         if (r < 0)
                 return r;
 
-        r = report_choose(&records, o.names, &chosen);
+        r = report_choose(&records, o->names, &chosen);
         if (r == -EINVAL)
                 return EXIT_BAD_INPUT;
         if (r < 0)
@@ -46,12 +33,16 @@ static int run(int argc, char *argv[]) {
         if (!records.served)
                 warnx("drivekeep.service does not run, and this is what it knew when it ended; "
                       "'systemctl start drivekeep.service' starts it");
-        r = report_print(&records, chosen, now_usec(), o.json);
+        r = report_print(&records, chosen, now_usec(), o->json);
         return r < 0 || records.served ? r : EXIT_NO_SERVICE;
 }
 
 const Verb verb_status = {
         .name = "status",
         .summary = "Show what became of every setting",
+        .arguments = "[DRIVE...]",
+        .help = "Shows every setting of the drives: wanted, actual, verdict, when, by which rule, and why."
+                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives.",
+        .options = options,
         .run = run,
 };

@@ -104,7 +104,7 @@ int verb_dispatch(int argc, char *argv[]) {
         }
         argv[first] = name;
 
-        r = verb->run(argc - first, argv + first);
+        r = verb_run(verb, argc - first, argv + first);
         if (r < 0) {
                 warnx("'%s' failed: %s", name, strerror(-r));
                 r = EXIT_BAD_INPUT;

@@ -4,7 +4,7 @@
 /* What `drivekeep` can be told to do: one file per verb, one table of them (verb.c). A new verb is its file, a line
  * here and a line in the table. */
 
-#include "macro.h"
+#include "options.h"
 
 typedef enum ExitStatus {
         EXIT_WANTED = 0,     /* all is as the files want it */
@@ -15,15 +15,23 @@ typedef enum ExitStatus {
 
 typedef struct Verb {
         const char *name;
-        const char *summary; /* one sentence, for `drivekeep --help` */
+        const char *summary;   /* one sentence, for `drivekeep --help` */
+        const char *arguments; /* behind its name; NULL: it takes none */
+        const char *help;      /* for its own --help */
+        const struct argp_option *options;
 
-        /* Parses its own arguments; argv[0] is "drivekeep NAME". Returns an ExitStatus, having said why on stderr, or
-         * a negative errno that nobody has spoken of yet. */
-        int (*run)(int argc, char *argv[]);
+        /* Its options, where options_parse() alone cannot do it. */
+        error_t (*parse)(int key, char *argument, struct argp_state *state);
+
+        /* Returns an ExitStatus, having said why on stderr, or a negative errno that nobody has spoken of yet. */
+        int (*run)(const Options *o);
 } Verb;
 
 extern const Verb verb_apply, verb_check, verb_explain, verb_import, verb_list, verb_plan, verb_release, verb_reload,
                 verb_settings, verb_show, verb_status;
+
+/* Parses the verb's arguments and runs it; argv[0] is "drivekeep NAME". Returns as run() does. */
+int verb_run(const Verb *verb, int argc, char *argv[]);
 
 /* The whole command: finds the verb, runs it, and returns the exit status. */
 int verb_dispatch(int argc, char *argv[]);

@@ -165,16 +165,16 @@ START_TEST(test_no_bus) {
         char *argv[] = { (char *) "drivekeep apply", (char *) "--state-dir=.", NULL };
 
         ck_assert_int_eq(setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1), 0);
-        ck_assert_int_eq(verb_apply.run(2, argv), EXIT_NO_SERVICE);
+        ck_assert_int_eq(verb_run(&verb_apply, 2, argv), EXIT_NO_SERVICE);
         argv[1] = (char *) "--state-dir=missing";
-        ck_assert_int_eq(verb_apply.run(2, argv), EXIT_NO_SERVICE);
+        ck_assert_int_eq(verb_run(&verb_apply, 2, argv), EXIT_NO_SERVICE);
 }
 END_TEST
 
 START_TEST(test_unknown_drive) {
         char *argv[] = { (char *) "drivekeep apply", (char *) "--state-dir=.", (char *) "sdq", NULL };
 
-        ck_assert_int_eq(verb_apply.run(3, argv), EXIT_BAD_INPUT);
+        ck_assert_int_eq(verb_run(&verb_apply, 3, argv), EXIT_BAD_INPUT);
 }
 END_TEST
 
@@ -183,9 +183,9 @@ START_TEST(test_release_nothing) {
         char *argv[] = { (char *) "drivekeep release", (char *) "--state-dir=missing", (char *) "sda", (char *) "",
                          NULL };
 
-        ck_assert_int_eq(verb_release.run(4, argv), EXIT_BAD_INPUT);
+        ck_assert_int_eq(verb_run(&verb_release, 4, argv), EXIT_BAD_INPUT);
         argv[3] = (char *) "apm";
-        ck_assert_int_eq(verb_release.run(4, argv), EXIT_NO_SERVICE);
+        ck_assert_int_eq(verb_run(&verb_release, 4, argv), EXIT_NO_SERVICE);
 }
 END_TEST
 

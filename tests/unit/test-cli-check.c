@@ -53,7 +53,7 @@ static char *command(const Verb *verb, char *const *arguments, char **ret_said, 
                 argv[argc++] = *arguments;
         out = catch_begin(stdout);
         said = catch_begin(stderr);
-        *ret_status = verb->run(argc, argv);
+        *ret_status = verb_run(verb, argc, argv);
         *ret_said = catch_end(stderr, said);
         return catch_end(stdout, out);
 }

@@ -20,7 +20,7 @@ static char *import(char *const *arguments, char **ret_said, int *ret_status) {
                 argv[argc++] = *arguments;
         out = catch_begin(stdout);
         said = catch_begin(stderr);
-        *ret_status = verb_import.run(argc, argv);
+        *ret_status = verb_run(&verb_import, argc, argv);
         *ret_said = catch_end(stderr, said);
         return catch_end(stdout, out);
 }

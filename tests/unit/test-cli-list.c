@@ -32,7 +32,7 @@ static char *list(char *option, int *ret_status) {
         char *argv[] = { (char *) "drivekeep list", (char *) "--state-dir=.", option, NULL };
         FILE *f = catch_begin(stdout);
 
-        *ret_status = verb_list.run(option ? 3 : 2, argv);
+        *ret_status = verb_run(&verb_list, option ? 3 : 2, argv);
         return catch_end(stdout, f);
 }
 
@@ -106,7 +106,7 @@ START_TEST(test_no_service) {
         FILE *f = catch_begin(stdout);
         _cleanup_free_ char *text = NULL;
 
-        ck_assert_int_eq(verb_list.run(2, argv), EXIT_WANTED);
+        ck_assert_int_eq(verb_run(&verb_list, 2, argv), EXIT_WANTED);
         text = catch_end(stdout, f);
         ck_assert_ptr_nonnull(strstr(text, "ST2000DL003-9VT166"));
 }

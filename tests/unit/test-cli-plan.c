@@ -141,7 +141,7 @@ static int plan(const char *second, const char *third, char **ret_out, char **re
 
         while (argv[argc])
                 argc++;
-        r = verb_plan.run(argc, argv);
+        r = verb_run(&verb_plan, argc, argv);
 
         *ret_out = catch_end(stdout, out);
         *ret_err = catch_end(stderr, err);
@@ -278,7 +278,7 @@ END_TEST
 START_TEST(test_config_root_missing) {
         char *argv[] = { (char *) "drivekeep plan", (char *) "--config-root=/nope", NULL };
 
-        (void) verb_plan.run(2, argv);
+        (void) verb_run(&verb_plan, 2, argv);
 }
 END_TEST
 

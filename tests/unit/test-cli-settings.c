@@ -10,7 +10,7 @@ static char *settings(const char *first, const char *second, int *ret_status) {
         char *argv[] = { (char *) "drivekeep settings", (char *) first, (char *) second, NULL };
         FILE *f = catch_begin(stdout);
 
-        *ret_status = verb_settings.run(first ? second ? 3 : 2 : 1, argv);
+        *ret_status = verb_run(&verb_settings, first ? second ? 3 : 2 : 1, argv);
         return catch_end(stdout, f);
 }
 

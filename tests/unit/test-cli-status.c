@@ -15,7 +15,7 @@ static int status(const char *second, const char *third, char **ret_out, char **
 
         while (argv[argc])
                 argc++;
-        r = verb_status.run(argc, argv);
+        r = verb_run(&verb_status, argc, argv);
 
         *ret_out = catch_end(stdout, out);
         *ret_err = catch_end(stderr, err);

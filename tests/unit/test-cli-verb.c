@@ -7,21 +7,23 @@
 
 static struct {
         const char *verb;
-        int argc;
-        char **argv;
+        char **names;
+        bool json;
 } called;
 
 static int answer;
 
+static const struct argp_option options[] = { OPTION_JSON, {} };
+
 /* clang-format off */
 #define STAND_IN(word)                                                                     \
-        static int run_##word(int argc, char *argv[]) {                                    \
+        static int run_##word(const Options *o) {                                          \
                 called.verb = #word;                                                       \
-                called.argc = argc;                                                        \
-                called.argv = argv;                                                        \
+                called.names = o->names;                                                   \
+                called.json = o->json;                                                     \
                 return answer;                                                             \
         }                                                                                  \
-        const Verb verb_##word = { .name = #word, .summary = "Does it", .run = run_##word }
+        const Verb verb_##word = { .name = #word, .summary = "Does it", .arguments = "[DRIVE...]", .options = options, .run = run_##word }
 /* clang-format on */
 
 STAND_IN(apply);
@@ -54,18 +56,27 @@ static const char *const names[] = {
 START_TEST(test_names) {
         ck_assert_int_eq(dispatch(names[_i], NULL, NULL), 0);
         ck_assert_str_eq(called.verb, names[_i]);
-        ck_assert_int_eq(called.argc, 1);
+        ck_assert_ptr_null(called.names);
 }
 END_TEST
 
 /* Options behind the verb are the verb's, --help too. */
 START_TEST(test_arguments) {
-        ck_assert_int_eq(dispatch("status", "sda", "--help"), 0);
+        ck_assert_int_eq(dispatch("status", "sda", "--json"), 0);
         ck_assert_str_eq(called.verb, "status");
-        ck_assert_int_eq(called.argc, 3);
-        ck_assert_str_eq(called.argv[1], "sda");
-        ck_assert_str_eq(called.argv[2], "--help");
-        ck_assert_ptr_null(called.argv[3]);
+        ck_assert_str_eq(called.names[0], "sda");
+        ck_assert_ptr_null(called.names[1]);
+        ck_assert(called.json);
+}
+END_TEST
+
+START_TEST(test_help_of_verb) {
+        (void) dispatch("status", "sda", "--help");
+}
+END_TEST
+
+START_TEST(test_option_of_another_verb) {
+        (void) dispatch("status", "--strict", NULL);
 }
 END_TEST
 
@@ -132,6 +143,8 @@ int main(void) {
         tcase_add_test(t, test_unknown);
         tcase_add_test(t, test_output_that_cannot_be_written);
         tcase_add_exit_test(t, test_help, 0);
+        tcase_add_exit_test(t, test_help_of_verb, 0);
+        tcase_add_exit_test(t, test_option_of_another_verb, 64);
         tcase_add_exit_test(t, test_nothing, 64);
         tcase_add_exit_test(t, test_option_before_verb, 64);
         return test_main("cli-verb", t);
