@@ -4,6 +4,7 @@
 
 #include <err.h>
 
+#include "choice.h"
 #include "clock.h"
 #include "report.h"
 #include "request.h"
@@ -92,10 +93,8 @@ static int run(const Options *o) {
         if (r < 0)
                 return r;
 
-        r = report_choose(&records, o->names, &chosen);
-        if (r == -EINVAL)
-                return EXIT_BAD_INPUT;
-        if (r < 0)
+        r = records_choose(&records, o->names, &chosen);
+        if (r != EXIT_WANTED)
                 return r;
 
         r = chosen_names(&records, chosen, &names);

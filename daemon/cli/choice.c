@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "choice.h"
+#include "must.h"
 #include "text.h"
+#include "verb.h"
 #include "warning.h"
 
 /* The directory in sysfs, with all links resolved. */
@@ -116,12 +118,8 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
 }
 
 int candidates_choose(const Candidate *candidates, size_t n, char *const *arguments, const char *root, bool **ret) {
-        _cleanup_free_ bool *chosen = NULL;
-        bool bad = false;
-
-        chosen = calloc(MAX(n, 1U), sizeof *chosen);
-        if (!chosen)
-                return -ENOMEM;
+        _cleanup_free_ bool *chosen = must(calloc(MAX(n, 1U), sizeof *chosen));
+        int status = EXIT_WANTED;
 
         for (size_t i = 0; i < n; i++)
                 chosen[i] = !arguments;
@@ -141,29 +139,45 @@ int candidates_choose(const Candidate *candidates, size_t n, char *const *argume
                                      *arguments);
                 else
                         warn_escaped("'%s' is no drive that drivekeep knows; 'drivekeep list' shows them", *arguments);
-                bad = true;
+                status = EXIT_BAD_INPUT;
         }
 
-        if (bad)
-                return -EINVAL;
-
-        *ret = TAKE_PTR(chosen);
-        return 0;
+        if (status == EXIT_WANTED)
+                *ret = TAKE_PTR(chosen);
+        return status;
 }
 
 int drives_choose(Drive *const *drives, size_t n, char *const *arguments, bool **ret) {
-        _cleanup_free_ Candidate *candidates = NULL;
-
-        candidates = calloc(MAX(n, 1U), sizeof *candidates);
-        if (!candidates)
-                return -ENOMEM;
+        _cleanup_free_ Candidate *candidates = must(calloc(MAX(n, 1U), sizeof *candidates));
 
         for (size_t i = 0; i < n; i++)
-                candidates[i] = (Candidate){
-                        .name = drives[i]->name,
-                        .serial = drives[i]->serial,
-                        .wwn = drives[i]->wwn,
-                };
+                candidates[i] = (Candidate){ drives[i]->name, drives[i]->serial, drives[i]->wwn };
 
         return candidates_choose(candidates, n, arguments, "", ret);
+}
+
+int records_choose(const Records *records, char *const *arguments, bool **ret) {
+        _cleanup_free_ Candidate *candidates = must(calloc(MAX(records->n_items, 1U), sizeof *candidates));
+
+        for (size_t i = 0; i < records->n_items; i++) {
+                const DriveRecord *d = records->items[i];
+
+                candidates[i] = (Candidate){ d->name, d->serial, d->wwn };
+        }
+
+        return candidates_choose(candidates, records->n_items, arguments, "", ret);
+}
+
+int setting_choose(const SettingTable *t, const char *name) {
+        const char *nearest;
+
+        if (setting_find(t, name))
+                return EXIT_WANTED;
+
+        nearest = setting_nearest(t, name);
+        if (nearest)
+                warn_escaped("there is no setting '%s'; did you mean '%s'?", name, nearest);
+        else
+                warn_escaped("there is no setting '%s'; 'drivekeep settings' lists them", name);
+        return EXIT_BAD_INPUT;
 }

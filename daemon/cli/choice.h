@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Which drives the user means by DRIVE…: a kernel name, a node or any link to it, a partition of it, a serial number or
+/* Which drives and settings the user means. DRIVE… is a kernel name, a node or any link to it, a partition of it, a serial number or
  * a WWN. */
 
 #include "drive.h"
+#include "records.h"
+#include "setting.h"
 
 /* A drive that can be meant. Borrowed strings; serial and wwn may be NULL. */
 typedef struct Candidate {
@@ -21,9 +23,14 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
 #define NO_RULES \
         "no rule of the configuration is for any of these drives, so nothing is kept; drivekeep.conf(5) tells how to write one"
 
-/* One bool per candidate: meant or not; all of them when `arguments` (NULL-terminated) is NULL. -EINVAL: at least one
- * argument means no drive or more than one, and each has been told on stderr. The caller frees *ret. */
+/* One bool per candidate: meant or not; all of them when `arguments` (NULL-terminated) is NULL. Returns EXIT_WANTED, or
+ * EXIT_BAD_INPUT: at least one argument means no drive or more than one, and each has been told on stderr. The caller frees
+ * *ret. */
 int candidates_choose(const Candidate *candidates, size_t n, char *const *arguments, const char *root, bool **ret);
 
-/* The same for drives that are here. */
+/* The same for drives that are here, and for records. */
 int drives_choose(Drive *const *drives, size_t n, char *const *arguments, bool **ret);
+int records_choose(const Records *records, char *const *arguments, bool **ret);
+
+/* Is there a setting of that name? EXIT_WANTED, or EXIT_BAD_INPUT, having said so. */
+int setting_choose(const SettingTable *t, const char *name);

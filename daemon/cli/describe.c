@@ -2,31 +2,51 @@
 
 #include "describe.h"
 #include "match.h"
+#include "must.h"
+#include "verb.h"
 #include "warning.h"
 
 static int set_text(char **field, const char *value) {
-        char *copy = strdup(value);
+        if (*field)
+                return -EEXIST;
 
-        if (!copy)
-                return -ENOMEM;
-        free(*field);
-        *field = copy;
-        return 0;
+        *field = strdup(value);
+        return *field ? 0 : -ENOMEM;
 }
 
 static int set_boolean(bool *field, bool *untold, const char *value) {
+        if (!*untold)
+                return -EEXIST;
         if (!streq(value, "true") && !streq(value, "false"))
                 return -EINVAL;
+
         *field = streq(value, "true");
         *untold = false;
         return 0;
 }
 
-static int set_fact(Drive *d, const char *key, const char *value) {
-        bool none;
+static int set_transport(Drive *d, const char *value) {
+        if (d->transport != TRANSPORT_UNKNOWN)
+                return -EEXIST;
 
+        d->transport = transport_from_string(value);
+        return d->transport == _TRANSPORT_INVALID ? -EINVAL : 0;
+}
+
+/* udev's own are in capitals. */
+static int add_property(Drive *d, const char *key, const char *value) {
+        if (!*key || key[strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")])
+                return -EINVAL;
+        if (drive_property(d, key))
+                return -EEXIST;
+
+        return drive_add_property(d, key, value);
+}
+
+/* -EEXIST: the drive has that already, and has one of them; -EINVAL: it is nothing that can be said of a drive. */
+static int set_fact(Drive *d, bool *raid_untold, const char *key, const char *value) {
         if (streq(key, "raid"))
-                return set_boolean(&d->raid, &none, value);
+                return set_boolean(&d->raid, raid_untold, value);
 
         switch (match_key_from_string(key)) {
         case MATCH_NODE:
@@ -43,8 +63,7 @@ static int set_fact(Drive *d, const char *key, const char *value) {
         case MATCH_VENDOR:
                 return set_text(&d->vendor, value);
         case MATCH_TRANSPORT:
-                d->transport = transport_from_string(value);
-                return d->transport == _TRANSPORT_INVALID ? -EINVAL : 0;
+                return set_transport(d, value);
         case MATCH_ROTATIONAL:
                 return set_boolean(&d->rotational, &d->rotational_untold, value);
         case MATCH_REMOVABLE:
@@ -55,62 +74,39 @@ static int set_fact(Drive *d, const char *key, const char *value) {
                 break;
         }
 
-        /* udev's are in capitals. */
-        return strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(key) && *key
-                               ? drive_add_property(d, key, value)
-                               : -EINVAL;
-}
-
-/* A drive has one of each, but many names. `said`: a bit for each fact that there was. */
-static bool is_said_again(const Drive *d, const char *key, unsigned *said) {
-        MatchKey k = streq(key, "raid") ? _MATCH_KEY_MAX : match_key_from_string(key);
-        unsigned bit;
-
-        if (k == MATCH_NODE)
-                return false;
-        if (k == MATCH_PROPERTY || k == _MATCH_KEY_INVALID)
-                return drive_property(d, key);
-
-        bit = 1U << k;
-        if (*said & bit)
-                return true;
-        *said |= bit;
-        return false;
+        return add_property(d, key, value);
 }
 
 int drive_describe(const char *description, Drive **ret) {
-        _cleanup_free_ char *copy = strdup(description);
-        _cleanup_(drive_freep) Drive *d = calloc(1, sizeof *d);
-        char *saved, *word;
-        unsigned said = 0;
-        int r = 0;
-
-        if (!copy || !d)
-                return -ENOMEM;
+        _cleanup_free_ char *copy = must(strdup(description));
+        _cleanup_(drive_freep) Drive *d = must(calloc(1, sizeof *d));
+        bool raid_untold = true;
+        char *saved;
 
         d->rotational_untold = d->removable_untold = true;
-        for (word = strtok_r(copy, ",", &saved); word && r >= 0; word = strtok_r(NULL, ",", &saved)) {
+        for (char *key = strtok_r(copy, ",", &saved); key; key = strtok_r(NULL, ",", &saved)) {
                 char *value;
+                int r;
 
-                word += strspn(word, " ");
-                value = strchr(word, '=');
+                key += strspn(key, " ");
+                value = strchr(key, '=');
                 if (value)
                         *value++ = '\0';
-                if (value && is_said_again(d, word, &said)) {
-                        warn_escaped("--as says %s twice, and a drive has one of them", word);
-                        return -EINVAL;
-                }
-                r = value ? set_fact(d, word, value) : -EINVAL;
-                if (r == -EINVAL)
+
+                r = must_not_fail(value ? set_fact(d, &raid_untold, key, value) : -EINVAL);
+                if (r >= 0)
+                        continue;
+
+                if (r == -EEXIST)
+                        warn_escaped("--as says %s twice, and a drive has one of them", key);
+                else
                         warn_escaped("'%s%s%s' is nothing that can be said of a drive: write KEY=VALUE, with the keys of match in drivekeep.conf(5)",
-                                     word, value ? "=" : "", value ?: "");
+                                     key, value ? "=" : "", value ?: "");
+                return EXIT_BAD_INPUT;
         }
 
-        if (r >= 0 && !d->node)
-                r = set_text(&d->node, "a drive");
-        if (r < 0)
-                return r;
-
+        if (!d->node)
+                d->node = must(strdup("a drive"));
         *ret = TAKE_PTR(d);
-        return 0;
+        return EXIT_WANTED;
 }

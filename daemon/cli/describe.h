@@ -6,5 +6,5 @@
 #include "drive.h"
 
 /* `description` is "KEY=VALUE,...", with the keys of match in drivekeep.conf(5) and raid; what it does not say is not known.
- * -EINVAL: it cannot be understood, and that was said on stderr. */
+ * Returns EXIT_WANTED, or EXIT_BAD_INPUT: it cannot be understood, and that was said on stderr. */
 int drive_describe(const char *description, Drive **ret);

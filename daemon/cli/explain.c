@@ -282,43 +282,45 @@ static int tell(Output *o, const Explanation *e) {
 
 /* ---- the command ---- */
 
-static int find_drive(const Inventory *inventory, char *name, const Drive **ret) {
+static int find_drive(char *name, Inventory *inventory, const Drive **ret) {
         _cleanup_free_ bool *chosen = NULL;
         int r;
 
-        r = drives_choose(inventory->drives, inventory->n_drives, (char *[]){ name, NULL }, &chosen);
-        if (r < 0)
+        r = inventory_read(NULL, inventory);
+        if (r >= 0)
+                r = drives_choose(inventory->drives, inventory->n_drives, (char *[]){ name, NULL }, &chosen);
+        if (r != EXIT_WANTED)
                 return r;
 
         for (size_t i = 0; i < inventory->n_drives; i++)
                 if (chosen[i])
                         *ret = inventory->drives[i];
-        return 0;
+        return EXIT_WANTED;
 }
 
-static int check_setting(const char **setting) {
-        const Setting *s;
-        const char *nearest;
-
-        if (!*setting)
-                return 0;
-
-        s = setting_find(&all_settings, *setting);
-        if (s) {
-                *setting = setting_state(s);
-                return 0;
-        }
-
-        nearest = setting_nearest(&all_settings, *setting);
-        warn_escaped("there is no setting '%s'%s%s%s", *setting, nearest ? "; did you mean '" : "", nearest ?: "",
-                     nearest ? "'?" : "");
-        return -EINVAL;
-}
-
-static int explain(const Options *o, const Drive *d, const char *setting) {
+static int run(const Options *o) {
+        _cleanup_(inventory_done) Inventory inventory = {};
+        _cleanup_(drive_freep) Drive *described = NULL;
         _cleanup_(output_freep) Output *out = NULL;
         _cleanup_(config_freep) Config *c = NULL;
+        const char *setting = NULL;
+        const Drive *d = NULL;
+        size_t n = o->as != NULL; /* what is said of drive and setting */
         int r;
+
+        for (char **name = o->names; name && *name; name++)
+                if (++n == 2)
+                        setting = *name;
+        if (n < 1 || n > 2) {
+                warnx("say which drive, and perhaps which setting: 'drivekeep explain DRIVE [SETTING]'");
+                return EXIT_BAD_INPUT;
+        }
+
+        r = setting ? setting_choose(&all_settings, setting) : EXIT_WANTED;
+        if (r == EXIT_WANTED)
+                r = o->as ? drive_describe(o->as, &described) : find_drive(o->names[0], &inventory, &d);
+        if (r != EXIT_WANTED)
+                return r;
 
         r = config_new(&c);
         if (r >= 0)
@@ -333,42 +335,11 @@ static int explain(const Options *o, const Drive *d, const char *setting) {
 
         const Explanation e = {
                 .config = c,
-                .drive = d,
+                .drive = described ?: d,
                 .on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR) > 0,
-                .setting = setting,
+                .setting = setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
         };
         return tell(out, &e);
-}
-
-static int run(const Options *o) {
-        _cleanup_(inventory_done) Inventory inventory = {};
-        _cleanup_(drive_freep) Drive *described = NULL;
-        const char *setting;
-        const Drive *d = NULL;
-        size_t n = 0;
-        int r;
-
-        while (o->names && o->names[n])
-                n++;
-        if (n + (o->as != NULL) < 1 || n + (o->as != NULL) > 2) {
-                warnx("say which drive, and perhaps which setting: 'drivekeep explain DRIVE [SETTING]'");
-                return EXIT_BAD_INPUT;
-        }
-        setting = n + (o->as != NULL) == 2 ? o->names[n - 1] : NULL;
-
-        r = check_setting(&setting);
-        if (r >= 0 && o->as) {
-                r = drive_describe(o->as, &described);
-                d = described;
-        } else if (r >= 0) {
-                r = inventory_read(NULL, &inventory);
-                if (r >= 0)
-                        r = find_drive(&inventory, o->names[0], &d);
-        }
-        if (r >= 0)
-                r = explain(o, d, setting);
-
-        return r == -EINVAL ? EXIT_BAD_INPUT : r < 0 ? r : EXIT_WANTED;
 }
 
 const Verb verb_explain = {

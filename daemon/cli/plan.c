@@ -27,35 +27,6 @@ static const struct argp_option options[] = {
         {},
 };
 
-typedef struct DrivePlan {
-        const Drive *drive; /* borrowed */
-        Wishes wishes;
-        Plan plan; /* its steps point into `wishes`, so a DrivePlan stays where it is */
-} DrivePlan;
-
-typedef struct Plans {
-        DrivePlan *items;
-        size_t n_items;
-        bool unread; /* a drive could not be read; said on stderr */
-} Plans;
-
-static void plans_done(Plans *p) {
-        for (size_t i = 0; i < p->n_items; i++) {
-                plan_done(&p->items[i].plan);
-                wishes_done(&p->items[i].wishes);
-        }
-        free(p->items);
-}
-
-/* Of drives that are there, nothing is wanted. */
-static bool plans_are_empty(const Plans *p) {
-        for (size_t i = 0; i < p->n_items; i++)
-                if (p->items[i].wishes.n_items > 0)
-                        return false;
-
-        return p->n_items > 0;
-}
-
 static int complaints_print(const Complaints *c) {
         for (size_t i = 0; i < c->n_items; i++) {
                 _cleanup_free_ char *line = NULL, *escaped = NULL;
@@ -80,79 +51,6 @@ static const DriveRecord *find_record(const Records *records, const Drive *drive
             !drive_record_continues(record, drive, sd_id128_to_string(boot, boot_id)))
                 return NULL;
         return record;
-}
-
-static bool drive_is_active(const DriveRecord *record, const Drive *drive) {
-        uint64_t used;
-
-        return activity_read(drive->syspath, &used) >= 0 && drive_record_in_use(record, used, monotonic_usec());
-}
-
-static bool drive_is_deaf(const DriveRecord *record, const Drive *drive) {
-        uint64_t used;
-
-        return activity_read(drive->syspath, &used) >= 0 && drive_record_is_deaf(record, used);
-}
-
-static int plan_make(const Records *records, const Config *config, bool on_battery, const DeviceIO *io, bool permanent,
-                     DrivePlan *p) {
-        const DriveRecord *record = find_record(records, p->drive);
-        _cleanup_free_ Memory *memories = NULL;
-        int r;
-
-        r = config_resolve(config, p->drive, on_battery, &p->wishes);
-        /* What the service has sent and nobody can read, it would not send again; without its records, it would. */
-        if (r >= 0 && record)
-                r = drive_record_memories(record, &p->wishes, &memories);
-        if (r < 0)
-                return r;
-
-        const Visit v = { .drive = p->drive,
-                          .wishes = &p->wishes,
-                          .memories = memories,
-                          .bridge = record ? &record->bridge : NULL,
-                          .settings = &all_settings,
-                          .io = io,
-                          .permanent = permanent,
-                          .active = drive_is_active(record, p->drive),
-                          .deaf = drive_is_deaf(record, p->drive) };
-        return visit_dry_run(&v, &p->plan);
-}
-
-static int plans_make(const Inventory *inventory, const bool *chosen, const Config *config, const Records *records,
-                      const DeviceIO *io, bool permanent, Plans *ret) {
-        _cleanup_(plans_done) Plans plans = {};
-        int on_battery;
-
-        on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR);
-        if (on_battery < 0)
-                return on_battery;
-
-        plans.items = calloc(MAX(inventory->n_drives, 1U), sizeof *plans.items);
-        if (!plans.items)
-                return -ENOMEM;
-
-        for (size_t i = 0; i < inventory->n_drives; i++) {
-                DrivePlan *p = plans.items + plans.n_items;
-                int r;
-
-                if (!chosen[i])
-                        continue;
-
-                p->drive = inventory->drives[i];
-                plans.n_items++;
-                r = plan_make(records, config, on_battery, io, permanent, p);
-                if (r == -ENOMEM)
-                        return r;
-                if (r < 0) {
-                        warnx("%s cannot be read: %s", p->drive->name, strerror(-r));
-                        plans.unread = true;
-                }
-        }
-
-        *ret = plans;
-        plans = (Plans){};
-        return 0;
 }
 
 /* clang-format off */
@@ -187,51 +85,84 @@ static void tell_step(Output *o, const Drive *d, const Step *s) {
                 output_note(o, "%s %s: %s", d->name, s->wish->name, s->reason);
 }
 
-/* Returns EXIT_WANTED when nothing is left to be done, EXIT_NOT_WANTED, or a negative errno. */
-static int plans_print(const Plans *plans, bool json) {
-        _cleanup_(output_freep) Output *o = NULL;
-        bool wanted = true;
+typedef struct Planner {
+        const Config *config;
+        const Records *records;
+        const DeviceIO *io;
+        Output *output;
+        bool on_battery, permanent;
+        bool any;  /* something is wanted of some drive */
+        bool todo; /* something is to be written, or is not as wanted */
+} Planner;
+
+static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
+        const DriveRecord *record = find_record(p->records, d);
+        _cleanup_free_ Memory *memories = NULL;
+        uint64_t used;
+        bool counted;
         int r;
 
-        r = output_new(json, columns, ELEMENTSOF(columns), &o);
+        r = config_resolve(p->config, d, p->on_battery, wishes);
+        /* What the service has sent and nobody can read, it would not send again; without its records, it would. */
+        if (r >= 0 && record)
+                r = drive_record_memories(record, wishes, &memories);
         if (r < 0)
                 return r;
 
-        output_array(o, NULL);
-        for (size_t i = 0; i < plans->n_items; i++) {
-                const DrivePlan *p = plans->items + i;
+        counted = activity_read(d->syspath, &used) >= 0;
+        const Visit v = { .drive = d,
+                          .wishes = wishes,
+                          .memories = memories,
+                          .bridge = record ? &record->bridge : NULL,
+                          .settings = &all_settings,
+                          .io = p->io,
+                          .permanent = p->permanent,
+                          .active = counted && drive_record_in_use(record, used, monotonic_usec()),
+                          .deaf = counted && drive_record_is_deaf(record, used) };
+        return visit_dry_run(&v, plan);
+}
 
-                output_object(o, NULL);
-                output_text(o, "name", p->drive->name);
-                output_text(o, "node", p->drive->node);
-                output_text(o, "model", p->drive->model);
-                output_text(o, "serial", p->drive->serial);
-                output_text(o, "wwn", p->drive->wwn);
-                output_array(o, "settings");
-                for (size_t j = 0; j < p->plan.n_steps; j++) {
-                        const Step *s = p->plan.steps + j;
+static int tell_drive(Planner *p, const Drive *d) {
+        _cleanup_(wishes_done) Wishes wishes = {};
+        _cleanup_(plan_done) Plan plan = {}; /* its steps point into `wishes` */
+        Output *o = p->output;
+        int r;
 
-                        tell_step(o, p->drive, s);
-                        wanted = wanted && !s->write && verdict_is_wanted(s->verdict);
-                }
-                output_end(o);
-                output_end(o);
+        r = plan_drive(p, d, &plan, &wishes);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0) {
+                warnx("%s cannot be read: %s", d->name, strerror(-r));
+                p->todo = true;
         }
+        p->any = p->any || wishes.n_items > 0;
 
-        r = output_print(o);
-        if (r < 0)
-                return r;
-        return wanted ? EXIT_WANTED : EXIT_NOT_WANTED;
+        output_object(o, NULL);
+        output_text(o, "name", d->name);
+        output_text(o, "node", d->node);
+        output_text(o, "model", d->model);
+        output_text(o, "serial", d->serial);
+        output_text(o, "wwn", d->wwn);
+        output_array(o, "settings");
+        for (size_t i = 0; i < plan.n_steps; i++) {
+                const Step *s = plan.steps + i;
+
+                tell_step(o, d, s);
+                p->todo = p->todo || s->write || !verdict_is_wanted(s->verdict);
+        }
+        output_end(o);
+        output_end(o);
+        return 0;
 }
 
 static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(config_freep) Config *config = NULL;
-        _cleanup_(plans_done) Plans plans = {};
         _cleanup_(records_done) Records records = {};
+        _cleanup_(output_freep) Output *output = NULL;
         _cleanup_free_ bool *chosen = NULL;
         _cleanup_(leave_done) Leave leave = {};
-        int r;
+        int on_battery, r;
 
         if (geteuid() != 0) {
                 warnx("reading the drives needs root; try 'sudo drivekeep plan'");
@@ -253,9 +184,7 @@ static int run(const Options *o) {
                 return r;
 
         r = drives_choose(inventory.drives, inventory.n_drives, o->names, &chosen);
-        if (r == -EINVAL)
-                return EXIT_BAD_INPUT;
-        if (r < 0)
+        if (r != EXIT_WANTED)
                 return r;
 
         if (inventory.n_drives == 0)
@@ -267,18 +196,34 @@ static int run(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
 
-        r = plans_make(&inventory, chosen, config, &records, &leave.io, o->permanent, &plans);
-        if (r >= 0 && config->n_files > 0 && config->complaints.n_errors == 0 && plans_are_empty(&plans))
+        on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR);
+        r = on_battery < 0 ? on_battery : output_new(o->json, columns, ELEMENTSOF(columns), &output);
+        if (r < 0)
+                return r;
+
+        Planner p = { .config = config,
+                      .records = &records,
+                      .io = &leave.io,
+                      .output = output,
+                      .on_battery = on_battery,
+                      .permanent = o->permanent };
+
+        output_array(output, NULL);
+        for (size_t i = 0; i < inventory.n_drives && r >= 0; i++)
+                if (chosen[i])
+                        r = tell_drive(&p, inventory.drives[i]);
+        if (r < 0)
+                return r;
+
+        if (inventory.n_drives > 0 && !p.any && config->n_files > 0 && config->complaints.n_errors == 0)
                 warnx(NO_RULES);
-        if (r >= 0)
-                r = plans_print(&plans, o->json);
+        r = output_print(output);
         if (r < 0)
                 return r;
 
         if (config->complaints.n_errors > 0)
                 return EXIT_BAD_INPUT;
-
-        return plans.unread ? EXIT_NOT_WANTED : r;
+        return p.todo ? EXIT_NOT_WANTED : EXIT_WANTED;
 }
 
 const Verb verb_plan = {

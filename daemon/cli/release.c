@@ -5,6 +5,7 @@
 #include <err.h>
 #include <stdio.h>
 
+#include "choice.h"
 #include "report.h"
 #include "request.h"
 #include "warning.h"
@@ -54,10 +55,8 @@ static int run(const Options *o) {
         if (r < 0)
                 return r;
 
-        r = report_choose(&records, (char *const[]){ o->names[0], NULL }, &chosen);
-        if (r == -EINVAL)
-                return EXIT_BAD_INPUT;
-        if (r < 0)
+        r = records_choose(&records, (char *const[]){ o->names[0], NULL }, &chosen);
+        if (r != EXIT_WANTED)
                 return r;
 
         while (!chosen[i])

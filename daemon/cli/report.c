@@ -212,19 +212,3 @@ int report_print(const Records *records, const bool *chosen, uint64_t now, bool 
         /* Of a drive whose record cannot be read nobody can say that all is well. */
         return wanted && records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
 }
-
-int report_choose(const Records *records, char *const *names, bool **ret) {
-        _cleanup_free_ Candidate *candidates = NULL;
-
-        candidates = calloc(MAX(records->n_items, 1U), sizeof *candidates);
-        if (!candidates)
-                return -ENOMEM;
-
-        for (size_t i = 0; i < records->n_items; i++) {
-                const DriveRecord *d = records->items[i];
-
-                candidates[i] = (Candidate){ .name = d->name, .serial = d->serial, .wwn = d->wwn };
-        }
-
-        return candidates_choose(candidates, records->n_items, names, "", ret);
-}

@@ -19,6 +19,3 @@ void report_tell_nothing(const Records *records, const bool *chosen);
 /* To stdout. `chosen` has one bool per record; `now` is CLOCK_REALTIME in µs. Below the table stand notes, one line per reason
  * and per drive that is not idle: what the table has no room for. Returns EXIT_WANTED, EXIT_NOT_WANTED, or a negative errno. */
 int report_print(const Records *records, const bool *chosen, uint64_t now, bool json);
-
-/* Which records the user means, as candidates_choose() has it. */
-int report_choose(const Records *records, char *const *names, bool **ret);

@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
+#include "choice.h"
 #include "output.h"
 #include "settings.h"
 #include "verb.h"
-#include "warning.h"
 
 static const struct argp_option options[] = { OPTION_JSON, OPTION_HELP, {} };
 
@@ -150,31 +150,13 @@ static void explain_setting(const char *name) {
         }
 }
 
-/* All names are looked up first, so that one run complains of all. */
-static int check_names(char *const *names) {
+static int run(const Options *o) {
         int r = EXIT_WANTED;
 
-        for (; names && *names; names++) {
-                const char *nearest;
-
-                if (setting_find(&all_settings, *names))
-                        continue;
-
-                nearest = setting_nearest(&all_settings, *names);
-                if (nearest)
-                        warn_escaped("there is no setting '%s'; did you mean '%s'?", *names, nearest);
-                else
-                        warn_escaped("there is no setting '%s'; 'drivekeep settings' lists them", *names);
-                r = EXIT_BAD_INPUT;
-        }
-
-        return r;
-}
-
-static int run(const Options *o) {
-        int r;
-
-        r = check_names(o->names);
+        /* All names are looked up first, so that one run complains of all. */
+        for (char *const *name = o->names; name && *name; name++)
+                if (setting_choose(&all_settings, *name) != EXIT_WANTED)
+                        r = EXIT_BAD_INPUT;
         if (r != EXIT_WANTED)
                 return r;
 

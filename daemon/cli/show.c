@@ -191,9 +191,7 @@ static int show_drives(const Options *o) {
         r = inventory_read(NULL, &inventory);
         if (r >= 0)
                 r = drives_choose(inventory.drives, inventory.n_drives, o->names, &chosen);
-        if (r == -EINVAL)
-                return EXIT_BAD_INPUT;
-        if (r < 0)
+        if (r != EXIT_WANTED)
                 return r;
 
         r = leave_get(&leave, STATE_DIR, inventory.drives, chosen, inventory.n_drives);

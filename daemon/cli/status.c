@@ -5,6 +5,7 @@
 
 #include <err.h>
 
+#include "choice.h"
 #include "clock.h"
 #include "report.h"
 
@@ -24,10 +25,8 @@ static int run(const Options *o) {
         if (r < 0)
                 return r;
 
-        r = report_choose(&records, o->names, &chosen);
-        if (r == -EINVAL)
-                return EXIT_BAD_INPUT;
-        if (r < 0)
+        r = records_choose(&records, o->names, &chosen);
+        if (r != EXIT_WANTED)
                 return r;
 
         if (!records.served)

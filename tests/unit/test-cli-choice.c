@@ -4,6 +4,7 @@
 
 #include "choice.h"
 #include "test-cli.h"
+#include "verb.h"
 
 static const Candidate candidates[] = {
         { "sda", "5YD1XYZ0", "0x5000c5002f8ebf71" },
@@ -145,7 +146,7 @@ START_TEST(test_choose_wrong) {
         FILE *f = catch_begin(stderr);
 
         ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), wrong, "/nonexistent", &chosen),
-                         -EINVAL);
+                         EXIT_BAD_INPUT);
         said = catch_end(stderr, f);
         ck_assert_ptr_null(chosen);
         ck_assert_ptr_nonnull(strstr(said, "'sdq' is no drive that drivekeep knows"));

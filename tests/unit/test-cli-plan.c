@@ -11,9 +11,12 @@
 #include "verb.h"
 #include "visit.h"
 
-static const Setting apm = { .name = "apm", .range = { .type = VALUE_INT, .min = 1, .max = 254 } };
-static const Setting lookahead = { .name = "lookahead", .range = { .type = VALUE_BOOL, .max = 1 } };
-const SettingTable all_settings = {}; /* nobody here looks into it */
+static const Setting rows[] = {
+        { .name = "apm", .range = { .type = VALUE_INT, .min = 1, .max = 254 } },
+        { .name = "lookahead", .range = { .type = VALUE_BOOL, .max = 1 } },
+        {},
+};
+const SettingTable all_settings = { .tables = { rows } };
 
 static Drive drives[] = {
         { .name = (char *) "sda", .node = (char *) "/dev/sda", .serial = (char *) "5YD1" },
@@ -114,24 +117,15 @@ int visit_dry_run(const Visit *v, Plan *ret) {
 
         *ret = (Plan){ .steps = calloc(2, sizeof(Step)), .n_steps = w->n_items };
         ret->steps[0] = (Step){ .wish = w->items,
-                                .setting = &apm,
+                                .setting = rows,
                                 .before = { .supported = true, .known = true, .value = { VALUE_INT, 254, "" } },
                                 .write = true,
                                 .verdict = _VERDICT_INVALID };
         ret->steps[1] = (Step){ .wish = w->items + 1, .verdict = VERDICT_UNSUPPORTED, .reason = "not \x1b[2J here" };
         if (all_kept)
                 ret->steps[0] = ret->steps[1] =
-                                (Step){ .wish = w->items, .setting = &apm, .verdict = VERDICT_UNCHANGED };
+                                (Step){ .wish = w->items, .setting = rows, .verdict = VERDICT_UNCHANGED };
         return 0;
-}
-
-const Setting *setting_find(_unused_ const SettingTable *t, const char *name) {
-        return streq(name, "apm") ? &apm : &lookahead;
-}
-
-char *value_format(_unused_ const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]) {
-        (void) snprintf(buf, VALUE_TEXT_MAX, "%d", (int) v->number);
-        return buf;
 }
 
 static int plan(const char *second, const char *third, char **ret_out, char **ret_err) {
@@ -154,7 +148,7 @@ START_TEST(test_table) {
         ck_assert_int_eq(plan(NULL, NULL, &out, &err), EXIT_NOT_WANTED);
         ck_assert_str_eq(out, "DRIVE SETTING   WANTED PRESENT ACTION      RULE\n"
                               "sda   apm       128    254     write       a.conf:12\n"
-                              "sda   lookahead 1      -       unsupported a.conf:13\n"
+                              "sda   lookahead on     -       unsupported a.conf:13\n"
                               "sda lookahead: not \\x1b[2J here\n");
         ck_assert_str_eq(err, "");
         ck_assert_str_eq(roots_seen, "/etc");
@@ -201,7 +195,7 @@ START_TEST(test_json) {
                               "      },\n"
                               "      {\n"
                               "        \"name\": \"lookahead\",\n"
-                              "        \"wanted\": \"1\",\n"
+                              "        \"wanted\": \"on\",\n"
                               "        \"present\": null,\n"
                               "        \"action\": \"unsupported\",\n"
                               "        \"reason\": \"not \\\\x1b[2J here\",\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "choice.h"
 #include "report.h"
 #include "test-cli.h"
 
@@ -168,7 +169,7 @@ START_TEST(test_choose) {
         char *const names[] = { (char *) "5YD1", (char *) "sdc", NULL };
         _cleanup_free_ bool *chosen = NULL;
 
-        ck_assert_int_eq(report_choose(&r, names, &chosen), 0);
+        ck_assert_int_eq(records_choose(&r, names, &chosen), 0);
         ck_assert(chosen[0] && !chosen[1] && chosen[2]);
 }
 END_TEST
