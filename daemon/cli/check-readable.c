@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "check-readable.h"
+#include "must.h"
 
 /* What stands in the way of one file, or of one directory of them, whose path ends with a slash. */
 typedef struct Obstacle {
@@ -62,38 +63,28 @@ static int complain_obstacle(Config *c, const char *path, const char *obstacle) 
                         directory ? "directory" : "file", directory ? "o+rx" : "o+r", obstacle);
 }
 
-static char **paths_free(char **paths) {
-        for (size_t i = 0; paths && paths[i]; i++)
-                free(paths[i]);
-        free(paths);
-        return NULL;
+static void paths_freep(char ***paths) {
+        for (size_t i = 0; *paths && (*paths)[i]; i++)
+                free((*paths)[i]);
+        free(*paths);
 }
-DEFINE_CLEANUP(char **, paths_free);
 
 /* The files that were read, and the directories that any others would be in. */
 static char **all_paths(const Config *c, const char *const *roots) {
-        _cleanup_(paths_freep) char **paths = NULL;
-        size_t n = 0, n_roots = 0;
+        char **paths = NULL;
+        size_t n = 0;
 
-        while (roots[n_roots])
-                n_roots++;
-        paths = calloc(c->n_files + n_roots + 1, sizeof *paths);
-        if (!paths)
-                return NULL;
-
-        for (size_t i = 0; i < n_roots; i++) {
-                if (asprintf(&paths[n], "%s/" CONFIG_DROP_IN_DIRECTORY "/", roots[i]) < 0) {
-                        paths[n] = NULL;
-                        return NULL;
-                }
-                n++;
+        for (; *roots; roots++) {
+                paths = must_grow(paths, n, sizeof *paths);
+                paths[n++] = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/", *roots);
         }
         for (size_t i = 0; i < c->n_files; i++) {
-                paths[n] = strdup(c->files[i]);
-                if (!paths[n++])
-                        return NULL;
+                paths = must_grow(paths, n, sizeof *paths);
+                paths[n++] = must(strdup(c->files[i]));
         }
-        return TAKE_PTR(paths);
+        paths = must_grow(paths, n, sizeof *paths);
+        paths[n] = NULL;
+        return paths;
 }
 
 int check_readable(Config *c, const char *const *roots) {
@@ -107,8 +98,6 @@ int check_readable(Config *c, const char *const *roots) {
         if (!user)
                 return 0;
         paths = all_paths(c, roots);
-        if (!paths)
-                return -ENOMEM;
         if (pipe2(fds, O_CLOEXEC) < 0)
                 return -errno;
 
@@ -120,12 +109,10 @@ int check_readable(Config *c, const char *const *roots) {
 
         (void) close(fds[1]);
         while (r >= 0 && read(fds[0], &o, sizeof o) == sizeof o) {
-                char *obstacle = strndup(paths[o.path], o.length);
+                char *obstacle = must(strndup(paths[o.path], o.length));
 
-                if (!obstacle)
-                        r = -ENOMEM;
                 /* One directory may be in the way of many files. */
-                else if (!streq_ptr(obstacle, told))
+                if (!streq_ptr(obstacle, told))
                         r = complain_obstacle(c, paths[o.path], obstacle);
                 free(told);
                 told = obstacle;

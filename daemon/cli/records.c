@@ -4,18 +4,18 @@
 #include <fcntl.h>
 
 #include "drive.h"
+#include "must.h"
 #include "record-file.h"
 #include "records.h"
 #include "warning.h"
 
-static void closedirp(DIR **d) {
-        if (*d)
-                (void) closedir(*d);
+/* Not the directory itself, nor what the daemon has not finished writing (NAME.new~). */
+static int is_record(const struct dirent *entry) {
+        return entry->d_name[0] != '.' && !ends_with(entry->d_name, "~");
 }
 
-/* Not a drive's: the directory itself, and what the daemon has not finished writing (NAME.new~). */
-static bool file_is_none(const char *name) {
-        return name[0] == '.' || name[strlen(name) - 1] == '~';
+static int compare(const struct dirent **a, const struct dirent **b) {
+        return drive_name_compare((*a)->d_name, (*b)->d_name);
 }
 
 static int record_read(int dir_fd, const char *name, DriveRecord **ret) {
@@ -40,69 +40,32 @@ static int record_read(int dir_fd, const char *name, DriveRecord **ret) {
         return 0;
 }
 
-static int records_add(Records *r, DriveRecord *record) {
-        DriveRecord **items;
-
-        items = reallocarray(r->items, r->n_items + 1, sizeof *items);
-        if (!items)
-                return -ENOMEM;
-
-        r->items = items;
-        r->items[r->n_items++] = record;
-        return 0;
-}
-
-static int records_compare(const void *a, const void *b) {
-        return drive_name_compare((*(DriveRecord *const *) a)->name, (*(DriveRecord *const *) b)->name);
-}
-
 int records_read(const char *dir, Records *ret) {
-        _cleanup_(records_done) Records records = {};
-        _cleanup_(closedirp) DIR *d = NULL;
-        int r;
+        _cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct dirent **entries = NULL;
+        int n;
 
-        d = opendir(dir);
-        if (!d)
+        n = fd < 0 ? -1 : scandirat(fd, ".", &entries, is_record, compare);
+        if (n < 0)
                 return -errno;
-        records.served = record_directory_is_claimed(dirfd(d));
 
-        for (;;) {
-                _cleanup_(drive_record_freep) DriveRecord *record = NULL;
-                const struct dirent *entry;
+        *ret = (Records){ .items = must(calloc(MAX(n, 1), sizeof *ret->items)),
+                          .served = record_directory_is_claimed(fd) };
+        for (int i = 0; i < n; i++) {
+                _cleanup_free_ struct dirent *entry = entries[i];
+                int r;
 
-                errno = 0;
-                entry = readdir(d);
-                if (!entry) {
-                        if (errno != 0)
-                                return -errno;
-                        break;
-                }
-                if (file_is_none(entry->d_name))
-                        continue;
-
-                r = record_read(dirfd(d), entry->d_name, &record);
-                if (r == -ENOENT) /* the drive went away just now */
-                        continue;
-                if (r == -ENOMEM)
-                        return r;
-                if (r < 0) {
+                r = must_not_fail(record_read(fd, entry->d_name, &ret->items[ret->n_items]));
+                if (r >= 0)
+                        ret->n_items++;
+                else if (r != -ENOENT) { /* the drive went away just now */
                         warn_escaped("%s/%s cannot be read (%s); restart drivekeep.service to have it written anew",
                                      dir, entry->d_name, strerror(-r));
-                        records.n_damaged++;
-                        continue;
+                        ret->n_damaged++;
                 }
-
-                r = records_add(&records, record);
-                if (r < 0)
-                        return r;
-                TAKE_PTR(record);
         }
 
-        if (records.n_items > 0)
-                qsort(records.items, records.n_items, sizeof *records.items, records_compare);
-
-        *ret = records;
-        records = (Records){};
+        free(entries);
         return 0;
 }
 
