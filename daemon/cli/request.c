@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <err.h>
+#include <stdarg.h>
 
 #include "request.h"
-#include "text.h"
 #include "unit-status.h"
+#include "warning.h"
 
 /* Visits may wait for an fsck, and the daemon bounds that wait itself; this only keeps us from waiting for ever. */
 #define APPLY_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)
@@ -21,108 +22,90 @@ int request_open(sd_bus **ret) {
         return sd_bus_open_system(ret);
 }
 
-/* A method that is told nothing; what it answers is of no interest. */
-static int request_plain(sd_bus *bus, const char *method, sd_bus_error *ret_error) {
+/* Calls a method with arguments as sd_bus_message_append() takes them, or with names. ret_reply: NULL, when nothing is asked.
+ * Whether the service runs is the administrator's decision, and not a side effect of asking. */
+static int request_call(sd_bus *bus, const char *method, char *const *names, uint64_t timeout,
+                        sd_bus_message **ret_reply, sd_bus_error *ret_error, const char *types, ...) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        va_list ap;
         int r;
 
         r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE, method);
         if (r >= 0)
                 r = sd_bus_message_set_auto_start(m, false);
-        return r < 0 ? r : sd_bus_call(bus, m, 0, ret_error, NULL);
+        if (r >= 0 && names)
+                r = sd_bus_message_append_strv(m, (char **) names);
+        va_start(ap, types);
+        if (r >= 0)
+                r = sd_bus_message_appendv(m, types, ap);
+        va_end(ap);
+        return r < 0 ? r : sd_bus_call(bus, m, timeout, ret_error, ret_reply);
 }
 
 int request_catch_up(sd_bus *bus) {
-        return request_plain(bus, "CatchUp", NULL);
+        return request_call(bus, "CatchUp", NULL, 0, NULL, NULL, "");
 }
 
 int request_may_read(sd_bus *bus, const char *name, sd_bus_error *ret_error) {
-        return sd_bus_call_method(bus, DESTINATION, OBJECT_PATH, INTERFACE, "MayRead", ret_error, NULL, "s", name);
+        return request_call(bus, "MayRead", NULL, 0, NULL, ret_error, "s", name);
 }
 
 int request_reload(sd_bus *bus, sd_bus_error *ret_error) {
-        return request_plain(bus, "Reload", ret_error);
+        return request_call(bus, "Reload", NULL, 0, NULL, ret_error, "");
 }
 
 int request_release(sd_bus *bus, const char *name, const char *setting, unsigned *ret_n, sd_bus_error *ret_error) {
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
-        uint32_t n;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         int r;
 
-        r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE, "Release");
-        if (r >= 0)
-                r = sd_bus_message_set_auto_start(m, false);
-        if (r >= 0)
-                r = sd_bus_message_append(m, "ss", name, setting ?: "");
-        if (r >= 0)
-                r = sd_bus_call(bus, m, 0, ret_error, &reply);
-        if (r >= 0)
-                r = sd_bus_message_read(reply, "u", &n);
-        if (r < 0)
-                return r;
-
-        *ret_n = n;
-        return 0;
+        r = request_call(bus, "Release", NULL, 0, &reply, ret_error, "ss", name, setting ?: "");
+        return r < 0 ? r : sd_bus_message_read(reply, "u", ret_n);
 }
 
 int request_apply(sd_bus *bus, char *const *names, bool permanent, char ***ret_visited, sd_bus_error *ret_error) {
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         int r;
 
-        r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE,
-                                           permanent ? "ApplyPermanent" : "Apply");
-        if (r < 0)
-                return r;
-
-        /* Whether the service runs is the administrator's decision, and not a side effect of asking. */
-        r = sd_bus_message_set_auto_start(m, false);
-        if (r < 0)
-                return r;
-
-        r = sd_bus_message_append_strv(m, (char **) names);
-        if (r < 0)
-                return r;
-
-        r = sd_bus_call(bus, m, APPLY_TIMEOUT_USEC, ret_error, &reply);
-        if (r < 0)
-                return r;
-
-        return sd_bus_message_read_strv(reply, ret_visited);
+        r = request_call(bus, permanent ? "ApplyPermanent" : "Apply", names, APPLY_TIMEOUT_USEC, &reply, ret_error, "");
+        return r < 0 ? r : sd_bus_message_read_strv(reply, ret_visited);
 }
 
-static bool error_is_any(const sd_bus_error *e, const char *const *names) {
-        for (; *names; names++)
-                if (sd_bus_error_has_name(e, *names))
-                        return true;
+/* What it means that a call did not work, by the error's name, and by errno where there is no such error. */
+typedef struct Meaning {
+        const char *errors[4];
+        int errnos[3];
+        const char *sentence;
+        ExitStatus status;
+} Meaning;
 
+/* clang-format off */
+static const Meaning meanings[] = {
+        { { SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER }, { ENOENT, ECONNREFUSED },
+          "drivekeep.service does not run; 'systemctl start drivekeep.service' starts it", EXIT_NO_SERVICE },
+        { { SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_TIMEOUT, SD_BUS_ERROR_DISCONNECTED }, { ECONNRESET, ENOTCONN, ETIMEDOUT },
+          "drivekeep.service has not answered; 'systemctl status drivekeep.service' tells more", EXIT_NO_SERVICE },
+        { { SD_BUS_ERROR_ACCESS_DENIED, SD_BUS_ERROR_AUTH_FAILED, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED }, { EACCES, EPERM },
+          "only root may ask for that; try it with sudo", EXIT_BAD_INPUT },
+};
+/* clang-format on */
+
+static bool meaning_fits(const Meaning *m, int r, const sd_bus_error *error) {
+        if (!sd_bus_error_is_set(error))
+                return r == -m->errnos[0] || r == -m->errnos[1] || r == -m->errnos[2];
+
+        for (size_t i = 0; m->errors[i]; i++)
+                if (sd_bus_error_has_name(error, m->errors[i]))
+                        return true;
         return false;
 }
 
 ExitStatus request_explain(int r, const sd_bus_error *error) {
-        static const char *const not_running[] = { SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER, NULL };
-        static const char *const gone[] = { SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_TIMEOUT, SD_BUS_ERROR_DISCONNECTED,
-                                            NULL };
-        static const char *const denied[] = { SD_BUS_ERROR_ACCESS_DENIED, SD_BUS_ERROR_AUTH_FAILED,
-                                              SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED, NULL };
-        _cleanup_free_ char *message = NULL;
+        for (size_t i = 0; i < ELEMENTSOF(meanings); i++)
+                if (meaning_fits(meanings + i, r, error)) {
+                        warnx("%s", meanings[i].sentence);
+                        return meanings[i].status;
+                }
 
-        if (error_is_any(error, not_running) || (!sd_bus_error_is_set(error) && (r == -ENOENT || r == -ECONNREFUSED))) {
-                warnx("drivekeep.service does not run; 'systemctl start drivekeep.service' starts it");
-                return EXIT_NO_SERVICE;
-        }
-
-        if (error_is_any(error, gone) ||
-            (!sd_bus_error_is_set(error) && (r == -ECONNRESET || r == -ENOTCONN || r == -ETIMEDOUT))) {
-                warnx("drivekeep.service has not answered; 'systemctl status drivekeep.service' tells more");
-                return EXIT_NO_SERVICE;
-        }
-
-        if (error_is_any(error, denied) || (!sd_bus_error_is_set(error) && (r == -EACCES || r == -EPERM))) {
-                warnx("only root may ask for that; try it with sudo");
-                return EXIT_BAD_INPUT;
-        }
-
-        message = text_escape(error->message ?: strerror(-r), NULL);
-        warnx("drivekeep.service cannot do that: %s", strna(message));
+        warn_escaped("drivekeep.service cannot do that: %s", error->message ?: strerror(-r));
         return EXIT_BAD_INPUT;
 }
