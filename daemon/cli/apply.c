@@ -6,6 +6,7 @@
 
 #include "choice.h"
 #include "clock.h"
+#include "must.h"
 #include "report.h"
 #include "request.h"
 
@@ -25,20 +26,15 @@ static void strv_freep(char ***l) {
 }
 
 /* The kernel names of the chosen records, NULL-terminated and borrowed. */
-static int chosen_names(const Records *records, const bool *chosen, char ***ret) {
-        char **names;
+static char **chosen_names(const Records *records, const bool *chosen) {
+        char **names = must(calloc(records->n_items + 1, sizeof *names));
         size_t n = 0;
-
-        names = calloc(records->n_items + 1, sizeof *names);
-        if (!names)
-                return -ENOMEM;
 
         for (size_t i = 0; i < records->n_items; i++)
                 if (chosen[i])
                         names[n++] = records->items[i]->name;
 
-        *ret = names;
-        return 0;
+        return names;
 }
 
 /* The records of these drives (NULL: none), as the visits have left them. */
@@ -52,10 +48,7 @@ static int show(const Options *o, char *const *names) {
         if (r < 0)
                 return r;
 
-        chosen = calloc(MAX(records.n_items, 1U), sizeof *chosen);
-        if (!chosen)
-                return -ENOMEM;
-
+        chosen = must(calloc(MAX(records.n_items, 1U), sizeof *chosen));
         for (; names && *names; names++) {
                 size_t i = 0;
 
@@ -97,10 +90,7 @@ static int run(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
 
-        r = chosen_names(&records, chosen, &names);
-        if (r < 0)
-                return r;
-
+        names = chosen_names(&records, chosen);
         /* Asked for no drive in particular, the daemon visits all: also those that it has no record of yet. */
         if (!o->names)
                 names[0] = NULL;

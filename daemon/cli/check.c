@@ -77,12 +77,7 @@ static int check_drives(Config *c, const Inventory *inventory, bool verbose) {
 }
 
 static int print_json(const Complaints *c) {
-        _cleanup_(output_freep) Output *o = NULL;
-        int r;
-
-        r = output_new(true, NULL, 0, &o);
-        if (r < 0)
-                return r;
+        _cleanup_(output_freep) Output *o = output_new(true, NULL, 0);
 
         output_array(o, NULL);
         for (size_t i = 0; i < c->n_items; i++) {

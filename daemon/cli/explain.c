@@ -9,6 +9,7 @@
 #include "config.h"
 #include "describe.h"
 #include "inventory.h"
+#include "must.h"
 #include "output.h"
 #include "power-supply.h"
 #include "settings.h"
@@ -95,16 +96,12 @@ static bool block_fits(const Block *b, const Drive *d) {
         return match_drive(&b->match, d, NULL) && (!b->only_in_raid || d->raid);
 }
 
-/* Why the block is for the drive, or is not, as the end of a sentence. NULL: out of memory. The caller frees it. */
+/* Why the block is for the drive, or is not, as the end of a sentence. The caller frees it. */
 static char *block_reason(const Block *b, const Drive *d) {
         const Criterion *failing = match_failing(&b->match, d);
         char *reason = NULL;
         size_t size;
-        FILE *f;
-
-        f = open_memstream(&reason, &size);
-        if (!f)
-                return NULL;
+        FILE *f = must(open_memstream(&reason, &size));
 
         if (failing)
                 put_failing(f, failing, d);
@@ -115,19 +112,13 @@ static char *block_reason(const Block *b, const Drive *d) {
         else
                 put_fitting(f, b, d);
 
-        if (fclose(f) != 0) {
-                free(reason);
-                return NULL;
-        }
+        must_close(f);
         return reason;
 }
 
-static int tell_rule(Output *o, const Block *b, const Drive *d) {
+static void tell_rule(Output *o, const Block *b, const Drive *d) {
         _cleanup_free_ char *reason = block_reason(b, d);
         bool fits = block_fits(b, d);
-
-        if (!reason)
-                return -ENOMEM;
 
         output_object(o, NULL);
         output_textf(o, "rule", "%s:%u", b->file, b->line);
@@ -135,7 +126,6 @@ static int tell_rule(Output *o, const Block *b, const Drive *d) {
         output_boolean(o, "matches", fits);
         output_end(o);
         output_line(o, "  %s:%u: %s: %s", b->file, b->line, fits ? "for it" : "not for it", reason);
-        return 0;
 }
 
 /* ---- settings ---- */
@@ -254,10 +244,8 @@ static int tell(Output *o, const Explanation *e) {
 
         output_array(o, "rules");
         output_heading(o, "Rules:");
-        for (size_t i = 0; i < e->config->n_blocks && r >= 0; i++)
-                r = tell_rule(o, e->config->blocks + i, d);
-        if (r < 0)
-                return r;
+        for (size_t i = 0; i < e->config->n_blocks; i++)
+                tell_rule(o, e->config->blocks + i, d);
         if (e->config->n_blocks == 0)
                 output_line(o, "  none");
         output_end(o);
@@ -301,7 +289,7 @@ static int find_drive(char *name, Inventory *inventory, const Drive **ret) {
 static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(drive_freep) Drive *described = NULL;
-        _cleanup_(output_freep) Output *out = NULL;
+        _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
         _cleanup_(config_freep) Config *c = NULL;
         const char *setting = NULL;
         const Drive *d = NULL;
@@ -325,8 +313,6 @@ static int run(const Options *o) {
         r = config_new(&c);
         if (r >= 0)
                 r = config_load(c, &all_settings, options_roots(o));
-        if (r >= 0)
-                r = output_new(o->json, NULL, 0, &out);
         if (r < 0)
                 return r;
 

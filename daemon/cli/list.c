@@ -28,14 +28,9 @@ static const Column columns[] = {
 /* clang-format on */
 
 /* NULL record: the service does not run or has not seen the drive, so the counts are not known. */
-static int tell_drive(Output *o, const Drive *d, const DriveRecord *record) {
-        _cleanup_free_ char *summary = NULL;
+static void tell_drive(Output *o, const Drive *d, const DriveRecord *record) {
+        _cleanup_free_ char *summary = record ? record_summarize(record) : NULL;
         char size[HUMAN_MAX];
-        int r;
-
-        r = record ? record_summarize(record, &summary) : 0;
-        if (r < 0)
-                return r;
 
         output_row(o);
         output_text(o, "name", d->name);
@@ -59,13 +54,12 @@ static int tell_drive(Output *o, const Drive *d, const DriveRecord *record) {
         }
         output_cell(o, "settings", summary);
         output_end(o);
-        return 0;
 }
 
 static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
-        _cleanup_(output_freep) Output *out = NULL;
+        _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
         int r;
 
         r = inventory_read(NULL, &inventory);
@@ -76,8 +70,6 @@ static int run(const Options *o) {
         if (r < 0 && r != -ENOENT)
                 return r;
         r = records_reveal(&records, inventory.drives, inventory.n_drives);
-        if (r >= 0)
-                r = output_new(o->json, columns, ELEMENTSOF(columns), &out);
         if (r < 0)
                 return r;
 
@@ -87,9 +79,9 @@ static int run(const Options *o) {
                 report_tell_nothing(&records, NULL);
 
         output_array(out, NULL);
-        for (size_t i = 0; i < inventory.n_drives && r >= 0; i++)
-                r = tell_drive(out, inventory.drives[i], records_find(&records, inventory.drives[i]->name));
-        return r < 0 ? r : output_print(out);
+        for (size_t i = 0; i < inventory.n_drives; i++)
+                tell_drive(out, inventory.drives[i], records_find(&records, inventory.drives[i]->name));
+        return output_print(out);
 }
 
 const Verb verb_list = {

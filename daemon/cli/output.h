@@ -10,13 +10,13 @@
 typedef struct Output Output;
 
 /* `columns` is borrowed. Without any there is no table. */
-int output_new(bool json, const Column *columns, size_t n_columns, Output **ret);
+Output *output_new(bool json, const Column *columns, size_t n_columns);
 Output *output_free(Output *o);
 DEFINE_CLEANUP(Output *, output_free);
 
 bool output_is_json(const Output *o);
 
-/* None of the following returns an error: the first one is kept, and output_print() returns it.
+/* None of the following returns an error: a table's first one is kept, and output_print() returns it.
  *
  * What is told is put into the innermost object or array that is open. The first one is the document itself; `key` is
  * NULL for the document and inside an array. */

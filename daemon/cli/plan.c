@@ -159,7 +159,7 @@ static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(config_freep) Config *config = NULL;
         _cleanup_(records_done) Records records = {};
-        _cleanup_(output_freep) Output *output = NULL;
+        _cleanup_(output_freep) Output *output = output_new(o->json, columns, ELEMENTSOF(columns));
         _cleanup_free_ bool *chosen = NULL;
         _cleanup_(leave_done) Leave leave = {};
         int on_battery, r;
@@ -197,9 +197,8 @@ static int run(const Options *o) {
                 return r;
 
         on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR);
-        r = on_battery < 0 ? on_battery : output_new(o->json, columns, ELEMENTSOF(columns), &output);
-        if (r < 0)
-                return r;
+        if (on_battery < 0)
+                return on_battery;
 
         Planner p = { .config = config,
                       .records = &records,

@@ -5,6 +5,7 @@
 
 #include "choice.h"
 #include "human.h"
+#include "must.h"
 #include "output.h"
 #include "report.h"
 
@@ -26,11 +27,11 @@ size_t record_count_kept(const DriveRecord *r) {
         return n;
 }
 
-int record_summarize(const DriveRecord *r, char **ret) {
-        _cleanup_free_ char *text = NULL;
-        size_t counts[_VERDICT_MAX] = {}, pending = 0, size;
+char *record_summarize(const DriveRecord *r) {
+        size_t counts[_VERDICT_MAX] = {}, pending = 0, kept = record_count_kept(r), size;
         const char *comma = "";
-        FILE *f;
+        char *text = NULL;
+        FILE *f = must(open_memstream(&text, &size));
 
         for (size_t i = 0; i < r->n_settings; i++)
                 if (r->settings[i].verdict == _VERDICT_INVALID)
@@ -38,14 +39,10 @@ int record_summarize(const DriveRecord *r, char **ret) {
                 else
                         counts[r->settings[i].verdict]++;
 
-        f = open_memstream(&text, &size);
-        if (!f)
-                return -ENOMEM;
-
         if (r->n_settings == 0)
                 fputs("none", f);
-        if (record_count_kept(r) > 0) {
-                fprintf(f, "%zu kept", record_count_kept(r));
+        if (kept > 0) {
+                fprintf(f, "%zu kept", kept);
                 comma = ", ";
         }
         for (Verdict v = 0; v < _VERDICT_MAX; v++)
@@ -56,11 +53,8 @@ int record_summarize(const DriveRecord *r, char **ret) {
         if (pending > 0)
                 fprintf(f, "%s%zu pending", comma, pending);
 
-        if (fclose(f) != 0)
-                return -ENOMEM;
-
-        *ret = TAKE_PTR(text);
-        return 0;
+        must_close(f);
+        return text;
 }
 
 /* clang-format off */
@@ -187,15 +181,11 @@ void report_tell_nothing(const Records *records, const bool *chosen) {
 }
 
 int report_print(const Records *records, const bool *chosen, uint64_t now, bool json) {
-        _cleanup_(output_freep) Output *o = NULL;
+        _cleanup_(output_freep) Output *o = output_new(json, columns, ELEMENTSOF(columns));
         bool wanted = true;
         int r;
 
         report_tell_nothing(records, chosen);
-
-        r = output_new(json, columns, ELEMENTSOF(columns), &o);
-        if (r < 0)
-                return r;
 
         output_array(o, NULL);
         for (size_t i = 0; i < records->n_items; i++) {

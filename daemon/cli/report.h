@@ -11,7 +11,7 @@ bool record_is_wanted(const DriveRecord *r);
 
 /* How many settings are as wanted; "4 kept, 1 ignored", "none". */
 size_t record_count_kept(const DriveRecord *r);
-int record_summarize(const DriveRecord *r, char **ret);
+char *record_summarize(const DriveRecord *r); /* the caller frees it */
 
 /* Says on stderr that there is no drive, or that no rule is for any of the chosen (NULL: all), where it is so. */
 void report_tell_nothing(const Records *records, const bool *chosen);

@@ -161,11 +161,7 @@ static int run(const Options *o) {
                 return r;
 
         if (o->json || !o->names) {
-                _cleanup_(output_freep) Output *out = NULL;
-
-                r = output_new(o->json, columns, ELEMENTSOF(columns), &out);
-                if (r < 0)
-                        return r;
+                _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
 
                 output_array(out, NULL);
                 SETTING_TABLE_FOREACH(s, &all_settings)

@@ -11,6 +11,7 @@
 #include "human.h"
 #include "inventory.h"
 #include "leave.h"
+#include "must.h"
 #include "output.h"
 #include "settings.h"
 #include "survey.h"
@@ -67,6 +68,7 @@ static void tell_fact(Output *o, const char *title, const char *key, const char 
                 output_line(o, "%10s: %s", title, text);
 }
 
+/* Of the backends in the mask. */
 static int tell_drive(Output *o, const Drive *d, unsigned backends, const DeviceIO *io) {
         char size[HUMAN_MAX];
         int r;
@@ -94,29 +96,6 @@ static int tell_drive(Output *o, const Drive *d, unsigned backends, const Device
         return r;
 }
 
-/* Of each drive, those of its backends that are in the mask. */
-static int show(const Drive *const *drives, size_t n, unsigned backends, const DeviceIO *io, bool json) {
-        _cleanup_(output_freep) Output *o = NULL;
-        int r;
-
-        r = output_new(json, columns, ELEMENTSOF(columns), &o);
-        if (r < 0)
-                return r;
-
-        output_array(o, NULL);
-        for (size_t i = 0; i < n; i++) {
-                if (!json && i > 0)
-                        putchar('\n');
-                r = tell_drive(o, drives[i], backends & drive_backends(drives[i]), io);
-                if (r >= 0 && !json)
-                        r = output_print(o);
-                if (r < 0)
-                        return r;
-        }
-
-        return json ? output_print(o) : 0;
-}
-
 /* As text_file_read(), but an image may come through a pipe and from anybody: nothing is done with it. A disk, which may wake
  * when it is opened, is none. */
 static int read_image(const char *path, char **ret_text, size_t *ret_size, const char **ret_objection) {
@@ -138,6 +117,7 @@ static int read_image(const char *path, char **ret_text, size_t *ret_size, const
 }
 
 static int show_identify(const Options *o) {
+        _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
         _cleanup_(drive_freep) Drive *d = NULL;
         _cleanup_free_ char *text = NULL;
         const char *objection = NULL;
@@ -146,24 +126,18 @@ static int show_identify(const Options *o) {
         size_t size = 0;
         int r;
 
-        r = read_image(o->identify, &text, &size, &objection);
-        if (r < 0 && r != -ENOMEM) {
-                warn_escaped("%s: the file cannot be read: %s", o->identify, strerror(-r));
+        r = must_not_fail(read_image(o->identify, &text, &size, &objection));
+        if (r != 0) {
+                warn_escaped("%s: %s%s", o->identify, r < 0 ? "the file cannot be read: " : "",
+                             r < 0 ? strerror(-r) : objection);
                 return EXIT_BAD_INPUT;
         }
-        if (r > 0) {
-                warn_escaped("%s: %s", o->identify, objection);
-                return EXIT_BAD_INPUT;
-        }
-        if (r >= 0)
-                r = survey_image_parse(text, size, id);
-        if (r == -EBADMSG) {
+
+        if (survey_image_parse(text, size, id) < 0) {
                 warn_escaped("%s is no IDENTIFY DEVICE image: that is 512 bytes as the drive sends them, or 256 words of four hexadecimal digits, as 'hdparm --Istdout' prints them",
                              o->identify);
                 return EXIT_BAD_INPUT;
         }
-        if (r < 0)
-                return r;
         objection = survey_image_objection(id);
         if (objection) {
                 warn_escaped("%s %s", o->identify, objection);
@@ -177,15 +151,17 @@ static int show_identify(const Options *o) {
                 return r;
 
         io = survey_image_io(id);
-        return show((const Drive *[]){ d }, 1, 1U << BACKEND_ATA, &io, o->json);
+        output_array(out, NULL);
+        r = tell_drive(out, d, 1U << BACKEND_ATA, &io);
+        return r < 0 ? r : output_print(out);
 }
 
 static int show_drives(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
-        _cleanup_free_ const Drive **drives = NULL;
+        _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
         _cleanup_(leave_done) Leave leave = {};
         _cleanup_free_ bool *chosen = NULL;
-        size_t n = 0;
+        bool any = false;
         int r;
 
         r = inventory_read(NULL, &inventory);
@@ -198,14 +174,25 @@ static int show_drives(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
 
-        drives = calloc(MAX(inventory.n_drives, 1U), sizeof *drives);
-        if (!drives)
-                return -ENOMEM;
-        for (size_t i = 0; i < inventory.n_drives; i++)
-                if (chosen[i])
-                        drives[n++] = inventory.drives[i];
+        output_array(out, NULL);
+        for (size_t i = 0; i < inventory.n_drives; i++) {
+                const Drive *d = inventory.drives[i];
 
-        return show(drives, n, ~0U, &leave.io, o->json);
+                if (!chosen[i])
+                        continue;
+
+                /* For people each drive has a table of its own. */
+                if (any && !o->json)
+                        putchar('\n');
+                any = true;
+                r = tell_drive(out, d, drive_backends(d), &leave.io);
+                if (r >= 0 && !o->json)
+                        r = output_print(out);
+                if (r < 0)
+                        return r;
+        }
+
+        return o->json ? output_print(out) : EXIT_WANTED;
 }
 
 static int run(const Options *o) {
