@@ -7,7 +7,7 @@
 #include "choice.h"
 #include "clock.h"
 #include "must.h"
-#include "report.h"
+#include "status.h"
 #include "request.h"
 
 static const struct argp_option options[] = {
@@ -37,6 +37,14 @@ static char **chosen_names(const Records *records, const bool *chosen) {
         return names;
 }
 
+static bool is_among(char *const *names, const char *name) {
+        for (; names && *names; names++)
+                if (streq(*names, name))
+                        return true;
+
+        return false;
+}
+
 /* The records of these drives (NULL: none), as the visits have left them. */
 static int show(const Options *o, char *const *names) {
         _cleanup_(records_done) Records records = {};
@@ -49,20 +57,15 @@ static int show(const Options *o, char *const *names) {
                 return r;
 
         chosen = must(calloc(MAX(records.n_items, 1U), sizeof *chosen));
-        for (; names && *names; names++) {
-                size_t i = 0;
-
-                while (i < records.n_items && !streq(records.items[i]->name, *names))
-                        i++;
-                if (i < records.n_items)
-                        chosen[i] = true;
-                else {
+        for (size_t i = 0; i < records.n_items; i++)
+                chosen[i] = is_among(names, records.items[i]->name);
+        for (; names && *names; names++)
+                if (!records_find(&records, *names)) {
                         warnx("%s went away in the meantime", *names);
                         gone = true;
                 }
-        }
 
-        r = report_print(&records, chosen, now_usec(), o->json);
+        r = status_print(&records, chosen, now_usec(), o->json);
         return r == EXIT_WANTED && gone ? EXIT_NOT_WANTED : r;
 }
 
@@ -107,7 +110,7 @@ const Verb verb_apply = {
         .summary = "Have the settings applied now, and show what came of it",
         .arguments = "[DRIVE...]",
         .help = "Has drivekeep.service apply the settings of the drives now, waits for it, and shows what came of it."
-                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives. "
+                "\v" DRIVE_IS "; none means all drives. "
                 "A file system check that runs on a drive is waited for. Needs root.",
         .options = options,
         .run = run,

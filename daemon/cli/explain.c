@@ -35,34 +35,35 @@ typedef struct Explanation {
 
 /* ---- rules ---- */
 
-static void put_patterns(FILE *f, const Criterion *c) {
-        for (size_t i = 0; i < c->n_patterns; i++)
-                fprintf(f, "%s\"%s\"", i == 0 ? "" : i + 1 < c->n_patterns ? ", " : " or ", c->patterns[i]);
-}
-
 static const char *criterion_name(const Criterion *c) {
         return c->property ?: match_key_to_string(c->key);
 }
 
+/* "a", "b" or "c". The caller frees it. */
+static char *patterns_format(const Criterion *c) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        for (size_t i = 0; i < c->n_patterns; i++)
+                fprintf(f, "%s\"%s\"", i == 0 ? "" : i + 1 < c->n_patterns ? ", " : " or ", c->patterns[i]);
+        must_close(f);
+        return text;
+}
+
 /* "its transport is "sata", not "usb"". */
 static void put_failing(FILE *f, const Criterion *c, const Drive *d) {
-        const char *fact = match_fact(c, d);
+        _cleanup_free_ char *patterns = patterns_format(c);
+        const char *fact = match_fact(c, d), *name = criterion_name(c);
 
-        if (c->key == MATCH_NODE) {
-                fputs("neither its node nor a link to it is ", f);
-                put_patterns(f, c);
-        } else if (!fact && !d->name) {
-                fprintf(f, "its %s is not known, and ", criterion_name(c));
-                put_patterns(f, c);
-                fprintf(f, " is asked for; add %s=... to --as", criterion_name(c));
-        } else if (!fact) {
-                fprintf(f, "it has no %s, and ", criterion_name(c));
-                put_patterns(f, c);
-                fputs(" is asked for", f);
-        } else {
-                fprintf(f, "its %s is \"%s\", not ", criterion_name(c), fact);
-                put_patterns(f, c);
-        }
+        if (c->key == MATCH_NODE)
+                fprintf(f, "neither its node nor a link to it is %s", patterns);
+        else if (fact)
+                fprintf(f, "its %s is \"%s\", not %s", name, fact, patterns);
+        else if (d->name)
+                fprintf(f, "it has no %s, and %s is asked for", name, patterns);
+        else
+                fprintf(f, "its %s is not known, and %s is asked for; add %s=... to --as", name, patterns, name);
 }
 
 static void put_fitting(FILE *f, const Block *b, const Drive *d) {
@@ -333,7 +334,7 @@ const Verb verb_explain = {
         .summary = "Tell which rules are for a drive, and where its values come from",
         .arguments = "DRIVE [SETTING]\n--as KEY=VALUE,... [SETTING]",
         .help = "Tells which rules are for a drive and which are not, and why, and where each value comes from."
-                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN.",
+                "\v" DRIVE_IS ".",
         .options = options,
         .run = run,
 };

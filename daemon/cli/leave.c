@@ -17,9 +17,10 @@ static bool service_runs(const char *state_dir) {
         return fd >= 0 && record_directory_is_claimed(fd);
 }
 
-/* 0, or STEP_DEFERRED and why. */
-static int leave_ask(Leave *l, const Drive *d) {
+/* DeviceIO.gate(): asks the service before a command. */
+static int leave_gate(void *userdata, const Drive *d, const char **ret_why) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        Leave *l = userdata;
         int r;
 
         r = request_may_read(l->bus, d->name, &error);
@@ -28,14 +29,8 @@ static int leave_ask(Leave *l, const Drive *d) {
 
         (void) snprintf(l->why, sizeof l->why, "%s",
                         r == -ETIMEDOUT ? "a visit to it takes long" : error.message ?: strerror(-r));
-        return STEP_DEFERRED;
-}
-
-static int leave_gate(void *userdata, const Drive *drive, const char **ret_why) {
-        Leave *l = userdata;
-
         *ret_why = l->why;
-        return leave_ask(l, drive);
+        return STEP_DEFERRED;
 }
 
 static int without_service(void) {
@@ -54,6 +49,7 @@ static int without_service(void) {
 }
 
 int leave_get(Leave *l, const char *state_dir, Drive *const *drives, const bool *chosen, size_t n) {
+        const char *why;
         int r;
 
         *l = (Leave){ .io = device_io_real };
@@ -71,8 +67,8 @@ int leave_get(Leave *l, const char *state_dir, Drive *const *drives, const bool 
         l->io.gate = leave_gate;
         l->io.userdata = l;
         for (size_t i = 0; i < n; i++)
-                if (chosen[i] && leave_ask(l, drives[i]) < 0) {
-                        warn_escaped("%s cannot be read now: %s; try again later", drives[i]->name, l->why);
+                if (chosen[i] && leave_gate(l, drives[i], &why) < 0) {
+                        warn_escaped("%s cannot be read now: %s; try again later", drives[i]->name, why);
                         return EXIT_NOT_WANTED;
                 }
         return EXIT_WANTED;

@@ -9,7 +9,7 @@
 #include "human.h"
 #include "inventory.h"
 #include "output.h"
-#include "report.h"
+#include "status.h"
 #include "verb.h"
 
 static const struct argp_option options[] = { OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} };
@@ -76,7 +76,7 @@ static int run(const Options *o) {
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);
         else if (records.n_items > 0)
-                report_tell_nothing(&records, NULL);
+                status_tell_nothing(&records, NULL);
 
         output_array(out, NULL);
         for (size_t i = 0; i < inventory.n_drives; i++)

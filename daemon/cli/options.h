@@ -39,15 +39,12 @@ enum {
 #define OPTION_JSON      { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) documents its shape", 0 }
 #define OPTION_STATE_DIR { "state-dir", OPTION_KEY_STATE_DIR, "DIR", 0, \
                            "Read the state files of DIR instead of " STATE_DIR " (for testing)", 0 }
+#define OPTION_CONFIG_ROOT { "config-root", OPTION_KEY_CONFIG_ROOT, "DIR", 0, \
+                             "Read DIR/drivekeep instead of that of /etc, /run and /usr/lib; given again: what stands first masks", 0 }
 #define OPTION_HELP      { NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 } /* beside argp's --help and -? */
 /* clang-format on */
 
-#define OPTION_CONFIG_ROOT                                                                                                             \
-        {                                                                                                                              \
-                "config-root", OPTION_KEY_CONFIG_ROOT, "DIR", 0,                                                                       \
-                                "Read DIR/drivekeep instead of that of /etc, /run and /usr/lib; given again: what stands first masks", \
-                                0                                                                                                      \
-        }
+#define DRIVE_IS "DRIVE is a kernel name, a node, a link to it, a serial number or a WWN"
 
 /* The roots for config_load(): those that were given, or else the system's. NULL-terminated. */
 const char *const *options_roots(const Options *o);

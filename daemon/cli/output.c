@@ -137,12 +137,7 @@ void output_textf(Output *o, const char *key, const char *format, ...) {
         output_text(o, key, text);
 }
 
-void output_number(Output *o, const char *key, uint64_t n) {
-        if (o->json)
-                json_add(o, key, must(json_object_new_uint64(n)));
-}
-
-void output_signed(Output *o, const char *key, int64_t n) {
+void output_number(Output *o, const char *key, int64_t n) {
         if (o->json)
                 json_add(o, key, must(json_object_new_int64(n)));
 }

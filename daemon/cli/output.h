@@ -32,8 +32,7 @@ _printf_(3, 4) void output_textf(Output *o, const char *key, const char *format,
 void output_boolean(Output *o, const char *key, bool b); /* a table says "yes" and "no" */
 
 /* In JSON only: what a table has of it is in a unit that suits people. */
-void output_number(Output *o, const char *key, uint64_t n);
-void output_signed(Output *o, const char *key, int64_t n);
+void output_number(Output *o, const char *key, int64_t n);
 
 /* In the table only: a text that JSON lacks or has in another form. */
 void output_cell(Output *o, const char *key, const char *text);

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "inventory.h"
 #include "leave.h"
+#include "must.h"
 #include "output.h"
 #include "power-supply.h"
 #include "records.h"
@@ -27,18 +28,13 @@ static const struct argp_option options[] = {
         {},
 };
 
-static int complaints_print(const Complaints *c) {
+static void complaints_print(const Complaints *c) {
         for (size_t i = 0; i < c->n_items; i++) {
-                _cleanup_free_ char *line = NULL, *escaped = NULL;
+                _cleanup_free_ char *line = must(complaint_format(c->items + i)),
+                                    *escaped = must(text_escape(line, NULL));
 
-                line = complaint_format(c->items + i);
-                escaped = line ? text_escape(line, NULL) : NULL;
-                if (!escaped)
-                        return -ENOMEM;
                 fprintf(stderr, "%s\n", escaped);
         }
-
-        return 0;
 }
 
 /* The service's record of this attach of the drive, or NULL. */
@@ -172,10 +168,11 @@ static int run(const Options *o) {
         r = config_new(&config);
         if (r >= 0)
                 r = config_load(config, &all_settings, options_roots(o));
-        if (r >= 0)
-                r = complaints_print(&config->complaints);
-        if (r >= 0)
-                r = inventory_read(NULL, &inventory);
+        if (r < 0)
+                return r;
+        complaints_print(&config->complaints);
+
+        r = inventory_read(NULL, &inventory);
         if (r < 0)
                 return r;
         (void) records_read(o->state_dir, &records);
@@ -230,7 +227,7 @@ const Verb verb_plan = {
         .summary = "Show what would be written, and write nothing",
         .arguments = "[DRIVE...]",
         .help = "Shows what would be written to the drives and why. Writes nothing, and needs root to read them."
-                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN; none means all drives.",
+                "\v" DRIVE_IS "; none means all drives.",
         .options = options,
         .run = run,
 };

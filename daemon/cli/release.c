@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "choice.h"
-#include "report.h"
+#include "status.h"
 #include "request.h"
 #include "warning.h"
 
@@ -71,7 +71,7 @@ const Verb verb_release = {
         .help = "Has a setting that is in quarantine on this drive (none given: all of them) written again, now. It is there "
                 "because the machine or the drive went down when it was written. A drive that is left alone is visited again, "
                 "too, whichever setting is named."
-                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN. 'drivekeep status' shows what is in "
+                "\v" DRIVE_IS ". 'drivekeep status' shows what is in "
                 "quarantine. Needs root.",
         .options = options,
         .run = run,

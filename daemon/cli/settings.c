@@ -69,7 +69,7 @@ static void tell_bound(Output *o, const char *key, const ValueRange *range, int6
         if (range->type == VALUE_NAME || range->type == VALUE_ANY || range->type == VALUE_BOOL)
                 output_text(o, key, NULL);
         else
-                output_signed(o, key, n);
+                output_number(o, key, n);
 }
 
 static void tell_setting(Output *o, const Setting *s) {

@@ -210,7 +210,7 @@ const Verb verb_show = {
         .summary = "Show what a drive supports and has at present",
         .arguments = "DRIVE...\n--identify FILE",
         .help = "Shows what a drive supports and what it has at present, setting by setting. Changes nothing, wakes nothing."
-                "\vDRIVE is a kernel name, a node, a link to it, a serial number or a WWN. "
+                "\v" DRIVE_IS ". "
                 "What the drive itself holds is asked of the drive, and needs root.",
         .options = options,
         .run = run,

@@ -98,41 +98,19 @@ int table_row(Table *t) {
         return r;
 }
 
-/* Green for what is as wanted, yellow for what may become so or is by nature of the drive, red for what went wrong. NULL: the
- * text is no verdict. */
-static const char *verdict_color(const char *text) {
-        Verdict v = verdict_from_string(text);
-
-        if (verdict_is_wanted(v))
-                return "green";
-
-        switch (v) {
-        case VERDICT_ADJUSTED:
-        case VERDICT_DRIFTED:
-        case VERDICT_UNSUPPORTED:
-        case VERDICT_DEFERRED:
-        case VERDICT_FORBIDDEN:
-                return "yellow";
-        case VERDICT_IGNORED:
-        case VERDICT_REFUSED:
-        case VERDICT_QUARANTINED:
-        case VERDICT_FAILED:
-        case VERDICT_VANISHED:
-                return "red";
-        case VERDICT_APPLIED:
-        case VERDICT_UNCHANGED:
-        case VERDICT_UNVERIFIABLE:
-        case _VERDICT_MAX:
-        case _VERDICT_INVALID:
-                break;
-        }
-
-        return NULL;
-}
+/* Green for what is as wanted, yellow for what may become so or is by nature of the drive, red for what went wrong. */
+static const char *const verdict_colors[_VERDICT_MAX] = {
+        [VERDICT_APPLIED] = "green",   [VERDICT_UNCHANGED] = "green",  [VERDICT_UNVERIFIABLE] = "green",
+        [VERDICT_ADJUSTED] = "yellow", [VERDICT_DRIFTED] = "yellow",   [VERDICT_UNSUPPORTED] = "yellow",
+        [VERDICT_DEFERRED] = "yellow", [VERDICT_FORBIDDEN] = "yellow", [VERDICT_IGNORED] = "red",
+        [VERDICT_REFUSED] = "red",     [VERDICT_QUARANTINED] = "red",  [VERDICT_FAILED] = "red",
+        [VERDICT_VANISHED] = "red",
+};
 
 static int cell_set(Table *t, size_t column, const char *text) {
         const Column *c = t->columns + column;
         _cleanup_free_ char *escaped = NULL;
+        Verdict v = c->verdict ? verdict_from_string(text) : _VERDICT_INVALID;
         int r;
 
         escaped = text_escape(c->path ? base_name(text) : text, NULL);
@@ -142,8 +120,8 @@ static int cell_set(Table *t, size_t column, const char *text) {
         r = locale_adapt(&escaped);
         if (r >= 0)
                 r = scols_line_set_data(t->line, column, escaped);
-        if (r >= 0 && c->verdict)
-                r = scols_cell_set_color(scols_line_get_cell(t->line, column), verdict_color(escaped));
+        if (r >= 0 && v != _VERDICT_INVALID)
+                r = scols_cell_set_color(scols_line_get_cell(t->line, column), verdict_colors[v]);
         return r;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "choice.h"
-#include "report.h"
+#include "status.h"
 #include "test-cli.h"
 
 #define NOW UINT64_C(1763692751123456) /* 2025-11-21 02:39:11 UTC */
@@ -32,20 +32,14 @@ static Records records_example(void) {
         return r;
 }
 
-void records_done(Records *r) {
-        for (size_t i = 0; i < r->n_items; i++)
-                (void) drive_record_free(r->items[i]);
-        free(r->items);
-}
-
 static const bool all[] = { true, true, true }, first_only[] = { true, false, false };
 
-/* What report_print() prints. The caller frees it. */
+/* What status_print() prints. The caller frees it. */
 static char *printed(const Records *r, const bool *chosen, bool json) {
         FILE *f = catch_begin(stdout);
 
         ck_assert_int_eq(setenv("TZ", "UTC", 1), 0);
-        ck_assert_int_ge(report_print(r, chosen, NOW, json), 0);
+        ck_assert_int_ge(status_print(r, chosen, NOW, json), 0);
         return catch_end(stdout, f);
 }
 
@@ -154,12 +148,12 @@ START_TEST(test_exit_status) {
         const bool last_only[] = { false, false, true }, none[] = { false, false, false };
         FILE *f = catch_begin(stdout);
 
-        ck_assert_int_eq(report_print(&r, all, NOW, false), EXIT_NOT_WANTED);
-        ck_assert_int_eq(report_print(&r, all, NOW, true), EXIT_NOT_WANTED);
-        ck_assert_int_eq(report_print(&r, last_only, NOW, true), EXIT_WANTED);
-        ck_assert_int_eq(report_print(&r, none, NOW, false), EXIT_WANTED);
+        ck_assert_int_eq(status_print(&r, all, NOW, false), EXIT_NOT_WANTED);
+        ck_assert_int_eq(status_print(&r, all, NOW, true), EXIT_NOT_WANTED);
+        ck_assert_int_eq(status_print(&r, last_only, NOW, true), EXIT_WANTED);
+        ck_assert_int_eq(status_print(&r, none, NOW, false), EXIT_WANTED);
         r.n_damaged = 1;
-        ck_assert_int_eq(report_print(&r, last_only, NOW, false), EXIT_NOT_WANTED);
+        ck_assert_int_eq(status_print(&r, last_only, NOW, false), EXIT_NOT_WANTED);
         free(catch_end(stdout, f));
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the daemon's records say, for people and for programs. Shared by `status`, `apply` and `list`. */
+/* What `drivekeep status` shows, for other verbs to show, too. */
 
 #include "records.h"
 #include "verb.h"
@@ -14,8 +14,8 @@ size_t record_count_kept(const DriveRecord *r);
 char *record_summarize(const DriveRecord *r); /* the caller frees it */
 
 /* Says on stderr that there is no drive, or that no rule is for any of the chosen (NULL: all), where it is so. */
-void report_tell_nothing(const Records *records, const bool *chosen);
+void status_tell_nothing(const Records *records, const bool *chosen);
 
 /* To stdout. `chosen` has one bool per record; `now` is CLOCK_REALTIME in µs. Below the table stand notes, one line per reason
  * and per drive that is not idle: what the table has no room for. Returns EXIT_WANTED, EXIT_NOT_WANTED, or a negative errno. */
-int report_print(const Records *records, const bool *chosen, uint64_t now, bool json);
+int status_print(const Records *records, const bool *chosen, uint64_t now, bool json);
