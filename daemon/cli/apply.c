@@ -10,15 +10,6 @@
 #include "status.h"
 #include "request.h"
 
-static const struct argp_option options[] = {
-        { "permanent", OPTION_KEY_PERMANENT, NULL, 0,
-          "Also write what the drives keep over power cycles, and save what blocks with permanent = true name", 0 },
-        OPTION_JSON,
-        OPTION_STATE_DIR,
-        OPTION_HELP,
-        {},
-};
-
 static void strv_freep(char ***l) {
         for (char **s = *l; s && *s; s++)
                 free(*s);
@@ -104,6 +95,15 @@ static int run(const Options *o) {
 
         return show(o, o->names ? names : visited);
 }
+
+static const struct argp_option options[] = {
+        { "permanent", OPTION_KEY_PERMANENT, NULL, 0,
+          "Also write what the drives keep over power cycles, and save what blocks with permanent = true name", 0 },
+        OPTION_JSON,
+        OPTION_STATE_DIR,
+        OPTION_HELP,
+        {},
+};
 
 const Verb verb_apply = {
         .name = "apply",

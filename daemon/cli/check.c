@@ -8,21 +8,12 @@
 #include "check-readable.h"
 #include "config-check.h"
 #include "inventory.h"
+#include "must.h"
 #include "output.h"
 #include "rivals.h"
 #include "settings.h"
 #include "text.h"
 #include "verb.h"
-
-static const struct argp_option options[] = {
-        { "strict", OPTION_KEY_STRICT, NULL, 0, "Exit with 2 when there are warnings", 0 },
-        { "verbose", 'v', NULL, 0, "Name the drives that no rule is for", 0 },
-        { "root", OPTION_KEY_ROOT, "DIR", OPTION_HIDDEN, "Look below DIR for other programs (for testing)", 0 },
-        OPTION_JSON,
-        OPTION_CONFIG_ROOT,
-        OPTION_HELP,
-        {},
-};
 
 static int load(const Options *o, Config *c) {
         int r = 0;
@@ -95,12 +86,10 @@ static int print_json(const Complaints *c) {
         return output_print(o);
 }
 
-static int print_text(const Config *c, size_t n_warnings) {
+static void print_text(const Config *c, size_t n_warnings) {
         for (size_t i = 0; i < c->complaints.n_items; i++) {
-                _cleanup_free_ char *line = complaint_format(c->complaints.items + i);
+                _cleanup_free_ char *line = must(complaint_format(c->complaints.items + i));
 
-                if (!line)
-                        return -ENOMEM;
                 (void) puts(line);
         }
 
@@ -111,7 +100,6 @@ static int print_text(const Config *c, size_t n_warnings) {
                 fprintf(stderr, "%zu file%s, %zu rule%s: %zu error%s, %zu warning%s.\n", c->n_files,
                         c->n_files == 1 ? "" : "s", c->n_blocks, c->n_blocks == 1 ? "" : "s", c->complaints.n_errors,
                         c->complaints.n_errors == 1 ? "" : "s", n_warnings, n_warnings == 1 ? "" : "s");
-        return 0;
 }
 
 static int run(const Options *o) {
@@ -139,14 +127,27 @@ static int run(const Options *o) {
         for (size_t i = 0; i < c->complaints.n_items; i++)
                 n_warnings += c->complaints.items[i].level == COMPLAINT_WARNING;
 
-        r = o->json ? print_json(&c->complaints) : print_text(c, n_warnings);
-        if (r < 0)
-                return r;
+        if (o->json) {
+                r = print_json(&c->complaints);
+                if (r < 0)
+                        return r;
+        } else
+                print_text(c, n_warnings);
 
         if (c->complaints.n_errors > 0)
                 return EXIT_BAD_INPUT;
         return o->strict && n_warnings > 0 ? EXIT_NOT_WANTED : EXIT_WANTED;
 }
+
+static const struct argp_option options[] = {
+        { "strict", OPTION_KEY_STRICT, NULL, 0, "Exit with 2 when there are warnings", 0 },
+        { "verbose", 'v', NULL, 0, "Name the drives that no rule is for", 0 },
+        { "root", OPTION_KEY_ROOT, "DIR", OPTION_HIDDEN, "Look below DIR for other programs (for testing)", 0 },
+        OPTION_JSON,
+        OPTION_CONFIG_ROOT,
+        OPTION_HELP,
+        {},
+};
 
 const Verb verb_check = {
         .name = "check",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <limits.h>
 #include <stdio.h>
 
 #include "choice.h"
@@ -9,46 +8,31 @@
 #include "verb.h"
 #include "warning.h"
 
-/* The directory in sysfs, with all links resolved. */
-static char *sysfs_directory(const char *name, const char *root) {
-        _cleanup_free_ char *path = NULL;
-
-        if (strchr(name, '/') || asprintf(&path, "%s/sys/class/block/%s", root, name) < 0)
-                return NULL;
-
-        return realpath(path, NULL);
-}
-
 /* The kernel name of the disk that the block device `name` is, or is a partition of. NULL: there is no such device. */
 static char *disk_name(const char *name, const char *root) {
-        _cleanup_free_ char *directory = NULL, *mark = NULL;
+        _cleanup_free_ char *path = must_format("%s/sys/class/block/%s", root, name), *directory = NULL, *mark = NULL;
 
-        directory = sysfs_directory(name, root);
-        if (!directory || asprintf(&mark, "%s/partition", directory) < 0)
+        directory = strchr(name, '/') ? NULL : realpath(path, NULL);
+        if (!directory)
                 return NULL;
 
+        mark = must_format("%s/partition", directory);
         if (access(mark, F_OK) == 0)
                 *strrchr(directory, '/') = '\0'; /* a partition's directory is in its disk's */
-
-        return strdup(strrchr(directory, '/') + 1);
+        return must(strdup(base_name(directory)));
 }
 
-/* The kernel name behind a path below /dev. Links may lead there from anywhere. */
+/* The kernel name behind a path below /dev. Links may lead there from anywhere. NULL: it leads elsewhere. */
 static char *node_name(const char *path, const char *root) {
-        _cleanup_free_ char *full = NULL, *node = NULL, *dev = NULL;
+        _cleanup_free_ char *full = must_format("%s%s", *path == '/' ? root : "", path), *node = NULL,
+                            *dev = must_format("%s/dev/", root);
         char *name;
 
-        if (asprintf(&full, "%s%s", *path == '/' ? root : "", path) < 0 || asprintf(&dev, "%s/dev/", root) < 0)
-                return NULL;
-
         node = realpath(full, NULL);
-        if (!node || strncmp(node, dev, strlen(dev)) != 0)
+        if (!node || !starts_with(node, dev))
                 return NULL;
 
-        name = strdup(node + strlen(dev));
-        if (!name)
-                return NULL;
-
+        name = must(strdup(node + strlen(dev)));
         /* /dev/cciss/c0d0 is cciss!c0d0 to the kernel. */
         for (char *p = strchr(name, '/'); p; p = strchr(p, '/'))
                 *p = '!';
@@ -67,9 +51,8 @@ static bool candidate_find_name(const Candidate *candidates, size_t n, const cha
 
 /* As our own output shows it, so that what is copied from there is found. */
 static bool serial_matches(const char *serial, const char *argument) {
-        _cleanup_free_ char *shown = NULL;
+        _cleanup_free_ char *shown = serial ? must(text_escape(serial, NULL)) : NULL;
 
-        shown = serial ? text_escape(serial, NULL) : NULL;
         return shown && streq(shown, argument);
 }
 
@@ -95,7 +78,7 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
         if (candidate_find_name(candidates, n, argument, ret))
                 return 0;
 
-        device = strchr(argument, '/') ? node_name(argument, root) : strdup(argument);
+        device = strchr(argument, '/') ? node_name(argument, root) : must(strdup(argument));
         disk = device ? disk_name(device, root) : NULL;
         if (disk && candidate_find_name(candidates, n, disk, ret))
                 return 0;

@@ -16,15 +16,6 @@
 #include "verb.h"
 #include "warning.h"
 
-static const struct argp_option options[] = {
-        { "as", OPTION_KEY_AS, "KEY=VALUE,...", 0,
-          "Explain for a drive that is not here, which says this of itself: keys as in match, node for its name", 0 },
-        OPTION_JSON,
-        OPTION_CONFIG_ROOT,
-        OPTION_HELP,
-        {},
-};
-
 /* `setting`: only that state; NULL: all. */
 typedef struct Explanation {
         const Config *config;
@@ -328,6 +319,15 @@ static int run(const Options *o) {
         };
         return tell(out, &e);
 }
+
+static const struct argp_option options[] = {
+        { "as", OPTION_KEY_AS, "KEY=VALUE,...", 0,
+          "Explain for a drive that is not here, which says this of itself: keys as in match, node for its name", 0 },
+        OPTION_JSON,
+        OPTION_CONFIG_ROOT,
+        OPTION_HELP,
+        {},
+};
 
 const Verb verb_explain = {
         .name = "explain",

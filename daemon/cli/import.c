@@ -26,15 +26,6 @@ static void imports_done(Imports *m) {
         free(m->items);
 }
 
-static const struct argp_option options[] = {
-        { "format", OPTION_KEY_FORMAT,
-          "hdparm.conf|conf.d|udisks2|tlp|tuned|smartd.conf|hd-idle|script|crontab|unit|udev-rules|tmpfiles|sysfs.conf",
-          0, "What the files are; without it their names and first lines say so", 0 },
-        { "command", 'c', "COMMAND", 0, "A command line instead of a file; may be given again", 0 },
-        OPTION_HELP,
-        {},
-};
-
 static error_t parse(int key, char *argument, struct argp_state *state) {
         Options *o = state->input;
 
@@ -105,6 +96,15 @@ static int run(const Options *o) {
 
         return r < 0 ? r : imports.failed ? EXIT_BAD_INPUT : EXIT_WANTED;
 }
+
+static const struct argp_option options[] = {
+        { "format", OPTION_KEY_FORMAT,
+          "hdparm.conf|conf.d|udisks2|tlp|tuned|smartd.conf|hd-idle|script|crontab|unit|udev-rules|tmpfiles|sysfs.conf",
+          0, "What the files are; without it their names and first lines say so", 0 },
+        { "command", 'c', "COMMAND", 0, "A command line instead of a file; may be given again", 0 },
+        OPTION_HELP,
+        {},
+};
 
 const Verb verb_import = {
         .name = "import",

@@ -12,8 +12,6 @@
 #include "status.h"
 #include "verb.h"
 
-static const struct argp_option options[] = { OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} };
-
 /* clang-format off */
 static const Column columns[] = {
         { "name", "NAME" },
@@ -88,6 +86,6 @@ const Verb verb_list = {
         .name = "list",
         .summary = "Show the drives, and how many of their settings are kept",
         .help = "Shows the drives that drivekeep looks after, whether or not its service runs.",
-        .options = options,
+        .options = (const struct argp_option[]){ OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} },
         .run = run,
 };

@@ -19,15 +19,6 @@
 #include "verb.h"
 #include "visit.h"
 
-static const struct argp_option options[] = {
-        { "permanent", OPTION_KEY_PERMANENT, NULL, 0, "What 'drivekeep apply --permanent' would write", 0 },
-        OPTION_JSON,
-        OPTION_STATE_DIR,
-        OPTION_CONFIG_ROOT,
-        OPTION_HELP,
-        {},
-};
-
 static void complaints_print(const Complaints *c) {
         for (size_t i = 0; i < c->n_items; i++) {
                 _cleanup_free_ char *line = must(complaint_format(c->items + i)),
@@ -221,6 +212,15 @@ static int run(const Options *o) {
                 return EXIT_BAD_INPUT;
         return p.todo ? EXIT_NOT_WANTED : EXIT_WANTED;
 }
+
+static const struct argp_option options[] = {
+        { "permanent", OPTION_KEY_PERMANENT, NULL, 0, "What 'drivekeep apply --permanent' would write", 0 },
+        OPTION_JSON,
+        OPTION_STATE_DIR,
+        OPTION_CONFIG_ROOT,
+        OPTION_HELP,
+        {},
+};
 
 const Verb verb_plan = {
         .name = "plan",

@@ -10,8 +10,6 @@
 #include "request.h"
 #include "warning.h"
 
-static const struct argp_option options[] = { OPTION_STATE_DIR, OPTION_HELP, {} };
-
 static int release(const char *name, const char *setting) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
@@ -73,6 +71,6 @@ const Verb verb_release = {
                 "too, whichever setting is named."
                 "\v" DRIVE_IS ". 'drivekeep status' shows what is in "
                 "quarantine. Needs root.",
-        .options = options,
+        .options = (const struct argp_option[]){ OPTION_STATE_DIR, OPTION_HELP, {} },
         .run = run,
 };

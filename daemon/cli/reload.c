@@ -6,12 +6,7 @@
 
 #include "request.h"
 
-static const struct argp_option options[] = {
-        OPTION_HELP,
-        {},
-};
-
-static int run(const Options *o) {
+static int run(_unused_ const Options *o) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         int r;
@@ -27,6 +22,6 @@ const Verb verb_reload = {
         .summary = "Have the service read its files anew",
         .help = "Has the service read its files anew, and the drives visited whose wanted settings changed. With an error in "
                 "a file the old settings stay in force.",
-        .options = options,
+        .options = (const struct argp_option[]){ OPTION_HELP, {} },
         .run = run,
 };

@@ -9,8 +9,6 @@
 #include "settings.h"
 #include "verb.h"
 
-static const struct argp_option options[] = { OPTION_JSON, OPTION_HELP, {} };
-
 #define RANGE_MAX 512U
 
 /* What its values are, and what their numbers count. */
@@ -184,6 +182,6 @@ const Verb verb_settings = {
         .summary = "Show the settings that a configuration can name",
         .arguments = "[SETTING...]",
         .help = "Lists the settings that a configuration can name, or tells all about some of them.",
-        .options = options,
+        .options = (const struct argp_option[]){ OPTION_JSON, OPTION_HELP, {} },
         .run = run,
 };

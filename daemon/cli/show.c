@@ -19,15 +19,6 @@
 #include "verb.h"
 #include "warning.h"
 
-static const struct argp_option options[] = {
-        { "identify", OPTION_KEY_IDENTIFY, "FILE", 0,
-          "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of 'hdparm --Istdout'; - is standard input",
-          0 },
-        OPTION_JSON,
-        OPTION_HELP,
-        {},
-};
-
 /* clang-format off */
 static const Column columns[] = {
         { "name", "SETTING" },
@@ -196,7 +187,6 @@ static int show_drives(const Options *o) {
 }
 
 static int run(const Options *o) {
-
         if (!o->names == !o->identify) {
                 warnx("say which drive, or which image: 'drivekeep show DRIVE' or 'drivekeep show --identify FILE'");
                 return EXIT_BAD_INPUT;
@@ -204,6 +194,15 @@ static int run(const Options *o) {
 
         return o->identify ? show_identify(o) : show_drives(o);
 }
+
+static const struct argp_option options[] = {
+        { "identify", OPTION_KEY_IDENTIFY, "FILE", 0,
+          "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of 'hdparm --Istdout'; - is standard input",
+          0 },
+        OPTION_JSON,
+        OPTION_HELP,
+        {},
+};
 
 const Verb verb_show = {
         .name = "show",

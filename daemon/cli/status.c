@@ -13,8 +13,6 @@
 #include "output.h"
 #include "status.h"
 
-static const struct argp_option options[] = { OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} };
-
 size_t record_count_kept(const DriveRecord *r) {
         size_t n = 0;
 
@@ -236,6 +234,6 @@ const Verb verb_status = {
         .arguments = "[DRIVE...]",
         .help = "Shows every setting of the drives: wanted, actual, verdict, when, by which rule, and why."
                 "\v" DRIVE_IS "; none means all drives.",
-        .options = options,
+        .options = (const struct argp_option[]){ OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} },
         .run = run,
 };

@@ -4,6 +4,7 @@
 #include <err.h>
 #include <stdio.h>
 
+#include "must.h"
 #include "text.h"
 #include "verb.h"
 #include "warning.h"
@@ -98,11 +99,7 @@ int verb_dispatch(int argc, char *argv[]) {
                 return EXIT_BAD_INPUT;
         }
 
-        if (asprintf(&name, "drivekeep %s", verb->name) < 0) {
-                warnx("%s", strerror(ENOMEM));
-                return EXIT_BAD_INPUT;
-        }
-        argv[first] = name;
+        argv[first] = name = must_format("drivekeep %s", verb->name);
 
         r = verb_run(verb, argc - first, argv + first);
         if (r < 0) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <err.h>
 #include <stdarg.h>
-#include <stdio.h>
 
+#include "must.h"
 #include "text.h"
 #include "warning.h"
 
@@ -12,10 +11,9 @@ void warn_escaped(const char *format, ...) {
         va_list ap;
 
         va_start(ap, format);
-        if (vasprintf(&text, format, ap) < 0)
-                text = NULL;
+        text = must(vasprintf(&text, format, ap) < 0 ? NULL : text);
         va_end(ap);
 
-        shown = text ? text_escape(text, NULL) : NULL;
-        warnx("%s", shown ?: strerror(ENOMEM));
+        shown = must(text_escape(text, NULL));
+        warnx("%s", shown);
 }
