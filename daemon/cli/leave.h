@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Reading drives: while the service runs, with its leave, which is asked for before every command, so that no visit is at the
- * drive and no file system check; without the service, when no check at all is queued or running. */
+/* The permission to read drives. While the service runs, it is asked before every command, so that neither a visit nor a file
+ * system check uses the drive at that time. Without the service, no file system check may be queued or running on any drive. */
 
 #include <systemd/sd-bus.h>
 
@@ -11,7 +11,7 @@
 typedef struct Leave {
         sd_bus *bus;   /* to the service; NULL: it does not run */
         DeviceIO io;   /* points here: not to be moved */
-        char why[256]; /* there is none now */
+        char why[256]; /* the service has refused */
 } Leave;
 
 /* For all of these drives, which are kept free of visits until leave_done(). Returns EXIT_WANTED, another ExitStatus when that

@@ -166,11 +166,12 @@ void output_line(Output *o, const char *format, ...) {
         _cleanup_free_ char *line = NULL;
         va_list ap;
 
+        if (o->json)
+                return;
         va_start(ap, format);
         line = line_format(format, ap);
         va_end(ap);
-        if (!o->json)
-                (void) puts(line);
+        (void) puts(line);
 }
 
 void output_heading(Output *o, const char *title) {
@@ -182,6 +183,8 @@ void output_note(Output *o, const char *format, ...) {
         _cleanup_free_ char *line = NULL;
         va_list ap;
 
+        if (o->json)
+                return;
         va_start(ap, format);
         line = line_format(format, ap);
         va_end(ap);

@@ -16,10 +16,11 @@ DEFINE_CLEANUP(Output *, output_free);
 
 bool output_is_json(const Output *o);
 
-/* None of the following returns an error: a table's first one is kept, and output_print() returns it.
+/* None of the following returns an error: the first error of the table is kept, and output_print() returns it. Without memory
+ * the command ends (must.h).
  *
- * What is told is put into the innermost object or array that is open. The first one is the document itself; `key` is
- * NULL for the document and inside an array. */
+ * A value is added to the innermost object or array that is open. The first one is the JSON document itself; `key` is NULL
+ * for the document and inside an array. Rows are not nested. */
 void output_object(Output *o, const char *key);
 void output_array(Output *o, const char *key);
 void output_row(Output *o); /* an object in an array; a row of the table */
@@ -37,8 +38,7 @@ void output_number(Output *o, const char *key, int64_t n);
 /* In the table only: a text that JSON lacks or has in another form. */
 void output_cell(Output *o, const char *key, const char *text);
 
-/* For people only, escaped: a line that is printed at once, a line between a blank one and what follows it, and a line that
- * follows the table. */
+/* Not in JSON. A line is printed at once, a heading too, behind a blank line; a note is printed below the table. Escaped. */
 _printf_(2, 3) void output_line(Output *o, const char *format, ...);
 void output_heading(Output *o, const char *title);
 _printf_(2, 3) void output_note(Output *o, const char *format, ...);

@@ -32,6 +32,8 @@ int table_new(const Column *columns, size_t n_columns, Table **ret) {
         _cleanup_(table_freep) Table *t = NULL;
         int r;
 
+        assert(n_columns > 0);
+
         t = calloc(1, sizeof *t);
         if (!t)
                 return -ENOMEM;

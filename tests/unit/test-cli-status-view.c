@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* What `drivekeep status` and `drivekeep apply` show of records. */
+
 #include "choice.h"
 #include "status.h"
 #include "test-cli.h"
@@ -169,7 +171,7 @@ START_TEST(test_choose) {
 END_TEST
 
 int main(void) {
-        TCase *t = tcase_create("report");
+        TCase *t = tcase_create("status-view");
 
         tcase_add_test(t, test_table);
         tcase_add_test(t, test_json);
@@ -177,5 +179,5 @@ int main(void) {
         tcase_add_loop_test(t, test_wanted, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_exit_status);
         tcase_add_test(t, test_choose);
-        return test_main("cli-report", t);
+        return test_main("cli-status-view", t);
 }
