@@ -2,6 +2,7 @@
 
 /* `drivekeep explain`: which rules are for a drive, and where each of its values comes from. Asks no drive anything. */
 
+#include <assert.h>
 #include <err.h>
 #include <stdio.h>
 
@@ -220,6 +221,8 @@ static int tell(Output *o, const Explanation *e) {
         char buf[VALUE_TEXT_MAX];
         bool any = false;
         int r;
+
+        assert(d);
 
         r = config_resolve(e->config, d, e->on_battery, &w);
         if (r < 0)
