@@ -13,7 +13,7 @@ static const struct {
         const char *from, *to; /* the lines around an example; NULL: the whole file is one */
         unsigned n_examples, n_blocks;
 } documents[] = {
-        { "README.md", "```", "```", 1, 4 },
+        { "README.md", "```", "```", 1, 2 },
         { "man/drivekeep.conf.5", ".Bd -literal", ".Ed", 3, 7 },
         { "conf/drivekeep.conf", NULL, NULL, 1, 0 },
         { "tests/vm/demo.conf", NULL, NULL, 1, 4 },

@@ -65,16 +65,18 @@ class Installed(Keeping):
             self.check_old_socket(machine, old)
 
     def steps(self):
-        """The commands of README's section, without the sudo that a guest has no use for."""
-        [section] = re.findall(r"^## Install it on your machine\n(.*?)^## ", README.read_text(), re.M | re.S)
-        return [line.strip().removeprefix("sudo ") for line in section.splitlines() if line.startswith("    ")]
+        """The commands of README's two sections, without the sudo that a guest has no use for. The example of a file stands
+        in a fence."""
+        [sections] = re.findall(r"^## Install it on your machine\n(.*?^## Five minutes .*?)^## ", README.read_text(), re.M | re.S)
+        sections = re.sub(r"^```\n.*?^```\n", "", sections, flags=re.M | re.S)
+        return [line.strip().removeprefix("sudo ") for line in sections.splitlines() if line.startswith("    ")]
 
     def follow_readme(self, machine):
         steps = self.steps()
         self.equal("README: it is built, a file is written, the service is enabled",
                    ([s for s in steps if s.startswith(BUILD_STEPS)] == steps[:3],
-                    f"sudoedit {CONF}" in steps, "systemctl enable --now drivekeep.service" in steps),
-                   (True, True, True))
+                    f"sudoedit {CONF}" in steps, "drivekeep plan" in steps, "systemctl enable --now drivekeep.service" in steps),
+                   (True, True, True, True))
         for step in steps[:-1]:
             self.note(f"README: {step}")
             if step.startswith("meson install "):
@@ -84,6 +86,7 @@ class Installed(Keeping):
                 self.check_before(machine)
             elif step.startswith("sudoedit "):
                 machine.push(step.removeprefix("sudoedit "), FILE)
+            elif step == "drivekeep plan":
                 self.check_plan(machine)
             elif not step.startswith(BUILD_STEPS):
                 machine.run(step)
