@@ -49,6 +49,20 @@ static const struct {
           "1: >> write_cache=on lookahead=off apm=off spindown_time=20 min acoustic_management=128 error_recovery=off "
           "read_ahead_kb=512 KiB scheduler=mq-deadline queue_depth=keep timeout=1 min 30 s\n", {} },
 
+        /* Numbers: never octal, and as many bits as they need. */
+        { "drives = ({ match = {}; apm = 010; queue_depth = 0xFFL; read_ahead_kb = 4294967296 },\n"
+          "{ match = {}; apm = +1; lookahead = TRUE; read_ahead_kb = -1; queue_depth = 0x10000000000000000;\n"
+          "acoustic_management = 9223372036854775807LL })",
+          "1: > apm=10 queue_depth=255 read_ahead_kb=!\n2: > apm=1 lookahead=on read_ahead_kb=! queue_depth=! "
+          "acoustic_management=!\n",
+          { { 1, 73, 'e', "4294967296 is out of range" }, { 2, 59, 'e', "-1 is out of range" },
+            { 2, 77, 'e', "0x10000000000000000 is out of range" }, { 3, 23, 'e', "9223372036854775807LL is out of range" } } },
+        /* Strings: several are one; escapes that are not libconfig's stay, for udev and for globs. */
+        { "drives = ({ match = { model = \"x\\x20y\"; serial = (\"a\\\\x20\\\"\", \"\\*\" # why\n \"c\",); };; apm = 1; },\n"
+          "{; match = { vendor = [\"a\",\"b\",]; }, apm = 1,; })",
+          "1: model=x\\x20y serial=a\\x20\"|\\*c > apm=1\n3: vendor=a|b > apm=1\n",
+          { { 2, 2, 'w', "these two strings become one" } } },
+
         /* Values in error cost their setting only. */
         { "drives = ({ match = {};\n apm = 300; queue_depth = 4294967424; lookahead = true;\n"
           " acoustic_management = 99999999999999999999;\n timeout = 30; spindown_time = 7.5; write_cache = \"maybe\";\n"

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "config-dump.h"
-#include "config-statement.h"
+#include "config-text.h"
 #include "suite.h"
 
 /* clang-format off */
@@ -42,31 +42,6 @@ static const struct {
         { "\xff\xfe" "a",                 "",                               { { 1, 1, 'e', "UTF-16" } } },
         { "",                             "",                               {} },
 };
-
-/* A statement as libconfig gets it. */
-static const struct {
-        const char *text, *canonical;
-} statements[] = {
-        { "apm = 127;",                    " apm = 127;"                        },
-        { "apm : 010",                     " apm : 10;"                         }, /* decimal, as libconfig has it */
-        { "a = 2147483647",                " a = 2147483647;"                   },
-        { "a = 2147483648",                " a = 2147483648L;"                  },
-        { "a = 4294967424",                " a = 4294967424L;"                  }, /* libconfig alone reads 128 */
-        { "a = -2147483649",               " a = -2147483649L;"                 },
-        { "a = 0xFFFFFFFF",                " a = 4294967295L;"                  },
-        { "a = 9223372036854775807L",      " a = 9223372036854775807L;"         },
-        { "a = 9223372036854775808",       " a = \"9223372036854775808\";"      },
-        { "a = 0x10000000000000000",       " a = \"0x10000000000000000\";"      },
-        { "a = \"x\\x20y\"",               " a = \"x\\\\x20y\";"                },
-        { "a = \"x\\\\x20\\\"\\n\"",       " a = \"x\\\\x20\\\"\\n\";"          },
-        { "a = \"\\*\"",                   " a = \"\\\\*\";"                    },
-        { "a = \"b\" # why\n \"c\"",       " a = \"b\" \"c\";"                  },
-        { "a = (\"b\", \"c\",)",           " a = ( \"b\" , \"c\" );"            },
-        { "a = [1,2,]",                    " a = [ 1 , 2 ];"                    },
-        { "a = { b = 1;; c = (2,); };",    " a = { b = 1 ; c = ( 2 ) ; };"      },
-        { "a = {; b = 1,; }",              " a = { b = 1 , };"                  },
-        { "a = TRUE",                      " a = TRUE;"                         },
-};
 /* clang-format on */
 
 START_TEST(test_scan) {
@@ -89,29 +64,6 @@ START_TEST(test_scan) {
         }
         ck_assert_str_eq(tokens, scans[_i].tokens);
         assert_complaints(&complaints, scans[_i].complaints);
-}
-END_TEST
-
-START_TEST(test_statement) {
-        _cleanup_(complaints_done) Complaints complaints = {};
-        _cleanup_(config_text_done) ConfigText t = {
-                .file = "f",
-                .text = statements[_i].text,
-                .size = strlen(statements[_i].text),
-                .complaints = &complaints,
-        };
-        _cleanup_(outline_done) Outline outline = {};
-        _cleanup_(statements_done) Statements s = {};
-        _cleanup_free_ char *text = NULL;
-
-        ck_assert_int_eq(config_text_scan(&t), 0);
-        ck_assert_int_eq(outline_make(&t, &outline), 0);
-        ck_assert_uint_eq(outline.n_sections, 1);
-        ck_assert_int_eq(statements_read(&t, &fake_table, &outline.sections[0], &s), 1);
-        ck_assert_uint_eq(s.n_items, 1);
-        ck_assert_int_eq(statement_to_text(&t, &s.items[0], &text), 0);
-        ck_assert_str_eq(text, statements[_i].canonical);
-        ck_assert_uint_eq(complaints.n_items, 0);
 }
 END_TEST
 
@@ -152,7 +104,6 @@ int main(void) {
 
         tcase_set_timeout(tc, 60);
         tcase_add_loop_test(tc, test_scan, 0, ELEMENTSOF(scans));
-        tcase_add_loop_test(tc, test_statement, 0, ELEMENTSOF(statements));
         tcase_add_test(tc, test_nul);
         tcase_add_loop_test(tc, test_hostile, 0, 12);
         suite_add_tcase(suite, tc);
