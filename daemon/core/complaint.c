@@ -19,7 +19,6 @@ const char *complaint_level_to_string(ComplaintLevel l) {
 int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned line, unsigned column, const char *format,
              ...) {
         _cleanup_free_ char *raw = NULL, *sentence = NULL, *name = NULL;
-        Complaint *items;
         va_list ap;
         int n;
 
@@ -34,10 +33,7 @@ int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned lin
         /* Sentences quote what hostile files hold: nothing of that may move a terminal's cursor or split a line. */
         sentence = text_escape(raw, NULL);
         name = text_escape(file, NULL);
-        items = reallocarray(c->items, c->n_items + 1, sizeof(Complaint));
-        if (items)
-                c->items = items;
-        if (!sentence || !name || !items)
+        if (!sentence || !name || !GREW(c->items, c->n_items))
                 return -ENOMEM;
 
         c->items[c->n_items++] = (Complaint){

@@ -113,12 +113,10 @@ static bool drop_ins_have(const DropIns *d, const char *name) {
 }
 
 static int drop_ins_add(DropIns *d, const char *directory, const char *name) {
-        DropIn *items, item = {};
+        DropIn item = {};
 
-        items = reallocarray(d->items, d->n_items + 1, sizeof(DropIn));
-        if (!items)
+        if (!GREW(d->items, d->n_items))
                 return -ENOMEM;
-        d->items = items;
 
         item.name = strdup(name);
         if (!item.name || asprintf(&item.path, "%s/%s", directory, name) < 0) {

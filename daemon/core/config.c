@@ -54,15 +54,8 @@ int config_add_file(Config *c, const char *file, const char **ret) {
 }
 
 int config_add_block(Config *c, Block *b) {
-        Block *blocks;
-
-        /* Powers of two: a hostile file has hundreds of thousands of blocks. */
-        if ((c->n_blocks & (c->n_blocks - 1)) == 0) {
-                blocks = reallocarray(c->blocks, MAX(c->n_blocks * 2, 1U), sizeof(Block));
-                if (!blocks)
-                        return -ENOMEM;
-                c->blocks = blocks;
-        }
+        if (!GREW(c->blocks, c->n_blocks))
+                return -ENOMEM;
 
         c->blocks[c->n_blocks++] = *b;
         *b = (Block){};

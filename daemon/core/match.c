@@ -90,7 +90,6 @@ static int pattern_normalize(MatchKey key, const char *pattern, const char **ret
 
 static int match_criterion(Match *m, MatchKey key, const char *property, Criterion **ret) {
         _cleanup_free_ char *name = NULL;
-        Criterion *criteria;
 
         for (size_t i = 0; i < m->n_criteria; i++)
                 if (m->criteria[i].key == key && streq_ptr(m->criteria[i].property, property)) {
@@ -104,11 +103,9 @@ static int match_criterion(Match *m, MatchKey key, const char *property, Criteri
                         return -ENOMEM;
         }
 
-        criteria = reallocarray(m->criteria, m->n_criteria + 1, sizeof(Criterion));
-        if (!criteria)
+        if (!GREW(m->criteria, m->n_criteria))
                 return -ENOMEM;
 
-        m->criteria = criteria;
         m->criteria[m->n_criteria] = (Criterion){ .key = key, .property = TAKE_PTR(name) };
         *ret = &m->criteria[m->n_criteria++];
         return 0;
@@ -117,7 +114,6 @@ static int match_criterion(Match *m, MatchKey key, const char *property, Criteri
 int match_add(Match *m, MatchKey key, const char *property, const char *pattern) {
         _cleanup_free_ char *copy = NULL;
         Criterion *c = NULL;
-        char **patterns;
         int r;
 
         r = pattern_normalize(key, pattern, &pattern);
@@ -132,11 +128,9 @@ int match_add(Match *m, MatchKey key, const char *property, const char *pattern)
         if (r < 0)
                 return r;
 
-        patterns = reallocarray(c->patterns, c->n_patterns + 1, sizeof(char *));
-        if (!patterns)
+        if (!GREW(c->patterns, c->n_patterns))
                 return -ENOMEM;
 
-        c->patterns = patterns;
         c->patterns[c->n_patterns++] = TAKE_PTR(copy);
         return 0;
 }

@@ -17,19 +17,6 @@ Wish *wishes_find(const Wishes *w, const char *name) {
         return NULL;
 }
 
-static int add_wish(Wishes *w, Wish **ret) {
-        Wish *items;
-
-        items = reallocarray(w->items, w->n_items + 1, sizeof(Wish));
-        if (!items)
-                return -ENOMEM;
-
-        w->items = items;
-        *ret = &items[w->n_items++];
-        **ret = (Wish){};
-        return 0;
-}
-
 static void remove_wish(Wishes *w, Wish *gone) {
         size_t i = (size_t) (gone - w->items);
 
@@ -42,7 +29,6 @@ static void remove_wish(Wishes *w, Wish *gone) {
 static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, const DriveLink *link) {
         _cleanup_free_ char *via = NULL;
         Wish *wish;
-        int r;
 
         wish = wishes_find(w, a->name);
         if (a->keep && !a->withheld) {
@@ -58,9 +44,10 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
         }
 
         if (!wish) {
-                r = add_wish(w, &wish);
-                if (r < 0)
-                        return r;
+                if (!GREW(w->items, w->n_items))
+                        return -ENOMEM;
+                wish = &w->items[w->n_items++];
+                *wish = (Wish){};
         }
 
         wish_done(wish);
