@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "config-block.h"
-#include "config-hidden.h"
 #include "config-option.h"
 #include "config-parse.h"
 #include "nearest.h"
@@ -34,34 +33,22 @@ static bool is_own_key(const char *name) {
         return streq(name, KEY_MATCH) || find_option(name) >= 0 || streq(name, CONFIG_ON_BATTERY);
 }
 
-/* How an assignment was written. */
-typedef struct Origin {
-        const Setting *row; /* by this key, perhaps an alias … */
-        size_t token;       /* … here */
-} Origin;
-
 typedef struct BlockReader {
         ConfigText *text;
         const SettingTable *table;
         const Section *section;
-        Block block;
-        Origin *origins; /* of block.assignments */
-        bool obscure;    /* there is something, perhaps a setting's name, that means nothing */
+        Block *block;
+        bool obscure; /* there is something, perhaps a setting's name, that means nothing */
         bool match_known;
         bool match_meant;      /* there is something that was to be a match, and was complained about */
         size_t battery;        /* the name of on_battery = { … }; 0: there is none */
         bool battery_withheld; /* … as it is in error as a whole */
 } BlockReader;
 
-static void block_reader_done(BlockReader *b) {
-        block_done(&b->block);
-        free(b->origins);
-}
-
 /* The one that `a` would be the second of. */
 static Assignment *find_assignment(BlockReader *b, const Assignment *a) {
-        for (size_t i = 0; i < b->block.n_assignments; i++) {
-                Assignment *before = &b->block.assignments[i];
+        for (size_t i = 0; i < b->block->n_assignments; i++) {
+                Assignment *before = &b->block->assignments[i];
 
                 if (streq(before->name, a->name) && before->on_battery == a->on_battery)
                         return before;
@@ -70,22 +57,11 @@ static Assignment *find_assignment(BlockReader *b, const Assignment *a) {
         return NULL;
 }
 
-static int add_assignment(BlockReader *b, const Assignment *a, const Setting *row, const Statement *st) {
-        Assignment *assignments;
-        Origin *origins;
-
-        assignments = reallocarray(b->block.assignments, b->block.n_assignments + 1, sizeof(Assignment));
-        if (!assignments)
+static int add_assignment(BlockReader *b, const Assignment *a) {
+        if (!GREW(b->block->assignments, b->block->n_assignments))
                 return -ENOMEM;
-        b->block.assignments = assignments;
 
-        origins = reallocarray(b->origins, b->block.n_assignments + 1, sizeof(Origin));
-        if (!origins)
-                return -ENOMEM;
-        b->origins = origins;
-
-        origins[b->block.n_assignments] = (Origin){ .row = row, .token = st->name };
-        assignments[b->block.n_assignments++] = *a;
+        b->block->assignments[b->block->n_assignments++] = *a;
         return 0;
 }
 
@@ -97,12 +73,13 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, const 
                 .on_battery = st->battery > 0 || (row->flags & SETTING_ON_BATTERY),
                 .line = b->text->tokens[st->name].line,
                 .column = b->text->tokens[st->name].column,
+                .row = row,
+                .token = st->name,
         };
 }
 
 static int read_setting(BlockReader *b, const Setting *row, const Statement *st) {
         Assignment a = assignment_of(b, row, st), *before;
-        Origin *origin;
         int r;
 
         r = statement_read_value(b->text, st, row->name, &row->range, &a.value, &a.keep);
@@ -118,10 +95,9 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
 
         before = find_assignment(b, &a);
         if (!before)
-                return add_assignment(b, &a, row, st);
+                return add_assignment(b, &a);
 
-        origin = &b->origins[before - b->block.assignments];
-        if (origin->row == row) {
+        if (before->row == row) {
                 before->withheld = true;
                 return config_text_error(b->text, st->name,
                                          "\"%s\" stands here a second time (the first is in line %u); neither is "
@@ -131,9 +107,8 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
 
         r = config_text_warning(b->text, st->name,
                                 "\"%s\" and \"%s\" (in line %u) set the same thing; this one, the later, wins",
-                                row->name, origin->row->name, before->line);
+                                row->name, before->row->name, before->line);
         *before = a;
-        *origin = (Origin){ .row = row, .token = st->name };
         return r;
 }
 
@@ -172,7 +147,7 @@ static int read_match(BlockReader *b, const Statement *st, const Statement *next
                 return 0;
 
         b->match_known = true;
-        b->block.match = m;
+        b->block->match = m;
         m = (Match){};
         return 0;
 }
@@ -193,7 +168,7 @@ static int read_battery(BlockReader *b, const Statement *st) {
                 return 0;
 
         if (value->type != TOKEN_GROUP) {
-                b->block.broken = b->obscure = true;
+                b->block->broken = b->obscure = true;
                 return config_text_error(b->text, st->value,
                                          CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
         }
@@ -207,9 +182,9 @@ static int read_option(BlockReader *b, const Statement *st, int option) {
         int r;
 
         r = statement_read_boolean(b->text, st, block_options[option].name,
-                                   (bool *) ((char *) &b->block + block_options[option].offset));
+                                   (bool *) ((char *) b->block + block_options[option].offset));
         if (r == 0 && block_options[option].narrowing)
-                b->block.broken = true;
+                b->block->broken = true;
         return r < 0 ? r : 0;
 }
 
@@ -248,16 +223,16 @@ static int read_known(BlockReader *b, const Statement *st, const Statement *next
 static int check_exclusions(BlockReader *b) {
         int r;
 
-        for (size_t i = 0; i < b->block.n_assignments; i++)
-                for (size_t k = 0; k < b->block.n_assignments; k++) {
-                        Assignment *x = &b->block.assignments[i], *y = &b->block.assignments[k];
+        for (size_t i = 0; i < b->block->n_assignments; i++)
+                for (size_t k = 0; k < b->block->n_assignments; k++) {
+                        Assignment *x = &b->block->assignments[i], *y = &b->block->assignments[k];
 
                         if (x->keep || y->keep || x->withheld || y->withheld || x->on_battery != y->on_battery ||
-                            !setting_rules_out(b->origins[i].row, &x->value, b->origins[k].row, &y->value))
+                            !setting_rules_out(x->row, &x->value, y->row, &y->value))
                                 continue;
 
                         x->withheld = y->withheld = true;
-                        r = config_text_error(b->text, b->origins[i].token,
+                        r = config_text_error(b->text, x->token,
                                               "%s and %s (in line %u) exclude each other; neither is applied", x->name,
                                               y->name, y->line);
                         if (r < 0)
@@ -301,7 +276,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         key = match_key_from_string(buf);
         if (key >= 0 && !(n.word && n.distance == 0)) {
                 /* Without it the match fits more drives than were meant. */
-                b->block.broken = true;
+                b->block->broken = true;
                 return config_text_error(b->text, st->name, "\"%s\" tells drives apart: write it into match = { … }",
                                          buf);
         }
@@ -322,14 +297,14 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         if (!n.word) {
                 b->obscure = b->obscure || token_is_wordy(b->text, st->name);
                 /* There are no other groups: a match, or what is for battery. */
-                b->block.broken = b->block.broken || b->text->tokens[st->value].type == TOKEN_GROUP;
+                b->block->broken = b->block->broken || b->text->tokens[st->value].type == TOKEN_GROUP;
         }
         if (!n.word)
                 return 0;
 
         option = find_option(n.word);
         if (option >= 0) {
-                b->block.broken = b->block.broken || block_options[option].narrowing;
+                b->block->broken = b->block->broken || block_options[option].narrowing;
                 return 0;
         }
 
@@ -341,7 +316,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
 
         row = setting_find(b->table, n.word);
         if (!row) {
-                b->block.broken = true;
+                b->block->broken = true;
                 b->match_meant = b->match_meant || streq(n.word, KEY_MATCH);
                 return 0;
         }
@@ -349,73 +324,58 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         /* Most likely this setting was meant, so an earlier block's value for it must not come through. */
         a = assignment_of(b, row, st);
         a.withheld = true;
-        return find_assignment(b, &a) ? 0 : add_assignment(b, &a, row, st);
+        return find_assignment(b, &a) ? 0 : add_assignment(b, &a);
 }
 
-static int check_block(BlockReader *b, const Section *section, size_t n_statements) {
+static int check_block(BlockReader *b) {
+        const Section *section = b->section;
+
         if (!b->match_meant && !section->broken)
                 return config_text_error(b->text, section->start,
                                          "this block has no match; if it is for every drive, write match = {};");
 
-        if (n_statements == 1 && b->match_known && !b->block.broken)
+        if (section->n_statements == 1 && b->match_known && !b->block->broken)
                 return config_text_warning(b->text, section->start,
                                            "this block has a match but no settings, it does nothing");
 
         return 0;
 }
 
-int block_read(ConfigText *t, const SettingTable *table, const Section *section, Statements *statements, Block *ret) {
-        _cleanup_(block_reader_done) BlockReader b = {
+int block_read(ConfigText *t, const SettingTable *table, const Section *section, const Statement *statements,
+               Block *ret) {
+        BlockReader b = {
                 .text = t,
                 .table = table,
                 .section = section,
-                .block = {
-                        .file = t->file,
-                        .line = t->tokens[section->start].line,
-                        .column = t->tokens[section->start].column,
-                        .broken = section->broken || section->misnamed,
-                },
+                .block = ret,
         };
-        int r;
+        int r = 0;
 
-        r = statements_read(t, table, section, statements);
-        if (r < 0)
-                return r;
-        if (r == 0)
-                b.block.broken = true;
+        ret->file = t->file;
+        ret->line = t->tokens[section->start].line;
+        ret->column = t->tokens[section->start].column;
+        ret->broken = section->broken || section->misnamed || !section->sound;
 
-        for (size_t i = 0; i < statements->n_items; i++) {
-                const Statement *next = i + 1 < statements->n_items ? &statements->items[i + 1] : NULL;
-
-                r = read_known(&b, &statements->items[i], next);
-                if (r < 0)
-                        return r;
-        }
-        for (size_t i = 0; i < statements->n_items; i++) {
-                r = read_unknown(&b, &statements->items[i]);
-                if (r < 0)
-                        return r;
-        }
-
-        r = check_exclusions(&b);
-        if (r < 0)
-                return r;
-
-        r = check_block(&b, section, statements->n_items);
+        for (size_t i = 0; i < section->n_statements && r >= 0; i++)
+                r = read_known(&b, &statements[i], i + 1 < section->n_statements ? &statements[i + 1] : NULL);
+        for (size_t i = 0; i < section->n_statements && r >= 0; i++)
+                r = read_unknown(&b, &statements[i]);
+        if (r >= 0)
+                r = check_exclusions(&b);
+        if (r >= 0)
+                r = check_block(&b);
         if (r < 0)
                 return r;
 
         if (!b.match_known || (b.battery > 0 && section->brace_behind))
-                b.block.broken = true;
-        if (b.block.broken)
-                b.block.obscure = b.obscure || section_hides_statements(t, section, statements);
-        for (size_t i = 0; i < b.block.n_assignments; i++) {
-                Assignment *a = &b.block.assignments[i];
+                ret->broken = true;
+        if (ret->broken)
+                ret->obscure = b.obscure || section_hides_statements(t, section, statements);
+        for (size_t i = 0; i < ret->n_assignments; i++) {
+                Assignment *a = &ret->assignments[i];
 
-                a->withheld = a->withheld || b.block.broken || (a->on_battery && b.battery_withheld);
+                a->withheld = a->withheld || ret->broken || (a->on_battery && b.battery_withheld);
         }
 
-        *ret = b.block;
-        b.block = (Block){};
         return b.match_known;
 }

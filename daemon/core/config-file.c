@@ -15,7 +15,6 @@ typedef struct FileReader {
         const SettingTable *table;
         ConfigText text;
         Outline outline;
-        Statements statements;
         uint64_t options_seen; /* a bit for each of config_options */
         size_t list_name;      /* of the list that was complained about; SIZE_MAX: none */
         size_t first_block;    /* this file's, in the Config */
@@ -24,7 +23,6 @@ typedef struct FileReader {
 } FileReader;
 
 static void file_reader_done(FileReader *f) {
-        statements_done(&f->statements);
         outline_done(&f->outline);
         config_text_done(&f->text);
 }
@@ -48,15 +46,10 @@ static int complain_option(FileReader *f, size_t token, const char *name) {
 
 static int read_option(FileReader *f, const Section *section) {
         char name[TOKEN_NAME_MAX];
-        const Statement *st;
+        const Statement *st = &f->outline.statements[section->first];
         Value v;
         int r;
 
-        r = statements_read(&f->text, f->table, section, &f->statements);
-        if (r < 0)
-                return r;
-
-        st = &f->statements.items[0];
         token_copy(&f->text, st->name, name);
         if (streq(name, CONFIG_DRIVES))
                 return config_text_error(&f->text, st->name, "drives is a list of blocks: drives = ( { … }, { … } );");
@@ -103,7 +96,7 @@ static int read_block(FileReader *f, const Section *section) {
         if (section->inside == section->end && !section->broken)
                 return config_text_warning(&f->text, section->start, "this block is empty");
 
-        r = block_read(&f->text, f->table, section, &f->statements, &block);
+        r = block_read(&f->text, f->table, section, f->outline.statements + section->first, &block);
         if (r < 0)
                 return r;
         if (r > 0)
@@ -177,7 +170,7 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
 
         config_text_hide_secrets(&f.text, t);
 
-        r = outline_make(&f.text, &f.outline);
+        r = outline_make(&f.text, t, &f.outline);
         if (r < 0)
                 return r;
 

@@ -1,383 +1,364 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config-brackets.h"
+#include <ctype.h>
+
 #include "config-option.h"
-#include "config-outline.h"
+#include "config-statement.h"
 
-typedef struct Outliner {
-        ConfigText *text;
-        Outline outline;
-        size_t n_allocated;
-        size_t i;          /* the next token */
-        Brackets brackets; /* open inside the section being read */
-        size_t brace;      /* the first '{' or '}' at or behind i, when it is not behind brace */
-        size_t drives;     /* where the list began; 0: not yet, as a list cannot begin with the first token */
-        bool misnamed;     /* the list being read is not called "drives" … */
-        size_t list_name;  /* … but this */
-} Outliner;
-
-static TokenType token_type(const Outliner *o, size_t i) {
-        return o->text->tokens[i].type;
+static Section block_here(const Reader *r) {
+        return (Section){ .block = true, .start = r->i, .misnamed = r->misnamed, .list_name = r->list_name };
 }
 
-static bool separates(TokenType type) {
-        return type == TOKEN_COMMA || type == TOKEN_SEMICOLON;
-}
+static int add_section(Reader *r, const Section *s) {
+        if (!GREW(r->outline.sections, r->outline.n_sections))
+                return -ENOMEM;
 
-static bool is_option(const Outliner *o, size_t i) {
-        if (token_type(o, i + 1) != TOKEN_EQUALS)
-                return false;
-        if (token_is_name(o->text, i, CONFIG_DRIVES))
-                return true;
-
-        for (const ConfigOption *p = config_options; p->name; p++)
-                if (token_is_name(o->text, i, p->name))
-                        return true;
-
-        return false;
-}
-
-static Section block_here(const Outliner *o) {
-        return (Section){ .block = true, .start = o->i, .misnamed = o->misnamed, .list_name = o->list_name };
-}
-
-static int add_section(Outliner *o, const Section *s) {
-        if (o->outline.n_sections == o->n_allocated) {
-                size_t n = MAX(o->n_allocated * 2, 64U);
-                Section *sections = reallocarray(o->outline.sections, n, sizeof(Section));
-
-                if (!sections)
-                        return -ENOMEM;
-                o->outline.sections = sections;
-                o->n_allocated = n;
-        }
-
-        o->outline.sections[o->outline.n_sections++] = *s;
+        r->outline.sections[r->outline.n_sections++] = *s;
         return 0;
 }
 
 /* The block read last, or NULL. */
-static Section *last_block(const Outliner *o) {
-        size_t n = o->outline.n_sections;
+static Section *last_block(const Reader *r) {
+        size_t n = r->outline.n_sections;
 
-        return n > 0 && o->outline.sections[n - 1].block ? &o->outline.sections[n - 1] : NULL;
+        return n > 0 && r->outline.sections[n - 1].block ? &r->outline.sections[n - 1] : NULL;
 }
 
-/* The first brace at or behind o->i, or the end. */
-static size_t next_brace(Outliner *o) {
-        TokenType type;
+/* Whether another block, even without its '{', follows the bracket at r->i: then it is not the end of the list. */
+static bool block_follows(const Reader *r) {
+        TokenType type = token_type(r, r->i + 1);
+        size_t k = r->i + 1 + token_separates(type);
 
-        if (o->brace < o->i)
-                for (o->brace = o->i; (type = token_type(o, o->brace)) != TOKEN_END; o->brace++)
-                        if (type == TOKEN_GROUP || type == TOKEN_GROUP_END)
-                                break;
-
-        return o->brace;
-}
-
-/* Whether the next brace behind a ')' is still one of a block: then the ')' is a slip, and not the end of the list. */
-static bool brace_is_inside(Outliner *o) {
-        size_t brace = next_brace(o);
-        TokenType type = token_type(o, brace);
-
-        if (type == TOKEN_GROUP)
-                return token_type(o, brace - 1) == TOKEN_EQUALS && !token_is_name(o->text, brace - 2, CONFIG_DRIVES);
-
-        return type == TOKEN_GROUP_END;
-}
-
-/* Whether another block, even without its '{', follows the bracket at o->i: then it is not the end of the list. */
-static bool block_follows(const Outliner *o) {
-        size_t k = o->i + 1;
-
-        if (separates(token_type(o, k)))
-                k++;
-        return token_type(o, k) == TOKEN_GROUP || token_is_name(o->text, k, "match");
+        return token_type(r, k) == TOKEN_GROUP || token_is_name(r->text, k, "match") ||
+               (type != TOKEN_SEMICOLON && token_starts_statement(r->text, k) && !reader_at_option(r, k));
 }
 
 static bool ends_list(TokenType type) {
         return type == TOKEN_LIST_END || type == TOKEN_ARRAY_END;
 }
 
-static int complain_unclosed(Outliner *o, size_t start) {
-        if (token_type(o, o->i) == TOKEN_END)
-                return config_text_error(o->text, start, "this block is not closed; write \"}\" at its end");
+static int complain_unclosed(Reader *r, size_t start) {
+        if (token_type(r, r->i) == TOKEN_END)
+                return config_text_error(r->text, start, "this block is not closed; write \"}\" at its end");
 
-        return config_text_error(o->text, start, "this block is not closed; write \"}\" before the \"%.*s\" in line %u",
-                                 TOKEN_QUOTED(o->text, o->i), o->text->tokens[o->i].line);
+        return config_text_error(r->text, start, "this block is not closed; write \"}\" before the \"%.*s\" in line %u",
+                                 TOKEN_QUOTED(r->text, r->i), r->text->tokens[r->i].line);
 }
 
-/* Finds the end of the block that begins with the token before o->i, or at o->i when its '{' is missing. */
-static int read_block(Outliner *o, Section *s) {
-        int r = 0;
+/* The statements of the section, from here to its end. */
+static int read_section(Reader *r, Section *s) {
+        int k;
 
-        s->inside = o->i;
-        o->brackets.n_open = 0;
-        for (;; o->i++) {
-                TokenType type = token_type(o, o->i);
-                bool unclosed = type == TOKEN_END;
+        r->block = s->block;
+        r->unclosed = false;
+        s->inside = r->i;
+        s->first = r->outline.n_statements;
+        k = s->block ? reader_statements(r) : reader_statement(r);
+        s->end = r->i;
+        s->n_statements = r->outline.n_statements - s->first;
+        s->sound = k > 0;
+        return k;
+}
 
-                s->end = o->i;
-                if (type == TOKEN_GROUP)
-                        unclosed = !brackets_open_value(&o->brackets, o->i);
-                if (!unclosed && !brackets_pass(&o->brackets, o->i)) {
-                        if (type == TOKEN_GROUP_END) {
-                                o->i++;
-                                break;
-                        }
-                        if (type == TOKEN_LIST_END && !brace_is_inside(o)) {
-                                if (block_follows(o)) {
-                                        s->broken = true;
-                                        r = config_text_error(o->text, o->i++,
-                                                              "here a block is closed by \")\", write \"}\"");
-                                        break;
-                                }
-                                unclosed = true;
-                        }
-                }
-                if (unclosed) {
-                        s->broken = true;
-                        r = complain_unclosed(o, s->start);
-                        break;
-                }
+/* The block that begins with the token before r->i, or at r->i when its '{' is missing. */
+static int read_block(Reader *r, Section *s) {
+        int k;
+
+        k = read_section(r, s);
+        if (k < 0)
+                return k;
+
+        if (token_type(r, r->i) == TOKEN_GROUP_END)
+                r->i++;
+        else {
+                s->broken = true;
+                if (token_type(r, r->i) == TOKEN_LIST_END && block_follows(r))
+                        k = config_text_error(r->text, r->i++, "here a block is closed by \")\", write \"}\"");
+                else
+                        k = complain_unclosed(r, s->start);
         }
 
-        return r < 0 ? r : add_section(o, s);
+        return k < 0 ? k : add_section(r, s);
 }
 
-static int read_braced_block(Outliner *o) {
-        Section s = block_here(o), *before = last_block(o);
-        int r;
+static int read_braced_block(Reader *r) {
+        Section s = block_here(r), *before = last_block(r);
+        int k;
 
         /* The '{' at which a block was found not to be closed; with a match, it begins the next one. */
-        s.broken = before && before->broken && before->end == o->i && !token_is_name(o->text, o->i + 1, "match");
-        o->i++;
+        s.broken = before && before->broken && before->end == r->i && !token_is_name(r->text, r->i + 1, "match");
+        r->i++;
         /* On another line it is the next block. */
-        if (token_type(o, o->i) == TOKEN_GROUP && o->text->tokens[o->i].line == o->text->tokens[s.start].line) {
+        if (token_type(r, r->i) == TOKEN_GROUP && r->text->tokens[r->i].line == r->text->tokens[s.start].line) {
                 s.broken = true;
-                r = config_text_error(o->text, o->i, "here is one \"{\" too many: a block begins with one");
-                if (r < 0)
-                        return r;
-                while (token_type(o, o->i) == TOKEN_GROUP)
-                        o->i++;
+                k = config_text_error(r->text, r->i, "here is one \"{\" too many: a block begins with one");
+                if (k < 0)
+                        return k;
+                while (token_type(r, r->i) == TOKEN_GROUP)
+                        r->i++;
         }
 
-        return read_block(o, &s);
+        return read_block(r, &s);
 }
 
 /* Anything between blocks that is none. What it was meant to be is not known, so it counts as a broken block. */
-static int read_debris(Outliner *o) {
-        Section s = block_here(o);
-        int r;
+static int read_debris(Reader *r) {
+        Section s = block_here(r);
+        int k;
 
         s.broken = true;
-        if (token_starts_statement(o->text, o->i)) {
-                Section *before = last_block(o);
+        if (token_starts_statement(r->text, r->i)) {
+                Section *before = last_block(r);
 
                 /* A match begins a block; anything else may be the rest of the one before. */
-                if (before && !token_is_name(o->text, o->i, "match"))
+                if (before && !token_is_name(r->text, r->i, "match"))
                         before->broken = true;
-                r = config_text_error(o->text, o->i, "this stands between blocks; is a \"{\" missing before it?");
-                return r < 0 ? r : read_block(o, &s);
+                k = config_text_error(r->text, r->i, "this stands between blocks; is a \"{\" missing before it?");
+                return k < 0 ? k : read_block(r, &s);
         }
 
-        if (token_type(o, o->i) == TOKEN_LIST && token_type(o, o->i + 1) == TOKEN_GROUP)
-                return config_text_error(o->text, o->i++, "here is one \"(\" too many");
+        if (token_type(r, r->i) == TOKEN_LIST && token_type(r, r->i + 1) == TOKEN_GROUP)
+                return config_text_error(r->text, r->i++, "here is one \"(\" too many");
 
-        r = config_text_error(o->text, o->i, "a block { … } must stand here, not \"%.*s\"",
-                              TOKEN_QUOTED(o->text, o->i));
-        if (r < 0)
-                return r;
+        k = config_text_error(r->text, r->i, "a block { … } must stand here, not \"%.*s\"",
+                              TOKEN_QUOTED(r->text, r->i));
+        if (k < 0)
+                return k;
 
-        s.inside = s.end = o->i;
-        for (;; o->i++) {
-                TokenType type = token_type(o, o->i);
+        s.inside = s.end = r->i;
+        for (;; r->i++) {
+                TokenType type = token_type(r, r->i);
 
                 if (type == TOKEN_END || type == TOKEN_GROUP || type == TOKEN_GROUP_END || ends_list(type) ||
-                    separates(type) || token_starts_statement(o->text, o->i))
+                    token_separates(type) || token_starts_statement(r->text, r->i))
                         break;
         }
 
-        return add_section(o, &s);
+        return add_section(r, &s);
 }
 
 /* Between the blocks of a list, from behind its '('. `bare`: it has none. */
-static int read_list(Outliner *o, size_t start, bool bare) {
+static int read_list(Reader *r, size_t start, bool bare) {
         bool separated = true;
 
         for (;;) {
-                TokenType type = token_type(o, o->i);
-                int r = 0;
+                TokenType type = token_type(r, r->i);
+                int k = 0;
 
-                if (type == TOKEN_END || is_option(o, o->i))
-                        return bare ? 0 : config_text_error(o->text, start, "this list is not closed; write \");\"");
+                if (type == TOKEN_END || reader_at_option(r, r->i))
+                        return bare ? 0 : config_text_error(r->text, start, "this list is not closed; write \");\"");
 
                 if (type == TOKEN_GROUP) {
                         if (!separated)
-                                r = config_text_error(o->text, o->i,
+                                k = config_text_error(r->text, r->i,
                                                       "a comma is missing between this block and the one before it");
-                        if (r >= 0)
-                                r = read_braced_block(o);
+                        if (k >= 0)
+                                k = read_braced_block(r);
                         /* Where a block was not closed, its comma is not the next thing to say. */
-                        separated = r >= 0 && o->outline.sections[o->outline.n_sections - 1].broken;
+                        separated = k >= 0 && r->outline.sections[r->outline.n_sections - 1].broken;
                 } else if (type == TOKEN_COMMA || type == TOKEN_REFUSED) {
-                        o->i++;
+                        r->i++;
                         separated = true;
                 } else if (type == TOKEN_SEMICOLON) {
-                        if (bare && !block_follows(o))
+                        if (bare && !block_follows(r))
                                 return 0;
-                        r = config_text_error(o->text, o->i++, "between blocks stands a comma, not \";\"");
+                        k = config_text_error(r->text, r->i++, "between blocks stands a comma, not \";\"");
                         separated = true;
                 } else if (ends_list(type)) {
-                        /* But a group behind ");" is no block's. */
-                        bool ended = token_type(o, o->i + 1) == TOKEN_SEMICOLON &&
-                                     token_type(o, next_brace(o)) == TOKEN_GROUP;
-
-                        if (!block_follows(o) && (ended || !brace_is_inside(o))) {
-                                o->i++;
+                        if (!block_follows(r)) {
+                                r->i++;
                                 return 0;
                         }
-                        r = config_text_error(o->text, o->i++, "here the list is closed, but more blocks follow");
+                        k = config_text_error(r->text, r->i++, "here the list is closed, but more blocks follow");
                         separated = true;
                 } else if (type == TOKEN_GROUP_END) {
-                        Section *before = last_block(o);
+                        Section *before = last_block(r);
 
                         if (before)
                                 before->brace_behind = true;
-                        r = config_text_error(o->text, o->i, "here is one \"}\" too many");
-                        while (token_type(o, o->i) == TOKEN_GROUP_END)
-                                o->i++;
+                        k = config_text_error(r->text, r->i, "here is one \"}\" too many");
+                        while (token_type(r, r->i) == TOKEN_GROUP_END)
+                                r->i++;
                 } else {
-                        r = read_debris(o);
+                        k = read_debris(r);
                         separated = true;
                 }
-                if (r < 0)
-                        return r;
+                if (k < 0)
+                        return k;
         }
 }
 
 /* A statement beside the list; a bracket that it leaves open ends before the next option at the latest. */
-static int read_option(Outliner *o) {
-        Section s = { .start = o->i, .inside = o->i };
+static int read_option(Reader *r) {
+        Section s = { .start = r->i };
+        int k;
 
-        o->brackets.n_open = 0;
-        for (o->i += 2; token_type(o, o->i) != TOKEN_END && !is_option(o, o->i); o->i++) {
-                TokenType type = token_type(o, o->i);
-
-                if (o->brackets.n_open == 0 && (separates(type) || token_starts_statement(o->text, o->i)))
-                        break;
-                (void) brackets_pass(&o->brackets, o->i);
-        }
-
-        s.end = o->i;
-        return add_section(o, &s);
+        k = read_section(r, &s);
+        return k < 0 ? k : add_section(r, &s);
 }
 
-/* `drives = (`, and what looks like it. Sets o->i behind the bracket. */
-static int read_drives(Outliner *o) {
-        size_t name = o->i, start;
-        bool named = token_is_name(o->text, name, CONFIG_DRIVES);
-        int r = 0;
+/* `drives = (`, and what looks like it. Sets r->i behind the bracket. */
+static int read_drives(Reader *r) {
+        size_t name = r->i, start;
+        bool named = token_is_name(r->text, name, CONFIG_DRIVES);
+        int k = 0;
 
-        o->misnamed = false;
-        if (token_type(o, o->i + 1) == TOKEN_EQUALS)
-                o->i += 2;
+        r->misnamed = false;
+        if (token_type(r, r->i + 1) == TOKEN_EQUALS)
+                r->i += 2;
         else if (named)
-                r = config_text_error(o->text, ++o->i, "a \"=\" is missing before this");
+                k = config_text_error(r->text, ++r->i, "a \"=\" is missing before this");
         else /* a bracket alone */
-                r = config_text_error(o->text, name,
+                k = config_text_error(r->text, name,
                                       "blocks stand in the list of drives only: drives = ( { … }, { … } );");
-        if (r < 0)
-                return r;
+        if (k < 0)
+                return k;
 
-        if (token_type(o, name + 1) == TOKEN_EQUALS && !named) {
-                o->misnamed = true; /* config-file.c complains of the name */
-                o->list_name = name;
-        } else if (named && o->drives > 0)
-                r = config_text_error(o->text, name,
+        if (token_type(r, name + 1) == TOKEN_EQUALS && !named) {
+                r->misnamed = true; /* config-file.c complains of the name */
+                r->list_name = name;
+        } else if (named && r->drives > 0)
+                k = config_text_error(r->text, name,
                                       "a second list of drives (the first: line %u); one holds all blocks",
-                                      o->text->tokens[o->drives].line);
+                                      r->text->tokens[r->drives].line);
         else if (named)
-                o->drives = o->i;
-        if (r < 0)
-                return r;
+                r->drives = r->i;
+        if (k < 0)
+                return k;
 
-        start = o->i;
-        if (token_type(o, start) == TOKEN_GROUP) {
+        start = r->i;
+        if (token_type(r, start) == TOKEN_GROUP) {
                 if (named)
-                        r = config_text_error(o->text, start,
+                        k = config_text_error(r->text, start,
                                               "drives is a list, also of one block: drives = ( { … } );");
-                return r < 0 ? r : read_list(o, start, true);
+                return k < 0 ? k : read_list(r, start, true);
         }
-        if (token_type(o, start) == TOKEN_ARRAY)
-                r = config_text_error(o->text, start, "the list of drives begins with \"(\"");
+        if (token_type(r, start) == TOKEN_ARRAY)
+                k = config_text_error(r->text, start, "the list of drives begins with \"(\"");
 
-        o->i++;
-        return r < 0 ? r : read_list(o, start, false);
+        r->i++;
+        return k < 0 ? k : read_list(r, start, false);
 }
 
-static bool starts_drives(const Outliner *o) {
-        TokenType type = token_type(o, o->i), value;
-        bool named = token_is_name(o->text, o->i, CONFIG_DRIVES);
+static bool starts_drives(const Reader *r) {
+        TokenType type = token_type(r, r->i), value;
+        bool named = token_is_name(r->text, r->i, CONFIG_DRIVES);
 
-        if (type == TOKEN_GROUP || (type == TOKEN_LIST && token_type(o, o->i + 1) == TOKEN_GROUP))
+        if (type == TOKEN_GROUP || (type == TOKEN_LIST && token_type(r, r->i + 1) == TOKEN_GROUP))
                 return true;
-        if (!token_starts_statement(o->text, o->i))
-                return named && (token_type(o, o->i + 1) == TOKEN_LIST || token_type(o, o->i + 1) == TOKEN_GROUP);
+        if (!token_starts_statement(r->text, r->i))
+                return named && (token_type(r, r->i + 1) == TOKEN_LIST || token_type(r, r->i + 1) == TOKEN_GROUP);
 
-        value = token_type(o, o->i + 2);
+        value = token_type(r, r->i + 2);
         if (named)
                 return value == TOKEN_LIST || value == TOKEN_GROUP || value == TOKEN_ARRAY;
-        return value == TOKEN_LIST && token_type(o, o->i + 3) == TOKEN_GROUP;
+        return value == TOKEN_LIST && token_type(r, r->i + 3) == TOKEN_GROUP;
 }
 
-static int outline_read(Outliner *o) {
+static int outline_read(Reader *r) {
         bool debris = false;
 
-        while (token_type(o, o->i) != TOKEN_END) {
-                TokenType type = token_type(o, o->i);
-                int r = 0;
+        while (token_type(r, r->i) != TOKEN_END) {
+                TokenType type = token_type(r, r->i);
+                int k = 0;
 
-                if (starts_drives(o)) {
-                        r = read_drives(o);
+                if (starts_drives(r)) {
+                        k = read_drives(r);
                         debris = false;
-                } else if (token_starts_statement(o->text, o->i)) {
-                        r = read_option(o);
+                } else if (token_starts_statement(r->text, r->i)) {
+                        k = read_option(r);
                         debris = false;
-                } else if (debris || separates(type) || type == TOKEN_REFUSED)
-                        o->i++;
+                } else if (debris || token_separates(type) || type == TOKEN_REFUSED)
+                        r->i++;
                 else {
                         debris = true;
-                        r = config_text_error(o->text, o->i,
+                        k = config_text_error(r->text, r->i,
                                               "\"%.*s\" is not expected here; a file holds drives = ( … ); and options",
-                                              TOKEN_QUOTED(o->text, o->i));
+                                              TOKEN_QUOTED(r->text, r->i));
                 }
-                if (r < 0)
-                        return r;
+                if (k < 0)
+                        return k;
         }
 
         return 0;
 }
 
-int outline_make(ConfigText *t, Outline *ret) {
-        _cleanup_free_ size_t *open = NULL;
-        Outliner o = { .text = t, .brackets.text = t };
-        int r;
+int outline_make(ConfigText *t, const SettingTable *table, Outline *ret) {
+        Reader r = { .text = t, .table = table };
+        int k;
 
-        o.brackets.open = open = calloc(t->n_tokens, sizeof(size_t));
-        if (!open)
-                return -ENOMEM;
-
-        r = outline_read(&o);
-        if (r < 0)
-                outline_done(&o.outline);
+        k = outline_read(&r);
+        if (k < 0)
+                outline_done(&r.outline);
         else
-                *ret = o.outline;
+                *ret = r.outline;
 
-        return r;
+        return k;
 }
 
 void outline_done(Outline *o) {
         free(o->sections);
+        free(o->statements);
         *o = (Outline){};
+}
+
+bool gap_is_blank(const ConfigText *t, size_t token) {
+        const Token *k = &t->tokens[token];
+
+        for (size_t i = k->offset + k->length; i < k[1].offset; i++)
+                if (!isspace((unsigned char) t->text[i]))
+                        return false;
+
+        return true;
+}
+
+bool token_is_wordy(const ConfigText *t, size_t token) {
+        TokenType type = t->tokens[token].type;
+
+        return type == TOKEN_NAME || type == TOKEN_WORD || type == TOKEN_STRING || type == TOKEN_UNCLOSED ||
+               type == TOKEN_REFUSED;
+}
+
+/* Whether there is a "name =" that is no statement of the block, nor inside its match: in a bracket too many, say. */
+static bool has_stray_assignment(const ConfigText *t, const Section *section, const Statement *statements) {
+        size_t k = 0;
+
+        for (size_t i = section->inside; i < section->end; i++) {
+                const Statement *st = k < section->n_statements ? &statements[k] : NULL;
+
+                if (st && st->name == i) {
+                        k++;
+                        if (st->sound && token_is_name(t, i, "match"))
+                                i = st->end - 1;
+                        else
+                                i++;
+                } else if (t->tokens[i].type == TOKEN_EQUALS && t->tokens[i - 1].type != TOKEN_EQUALS)
+                        return true; /* one that is only typed twice hides nothing */
+        }
+
+        return false;
+}
+
+/* Whether a broken block's statements may stand in what is now a string (for want of a quote) or, in one whose bounds
+ * are a guess, a comment. */
+static bool in_string_or_comment(const ConfigText *t, const Section *section, const Statement *statements) {
+        /* Cut off within a statement: the others may stand behind it. */
+        if (section->broken && section->n_statements > 0 && !statements[section->n_statements - 1].sound)
+                return true;
+
+        for (size_t i = section->start; i < section->end; i++) {
+                const Token *k = &t->tokens[i];
+                size_t end = k->offset + k->length;
+
+                if (token_is_wordy(t, i) && memchr(t->text + k->offset, '=', k->length))
+                        return true;
+                if (section->broken && memchr(t->text + end, '=', k[1].offset - end))
+                        return true;
+        }
+
+        return false;
+}
+
+bool section_hides_statements(const ConfigText *t, const Section *section, const Statement *statements) {
+        return has_stray_assignment(t, section, statements) || in_string_or_comment(t, section, statements);
 }

@@ -3,11 +3,90 @@
 #include <libconfig.h>
 #include <stdio.h>
 
+#include "config-complain.h"
 #include "config-parse.h"
 
-#define RANGE_TEXT_MAX 256U
-/* Five of them, and their quotes, fit in RANGE_TEXT_MAX. */
-#define QUANTITY_MAX 32U
+/* What a token may need besides its own characters twice: a blank, quotes, a number's digits. */
+#define TOKEN_ROOM 32U
+
+/* All put something at `p`, and return its end. No stdio stream: this is done for every value of every file, and the
+ * making of a stream costs more than all else. */
+
+/* Escapes that libconfig would decode (\x20) or does not know (\*) keep their backslash. */
+static char *put_string(char *p, const char *s, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+                if (s[i] == '\\' && i + 1 < n) {
+                        if (!strchr("\\\"nrtf", s[i + 1]))
+                                *p++ = '\\';
+                        *p++ = s[i++];
+                }
+                *p++ = s[i];
+        }
+        return p;
+}
+
+/* libconfig has 32 bits without the L and wraps silently in both. */
+static char *put_integer(char *p, const char *s, size_t n) {
+        char digits[32];
+        long long v;
+
+        while (n > 1 && s[n - 1] == 'L')
+                n--;
+        if (n < sizeof digits) {
+                memcpy(digits, s, n);
+                digits[n] = '\0';
+                errno = 0;
+                v = strtoll(digits, NULL, n > 2 && (s[1] == 'x' || s[1] == 'X') ? 16 : 10);
+                if (errno == 0)
+                        return p + sprintf(p, v >= INT32_MIN && v <= INT32_MAX ? "%lld" : "%lldL", v);
+        }
+
+        /* As a string it is out of every range, and the complaint can quote it. */
+        *p++ = '"';
+        p = mempcpy(p, s, n);
+        *p++ = '"';
+        return p;
+}
+
+static char *put_token(char *p, const ConfigText *t, size_t token) {
+        const Token *k = &t->tokens[token];
+        const char *s = t->text + k->offset;
+
+        *p++ = ' ';
+        if (k->type == TOKEN_STRING)
+                return put_string(p, s, k->length);
+        if (k->type == TOKEN_INTEGER)
+                return put_integer(p, s, k->length);
+        return mempcpy(p, s, k->length);
+}
+
+/* The statement alone, in the form that libconfig 1.5 reads as it is meant: escapes such as \x20 kept as they are written, integers
+ * that 64 bits do not hold as strings, superfluous commas left out. NULL: out of memory. */
+static char *statement_to_text(const ConfigText *t, const Statement *s) {
+        TokenType last = TOKEN_END;
+        size_t size = sizeof ";";
+        char *text, *p;
+
+        for (size_t i = s->name; i < s->end; i++)
+                size += 2 * t->tokens[i].length + TOKEN_ROOM;
+        text = p = malloc(size);
+        if (!text)
+                return NULL;
+
+        for (size_t i = s->name; i < s->end; i++) {
+                TokenType type = t->tokens[i].type, next = t->tokens[i + 1].type;
+
+                if ((type == TOKEN_COMMA || type == TOKEN_SEMICOLON) &&
+                    (last == TOKEN_COMMA || last == TOKEN_SEMICOLON || last == TOKEN_GROUP || next == TOKEN_LIST_END ||
+                     next == TOKEN_ARRAY_END))
+                        continue;
+                p = put_token(p, t, i);
+                last = type;
+        }
+        (void) strcpy(p, ";");
+
+        return text;
+}
 
 /* Our own reading finds nearly all errors first, and with a column. */
 static int complain_libconfig(ConfigText *t, size_t token, const config_t *config) {
@@ -29,9 +108,9 @@ static int statement_load(ConfigText *t, const Statement *st, config_t *config, 
         if (!st->sound)
                 return 0;
 
-        r = statement_to_text(t, st, &text);
-        if (r < 0)
-                return r;
+        text = statement_to_text(t, st);
+        if (!text)
+                return -ENOMEM;
 
         if (!config_read_string(config, text)) {
                 r = complain_libconfig(t, st->value, config);
@@ -40,6 +119,34 @@ static int statement_load(ConfigText *t, const Statement *st, config_t *config, 
 
         *ret = config_setting_get_elem(config_root_setting(config), 0);
         return 1;
+}
+
+static bool ends_value(TokenType type) {
+        return type == TOKEN_GROUP_END || type == TOKEN_LIST_END || type == TOKEN_ARRAY_END || type == TOKEN_END;
+}
+
+/* Inside a sound value: the next statement's name in a group. `token` is the opening bracket at first, then the last answer; 0: no
+ * more. */
+static size_t group_next(const ConfigText *t, size_t token) {
+        for (size_t i = token + 1; !ends_value(t->tokens[i].type); i = MAX(t->tokens[i].partner, i) + 1)
+                if (token_starts_statement(t, i))
+                        return i;
+
+        return 0;
+}
+
+/* The next value in a list or array, alike. */
+static size_t list_next(const ConfigText *t, size_t token) {
+        bool first = t->tokens[token].type == TOKEN_LIST || t->tokens[token].type == TOKEN_ARRAY;
+        size_t i = token + 1;
+
+        /* An element that is itself a bracket was skipped as a whole by whoever asks: lists hold strings only. */
+        for (; !first && t->tokens[i].type != TOKEN_COMMA; i++)
+                if (ends_value(t->tokens[i].type))
+                        return 0;
+
+        i += !first;
+        return ends_value(t->tokens[i].type) ? 0 : i;
 }
 
 static int complain_pattern(ConfigText *t, size_t token, MatchKey key) {
@@ -210,52 +317,6 @@ int statement_read_boolean(ConfigText *t, const Statement *st, const char *name,
                 *ret = v.number != 0;
 
         return r;
-}
-
-/* Proposes only what would be taken. Drives count many durations in steps, as "smartctl -l scterc,70" does. */
-static int complain_unit(ConfigText *t, size_t token, const char *name, const ValueRange *range) {
-        static const char *const units[] = { "us", "ms", "s", "min", "h" };
-        char proposals[RANGE_TEXT_MAX] = "", text[RANGE_TEXT_MAX], quantity[QUANTITY_MAX];
-        ValueRange steps = *range;
-        size_t n = 0;
-        Value v;
-
-        for (size_t i = 0; i < ELEMENTSOF(units); i++)
-                if (snprintf(quantity, sizeof quantity, "%.*s %s", TOKEN_QUOTED(t, token), units[i]) <
-                                    (int) sizeof quantity &&
-                    value_parse(range, quantity, &v) == 0)
-                        n += snprintf(proposals + n, sizeof proposals - n, "%s\"%s\"", n == 0 ? "" : " or ", quantity);
-        if (n == 0)
-                return config_text_error(t, token, "%s needs a unit, in quotes: %s", name,
-                                         value_range_format(range, text, sizeof text));
-
-        (void) snprintf(quantity, sizeof quantity, "%.*s", TOKEN_QUOTED(t, token));
-        steps.unit = range->step;
-        if (range->step % 1000 != 0 && value_parse(&steps, quantity, &v) == 0)
-                (void) snprintf(proposals + n, sizeof proposals - n, ", or for as many of the drive's steps \"%s\"",
-                                value_format(range, &v, text));
-
-        return config_text_error(t, token, "%s needs a unit: write %s, in quotes", name, proposals);
-}
-
-int complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error) {
-        char text[RANGE_TEXT_MAX];
-
-        switch (error) {
-        case -ENOMEM:
-                return error;
-        case -ENOMSG:
-                return complain_unit(t, token, name, range);
-        case -ENOTUNIQ:
-                return config_text_error(t, token, "%.*s could mean either here: %s = %s", TOKEN_QUOTED(t, token), name,
-                                         range->yes_is);
-        case -ERANGE:
-                return config_text_error(t, token, "%.*s is out of range for %s: %s", TOKEN_QUOTED(t, token), name,
-                                         value_range_format(range, text, sizeof text));
-        default:
-                return config_text_error(t, token, "\"%.*s\" is no value for %s: %s", TOKEN_QUOTED(t, token), name,
-                                         value_range_format(range, text, sizeof text));
-        }
 }
 
 /* Of the scalar's type; 1 for inexact. */

@@ -4,7 +4,7 @@
 /* The value of one statement, read by libconfig. All return 1, or 0 when there is none and that was complained about (a
  * statement that is not sound: before), or -ENOMEM. */
 
-#include "config-statement.h"
+#include "config-outline.h"
 #include "config.h"
 
 int statement_read_match(ConfigText *t, const Statement *st, Match *ret);
@@ -14,6 +14,3 @@ int statement_read_boolean(ConfigText *t, const Statement *st, const char *name,
  * "keep" means nothing. */
 int statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
                          bool *ret_keep);
-
-/* Why the token is no value of the key: `error` is value_parse()'s. Returns 0 or -ENOMEM. */
-int complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error);

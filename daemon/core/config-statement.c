@@ -1,142 +1,169 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config-parse.h"
+#include "config-complain.h"
+#include "config-option.h"
+#include "config-statement.h"
 #include "nearest.h"
 
 /* The deepest that means anything is a list in a group: match = { model = ("a", "b"); }. */
 #define DEPTH_MAX 4U
 
-/* Tokens are read from i up to end. */
-typedef struct Reader {
-        ConfigText *text;
-        const SettingTable *table;
-        size_t i, end;
-        unsigned depth;
-        size_t name;            /* of the statement being read, for complaints */
-        size_t battery;         /* of the on_battery around it; 0: none */
-        Statements *statements; /* to add to; NULL inside a group that is a value: only its soundness counts */
-        bool *unclosed;         /* a bracket that is not closed was complained about; once is enough for a section */
-} Reader;
-
-static TokenType token_type(const Reader *r, size_t i) {
-        return i < r->end ? r->text->tokens[i].type : TOKEN_END;
-}
-
 static bool starts_statement(const Reader *r, size_t i) {
-        return i + 1 < r->end && token_starts_statement(r->text, i);
+        return token_starts_statement(r->text, i);
 }
 
-/* Goes to the next statement: behind a ';', or to a name with "=", not inside brackets. */
-static void resynchronize(Reader *r) {
-        while (r->i < r->end && !starts_statement(r, r->i)) {
-                const Token *t = &r->text->tokens[r->i];
+bool reader_at_option(const Reader *r, size_t i) {
+        if (token_type(r, i + 1) != TOKEN_EQUALS)
+                return false;
+        if (token_is_name(r->text, i, CONFIG_DRIVES))
+                return true;
 
-                if (t->type == TOKEN_SEMICOLON)
-                        return;
-                r->i = t->partner > r->i && t->partner < r->end ? t->partner + 1U : r->i + 1;
+        for (const ConfigOption *p = config_options; p->name; p++)
+                if (token_is_name(r->text, i, p->name))
+                        return true;
+
+        return false;
+}
+
+/* Whether a ')' here, in a block, is the end of the list: behind a block that is not closed, and not a slip in it. */
+static bool ends_list(const Reader *r) {
+        size_t next = r->i + 1;
+
+        while (token_separates(token_type(r, next)))
+                next++;
+        return token_type(r, next) == TOKEN_END || token_type(r, next) == TOKEN_GROUP || reader_at_option(r, next);
+}
+
+/* Whether this '{' is that of match = { or on_battery = {, perhaps without the "=". */
+static bool opens_known(const ConfigText *t, size_t brace) {
+        size_t name = t->tokens[brace - 1].type == TOKEN_EQUALS ? brace - 2 : brace - 1;
+
+        return (token_is_name(t, name, "match") || token_is_name(t, name, CONFIG_ON_BATTERY)) &&
+               t->tokens[name].line == t->tokens[brace].line;
+}
+
+/* Whether a '{' inside a block, not the block's own, is that of a value. Else it begins a block: this one was not closed. */
+static bool opens_value(const Reader *r, size_t brace, bool in_list) {
+        if (opens_known(r->text, brace))
+                return true;
+
+        return (in_list || token_type(r, brace - 1) == TOKEN_EQUALS) && !token_is_name(r->text, brace + 1, "match");
+}
+
+bool reader_at_end(Reader *r) {
+        switch (token_type(r, r->i)) {
+        case TOKEN_END:
+                return true;
+        case TOKEN_GROUP:
+                return r->block && !opens_value(r, r->i, false);
+        case TOKEN_LIST_END:
+                return r->block && ends_list(r);
+        default:
+                return !r->block && reader_at_option(r, r->i);
         }
 }
 
-/* Bytes of the quote at `s` that is none here: \', or one of U+2018…U+201F; 0: there is none. */
-static int quote_length(const char *s) {
-        if (*s == '\'')
-                return 1;
-        return s[0] == '\xe2' && s[1] == '\x80' && (s[2] & 0xf8) == 0x98 ? 3 : 0;
+/* Whether a '}' here is the end of what is being read. */
+static bool at_group_end(const Reader *r) {
+        return token_type(r, r->i) == TOKEN_GROUP_END && (r->block || r->depth > 0);
 }
 
-static int complain_word(Reader *r) {
-        static const struct {
-                const char *word;
-                const char *boolean;
-        } switches[] = {
-                { "on", "true" },
-                { "yes", "true" },
-                { "off", "false" },
-                { "no", "false" },
-        };
-        const char *word = token_quote(r->text, r->i);
-        int n = token_quote_length(r->text, r->i), quote = n > 2 ? quote_length(word) : 0, k;
-        char name[TOKEN_NAME_MAX], copy[TOKEN_NAME_MAX];
-        size_t at = r->i++;
-        const Setting *row;
-        Value v;
+static bool ends_value(TokenType type) {
+        return type == TOKEN_GROUP_END || type == TOKEN_LIST_END || type == TOKEN_ARRAY_END || type == TOKEN_END;
+}
 
-        row = setting_find(r->table, token_copy(r->text, r->name, name));
-        token_copy(r->text, at, copy);
-        if (row && quote == 0 && !streq(copy, "keep")) {
-                /* Quotes would not make it one. */
-                k = value_parse(&row->range, copy, &v);
-                if (k < 0)
-                        return complain_value(r->text, at, name, &row->range, k);
+static TokenType closing(TokenType bracket) {
+        return bracket == TOKEN_GROUP ? TOKEN_GROUP_END : bracket == TOKEN_LIST ? TOKEN_LIST_END : TOKEN_ARRAY_END;
+}
+
+/* The bracket behind `from` that closes one of this type, for going on behind what is in error; 0: there is none. Looked for
+ * in vain once in a section at most, so that the time is linear. */
+static size_t find_closing(Reader *r, TokenType bracket, size_t from) {
+        bool in_list = r->block && bracket != TOKEN_GROUP;
+        size_t depth = 1;
+
+        for (size_t i = from; !r->unclosed; i++) {
+                TokenType type = token_type(r, i);
+
+                if (type == TOKEN_END || (r->block && type == TOKEN_GROUP && !opens_value(r, i, false)) ||
+                    (in_list && (type == TOKEN_GROUP_END || starts_statement(r, i))) ||
+                    (!r->block && reader_at_option(r, i)))
+                        break;
+                if (type == bracket)
+                        depth++;
+                else if (type == closing(bracket) && --depth == 0)
+                        return i;
         }
 
-        for (size_t i = 0; i < ELEMENTSOF(switches); i++)
-                if ((size_t) n == strlen(switches[i].word) && strncasecmp(word, switches[i].word, n) == 0)
-                        return config_text_error(r->text, at,
-                                                 "%s must be in quotes: write \"%s\", or %s without quotes",
-                                                 switches[i].word, switches[i].word, switches[i].boolean);
-
-        if (quote > 0 && n > 2 * quote && quote_length(word + n - quote) == quote)
-                return config_text_error(r->text, at, "a string has straight double quotes: write \"%.*s\"",
-                                         n - 2 * quote, word + quote);
-        if (quote > 0)
-                return config_text_error(r->text, at, "a string has straight double quotes: \"…\"");
-
-        if ((uint32_t) n < r->text->tokens[at].length)
-                return config_text_error(r->text, at, "a string must be in quotes: \"…\"");
-        return config_text_error(r->text, at, "%.*s must be in quotes: write \"%.*s\"", n, word, n, word);
+        return 0;
 }
 
-static int complain_behind(Reader *r) {
-        TokenType before = token_type(r, r->i - 1);
-        size_t at = r->i;
-
-        if ((before == TOKEN_INTEGER || before == TOKEN_FLOAT) && token_type(r, at) == TOKEN_NAME)
-                return config_text_error(
-                                r->text, at,
-                                "a number with a unit must be in quotes (\"%.*s %.*s\"), or a \";\" is missing "
-                                "before \"%.*s\"",
-                                TOKEN_QUOTED(r->text, at - 1), TOKEN_QUOTED(r->text, at), TOKEN_QUOTED(r->text, at));
-
-        if (token_type(r, at) == TOKEN_UNCLOSED)
-                return config_text_error(r->text, at,
-                                         "a quote too many, or the end of this string is missing on its line");
-        if (token_type(r, at) == TOKEN_REFUSED)
+/* Goes behind the bracket. */
+static int complain_unclosed(Reader *r, size_t bracket) {
+        if (r->unclosed)
                 return 0;
 
-        return config_text_error(r->text, at, "\"%.*s\" does not belong here, behind the value of \"%.*s\"",
-                                 TOKEN_QUOTED(r->text, at), TOKEN_QUOTED(r->text, r->name));
+        r->unclosed = true;
+        return config_text_error(r->text, bracket, "this \"%c\" is not closed", token_type(r, bracket));
+}
+
+/* Goes to the next statement: to a ';', or to a name with "=", not inside brackets. */
+static void resynchronize(Reader *r) {
+        while (!reader_at_end(r) && !at_group_end(r) && !starts_statement(r, r->i) &&
+               token_type(r, r->i) != TOKEN_SEMICOLON) {
+                TokenType type = token_type(r, r->i++);
+
+                if (type == TOKEN_GROUP || type == TOKEN_LIST || type == TOKEN_ARRAY) {
+                        size_t end = find_closing(r, type, r->i);
+
+                        r->unclosed = r->unclosed || end == 0;
+                        r->i = end > 0 ? end + 1 : r->i;
+                }
+        }
 }
 
 static int read_value(Reader *r);
 
-/* The values of a list or array; r->i is behind its bracket, r->end at the closing one. */
-static int read_elements(Reader *r) {
-        int k = 1, sound = 1;
+/* The values of a list or array, up to its closing bracket. */
+static int read_elements(Reader *r, size_t bracket) {
+        TokenType end = closing(token_type(r, bracket));
+        int k, sound = 1;
 
-        while (r->i < r->end) {
+        while (token_type(r, r->i) != end) {
                 size_t first = r->i;
 
-                k = read_value(r);
+                k = 1;
+                if (!ends_value(token_type(r, first)) && token_type(r, first) != TOKEN_SEMICOLON &&
+                    !starts_statement(r, first))
+                        k = read_value(r);
                 if (k < 0)
                         return k;
                 sound = sound && k > 0;
 
-                if (k > 0 && r->i - first > 1 && r->text->tokens[first].type == TOKEN_STRING) {
+                if (k > 0 && r->i - first > 1 && token_type(r, first) == TOKEN_STRING) {
                         k = config_text_warning(r->text, first + 1,
                                                 "these two strings become one; is a comma missing between them?");
                         if (k < 0)
                                 return k;
                 }
 
-                if (r->i < r->end && token_type(r, r->i) != TOKEN_COMMA) {
-                        if (!sound)
-                                return 0;
-                        return config_text_error(r->text, r->i,
-                                                 "between the values of a list stands a comma, not \"%.*s\"",
-                                                 TOKEN_QUOTED(r->text, r->i));
+                if (token_type(r, r->i) == TOKEN_COMMA)
+                        r->i++;
+                else if (token_type(r, r->i) != end) {
+                        size_t closed = find_closing(r, token_type(r, bracket), r->i);
+
+                        if (closed == 0)
+                                return complain_unclosed(r, bracket);
+                        if (sound) {
+                                k = config_text_error(r->text, r->i,
+                                                      "between the values of a list stands a comma, not \"%.*s\"",
+                                                      TOKEN_QUOTED(r->text, r->i));
+                                if (k < 0)
+                                        return k;
+                        }
+                        sound = 0;
+                        r->i = closed;
                 }
-                r->i++;
         }
 
         return sound;
@@ -151,29 +178,41 @@ static bool names_battery(const ConfigText *t, size_t token) {
         return n.word;
 }
 
-static int read_statements(Reader *r);
+static int read_group(Reader *r, size_t bracket) {
+        size_t name = r->name, battery = r->battery;
+        bool inside = r->inside;
+        int k;
+
+        r->battery = name;
+        r->inside = inside || !names_battery(r->text, name);
+        k = reader_statements(r);
+        r->name = name;
+        r->battery = battery;
+        r->inside = inside;
+
+        return k >= 0 && token_type(r, r->i) != TOKEN_GROUP_END ? complain_unclosed(r, bracket) : k;
+}
 
 static int read_bracketed(Reader *r) {
-        const Token *t = &r->text->tokens[r->i];
-        size_t at = r->i++;
-        Reader inner = *r;
+        size_t bracket = r->i++;
+        TokenType type = token_type(r, bracket);
+        int k;
 
-        if (t->partner <= at || t->partner >= r->end) {
-                bool told = *r->unclosed;
+        if (r->depth == DEPTH_MAX) {
+                size_t end = find_closing(r, type, r->i);
 
-                *r->unclosed = true;
-                return told ? 0 : config_text_error(r->text, at, "this \"%c\" is not closed", t->type);
+                if (end == 0)
+                        return complain_unclosed(r, bracket);
+                r->i = end + 1;
+                return config_text_error(r->text, bracket, "brackets are nested too deeply here");
         }
 
-        inner.end = t->partner;
-        inner.depth++;
-        inner.battery = r->name;
-        inner.statements = names_battery(r->text, r->name) ? r->statements : NULL;
-        r->i = t->partner + 1U;
-        if (inner.depth > DEPTH_MAX)
-                return config_text_error(r->text, at, "brackets are nested too deeply here");
-
-        return t->type == TOKEN_GROUP ? read_statements(&inner) : read_elements(&inner);
+        r->depth++;
+        k = type == TOKEN_GROUP ? read_group(r, bracket) : read_elements(r, bracket);
+        r->depth--;
+        if (k >= 0 && token_type(r, r->i) == closing(type))
+                r->text->tokens[bracket].partner = r->i++;
+        return k;
 }
 
 /* Goes behind the value; 1 when it is sound, 0 when it was complained about. */
@@ -199,12 +238,12 @@ static int read_value(Reader *r) {
                 }
                 if (starts_statement(r, r->i))
                         break;
-                return complain_word(r);
+                return complain_word(r->text, r->table, r->name, r->i++);
 
         case TOKEN_WORD:
                 if (starts_statement(r, r->i))
                         break;
-                return complain_word(r);
+                return complain_word(r->text, r->table, r->name, r->i++);
 
         case TOKEN_UNCLOSED:
                 return config_text_error(r->text, r->i++, "the closing quote of this string is missing on its line");
@@ -214,6 +253,9 @@ static int read_value(Reader *r) {
                 return 0;
 
         case TOKEN_GROUP:
+                if (!opens_value(r, r->i, r->depth > 0))
+                        break;
+                _fallthrough_;
         case TOKEN_LIST:
         case TOKEN_ARRAY:
                 return read_bracketed(r);
@@ -223,21 +265,6 @@ static int read_value(Reader *r) {
         }
 
         return config_text_error(r->text, r->name, "\"%.*s\" has no value", TOKEN_QUOTED(r->text, r->name));
-}
-
-static int add_statement(Statements *s, const Statement *statement) {
-        if (s->n_items == s->n_allocated) {
-                size_t n = MAX(s->n_allocated * 2, 16U);
-                Statement *items = reallocarray(s->items, n, sizeof(Statement));
-
-                if (!items)
-                        return -ENOMEM;
-                s->items = items;
-                s->n_allocated = n;
-        }
-
-        s->items[s->n_items++] = *statement;
-        return 0;
 }
 
 /* What is no statement. Its first token may still be the name of the setting that was meant. */
@@ -287,84 +314,48 @@ static int read_statement(Reader *r, Statement *st) {
         k = read_value(r);
         st->end = r->i;
 
-        if (k > 0 && r->i < r->end && token_type(r, r->i) != TOKEN_SEMICOLON && token_type(r, r->i) != TOKEN_COMMA &&
+        if (k > 0 && !reader_at_end(r) && !at_group_end(r) && !token_separates(token_type(r, r->i)) &&
             !starts_statement(r, r->i))
-                k = complain_behind(r);
+                k = complain_behind(r->text, r->name, r->i);
         if (k == 0)
                 resynchronize(r);
 
         return k;
 }
 
-static int read_statements(Reader *r) {
-        Statements *s = r->statements;
+int reader_statement(Reader *r) {
+        Statement st = { .battery = r->battery };
+        size_t at = r->outline.n_statements;
+        int k;
+
+        /* Its place, before those inside it. */
+        if (!r->inside) {
+                if (!GREW(r->outline.statements, at))
+                        return -ENOMEM;
+                r->outline.n_statements++;
+        }
+
+        k = starts_statement(r, r->i) ? read_statement(r, &st) : read_other(r, &st);
+        st.sound = k > 0;
+        if (!r->inside)
+                r->outline.statements[at] = st;
+        return k;
+}
+
+int reader_statements(Reader *r) {
         int k, sound = 1;
 
-        while (r->i < r->end) {
-                Statement st = { .battery = r->battery };
-                size_t at = s ? s->n_items : 0;
-
-                if (token_type(r, r->i) == TOKEN_SEMICOLON || token_type(r, r->i) == TOKEN_COMMA) {
+        while (!reader_at_end(r) && !at_group_end(r)) {
+                if (token_separates(token_type(r, r->i))) {
                         r->i++;
                         continue;
                 }
 
-                /* Its place, before those inside it. */
-                k = s ? add_statement(s, &st) : 0;
-                if (k < 0)
-                        return k;
-
-                k = starts_statement(r, r->i) ? read_statement(r, &st) : read_other(r, &st);
+                k = reader_statement(r);
                 if (k < 0)
                         return k;
                 sound = sound && k > 0;
-                st.sound = k > 0;
-                if (s)
-                        s->items[at] = st;
         }
 
         return sound;
-}
-
-int statements_read(ConfigText *t, const SettingTable *table, const Section *s, Statements *ret) {
-        bool unclosed = false;
-        Reader r = { .text = t,
-                     .table = table,
-                     .i = s->inside,
-                     .end = s->end,
-                     .statements = ret,
-                     .unclosed = &unclosed };
-
-        ret->n_items = 0;
-        return read_statements(&r);
-}
-
-void statements_done(Statements *s) {
-        free(s->items);
-        *s = (Statements){};
-}
-
-static bool ends_value(TokenType type) {
-        return type == TOKEN_GROUP_END || type == TOKEN_LIST_END || type == TOKEN_ARRAY_END || type == TOKEN_END;
-}
-
-size_t group_next(const ConfigText *t, size_t token) {
-        for (size_t i = token + 1; !ends_value(t->tokens[i].type); i = MAX(t->tokens[i].partner, i) + 1)
-                if (token_starts_statement(t, i))
-                        return i;
-
-        return 0;
-}
-
-size_t list_next(const ConfigText *t, size_t token) {
-        bool first = t->tokens[token].type == TOKEN_LIST || t->tokens[token].type == TOKEN_ARRAY;
-        size_t i = token + 1;
-
-        /* An element that is itself a bracket was skipped as a whole by whoever asks: lists hold strings only. */
-        for (; !first && t->tokens[i].type != TOKEN_COMMA; i++)
-                if (ends_value(t->tokens[i].type))
-                        return 0;
-
-        i += !first;
-        return ends_value(t->tokens[i].type) ? 0 : i;
 }

@@ -1,35 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The statements (name = value) of one section: which are sound, and their text in the form that libconfig reads as the
- * user meant it. */
+/* Reads the statements of one section; a part of config-outline.c, which reads what is between them. */
 
 #include "config-outline.h"
-#include "setting.h"
 
-typedef struct Statement {
-        size_t name;       /* tokens: the name … */
-        size_t value, end; /* … and the value, from here up to, not with, there */
-        size_t battery; /* the name of the on_battery = { … }, or what looks like it, that it stands in; 0: in none */
-        bool sound;     /* else it was complained about, and there may be no value at all */
-} Statement;
+typedef struct Reader {
+        ConfigText *text;
+        const SettingTable *table;
+        Outline outline;
+        size_t i; /* the next token */
+        /* The list of drives: */
+        size_t drives;    /* where it began; 0: not yet, as it cannot begin with the first token */
+        bool misnamed;    /* it is not called "drives" … */
+        size_t list_name; /* … but this */
+        /* The section: */
+        bool block;    /* else it is an option */
+        bool unclosed; /* a bracket has no partner in it; told once, and no other is looked for */
+        /* The statement: */
+        unsigned depth; /* of brackets */
+        size_t name;    /* for complaints */
+        size_t battery; /* the name of the on_battery around it; 0: none */
+        bool inside;    /* a group that is a value: only its soundness counts */
+} Reader;
 
-typedef struct Statements {
-        Statement *items;
-        size_t n_items;
-        size_t n_allocated;
-} Statements;
+static inline TokenType token_type(const Reader *r, size_t i) {
+        return r->text->tokens[i].type;
+}
 
-/* Fills `ret`, which may hold those of an earlier section, in the order of the text: those in on_battery = { … } stand
- * behind it. 1: all is sound, 0: there were complaints. */
-int statements_read(ConfigText *t, const SettingTable *table, const Section *s, Statements *ret);
-void statements_done(Statements *s);
+/* One statement, to where the next one may begin. 1: it is sound; 0: it was complained about. */
+int reader_statement(Reader *r);
 
-/* The statement alone: escapes such as \x20 kept as they are written, integers that 64 bits do not hold as strings,
- * superfluous commas left out. The caller frees it. */
-int statement_to_text(const ConfigText *t, const Statement *s, char **ret);
+/* All up to the section's end, or a '}'. Returns alike. */
+int reader_statements(Reader *r);
 
-/* Inside a sound value: the next statement's name in a group, and the next value in a list or array. `token` is the
- * opening bracket at first, then the last answer; 0: no more. */
-size_t group_next(const ConfigText *t, size_t token);
-size_t list_next(const ConfigText *t, size_t token);
+/* Whether the section ends here, whatever is still open in it. */
+bool reader_at_end(Reader *r);
+
+bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */

@@ -16,7 +16,6 @@ typedef struct Scanner {
         ConfigText *text;
         size_t i;
         uint32_t line, column;
-        size_t n_allocated;
         bool garbled;        /* bytes that are not UTF-8 were complained about */
         bool no_comment_end; /* from here on; not looked for again */
 } Scanner;
@@ -106,15 +105,8 @@ static bool is_sound(const char *s, size_t size) {
 static int add_token(Scanner *s, TokenType type, size_t length) {
         ConfigText *t = s->text;
 
-        if (t->n_tokens == s->n_allocated) {
-                size_t n = MAX(s->n_allocated * 2, 256U);
-                Token *tokens = reallocarray(t->tokens, n, sizeof(Token));
-
-                if (!tokens)
-                        return -ENOMEM;
-                t->tokens = tokens;
-                s->n_allocated = n;
-        }
+        if (!GREW(t->tokens, t->n_tokens))
+                return -ENOMEM;
 
         t->tokens[t->n_tokens++] = (Token){
                 .type = type,
@@ -366,6 +358,10 @@ bool token_is_name(const ConfigText *t, size_t token, const char *name) {
         const Token *k = &t->tokens[token];
 
         return k->type == TOKEN_NAME && k->length == strlen(name) && memcmp(t->text + k->offset, name, k->length) == 0;
+}
+
+bool token_separates(TokenType type) {
+        return type == TOKEN_COMMA || type == TOKEN_SEMICOLON;
 }
 
 bool token_starts_statement(const ConfigText *t, size_t token) {

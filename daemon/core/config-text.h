@@ -3,7 +3,7 @@
 
 /* A configuration file's text as tokens, each with its line and column. libconfig 1.5 stops at the first error, knows
  * no columns, wraps integers and decodes \x20, so this reads first and libconfig gets only sound statements, one by
- * one (config-statement.h). Any bytes are fine as input. */
+ * one (config-parse.h). Any bytes are fine as input. */
 
 #include "complaint.h"
 
@@ -34,7 +34,7 @@ typedef struct Token {
         TokenType type;
         uint32_t offset, length;
         uint32_t line, column; /* from 1; a tab counts as one character */
-        uint32_t partner;      /* of an opening bracket: its closing one; 0: it has none (config-outline.c) */
+        uint32_t partner;      /* of an opening bracket of a sound value: its closing one; else 0 (config-outline.h) */
         bool secret;           /* never quoted: it may be (part of) a password (config-secret.c) */
 } Token;
 
@@ -70,4 +70,5 @@ const char *token_text(const ConfigText *t, size_t token);
 const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_NAME_MAX]);
 
 bool token_is_name(const ConfigText *t, size_t token, const char *name);
+bool token_separates(TokenType type);                           /* "," or ";" */
 bool token_starts_statement(const ConfigText *t, size_t token); /* something like a name, and "=" */
