@@ -8,10 +8,11 @@ static bool is_secret(const ConfigText *t, size_t token, const SettingTable *tab
         char buf[TOKEN_NAME_MAX];
         Nearest n = { .typed = token_copy(t, token, buf) };
         const Setting *exact = setting_find(table, buf);
+        MatchKey key = match_key_from_string(buf);
 
         if (exact)
                 return exact->flags & SETTING_EXCLUDED;
-        if (!token_starts_statement(t, token))
+        if (!token_starts_statement(t, token) || streq(buf, "match") || (key >= 0 && key < MATCH_PROPERTY))
                 return false;
 
         SETTING_TABLE_FOREACH(s, table)

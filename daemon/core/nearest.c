@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <limits.h>
-#include <stdint.h>
 
 #include "macro.h"
 #include "nearest.h"
@@ -12,29 +11,6 @@
 
 static unsigned char fold(char c) {
         return c == '-' ? '_' : (unsigned char) tolower((unsigned char) c);
-}
-
-/* The word's characters as a set, in which some share a bit. */
-static uint64_t character_set(const char *s) {
-        uint64_t set = 0;
-
-        for (; *s; s++)
-                set |= UINT64_C(1) << fold(*s) % 64;
-        return set;
-}
-
-static bool has_more_bits(uint64_t set, unsigned limit) {
-        for (; set; set &= set - 1)
-                if (limit-- == 0)
-                        return true;
-        return false;
-}
-
-/* One slip adds or takes away one character at most: cheaper to ask than the distance, and nearly always enough. */
-static bool may_be_within(unsigned limit, const char *a, const char *b) {
-        uint64_t x = character_set(a), y = character_set(b);
-
-        return !has_more_bits(x & ~y, limit) && !has_more_bits(y & ~x, limit);
 }
 
 /* Optimal string alignment: insertions, deletions, replacements and swapped neighbours count one each. */
@@ -78,9 +54,7 @@ void nearest_offer(Nearest *n, const char *candidate) {
                 ;
 
         limit = b <= 4 ? 1 : b <= 8 ? 2 : 3;
-        d = longer - shorter <= limit && may_be_within(limit, n->typed, candidate)
-                            ? word_distance(n->typed, a, candidate, b)
-                            : UINT_MAX;
+        d = longer - shorter <= limit ? word_distance(n->typed, a, candidate, b) : UINT_MAX;
         if (i == shorter && shorter >= 4)
                 d = MIN(d, limit); /* "spindown" for "spindown_time": near, but a smaller slip is nearer */
 
