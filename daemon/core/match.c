@@ -258,27 +258,16 @@ bool match_loose(const char *pattern, const char *text) {
         return fnmatch(p, t, 0) == 0;
 }
 
-/* `plain` is the number of its characters before anything that is more than itself. */
-static bool match_from(const char *pattern, size_t plain, const char *text, int flags) {
+/* Asked of every rule and every link of every drive, and nearly always there is nothing to decode. */
+static bool match_text(const char *pattern, const char *text, int flags) {
         _cleanup_free_ char *p = NULL, *t = NULL;
 
-        /* Nothing to decode, as nearly always: this is asked of every rule and every link of every drive. */
-        if (!strchr(text, '\\')) {
-                if (pattern[plain] == '\0')
-                        return streq(pattern, text);
-                if (strncmp(pattern, text, plain) != 0)
-                        return false;
-                if (!strchr(pattern + plain, '\\'))
-                        return fnmatch(pattern, text, flags) == 0;
-        }
+        if (!strchr(pattern, '\\') && !strchr(text, '\\'))
+                return strpbrk(pattern, GLOB) ? fnmatch(pattern, text, flags) == 0 : streq(pattern, text);
 
         p = text_decode(pattern, true);
         t = text_decode(text, false);
         return p && t && fnmatch(p, t, flags) == 0;
-}
-
-static bool match_text(const char *pattern, const char *text) {
-        return match_from(pattern, strcspn(pattern, GLOB "\\"), text, 0);
 }
 
 static const char *skip_wwn_prefix(const char *s) {
@@ -304,14 +293,13 @@ typedef struct NodeFit {
 } NodeFit;
 
 static bool match_node(const char *pattern, const Drive *d, NodeFit *best) {
-        size_t plain = strcspn(pattern, GLOB "\\");
-        bool fits = match_from(pattern, plain, d->node, FNM_PATHNAME);
+        bool fits = match_text(pattern, d->node, FNM_PATHNAME);
 
         best->node = best->node || fits;
         for (size_t i = 0; i < d->n_links; i++) {
                 const DriveLink *l = &d->links[i];
 
-                if (!match_from(pattern, plain, l->path, FNM_PATHNAME))
+                if (!match_text(pattern, l->path, FNM_PATHNAME))
                         continue;
                 if (!best->link || l->via < best->link->via)
                         best->link = l;
@@ -370,7 +358,7 @@ static inline bool pattern_holds(const Criterion *c, const char *pattern, const 
         case MATCH_TRANSPORT:
         case MATCH_ROTATIONAL:
         case MATCH_REMOVABLE:
-                return match_text(pattern, fact);
+                return match_text(pattern, fact, 0);
         case MATCH_NODE:
         case _MATCH_KEY_MAX:
         case _MATCH_KEY_INVALID:
