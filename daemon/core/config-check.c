@@ -2,41 +2,11 @@
 
 #include "config-check.h"
 
-/* From here up a drive does not spin down by its APM level (ACS, APM level table; catalogue 3.1, -B). */
+/* From here up a drive does not spin down by its APM level (ACS-4, SET FEATURES, APM levels). */
 #define APM_FIRST_WITHOUT_STANDBY 128
 #define APM_OFF 255
 /* More than anybody writes by hand; each is compared with each. */
 #define COMPARED_MAX 2000U
-
-static bool patterns_include(const Criterion *wide, const Criterion *narrow) {
-        for (size_t i = 0; i < narrow->n_patterns; i++) {
-                bool found = false;
-
-                for (size_t k = 0; k < wide->n_patterns && !found; k++)
-                        found = streq(wide->patterns[k], narrow->patterns[i]);
-                if (!found)
-                        return false;
-        }
-
-        return true;
-}
-
-bool match_includes(const Match *wide, const Match *narrow) {
-        for (size_t i = 0; i < wide->n_criteria; i++) {
-                const Criterion *x = &wide->criteria[i];
-                bool found = false;
-
-                for (size_t k = 0; k < narrow->n_criteria && !found; k++) {
-                        const Criterion *y = &narrow->criteria[k];
-
-                        found = x->key == y->key && streq_ptr(x->property, y->property) && patterns_include(x, y);
-                }
-                if (!found)
-                        return false;
-        }
-
-        return true;
-}
 
 static bool block_includes(const Block *wide, const Block *narrow) {
         return match_includes(&wide->match, &narrow->match) && (!wide->only_in_raid || narrow->only_in_raid);

@@ -6,9 +6,6 @@
 
 #include "config.h"
 
-/* Is every drive that `narrow` is for one that `wide` is for, as far as can be told from their texts? Pure. */
-bool match_includes(const Match *wide, const Match *narrow);
-
 /* Adds warnings and notices to c->complaints. Pure: it looks at no drive. Returns 0 or -ENOMEM. */
 int config_check(Config *c, const SettingTable *t);
 

@@ -6,7 +6,7 @@
 
 #include "config-text.h"
 #include "config.h"
-#include "utf8.h"
+#include "text.h"
 
 #define COMPLAINTS_MAX 100U
 #define QUOTE_MAX 100U /* a link below /dev/disk/by-id, whole */

@@ -16,7 +16,7 @@
 /* clang-format off */
 static const struct {
         const char *name;
-        size_t fact; /* where the Drive has it, for those compared as text */
+        size_t fact; /* where the Drive has it; 0: it has no text of its own */
 } table[_MATCH_KEY_MAX] = {
         [MATCH_NODE]       = { "node",       0                         },
         [MATCH_MODEL]      = { "model",      offsetof(Drive, model)    },
@@ -313,14 +313,6 @@ const char *match_fact(const Criterion *c, const Drive *d) {
         const char *fact = NULL;
 
         switch (c->key) {
-        case MATCH_MODEL:
-        case MATCH_SERIAL:
-        case MATCH_FIRMWARE:
-        case MATCH_VENDOR:
-                memcpy(&fact, (const char *) d + table[c->key].fact, sizeof fact);
-                return fact;
-        case MATCH_WWN:
-                return d->wwn;
         case MATCH_TRANSPORT:
                 return transport_to_string(d->transport);
         case MATCH_ROTATIONAL:
@@ -329,13 +321,11 @@ const char *match_fact(const Criterion *c, const Drive *d) {
                 return d->removable_untold ? NULL : d->removable ? "true" : "false";
         case MATCH_PROPERTY:
                 return drive_property(d, c->property);
-        case MATCH_NODE:
-        case _MATCH_KEY_MAX:
-        case _MATCH_KEY_INVALID:
-                break;
+        default:
+                if (table[c->key].fact > 0)
+                        memcpy(&fact, (const char *) d + table[c->key].fact, sizeof fact);
+                return fact;
         }
-
-        return NULL;
 }
 
 static inline bool pattern_holds(const Criterion *c, const char *pattern, const Drive *d, NodeFit *best) {
@@ -346,26 +336,9 @@ static inline bool pattern_holds(const Criterion *c, const char *pattern, const 
         if (!fact)
                 return false;
 
-        switch (c->key) {
-        case MATCH_MODEL:
-        case MATCH_SERIAL:
-        case MATCH_FIRMWARE:
-        case MATCH_VENDOR:
-                return match_loose(pattern, fact);
-        case MATCH_WWN:
+        if (c->key == MATCH_WWN)
                 return match_wwn(pattern, fact);
-        case MATCH_PROPERTY:
-        case MATCH_TRANSPORT:
-        case MATCH_ROTATIONAL:
-        case MATCH_REMOVABLE:
-                return match_text(pattern, fact, 0);
-        case MATCH_NODE:
-        case _MATCH_KEY_MAX:
-        case _MATCH_KEY_INVALID:
-                break;
-        }
-
-        return false;
+        return table[c->key].fact > 0 ? match_loose(pattern, fact) : match_text(pattern, fact, 0);
 }
 
 /* All patterns are tried, for the best answer. */
@@ -379,12 +352,19 @@ static bool criterion_holds(const Criterion *c, const Drive *d, NodeFit *best) {
         return holds;
 }
 
+static const Criterion *find_failing(const Match *m, const Drive *d, NodeFit *best) {
+        for (size_t i = 0; i < m->n_criteria; i++)
+                if (!criterion_holds(&m->criteria[i], d, best))
+                        return &m->criteria[i];
+
+        return NULL;
+}
+
 bool match_drive(const Match *m, const Drive *d, const DriveLink **ret_link) {
         NodeFit best = {};
 
-        for (size_t i = 0; i < m->n_criteria; i++)
-                if (!criterion_holds(&m->criteria[i], d, &best))
-                        return false;
+        if (find_failing(m, d, &best))
+                return false;
 
         if (ret_link)
                 *ret_link = best.node ? NULL : best.link;
@@ -392,13 +372,7 @@ bool match_drive(const Match *m, const Drive *d, const DriveLink **ret_link) {
 }
 
 const Criterion *match_failing(const Match *m, const Drive *d) {
-        NodeFit best = {};
-
-        for (size_t i = 0; i < m->n_criteria; i++)
-                if (!criterion_holds(&m->criteria[i], d, &best))
-                        return &m->criteria[i];
-
-        return NULL;
+        return find_failing(m, d, &(NodeFit){});
 }
 
 bool match_asks_property(const Match *m, const char *key) {
@@ -410,15 +384,8 @@ bool match_asks_property(const Match *m, const char *key) {
 
 bool match_asks_identity(const Match *m) {
         for (size_t i = 0; i < m->n_criteria; i++)
-                switch (m->criteria[i].key) {
-                case MATCH_MODEL:
-                case MATCH_SERIAL:
-                case MATCH_FIRMWARE:
-                case MATCH_WWN:
+                if (table[m->criteria[i].key].fact > 0 && m->criteria[i].key != MATCH_VENDOR)
                         return true;
-                default:
-                        break;
-                }
 
         return false;
 }
@@ -434,6 +401,36 @@ bool match_is_general(const Match *m) {
                 for (size_t k = 0; k < c->n_patterns; k++)
                         globs = globs || strpbrk(c->patterns[k], GLOB);
                 if (!globs)
+                        return false;
+        }
+
+        return true;
+}
+
+static bool patterns_include(const Criterion *wide, const Criterion *narrow) {
+        for (size_t i = 0; i < narrow->n_patterns; i++) {
+                bool found = false;
+
+                for (size_t k = 0; k < wide->n_patterns && !found; k++)
+                        found = streq(wide->patterns[k], narrow->patterns[i]);
+                if (!found)
+                        return false;
+        }
+
+        return true;
+}
+
+bool match_includes(const Match *wide, const Match *narrow) {
+        for (size_t i = 0; i < wide->n_criteria; i++) {
+                const Criterion *x = &wide->criteria[i];
+                bool found = false;
+
+                for (size_t k = 0; k < narrow->n_criteria && !found; k++) {
+                        const Criterion *y = &narrow->criteria[k];
+
+                        found = x->key == y->key && streq_ptr(x->property, y->property) && patterns_include(x, y);
+                }
+                if (!found)
                         return false;
         }
 

@@ -62,5 +62,8 @@ bool match_asks_identity(const Match *m);
 /* A rule for a class of drives, as against one that names its drives: by node, link, serial or WWN, without a glob. */
 bool match_is_general(const Match *m);
 
+/* Is every drive that `narrow` is for one that `wide` is for, as far as can be told from their texts? */
+bool match_includes(const Match *wide, const Match *narrow);
+
 /* Comparison of models and serials: a run of spaces and '_' equals any other, at the ends it does not count. */
 bool match_loose(const char *pattern, const char *text);

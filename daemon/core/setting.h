@@ -73,7 +73,7 @@ struct Setting {
         Backend backend;
         ValueRange range;
         SettingFlags flags;
-        unsigned order;         /* among the settings of one drive (catalogue 1.4); lower is written first */
+        unsigned order;         /* among the settings of one drive; lower is written first */
         const char *summary;    /* one line for help, list and man page */
         const char *equivalent; /* how users know it: "hdparm -B" */
         const char *lost_by;    /* what loses it: "power", "re-add", … */

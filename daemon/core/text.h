@@ -20,3 +20,6 @@ int text_unescape(const char *s, char **ret);
 
 /* Without the blanks around it: cuts off those at the end, and returns where the rest begins. */
 char *text_strip(char *s);
+
+/* The length in bytes of the character at the start of `s`, 0 when there is no sound UTF-8 character. */
+size_t utf8_length(const char *s, size_t size);

@@ -18,7 +18,7 @@ typedef enum ValueType {
         VALUE_DURATION,      /* number in milliseconds */
         VALUE_MICROSECONDS,  /* number in microseconds */
         VALUE_SIZE,          /* number in bytes */
-        VALUE_STANDBY_TIMER, /* number is ATA's timer byte, 0…255 (catalogue 3.1, -S) */
+        VALUE_STANDBY_TIMER, /* number is ATA's timer byte, 0…255 (ACS-4, STANDBY) */
         VALUE_CELSIUS,       /* number in degrees Celsius */
         VALUE_NAME,          /* name is a word of the kernel's */
         VALUE_ANY,           /* whatever stands there, and none of it is kept: for keys that nothing is done with */
