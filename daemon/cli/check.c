@@ -119,7 +119,7 @@ static int run(const Options *o) {
                 r = check_drives(c, &inventory, o->verbose);
         if (r >= 0) {
                 rivals_check(o->root, c, &all_settings, inventory.drives, inventory.n_drives);
-                r = complaints_sort(&c->complaints);
+                complaints_sort(&c->complaints);
         }
         if (r < 0)
                 return r;

@@ -20,6 +20,7 @@ int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned lin
              ...) {
         _cleanup_free_ char *raw = NULL, *sentence = NULL, *name = NULL;
         va_list ap;
+        size_t i;
         int n;
 
         va_start(ap, format);
@@ -36,60 +37,41 @@ int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned lin
         if (!sentence || !name || !GREW(c->items, c->n_items))
                 return -ENOMEM;
 
-        c->items[c->n_items++] = (Complaint){
+        /* Most often it is the file of the one before. */
+        for (i = c->n_items; i > 0 && !streq(c->items[i - 1].file, name); i--)
+                ;
+
+        c->items[c->n_items] = (Complaint){
                 .level = level,
                 .file = TAKE_PTR(name),
                 .line = line,
                 .column = column,
                 .sentence = TAKE_PTR(sentence),
+                .n = c->n_items,
+                .n_file = i > 0 ? c->items[i - 1].n_file : c->n_items,
         };
+        c->n_items++;
         if (level == COMPLAINT_ERROR)
                 c->n_errors++;
 
         return 0;
 }
 
-typedef struct SortKey {
-        Complaint complaint;
-        size_t file, index;
-} SortKey;
+static int complaint_compare(const void *a, const void *b) {
+        const Complaint *x = a, *y = b;
 
-static int sort_key_compare(const void *a, const void *b) {
-        const SortKey *x = a, *y = b;
-
-        if (x->file != y->file)
-                return x->file < y->file ? -1 : 1;
-        if (x->complaint.line != y->complaint.line)
-                return x->complaint.line < y->complaint.line ? -1 : 1;
-        if (x->complaint.column != y->complaint.column)
-                return x->complaint.column < y->complaint.column ? -1 : 1;
-        return x->index < y->index ? -1 : 1;
+        if (x->n_file != y->n_file)
+                return x->n_file < y->n_file ? -1 : 1;
+        if (x->line != y->line)
+                return x->line < y->line ? -1 : 1;
+        if (x->column != y->column)
+                return x->column < y->column ? -1 : 1;
+        return x->n < y->n ? -1 : 1;
 }
 
-int complaints_sort(Complaints *c) {
-        _cleanup_free_ SortKey *keys = NULL;
-
-        keys = calloc(MAX(c->n_items, 1U), sizeof(SortKey));
-        if (!keys)
-                return -ENOMEM;
-
-        for (size_t i = 0; i < c->n_items; i++) {
-                size_t k;
-
-                /* The first one of the same file; most often that of the one before. */
-                if (i > 0 && streq(c->items[i].file, c->items[i - 1].file))
-                        k = keys[i - 1].file;
-                else
-                        for (k = 0; !streq(c->items[k].file, c->items[i].file); k++)
-                                ;
-                keys[i] = (SortKey){ .complaint = c->items[i], .file = k, .index = i };
-        }
-
-        qsort(keys, c->n_items, sizeof(SortKey), sort_key_compare);
-        for (size_t i = 0; i < c->n_items; i++)
-                c->items[i] = keys[i].complaint;
-
-        return 0;
+void complaints_sort(Complaints *c) {
+        if (c->n_items > 0)
+                qsort(c->items, c->n_items, sizeof(Complaint), complaint_compare);
 }
 
 void complaints_done(Complaints *c) {

@@ -165,7 +165,8 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
                         r = config_text_error(
                                         &f.text, 0,
                                         "this is no configuration of drivekeep: it has no drives = ( … ), and no option");
-                return r < 0 ? r : complaints_sort(&c->complaints);
+                complaints_sort(&c->complaints);
+                return MIN(r, 0);
         }
 
         config_text_hide_secrets(&f.text, t);
@@ -189,5 +190,6 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
                         return r;
         }
 
-        return complaints_sort(&c->complaints);
+        complaints_sort(&c->complaints);
+        return 0;
 }

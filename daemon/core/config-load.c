@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <dirent.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -11,16 +10,7 @@
 #define MAIN_FILE "drivekeep/drivekeep.conf"
 #define DIRECTORY "drivekeep"
 
-_printf_(3, 4) static int complain_file(Config *c, const char *path, const char *format, ...) {
-        char sentence[256];
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(sentence, sizeof sentence, format, ap);
-        va_end(ap);
-
-        return complain(&c->complaints, COMPLAINT_ERROR, path, 0, 0, "%s", sentence);
-}
+#define complain_file(c, path, ...) complain(&(c)->complaints, COMPLAINT_ERROR, path, 0, 0, __VA_ARGS__)
 
 /* 1: it is safe to look below it; 0: it is not, and that is a complaint. */
 static int check_directory(Config *c, const char *root, const char *name) {
@@ -87,51 +77,31 @@ static int load_main(Config *c, const SettingTable *t, const char *const *roots)
         return 0;
 }
 
-typedef struct DropIn {
-        char *name, *path;
-} DropIn;
-
 typedef struct DropIns {
-        DropIn *items;
-        size_t n_items;
+        char **paths;
+        size_t n_paths;
 } DropIns;
 
 static void drop_ins_done(DropIns *d) {
-        for (size_t i = 0; i < d->n_items; i++) {
-                free(d->items[i].name);
-                free(d->items[i].path);
-        }
-        free(d->items);
-}
-
-static bool drop_ins_have(const DropIns *d, const char *name) {
-        for (size_t i = 0; i < d->n_items; i++)
-                if (streq(d->items[i].name, name))
-                        return true;
-
-        return false;
+        for (size_t i = 0; i < d->n_paths; i++)
+                free(d->paths[i]);
+        free(d->paths);
 }
 
 static int drop_ins_add(DropIns *d, const char *directory, const char *name) {
-        DropIn item = {};
+        for (size_t i = 0; i < d->n_paths; i++)
+                if (streq(base_name(d->paths[i]), name))
+                        return 0;
 
-        if (!GREW(d->items, d->n_items))
+        if (!GREW(d->paths, d->n_paths) || asprintf(d->paths + d->n_paths, "%s/%s", directory, name) < 0)
                 return -ENOMEM;
 
-        item.name = strdup(name);
-        if (!item.name || asprintf(&item.path, "%s/%s", directory, name) < 0) {
-                free(item.name);
-                return -ENOMEM;
-        }
-
-        d->items[d->n_items++] = item;
+        d->n_paths++;
         return 0;
 }
 
 static bool is_drop_in(const char *name) {
-        size_t n = strlen(name), suffix = strlen(".conf");
-
-        return name[0] != '.' && n > suffix && streq(name + n - suffix, ".conf");
+        return name[0] != '.' && ends_with(name, ".conf");
 }
 
 /* Adds what no higher root has. */
@@ -151,7 +121,7 @@ static int find_drop_ins(Config *c, const char *root, DropIns *found) {
                 return errno == ENOENT ? 0 : complain_file(c, directory, "the directory cannot be read: %m");
 
         while (r >= 0 && (errno = 0, entry = readdir(dir)))
-                if (is_drop_in(entry->d_name) && !drop_ins_have(found, entry->d_name))
+                if (is_drop_in(entry->d_name))
                         r = drop_ins_add(found, directory, entry->d_name);
         if (r >= 0 && errno != 0)
                 r = complain_file(c, directory, "the directory cannot be read: %m");
@@ -161,7 +131,7 @@ static int find_drop_ins(Config *c, const char *root, DropIns *found) {
 }
 
 static int drop_in_compare(const void *a, const void *b) {
-        return strcmp(((const DropIn *) a)->name, ((const DropIn *) b)->name);
+        return strcmp(base_name(*(char *const *) a), base_name(*(char *const *) b));
 }
 
 int config_load(Config *c, const SettingTable *t, const char *const *roots) {
@@ -180,10 +150,10 @@ int config_load(Config *c, const SettingTable *t, const char *const *roots) {
                         return r;
         }
 
-        if (found.n_items > 0)
-                qsort(found.items, found.n_items, sizeof(DropIn), drop_in_compare);
-        for (size_t i = 0; i < found.n_items; i++) {
-                r = config_load_file(c, t, found.items[i].path);
+        if (found.n_paths > 0)
+                qsort(found.paths, found.n_paths, sizeof(char *), drop_in_compare);
+        for (size_t i = 0; i < found.n_paths; i++) {
+                r = config_load_file(c, t, found.paths[i]);
                 if (r < 0)
                         return r;
         }

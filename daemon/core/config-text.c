@@ -20,52 +20,26 @@ typedef struct Scanner {
         bool no_comment_end; /* from here on; not looked for again */
 } Scanner;
 
-_printf_(5, 0) static int complain_at(ConfigText *t, unsigned line, unsigned column, ComplaintLevel level,
-                                      const char *format, va_list ap) {
+int config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) {
         char sentence[1024];
+        va_list ap;
 
         if (t->n_complaints > COMPLAINTS_MAX)
                 return 0;
         if (t->n_complaints++ == COMPLAINTS_MAX)
-                return complain(t->complaints, COMPLAINT_ERROR, t->file, line, column,
+                return complain(t->complaints, COMPLAINT_ERROR, t->file, at->line, at->column,
                                 "there were %u complaints up to here, what follows is not told", COMPLAINTS_MAX);
 
+        va_start(ap, format);
         (void) vsnprintf(sentence, sizeof sentence, format, ap);
-        return complain(t->complaints, level, t->file, line, column, "%s", sentence);
-}
-
-int config_text_error(ConfigText *t, size_t token, const char *format, ...) {
-        va_list ap;
-        int r;
-
-        va_start(ap, format);
-        r = complain_at(t, t->tokens[token].line, t->tokens[token].column, COMPLAINT_ERROR, format, ap);
         va_end(ap);
-
-        return r;
+        return complain(t->complaints, level, t->file, at->line, at->column, "%s", sentence);
 }
 
-int config_text_warning(ConfigText *t, size_t token, const char *format, ...) {
-        va_list ap;
-        int r;
-
-        va_start(ap, format);
-        r = complain_at(t, t->tokens[token].line, t->tokens[token].column, COMPLAINT_WARNING, format, ap);
-        va_end(ap);
-
-        return r;
-}
-
-_printf_(2, 3) static int scanner_error(Scanner *s, const char *format, ...) {
-        va_list ap;
-        int r;
-
-        va_start(ap, format);
-        r = complain_at(s->text, s->line, s->column, COMPLAINT_ERROR, format, ap);
-        va_end(ap);
-
-        return r;
-}
+/* Where the scanner stands, which may be before the first token. */
+#define scanner_error(s, ...)                                                                                  \
+        config_text_complain((s)->text, COMPLAINT_ERROR, &(Token){ .line = (s)->line, .column = (s)->column }, \
+                             __VA_ARGS__)
 
 static char peek(const Scanner *s, size_t ahead) {
         return s->i + ahead < s->text->size ? s->text->text[s->i + ahead] : '\0';
@@ -151,37 +125,19 @@ static int scan_string(Scanner *s) {
 }
 
 static TokenType classify_number(const char *p, size_t n) {
-        size_t i = 0, digits = 0;
-        bool real = false;
+        char copy[TOKEN_NAME_MAX], *end;
 
-        if (n > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
-                for (i = 2; i < n && isxdigit((unsigned char) p[i]); i++)
-                        digits++;
-        else {
-                if (p[i] == '-' || p[i] == '+')
-                        i++;
-                for (; i < n && isdigit((unsigned char) p[i]); i++)
-                        digits++;
-                if (i < n && p[i] == '.') {
-                        real = true;
-                        for (i++; i < n && isdigit((unsigned char) p[i]); i++)
-                                digits++;
-                }
-                if (digits > 0 && i + 1 < n && (p[i] == 'e' || p[i] == 'E')) {
-                        real = true;
-                        i++;
-                        if (i + 1 < n && (p[i] == '-' || p[i] == '+'))
-                                i++;
-                        while (i < n && isdigit((unsigned char) p[i]))
-                                i++;
-                }
-        }
+        if (n >= sizeof copy)
+                return TOKEN_WORD;
+        memcpy(copy, p, n);
+        copy[n] = '\0';
 
-        if (!real)
-                for (size_t k = 0; k < 2 && i < n && p[i] == 'L'; k++)
-                        i++;
+        (void) strtoll(copy, &end, n > 2 && (copy[1] == 'x' || copy[1] == 'X') ? 16 : 10);
+        if (end > copy && (*end == '\0' || streq(end, "L") || streq(end, "LL")))
+                return TOKEN_INTEGER;
 
-        return digits == 0 || i < n ? TOKEN_WORD : real ? TOKEN_FLOAT : TOKEN_INTEGER;
+        (void) strtod(copy, &end);
+        return end > copy && *end == '\0' && strspn(copy, "+-.0123456789eE") == n ? TOKEN_FLOAT : TOKEN_WORD;
 }
 
 static TokenType classify_word(const char *p, size_t n) {

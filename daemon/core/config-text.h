@@ -54,8 +54,10 @@ int config_text_scan(ConfigText *t);
 void config_text_done(ConfigText *t);
 
 /* At a token. Return 0, or -ENOMEM. Behind the hundredth complaint from one file the rest are not kept. */
-int config_text_error(ConfigText *t, size_t token, const char *format, ...) _printf_(3, 4);
-int config_text_warning(ConfigText *t, size_t token, const char *format, ...) _printf_(3, 4);
+#define config_text_error(t, token, ...) config_text_complain(t, COMPLAINT_ERROR, (t)->tokens + (token), __VA_ARGS__)
+#define config_text_warning(t, token, ...) \
+        config_text_complain(t, COMPLAINT_WARNING, (t)->tokens + (token), __VA_ARGS__)
+int config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) _printf_(4, 5);
 
 /* Both for a "%.*s": what a sentence may quote of a token, without a string's quotes; "…" for a secret. */
 int token_quote_length(const ConfigText *t, size_t token);

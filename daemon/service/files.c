@@ -19,11 +19,10 @@ int files_load(Files **ret) {
                 r = config_load(c, &all_settings, roots);
         if (r >= 0)
                 r = config_check(c, &all_settings);
-        if (r >= 0)
-                r = complaints_sort(&c->complaints);
         if (r < 0)
                 return r;
 
+        complaints_sort(&c->complaints);
         for (size_t i = 0; i < c->complaints.n_items; i++)
                 journal_complaint(c->complaints.items + i);
 
