@@ -164,18 +164,9 @@ static int complain_pattern(ConfigText *t, size_t token, MatchKey key) {
         case MATCH_ROTATIONAL:
         case MATCH_REMOVABLE:
                 return config_text_error(t, token, "%s is true or false", match_key_to_string(key));
-        case MATCH_MODEL:
-        case MATCH_SERIAL:
-        case MATCH_WWN:
-        case MATCH_FIRMWARE:
-        case MATCH_VENDOR:
-        case MATCH_PROPERTY:
-        case _MATCH_KEY_MAX:
-        case _MATCH_KEY_INVALID:
-                break;
+        default:
+                return config_text_error(t, token, "a pattern has between 1 and 512 characters");
         }
-
-        return config_text_error(t, token, "a pattern has between 1 and 512 characters");
 }
 
 /* What shells and others take for a pattern, and fnmatch(3) takes for itself. */

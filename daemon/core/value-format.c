@@ -21,16 +21,10 @@ static char *number_format(const ValueRange *range, int64_t n, char buf[static V
                 return buf;
         case VALUE_STANDBY_TIMER:
                 return standby_timer_format((uint8_t) n, buf);
-        case VALUE_INT:
-        case VALUE_NAME:
-        case VALUE_ANY:
-        case VALUE_STRIPES:
-        case _VALUE_TYPE_MAX:
-                break;
+        default:
+                (void) snprintf(buf, VALUE_TEXT_MAX, "%" PRId64, n);
+                return buf;
         }
-
-        (void) snprintf(buf, VALUE_TEXT_MAX, "%" PRId64, n);
-        return buf;
 }
 
 char *value_format(const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]) {
@@ -93,13 +87,7 @@ char *value_range_format(const ValueRange *range, char *buf, size_t size) {
                 (void) snprintf(buf, size, "anything; it has no effect");
                 return buf;
 
-        case VALUE_INT:
-        case VALUE_DURATION:
-        case VALUE_MICROSECONDS:
-        case VALUE_SIZE:
-        case VALUE_CELSIUS:
-        case VALUE_STRIPES:
-        case _VALUE_TYPE_MAX:
+        default:
                 break;
         }
 

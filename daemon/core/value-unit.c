@@ -102,7 +102,7 @@ static const char *skip_blanks(const char *s) {
 }
 
 /* One number and its unit, added to *sum. */
-static int quantity_parse(const Unit *units, const char **text, int64_t bare, int64_t *sum) {
+static int sum_add(const Unit *units, const char **text, int64_t bare, int64_t *sum) {
         int64_t whole, fraction, factor;
         int r, inexact;
 
@@ -139,30 +139,29 @@ static int quantity_parse(const Unit *units, const char **text, int64_t bare, in
         return inexact;
 }
 
-static int sum_parse(const Unit *units, const char *text, int64_t bare, int64_t *ret) {
+int quantity_parse(ValueType type, const char *text, int64_t bare, int64_t *ret) {
+        static const Unit *const units[_VALUE_TYPE_MAX] = {
+                [VALUE_DURATION] = duration_units,
+                [VALUE_MICROSECONDS] = microsecond_units,
+                [VALUE_SIZE] = size_units,
+        };
         bool inexact = false;
         int64_t sum = 0;
 
         text = skip_blanks(text);
         do {
-                int r = quantity_parse(units, &text, bare, &sum);
+                int r = sum_add(units[type], &text, bare, &sum);
 
                 if (r < 0)
                         return r;
                 inexact = inexact || r > 0;
                 text = skip_blanks(text);
-        } while (*text);
+        } while (*text && type != VALUE_SIZE);
+        if (*text)
+                return -EINVAL;
 
         *ret = sum;
         return inexact;
-}
-
-int duration_parse(const char *text, int64_t bare, int64_t *ret) {
-        return sum_parse(duration_units, text, bare, ret);
-}
-
-int microseconds_parse(const char *text, int64_t bare, int64_t *ret) {
-        return sum_parse(microsecond_units, text, bare, ret);
 }
 
 int celsius_parse(const char *text, int64_t *ret) {
@@ -179,21 +178,6 @@ int celsius_parse(const char *text, int64_t *ret) {
 
         end += strspn(end, " \t");
         return streq(end, "") || strcasecmp(end, "C") == 0 || streq(end, "°C") ? 0 : -EINVAL;
-}
-
-int size_parse(const char *text, int64_t bare, int64_t *ret) {
-        int64_t sum = 0;
-        int r;
-
-        text = skip_blanks(text);
-        r = quantity_parse(size_units, &text, bare, &sum);
-        if (r < 0)
-                return r;
-        if (*skip_blanks(text))
-                return -EINVAL;
-
-        *ret = sum;
-        return r;
 }
 
 char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]) {

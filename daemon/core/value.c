@@ -126,7 +126,7 @@ static int standby_timer_parse(const ValueRange *range, const char *text, Value 
         if (r >= 0)
                 return value_from_integer(range, n, ret);
 
-        r = duration_parse(text, 0, &ms);
+        r = quantity_parse(VALUE_DURATION, text, 0, &ms);
         if (r < 0)
                 return r;
         inexact = r > 0 || ms % 1000 != 0;
@@ -173,38 +173,27 @@ int value_parse(const ValueRange *range, const char *text, Value *ret) {
                 return r < 0 ? r : value_from_integer(range, n, ret);
 
         case VALUE_DURATION:
-                r = integer_parse(text, &n);
-                if (r >= 0)
-                        return value_from_integer(range, n, ret);
-                r = duration_parse(text, range->unit, &n);
-                return r < 0 ? r : value_set(range, n, r, ret);
-
         case VALUE_MICROSECONDS:
                 r = integer_parse(text, &n);
                 if (r >= 0)
                         return value_from_integer(range, n, ret);
-                r = microseconds_parse(text, range->unit, &n);
+                r = quantity_parse(range->type, text, range->unit, &n);
+                return r < 0 ? r : value_set(range, n, r, ret);
+
+        case VALUE_SIZE:
+                r = quantity_parse(range->type, text, MAX(range->unit, 1), &n);
                 return r < 0 ? r : value_set(range, n, r, ret);
 
         case VALUE_CELSIUS:
                 r = celsius_parse(text, &n);
                 return r < 0 ? r : value_set(range, n, false, ret);
 
-        case VALUE_SIZE:
-                r = size_parse(text, MAX(range->unit, 1), &n);
-                return r < 0 ? r : value_set(range, n, r, ret);
-
         case VALUE_STANDBY_TIMER:
                 return standby_timer_parse(range, text, ret);
 
-        case VALUE_NAME:
-        case VALUE_ANY:
-        case VALUE_STRIPES:
-        case _VALUE_TYPE_MAX:
-                break;
+        default:
+                return -EINVAL;
         }
-
-        return -EINVAL;
 }
 
 int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
@@ -246,13 +235,9 @@ int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
                 *ret = (Value){ .type = VALUE_STANDBY_TIMER, .number = n };
                 return 0;
 
-        case VALUE_NAME:
-        case VALUE_STRIPES:
-        case _VALUE_TYPE_MAX:
-                break;
+        default:
+                return -EINVAL;
         }
-
-        return -EINVAL;
 }
 
 int value_from_boolean(const ValueRange *range, bool b, Value *ret) {
