@@ -64,14 +64,13 @@ static int field_parse(const Field *f, void *object, const char *value) {
                 *(bool *) p = true;
                 return 0;
 
-        case FIELD_WORD: {
-                int word = f->words->from_string(value);
-
-                if (word < 0)
-                        return -EBADMSG;
-                *(int *) p = word;
-                return 0;
-        }
+        case FIELD_WORD:
+                for (int word = 0; word < f->words->n; word++)
+                        if (streq(f->words->to_string(word), value)) {
+                                *(int *) p = word;
+                                return 0;
+                        }
+                return -EBADMSG;
         }
 
         return -EBADMSG;

@@ -17,8 +17,8 @@ typedef enum FieldType {
 } FieldType;
 
 typedef struct FieldWords {
-        int (*from_string)(const char *s); /* negative: no such word */
         const char *(*to_string)(int value);
+        int n;    /* values from 0 up that have a word */
         int none; /* is not written, and what the field of an item is without its line */
 } FieldWords;
 

@@ -8,33 +8,21 @@
 /* The last microsecond of the year 9999: what RFC 3339 can still say. */
 #define WHEN_MAX UINT64_C(253402300799999999)
 
-static int state_value(const char *s) {
-        return drive_state_from_string(s);
-}
-
 static const char *state_word(int value) {
         return drive_state_to_string((DriveState) value);
-}
-
-static int verdict_value(const char *s) {
-        return verdict_from_string(s);
 }
 
 static const char *verdict_word(int value) {
         return verdict_to_string((Verdict) value);
 }
 
-static int wait_value(const char *s) {
-        return wait_kind_from_string(s);
-}
-
 static const char *wait_word(int value) {
         return wait_kind_to_string((WaitKind) value);
 }
 
-static const FieldWords wait_words = { wait_value, wait_word, WAIT_NOTHING };
-static const FieldWords state_words = { state_value, state_word, _DRIVE_STATE_INVALID };
-static const FieldWords verdict_words = { verdict_value, verdict_word, _VERDICT_INVALID };
+static const FieldWords wait_words = { wait_word, _WAIT_KIND_MAX, WAIT_NOTHING };
+static const FieldWords state_words = { state_word, _DRIVE_STATE_MAX, _DRIVE_STATE_INVALID };
+static const FieldWords verdict_words = { verdict_word, _VERDICT_MAX, _VERDICT_INVALID };
 
 /* clang-format off */
 static const Field drive_fields[] = {
@@ -114,14 +102,6 @@ static const char *const drive_state_table[_DRIVE_STATE_MAX] = {
 
 const char *drive_state_to_string(DriveState s) {
         return s >= 0 && s < _DRIVE_STATE_MAX ? drive_state_table[s] : NULL;
-}
-
-DriveState drive_state_from_string(const char *s) {
-        for (DriveState i = 0; i < _DRIVE_STATE_MAX; i++)
-                if (streq(drive_state_table[i], s))
-                        return i;
-
-        return _DRIVE_STATE_INVALID;
 }
 
 DriveRecord *drive_record_free(DriveRecord *r) {

@@ -22,7 +22,6 @@ typedef enum DriveState {
 } DriveState;
 
 const char *drive_state_to_string(DriveState s);
-DriveState drive_state_from_string(const char *s);
 
 typedef struct SettingRecord {
         char *name;

@@ -691,9 +691,8 @@ END_TEST
 
 START_TEST(test_states) {
         for (DriveState s = 0; s < _DRIVE_STATE_MAX; s++)
-                ck_assert_int_eq(drive_state_from_string(drive_state_to_string(s)), s);
+                ck_assert_ptr_nonnull(drive_state_to_string(s));
 
-        ck_assert_int_eq(drive_state_from_string("asleep"), _DRIVE_STATE_INVALID);
         ck_assert_ptr_null(drive_state_to_string(_DRIVE_STATE_MAX));
         ck_assert_ptr_null(drive_state_to_string(_DRIVE_STATE_INVALID));
 }
