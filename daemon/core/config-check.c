@@ -5,6 +5,9 @@
 /* From here up a drive does not spin down by its APM level (ACS-4, SET FEATURES, APM levels). */
 #define APM_FIRST_WITHOUT_STANDBY 128
 #define APM_OFF 255
+/* `at`: the block or an assignment in it. */
+#define warn(c, b, at, ...) \
+        complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (at)->line, (at)->column, __VA_ARGS__)
 /* More than anybody writes by hand; each is compared with each. */
 #define COMPARED_MAX 2000U
 
@@ -67,9 +70,8 @@ static int check_wins(Config *c, size_t block, const Assignment *a) {
         if (!winner)
                 return 0;
 
-        return complain(&c->complaints, COMPLAINT_WARNING, b->file, a->line, a->column,
-                        "%s never wins here: %s:%u sets it for all drives of this block; general rules come first",
-                        a->name, winner->file, later->line);
+        return warn(c, b, a, "%s never wins here: %s:%u sets it for all drives of this block; general rules come first",
+                    a->name, winner->file, later->line);
 }
 
 /* What a block says of all of its settings is a reason for another. */
@@ -87,32 +89,22 @@ static int check_twin(Config *c, size_t block) {
                 if (before->broken || !streq(before->file, b->file) || !block_says_same(before, b) ||
                     !block_includes(before, b) || !block_includes(b, before))
                         continue;
-                return complain(&c->complaints, COMPLAINT_WARNING, b->file, b->line, b->column,
-                                "this block is for the same drives as the one in %s:%u; one block would do",
-                                before->file, before->line);
+                return warn(c, b, b, "this block is for the same drives as the one in %s:%u; one block would do",
+                            before->file, before->line);
         }
 
         return 0;
 }
 
 /* Of the rows that share the name: danger in any of them is worth the word. */
-static const Setting *find_dangerous(const SettingTable *t, const Assignment *a) {
-        SETTING_TABLE_FOREACH(s, t)
-                if (streq(s->name, a->name) && setting_is_dangerous(s, &a->value))
-                        return s;
-
-        return NULL;
-}
-
 static int check_danger(Config *c, const SettingTable *t, const Block *b, const Assignment *a) {
-        const Setting *s = find_dangerous(t, a);
+        SETTING_TABLE_FOREACH(s, t)
+                if (!b->allow_dangerous && streq(s->name, a->name) && setting_is_dangerous(s, &a->value))
+                        return warn(c, b, a,
+                                    "%s is dangerous (%s), so it is not written without allow_dangerous = true in this block",
+                                    a->name, s->danger);
 
-        if (!s || b->allow_dangerous)
-                return 0;
-
-        return complain(&c->complaints, COMPLAINT_WARNING, b->file, a->line, a->column,
-                        "%s is dangerous (%s), so it is not written without allow_dangerous = true in this block",
-                        a->name, s->danger);
+        return 0;
 }
 
 static bool rows_have(const SettingTable *t, const char *name, SettingFlags flag) {
@@ -141,8 +133,7 @@ static int check_permanent(Config *c, const SettingTable *t, const Block *b) {
                 if (rows_have(t, b->assignments[i].name, SETTING_SAVEABLE))
                         return 0;
 
-        return complain(&c->complaints, COMPLAINT_WARNING, b->file, b->line, b->column,
-                        "permanent = true changes nothing here: no drive can save what this block sets");
+        return warn(c, b, b, "permanent = true changes nothing here: no drive can save what this block sets");
 }
 
 static bool timers_clash(const Value *apm, const Value *timer _unused_) {
@@ -212,11 +203,9 @@ static int check_pair(Config *c, size_t block, size_t pair, bool on_battery) {
                 return 0;
 
         if (first_block == second_block)
-                return complain(&c->complaints, COMPLAINT_WARNING, first_block->file, first->line, first->column,
-                                "%s line %u", pairs[pair].sentence, second->line);
+                return warn(c, first_block, first, "%s line %u", pairs[pair].sentence, second->line);
 
-        return complain(&c->complaints, COMPLAINT_WARNING, first_block->file, first->line, first->column, "%s %s:%u",
-                        pairs[pair].sentence, second_block->file, second->line);
+        return warn(c, first_block, first, "%s %s:%u", pairs[pair].sentence, second_block->file, second->line);
 }
 
 static int check_block(Config *c, const SettingTable *t, size_t block, bool battery) {

@@ -144,6 +144,11 @@ static bool step_is_volatile(const Step *s) {
         return !(s->setting->flags & (SETTING_KERNEL | SETTING_NONVOLATILE | SETTING_AT_ATTACH));
 }
 
+/* The very value that is wanted now. */
+static bool was_sent(const Step *s, const Memory *memory) {
+        return memory && memory->sent && value_equal(&memory->value, &s->wish->value);
+}
+
 bool step_settle(Step *s, const Memory *memory) {
         if (s->verdict != _VERDICT_INVALID)
                 return true;
@@ -161,14 +166,13 @@ bool step_settle(Step *s, const Memory *memory) {
                 step_end(s, VERDICT_FORBIDDEN,
                          "it is dangerous: %s; allow_dangerous = true in the block of %s:%u says that it is meant",
                          s->setting->danger, s->wish->file, s->wish->line);
-        else if ((s->setting->flags & SETTING_AT_ATTACH) && !(s->setting->flags & SETTING_UNREADABLE) && memory &&
-                 memory->sent && value_equal(&memory->value, &s->wish->value))
+        else if ((s->setting->flags & SETTING_AT_ATTACH) && !(s->setting->flags & SETTING_UNREADABLE) &&
+                 was_sent(s, memory))
                 step_end(s, VERDICT_UNCHANGED, "done once since the drive was attached, and not again");
         else if (memory && memory->overruled[0])
                 step_end(s, VERDICT_FORBIDDEN, "the controller has one %s for all its namespaces, and %s",
                          s->wish->name, memory->overruled);
-        else if ((s->setting->flags & SETTING_UNREADABLE) && memory && memory->sent &&
-                 value_equal(&memory->value, &s->wish->value)) {
+        else if ((s->setting->flags & SETTING_UNREADABLE) && was_sent(s, memory)) {
                 step_end(s, VERDICT_UNVERIFIABLE, "sent before, since the drive was attached; it cannot be read");
                 s->remembered = step_is_volatile(s);
         } else
@@ -264,14 +268,12 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                 if (value_equal(&s->before.value, &s->wanted) && !(permanent && step_wants_saving(s)))
                         return step_end_unchanged(s);
 
-                if (memory && memory->sent && memory->adjusted && value_equal(&memory->value, &s->wish->value) &&
-                    value_equal(&memory->settled, &s->before.value))
+                if (was_sent(s, memory) && memory->adjusted && value_equal(&memory->settled, &s->before.value))
                         return step_end(s, VERDICT_ADJUSTED, "the drive made this of it when it was sent");
         }
 
         /* What can be read, and was not only because the drive sleeps, waits until it is awake. */
-        if (!s->before.known && memory && memory->sent && !memory->adjusted && !s->lost &&
-            value_equal(&memory->value, &s->wish->value))
+        if (!s->before.known && was_sent(s, memory) && !memory->adjusted && !s->lost)
                 return step_end(s, VERDICT_UNVERIFIABLE,
                                 "sent before, since the drive was attached; it cannot be read");
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "record-file.h"
+#include "text-file.h"
 
 #define CLAIM ".claim"
 
@@ -21,10 +22,9 @@ static bool is_owner_right(int dir_fd, const char *name, uid_t owner) {
 }
 
 int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size) {
-        _cleanup_free_ char *text = NULL;
         _cleanup_close_ int fd = -EBADF;
         struct stat st;
-        size_t size = 0;
+        int r;
 
         /* Non-blocking: a FIFO would make us wait for its writer. */
         fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -33,26 +33,8 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
         if (!S_ISREG(st.st_mode) || st.st_size > (off_t) max || !is_owner_right(dir_fd, name, st.st_uid))
                 return -EBADMSG;
 
-        /* One byte more than there may be, so that a file that grew is seen to be too big. */
-        text = malloc(max + 1);
-        if (!text)
-                return -ENOMEM;
-
-        while (size <= max) {
-                ssize_t n = read(fd, text + size, max + 1 - size);
-
-                if (n < 0)
-                        return -errno;
-                if (n == 0)
-                        break;
-                size += (size_t) n;
-        }
-        if (size > max)
-                return -EBADMSG;
-
-        *ret = TAKE_PTR(text);
-        *ret_size = size;
-        return 0;
+        r = read_whole(fd, max, ret, ret_size);
+        return r == -EFBIG ? -EBADMSG : r;
 }
 
 /* A lock for writing, which takes a descriptor that may write: nobody else can hold one. Until there is this lock nobody else can open

@@ -42,17 +42,17 @@ int text_directory_is_safe(const char *path) {
         return !is_writable_by_others(&st);
 }
 
-int text_descriptor_read(int fd, char **ret_text, size_t *ret_size, const char **ret_objection) {
+int read_whole(int fd, size_t max, char **ret, size_t *ret_size) {
         _cleanup_free_ char *text = NULL;
         size_t size = 0;
 
         /* One byte more than may be, since a file can grow while it is read; and one for the NUL. */
-        text = malloc(TEXT_FILE_MAX + 2);
+        text = malloc(max + 2);
         if (!text)
                 return -ENOMEM;
 
-        while (size < TEXT_FILE_MAX + 1) {
-                ssize_t n = read(fd, text + size, TEXT_FILE_MAX + 1 - size);
+        while (size <= max) {
+                ssize_t n = read(fd, text + size, max + 1 - size);
 
                 if (n < 0 && errno == EINTR)
                         continue;
@@ -60,18 +60,25 @@ int text_descriptor_read(int fd, char **ret_text, size_t *ret_size, const char *
                         return -errno;
                 if (n == 0)
                         break;
-                size += n;
+                size += (size_t) n;
         }
-
-        if (size > TEXT_FILE_MAX) {
-                *ret_objection = TOO_LARGE;
-                return 1;
-        }
+        if (size > max)
+                return -EFBIG;
 
         text[size] = '\0';
-        *ret_text = TAKE_PTR(text);
+        *ret = TAKE_PTR(text);
         *ret_size = size;
         return 0;
+}
+
+int text_descriptor_read(int fd, char **ret_text, size_t *ret_size, const char **ret_objection) {
+        int r = read_whole(fd, TEXT_FILE_MAX, ret_text, ret_size);
+
+        if (r != -EFBIG)
+                return r;
+
+        *ret_objection = TOO_LARGE;
+        return 1;
 }
 
 int text_file_read(const char *path, char **ret_text, size_t *ret_size, const char **ret_objection) {
