@@ -351,6 +351,8 @@ int block_read(ConfigText *t, const SettingTable *table, const Section *section,
         };
         int r = 0;
 
+        assert(section->block);
+
         ret->file = t->file;
         ret->line = t->tokens[section->start].line;
         ret->column = t->tokens[section->start].column;

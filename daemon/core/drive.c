@@ -216,7 +216,7 @@ Drive *drive_free(Drive *d) {
         return NULL;
 }
 
-bool drive_is_veiled(const Drive *d) {
+bool drive_is_behind_bridge(const Drive *d) {
         /* Sticks and card readers are no bridges. */
         return d->transport == TRANSPORT_USB && !d->removable && !d->optical && !d->dock_model && !d->dock_serial &&
                !d->identified;
@@ -225,7 +225,7 @@ bool drive_is_veiled(const Drive *d) {
 int drive_reveal(Drive *d, const DriveIdentity *i) {
         _cleanup_free_ char *model = NULL, *serial = NULL, *firmware = NULL, *wwn = NULL;
 
-        if (!drive_is_veiled(d) || !i->serial[0])
+        if (!drive_is_behind_bridge(d) || !i->serial[0])
                 return 0;
 
         model = strdup(i->model);

@@ -73,7 +73,7 @@ Drive *drive_free(Drive *d);
 DEFINE_CLEANUP(Drive *, drive_free);
 
 /* Is it behind a USB bridge, and what is known of it may be the bridge's own? */
-bool drive_is_veiled(const Drive *d);
+bool drive_is_behind_bridge(const Drive *d);
 
 /* The drive behind the bridge has said who it is. Once more: no change. */
 int drive_reveal(Drive *d, const DriveIdentity *i);

@@ -7,6 +7,7 @@
  * errno on failure; output parameters are named ret_… and written only on success. A function either logs an
  * error or returns it, never both. */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -116,6 +116,8 @@ int match_add(Match *m, MatchKey key, const char *property, const char *pattern)
         Criterion *c = NULL;
         int r;
 
+        assert((key == MATCH_PROPERTY) == (property != NULL));
+
         r = pattern_normalize(key, pattern, &pattern);
         if (r < 0)
                 return r;

@@ -258,6 +258,8 @@ static void step_end_absent(Step *s) {
 void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
         bool permanent = flags & DECIDE_PERMANENT;
 
+        assert(s->setting && s->verdict == _VERDICT_INVALID);
+
         if (s->error < 0)
                 return step_end_error(s, "reading it");
 
@@ -315,6 +317,8 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
 void step_judge(Step *s) {
         char wanted_buf[VALUE_TEXT_MAX], after_buf[VALUE_TEXT_MAX];
         const char *wanted, *after;
+
+        assert(s->setting);
 
         if (s->error < 0)
                 return step_end_error(s, s->written ? "reading it back" : "writing it");

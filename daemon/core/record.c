@@ -179,6 +179,8 @@ int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret) {
 }
 
 void drive_record_drop(DriveRecord *r, size_t i) {
+        assert(i < r->n_settings);
+
         fields_free(setting_fields, ELEMENTSOF(setting_fields), r->settings + i);
         memmove(r->settings + i, r->settings + i + 1, (--r->n_settings - i) * sizeof *r->settings);
 }
@@ -187,7 +189,7 @@ bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *bo
         if (!streq_ptr(r->boot_id, boot_id) || r->diskseq != d->diskseq)
                 return false;
         /* udev goes on describing the bridge. */
-        if (r->bridge.identified && drive_is_veiled(d))
+        if (r->bridge.identified && drive_is_behind_bridge(d))
                 return streq_ptr(r->dock_serial, d->serial) && streq_ptr(r->dock_model, d->model);
         return streq_ptr(r->serial, d->serial) && streq_ptr(r->wwn, d->wwn) && streq_ptr(r->model, d->model);
 }

@@ -98,7 +98,7 @@ static int reveal_from_sysfs(Drive *d) {
         uint8_t page[1024];
         ssize_t n;
 
-        if (!drive_is_veiled(d))
+        if (!drive_is_behind_bridge(d))
                 return 0;
 
         (void) snprintf(path, sizeof path, "%s/device/vpd_pg89", d->syspath);

@@ -364,7 +364,7 @@ static void visit_verify(const Visit *v, Plan *p, Device *d, Turn turn) {
 }
 
 bool visit_asks_identity(const Visit *v) {
-        return v->bridge && !v->bridge->asked && drive_is_veiled(v->drive);
+        return v->bridge && !v->bridge->asked && drive_is_behind_bridge(v->drive);
 }
 
 /* Before anything is decided of a drive that udev knows only by its bridge. Returns true when the visit goes on. */

@@ -21,7 +21,7 @@ static const VisitJobEvents visit_job_events;
 bool target_wants_identity(const Target *t) {
         const Config *c = t->files->config;
 
-        if (t->record->bridge.asked || !drive_is_veiled(t->drive))
+        if (t->record->bridge.asked || !drive_is_behind_bridge(t->drive))
                 return false;
 
         for (size_t i = 0; i < c->n_blocks; i++)

@@ -222,7 +222,7 @@ START_TEST(test_veil) {
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 _cleanup_(drive_freep) Drive *d = make(cases[i].path, cases[i].facts);
 
-                ck_assert_msg(drive_is_veiled(d) == cases[i].veiled, "case %zu", i);
+                ck_assert_msg(drive_is_behind_bridge(d) == cases[i].veiled, "case %zu", i);
                 ck_assert_int_eq(drive_reveal(d, cases[i].inside), 0);
                 ck_assert_int_eq(drive_reveal(d, cases[i].inside), 0);
                 ck_assert_msg(streq_ptr(d->model, cases[i].model), "case %zu: %s", i, strna(d->model));

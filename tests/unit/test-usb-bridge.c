@@ -39,7 +39,7 @@ static Drive *dock(void) {
         d->serial = strdup("DOCK0001");
         d->firmware = strdup("0100");
         d->transport = TRANSPORT_USB;
-        ck_assert(drive_is_veiled(d));
+        ck_assert(drive_is_behind_bridge(d));
         return d;
 }
 
@@ -163,7 +163,7 @@ START_TEST(test_identify_comes_first) {
         ck_assert_str_eq(d->serial, "SN-BEHIND");
         ck_assert_str_eq(d->dock_serial, "DOCK0001");
         ck_assert_str_eq(d->dock_model, "SATA_Bridge");
-        ck_assert(!drive_is_veiled(d));
+        ck_assert(!drive_is_behind_bridge(d));
 
         /* And then not again. */
         t = VISIT(d, &t.bridge, &v, NULL, { .cdb = E5, .sense = AWAKE },
