@@ -69,8 +69,8 @@ static bool begins_list(const ConfigText *t, size_t token, bool named) {
         }
 }
 
-/* A word of another program's file, some of whose words are ours by chance ("timeout"): outside of all brackets an option of ours has
- * to stand. */
+/* A key of another program's file, which may also have keys of ours by chance ("timeout"): outside of all brackets only options of
+ * ours are expected. */
 static bool is_foreign_key(const ConfigText *t, size_t token, const SettingTable *table) {
         char name[TOKEN_NAME_MAX];
 

@@ -72,7 +72,7 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
 Drive *drive_free(Drive *d);
 DEFINE_CLEANUP(Drive *, drive_free);
 
-/* Is it behind a USB bridge, and what is known of it may be the bridge's own? */
+/* Is the drive behind a USB bridge, so that what udev says of it may be the bridge's own? */
 bool drive_is_behind_bridge(const Drive *d);
 
 /* The drive behind the bridge has said who it is. Once more: no change. */

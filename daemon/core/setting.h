@@ -86,7 +86,7 @@ struct Setting {
         const char *unless;     /* another state: this row is written only where that one cannot be had. Its turn
                                  * comes after all others' verdicts */
 
-        /* Both return 0 or a negative errno and then leave a sentence in the device (device_fail()). read() sends
+        /* Both return 0 or a negative errno and then leave a sentence in Device.error (device_fail()). read() sends
          * no command that could change or wake the drive; write() sends what is needed for *v and nothing else, and
          * has the drive save it too where device->save is set. */
         int (*read)(Device *d, const Setting *s, Reading *ret);

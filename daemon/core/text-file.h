@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Files that people write and that root's programs believe. */
+/* Files that people write and that root's programs believe. The rest of core is pure: its only input and output is to read its own
+ * files, here, in config-load.c (which of them there are) and in record-file.c. */
 
 #include "macro.h"
 
