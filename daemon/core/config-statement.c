@@ -253,7 +253,7 @@ static int read_value(Reader *r) {
                 return 0;
 
         case TOKEN_GROUP:
-                if (!opens_value(r, r->i, r->depth > 0))
+                if (r->block && !opens_value(r, r->i, r->depth > 0))
                         break;
                 _fallthrough_;
         case TOKEN_LIST:

@@ -220,6 +220,7 @@ static const struct {
         { "fsk_wait = \"1min\"; apm = 3; nonsense = 1; drivess = 1;", "",
           { { 1, 1,  'e', "did you mean \"fsck_wait\"?" }, { 1, 20, 'e', "\"apm\" is a setting of drives" },
             { 1, 29, 'e', "unknown option \"nonsense\"" }, { 1, 43, 'e', "did you mean \"drives\"?" } } },
+        { "drivess = { match = \"/dev/sda\"; };", "", { { 1, 1, 'e', "did you mean \"drives\"?" } } },
         { "fsck_wait = 5; fsck_wait = \"1min\";", "",
           { { 1, 13, 'e', "write \"5 s\"" }, { 1, 16, 'e', "second time" } } },
         { "fsck_wait = \"2d\";", "", { { 1, 13, 'e', "out of range for fsck_wait: 1 s…24 h" } } },
