@@ -136,7 +136,7 @@ static void visit_settle(const Visit *v, Plan *p, Turn turn) {
 }
 
 /* What the kernel holds is found as wanted, and then a drive's setting before it makes the kernel look at the drive
- * anew: that resets some (catalogue 1.4). They are looked at once more when it is their turn to be written. */
+ * anew: that resets some (Linux drivers/scsi/sd.c, sd_revalidate_disk()). They are looked at once more when it is their turn to be written. */
 static bool step_may_be_reset(const Step *s, bool after_writing) {
         return after_writing && s->verdict == VERDICT_UNCHANGED &&
                (s->setting->backend == BACKEND_BLOCK || s->setting->backend == BACKEND_SCSI);

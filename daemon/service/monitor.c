@@ -33,7 +33,7 @@ static bool property_is(struct udev_device *device, const char *key, const char 
         return streq_ptr(udev_device_get_property_value(device, key), value);
 }
 
-/* Of all the news of what drives hang on: that their state may be lost (catalogue 1.1). */
+/* Of all the news of what drives hang on: that their state may be lost (Linux drivers/scsi/scsi_lib.c, drivers/nvme/host/core.c). */
 static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
         static const struct {
                 const char *key, *value;

@@ -2,7 +2,7 @@
 #pragma once
 
 /* What Debian 12 would have done with an /etc/hdparm.conf: its own parser's rules, accidents included (the shell function
- * hdparm_options of hdparm 9.65+ds-1; catalogue 5). Any bytes without a NUL are fine as input. */
+ * hdparm_options of hdparm 9.65+ds-1). Any bytes without a NUL are fine as input. */
 
 #include "macro.h"
 

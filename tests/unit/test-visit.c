@@ -178,7 +178,7 @@ static const Case cases[] = {
         { "nothing is asked for, nothing is sent", { {} } },
         { "all as wanted: nothing is written", { { "apm", 127, VERDICT_UNCHANGED }, { "write_cache", 1, VERDICT_UNCHANGED } },
           ROWS(all_as_wanted) },
-        { "all four, in the catalogue's order, whatever the file's",
+        { "all four, in the rows' order, whatever the file's",
           { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_APPLIED }, { "lookahead", 1, VERDICT_APPLIED },
             { "write_cache", 0, VERDICT_APPLIED } }, ROWS(changes) },
         { "apm off", { { "apm", 255, VERDICT_APPLIED } }, ROWS(apm_off) },

@@ -115,7 +115,7 @@ class Boot(Keeping):
         self.claim("two settings cost five commands: power mode, IDENTIFY, two, IDENTIFY", len(commands) == 5,
                    "\n".join(e.registers() for e in commands))
         order = [r[:5] for r in settings(self.ata["SN-ALL"])]
-        self.equal("the catalogue's order of writing", order,
+        self.equal("the rows' order of writing", order,
                    ["EF/82", "EF/AA", "EF/42", "B0/D6", "B0/D6", "EF/05", "E3/00"])
         opened = [d.serial for d in self.ata.values() if len(d.log.since(comm="ata_id", command=0xEC)) > 2]
         self.equal("no drive was probed again by udev because of us", opened, [])
