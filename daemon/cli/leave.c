@@ -14,7 +14,7 @@
 static bool service_runs(const char *state_dir) {
         _cleanup_close_ int fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        return fd >= 0 && record_directory_is_claimed(fd);
+        return fd >= 0 && record_directory_is_locked(fd);
 }
 
 /* DeviceIO.gate(): asks the service before a command. */

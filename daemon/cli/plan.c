@@ -105,7 +105,7 @@ static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
                           .io = p->io,
                           .permanent = p->permanent,
                           .active = counted && drive_record_in_use(record, used, monotonic_usec()),
-                          .deaf = counted && drive_record_is_deaf(record, used) };
+                          .ata_sleep = counted && drive_record_in_ata_sleep(record, used) };
         return visit_dry_run(&v, plan);
 }
 

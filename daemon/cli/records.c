@@ -50,7 +50,7 @@ int records_read(const char *dir, Records *ret) {
                 return -errno;
 
         *ret = (Records){ .items = must(calloc(MAX(n, 1), sizeof *ret->items)),
-                          .served = record_directory_is_claimed(fd) };
+                          .served = record_directory_is_locked(fd) };
         for (int i = 0; i < n; i++) {
                 _cleanup_free_ struct dirent *entry = entries[i];
                 int r;

@@ -11,5 +11,5 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
 
 /* A locked file of the directory says that somebody writes in it now: the kernel takes the lock back when the descriptor is closed,
  * however the process ended. Nobody but the owner and root can hold such a lock. Returns the descriptor to keep. */
-int record_directory_claim(const char *path);
-bool record_directory_is_claimed(int dir_fd);
+int record_directory_lock(const char *path);
+bool record_directory_is_locked(int dir_fd);

@@ -62,7 +62,7 @@ static bool is_deed(const SettingTable *table, const SettingRecord *record) {
 }
 
 void drive_record_forget(DriveRecord *record, const SettingTable *table) {
-        record->deaf = false;
+        record->ata_sleep = false;
         for (size_t i = 0; i < record->n_settings; i++) {
                 SettingRecord *s = record->settings + i;
 
@@ -153,7 +153,7 @@ int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
         record->when = when;
         record_remember(record, s);
         record_read(record, s, now);
-        drive->deaf = drive->deaf || (s->written && (s->setting->flags & SETTING_DEAFENS));
+        drive->ata_sleep = drive->ata_sleep || (s->written && (s->setting->flags & SETTING_ATA_SLEEP));
         return 0;
 }
 

@@ -50,7 +50,7 @@ static const Field drive_fields[] = {
         { "USED_WHEN",    FIELD_UNSIGNED, offsetof(DriveRecord, used_when),    UINT64_MAX },
         { "LINK_SINCE",   FIELD_UNSIGNED, offsetof(DriveRecord, link_since),   UINT64_MAX },
         { "SLEPT",        FIELD_UNSIGNED, offsetof(DriveRecord, slept),        UINT64_MAX },
-        { "DEAF",         FIELD_BOOL,     offsetof(DriveRecord, deaf),         0          },
+        { "ATA_SLEEP",         FIELD_BOOL,     offsetof(DriveRecord, ata_sleep),         0          },
         { "STATE",        FIELD_WORD,     offsetof(DriveRecord, state),        0,         &state_words },
         { "WAITING_KIND", FIELD_WORD,     offsetof(DriveRecord, waiting_kind), 0,         &wait_words },
         { "WAITING_FOR",  FIELD_TEXT,     offsetof(DriveRecord, waiting_for),  0          },
@@ -224,8 +224,8 @@ bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now) {
         return used != r->used && now >= r->used_when && now - r->used_when < JUST_NOW_USEC;
 }
 
-bool drive_record_is_deaf(const DriveRecord *r, uint64_t used) {
-        return r && r->deaf && used == r->used;
+bool drive_record_in_ata_sleep(const DriveRecord *r, uint64_t used) {
+        return r && r->ata_sleep && used == r->used;
 }
 
 int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {

@@ -51,7 +51,7 @@ typedef struct DriveRecord {
         uint64_t used_when;  /* … CLOCK_MONOTONIC, µs; 0: never */
         uint64_t link_since; /* the kernel's note of an error on its link that was seen last (device/link-news.h) */
         uint64_t slept; /* µs that the machine had slept in this boot, as far as this record takes account of it */
-        bool deaf;      /* it was put to sleep by SLEEP, and nothing has used it since as far as the kernel counts */
+        bool ata_sleep; /* it was put into ATA's Sleep mode, and nothing has used it since as far as the kernel counts */
         DriveState state;
         WaitKind waiting_kind;
         char *waiting_for;  /* wait.h; name, or NULL */
@@ -87,8 +87,8 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
  * CLOCK_MONOTONIC, µs. Without an earlier look (or record: NULL) any use at all counts. */
 bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now);
 
-/* Is it as deep asleep as it was put (SETTING_DEAFENS), so that it is to be left alone? `used`: as above. */
-bool drive_record_is_deaf(const DriveRecord *r, uint64_t used);
+/* Is it still in ATA's Sleep mode (SETTING_ATA_SLEEP), so that it is to be left alone? `used`: as above. */
+bool drive_record_in_ata_sleep(const DriveRecord *r, uint64_t used);
 
 /* record-update.c: what the daemon does to a record. Failures are -ENOMEM. */
 int drive_record_set_identity(DriveRecord *r, const Drive *d, const char *boot_id);

@@ -368,7 +368,7 @@ bool visit_asks_identity(const Visit *v) {
 }
 
 /* Before anything is decided of a drive that udev knows only by its bridge. Returns true when the visit goes on. */
-static bool visit_unveil(const Visit *v, Plan *p, Device *d) {
+static bool visit_identify(const Visit *v, Plan *p, Device *d) {
         DriveIdentity identity = {};
         int r;
 
@@ -413,9 +413,9 @@ int visit_run(const Visit *v, Plan *ret) {
 
         device_init(&d, v->drive, v->io);
         d.active = v->active;
-        d.power = v->deaf ? POWER_SUSPENDED : POWER_UNKNOWN;
+        d.power = v->ata_sleep ? POWER_SUSPENDED : POWER_UNKNOWN;
         d.plan = &p;
-        if (visit_unveil(v, &p, &d)) {
+        if (visit_identify(v, &p, &d)) {
                 for (Turn turn = 0; turn < _TURN_MAX; turn++) {
                         visit_read(v, &p, &d, turn, false);
                         visit_write(v, &p, &d, turn);
@@ -440,7 +440,7 @@ int visit_dry_run(const Visit *v, Plan *ret) {
 
         device_init(&d, v->drive, v->io ?: &device_io_real);
         d.active = v->active;
-        d.power = v->deaf ? POWER_SUSPENDED : POWER_UNKNOWN;
+        d.power = v->ata_sleep ? POWER_SUSPENDED : POWER_UNKNOWN;
         d.plan = &p;
         if (v->bridge)
                 d.bridge = *v->bridge;

@@ -16,7 +16,7 @@ typedef struct Visit {
         bool permanent; /* what drives keep themselves may be written */
         bool active;    /* its user has used the drive just now: one that does not say whether it sleeps is awake */
         bool no_wake;   /* also where the file allows to wake it */
-        bool deaf; /* it was put to sleep so deep that any command at all would reset it, and has not been used since */
+        bool ata_sleep; /* it was put into ATA's Sleep mode, which any command would end by a reset, and has not been used since */
         bool look; /* nothing is written: what is not as it was left has `drifted` */
 
         /* What earlier visits to this attach know of the USB bridge; NULL: nothing. */

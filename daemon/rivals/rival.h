@@ -53,4 +53,4 @@ typedef struct Source {
 } Source;
 
 /* Complains of a wish of rule `i` where the configuration wants that setting too. */
-void claim_check(const Rivals *r, const Source *s, size_t i, const ImportWish *w);
+void conflict_check(const Rivals *r, const Source *s, size_t i, const ImportWish *w);

@@ -143,7 +143,7 @@ static void check_files(Rivals *r, const Rival *row, char *const *files, size_t 
                 (void) import_read(files[0], text, size, row->kind, &s.import, &objection);
         for (size_t i = 0; i < s.import.n_rules; i++)
                 for (size_t w = 0; w < s.import.rules[i].n_wishes; w++)
-                        claim_check(r, &s, i, &s.import.rules[i].wishes[w]);
+                        conflict_check(r, &s, i, &s.import.rules[i].wishes[w]);
         if (!row->cure)
                 check_scripts(r, *row, text);
         words_done(&s.texts);

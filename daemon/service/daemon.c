@@ -6,7 +6,7 @@
 #include <systemd/sd-daemon.h>
 #include <time.h>
 
-#include "boot.h"
+#include "boot-finished.h"
 #include "bus.h"
 #include "clock.h"
 #include "daemon.h"

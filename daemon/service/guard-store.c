@@ -7,7 +7,7 @@
 
 #include "guard-store.h"
 #include "journal.h"
-#include "scribe.h"
+#include "note-writer.h"
 
 /* A file system that is busy writes back for some seconds; a visit waits no longer. */
 #define GUARD_PATIENCE_USEC (5ULL * 1000 * 1000)
@@ -121,11 +121,11 @@ static void guarded_keep_failed(GuardedDrive *d) {
                                                   g);
 }
 
-static int on_scribe(sd_event_source *source _unused_, const siginfo_t *si, void *userdata) {
+static int on_note_written(sd_event_source *source _unused_, const siginfo_t *si, void *userdata) {
         Guard *g = userdata;
         int error = si->si_code == CLD_EXITED ? -si->si_status : -EIO;
 
-        g->scribe = sd_event_source_disable_unref(g->scribe);
+        g->writer = sd_event_source_disable_unref(g->writer);
         if (error == 0 && g->stores)
                 g->told = false;
 
@@ -175,16 +175,16 @@ static void guarded_fail(GuardedDrive *d, int error) {
                 guarded_answer(d, error);
 }
 
-/* A scribe for what has to be written, or for as much of it as one takes. */
+/* A note writer for what has to be written, or for as much of it as one takes. */
 static int guard_start(Guard *g, pid_t after, pid_t *ret) {
-        GuardedDrive *drives[SCRIBE_FILES_MAX];
-        ScribeFile files[SCRIBE_FILES_MAX];
-        char *texts[SCRIBE_FILES_MAX];
+        GuardedDrive *drives[NOTE_FILES_MAX];
+        NoteFile files[NOTE_FILES_MAX];
+        char *texts[NOTE_FILES_MAX];
         size_t n = 0;
         int r = 0;
 
         g->stores = false;
-        for (GuardedDrive *d = g->drives; d && n < SCRIBE_FILES_MAX && r >= 0; d = d->next) {
+        for (GuardedDrive *d = g->drives; d && n < NOTE_FILES_MAX && r >= 0; d = d->next) {
                 if (!d->dirty)
                         continue;
 
@@ -192,12 +192,12 @@ static int guard_start(Guard *g, pid_t after, pid_t *ret) {
                 if (!guard_record_is_empty(d->record))
                         r = guard_record_serialize(d->record, &texts[n]);
                 g->stores = g->stores || texts[n];
-                files[n] = (ScribeFile){ d->record->key, texts[n], d->moved };
+                files[n] = (NoteFile){ d->record->key, texts[n], d->moved };
                 drives[n++] = d;
         }
 
         if (r >= 0)
-                r = scribe_start(g->dir, files, n, after, ret);
+                r = note_writer_start(g->dir, files, n, after, ret);
         for (size_t i = 0; i < n; i++) {
                 free(texts[i]);
                 drives[i]->writing = drives[i]->writing || r >= 0;
@@ -219,12 +219,12 @@ void guard_write(Guard *g) {
         pid_t pid;
         int r;
 
-        if (g->scribe || !guard_is_dirty(g))
+        if (g->writer || !guard_is_dirty(g))
                 return;
 
         r = guard_start(g, 0, &pid);
         if (r >= 0)
-                r = sd_event_add_child(g->event, &g->scribe, pid, WEXITED, on_scribe, g);
+                r = sd_event_add_child(g->event, &g->writer, pid, WEXITED, on_note_written, g);
         if (r >= 0)
                 return;
 
@@ -238,14 +238,14 @@ void guard_flush(Guard *g, uint64_t usec) {
         pid_t pid = 0;
         int r = 0;
 
-        if (g->scribe)
-                (void) sd_event_source_get_child_pid(g->scribe, &pid);
+        if (g->writer)
+                (void) sd_event_source_get_child_pid(g->writer, &pid);
         guard_again(g);
         while (r >= 0 && guard_is_dirty(g))
                 r = guard_start(g, pid, &pid);
         /* The last one waits for those before it. */
         if (r >= 0 && pid > 0)
-                r = scribe_wait(pid, usec);
+                r = note_writer_wait(pid, usec);
         if (r < 0)
                 guard_tell(g, r);
 }

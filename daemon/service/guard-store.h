@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Part of guard.c: how the records of drives come to their files, and who waits for that. One scribe at a time, for all that has
+/* Part of guard.c: how the records of drives come to their files, and who waits for that. One note writer at a time, for all that has
  * to be written when it begins. */
 
 #include "guard.h"
@@ -28,7 +28,7 @@ struct GuardedDrive {
         unsigned n_visits;
 
         bool dirty;   /* the record is to be written … */
-        bool writing; /* … by the scribe at work, as it was when that began … */
+        bool writing; /* … by the note writer at work, as it was when that began … */
         bool written; /* … which has ended, and those who wait are to be told */
         bool late;    /* … or takes too long */
         bool failed;  /* it could not be written, or the file not be removed: that is tried again */
@@ -45,7 +45,7 @@ struct Guard {
         const SettingTable *settings;
         GuardedDrive *drives;    /* of those that are not there, the one that went last comes first */
         bool judged;             /* what earlier runs left of the drives that were there at the start */
-        sd_event_source *scribe; /* one at a time, for all that has to be written when it begins */
+        sd_event_source *writer; /* one at a time, for all that has to be written when it begins */
         sd_event_source *again;  /* … or what has failed, later */
         bool stores;             /* it does not only remove files, for which there is room also where there is none */
         bool told;               /* the journal knows that the directory is of no use */

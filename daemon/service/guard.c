@@ -392,7 +392,7 @@ Guard *guard_free(Guard *g) {
                 g->drives = d->next;
                 (void) guarded_free(d);
         }
-        sd_event_source_disable_unref(g->scribe);
+        sd_event_source_disable_unref(g->writer);
         sd_event_source_disable_unref(g->again);
         free(g->dir);
         sd_event_unref(g->event);

@@ -3,7 +3,7 @@
 
 /* The crash guard: that a visit is about to write to a drive, and what dangerous values, is on stable storage before it does, so
  * that a machine or a drive that does not survive it does not meet it again and again (the rules: guard-record.h). One file per
- * drive; written by a process of its own (a scribe), since storage can be slow for as long as it pleases, and given up on after a
+ * drive; written by a process of its own (a note writer), since storage can be slow for as long as it pleases, and given up on after a
  * while. */
 
 #include <systemd/sd-event.h>

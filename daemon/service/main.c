@@ -73,7 +73,7 @@ static int run_broker(void) {
 }
 
 static int run(void) {
-        _cleanup_close_ int state = state_claim(STATE_DIR);
+        _cleanup_close_ int state = state_lock(STATE_DIR);
         _cleanup_(broker_freep) Broker *broker = NULL;
         _cleanup_(daemon_freep) Daemon *d = NULL;
         sd_event *event = NULL;
@@ -91,7 +91,7 @@ static int run(void) {
         if (state < 0)
                 journal_log(LOG_WARNING,
                             STATE_DIR
-                            " cannot be claimed, and 'drivekeep status' will say that the service does not run: %s",
+                            " cannot be locked, and 'drivekeep status' will say that the service does not run: %s",
                             strerror(-state));
 
         r = broker_new(BROKER_SOCKET, &broker);

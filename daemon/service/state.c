@@ -43,10 +43,10 @@ static int file_write(const char *path, const char *temporary, const char *text)
         return r;
 }
 
-int state_claim(const char *dir) {
+int state_lock(const char *dir) {
         if (mkdir(dir, 0755) < 0 && errno != EEXIST)
                 return -errno;
-        return record_directory_claim(dir);
+        return record_directory_lock(dir);
 }
 
 int state_write(const char *dir, const DriveRecord *record) {

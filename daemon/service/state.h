@@ -7,8 +7,8 @@
 
 #define STATE_DIR "/run/drivekeep/drives"
 
-/* Makes the directory, and claims it (record-file.h) for as long as the descriptor that is returned is open. */
-int state_claim(const char *dir);
+/* Makes the directory, and locks it (record-file.h) for as long as the descriptor that is returned is open. */
+int state_lock(const char *dir);
 
 int state_write(const char *dir, const DriveRecord *r);
 int state_read(const char *dir, const char *name, DriveRecord **ret);

@@ -21,7 +21,7 @@ bool target_look(Target *t) {
 
         more = used != t->record->used;
         /* Whoever used it had the kernel reset it. */
-        t->record->deaf = drive_record_is_deaf(t->record, used);
+        t->record->ata_sleep = drive_record_in_ata_sleep(t->record, used);
         t->record->used = used;
         t->record->used_when = monotonic_usec();
         return more;
@@ -67,10 +67,10 @@ bool target_is_active(const Target *t) {
         }
 }
 
-bool target_is_deaf(const Target *t) {
+bool target_in_ata_sleep(const Target *t) {
         uint64_t used;
 
-        return activity_read(t->drive->syspath, &used) >= 0 && drive_record_is_deaf(t->record, used);
+        return activity_read(t->drive->syspath, &used) >= 0 && drive_record_in_ata_sleep(t->record, used);
 }
 
 bool target_has_deferred(const Target *t) {
@@ -124,13 +124,13 @@ void target_distrust(Target *t) {
 /* ---- what happens again and again ---- */
 
 void target_visited(Target *t) {
-        bool deaf = t->record->deaf;
+        bool ata_sleep = t->record->ata_sleep;
 
         if (!t->visit.settles)
                 target_settles(t);
         /* What the visit itself did is no use of the drive's user's. */
         (void) target_look(t);
-        t->record->deaf = deaf;
+        t->record->ata_sleep = ata_sleep;
 
         /* Two that set the same thing differently would do so for ever. */
         if (t->visit.reason == VISIT_REVALIDATION && t->visit.summary.n_written > 0)

@@ -139,7 +139,7 @@ static int begin_job(Target *t) {
                                              .permanent = pending_has(&v->pending, VISIT_PERMANENT),
                                              /* Both look whether somebody has changed it: it is not woken for that. */
                                              .no_wake = v->reason == VISIT_RECHECK || v->reason == VISIT_PARAMETERS,
-                                             .deaf = target_is_deaf(t),
+                                             .ata_sleep = target_in_ata_sleep(t),
                                              .look = v->reason == VISIT_RECHECK &&
                                                      t->files->config->on_drift == ON_DRIFT_REPORT,
                              },

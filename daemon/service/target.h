@@ -152,7 +152,7 @@ void target_tell_released(const Target *t);
 
 /* Notes in the memories of the present visit what other namespaces of the same NVMe controller want of what they have in common.
  * Of two that disagree, the first by name has its way, and the other one, should it have been visited before, is visited again
- * (target-shared.c). */
+ * (target-namespaces.c). */
 void target_note_shared(Target *t);
 
 /* ---- target-events.c: what comes from outside of drive and kernel, and what their counters tell; nothing of that reaches the
@@ -186,8 +186,8 @@ void target_visited(Target *t);
 /* Has the drive been in use just now, so that it cannot be asleep? */
 bool target_is_active(const Target *t);
 
-/* Was the drive put to sleep so deep that any command would reset it, and not used since? */
-bool target_is_deaf(const Target *t);
+/* Was the drive put into ATA's Sleep mode, and not used since? */
+bool target_in_ata_sleep(const Target *t);
 
 /* Is something put off until the drive's user wakes it? */
 bool target_has_deferred(const Target *t);

@@ -2,9 +2,9 @@
 
 #include <stddef.h>
 
-#include "build.h"
+#include "build-id.h"
 #include "record.h"
-#include "sound.h"
+#include "validate.h"
 #include "visit-request.h"
 
 /* The drive's texts, in the order in which they follow the wishes (udev's properties stay behind). */
@@ -20,7 +20,7 @@ typedef struct Head {
         uint32_t n_wishes;
         Drive drive;
         Bridge bridge;
-        bool has_bridge, permanent, active, no_wake, deaf, look;
+        bool has_bridge, permanent, active, no_wake, ata_sleep, look;
 } Head;
 
 typedef struct Item {
@@ -75,7 +75,7 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
                 .permanent = v->permanent,
                 .active = v->active,
                 .no_wake = v->no_wake,
-                .deaf = v->deaf,
+                .ata_sleep = v->ata_sleep,
                 .look = v->look,
         };
         Buffer b = {};
@@ -157,7 +157,7 @@ static int cursor_read_text(Cursor *c, char **ret) {
         return 0;
 }
 
-static bool head_is_sound(const Head *h) {
+static bool head_is_valid(const Head *h) {
         static const size_t bools[] = {
                 offsetof(Head, drive.rotational),
                 offsetof(Head, drive.removable),
@@ -171,15 +171,15 @@ static bool head_is_sound(const Head *h) {
                 offsetof(Head, permanent),
                 offsetof(Head, active),
                 offsetof(Head, no_wake),
-                offsetof(Head, deaf),
+                offsetof(Head, ata_sleep),
                 offsetof(Head, look),
         };
 
-        return h->n_wishes <= RECORD_MAX_SETTINGS && bools_are_sound(h, bools, ELEMENTSOF(bools)) &&
-               bridge_is_sound(&h->bridge) && h->drive.transport >= 0 && h->drive.transport < _TRANSPORT_MAX;
+        return h->n_wishes <= RECORD_MAX_SETTINGS && bools_are_valid(h, bools, ELEMENTSOF(bools)) &&
+               bridge_is_valid(&h->bridge) && h->drive.transport >= 0 && h->drive.transport < _TRANSPORT_MAX;
 }
 
-static bool item_is_sound(const Item *i) {
+static bool item_is_valid(const Item *i) {
         static const size_t bools[] = {
                 offsetof(Item, wish.withheld),
                 offsetof(Item, wish.allow_dangerous),
@@ -187,8 +187,8 @@ static bool item_is_sound(const Item *i) {
                 offsetof(Item, wish.wake),
         };
 
-        return bools_are_sound(i, bools, ELEMENTSOF(bools)) && value_is_sound(&i->wish.value) &&
-               memory_is_sound(&i->memory);
+        return bools_are_valid(i, bools, ELEMENTSOF(bools)) && value_is_valid(&i->wish.value) &&
+               memory_is_valid(&i->memory);
 }
 
 static int read_drive(Cursor *c, const Head *h, RequestedVisit *r) {
@@ -211,7 +211,7 @@ static int read_drive(Cursor *c, const Head *h, RequestedVisit *r) {
                 k = cursor_read_text(c, (char **) ((char *) d + drive_texts[i]));
         if (k < 0)
                 return k;
-        return drive_paths_are_sound(d) ? 0 : -EBADMSG;
+        return drive_paths_are_valid(d) ? 0 : -EBADMSG;
 }
 
 /* A value that the row allows: the manager has read it from a file, and a worker does not take its word for that. */
@@ -285,7 +285,7 @@ static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit
         k = cursor_read(c, &h, sizeof h);
         if (k < 0)
                 return k;
-        if (!head_is_sound(&h))
+        if (!head_is_valid(&h))
                 return -EBADMSG;
 
         r->wishes.items = calloc(MAX(h.n_wishes, 1U), sizeof *r->wishes.items);
@@ -301,7 +301,7 @@ static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit
                 k = cursor_read(c, &item, sizeof item);
                 if (k < 0)
                         return k;
-                if (!item_is_sound(&item))
+                if (!item_is_valid(&item))
                         return -EBADMSG;
                 r->wishes.items[i] = item.wish;
                 r->wishes.items[i].name = r->wishes.items[i].file = NULL;
@@ -326,7 +326,7 @@ static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit
                 .permanent = h.permanent,
                 .active = h.active,
                 .no_wake = h.no_wake,
-                .deaf = h.deaf,
+                .ata_sleep = h.ata_sleep,
                 .look = h.look,
                 .bridge = h.has_bridge ? &r->bridge : NULL,
         };

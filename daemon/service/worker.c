@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "sound.h"
+#include "validate.h"
 #include "visit-request.h"
 #include "worker.h"
 
@@ -65,14 +65,14 @@ int worker_state_after(WorkerState s, WorkerMessageType said) {
 }
 
 /* What is about to be written are wishes of the visit. */
-static bool intent_is_sound(const WorkerMessage *m, size_t n_wishes) {
+static bool intent_is_valid(const WorkerMessage *m, size_t n_wishes) {
         for (size_t i = n_wishes; i < RECORD_MAX_SETTINGS; i++)
                 if (worker_message_has(m, i))
                         return false;
         return true;
 }
 
-static bool message_is_sound(const WorkerMessage *m, size_t n_wishes) {
+static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         static const size_t bools[] = { offsetof(WorkerMessage, written), offsetof(WorkerMessage, failed),
                                         offsetof(WorkerMessage, lost) };
 
@@ -82,15 +82,15 @@ static bool message_is_sound(const WorkerMessage *m, size_t n_wishes) {
         case WORKER_SENDS:
                 return m->wish < n_wishes || m->wish == WORKER_READS;
         case WORKER_INTENDS:
-                return intent_is_sound(m, n_wishes);
+                return intent_is_valid(m, n_wishes);
         case WORKER_STEP:
-                return m->wish < n_wishes && bools_are_sound(m, bools, ELEMENTSOF(bools)) && m->error <= 0 &&
-                       m->verdict >= 0 && m->verdict < _VERDICT_MAX && reading_is_sound(&m->before) &&
-                       reading_is_sound(&m->after) && memchr(m->reason, '\0', sizeof m->reason);
+                return m->wish < n_wishes && bools_are_valid(m, bools, ELEMENTSOF(bools)) && m->error <= 0 &&
+                       m->verdict >= 0 && m->verdict < _VERDICT_MAX && reading_is_valid(&m->before) &&
+                       reading_is_valid(&m->after) && memchr(m->reason, '\0', sizeof m->reason);
         case WORKER_BRIDGE:
-                return bridge_is_sound(&m->bridge);
+                return bridge_is_valid(&m->bridge);
         case WORKER_IDENTITY:
-                return bridge_is_sound(&m->bridge) && identity_is_sound(&m->identity) && m->bridge.asked &&
+                return bridge_is_valid(&m->bridge) && identity_is_valid(&m->identity) && m->bridge.asked &&
                        m->bridge.identified && m->identity.serial[0];
         case WORKER_END:
                 return true;
@@ -113,7 +113,7 @@ int worker_receive(const Worker *w, size_t n_wishes, WorkerMessage *ret) {
                 return -errno;
         if (n == 0)
                 return 0;
-        if (n != (ssize_t) sizeof m || !message_is_sound(&m, n_wishes))
+        if (n != (ssize_t) sizeof m || !message_is_valid(&m, n_wishes))
                 return -EBADMSG;
 
         *ret = m;

@@ -63,7 +63,7 @@ typedef struct Case {
         const char *name;
         Outcome outcomes[4];
         const Row *rows;
-        bool dangerous, permanent, apply_permanent, dry, deaf;
+        bool dangerous, permanent, apply_permanent, dry, ata_sleep;
         Memory memory, second; /* of the first and the second */
         Bridge bridge;         /* cdb != 0: the drive is behind one */
 } Case;
@@ -168,7 +168,7 @@ static const Case cases[] = {
           .rows = ROWS(AWAKE, COMMAND("00 00 00 00 00 00 00 00 00 40 e6 00")) },
         { "… nor at later visits, not even the question whether it sleeps",
           { { "free_fall_control", "64", VERDICT_DEFERRED, "sleeps" }, { "sleep", "on", VERDICT_UNVERIFIABLE }, { "spindown_time", "240", VERDICT_DEFERRED } },
-          .dangerous = true, .deaf = true, .second = { .sent = true, .value = { VALUE_BOOL, 1, "" } } },
+          .dangerous = true, .ata_sleep = true, .second = { .sent = true, .value = { VALUE_BOOL, 1, "" } } },
 
         { "error recovery for reading", { { "error_recovery_read", "7s", VERDICT_APPLIED } },
           .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("03 00 02 00 01 00 00 00", "00", "00"), SCT("03 00 01 00 01 00 46 00"), ID(plain),
@@ -327,7 +327,7 @@ START_TEST(test_row) {
                 .settings = &all_settings,
                 .io = &io,
                 .permanent = c->apply_permanent,
-                .deaf = c->deaf,
+                .ata_sleep = c->ata_sleep,
         };
         Plan p;
 

@@ -55,7 +55,7 @@ ExitStatus request_explain(int r, _unused_ const sd_bus_error *error) {
 /* clang-format off */
 static const struct {
         uid_t user;
-        bool claimed, check_runs;
+        bool locked, check_runs;
         int error;
         const char *message;
         int status;
@@ -75,15 +75,15 @@ static const struct {
 START_TEST(test_leave) {
         FILE *f = catch_begin(stderr);
         _cleanup_free_ char *said = NULL;
-        int claim = -EBADF, status;
+        int lock = -EBADF, status;
         Leave leave;
 
         user = cases[_i].user;
         check_runs = cases[_i].check_runs;
         service_error = cases[_i].error;
         service_message = cases[_i].message;
-        if (cases[_i].claimed)
-                claim = record_directory_claim(".");
+        if (cases[_i].locked)
+                lock = record_directory_lock(".");
 
         status = leave_get(&leave, ".", drives, chosen, ELEMENTSOF(drives));
         leave_done(&leave);
@@ -94,13 +94,13 @@ START_TEST(test_leave) {
         ck_assert_ptr_nonnull(strstr(said, cases[_i].said));
         if (cases[_i].said[0] == '\0')
                 ck_assert_str_eq(said, "");
-        closep(&claim);
+        closep(&lock);
 }
 END_TEST
 
 /* Before each command anew: what was allowed a moment ago may not be any more. */
 START_TEST(test_gate) {
-        int claim = record_directory_claim(".");
+        int lock = record_directory_lock(".");
         const char *why = NULL;
         Leave leave;
 
@@ -111,7 +111,7 @@ START_TEST(test_gate) {
         ck_assert_str_eq(why, "it waits for x");
         ck_assert_uint_eq(n_questions, 3);
         leave_done(&leave);
-        closep(&claim);
+        closep(&lock);
 }
 END_TEST
 

@@ -22,12 +22,12 @@ static int status(const char *second, const char *third, char **ret_out, char **
         return r;
 }
 
-static int claim;
+static int lock;
 
 static void records_write(void) {
         scratch_make();
-        claim = record_directory_claim(".");
-        ck_assert_int_ge(claim, 0);
+        lock = record_directory_lock(".");
+        ck_assert_int_ge(lock, 0);
         file_write("sda",
                    "VERSION=1\nNAME=sda\nSERIAL=5YD1\nSETTINGS=1\n"
                    "SETTING_0_NAME=apm\nSETTING_0_WANTED=128\nSETTING_0_ACTUAL=128\nSETTING_0_VERDICT=applied\n");
@@ -107,7 +107,7 @@ END_TEST
 START_TEST(test_stopped) {
         _cleanup_free_ char *out = NULL, *err = NULL, *out2 = NULL, *err2 = NULL;
 
-        ck_assert_int_eq(close(claim), 0);
+        ck_assert_int_eq(close(lock), 0);
         ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_NO_SERVICE);
         ck_assert_ptr_nonnull(strstr(out, "sda   apm     128    128    applied"));
         ck_assert_ptr_nonnull(strstr(err, "drivekeep.service does not run, and this is what it knew when it ended"));

@@ -198,7 +198,7 @@ START_TEST(test_same_without_diskseq) {
 END_TEST
 
 /* What udev says of a USB disk may be the bridge's own words. */
-START_TEST(test_veil) {
+START_TEST(test_behind_bridge) {
         static const char usb_path[] = "/sys/devices/pci0000:00/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sda";
         static const Fact plain[] = { { "ID_MODEL", "Dock" }, { "ID_SERIAL_SHORT", "D1" }, {} }, nameless[] = { {} },
                           asked[] = { { "ID_MODEL", "Dock" }, { "ID_ATA", "1" }, {} },
@@ -209,7 +209,7 @@ START_TEST(test_veil) {
                 const char *path;
                 const Fact *facts;
                 const DriveIdentity *inside;
-                bool veiled;
+                bool behind_bridge;
                 const char *model, *dock_model; /* after the drive behind it was heard */
         } cases[] = {
                 { usb_path, plain, &inside, true, "M", "Dock" },   { usb_path, not_asked, &inside, true, "M", "Dock" },
@@ -222,7 +222,7 @@ START_TEST(test_veil) {
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 _cleanup_(drive_freep) Drive *d = make(cases[i].path, cases[i].facts);
 
-                ck_assert_msg(drive_is_behind_bridge(d) == cases[i].veiled, "case %zu", i);
+                ck_assert_msg(drive_is_behind_bridge(d) == cases[i].behind_bridge, "case %zu", i);
                 ck_assert_int_eq(drive_reveal(d, cases[i].inside), 0);
                 ck_assert_int_eq(drive_reveal(d, cases[i].inside), 0);
                 ck_assert_msg(streq_ptr(d->model, cases[i].model), "case %zu: %s", i, strna(d->model));
@@ -346,7 +346,7 @@ int main(void) {
         tcase_add_test(t, test_same);
         tcase_add_loop_test(t, test_nobody, 0, ELEMENTSOF(nobodies));
         tcase_add_test(t, test_same_without_diskseq);
-        tcase_add_test(t, test_veil);
+        tcase_add_test(t, test_behind_bridge);
         tcase_add_test(t, test_links_and_properties);
         tcase_add_test(t, test_shared_controller);
         tcase_add_test(t, test_name_order);

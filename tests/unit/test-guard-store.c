@@ -62,7 +62,7 @@ static Run run_start(const char *boot_id, const Drive *d) {
         return r;
 }
 
-/* Until no scribe is at work any more, however long that takes, and those that have ended were heard of. */
+/* Until no note writer is at work any more, however long that takes, and those that have ended were heard of. */
 static void run_to_rest(Run *r) {
         siginfo_t si;
 
@@ -75,7 +75,7 @@ static void run_to_rest(Run *r) {
 static void run_end(Run *r) {
         (void) guard_free(r->guard);
         sd_event_unref(r->event);
-        /* Scribes that are still at it. */
+        /* Note writers that are still at it. */
         while (waitpid(-1, NULL, 0) > 0)
                 ;
 }

@@ -45,7 +45,7 @@ static void check_one(const char *path, ImportKind kind) {
         count(out);
 }
 
-START_TEST(test_imported_is_sound) {
+START_TEST(test_imported_is_valid) {
         glob_t found = {};
 
         if (glob(files[_i].pattern, 0, NULL, &found) == GLOB_NOMATCH) {
@@ -66,7 +66,7 @@ int main(void) {
         Suite *s = suite_create("import-corpus");
         TCase *t = tcase_create("corpus");
 
-        tcase_add_loop_test(t, test_imported_is_sound, 0, ELEMENTSOF(files));
+        tcase_add_loop_test(t, test_imported_is_valid, 0, ELEMENTSOF(files));
         suite_add_tcase(s, t);
         return suite_run(s);
 }

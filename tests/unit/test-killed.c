@@ -216,7 +216,7 @@ static _Noreturn void run(unsigned left, const char *boot_id) {
         _exit(r.left > 0 ? 0 : left > 0 ? 6 : 0);
 }
 
-/* Returns whether it was killed. Scribes may outlive it, as they do the daemon, and are waited for. */
+/* Returns whether it was killed. Note writers may outlive it, as they do the daemon, and are waited for. */
 static bool run_process(unsigned left, const char *boot_id) {
         bool killed = false;
         pid_t pid, child;

@@ -28,7 +28,7 @@ static const char good[] = "VERSION=1\n"
                            "BOOT_ID=2f1e9f3ab0d64b3f8f1a2e3d4c5b6a79\n"
                            "USED=446\n"
                            "USED_WHEN=1200000000\n"
-                           "DEAF=1\n"
+                           "ATA_SLEEP=1\n"
                            "STATE=waiting\n"
                            "WAITING_KIND=check\n"
                            "WAITING_FOR=systemd-fsck@dev-disk-by\\x5cx2dlabel-data.service\n"
@@ -310,8 +310,8 @@ START_TEST(test_in_use) {
 END_TEST
 
 /* Until somebody uses it, nothing is sent to a drive after SLEEP; what else is written changes nothing of that. */
-START_TEST(test_deaf) {
-        static const Setting sleep = { .name = "sleep", .range = { .type = VALUE_BOOL }, .flags = SETTING_DEAFENS },
+START_TEST(test_ata_sleep) {
+        static const Setting sleep = { .name = "sleep", .range = { .type = VALUE_BOOL }, .flags = SETTING_ATA_SLEEP },
                              other = { .name = "other", .range = { .type = VALUE_BOOL } };
         const Wish wishes[] = { { .name = "sleep", .file = "f" }, { .name = "other", .file = "f" } };
         Step steps[] = { { .wish = wishes, .setting = &sleep, .written = true },
@@ -321,14 +321,14 @@ START_TEST(test_deaf) {
         ck_assert_ptr_nonnull(r);
         r->used = 100;
         ck_assert_int_eq(drive_record_step(r, steps + 1, 1), 0);
-        ck_assert(!drive_record_is_deaf(r, 100));
+        ck_assert(!drive_record_in_ata_sleep(r, 100));
         ck_assert_int_eq(drive_record_step(r, steps, 1), 0);
         steps[0].written = false;
         ck_assert_int_eq(drive_record_step(r, steps, 2), 0);
         ck_assert_int_eq(drive_record_step(r, steps + 1, 2), 0);
-        ck_assert(drive_record_is_deaf(r, 100));
-        ck_assert(!drive_record_is_deaf(r, 101));
-        ck_assert(!drive_record_is_deaf(NULL, 100));
+        ck_assert(drive_record_in_ata_sleep(r, 100));
+        ck_assert(!drive_record_in_ata_sleep(r, 101));
+        ck_assert(!drive_record_in_ata_sleep(NULL, 100));
         drive_record_free(r);
 }
 END_TEST
@@ -714,7 +714,7 @@ int main(void) {
         tcase_add_test(t, test_truncated);
         tcase_add_loop_test(t, test_mutated, 0, 20);
         tcase_add_test(t, test_in_use);
-        tcase_add_test(t, test_deaf);
+        tcase_add_test(t, test_ata_sleep);
         tcase_add_loop_test(t, test_continues, 0, ELEMENTSOF(attaches));
         tcase_add_test(t, test_continues_behind_a_bridge);
         tcase_add_test(t, test_reveal);

@@ -37,41 +37,41 @@ static void read_ok(const char *model) {
         ck_assert_str_eq(r->model, model);
 }
 
-static bool is_claimed(void) {
+static bool is_locked(void) {
         _cleanup_close_ int fd = open("drives", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         ck_assert_int_ge(fd, 0);
-        return record_directory_is_claimed(fd);
+        return record_directory_is_locked(fd);
 }
 
 /* Whoever looks at the directory sees whether its daemon lives, also when that had no time to say goodbye. */
-START_TEST(test_claim) {
+START_TEST(test_lock) {
         int fd, to_child[2], from_child[2], status;
         char byte;
         pid_t pid;
 
-        fd = state_claim("drives");
+        fd = state_lock("drives");
         ck_assert_int_ge(fd, 0);
-        ck_assert(is_claimed());
+        ck_assert(is_locked());
         (void) state_prune("drives", NULL, NULL); /* opens it, and closes it */
-        ck_assert(is_claimed());
+        ck_assert(is_locked());
         ck_assert_int_eq(close(fd), 0);
-        ck_assert(!is_claimed());
+        ck_assert(!is_locked());
 
         ck_assert(pipe(to_child) == 0 && pipe(from_child) == 0);
         pid = fork();
         ck_assert_int_ge(pid, 0);
         if (pid == 0) {
-                byte = state_claim("drives") >= 0;
+                byte = state_lock("drives") >= 0;
                 (void) (write(from_child[1], &byte, 1) == 1 && read(to_child[0], &byte, 1));
                 _exit(0);
         }
         ck_assert_int_eq(read(from_child[0], &byte, 1), 1);
         ck_assert_int_eq(byte, 1);
-        ck_assert(is_claimed());
+        ck_assert(is_locked());
         ck_assert_int_eq(kill(pid, SIGKILL), 0);
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-        ck_assert(!is_claimed());
+        ck_assert(!is_locked());
 }
 END_TEST
 
@@ -91,34 +91,34 @@ static bool lock_by(uid_t uid, const char *path, short type) {
                 if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0)
                         _exit(1);
                 /* The lock is held as long as somebody has the descriptor. */
-                _exit(is_claimed() ? 0 : 1);
+                _exit(is_locked() ? 0 : 1);
         }
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         ck_assert(WIFEXITED(status) && WEXITSTATUS(status) < 2);
         return WEXITSTATUS(status) == 0;
 }
 
-/* Whoever may only read the directory cannot make it look claimed, and cannot keep the daemon from it. */
-START_TEST(test_claim_of_others) {
-        static const char *const paths[] = { "drives", "drives/.claim" };
+/* Whoever may only read the directory cannot make it look locked, and cannot keep the daemon from it. */
+START_TEST(test_lock_of_others) {
+        static const char *const paths[] = { "drives", "drives/.lock" };
         uid_t uid = geteuid() == 0 ? 65534 : 0;
         struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
         int fd, theirs;
 
         ck_assert_int_eq(chmod(".", 0755), 0);
-        fd = state_claim("drives");
+        fd = state_lock("drives");
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(close(fd), 0);
         for (size_t i = 0; i < ELEMENTSOF(paths); i++)
                 ck_assert(!lock_by(uid, paths[i], F_RDLCK));
         if (uid != 0)
-                ck_assert(!lock_by(uid, "drives/.claim", F_WRLCK));
+                ck_assert(!lock_by(uid, "drives/.lock", F_WRLCK));
 
-        theirs = open("drives/.claim", O_RDONLY | O_CLOEXEC);
+        theirs = open("drives/.lock", O_RDONLY | O_CLOEXEC);
         ck_assert(theirs >= 0 && fcntl(theirs, F_OFD_SETLK, &lock) >= 0);
-        fd = state_claim("drives");
+        fd = state_lock("drives");
         ck_assert_int_ge(fd, 0);
-        ck_assert(is_claimed());
+        ck_assert(is_locked());
         ck_assert_int_eq(close(fd), 0);
         ck_assert_int_eq(close(theirs), 0);
 }
@@ -313,8 +313,8 @@ int main(void) {
         TCase *t = tcase_create("state");
 
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
-        tcase_add_test(t, test_claim);
-        tcase_add_test(t, test_claim_of_others);
+        tcase_add_test(t, test_lock);
+        tcase_add_test(t, test_lock_of_others);
         tcase_add_test(t, test_every_setting);
         tcase_add_test(t, test_round_trip);
         tcase_add_loop_test(t, test_bad, 0, ELEMENTSOF(bad));

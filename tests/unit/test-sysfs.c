@@ -40,7 +40,7 @@ static const Row awake[] = { AWAKE };
 static const Row cache_asleep[] = { ASLEEP };
 #define NOT_LET_THROUGH { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", \
                           .sense = "70 00 05 00 00 00 00 0a 00 00 00 00 24 00 00 00 00 00" }
-static const Row cache_deaf[] = { NOT_LET_THROUGH, NOT_LET_THROUGH };
+static const Row cache_refused[] = { NOT_LET_THROUGH, NOT_LET_THROUGH };
 #define ROWS(r) .rows = (r), .n_rows = ELEMENTSOF(r)
 
 #define SCSI .transport = TRANSPORT_SCSI
@@ -167,7 +167,7 @@ static const Case cases[] = {
           "sleeps", ROWS(cache_asleep) },
         /* It cannot even be asked: that is not "unchanged". */
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write through", "write back", {}, SATA, true,
-          "does not say", ROWS(cache_deaf) },
+          "does not say", ROWS(cache_refused) },
         { "queue_write_cache", "write back", VERDICT_APPLIED, "queue/write_cache", "write through", "write back", {}, SATA, true,
           NULL, ROWS(cache_is_live) },
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, MD, true, "cannot be known" },

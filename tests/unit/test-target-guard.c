@@ -78,7 +78,7 @@ static void env_make_guard(const char *boot_id) {
 
 static void env_free_guard(void) {
         env.guard = guard_free(env.guard);
-        /* Scribes that are still at it. */
+        /* Note writers that are still at it. */
         while (waitpid(-1, NULL, 0) > 0)
                 ;
 }

@@ -530,7 +530,7 @@ START_TEST(test_rule_for_unknown_drive) {
 END_TEST
 
 /* A visit finds out which drive it is, and another reason came meanwhile. */
-START_TEST(test_unveiled) {
+START_TEST(test_revealed) {
         static const Bridge bridge = { .asked = true, .identified = true };
         static const DriveIdentity identity = { .model = "M", .serial = "S1" };
         Target *t = watch(SERIAL, TRANSPORT_USB);
@@ -550,7 +550,7 @@ START_TEST(test_unveiled) {
 END_TEST
 
 /* A drive that was in use when a visit found out which one it is does not sleep at the next, and at the one after that it may. */
-START_TEST(test_unveiled_in_use) {
+START_TEST(test_revealed_in_use) {
         static const Bridge bridge = { .asked = true, .identified = true };
         static const DriveIdentity identity = { .model = "M", .serial = "S1" };
         Target *t = watch(SERIAL, TRANSPORT_USB);
@@ -1051,14 +1051,15 @@ START_TEST(test_earlier_run) {
         _cleanup_free_ char *text = NULL;
         Target *t;
 
-        ck_assert_int_ge(asprintf(&text,
-                                  "VERSION=1\nNAME=sda\nNODE=/dev/sda\nTRANSPORT=sata\nIDENTITY=path\nBOOT_ID=b\n"
-                                  "SLEPT=%" PRIu64
-                                  "\nDEAF=1\nSTATE=waiting\nWAITING_KIND=check\nWAITING_FOR=systemd-fsck@x.service\n"
-                                  "SETTINGS=1\nSETTING_0_NAME=spindown_time\nSETTING_0_SENT=1\n"
-                                  "SETTING_0_SENT_VALUE=1200000\n",
-                                  slept_usec()),
-                         0);
+        ck_assert_int_ge(
+                        asprintf(&text,
+                                 "VERSION=1\nNAME=sda\nNODE=/dev/sda\nTRANSPORT=sata\nIDENTITY=path\nBOOT_ID=b\n"
+                                 "SLEPT=%" PRIu64
+                                 "\nATA_SLEEP=1\nSTATE=waiting\nWAITING_KIND=check\nWAITING_FOR=systemd-fsck@x.service\n"
+                                 "SETTINGS=1\nSETTING_0_NAME=spindown_time\nSETTING_0_SENT=1\n"
+                                 "SETTING_0_SENT_VALUE=1200000\n",
+                                 slept_usec()),
+                        0);
         state_file = text;
         env.boot_id = "b";
         slept = _i == 1;
@@ -1070,7 +1071,7 @@ START_TEST(test_earlier_run) {
         state_file = NULL;
         ck_assert_uint_eq(t->record->n_settings, 1);
         ck_assert(t->record->settings[0].sent == (_i != 1 && _i != 3));
-        ck_assert(t->record->deaf == (_i != 1 && _i != 3));
+        ck_assert(t->record->ata_sleep == (_i != 1 && _i != 3));
 
         target_visit(t, VISIT_BOOT);
         ck_assert_int_eq(written_state, DRIVE_IDLE);
@@ -1150,8 +1151,8 @@ int main(void) {
         tcase_add_test(t, test_meddled_restore);
         tcase_add_loop_test(t, test_link, 0, ELEMENTSOF(links));
         tcase_add_test(t, test_rule_for_unknown_drive);
-        tcase_add_loop_test(t, test_unveiled, 0, 2);
-        tcase_add_loop_test(t, test_unveiled_in_use, 0, 2);
+        tcase_add_loop_test(t, test_revealed, 0, 2);
+        tcase_add_loop_test(t, test_revealed_in_use, 0, 2);
         tcase_add_loop_test(t, test_dead_worker, 0, 2);
         tcase_add_test(t, test_dead_worker_gone_drive);
         tcase_add_test(t, test_dead_recheck);

@@ -55,7 +55,7 @@ static void request_make(const Drive *d, void **ret, size_t *ret_size) {
                           .wishes = &w,
                           .memories = memories,
                           .permanent = true,
-                          .deaf = true,
+                          .ata_sleep = true,
                           .bridge = &bridge };
 
         ck_assert_int_eq(visit_request_new(&v, ret, ret_size), 0);
@@ -84,7 +84,7 @@ START_TEST(test_round_trip) {
         ck_assert_uint_eq(r.visit.wishes->items[0].line, 3);
         ck_assert(r.visit.memories[0].sent);
         ck_assert_str_eq(r.visit.memories[1].quarantined, "the machine went down");
-        ck_assert(r.visit.permanent && r.visit.deaf && !r.visit.active && r.visit.bridge->asked);
+        ck_assert(r.visit.permanent && r.visit.ata_sleep && !r.visit.active && r.visit.bridge->asked);
         requested_visit_done(&r);
 }
 END_TEST

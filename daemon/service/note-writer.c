@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 
 #include "clock.h"
-#include "scribe.h"
+#include "note-writer.h"
 
 static char *temporary_name(const char *name) {
         char *temporary;
@@ -18,7 +18,7 @@ static char *temporary_name(const char *name) {
 }
 
 /* Returns its descriptor. */
-static int temporary_write(int dir_fd, const ScribeFile *f) {
+static int temporary_write(int dir_fd, const NoteFile *f) {
         _cleanup_free_ char *temporary = NULL;
         _cleanup_close_ int fd = -EBADF;
         const char *text = f->text;
@@ -43,7 +43,7 @@ static int temporary_write(int dir_fd, const ScribeFile *f) {
         return TAKE_FD(fd);
 }
 
-static int temporary_rename(int dir_fd, const ScribeFile *f) {
+static int temporary_rename(int dir_fd, const NoteFile *f) {
         _cleanup_free_ char *temporary = NULL;
 
         temporary = temporary_name(f->name);
@@ -52,7 +52,7 @@ static int temporary_rename(int dir_fd, const ScribeFile *f) {
         return renameat(dir_fd, temporary, dir_fd, f->name) < 0 ? -errno : 0;
 }
 
-static void temporary_remove(int dir_fd, const ScribeFile *f) {
+static void temporary_remove(int dir_fd, const NoteFile *f) {
         _cleanup_free_ char *temporary = NULL;
 
         temporary = temporary_name(f->name);
@@ -61,8 +61,8 @@ static void temporary_remove(int dir_fd, const ScribeFile *f) {
 }
 
 /* Step by step with all of them: what the first fsync() writes down for a journalling file system, the others need not. */
-static int write_durably(int dir_fd, const ScribeFile *files, size_t n) {
-        int fds[SCRIBE_FILES_MAX], r = 0;
+static int write_durably(int dir_fd, const NoteFile *files, size_t n) {
+        int fds[NOTE_FILES_MAX], r = 0;
 
         for (size_t i = 0; i < n && r >= 0; i++)
                 r = fds[i] = temporary_write(dir_fd, files + i);
@@ -79,7 +79,7 @@ static int write_durably(int dir_fd, const ScribeFile *files, size_t n) {
 }
 
 /* Until the directory is written, too, a power cut would bring them back. */
-static int remove_durably(int dir_fd, const ScribeFile *files, size_t n, bool all_written) {
+static int remove_durably(int dir_fd, const NoteFile *files, size_t n, bool all_written) {
         int r = 0;
 
         for (size_t i = 0; i < n; i++)
@@ -90,7 +90,7 @@ static int remove_durably(int dir_fd, const ScribeFile *files, size_t n, bool al
         return fsync(dir_fd) < 0 ? -errno : r;
 }
 
-int scribe_wait(pid_t pid, uint64_t usec) {
+int note_writer_wait(pid_t pid, uint64_t usec) {
         uint64_t until = usec == UINT64_MAX ? UINT64_MAX : monotonic_usec() + usec;
         _cleanup_close_ int fd = -EBADF;
         struct pollfd p;
@@ -111,8 +111,8 @@ int scribe_wait(pid_t pid, uint64_t usec) {
         return r < 0 ? -errno : r == 0 ? -ETIMEDOUT : 0;
 }
 
-static int scribe_main(const char *dir, const ScribeFile *files, size_t n, pid_t after) {
-        ScribeFile written[SCRIBE_FILES_MAX];
+static int note_writer_main(const char *dir, const NoteFile *files, size_t n, pid_t after) {
+        NoteFile written[NOTE_FILES_MAX];
         _cleanup_close_ int dir_fd = -EBADF;
         size_t n_written = 0;
         int r, k;
@@ -122,7 +122,7 @@ static int scribe_main(const char *dir, const ScribeFile *files, size_t n, pid_t
                 return -errno;
 
         if (after > 0)
-                (void) scribe_wait(after, UINT64_MAX);
+                (void) note_writer_wait(after, UINT64_MAX);
 
         dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (dir_fd < 0)
@@ -137,10 +137,10 @@ static int scribe_main(const char *dir, const ScribeFile *files, size_t n, pid_t
         return r < 0 ? r : k;
 }
 
-int scribe_start(const char *dir, const ScribeFile *files, size_t n, pid_t after, pid_t *ret) {
+int note_writer_start(const char *dir, const NoteFile *files, size_t n, pid_t after, pid_t *ret) {
         pid_t pid;
 
-        if (n > SCRIBE_FILES_MAX)
+        if (n > NOTE_FILES_MAX)
                 return -E2BIG;
 
         pid = fork();
@@ -150,12 +150,12 @@ int scribe_start(const char *dir, const ScribeFile *files, size_t n, pid_t after
         if (pid == 0) {
                 sigset_t none;
 
-                (void) prctl(PR_SET_NAME, "keep-scribe");
+                (void) prctl(PR_SET_NAME, "keep-note");
                 /* Who tells the whole unit to reload ("systemctl kill -s HUP") does not want it to end. */
                 (void) signal(SIGHUP, SIG_IGN);
                 (void) sigemptyset(&none);
                 (void) sigprocmask(SIG_SETMASK, &none, NULL);
-                _exit(-scribe_main(dir, files, n, after));
+                _exit(-note_writer_main(dir, files, n, after));
         }
 
         *ret = pid;

@@ -8,14 +8,14 @@
 #include "plan.h"
 
 /* Each bool at these offsets is 0 or 1. */
-bool bools_are_sound(const void *base, const size_t *offsets, size_t n);
+bool bools_are_valid(const void *base, const size_t *offsets, size_t n);
 
 /* Types are known, and texts end within their array. */
-bool value_is_sound(const Value *v);
-bool reading_is_sound(const Reading *r);
-bool memory_is_sound(const Memory *m);
-bool bridge_is_sound(const Bridge *b);
-bool identity_is_sound(const DriveIdentity *i);
+bool value_is_valid(const Value *v);
+bool reading_is_valid(const Reading *r);
+bool memory_is_valid(const Memory *m);
+bool bridge_is_valid(const Bridge *b);
+bool identity_is_valid(const DriveIdentity *i);
 
 /* Name, node and syspath are such as the inventory makes: "sda", "/dev/sda", "/sys/devices/…/sda". */
-bool drive_paths_are_sound(const Drive *d);
+bool drive_paths_are_valid(const Drive *d);

@@ -70,7 +70,7 @@ static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_lin
         return s->files[file];
 }
 
-void claim_check(const Rivals *r, const Source *s, size_t i, const ImportWish *w) {
+void conflict_check(const Rivals *r, const Source *s, size_t i, const ImportWish *w) {
         const Setting *setting = setting_find(r->table, w->key), *row;
         const char *file, *theirs = w->held || s->row->polls ? "" : w->value, *ours;
         char their_buf[VALUE_TEXT_MAX], our_buf[VALUE_TEXT_MAX];

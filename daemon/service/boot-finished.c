@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "boot.h"
+#include "boot-finished.h"
 #include "unit-status.h"
 
 struct Boot {

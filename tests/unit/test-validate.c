@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "build.h"
+#include "build-id.h"
 #include "sandbox.h"
 #include "settings.h"
 #include "suite.h"
@@ -98,7 +98,7 @@ static const Field request_fields[] = {
         { "permanent", &visit.permanent, KIND_BOOL, 0 },
         { "active", &visit.active, KIND_BOOL, 0 },
         { "no_wake", &visit.no_wake, KIND_BOOL, 0 },
-        { "deaf", &visit.deaf, KIND_BOOL, 0 },
+        { "ata_sleep", &visit.ata_sleep, KIND_BOOL, 0 },
         { "look", &visit.look, KIND_BOOL, 0 },
         { "wish.value.type", &wish_items[0].value.type, KIND_ENUM, _VALUE_TYPE_MAX },
         { "wish.value.name", &wish_items[0].value.name, KIND_TEXT, VALUE_NAME_MAX },
@@ -476,8 +476,8 @@ START_TEST(test_wrong_message) {
 END_TEST
 
 int main(void) {
-        Suite *s = suite_create("sound");
-        TCase *t = tcase_create("sound");
+        Suite *s = suite_create("validate");
+        TCase *t = tcase_create("validate");
 
         tcase_add_loop_test(t, test_request, 0, ELEMENTSOF(request_fields));
         tcase_add_test(t, test_request_count);

@@ -5,18 +5,18 @@
 
 #include "macro.h"
 
-#define SCRIBE_FILES_MAX 64U
+#define NOTE_FILES_MAX 64U
 
-typedef struct ScribeFile {
+typedef struct NoteFile {
         const char *name;
         const char *text; /* NULL: it is to be removed */
         bool moved; /* … but only when all the texts that come with it are on stable storage: one of them was its own */
-} ScribeFile;
+} NoteFile;
 
 /* It begins when the process `after` has ended (0: at once). Each file with a text holds either what it held before or all of
  * `text`, and when the process has ended well, `text`, whatever happens to the machine; or has gone, and does not come back. It ends well
- * when that is so of all of them; at most SCRIBE_FILES_MAX. */
-int scribe_start(const char *dir, const ScribeFile *files, size_t n, pid_t after, pid_t *ret);
+ * when that is so of all of them; at most NOTE_FILES_MAX. */
+int note_writer_start(const char *dir, const NoteFile *files, size_t n, pid_t after, pid_t *ret);
 
 /* Waits for its end, for so long at most (UINT64_MAX: as long as it takes): then -ETIMEDOUT. */
-int scribe_wait(pid_t pid, uint64_t usec);
+int note_writer_wait(pid_t pid, uint64_t usec);

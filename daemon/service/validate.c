@@ -2,9 +2,9 @@
 
 #include <ctype.h>
 
-#include "sound.h"
+#include "validate.h"
 
-bool bools_are_sound(const void *base, const size_t *offsets, size_t n) {
+bool bools_are_valid(const void *base, const size_t *offsets, size_t n) {
         for (size_t i = 0; i < n; i++)
                 if (((const uint8_t *) base)[offsets[i]] > 1)
                         return false;
@@ -15,11 +15,11 @@ static bool text_ends(const char *text, size_t size) {
         return memchr(text, '\0', size);
 }
 
-bool value_is_sound(const Value *v) {
+bool value_is_valid(const Value *v) {
         return v->type >= 0 && v->type < _VALUE_TYPE_MAX && text_ends(v->name, sizeof v->name);
 }
 
-bool reading_is_sound(const Reading *r) {
+bool reading_is_valid(const Reading *r) {
         static const size_t bools[] = {
                 offsetof(Reading, supported),
                 offsetof(Reading, known),
@@ -27,18 +27,18 @@ bool reading_is_sound(const Reading *r) {
                 offsetof(Reading, saved_known),
         };
 
-        return bools_are_sound(r, bools, ELEMENTSOF(bools)) && value_is_sound(&r->value) && value_is_sound(&r->saved);
+        return bools_are_valid(r, bools, ELEMENTSOF(bools)) && value_is_valid(&r->value) && value_is_valid(&r->saved);
 }
 
-bool memory_is_sound(const Memory *m) {
+bool memory_is_valid(const Memory *m) {
         static const size_t bools[] = { offsetof(Memory, sent), offsetof(Memory, adjusted), offsetof(Memory, read) };
 
-        return bools_are_sound(m, bools, ELEMENTSOF(bools)) && value_is_sound(&m->value) &&
-               value_is_sound(&m->settled) && text_ends(m->overruled, sizeof m->overruled) &&
+        return bools_are_valid(m, bools, ELEMENTSOF(bools)) && value_is_valid(&m->value) &&
+               value_is_valid(&m->settled) && text_ends(m->overruled, sizeof m->overruled) &&
                text_ends(m->quarantined, sizeof m->quarantined);
 }
 
-bool bridge_is_sound(const Bridge *b) {
+bool bridge_is_valid(const Bridge *b) {
         static const size_t bools[] = {
                 offsetof(Bridge, asked),
                 offsetof(Bridge, identified),
@@ -48,10 +48,10 @@ bool bridge_is_sound(const Bridge *b) {
                 offsetof(Bridge, fragile),
         };
 
-        return bools_are_sound(b, bools, ELEMENTSOF(bools)) && (b->cdb == 0 || b->cdb == 12 || b->cdb == 16);
+        return bools_are_valid(b, bools, ELEMENTSOF(bools)) && (b->cdb == 0 || b->cdb == 12 || b->cdb == 16);
 }
 
-bool identity_is_sound(const DriveIdentity *i) {
+bool identity_is_valid(const DriveIdentity *i) {
         return text_ends(i->model, sizeof i->model) && text_ends(i->serial, sizeof i->serial) &&
                text_ends(i->firmware, sizeof i->firmware) && text_ends(i->wwn, sizeof i->wwn);
 }
@@ -61,7 +61,7 @@ bool identity_is_sound(const DriveIdentity *i) {
 #define DEVICES "/sys/devices/"
 
 /* The kernel's names of disks: "sda", "nvme0n1", "md_d0". */
-static bool name_is_sound(const char *name) {
+static bool name_is_valid(const char *name) {
         static const char more[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
 
         return isalnum((unsigned char) *name) && !name[strspn(name, more)] && drive_name_is_kept(name);
@@ -94,10 +94,10 @@ static bool holds_disks(const char *step) {
         return starts_with(step, "block/");
 }
 
-bool drive_paths_are_sound(const Drive *d) {
+bool drive_paths_are_valid(const Drive *d) {
         const char *step, *before;
 
-        if (!d->name || !d->node || !d->syspath || !name_is_sound(d->name) || !starts_with(d->node, "/dev/") ||
+        if (!d->name || !d->node || !d->syspath || !name_is_valid(d->name) || !starts_with(d->node, "/dev/") ||
             !streq(d->node + strlen("/dev/"), d->name) || !starts_with(d->syspath, DEVICES))
                 return false;
 

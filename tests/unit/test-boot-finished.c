@@ -4,7 +4,7 @@
 
 #include <sys/socket.h>
 
-#include "boot.h"
+#include "boot-finished.h"
 #include "suite.h"
 #include "unit-status.h"
 
@@ -121,8 +121,8 @@ START_TEST(test_lost) {
 END_TEST
 
 int main(void) {
-        Suite *s = suite_create("boot");
-        TCase *t = tcase_create("boot");
+        Suite *s = suite_create("boot-finished");
+        TCase *t = tcase_create("boot-finished");
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_test(t, test_over);

@@ -4,7 +4,7 @@
 #include <link.h>
 #include <stdio.h>
 
-#include "build.h"
+#include "build-id.h"
 #include "macro.h"
 
 #define ID_MAX 20U
