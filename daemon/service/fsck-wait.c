@@ -49,7 +49,7 @@ int fsck_wait_new(sd_event *event, FsckWait **ret) {
                 return -ENOMEM;
 
         g->event = sd_event_ref(event);
-        r = pid1_new(event, on_news, g, &g->pid1);
+        r = pid1_new(event, &pid1_ways, on_news, g, &g->pid1);
         if (r < 0)
                 return r;
 

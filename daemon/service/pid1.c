@@ -9,6 +9,7 @@
 
 struct Pid1 {
         sd_event *event;
+        const Pid1Ways *ways;
         sd_bus *bus;
         bool by_asker; /* there is no bus, and PID 1 itself talks to root alone */
 
@@ -40,14 +41,16 @@ static void status_done(FsckStatus *s) {
         *s = (FsckStatus){};
 }
 
-int pid1_new(sd_event *event, Pid1NewsFn news, void *userdata, Pid1 **ret) {
+const Pid1Ways pid1_ways = { sd_bus_open_system, asker_open };
+
+int pid1_new(sd_event *event, const Pid1Ways *ways, Pid1NewsFn news, void *userdata, Pid1 **ret) {
         Pid1 *p;
 
         p = calloc(1, sizeof *p);
         if (!p)
                 return -ENOMEM;
 
-        *p = (Pid1){ .event = sd_event_ref(event), .news = news, .news_userdata = userdata };
+        *p = (Pid1){ .event = sd_event_ref(event), .ways = ways, .news = news, .news_userdata = userdata };
         *ret = p;
         return 0;
 }
@@ -122,9 +125,9 @@ static int pid1_connect(Pid1 *p) {
         pid1_disconnect(p);
 
         if (!p->by_asker)
-                r = sd_bus_open_system(&p->bus);
+                r = p->ways->open_bus(&p->bus);
         if (r < 0) {
-                r = asker_open(&p->bus);
+                r = p->ways->open_asker(&p->bus);
                 p->by_asker = true;
         }
         if (r < 0) {
@@ -319,6 +322,10 @@ static int on_device_units(sd_bus_message *m, void *userdata, sd_bus_error *erro
                 }
                 p->status.inactive = names;
                 names[n] = strdup(u.name);
+                if (!names[n]) {
+                        r = -ENOMEM;
+                        break;
+                }
                 names[++n] = NULL;
         }
 

@@ -4,7 +4,7 @@
 /* Questions to systemd's manager: which file system checks are queued or running, and on what. Asynchronous, one question
  * at a time. */
 
-#include <systemd/sd-event.h>
+#include <systemd/sd-bus.h>
 
 #include "macro.h"
 
@@ -35,7 +35,14 @@ typedef enum Pid1News {
 } Pid1News;
 typedef void (*Pid1NewsFn)(void *userdata, Pid1News news);
 
-int pid1_new(sd_event *event, Pid1NewsFn news, void *userdata, Pid1 **ret);
+/* How PID 1 is reached: by the system bus, else by the asker. */
+typedef struct Pid1Ways {
+        int (*open_bus)(sd_bus **ret);
+        int (*open_asker)(sd_bus **ret);
+} Pid1Ways;
+extern const Pid1Ways pid1_ways;
+
+int pid1_new(sd_event *event, const Pid1Ways *ways, Pid1NewsFn news, void *userdata, Pid1 **ret);
 Pid1 *pid1_free(Pid1 *p);
 DEFINE_CLEANUP(Pid1 *, pid1_free);
 

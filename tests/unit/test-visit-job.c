@@ -17,10 +17,11 @@
 static FsckStatusFn survey_fn;
 static void *survey_userdata;
 
+const Pid1Ways pid1_ways;
 static Pid1NewsFn news_fn;
 static void *news_userdata;
 
-int pid1_new(_unused_ sd_event *event, Pid1NewsFn news, void *userdata, Pid1 **ret) {
+int pid1_new(_unused_ sd_event *event, _unused_ const Pid1Ways *ways, Pid1NewsFn news, void *userdata, Pid1 **ret) {
         news_fn = news;
         news_userdata = userdata;
         *ret = (Pid1 *) &survey_fn;

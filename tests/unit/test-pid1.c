@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Questions to PID 1, which is played here, at the other end of a socket: what it answers, refuses, tells of, and when it goes. */
+
+#include <check.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "pid1.h"
+#include "suite.h"
+#include "unit-status.h"
+
+/* ---- PID 1 ---- */
+
+typedef struct Unit {
+        const char *name, *state;
+        uint32_t job;
+        const char *binds_to, *sysfs_path; /* NULL: "" */
+} Unit;
+
+#define CHECK(d) "systemd-fsck@dev-" d ".service"
+
+static const Unit *world;
+static const char *
+                refused; /* the call or property that is answered with an error; or "…, gone": that ends the connection */
+static sd_bus *served[2]; /* by the bus, and by the asker */
+static unsigned n_opened[2];
+static bool is_closed[2]; /* nobody can connect */
+static bool subscribed;
+static sd_event *event;
+
+static bool is_refused(const char *what) {
+        return refused && starts_with(refused, what);
+}
+
+static const Unit *unit_at(const char *path) {
+        for (const Unit *u = world; u->name; u++) {
+                _cleanup_free_ char *at = NULL;
+
+                ck_assert_int_ge(sd_bus_path_encode(SYSTEMD_UNIT_PATH, u->name, &at), 0);
+                if (streq(at, path))
+                        return u;
+        }
+        ck_abort_msg("nothing is at %s", path);
+}
+
+static int reply_units(sd_bus_message *m, bool checks) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+
+        ck_assert_int_ge(sd_bus_message_new_method_return(m, &reply), 0);
+        ck_assert_int_ge(sd_bus_message_open_container(reply, 'a', UNIT_STATUS_SIGNATURE), 0);
+        for (const Unit *u = world; u->name; u++) {
+                _cleanup_free_ char *path = NULL;
+
+                if (starts_with(u->name, "systemd-fsck") != checks)
+                        continue;
+                ck_assert_int_ge(sd_bus_path_encode(SYSTEMD_UNIT_PATH, u->name, &path), 0);
+                ck_assert_int_ge(sd_bus_message_append(reply, UNIT_STATUS_SIGNATURE, u->name, "", "loaded", u->state,
+                                                       "", "", path, u->job, "", "/job"),
+                                 0);
+        }
+        ck_assert_int_ge(sd_bus_message_close_container(reply), 0);
+        return sd_bus_send(NULL, reply, NULL);
+}
+
+static int reply_property(sd_bus_message *m, const char *property) {
+        const Unit *u = unit_at(sd_bus_message_get_path(m));
+
+        if (streq(property, "SysFSPath"))
+                return sd_bus_reply_method_return(m, "v", "s", u->sysfs_path ?: "");
+        ck_assert_str_eq(property, "BindsTo");
+        return u->binds_to ? sd_bus_reply_method_return(m, "v", "as", 2, "a.mount", u->binds_to)
+                           : sd_bus_reply_method_return(m, "v", "as", 0);
+}
+
+static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        const char *member = sd_bus_message_get_member(m), *what = member, *interface;
+
+        if (sd_bus_message_is_method_call(m, NULL, NULL) <= 0)
+                return 0;
+        if (streq(member, "Subscribe")) {
+                subscribed = true;
+                return sd_bus_reply_method_return(m, "");
+        }
+        /* A job that begins behind the answer is told of. */
+        ck_assert(subscribed || userdata);
+
+        if (streq(member, "Get"))
+                ck_assert_int_ge(sd_bus_message_read(m, "ss", &interface, &what), 0);
+        if (is_refused(what) && strchr(refused, ',')) {
+                refused = NULL;
+                sd_bus_close(sd_bus_message_get_bus(m));
+                return 1;
+        }
+        if (is_refused(what))
+                return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, "no");
+        if (streq(member, "Get"))
+                return reply_property(m, what);
+        return reply_units(m, streq(member, "ListUnitsByPatterns"));
+}
+
+static int open_way(sd_bus **ret, size_t way) {
+        sd_id128_t id;
+        int fds[2];
+
+        if (is_closed[way])
+                return -ECONNREFUSED;
+
+        n_opened[way]++;
+        subscribed = false;
+        served[way] = sd_bus_close_unref(served[way]);
+        ck_assert_int_ge(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+        ck_assert_int_ge(sd_id128_randomize(&id), 0);
+        ck_assert(sd_bus_new(&served[way]) >= 0 && sd_bus_set_fd(served[way], fds[0], fds[0]) >= 0 &&
+                  sd_bus_set_server(served[way], true, id) >= 0 && sd_bus_set_anonymous(served[way], true) >= 0 &&
+                  sd_bus_add_filter(served[way], NULL, on_call, way == 1 ? served : NULL) >= 0 &&
+                  sd_bus_start(served[way]) >= 0 && sd_bus_attach_event(served[way], event, 0) >= 0);
+        ck_assert(sd_bus_new(ret) >= 0 && sd_bus_set_fd(*ret, fds[1], fds[1]) >= 0 &&
+                  sd_bus_set_anonymous(*ret, true) >= 0 && sd_bus_start(*ret) >= 0);
+        return 0;
+}
+
+static int open_bus(sd_bus **ret) {
+        return open_way(ret, 0);
+}
+
+static int open_asker(sd_bus **ret) {
+        return open_way(ret, 1);
+}
+
+static const Pid1Ways ways = { open_bus, open_asker };
+
+/* ---- who asks ---- */
+
+static Pid1 *pid1;
+static char answered[512], news[64];
+static bool is_answered;
+
+static void on_news(_unused_ void *userdata, Pid1News n) {
+        static const char letters[] = "QEDX";
+
+        (void) snprintf(news + strlen(news), sizeof news - strlen(news), "%c", letters[n]);
+}
+
+/* The units with what they check, and then the devices that are not active. */
+static void on_status(_unused_ void *userdata, int error, const FsckStatus *s) {
+        size_t n = 0;
+
+        is_answered = true;
+        n += snprintf(answered, sizeof answered, "%s", error < 0 ? "error" : "");
+        for (size_t i = 0; i < s->n_units; i++)
+                n += snprintf(answered + n, sizeof answered - n, "%s=%s ", s->units[i].name,
+                              s->units[i].root ? "/" : s->units[i].sysname ?: "?");
+        for (char **u = s->inactive; u && *u; u++)
+                n += snprintf(answered + n, sizeof answered - n, "-%s ", *u);
+}
+
+static void ask(void) {
+        char *devices[] = { (char *) "dev-sda1.device", NULL };
+
+        is_answered = false;
+        ck_assert_int_eq(pid1_ask_fsck_status(pid1, devices, on_status, NULL), 0);
+        ck_assert(!is_answered);
+        ck_assert_int_eq(pid1_ask_fsck_status(pid1, devices, on_status, NULL), -EBUSY);
+        while (!is_answered)
+                ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
+}
+
+static void tell(sd_bus *bus, const char *member, const char *unit) {
+        bool ended = streq(member, "JobRemoved");
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+
+        ck_assert_int_ge(sd_bus_message_new_signal(bus, &m, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE, member),
+                         0);
+        ck_assert_int_ge(sd_bus_message_append(m, "uos", 7, "/job", unit), 0);
+        if (ended)
+                ck_assert_int_ge(sd_bus_message_append(m, "s", "done"), 0);
+        ck_assert_int_ge(sd_bus_send(bus, m, NULL), 0);
+}
+
+static void hear_until(const char *heard) {
+        while (!streq(news, heard)) {
+                ck_assert_uint_lt(strlen(news), strlen(heard));
+                ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
+        }
+}
+
+static const Unit nothing[] = { {} };
+
+static void setup(void) {
+        world = nothing;
+        ck_assert_int_ge(sd_event_new(&event), 0);
+        ck_assert_int_eq(pid1_new(event, &ways, on_news, NULL, &pid1), 0);
+}
+
+static void teardown(void) {
+        pid1 = pid1_free(pid1);
+        for (size_t i = 0; i < ELEMENTSOF(served); i++)
+                served[i] = sd_bus_close_unref(served[i]);
+        event = sd_event_unref(event);
+}
+
+/* ---- the tests ---- */
+
+static const struct {
+        Unit units[4];
+        const char *answer;
+} rows[] = {
+        { { {} }, "" },
+        { { { "dev-sda1.device", "active", 0, NULL, NULL }, {} }, "" },
+        { { { "dev-sda1.device", "inactive", 0, NULL, NULL }, {} }, "-dev-sda1.device " },
+        { { { CHECK("sda1"), "active", 0, NULL, NULL }, {} }, "" }, /* it has run */
+        { { { CHECK("sda1"), "inactive", 0, NULL, NULL }, {} }, "" },
+        { { { CHECK("sda1"), "inactive", 9, "dev-sda1.device", NULL },
+            { "dev-sda1.device", "active", 0, NULL, "/sys/x/block/sda/sda1" },
+            {} },
+          CHECK("sda1") "=sda1 " },
+        { { { CHECK("sda1"), "activating", 0, "dev-sda1.device", NULL },
+            { "dev-sda1.device", "active", 0, NULL, "/sys/x/block/sda/sda1" },
+            { CHECK("x"), "inactive", 8, "dev-x.device", NULL },
+            { "dev-x.device", "inactive", 0, NULL, NULL } },
+          CHECK("sda1") "=sda1 " CHECK("x") "=? -dev-x.device " },
+        { { { CHECK("x"), "deactivating", 0, NULL, NULL }, {} }, CHECK("x") "=? " },
+        { { { "systemd-fsck-root.service", "activating", 0, NULL, NULL }, {} }, "systemd-fsck-root.service=/ " },
+};
+
+START_TEST(test_status) {
+        Unit units[ELEMENTSOF(rows[0].units) + 1] = {};
+
+        memcpy(units, rows[_i].units, sizeof rows[_i].units);
+        world = units;
+        ask();
+        ck_assert_str_eq(answered, rows[_i].answer);
+
+        /* Asked again over the same connection. */
+        ask();
+        ck_assert_str_eq(answered, rows[_i].answer);
+        ck_assert_uint_eq(n_opened[0], 1);
+        ck_assert_uint_eq(n_opened[1], 0);
+}
+END_TEST
+
+static const char *const refusals[] = {
+        "ListUnitsByPatterns",       "ListUnitsByNames",       "BindsTo",       "SysFSPath",
+        "ListUnitsByPatterns, gone", "ListUnitsByNames, gone", "BindsTo, gone", "SysFSPath, gone"
+};
+
+/* One answer that is an error makes the whole an error, whatever else was answered; the next question goes the other way. */
+START_TEST(test_refused) {
+        Unit units[ELEMENTSOF(rows[6].units) + 1] = {};
+
+        memcpy(units, rows[6].units, sizeof rows[6].units);
+        world = units;
+        refused = refusals[_i];
+        ask();
+        ck_assert_str_eq(answered, "error");
+
+        refused = NULL;
+        ask();
+        ck_assert_str_eq(answered, rows[6].answer);
+        ck_assert_uint_eq(n_opened[0], 1);
+        ck_assert_uint_eq(n_opened[1], 1);
+}
+END_TEST
+
+/* Nobody can be reached, then the asker alone, then the bus again. */
+START_TEST(test_ways) {
+        is_closed[0] = is_closed[1] = true;
+        ask();
+        ck_assert_str_eq(answered, "error");
+
+        is_closed[1] = false;
+        ask();
+        ck_assert_str_eq(answered, "");
+        ck_assert_uint_eq(n_opened[1], 1);
+
+        is_closed[0] = false;
+        pid1_disconnect(pid1);
+        ask();
+        ck_assert_str_eq(answered, "");
+}
+END_TEST
+
+static const struct {
+        const char *member, *unit, *heard;
+} jobs[] = {
+        { "JobNew", CHECK("sda1"), "Q" },
+        { "JobRemoved", CHECK("sda1"), "E" },
+        { "JobNew", "systemd-fsck-root.service", "Q" },
+        { "JobRemoved", "dev-sda1.device", "D" },
+        { "JobNew", "dev-sda1.device", "" },
+        { "JobNew", "ssh.service", "" },
+        { "JobRemoved", "ssh.service", "" },
+        { "JobRemoved", "device", "" },
+        { "UnitNew", CHECK("sda1"), "" },
+};
+
+/* What is news, by both ways: what comes last is heard last. */
+START_TEST(test_news) {
+        char heard[8];
+
+        for (size_t way = 0; way < 2; way++) {
+                is_closed[0] = way == 1;
+                pid1_disconnect(pid1);
+                ask();
+                news[0] = '\0';
+                tell(served[way], jobs[_i].member, jobs[_i].unit);
+                tell(served[way], "JobRemoved", CHECK("last"));
+                (void) snprintf(heard, sizeof heard, "%sE", jobs[_i].heard);
+                hear_until(heard);
+        }
+}
+END_TEST
+
+/* That the connection breaks is news, too; the next question makes another, which tells of jobs again. */
+START_TEST(test_disconnected) {
+        ask();
+        served[0] = sd_bus_close_unref(served[0]);
+        hear_until("X");
+        ask();
+        ck_assert_uint_eq(n_opened[0], 2);
+        tell(served[0], "JobNew", CHECK("sda1"));
+        hear_until("XQ");
+}
+END_TEST
+
+static const struct {
+        const char *node, *unit;
+} nodes[] = {
+        { "/dev/sda1", "dev-sda1.device" },
+        { "/dev/disk/by-label/a-b", "dev-disk-by\\x2dlabel-a\\x2db.device" },
+        { "/dev/.x.y:z_0", "dev-.x.y:z_0.device" },
+};
+
+START_TEST(test_device_unit) {
+        _cleanup_free_ char *unit = NULL;
+
+        ck_assert_int_eq(device_unit_name(nodes[_i].node, &unit), 0);
+        ck_assert_str_eq(unit, nodes[_i].unit);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("pid1");
+        TCase *t = tcase_create("pid1");
+
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(rows));
+        tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(refusals));
+        tcase_add_test(t, test_ways);
+        tcase_add_loop_test(t, test_news, 0, ELEMENTSOF(jobs));
+        tcase_add_test(t, test_disconnected);
+        tcase_add_loop_test(t, test_device_unit, 0, ELEMENTSOF(nodes));
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
