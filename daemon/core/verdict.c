@@ -6,22 +6,21 @@
 /* clang-format off */
 static const struct {
         const char *name;
-        const char *description;
         bool wanted;
 } table[_VERDICT_MAX] = {
-        [VERDICT_APPLIED] = { "applied", "written, read back, equal", true },
-        [VERDICT_UNCHANGED] = { "unchanged", "already so, nothing was written", true },
-        [VERDICT_ADJUSTED] = { "adjusted", "accepted, but the drive chose a nearby value", false },
-        [VERDICT_UNVERIFIABLE] = { "unverifiable", "accepted, and nothing can read it back", true },
-        [VERDICT_IGNORED] = { "ignored", "accepted, but it reads back otherwise", false },
-        [VERDICT_DRIFTED] = { "drifted", "something else changed it since, and it is left so", false },
-        [VERDICT_UNSUPPORTED] = { "unsupported", "the drive or the kernel has no such setting", false },
-        [VERDICT_REFUSED] = { "refused", "the drive or the kernel answered with an error", false },
-        [VERDICT_FORBIDDEN] = { "forbidden", "not written, by drivekeep's own rules", false },
-        [VERDICT_QUARANTINED] = { "quarantined", "not written again, because writing it once did harm", false },
-        [VERDICT_DEFERRED] = { "deferred", "not written yet, taken up later by itself", false },
-        [VERDICT_FAILED] = { "failed", "no usable answer from the drive, the kernel or drivekeep", false },
-        [VERDICT_VANISHED] = { "vanished", "the drive went away", false },
+        [VERDICT_APPLIED] = { "applied", true },
+        [VERDICT_UNCHANGED] = { "unchanged", true },
+        [VERDICT_ADJUSTED] = { "adjusted", false },
+        [VERDICT_UNVERIFIABLE] = { "unverifiable", true },
+        [VERDICT_IGNORED] = { "ignored", false },
+        [VERDICT_DRIFTED] = { "drifted", false },
+        [VERDICT_UNSUPPORTED] = { "unsupported", false },
+        [VERDICT_REFUSED] = { "refused", false },
+        [VERDICT_FORBIDDEN] = { "forbidden", false },
+        [VERDICT_QUARANTINED] = { "quarantined", false },
+        [VERDICT_DEFERRED] = { "deferred", false },
+        [VERDICT_FAILED] = { "failed", false },
+        [VERDICT_VANISHED] = { "vanished", false },
 };
 /* clang-format on */
 
@@ -35,10 +34,6 @@ Verdict verdict_from_string(const char *s) {
                         return v;
 
         return _VERDICT_INVALID;
-}
-
-const char *verdict_describe(Verdict v) {
-        return v >= 0 && v < _VERDICT_MAX ? table[v].description : NULL;
 }
 
 bool verdict_is_wanted(Verdict v) {

@@ -8,17 +8,17 @@
 
 typedef enum Verdict {
         VERDICT_APPLIED,      /* written, read back, equal */
-        VERDICT_UNCHANGED,    /* was already so; nothing written */
-        VERDICT_ADJUSTED,     /* accepted; the drive chose a nearby value of its own */
-        VERDICT_UNVERIFIABLE, /* accepted; nothing can read it back */
-        VERDICT_IGNORED,      /* accepted; reads back otherwise */
-        VERDICT_DRIFTED,      /* was as wanted, and something else changed it since; only told of */
+        VERDICT_UNCHANGED,    /* already so, nothing was written */
+        VERDICT_ADJUSTED,     /* accepted, but the drive chose a nearby value */
+        VERDICT_UNVERIFIABLE, /* accepted, and nothing can read it back */
+        VERDICT_IGNORED,      /* accepted, but it reads back otherwise */
+        VERDICT_DRIFTED,      /* something else changed it since, and it is left so */
         VERDICT_UNSUPPORTED,  /* the drive or the kernel has no such setting */
         VERDICT_REFUSED,      /* the drive or the kernel answered with an error */
-        VERDICT_FORBIDDEN,    /* our own policy: not written */
-        VERDICT_QUARANTINED,  /* writing it once cost this machine or drive; not written again */
-        VERDICT_DEFERRED,     /* not now (fsck, sleeping drive); taken up later by itself */
-        VERDICT_FAILED,       /* no usable answer: time-out, dead transport, error of our own */
+        VERDICT_FORBIDDEN,    /* not written, by drivekeep's own rules */
+        VERDICT_QUARANTINED,  /* not written again, because writing it once did harm */
+        VERDICT_DEFERRED,     /* not written yet, taken up later by itself */
+        VERDICT_FAILED,       /* no usable answer from the drive, the kernel or drivekeep */
         VERDICT_VANISHED,     /* the drive went away */
         _VERDICT_MAX,
         _VERDICT_INVALID = -1,
@@ -26,9 +26,6 @@ typedef enum Verdict {
 
 const char *verdict_to_string(Verdict v);
 Verdict verdict_from_string(const char *s); /* _VERDICT_INVALID when there is no such word */
-
-/* One sentence, for help texts and the man page's list. */
-const char *verdict_describe(Verdict v);
 
 /* Does the drive now have what the file asks for, as far as anybody can know? */
 bool verdict_is_wanted(Verdict v);

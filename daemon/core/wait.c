@@ -17,14 +17,6 @@ const char *wait_kind_to_string(WaitKind k) {
         return k >= 0 && k < _WAIT_KIND_MAX ? kinds[k].word : NULL;
 }
 
-WaitKind wait_kind_from_string(const char *s) {
-        for (WaitKind k = 0; k < _WAIT_KIND_MAX; k++)
-                if (streq(kinds[k].word, s))
-                        return k;
-
-        return _WAIT_KIND_INVALID;
-}
-
 const char *wait_describe(Wait w) {
         return w.name ?: kinds[w.kind].text;
 }

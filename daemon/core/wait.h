@@ -13,7 +13,6 @@ typedef enum WaitKind {
         WAIT_MEMORY,     /* there is no memory to find it out */
         WAIT_CONNECTION, /* it was lost while it was being written to */
         _WAIT_KIND_MAX,
-        _WAIT_KIND_INVALID = -1,
 } WaitKind;
 
 typedef struct Wait {
@@ -22,7 +21,6 @@ typedef struct Wait {
 } Wait;
 
 const char *wait_kind_to_string(WaitKind k);
-WaitKind wait_kind_from_string(const char *s);
 
 /* The end of a sentence that says "waits for". */
 const char *wait_describe(Wait w);

@@ -224,13 +224,12 @@ START_TEST(test_leave) {
 }
 END_TEST
 
-/* The words are read as they are written, and each kind can be said. */
+/* Each kind can be said. */
 START_TEST(test_words) {
         for (WaitKind k = 0; k < _WAIT_KIND_MAX; k++) {
-                ck_assert_int_eq(wait_kind_from_string(wait_kind_to_string(k)), k);
+                ck_assert_ptr_nonnull(wait_kind_to_string(k));
                 ck_assert_ptr_nonnull(wait_describe((Wait){ k }));
         }
-        ck_assert_int_eq(wait_kind_from_string("fsck"), _WAIT_KIND_INVALID);
         ck_assert_ptr_null(wait_kind_to_string(_WAIT_KIND_MAX));
         ck_assert_str_eq(wait_describe((Wait){ WAIT_CHECK, UNIT }), UNIT);
         ck_assert_str_eq(wait_describe((Wait){ WAIT_CHECK }), "a file system check");

@@ -672,10 +672,8 @@ START_TEST(test_file_grows) {
 END_TEST
 
 START_TEST(test_verdicts) {
-        for (Verdict v = 0; v < _VERDICT_MAX; v++) {
+        for (Verdict v = 0; v < _VERDICT_MAX; v++)
                 ck_assert_int_eq(verdict_from_string(verdict_to_string(v)), v);
-                ck_assert_ptr_nonnull(verdict_describe(v));
-        }
         ck_assert_int_eq(verdict_from_string("fine"), _VERDICT_INVALID);
         ck_assert(verdict_is_wanted(VERDICT_APPLIED) && !verdict_is_wanted(VERDICT_IGNORED));
 
@@ -683,7 +681,6 @@ START_TEST(test_verdicts) {
                 const Verdict none = i == 0 ? _VERDICT_INVALID : _VERDICT_MAX;
 
                 ck_assert_ptr_null(verdict_to_string(none));
-                ck_assert_ptr_null(verdict_describe(none));
                 ck_assert(!verdict_is_wanted(none));
         }
 }
