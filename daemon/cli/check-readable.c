@@ -75,14 +75,14 @@ static char **all_paths(const Config *c, const char *const *roots) {
         size_t n = 0;
 
         for (; *roots; roots++) {
-                paths = must_grow(paths, n, sizeof *paths);
+                must_grow(paths, n);
                 paths[n++] = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/", *roots);
         }
         for (size_t i = 0; i < c->n_files; i++) {
-                paths = must_grow(paths, n, sizeof *paths);
+                must_grow(paths, n);
                 paths[n++] = must(strdup(c->files[i]));
         }
-        paths = must_grow(paths, n, sizeof *paths);
+        must_grow(paths, n);
         paths[n] = NULL;
         return paths;
 }

@@ -62,7 +62,7 @@ static char *read_file(const char *path, size_t *ret_size) {
 static void import_text(Imports *m, const char *name, const char *text, size_t size, ImportKind kind) {
         _cleanup_free_ char *objection = NULL;
 
-        m->items = must_grow(m->items, m->n_items, sizeof(Import));
+        must_grow(m->items, m->n_items);
         if (import_read(name, text, size, kind, &m->items[m->n_items], &objection) == 0)
                 m->n_items++;
         else {

@@ -39,7 +39,7 @@ static Note *note_of(Import *i, char *sentence) {
                         return &i->notes[k];
                 }
 
-        i->notes = must_grow(i->notes, i->n_notes, sizeof(Note));
+        must_grow(i->notes, i->n_notes);
         i->notes[i->n_notes] = (Note){ .sentence = sentence };
         return &i->notes[i->n_notes++];
 }
@@ -49,12 +49,12 @@ void import_take_note(Import *i, unsigned line, char *sentence) {
 
         if (line == 0 || (n->n_lines > 0 && n->lines[n->n_lines - 1] == line))
                 return;
-        n->lines = must_grow(n->lines, n->n_lines, sizeof(unsigned));
+        must_grow(n->lines, n->n_lines);
         n->lines[n->n_lines++] = line;
 }
 
 ImportRule *import_add_rule(Import *i, unsigned line) {
-        i->rules = must_grow(i->rules, i->n_rules, sizeof(ImportRule));
+        must_grow(i->rules, i->n_rules);
         i->rules[i->n_rules] = (ImportRule){ .line = line };
         return &i->rules[i->n_rules++];
 }

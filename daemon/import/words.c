@@ -6,7 +6,7 @@
 #define EXPANSIONS_MAX 100U
 
 void words_add(Words *w, const char *s, size_t n) {
-        w->items = must_grow(w->items, w->n_items, sizeof(char *));
+        must_grow(w->items, w->n_items);
         w->items[w->n_items++] = must(strndup(s, n));
 }
 
@@ -131,7 +131,7 @@ Pairs pairs_read(const char *text, bool continued) {
                         line[strcspn(line, "]")] = '\0';
                         section = line + 1;
                 }
-                p.items = must_grow(p.items, p.n_items, sizeof(Pair));
+                must_grow(p.items, p.n_items);
                 pair = &p.items[p.n_items++];
                 *pair = (Pair){ .section = section, .name = line, .line = l.line, .text = line };
                 line = NULL;

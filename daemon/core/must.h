@@ -22,10 +22,8 @@ static inline int must_not_fail(int r) {
         return r;
 }
 
-/* Makes room for one more than the `n` items, in steps that double. */
-static inline void *must_grow(void *items, size_t n, size_t size) {
-        return (n & (n - 1)) == 0 ? must(reallocarray(items, MAX(n * 2, 1U), size)) : items;
-}
+/* GREW(), which ends the command where it is false. */
+#define must_grow(items, n) (GREW(items, n) ? (void) 0 : (void) must(NULL))
 
 /* asprintf(3); the caller frees what it returns. */
 #define must_format(...)                                                         \
