@@ -12,7 +12,6 @@
 #include "asker.h"
 #include "daemon.h"
 #include "journal.h"
-#include "rescue.h"
 #include "sandbox.h"
 #include "state.h"
 #include "text.h"
@@ -21,22 +20,18 @@
 const char *argp_program_version = "drivekeepd " DRIVEKEEP_VERSION;
 
 enum {
-        OPTION_NOT_IN_RESCUE = 0x100,
-        OPTION_BROKER,
+        OPTION_BROKER = 0x100,
         OPTION_ASKER,
 };
 
 typedef struct Arguments {
-        bool not_in_rescue, broker, asker;
+        bool broker, asker;
 } Arguments;
 
 static int parse_option(int key, char *arg _unused_, struct argp_state *state) {
         Arguments *a = state->input;
 
         switch (key) {
-        case OPTION_NOT_IN_RESCUE:
-                a->not_in_rescue = true;
-                return 0;
         case OPTION_BROKER:
                 a->broker = true;
                 return 0;
@@ -113,9 +108,6 @@ static int run(void) {
 
 int main(int argc, char *argv[]) {
         static const struct argp_option options[] = {
-                { .name = "not-in-rescue",
-                  .key = OPTION_NOT_IN_RESCUE,
-                  .doc = "Exit at once: 1 in rescue or emergency mode, else 0" },
                 { .name = "broker",
                   .key = OPTION_BROKER,
                   .doc = "Make the processes that visit drives, for the service" },
@@ -139,8 +131,6 @@ int main(int argc, char *argv[]) {
         }
         if (argp_parse(&argp, argc, argv, 0, NULL, &a) != 0)
                 return EXIT_FAILURE;
-        if (a.not_in_rescue)
-                return rescue_mode() > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 
         session_be_nice();
         r = a.broker ? run_broker() : a.asker ? asker_run() : run();

@@ -101,3 +101,15 @@ class Configuration(Keeping):
                        "inactive\n")
             machine.run("udevadm trigger --action=add --subsystem-match=block; udevadm settle; sleep 3")
             self.equal(f"{append}: nor does a plugged drive start it", [n for n, d in self.ata.items() if ours(d, marks[n])], [])
+
+        machine.run("systemctl --no-block default")
+        machine.wait_until("systemctl is-active --quiet drivekeep", 180)
+        self.settle(machine)
+        self.claim("it starts when rescue mode is left", all(ours(d, marks[n]) for n, d in self.ata.items()))
+        machine.run("systemctl isolate rescue.target")
+        machine.wait_until("systemctl is-active --quiet rescue.service", 120)
+        marks = self.marks()
+        machine.run("udevadm trigger --action=add --subsystem-match=block; udevadm settle; sleep 3")
+        self.equal("who goes there later: it has ended, and a plugged drive does not start it",
+                   (machine.run("systemctl is-active drivekeep", check=False).stdout,
+                    [n for n, d in self.ata.items() if ours(d, marks[n])]), ("inactive\n", []))
