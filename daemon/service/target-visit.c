@@ -350,7 +350,8 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
 
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
-        if (!revealed)
+        /* The next visit, which begins at once, tells of all. */
+        if (!revealed && end != VISIT_INTERRUPTED)
                 journal_visit(t->drive, v->reason, &v->summary);
         target_visited(t);
         target_guard_ended(t);

@@ -169,7 +169,9 @@ static unsigned n_storms;
 void journal_storm(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ unsigned minutes) {
         n_storms++;
 }
+static unsigned n_told;
 void journal_visit(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const VisitSummary *summary) {
+        n_told++;
 }
 static const Wait check_x = { WAIT_CHECK, "systemd-fsck@x.service" };
 
@@ -473,7 +475,9 @@ START_TEST(test_interrupted) {
         target_visit(t, interrupted[_i].reason);
         visitor.events->ready(t);
         ck_assert(visitor.working);
+        n_told = 0;
         visitor.events->ended(t, VISIT_INTERRUPTED, NULL);
+        ck_assert_uint_eq(n_told, 0);
 
         ck_assert_int_eq(t->visit.job != NULL, interrupted[_i].next >= 0);
         if (interrupted[_i].next >= 0) {

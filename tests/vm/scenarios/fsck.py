@@ -123,7 +123,7 @@ class Fsck(Keeping):
                 drive.inject("hang", **wanted, seconds=hang)
             mark = drive.log.mark()
             apply = machine.start(f"drivekeep apply {node}")
-            drive.log.wait(mark, 60, status=None, origin="passthrough", **wanted)
+            drive.log.wait(mark, 60, origin="passthrough", **wanted, **({"status": None} if hang else {}))
             machine.run(f"systemctl start --no-block '{PLAIN}'")
             apply.result(120)
             drive.log.wait(mark, 60, lba=MARK)
