@@ -9,7 +9,7 @@
 #define SETTLE_RETRY_USEC (250ULL * 1000)   /* udev's events say when to look again; PID 1 is a little behind them */
 #define FAILURE_RETRY_USEC (1000ULL * 1000) /* while PID 1 cannot be asked */
 #define SAFETY_USEC (5000ULL * 1000)        /* while something waits, even if nobody tells us anything */
-#define LINGER_USEC (3000ULL * 1000)        /* an idle connection to PID 1 means wake-ups for its signals */
+#define LINGER_USEC (3000ULL * 1000)        /* the next visit may follow at once */
 
 struct FsckTicket {
         FsckWait *wait;
@@ -38,6 +38,7 @@ struct FsckWait {
 };
 
 static void fsck_wait_look(FsckWait *g);
+static void fsck_wait_rest(FsckWait *g);
 static void on_news(void *userdata, Pid1News news);
 
 int fsck_wait_new(sd_event *event, FsckWait **ret) {
@@ -72,10 +73,13 @@ FsckWait *fsck_wait_free(FsckWait *g) {
 }
 
 FsckTicket *fsck_ticket_free(FsckTicket *t) {
+        FsckWait *g;
+
         if (!t)
                 return NULL;
 
-        for (FsckTicket **p = &t->wait->tickets; *p; p = &(*p)->next)
+        g = t->wait;
+        for (FsckTicket **p = &g->tickets; *p; p = &(*p)->next)
                 if (*p == t) {
                         *p = t->next;
                         break;
@@ -84,6 +88,8 @@ FsckTicket *fsck_ticket_free(FsckTicket *t) {
         free(t->waiting_for);
         free(t->disk);
         free(t);
+        if (!g->tickets)
+                fsck_wait_rest(g);
         return NULL;
 }
 
@@ -97,7 +103,7 @@ static bool fsck_wait_has_waiting(const FsckWait *g) {
 static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         FsckWait *g = userdata;
 
-        if (fsck_wait_has_waiting(g))
+        if (g->again || fsck_wait_has_waiting(g))
                 fsck_wait_look(g);
         else if (!g->tickets && !g->asking)
                 pid1_disconnect(g->pid1);
@@ -117,6 +123,12 @@ static void fsck_wait_set_timer(FsckWait *g, uint64_t usec) {
 
         /* Without a timer udev's events still make us look again. */
         (void) r;
+}
+
+/* Nobody has leave or waits for it. An idle connection to PID 1 means wake-ups for its signals. */
+static void fsck_wait_rest(FsckWait *g) {
+        g->again = false;
+        fsck_wait_set_timer(g, LINGER_USEC);
 }
 
 /* What keeps this ticket waiting. `ret_soon`: look again in a moment, without being told. */
@@ -209,7 +221,7 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
         g->thorough = false;
         if (!g->tickets) {
                 fsck_devices_done(&g->devices);
-                fsck_wait_set_timer(g, LINGER_USEC);
+                fsck_wait_rest(g);
                 return;
         }
 
@@ -251,6 +263,7 @@ static void fsck_wait_look(FsckWait *g) {
         if (r >= 0)
                 r = pid1_ask_fsck_status(g->pid1, units, on_fsck_status, g);
         if (r < 0) {
+                g->again = true;
                 fsck_wait_set_timer(g, FAILURE_RETRY_USEC);
                 return;
         }

@@ -57,14 +57,14 @@ static void reader_answer(Reader *r) {
 }
 
 /* Who is refused has no leave, and the drive is not kept for it. */
-static void on_gate(void *userdata, Wait t) {
+static void on_leave(void *userdata, Wait w) {
         Reader *r = userdata;
 
-        if (t.kind == WAIT_NOTHING) {
+        if (w.kind == WAIT_NOTHING) {
                 r->ticket = fsck_ticket_free(r->ticket);
                 reader_answer(r);
-        } else if (t.kind == WAIT_CHECK) {
-                (void) sd_bus_reply_method_errorf(r->question, ERROR_NOT_NOW, "it waits for %s", wait_describe(t));
+        } else if (w.kind == WAIT_CHECK) {
+                (void) sd_bus_reply_method_errorf(r->question, ERROR_NOT_NOW, "it waits for %s", wait_describe(w));
                 reader_leave(r);
         }
 }
@@ -76,7 +76,7 @@ static void reader_go_on(Reader *r) {
         if (!r->question || r->ticket || (t && target_has_worker(t)))
                 return;
 
-        k = t ? fsck_wait_ask(t->env->fsck_wait, r->name, !r->asked, on_gate, r, &r->ticket) : -ENODEV;
+        k = t ? fsck_wait_ask(t->env->fsck_wait, r->name, !r->asked, on_leave, r, &r->ticket) : -ENODEV;
         if (k < 0) {
                 (void) sd_bus_reply_method_errno(r->question, k, NULL);
                 reader_leave(r);

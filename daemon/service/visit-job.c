@@ -57,7 +57,7 @@ static Wait visit_job_waits(const VisitJob *v) {
 
 /* ---- the leave to send commands ---- */
 
-static void on_gate(void *userdata, Wait w) {
+static void on_leave(void *userdata, Wait w) {
         VisitJob *v = userdata;
 
         if (visit_job_has_worker(v)) {
@@ -136,7 +136,7 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
         if (!v->told)
                 return -ENOMEM;
 
-        r = fsck_wait_ask(fsck_wait, visit->drive->name, true, on_gate, v, &v->ticket);
+        r = fsck_wait_ask(fsck_wait, visit->drive->name, true, on_leave, v, &v->ticket);
         if (r < 0)
                 return r;
 

@@ -18,8 +18,8 @@ static struct {
         bool out_of_memory; /* what lies on the disk cannot be found out */
 } world;
 
-static FsckStatusFn survey_fn;
-static void *survey_userdata;
+static FsckStatusFn status_fn;
+static void *status_userdata;
 
 const Pid1Ways pid1_ways;
 static Pid1NewsFn news_fn;
@@ -34,11 +34,16 @@ int pid1_new(_unused_ sd_event *event, _unused_ const Pid1Ways *ways, Pid1NewsFn
 Pid1 *pid1_free(_unused_ Pid1 *p) {
         return NULL;
 }
+static unsigned n_disconnected;
 void pid1_disconnect(_unused_ Pid1 *p) {
+        n_disconnected++;
 }
+static int ask_error;
 int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units, FsckStatusFn fn, void *userdata) {
-        survey_fn = fn;
-        survey_userdata = userdata;
+        if (ask_error < 0)
+                return ask_error;
+        status_fn = fn;
+        status_userdata = userdata;
         return 0;
 }
 
@@ -74,7 +79,7 @@ static unsigned n_told;
 static WaitKind told_kind;
 static char *told_name;
 
-static void on_gate(_unused_ void *userdata, Wait w) {
+static void on_leave(_unused_ void *userdata, Wait w) {
         n_told++;
         told_kind = w.kind;
         free(told_name);
@@ -82,14 +87,14 @@ static void on_gate(_unused_ void *userdata, Wait w) {
 }
 
 /* PID 1 answers, twice where the first answer makes the gate ask about all devices. */
-static void survey(void) {
+static void pid1_answers(void) {
         FsckUnit unit = { (char *) world.unit, world.root ? NULL : (char *) "sda1", world.root };
         const FsckStatus s = { &unit, world.unit ? 1 : 0, NULL }, none = {};
-        FsckStatusFn fn = survey_fn;
+        FsckStatusFn fn = status_fn;
 
-        survey_fn = NULL;
+        status_fn = NULL;
         ck_assert_ptr_nonnull(fn);
-        fn(survey_userdata, world.error, world.error < 0 ? &none : &s);
+        fn(status_userdata, world.error, world.error < 0 ? &none : &s);
 }
 
 #define UNIT "systemd-fsck@dev-sda1.service"
@@ -131,9 +136,9 @@ START_TEST(test_kinds) {
 
         ck_assert_int_eq(sd_event_new(&event), 0);
         ck_assert_int_eq(fsck_wait_new(event, &g), 0);
-        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_gate, NULL, &t), 0);
+        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_leave, NULL, &t), 0);
         ck_assert_uint_eq(n_told, 0);
-        survey();
+        pid1_answers();
         ck_assert_uint_eq(n_told, 1);
         ck_assert_int_eq(told_kind, rows[_i].kind);
         if (rows[_i].name)
@@ -143,7 +148,7 @@ START_TEST(test_kinds) {
 
         if (rows[_i].kind != WAIT_NOTHING) {
                 fsck_wait_poke(g);
-                survey();
+                pid1_answers();
                 ck_assert_uint_eq(n_told, 1);
         }
 
@@ -154,7 +159,7 @@ START_TEST(test_kinds) {
 END_TEST
 
 static bool is_asked(void) {
-        return survey_fn;
+        return status_fn;
 }
 
 /* Leave lasts until a check is queued, or PID 1 cannot be asked any more; it is given again when that is over. What cannot take it
@@ -171,8 +176,8 @@ START_TEST(test_leave) {
         news_fn(news_userdata, PID1_CHECK_QUEUED);
         ck_assert(!is_asked());
 
-        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_gate, NULL, &t), 0);
-        survey();
+        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_leave, NULL, &t), 0);
+        pid1_answers();
         ck_assert_uint_eq(n_told, 1);
         ck_assert_int_eq(told_kind, WAIT_NOTHING);
 
@@ -183,11 +188,11 @@ START_TEST(test_leave) {
         news_fn(news_userdata, PID1_CHECK_ENDED);
         ck_assert(!is_asked());
         news_fn(news_userdata, PID1_DEVICE);
-        survey();
+        pid1_answers();
         world.unit = UNIT;
         world.covers = false;
         news_fn(news_userdata, PID1_CHECK_QUEUED);
-        survey();
+        pid1_answers();
         ck_assert_uint_eq(n_told, 1);
 
         for (int i = 0; i < 3; i++) {
@@ -197,14 +202,14 @@ START_TEST(test_leave) {
                 world.settled = true;
                 world.error = news[i] == PID1_DISCONNECTED ? -EIO : 0;
                 news_fn(news_userdata, news[i]);
-                survey();
+                pid1_answers();
                 ck_assert_uint_eq(n_told, 2U + 2U * (unsigned) i);
                 ck_assert_int_eq(told_kind, world.error ? WAIT_SYSTEMD : WAIT_CHECK);
 
                 world.error = 0;
                 world.unit = NULL;
                 news_fn(news_userdata, PID1_CHECK_ENDED);
-                survey();
+                pid1_answers();
                 ck_assert_uint_eq(n_told, 3U + 2U * (unsigned) i);
                 ck_assert_int_eq(told_kind, WAIT_NOTHING);
                 world.unit = UNIT;
@@ -213,12 +218,64 @@ START_TEST(test_leave) {
         /* Nobody is told who has gone. */
         news_fn(news_userdata, PID1_CHECK_QUEUED);
         (void) fsck_ticket_free(t);
-        survey();
+        pid1_answers();
         ck_assert_uint_eq(n_told, 7);
         news_fn(news_userdata, PID1_CHECK_QUEUED);
         ck_assert(!is_asked());
 
         free(TAKE_PTR(told_name));
+        (void) fsck_wait_free(g);
+        sd_event_unref(event);
+}
+END_TEST
+
+/* A check is queued, and there is no memory to ask about it: that is made good, also for those who have leave. */
+START_TEST(test_ask_again) {
+        sd_event *event = NULL;
+        FsckTicket *t;
+        FsckWait *g;
+
+        n_told = 0;
+        world = (typeof(world)){ .settled = true, .covers = true };
+        ck_assert_int_eq(sd_event_new(&event), 0);
+        ck_assert_int_eq(fsck_wait_new(event, &g), 0);
+        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_leave, NULL, &t), 0);
+        pid1_answers();
+        ask_error = -ENOMEM;
+        world.unit = UNIT;
+        news_fn(news_userdata, PID1_CHECK_QUEUED);
+        ask_error = 0;
+        while (!is_asked())
+                ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
+        pid1_answers();
+        ck_assert_int_eq(told_kind, WAIT_CHECK);
+
+        free(TAKE_PTR(told_name));
+        (void) fsck_wait_free(g);
+        sd_event_unref(event);
+}
+END_TEST
+
+/* When the last leave is given back the connection is closed, so that nothing wakes the service any more. */
+START_TEST(test_rest) {
+        sd_event *event = NULL;
+        FsckTicket *t;
+        FsckWait *g;
+
+        world = (typeof(world)){ .settled = true };
+        ck_assert_int_eq(sd_event_new(&event), 0);
+        ck_assert_int_eq(fsck_wait_new(event, &g), 0);
+        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_leave, NULL, &t), 0);
+        if (_i == 0)
+                pid1_answers();
+        n_disconnected = 0;
+        (void) fsck_ticket_free(t);
+        ck_assert_uint_eq(n_disconnected, 0);
+        if (_i == 1)
+                pid1_answers();
+        while (n_disconnected == 0)
+                ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
+
         (void) fsck_wait_free(g);
         sd_event_unref(event);
 }
@@ -242,6 +299,8 @@ int main(void) {
 
         tcase_add_loop_test(t, test_kinds, 0, ELEMENTSOF(rows));
         tcase_add_test(t, test_leave);
+        tcase_add_test(t, test_ask_again);
+        tcase_add_loop_test(t, test_rest, 0, 2);
         tcase_add_test(t, test_words);
         suite_add_tcase(s, t);
 

@@ -14,8 +14,8 @@
 
 /* ---- stand-ins: PID 1 and udev, who know of no check; the broker ---- */
 
-static FsckStatusFn survey_fn;
-static void *survey_userdata;
+static FsckStatusFn status_fn;
+static void *status_userdata;
 
 const Pid1Ways pid1_ways;
 static Pid1NewsFn news_fn;
@@ -24,15 +24,15 @@ static void *news_userdata;
 int pid1_new(_unused_ sd_event *event, _unused_ const Pid1Ways *ways, Pid1NewsFn news, void *userdata, Pid1 **ret) {
         news_fn = news;
         news_userdata = userdata;
-        *ret = (Pid1 *) &survey_fn;
+        *ret = (Pid1 *) &status_fn;
         return 0;
 }
 Pid1 *pid1_free(_unused_ Pid1 *p) {
         return NULL;
 }
 int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units, FsckStatusFn fn, void *userdata) {
-        survey_fn = fn;
-        survey_userdata = userdata;
+        status_fn = fn;
+        status_userdata = userdata;
         return 0;
 }
 void pid1_disconnect(_unused_ Pid1 *p) {
@@ -58,11 +58,11 @@ bool unit_covers(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _u
 /* PID 1 answers. What `runs` is a check of this disk; NULL: there is none. */
 static void pid1_says(const char *runs) {
         FsckUnit unit = { .name = (char *) runs, .sysname = (char *) "x" };
-        FsckStatusFn fn = survey_fn;
+        FsckStatusFn fn = status_fn;
 
-        survey_fn = NULL;
+        status_fn = NULL;
         if (fn)
-                fn(survey_userdata, 0, &(FsckStatus){ .units = &unit, .n_units = runs ? 1 : 0 });
+                fn(status_userdata, 0, &(FsckStatus){ .units = &unit, .n_units = runs ? 1 : 0 });
 }
 
 static int worker_fd; /* the worker's end */
