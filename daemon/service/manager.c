@@ -102,6 +102,7 @@ static int on_schedule(sd_event_source *source, void *userdata) {
                 if (!t->visit.ready || m->events->is_read(m->userdata, t))
                         continue;
 
+                target_note_shared(t);
                 r = target_work(t);
                 if (r == -ESHUTDOWN) {
                         journal_log(LOG_ERR, "drivekeep-broker.socket stays closed: starting anew, and that with it.");

@@ -230,12 +230,8 @@ void target_guard_writing(void *userdata, size_t wish) {
 
 /* ---- the end ---- */
 
-unsigned target_release(Target *t, const char *setting) {
-        unsigned n = guarded_release(t->guard.drive, setting);
-
-        if (n > 0)
-                target_visit(t, VISIT_REQUEST);
-        return n;
+unsigned target_guard_release(Target *t, const char *setting) {
+        return guarded_release(t->guard.drive, setting);
 }
 
 static Target *other_path(Target *t) {

@@ -37,5 +37,8 @@ void target_guard_lost(Target *t);
  * set. */
 void target_guard_leaves(Target *t);
 
+/* Takes a setting (NULL: all) out of quarantine; how many values that were. */
+unsigned target_guard_release(Target *t, const char *setting);
+
 /* The daemon ends in good order. */
 void target_guard_rest(Target *t);

@@ -18,18 +18,6 @@
 
 static const VisitJobEvents visit_job_events;
 
-bool target_wants_identity(const Target *t) {
-        const Config *c = t->files->config;
-
-        if (t->record->bridge.asked || !drive_is_behind_bridge(t->drive))
-                return false;
-
-        for (size_t i = 0; i < c->n_blocks; i++)
-                if (match_asks_identity(&c->blocks[i].match))
-                        return true;
-        return false;
-}
-
 /* ---- what is told ---- */
 
 /* A rule for an array or a volume is a rule for every drive below: that should surprise nobody. */
@@ -70,31 +58,6 @@ void target_tell_released(const Target *t) {
                         journal_log(LOG_NOTICE,
                                     "%s: nothing asks for %s any more; the drive keeps %s until it loses it.",
                                     t->drive->name, s->name, s->actual ?: strna(s->wanted));
-        }
-}
-
-bool target_finds_news(const Target *t, const Step *s) {
-        const SettingRecord *known = drive_record_find(t->record, s->wish->name);
-        char now[VALUE_TEXT_MAX];
-
-        if (!known || s->written || s->failed)
-                return true;
-
-        switch (s->verdict) {
-        case VERDICT_UNCHANGED:
-                return !verdict_is_wanted(known->verdict) ||
-                       (known->read && known->read_value != s->before.value.number);
-        case VERDICT_UNVERIFIABLE:
-                return known->verdict != VERDICT_UNVERIFIABLE || (s->lost && known->sent);
-        case VERDICT_ADJUSTED:
-                return known->verdict != VERDICT_ADJUSTED;
-        case VERDICT_DRIFTED:
-                return known->verdict != VERDICT_DRIFTED || !s->setting ||
-                       !streq_ptr(known->actual, value_format(&s->setting->range, &s->before.value, now));
-        case VERDICT_DEFERRED:
-                return t->visit.reason != VISIT_RECHECK;
-        default:
-                return true;
         }
 }
 
@@ -153,13 +116,14 @@ static void visit_done(CurrentVisit *v) {
         *v = (CurrentVisit){};
 }
 
-int target_begin(Target *t) {
+int target_begin(Target *t, TargetVisitedFn over) {
         CurrentVisit *v = &t->visit;
         int r;
 
         assert(!v->job && t->pending.reasons);
 
         visit_done(v);
+        v->over = over;
         v->pending = t->pending;
         v->reason = pending_reason(&v->pending);
         t->pending = (Pending){};
@@ -210,7 +174,6 @@ int target_work(Target *t) {
         CurrentVisit *v = &t->visit;
         int r;
 
-        target_note_shared(t);
         target_guard_remember(t);
         v->active = target_is_active(t);
         r = visit_job_work(v->job, v->active);
@@ -346,6 +309,7 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
 static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
+        TargetVisitedFn over = v->over;
         bool revealed = v->revealed;
 
         if (lost)
@@ -367,11 +331,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         (void) string_replace(&t->told_waiting, NULL);
         target_save(t);
 
-        if (!t->gone) {
-                target_go_on(t, revealed);
-                (void) target_look_at_link(t, true);
-        }
-        t->env->rested(t->env->userdata, t);
+        over(t, revealed);
 }
 
 static const VisitJobEvents visit_job_events = {

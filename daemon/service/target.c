@@ -7,12 +7,11 @@
 
 #include "clock.h"
 #include "device.h"
+#include "health.h"
+#include "link-news.h"
 #include "state.h"
 #include "target-guard.h"
 #include "target.h"
-
-/* Whoever has filled /run up is at it for a while. */
-#define SAVE_AGAIN_USEC (60ULL * 1000 * 1000)
 
 int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
@@ -80,6 +79,8 @@ Target *target_free(Target *t) {
         return NULL;
 }
 
+static void on_visited(Target *t, bool identified);
+
 /* ---- when it is visited ---- */
 
 /* Does the visit that has no worker yet do all that is pending? */
@@ -113,7 +114,7 @@ static void target_decide(Target *t) {
 
         if (t->visit.job)
                 target_withdraw(t);
-        r = target_begin(t);
+        r = target_begin(t, on_visited);
         if (r < 0)
                 journal_log(LOG_ERR, "%s cannot be visited: %s", t->drive->name, strerror(-r));
 }
@@ -152,6 +153,80 @@ void target_tick(Target *t) {
                 target_guard_look(t);
 
         target_decide(t);
+}
+
+/* ---- what comes from outside of drive and kernel, and what their counters tell ---- */
+
+void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
+        uint64_t now = monotonic_usec();
+
+        if (reason == VISIT_REVALIDATION && !target_was_revalidated(t))
+                return;
+        if (visit_reason_forgets(reason) && seqnum != 0 && target_made_up_for(t, seqnum))
+                return;
+        /* The visit that was put off is for this, too. */
+        if (t->pending.put_off) {
+                target_visit_later(t, reason, UINT64_MAX);
+                return;
+        }
+
+        if (rate_limit_allows(&t->disturbances, now)) {
+                /* Quiet for as long as it takes to be sure. */
+                if (now >= rate_limit_end(&t->disturbances) + DISTURBANCES_USEC)
+                        t->told_storm = false;
+                /* A look at what the kernel holds costs nothing; that something had to be written counts (above). */
+                if (reason != VISIT_REVALIDATION)
+                        rate_limit_count(&t->disturbances, now);
+                target_visit(t, reason);
+                return;
+        }
+
+        if (!t->told_storm)
+                journal_storm(t->drive, reason, DISTURBANCES_USEC / 60000000);
+        t->told_storm = t->pending.put_off = true;
+        target_visit_later(t, reason, rate_limit_end(&t->disturbances));
+}
+
+bool target_look_at_link(Target *t, bool visited) {
+        uint64_t since = t->record->link_since;
+        LinkNews news;
+
+        if (target_has_worker(t))
+                return false;
+
+        news = link_news(t->drive->syspath, &since);
+        if (news != LINK_SAME && !visited && link_is_recovering(t->drive->syspath))
+                return true;
+        t->record->link_since = since;
+        /* It may be about to go away: then udev tells. */
+        if (news < (visited ? LINK_LOST : LINK_RESET) || health_read(t->drive->syspath) < 0)
+                return false;
+        target_disturbed(t, VISIT_RESET, 0);
+        return false;
+}
+
+void target_recheck(Target *t, bool busy) {
+        /* A visit that is under way sees all that this one could. */
+        if (t->visit.job)
+                return;
+
+        t->pending.reads = t->pending.busy = busy;
+        target_visit(t, VISIT_RECHECK);
+}
+
+void target_meddled(Target *t) {
+        /* A visit that has not begun yet sees all that this one could; another one may have looked before. */
+        if (t->visit.job && !target_has_worker(t))
+                return;
+
+        if (t->files->config->on_drift == ON_DRIFT_RESTORE) {
+                /* What cannot be read may have been written, too. */
+                target_distrust(t);
+                target_visit(t, VISIT_PARAMETERS);
+                return;
+        }
+        t->pending.reads = true;
+        target_visit(t, VISIT_RECHECK);
 }
 
 /* ---- what is wanted changes ---- */
@@ -217,22 +292,6 @@ static void target_refresh(Target *t) {
         target_decide(t);
 }
 
-void target_go_on(Target *t, bool identified) {
-        int r = 0;
-
-        if (identified)
-                r = target_guard_attach(t);
-        if (identified && r >= 0)
-                r = target_resolve(t);
-        if (r < 0)
-                journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
-
-        if (t->successor || t->new_files)
-                target_refresh(t);
-        else
-                target_decide(t);
-}
-
 void target_succeed(Target *t, Drive *drive) {
         /* What is another drive by now, udev is about to tell of. */
         if (!drive_same(t->drive, drive)) {
@@ -255,33 +314,39 @@ void target_reconfigure(Target *t, VisitReason reason) {
                 target_refresh(t);
 }
 
-/* ---- what others read ---- */
+/* A visit is over, and what came up meanwhile has its turn. */
+static void on_visited(Target *t, bool identified) {
+        int r = 0;
 
-void target_save(Target *t) {
-        int r;
-
-        if (t->gone)
+        if (t->gone) {
+                t->env->rested(t->env->userdata, t);
                 return;
+        }
 
-        t->record->state = t->record->waiting_kind != WAIT_NOTHING ? DRIVE_WAITING
-                           : !t->visit.job                         ? DRIVE_IDLE
-                           : target_has_worker(t)                  ? DRIVE_VISITING
-                                                                   : DRIVE_QUEUED;
-
-        t->record->slept = slept_usec();
-        t->saved = true;
-        r = state_write(t->env->state_dir, t->record);
-        if (r < 0 && t->save_again == 0)
-                journal_log(LOG_WARNING,
-                            "%s is looked after, but 'drivekeep status' does not know of it until %s can be written: %s",
-                            t->drive->name, t->env->state_dir, strerror(-r));
-
-        t->save_again = r < 0 ? monotonic_usec() + SAVE_AGAIN_USEC : 0;
+        if (identified)
+                r = target_guard_attach(t);
+        if (identified && r >= 0)
+                r = target_resolve(t);
         if (r < 0)
-                t->env->wake(t->env->userdata, t);
+                journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
+
+        if (t->successor || t->new_files)
+                target_refresh(t);
+        else
+                target_decide(t);
+        (void) target_look_at_link(t, true);
+        t->env->rested(t->env->userdata, t);
 }
 
 /* ---- the end ---- */
+
+unsigned target_release(Target *t, const char *setting) {
+        unsigned n = target_guard_release(t, setting);
+
+        if (n > 0)
+                target_visit(t, VISIT_REQUEST);
+        return n;
+}
 
 bool target_leave(Target *t) {
         target_guard_leaves(t);

@@ -44,9 +44,13 @@ typedef struct TargetEnv {
 #define DISTURBANCES_USEC (10ULL * 60 * 1000 * 1000)
 #define DISTURBANCES ((RateLimit){ .usec = DISTURBANCES_USEC, .most = 5 })
 
+/* A visit is over. `identified`: it found out which drive is behind its bridge. */
+typedef void (*TargetVisitedFn)(Target *t, bool identified);
+
 /* The visit that waits for its worker, or has one. */
 typedef struct CurrentVisit {
-        VisitJob *job;      /* NULL: there is no visit */
+        VisitJob *job; /* NULL: there is no visit */
+        TargetVisitedFn over;
         Pending pending;    /* what the visit is for … */
         VisitReason reason; /* … and what it is called */
         Wishes selected;    /* what it is about … */
@@ -83,7 +87,7 @@ struct Target {
         char *told_waiting;     /* the check that the journal knows the drive waits for */
         bool lost;              /* the worker of the last visit died */
         uint64_t active_until;  /* the drive cannot be asleep before (CLOCK_MONOTONIC, µs) */
-        RateLimit disturbances; /* target-events.c */
+        RateLimit disturbances; /* target_disturbed() */
         bool told_storm;        /* that there were too many was told */
         uint64_t made_up; /* the last visit that took the drive's state for lost made up for all events up to this one */
         TargetGuard guard;
@@ -102,15 +106,9 @@ void target_visit(Target *t, VisitReason reason);
 /* The same, not before a time of CLOCK_MONOTONIC. */
 void target_visit_later(Target *t, VisitReason reason, uint64_t not_before);
 
-/* A visit is over, and what came up meanwhile has its turn. `identified`: the visit found out which drive is behind its bridge. */
-void target_go_on(Target *t, bool identified);
-
 /* When something is to be done without an event, on CLOCK_MONOTONIC; UINT64_MAX: never. */
 uint64_t target_due(const Target *t);
 void target_tick(Target *t);
-
-/* Writes down what is known of the drive, for others to read. */
-void target_save(Target *t);
 
 /* udev told of the drive again (takes over `drive`): visits it if that changes what the files want of it. */
 void target_update(Target *t, Drive *drive);
@@ -124,14 +122,30 @@ void target_reconfigure(Target *t, VisitReason reason);
 /* Takes a setting (NULL: all) out of quarantine; how many values that were. When there were any, the drive is visited. */
 unsigned target_release(Target *t, const char *setting);
 
+/* Something may have taken the drive's state: visits it, but not too often. `seqnum`: the number of the event that tells of it
+ * (activity_last_event()); 0: none does. */
+void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum);
+
+/* What the kernel noted of the drive's link may be news: then the drive is visited. What a visit that is under way led to is left
+ * to the end of that, which calls this with `visited`: the kernel resets the link of a drive that answers no command. Returns true
+ * when the kernel is still at it: look again soon. */
+bool target_look_at_link(Target *t, bool visited);
+
+/* Looks whether all is as it was left. `busy`: the drive's user keeps it busy. */
+void target_recheck(Target *t, bool busy);
+
+/* Another program may have written to the drive just now: looks whether all is as it was left, on the drive too, unless it sleeps;
+ * with on_drift = "restore" sets it back, now or when its user has woken it. */
+void target_meddled(Target *t);
+
 /* The drive was unplugged: tells so of what was under way. Returns true when a worker is still at it; it is to be freed when it
  * rests. */
 bool target_leave(Target *t);
 
 /* ---- target-visit.c: one visit, from its beginning to its end ---- */
 
-/* Begins what is pending. There is no visit. */
-int target_begin(Target *t);
+/* Begins what is pending, and calls `over` at its end. There is no visit yet. */
+int target_begin(Target *t, TargetVisitedFn over);
 /* Ends a visit that has no worker yet; what it was for is pending again. */
 void target_withdraw(Target *t);
 int target_work(Target *t);
@@ -140,6 +154,21 @@ static inline bool target_has_worker(const Target *t) {
         return t->visit.job && visit_job_has_worker(t->visit.job);
 }
 
+/* What was asked of the drives once and nobody asks for any more is told. */
+void target_tell_released(const Target *t);
+
+/* ---- target-namespaces.c ---- */
+
+/* Notes in the memories of the present visit what other namespaces of the same NVMe controller want of what they have in common.
+ * Of two that disagree, the first by name has its way, and the other one, should it have been visited before, is visited again.
+ * For before target_work(). */
+void target_note_shared(Target *t);
+
+/* ---- target-record.c: what is known of the drive; nothing here leads to a visit ---- */
+
+/* Writes down what is known of the drive, for others to read. */
+void target_save(Target *t);
+
 /* May the files want something of the drive for what only the drive itself can say, and was that not asked yet? */
 bool target_wants_identity(const Target *t);
 
@@ -147,41 +176,11 @@ bool target_wants_identity(const Target *t);
  * news, also without a verdict yet? */
 bool target_finds_news(const Target *t, const Step *s);
 
-/* What was asked of the drives once and nobody asks for any more is told. */
-void target_tell_released(const Target *t);
-
-/* Notes in the memories of the present visit what other namespaces of the same NVMe controller want of what they have in common.
- * Of two that disagree, the first by name has its way, and the other one, should it have been visited before, is visited again
- * (target-namespaces.c). */
-void target_note_shared(Target *t);
-
-/* ---- target-events.c: what comes from outside of drive and kernel, and what their counters tell; nothing of that reaches the
- * drive ---- */
-
-/* Something may have taken the drive's state: visits it, but not too often. `seqnum`: the number of the event that tells of it
- * (activity_last_event()); 0: none does. */
-void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum);
-
-/* Whatever the kernel has told up to now of what was lost, the present visit makes up for, if it is for that at all. `userdata` is
- * the Target. */
-void target_settles(void *userdata);
-
-/* The drive is visited because the machine slept: that is none of the disturbances, and makes up for those before. */
-void target_resumed(Target *t);
-
-/* What the kernel noted of the drive's link may be news: then the drive is visited. What a visit that is under way led to is left
- * to the end of that, which calls this with `visited`: the kernel resets the link of a drive that answers no command. Returns true
- * when the kernel is still at it: look again soon. */
-bool target_look_at_link(Target *t, bool visited);
-
-/* The same of the time when no daemon looked: was the link lost or reset then? */
-bool target_link_changed(Target *t);
-
 /* Notes how much the drive has been used up to now. Returns true when that is more than at the last look. */
 bool target_look(Target *t);
 
-/* A visit is over: notes what its own commands did to the counters. */
-void target_visited(Target *t);
+/* Was the link lost or reset, as the kernel noted, since this was asked last, also by an earlier daemon? */
+bool target_link_changed(Target *t);
 
 /* Has the drive been in use just now, so that it cannot be asleep? */
 bool target_is_active(const Target *t);
@@ -195,9 +194,18 @@ bool target_has_deferred(const Target *t);
 /* Somebody asks for a visit, and wants what cannot be read to be sent: also by the visit that is about to begin. */
 void target_distrust(Target *t);
 
-/* Looks whether all is as it was left. `busy`: the drive's user keeps it busy. */
-void target_recheck(Target *t, bool busy);
+/* The drive is visited because the machine slept: that is none of the disturbances, and makes up for those before. */
+void target_resumed(Target *t);
 
-/* Another program may have written to the drive just now: looks whether all is as it was left, on the drive too, unless it sleeps;
- * with on_drift = "restore" sets it back, now or when its user has woken it. */
-void target_meddled(Target *t);
+/* Whatever the kernel has told up to now of what was lost, the present visit makes up for, if it is for that at all. `userdata` is
+ * the Target. */
+void target_settles(void *userdata);
+
+/* A visit is over: notes what its own commands did to the counters. */
+void target_visited(Target *t);
+
+/* Did the present visit, or the last that took the drive's state for lost, make up for this event? */
+bool target_made_up_for(const Target *t, uint64_t seqnum);
+
+/* The kernel looked at the drive anew, or only said so: is what the kernel holds not as it was left? */
+bool target_was_revalidated(const Target *t);

@@ -85,6 +85,10 @@ void target_guard_lost(_unused_ Target *t) {
 }
 void target_guard_leaves(_unused_ Target *t) {
 }
+static unsigned n_quarantined;
+unsigned target_guard_release(_unused_ Target *t, _unused_ const char *setting) {
+        return n_quarantined;
+}
 
 int activity_read(_unused_ const char *syspath, uint64_t *ret) {
         *ret = 1;
@@ -956,6 +960,18 @@ START_TEST(test_steady) {
 }
 END_TEST
 
+/* What was released is visited; where nothing was, nothing happens. */
+START_TEST(test_release) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+
+        visit_whole(t, VISIT_ATTACH);
+        n_quarantined = _i;
+        ck_assert_uint_eq(target_release(t, NULL), _i);
+        ck_assert_int_eq(t->visit.job != NULL, _i);
+        end(t);
+}
+END_TEST
+
 /* Another program wrote to it: what the drive holds is read as well, by a visit that takes nothing for granted; one that is
  * under way may have read before. */
 START_TEST(test_meddled) {
@@ -1168,6 +1184,7 @@ int main(void) {
         tcase_add_test(t, test_sleeps_are_no_storm);
         tcase_add_loop_test(t, test_storm, 0, 2);
         tcase_add_loop_test(t, test_steady, 0, 2);
+        tcase_add_loop_test(t, test_release, 0, 2);
         tcase_add_loop_test(t, test_new_is_found, 0, 2);
         tcase_add_test(t, test_unsaved);
         tcase_add_loop_test(t, test_released, 0, ELEMENTSOF(released));

@@ -1,16 +1,83 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* What is known of a drive: its state file, what the kernel's counters tell of it, and what may not be believed any more. Nothing
+ * here leads to a visit. */
+
 #include <syslog.h>
 
 #include "activity.h"
 #include "clock.h"
 #include "device.h"
-#include "health.h"
 #include "link-news.h"
-#include "visit.h"
+#include "state.h"
 #include "target.h"
+#include "visit.h"
 
-/* ---- the counters ---- */
+/* Whoever has filled /run up is at it for a while. */
+#define SAVE_AGAIN_USEC (60ULL * 1000 * 1000)
+
+void target_save(Target *t) {
+        int r;
+
+        if (t->gone)
+                return;
+
+        t->record->state = t->record->waiting_kind != WAIT_NOTHING ? DRIVE_WAITING
+                           : !t->visit.job                         ? DRIVE_IDLE
+                           : target_has_worker(t)                  ? DRIVE_VISITING
+                                                                   : DRIVE_QUEUED;
+
+        t->record->slept = slept_usec();
+        t->saved = true;
+        r = state_write(t->env->state_dir, t->record);
+        if (r < 0 && t->save_again == 0)
+                journal_log(LOG_WARNING,
+                            "%s is looked after, but 'drivekeep status' does not know of it until %s can be written: %s",
+                            t->drive->name, t->env->state_dir, strerror(-r));
+
+        t->save_again = r < 0 ? monotonic_usec() + SAVE_AGAIN_USEC : 0;
+        if (r < 0)
+                t->env->wake(t->env->userdata, t);
+}
+
+bool target_wants_identity(const Target *t) {
+        const Config *c = t->files->config;
+
+        if (t->record->bridge.asked || !drive_is_behind_bridge(t->drive))
+                return false;
+
+        for (size_t i = 0; i < c->n_blocks; i++)
+                if (match_asks_identity(&c->blocks[i].match))
+                        return true;
+        return false;
+}
+
+bool target_finds_news(const Target *t, const Step *s) {
+        const SettingRecord *known = drive_record_find(t->record, s->wish->name);
+        char now[VALUE_TEXT_MAX];
+
+        if (!known || s->written || s->failed)
+                return true;
+
+        switch (s->verdict) {
+        case VERDICT_UNCHANGED:
+                return !verdict_is_wanted(known->verdict) ||
+                       (known->read && known->read_value != s->before.value.number);
+        case VERDICT_UNVERIFIABLE:
+                return known->verdict != VERDICT_UNVERIFIABLE || (s->lost && known->sent);
+        case VERDICT_ADJUSTED:
+                return known->verdict != VERDICT_ADJUSTED;
+        case VERDICT_DRIFTED:
+                return known->verdict != VERDICT_DRIFTED || !s->setting ||
+                       !streq_ptr(known->actual, value_format(&s->setting->range, &s->before.value, now));
+        case VERDICT_DEFERRED:
+                return t->visit.reason != VISIT_RECHECK;
+        default:
+                return true;
+        }
+}
+
+/* ---- the counters of the kernel ---- */
 
 bool target_look(Target *t) {
         uint64_t used;
@@ -29,24 +96,6 @@ bool target_look(Target *t) {
 
 bool target_link_changed(Target *t) {
         return link_news(t->drive->syspath, &t->record->link_since) != LINK_SAME;
-}
-
-bool target_look_at_link(Target *t, bool visited) {
-        uint64_t since = t->record->link_since;
-        LinkNews news;
-
-        if (target_has_worker(t))
-                return false;
-
-        news = link_news(t->drive->syspath, &since);
-        if (news != LINK_SAME && !visited && link_is_recovering(t->drive->syspath))
-                return true;
-        t->record->link_since = since;
-        /* It may be about to go away: then udev tells. */
-        if (news < (visited ? LINK_LOST : LINK_RESET) || health_read(t->drive->syspath) < 0)
-                return false;
-        target_disturbed(t, VISIT_RESET, 0);
-        return false;
 }
 
 bool target_is_active(const Target *t) {
@@ -84,31 +133,7 @@ bool target_has_deferred(const Target *t) {
         return !t->env->forbidden_by && target_wants_identity(t);
 }
 
-void target_recheck(Target *t, bool busy) {
-        /* A visit that is under way sees all that this one could. */
-        if (t->visit.job)
-                return;
-
-        t->pending.reads = t->pending.busy = busy;
-        target_visit(t, VISIT_RECHECK);
-}
-
-void target_meddled(Target *t) {
-        /* A visit that has not begun yet sees all that this one could; another one may have looked before. */
-        if (t->visit.job && !target_has_worker(t))
-                return;
-
-        if (t->files->config->on_drift == ON_DRIFT_RESTORE) {
-                /* What cannot be read may have been written, too. */
-                target_distrust(t);
-                target_visit(t, VISIT_PARAMETERS);
-                return;
-        }
-        t->pending.reads = true;
-        target_visit(t, VISIT_RECHECK);
-}
-
-/* ---- somebody asks ---- */
+/* ---- what was lost, or is doubted ---- */
 
 void target_distrust(Target *t) {
         CurrentVisit *v = &t->visit;
@@ -121,7 +146,18 @@ void target_distrust(Target *t) {
         }
 }
 
-/* ---- what happens again and again ---- */
+void target_resumed(Target *t) {
+        t->disturbances = DISTURBANCES;
+        t->told_storm = false;
+}
+
+void target_settles(void *userdata) {
+        Target *t = userdata;
+
+        t->visit.settles = true;
+        if (visit_reason_forgets(t->visit.reason))
+                t->made_up = activity_last_event();
+}
 
 void target_visited(Target *t) {
         bool ata_sleep = t->record->ata_sleep;
@@ -137,22 +173,9 @@ void target_visited(Target *t) {
                 rate_limit_count(&t->disturbances, monotonic_usec());
 }
 
-void target_settles(void *userdata) {
-        Target *t = userdata;
-
-        t->visit.settles = true;
-        if (visit_reason_forgets(t->visit.reason))
-                t->made_up = activity_last_event();
-}
-
 /* A drive that was reset while the machine slept tells so at the first command of the visit that is for that. */
-static bool is_made_up(const Target *t, uint64_t seqnum) {
+bool target_made_up_for(const Target *t, uint64_t seqnum) {
         return (t->visit.job && visit_reason_forgets(t->visit.reason) && !t->visit.settles) || seqnum <= t->made_up;
-}
-
-void target_resumed(Target *t) {
-        t->disturbances = DISTURBANCES;
-        t->told_storm = false;
 }
 
 static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
@@ -162,7 +185,7 @@ static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
 /* The kernel looked at it anew, or only said so, as it does whenever something that was open for writing is closed: is what the
  * kernel holds still as it was left? That is read from here, from the same files of sysfs as the drive's identity, and needs no
  * process of its own. */
-static bool was_revalidated(const Target *t) {
+bool target_was_revalidated(const Target *t) {
         static const DeviceIO io = { .open_node = open_nothing };
         _cleanup_free_ Memory *memories = NULL;
         Wishes selected;
@@ -191,34 +214,4 @@ static bool was_revalidated(const Target *t) {
 
         scope_done(&selected);
         return news;
-}
-
-void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
-        uint64_t now = monotonic_usec();
-
-        if (reason == VISIT_REVALIDATION && !was_revalidated(t))
-                return;
-        if (visit_reason_forgets(reason) && seqnum != 0 && is_made_up(t, seqnum))
-                return;
-        /* The visit that was put off is for this, too. */
-        if (t->pending.put_off) {
-                target_visit_later(t, reason, UINT64_MAX);
-                return;
-        }
-
-        if (rate_limit_allows(&t->disturbances, now)) {
-                /* Quiet for as long as it takes to be sure. */
-                if (now >= rate_limit_end(&t->disturbances) + DISTURBANCES_USEC)
-                        t->told_storm = false;
-                /* A look at what the kernel holds costs nothing; that something had to be written counts (above). */
-                if (reason != VISIT_REVALIDATION)
-                        rate_limit_count(&t->disturbances, now);
-                target_visit(t, reason);
-                return;
-        }
-
-        if (!t->told_storm)
-                journal_storm(t->drive, reason, DISTURBANCES_USEC / 60000000);
-        t->told_storm = t->pending.put_off = true;
-        target_visit_later(t, reason, rate_limit_end(&t->disturbances));
 }
