@@ -14,7 +14,7 @@
 #include "must.h"
 #include "output.h"
 #include "settings.h"
-#include "survey.h"
+#include "probe.h"
 #include "text-file.h"
 #include "verb.h"
 #include "warning.h"
@@ -30,11 +30,11 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-static const char *reading_format(const Surveyed *s, bool known, const Value *v, char buf[static VALUE_TEXT_MAX]) {
+static const char *reading_format(const Probed *s, bool known, const Value *v, char buf[static VALUE_TEXT_MAX]) {
         return known && s->reading.supported ? value_format(&s->setting->range, v, buf) : NULL;
 }
 
-static int tell_setting(void *userdata, const Surveyed *s) {
+static int tell_setting(void *userdata, const Probed *s) {
         char value[VALUE_TEXT_MAX], saved[VALUE_TEXT_MAX];
         Output *o = userdata;
 
@@ -81,7 +81,7 @@ static int tell_drive(Output *o, const Drive *d, unsigned backends, const Device
         }
 
         output_array(o, "settings");
-        r = survey(d, backends, &all_settings, io, tell_setting, o);
+        r = probe(d, backends, &all_settings, io, tell_setting, o);
         output_end(o);
         output_end(o);
         return r;
@@ -124,12 +124,12 @@ static int show_identify(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
 
-        if (survey_image_parse(text, size, id) < 0) {
+        if (identify_image_parse(text, size, id) < 0) {
                 warn_escaped("%s is no IDENTIFY DEVICE image: that is 512 bytes as the drive sends them, or 256 words of four hexadecimal digits, as 'hdparm --Istdout' prints them",
                              o->identify);
                 return EXIT_BAD_INPUT;
         }
-        objection = survey_image_objection(id);
+        objection = identify_image_objection(id);
         if (objection) {
                 warn_escaped("%s %s", o->identify, objection);
                 return EXIT_BAD_INPUT;
@@ -137,11 +137,11 @@ static int show_identify(const Options *o) {
         if (!identify_checksum_ok(id))
                 warn_escaped("%s has a wrong checksum: what it says may not be what the drive said", o->identify);
 
-        r = survey_image_drive(id, o->identify, &d);
+        r = identify_image_drive(id, o->identify, &d);
         if (r < 0)
                 return r;
 
-        io = survey_image_io(id);
+        io = identify_image_io(id);
         output_array(out, NULL);
         r = tell_drive(out, d, 1U << BACKEND_ATA, &io);
         return r < 0 ? r : output_print(out);

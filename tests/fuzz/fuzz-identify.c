@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "settings.h"
-#include "survey.h"
+#include "probe.h"
 
-static int look(void *userdata, const Surveyed *s) {
+static int look(void *userdata, const Probed *s) {
         char text[VALUE_TEXT_MAX];
 
         if (s->reading.known)
@@ -24,12 +24,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         text[size] = '\0';
 
         /* Most images would be refused for their length or checksum: what is no image as a file is taken as the words. */
-        if (survey_image_parse(text, size, id) < 0)
+        if (identify_image_parse(text, size, id) < 0)
                 memcpy(id, data, size < sizeof id ? size : sizeof id);
 
-        (void) survey_image_objection(id);
-        io = survey_image_io(id);
-        if (survey_image_drive(id, "fuzz", &drive) >= 0)
-                (void) survey(drive, 1U << BACKEND_ATA, &all_settings, &io, look, NULL);
+        (void) identify_image_objection(id);
+        io = identify_image_io(id);
+        if (identify_image_drive(id, "fuzz", &drive) >= 0)
+                (void) probe(drive, 1U << BACKEND_ATA, &all_settings, &io, look, NULL);
         return 0;
 }

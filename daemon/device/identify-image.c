@@ -7,7 +7,7 @@
 
 #include "ata-identify.h"
 #include "ata.h"
-#include "survey.h"
+#include "probe.h"
 
 #define SECTOR_SIZE 512U
 #define CHECK_CONDITION 0x02
@@ -58,7 +58,7 @@ static int image_nvme(void *userdata _unused_, int fd _unused_, struct nvme_pass
         return -ENODATA;
 }
 
-DeviceIO survey_image_io(const uint16_t id[static 256]) {
+DeviceIO identify_image_io(const uint16_t id[static 256]) {
         return (DeviceIO){
                 .open_node = image_open_node,
                 .sg = image_sg,
@@ -97,7 +97,7 @@ static bool is_text(const uint16_t id[static 256]) {
         return true;
 }
 
-const char *survey_image_objection(const uint16_t id[static 256]) {
+const char *identify_image_objection(const uint16_t id[static 256]) {
         uint16_t swapped[256];
 
         if (identify_is_empty(id))
@@ -125,7 +125,7 @@ static int copy_text(char **field, const char *text) {
         return *field ? 0 : -ENOMEM;
 }
 
-int survey_image_drive(const uint16_t id[static 256], const char *name, Drive **ret) {
+int identify_image_drive(const uint16_t id[static 256], const char *name, Drive **ret) {
         _cleanup_(drive_freep) Drive *d = calloc(1, sizeof *d);
         DriveIdentity identity;
         int r;
@@ -194,7 +194,7 @@ static int parse_hexadecimal(const char *text, uint16_t ret[static 256]) {
         return n == 256 ? 0 : -EBADMSG;
 }
 
-int survey_image_parse(const char *text, size_t size, uint16_t ret[static 256]) {
+int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]) {
         if (size == SECTOR_SIZE) {
                 for (size_t i = 0; i < 256; i++)
                         ret[i] = (uint16_t) ((uint8_t) text[2 * i] | (uint8_t) text[2 * i + 1] << 8);

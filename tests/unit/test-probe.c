@@ -6,7 +6,7 @@
 #include "script.h"
 #include "settings.h"
 #include "suite.h"
-#include "survey.h"
+#include "probe.h"
 
 typedef struct Found {
         const char *name;
@@ -15,7 +15,7 @@ typedef struct Found {
         Reading reading;
 } Found;
 
-static int look(void *userdata, const Surveyed *s) {
+static int look(void *userdata, const Probed *s) {
         Found *f = userdata;
 
         if (streq(s->setting->name, f->name)) {
@@ -43,7 +43,7 @@ START_TEST(test_asleep) {
         DeviceIO io = script_io(&script);
         Found apm = { .name = "apm", .asked = true };
 
-        ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm), 0);
+        ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm), 0);
         ck_assert(!apm.asked && !apm.reading.supported);
         script_done(&script);
 }
@@ -64,7 +64,7 @@ START_TEST(test_identify_fails) {
                 DeviceIO io = script_io(&script);
                 Found found = { .name = names[i] };
 
-                ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &found), 0);
+                ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &found), 0);
                 ck_assert_msg(strstr(found.reason, "wrong checksum or is empty"), "%s: '%s'", names[i], found.reason);
                 script_done(&script);
         }
@@ -78,11 +78,11 @@ START_TEST(test_image) {
         uint16_t id[256];
         DeviceIO io;
 
-        ck_assert_int_eq(survey_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        io = survey_image_io(id);
-        ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm), 0);
-        ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &acoustic), 0);
-        ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &timer), 0);
+        ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
+        io = identify_image_io(id);
+        ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm), 0);
+        ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &acoustic), 0);
+        ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &timer), 0);
         ck_assert(apm.asked && apm.reading.known && apm.reading.value.number == 127);
         ck_assert(acoustic.reading.supported && acoustic.reading.value.number == 0);
         ck_assert(timer.reading.supported && !timer.reading.known && !timer.asked);
@@ -113,7 +113,7 @@ static const struct {
 START_TEST(test_text) {
         uint16_t id[256];
 
-        ck_assert_int_eq(survey_image_parse(texts[_i].text, strlen(texts[_i].text), id), texts[_i].r);
+        ck_assert_int_eq(identify_image_parse(texts[_i].text, strlen(texts[_i].text), id), texts[_i].r);
         if (texts[_i].r == 0)
                 ck_assert(id[0] == 0x0040 && id[1] == 0x3FFF && id[254] == 0x003F);
 }
@@ -152,11 +152,11 @@ START_TEST(test_objection) {
         for (size_t i = 0; i < sizeof image.words && n > 0; i++)
                 bytes[i] = objections[_i].fill[i % n];
 
-        ck_assert_int_eq(survey_image_parse(bytes, sizeof image.words, id), 0);
+        ck_assert_int_eq(identify_image_parse(bytes, sizeof image.words, id), 0);
         for (size_t i = 0; i < 256 && objections[_i].swapped; i++)
                 id[i] = (uint16_t) (id[i] << 8 | id[i] >> 8);
 
-        objection = survey_image_objection(id);
+        objection = identify_image_objection(id);
         if (objections[_i].says)
                 ck_assert_msg(objection && strstr(objection, objections[_i].says), "%i: %s", _i, objection);
         else
@@ -187,7 +187,7 @@ START_TEST(test_size) {
         id[60] = sizes[_i].small;
         id[100] = sizes[_i].large;
         id[106] = sizes[_i].sector_size;
-        ck_assert_int_eq(survey_image_drive(id, "x", &d), 0);
+        ck_assert_int_eq(identify_image_drive(id, "x", &d), 0);
         ck_assert_uint_eq(d->size, sizes[_i].sectors * 512);
 }
 END_TEST
@@ -205,7 +205,7 @@ START_TEST(test_rotation) {
         _cleanup_(drive_freep) Drive *d = NULL;
         uint16_t id[256] = { [217] = rotations[_i].rate };
 
-        ck_assert_int_eq(survey_image_drive(id, "x", &d), 0);
+        ck_assert_int_eq(identify_image_drive(id, "x", &d), 0);
         ck_assert(d->rotational == rotations[_i].rotational && d->rotational_untold == rotations[_i].untold);
 }
 END_TEST
@@ -220,9 +220,9 @@ START_TEST(test_incomplete) {
         image.words[0] |= htole16(1 << 2);
         image.words[2] = htole16(0x37C8);
         image_seal(&image);
-        ck_assert_int_eq(survey_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        io = survey_image_io(id);
-        ck_assert_int_eq(survey(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm), 0);
+        ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
+        io = identify_image_io(id);
+        ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm), 0);
         ck_assert(!apm.asked && !apm.reading.supported && !apm.reading.known);
 }
 END_TEST
@@ -239,17 +239,17 @@ START_TEST(test_any_bytes) {
         for (size_t i = 0; i < sizeof bytes; i++)
                 bytes[i] = (char) (_i == 0 ? 0 : _i == 1 ? 0xFF : rand());
 
-        ck_assert_int_eq(survey_image_parse(bytes, sizeof bytes, id), 0);
-        ck_assert_int_eq(survey_image_drive(id, "x", &d), 0);
-        io = survey_image_io(id);
-        ck_assert_int_eq(survey(d, 1U << BACKEND_ATA, &all_settings, &io, look, &none), 0);
+        ck_assert_int_eq(identify_image_parse(bytes, sizeof bytes, id), 0);
+        ck_assert_int_eq(identify_image_drive(id, "x", &d), 0);
+        io = identify_image_io(id);
+        ck_assert_int_eq(probe(d, 1U << BACKEND_ATA, &all_settings, &io, look, &none), 0);
         (void) drive_free(d);
 }
 END_TEST
 
 int main(void) {
-        Suite *suite = suite_create("survey");
-        TCase *t = tcase_create("survey");
+        Suite *suite = suite_create("probe");
+        TCase *t = tcase_create("probe");
 
         tcase_add_test(t, test_asleep);
         tcase_add_test(t, test_identify_fails);

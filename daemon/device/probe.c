@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "power.h"
-#include "survey.h"
+#include "probe.h"
 
 static bool would_wake(const Setting *s, const Device *d) {
         return !(s->flags & SETTING_KERNEL) &&
@@ -14,8 +14,8 @@ static bool row_is_asked(const Setting *s, unsigned backends) {
         return !s->alias_of && s->read && !(s->flags & SETTING_AT_ATTACH) && (backends & 1U << s->backend);
 }
 
-int survey(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, SurveyFn each,
-           void *userdata) {
+int probe(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, ProbeFn each,
+          void *userdata) {
         int asked[_BACKEND_MAX] = {};
         Device d;
         int r = 0, error;
@@ -27,7 +27,7 @@ int survey(const Drive *drive, unsigned backends, const SettingTable *t, const D
                         asked[b] = power_look(&d, b);
 
         SETTING_TABLE_FOREACH(s, t) {
-                Surveyed x = { .setting = s };
+                Probed x = { .setting = s };
 
                 if (r < 0 || !row_is_asked(s, backends))
                         continue;

@@ -5,30 +5,30 @@
 
 #include "device.h"
 
-typedef struct Surveyed {
+typedef struct Probed {
         const Setting *setting;
         Reading reading;
         const char *reason; /* why more is not known, as a sentence's end; NULL: all is said */
-} Surveyed;
+} Probed;
 
-typedef int (*SurveyFn)(void *userdata, const Surveyed *s);
+typedef int (*ProbeFn)(void *userdata, const Probed *s);
 
 /* Calls `each` for every row of these backends (a mask of 1 << Backend, such as drive_backends()), in the order of the table;
  * aliases, rows that are never written, and deeds are left out. Returns what `each` returned when that is negative. */
-int survey(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, SurveyFn each,
-           void *userdata);
+int probe(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, ProbeFn each,
+          void *userdata);
 
 /* An IDENTIFY DEVICE image in the place of a drive: it answers that one command and CHECK POWER MODE (awake). What else a
  * row would ask is not in the image. For BACKEND_ATA only. `id` is in host byte order, and must outlive the result. */
-DeviceIO survey_image_io(const uint16_t id[static 256]);
+DeviceIO identify_image_io(const uint16_t id[static 256]);
 
 /* The drive that the image is of: an ATA drive with its texts, size and rotation. */
-int survey_image_drive(const uint16_t id[static 256], const char *name, Drive **ret);
+int identify_image_drive(const uint16_t id[static 256], const char *name, Drive **ret);
 
 /* Why it cannot be an image of a drive that has these rows, as what follows its name in a sentence; NULL: it can. */
-const char *survey_image_objection(const uint16_t id[static 256]);
+const char *identify_image_objection(const uint16_t id[static 256]);
 
 /* Reads 512 bytes as the drive sends them (words are little-endian), or 256 words as hexadecimal text, as `hdparm --Istdout`
  * and the kernel's /sys/class/ata_device have them, with or without a heading. text[size] is NUL, as text_file_read() leaves
  * it. -EBADMSG: it is neither. */
-int survey_image_parse(const char *text, size_t size, uint16_t ret[static 256]);
+int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]);
