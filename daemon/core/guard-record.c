@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "guard-record.h"
@@ -292,6 +293,7 @@ static int lost_harmless(GuardRecord *r, uint64_t when) {
         if (k < 0)
                 return k;
         e = guard_record_find(r, r->lost.setting, r->lost.value);
+        assert(e);
         k = guard_entry_quarantine(e, when, "the drive was lost while it was written, twice in a row");
         if (k < 0)
                 return k;

@@ -23,7 +23,11 @@ static inline int must_not_fail(int r) {
 }
 
 /* GREW(), which ends the command where it is false. */
-#define must_grow(items, n) (GREW(items, n) ? (void) 0 : (void) must(NULL))
+#define must_grow(items, n)                \
+        do {                               \
+                if (!GREW(items, n))       \
+                        (void) must(NULL); \
+        } while (false)
 
 /* asprintf(3); the caller frees what it returns. */
 #define must_format(...)                                                         \
