@@ -62,7 +62,9 @@ class Quiet(Keeping):
             # The clock's own message, those of a busy host, and what a timer that was set before has the daemon do, are over.
             machine.wait_until(lambda: self.rests(machine, pid), 60)
             machine.run(f"echo >{TRACING}/trace")
-            before, messages = self.wakeups(machine, pid), machine.run("dmesg").stdout.splitlines()
+            # In this order: what wakes the daemon from here on has its message counted.
+            messages = machine.run("dmesg").stdout.splitlines()
+            before = self.wakeups(machine, pid)
             self.an_hour(machine)
             after, by = self.wakeups(machine, pid), machine.run(f"grep -v '^#' {TRACING}/trace", check=False).stdout
             messages = machine.run("dmesg").stdout.splitlines()[len(messages):]
