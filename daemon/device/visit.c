@@ -241,35 +241,24 @@ static bool step_is_dangerous(const Step *s) {
         return setting_is_dangerous(s->setting, &s->wish->value);
 }
 
-/* A store into the kernel's own state, which is gone with the kernel, needs no guard. */
-static int visit_intend(const Visit *v, const Plan *p, Turn turn) {
-        _cleanup_free_ const Step **steps = NULL;
+/* A store into the kernel's own state, which is gone with the kernel, needs no guard. Without the guard, what is harmless is
+ * written all the same. */
+static void visit_intend(const Visit *v, const Plan *p, Turn turn) {
         bool any = false;
-        size_t n = 0;
-
-        if (!v->intend)
-                return 0;
-
-        steps = calloc(MAX(p->n_steps, 1U), sizeof *steps);
-        if (!steps)
-                return -ENOMEM;
 
         for (size_t i = 0; i < p->n_steps; i++) {
                 const Step *s = p->steps + i;
 
-                if (!step_has_turn(s, turn) || !step_is_open(s) || step_is_dangerous(s) ||
-                    (s->setting->flags & SETTING_KERNEL))
-                        continue;
-                any = any || s->write;
-                steps[n++] = s;
+                any = any || (step_has_turn(s, turn) && step_is_open(s) && s->write && !step_is_dangerous(s) &&
+                              !(s->setting->flags & SETTING_KERNEL));
         }
 
-        /* What is only to be looked at again may be written, too. */
-        return any && n > 0 ? v->intend(v->userdata, steps, n) : 0;
+        if (any && v->intend)
+                (void) v->intend(v->userdata, NULL);
 }
 
 static int visit_intend_dangerous(const Visit *v, const Step *s, Device *d) {
-        if (!v->intend || !step_is_dangerous(s) || v->intend(v->userdata, &s, 1) >= 0)
+        if (!v->intend || !step_is_dangerous(s) || v->intend(v->userdata, s) >= 0)
                 return 0;
         return device_fail(
                         d, STEP_FORBIDDEN,
@@ -291,8 +280,7 @@ static void visit_unsent(const Visit *v, Plan *p, Step *s, Device *d, int error)
 static void visit_write(const Visit *v, Plan *p, Device *d, Turn turn) {
         bool any = false;
 
-        /* Without the guard, what is harmless is written all the same. */
-        (void) visit_intend(v, p, turn);
+        visit_intend(v, p, turn);
 
         for (size_t i = 0; i < p->n_steps; i++) {
                 Step *s = p->steps + i;

@@ -185,34 +185,18 @@ static void on_guarded(void *userdata, int error) {
                 visit_job_intended(t->visit.job, error);
 }
 
-void target_guard_intends(void *userdata, const WorkerMessage *m) {
-        _cleanup_free_ char(*values)[VALUE_TEXT_MAX] = NULL;
-        _cleanup_free_ Intent *intents = NULL;
+void target_guard_intends(void *userdata, size_t wish) {
         Target *t = userdata;
-        size_t n = 0;
+        char buf[VALUE_TEXT_MAX];
+        const char *value = wish != WORKER_READS && is_dangerous(t, wish) ? wish_value(t, wish, buf) : NULL;
+        const Intent intent = { value ? t->visit.selected.items[wish].name : NULL, value };
         int r;
 
         /* Its worker has not heard of it yet. What would be noted now nobody would take back. */
-        if (t->gone) {
-                visit_job_intended(t->visit.job, -ENODEV);
-                return;
-        }
-
-        values = calloc(t->visit.selected.n_items, sizeof *values);
-        intents = calloc(t->visit.selected.n_items, sizeof *intents);
-        if (!values || !intents) {
-                visit_job_intended(t->visit.job, -ENOMEM);
-                return;
-        }
-
-        for (size_t i = 0; i < t->visit.selected.n_items && i < RECORD_MAX_SETTINGS; i++) {
-                const char *value = worker_message_has(m, i) && is_dangerous(t, i) ? wish_value(t, i, values[n]) : NULL;
-
-                if (value)
-                        intents[n++] = (Intent){ .setting = t->visit.selected.items[i].name, .value = value };
-        }
-
-        r = guarded_intend(t->guard.drive, t->drive->diskseq, intents, n, on_guarded, t);
+        if (t->gone)
+                r = -ENODEV;
+        else
+                r = guarded_intend(t->guard.drive, t->drive->diskseq, &intent, value ? 1 : 0, on_guarded, t);
         if (r < 0)
                 visit_job_intended(t->visit.job, r);
 }

@@ -27,7 +27,7 @@ void target_guard_begins(Target *t);
 void target_guard_ended(Target *t);
 
 /* Events of the VisitJob. */
-void target_guard_intends(void *userdata, const WorkerMessage *m);
+void target_guard_intends(void *userdata, size_t wish);
 void target_guard_writing(void *userdata, size_t wish);
 
 /* The drive went away, or another medium came into it, maybe while something was being written: called before more is told. */

@@ -239,7 +239,7 @@ static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
                 v->events->writing(v->userdata, m->wish);
                 break;
         case WORKER_INTENDS:
-                v->events->intends(v->userdata, m);
+                v->events->intends(v->userdata, m->wish);
                 break;
         case WORKER_STEP:
                 on_step(v, m);

@@ -19,8 +19,8 @@ typedef struct VisitJobEvents {
         void (*waiting)(void *userdata, Wait w,
                         bool deferred); /* WAIT_NOTHING: no more; deferred: longer than allowed */
         void (*ready)(void *userdata);  /* there is leave: visit_job_work() when you can */
-        /* These of its wishes (worker_message_has()) are about to be written; call visit_job_intended(). */
-        void (*intends)(void *userdata, const WorkerMessage *m);
+        /* This wish, which is dangerous, or (WORKER_READS) what is not is about to be written; call visit_job_intended(). */
+        void (*intends)(void *userdata, size_t wish);
         void (*writing)(void *userdata, size_t wish); /* what is sent now; WORKER_READS: nothing is written */
         void (*settling)(
                         void *userdata); /* the first commands are over: what is read and written that matters comes now */

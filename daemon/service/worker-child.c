@@ -71,8 +71,11 @@ static int child_gate(void *userdata, const Drive *drive _unused_, const char **
         return 0;
 }
 
-static int child_intend(void *userdata, const Step *const *steps, size_t n) {
-        WorkerMessage m = { .type = WORKER_INTENDS };
+static size_t child_wish(const Child *c, const Step *s) {
+        return s ? (size_t) (s->wish - c->wishes->items) : WORKER_READS;
+}
+
+static int child_intend(void *userdata, const Step *s) {
         Child *c = userdata;
         WorkerOrder order;
 
@@ -80,15 +83,7 @@ static int child_intend(void *userdata, const Step *const *steps, size_t n) {
         if (c->stopped)
                 return 0;
 
-        for (size_t i = 0; i < n; i++) {
-                size_t wish = steps[i]->wish - c->wishes->items;
-
-                if (wish >= RECORD_MAX_SETTINGS)
-                        return -E2BIG;
-                m.wishes[wish / 8] |= 1U << wish % 8;
-        }
-
-        child_say(c, &m);
+        child_say(c, &(WorkerMessage){ .type = WORKER_INTENDS, .wish = child_wish(c, s) });
         do
                 (void) child_listen(c, 0, &order);
         while (order == WORKER_STOP);
@@ -100,14 +95,14 @@ static int child_intend(void *userdata, const Step *const *steps, size_t n) {
 static void child_writing(void *userdata, const Step *s) {
         Child *c = userdata;
 
-        c->writing = s ? (size_t) (s->wish - c->wishes->items) : WORKER_READS;
+        c->writing = child_wish(c, s);
 }
 
 static void child_ended(void *userdata, const Step *s) {
         Child *c = userdata;
         WorkerMessage m = {
                 .type = WORKER_STEP,
-                .wish = s->wish - c->wishes->items,
+                .wish = child_wish(c, s),
                 .written = s->written,
                 .failed = s->failed,
                 .lost = s->lost,

@@ -64,14 +64,6 @@ int worker_state_after(WorkerState s, WorkerMessageType said) {
         return table[s][said].allowed ? (int) table[s][said].next : -EPROTO;
 }
 
-/* What is about to be written are wishes of the visit. */
-static bool intent_is_valid(const WorkerMessage *m, size_t n_wishes) {
-        for (size_t i = n_wishes; i < RECORD_MAX_SETTINGS; i++)
-                if (worker_message_has(m, i))
-                        return false;
-        return true;
-}
-
 static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         static const size_t bools[] = { offsetof(WorkerMessage, written), offsetof(WorkerMessage, failed),
                                         offsetof(WorkerMessage, lost) };
@@ -80,9 +72,8 @@ static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         case WORKER_GOES_ON:
                 return true;
         case WORKER_SENDS:
-                return m->wish < n_wishes || m->wish == WORKER_READS;
         case WORKER_INTENDS:
-                return intent_is_valid(m, n_wishes);
+                return m->wish < n_wishes || m->wish == WORKER_READS;
         case WORKER_STEP:
                 return m->wish < n_wishes && bools_are_valid(m, bools, ELEMENTSOF(bools)) && m->error <= 0 &&
                        m->verdict >= 0 && m->verdict < _VERDICT_MAX && reading_is_valid(&m->before) &&

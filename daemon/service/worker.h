@@ -10,9 +10,10 @@
 #include "visit.h"
 
 typedef enum WorkerMessageType {
-        WORKER_GOES_ON,  /* sends its third command, or sends commands and has said nothing for a while */
-        WORKER_SENDS,    /* the commands that follow are to write `wish`; WORKER_READS: to read */
-        WORKER_INTENDS,  /* `wishes` are about to be written. Answered, when that is on stable storage or cannot be */
+        WORKER_GOES_ON, /* sends its third command, or sends commands and has said nothing for a while */
+        WORKER_SENDS,   /* the commands that follow are to write `wish`; WORKER_READS: to read */
+        WORKER_INTENDS, /* `wish` is about to be written, which is dangerous; WORKER_READS: what is not. Answered, when that
+                          * is on stable storage or cannot be */
         WORKER_STEP,     /* `wish` has its verdict */
         WORKER_BRIDGE,   /* more is known of the USB bridge before the drive … */
         WORKER_IDENTITY, /* … and of the drive behind it, which ends the visit */
@@ -36,8 +37,7 @@ int worker_state_after(WorkerState s, WorkerMessageType said);
 /* Plain data in one datagram; what points elsewhere in a Step is given by number. */
 typedef struct WorkerMessage {
         WorkerMessageType type;
-        size_t wish;                             /* index in the visit's wishes */
-        uint8_t wishes[RECORD_MAX_SETTINGS / 8]; /* a bit for each */
+        size_t wish; /* index in the visit's wishes */
         bool written, failed, lost;
         int error;
         Reading before, after;
@@ -68,8 +68,4 @@ void worker_main(int fd, const void *sandbox);
 
 /* 1 and a message; 0: the other end is closed; -EAGAIN: nothing now. A malformed message is -EBADMSG. */
 int worker_receive(const Worker *w, size_t n_wishes, WorkerMessage *ret);
-static inline bool worker_message_has(const WorkerMessage *m, size_t wish) {
-        return m->wishes[wish / 8] & 1U << wish % 8;
-}
-
 int worker_order(const Worker *w, WorkerOrder order);

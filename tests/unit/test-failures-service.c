@@ -325,12 +325,12 @@ typedef struct Life {
         int error; /* of the record */
 } Life;
 
-static int life_intend(void *userdata, const Step *const *steps _unused_, size_t n) {
-        Intent intents[] = { { "danger", "on" } };
+static int life_intend(void *userdata, const Step *s _unused_) {
+        const Intent intent = { "danger", "on" };
         Life *l = userdata;
         int r, answer = 1;
 
-        r = guarded_intend(l->guarded, drive.diskseq, intents, MIN(n, ELEMENTSOF(intents)), on_guarded, &answer);
+        r = guarded_intend(l->guarded, drive.diskseq, &intent, 1, on_guarded, &answer);
         for (int turn = 0; turn < 100 && r >= 0 && answer == 1; turn++)
                 (void) sd_event_run(l->event, 100 * 1000);
         return r < 0 ? r : answer;

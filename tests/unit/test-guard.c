@@ -454,10 +454,8 @@ static const Setting rows[] = {
         {},
 };
 
-static int on_intend(void *userdata, const Step *const *steps, size_t n) {
-        tell("intend", "");
-        for (size_t i = 0; i < n; i++)
-                tell("+", steps[i]->wish->name);
+static int on_intend(void *userdata, const Step *s) {
+        tell("intend", s ? s->wish->name : "-");
         return *(int *) userdata;
 }
 
@@ -487,19 +485,19 @@ static const struct {
         { "one note for all, before the first",
           { "plain", "on", "other", "kernel" },
           0,
-          "read:on read:plain read:kernel read:other intend +:plain +:other writing:plain write:plain writing:kernel "
+          "read:on read:plain read:kernel read:other intend:- writing:plain write:plain writing:kernel "
           "write:kernel writing:other write:other writing:- read:plain read:kernel read:other ",
           VERDICT_IGNORED },
         { "one for each that is dangerous, the kernel's too",
           { "risky", "plain", "riskier" },
           0,
-          "read:plain read:risky read:riskier intend +:plain writing:plain write:plain intend +:risky writing:risky "
-          "write:risky intend +:riskier writing:riskier write:riskier writing:- read:plain read:risky read:riskier ",
+          "read:plain read:risky read:riskier intend:- writing:plain write:plain intend:risky writing:risky "
+          "write:risky intend:riskier writing:riskier write:riskier writing:- read:plain read:risky read:riskier ",
           VERDICT_IGNORED },
         { "no note, no danger",
           { "risky", "plain" },
           -EROFS,
-          "read:plain read:risky intend +:plain writing:plain write:plain intend +:risky writing:- read:plain ",
+          "read:plain read:risky intend:- writing:plain write:plain intend:risky writing:- read:plain ",
           VERDICT_FORBIDDEN },
 };
 

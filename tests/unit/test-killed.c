@@ -128,21 +128,19 @@ static void on_guarded(void *userdata, int error) {
         *(int *) userdata = error;
 }
 
-static int on_intend(void *userdata, const Step *const *steps, size_t n) {
-        char values[RECORD_MAX_SETTINGS][VALUE_TEXT_MAX];
-        Intent intents[RECORD_MAX_SETTINGS];
+static int on_intend(void *userdata, const Step *s) {
+        char value[VALUE_TEXT_MAX];
+        Intent intent = {};
         Run *r = userdata;
-        size_t n_dangerous = 0;
         int error = 1;
 
         step(r);
-        for (size_t i = 0; i < n; i++)
-                if (setting_is_dangerous(steps[i]->setting, &steps[i]->wish->value))
-                        intents[n_dangerous++] = (Intent){
-                                .setting = steps[i]->wish->name,
-                                .value = value_format(&steps[i]->setting->range, &steps[i]->wish->value, values[i]),
-                        };
-        if (guarded_intend(r->guarded, disk.diskseq, intents, n_dangerous, on_guarded, &error) < 0)
+        if (s)
+                intent = (Intent){
+                        .setting = s->wish->name,
+                        .value = value_format(&s->setting->range, &s->wish->value, value),
+                };
+        if (guarded_intend(r->guarded, disk.diskseq, &intent, s ? 1 : 0, on_guarded, &error) < 0)
                 _exit(3);
         step(r);
         while (error > 0)

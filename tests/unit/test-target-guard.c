@@ -120,12 +120,10 @@ static void run_until_answered(void) {
 
 /* A visit, as far as this wish's command. */
 static void visit_sends(Target *t, size_t wish) {
-        const WorkerMessage m = { .type = WORKER_INTENDS, .wishes = { 1U << wish } };
-
         intended = 1;
         t->visit.job = (VisitJob *) t; /* any */
         target_guard_begins(t);
-        target_guard_intends(t, &m);
+        target_guard_intends(t, wish);
         run_until_answered();
         target_guard_writing(t, wish);
 }
@@ -306,7 +304,6 @@ static void run_a_while(void) {
 
 /* What its worker said before it heard that the drive was pulled is noted nowhere, and touches no note of the next visit's. */
 START_TEST(test_worker_of_one_gone) {
-        const WorkerMessage m = { .type = WORKER_INTENDS, .wishes = { 2 } };
         const GuardEntry *e;
         Target t, back;
 
@@ -314,13 +311,13 @@ START_TEST(test_worker_of_one_gone) {
         target_guard_begins(&t);
         target_guard_leaves(&t);
         t.gone = true;
-        target_guard_intends(&t, &m);
+        target_guard_intends(&t, 1);
         ck_assert_int_eq(intended, -ENODEV);
         ck_assert_ptr_null(t.guard.drive);
 
         back = plug();
         target_guard_begins(&back);
-        target_guard_intends(&back, &m);
+        target_guard_intends(&back, 1);
         target_guard_writing(&back, 1);
         target_guard_writing(&t, WORKER_READS);
         target_guard_lost(&t);

@@ -77,7 +77,7 @@ void target_guard_begins(_unused_ Target *t) {
 }
 void target_guard_ended(_unused_ Target *t) {
 }
-void target_guard_intends(_unused_ void *userdata, _unused_ const WorkerMessage *m) {
+void target_guard_intends(_unused_ void *userdata, _unused_ size_t wish) {
 }
 void target_guard_writing(_unused_ void *userdata, _unused_ size_t wish) {
 }

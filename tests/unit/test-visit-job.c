@@ -97,7 +97,7 @@ static void on_waiting(_unused_ void *userdata, _unused_ Wait w, _unused_ bool d
 }
 static void on_ready(_unused_ void *userdata) {
 }
-static void on_intends(void *userdata, _unused_ const WorkerMessage *m) {
+static void on_intends(void *userdata, _unused_ size_t wish) {
         ((Visited *) userdata)->n_intended++;
 }
 static void on_writing(void *userdata, size_t wish) {
@@ -197,7 +197,7 @@ static void say(Said what) {
         case INTENDS:
         case INTENDS_UNKNOWN:
                 x.m.type = WORKER_INTENDS;
-                x.m.wishes[0] = what == INTENDS ? 1 : 1 << wishes.n_items;
+                x.m.wish = what == INTENDS ? 0 : wishes.n_items;
                 break;
         case TELLS_FIRST:
                 x.m.verdict = VERDICT_APPLIED;

@@ -495,8 +495,8 @@ static int leaving_write(Device *d, const Setting *s, const Value *v _unused_) {
         return streq_ptr(leaving.at_write, s->name) ? device_fail(d, STEP_VANISHED, "the drive is gone") : 0;
 }
 
-static int leaving_intend(void *userdata _unused_, const Step *const *steps _unused_, size_t n) {
-        leaving.n_intended += n;
+static int leaving_intend(void *userdata _unused_, const Step *s _unused_) {
+        leaving.n_intended++;
         return 0;
 }
 
@@ -522,8 +522,8 @@ static const struct {
 } leaving_cases[] = {
         { { .at_read = "first", .n_read = 1 }, 0 },
         { { .at_read = "b", .n_read = 2 }, 1 },
-        { { .at_write = "a", .n_read = 3, .n_written = 1, .n_intended = 3 }, 1 },
-        { { .at_write = "b", .n_read = 3, .n_written = 2, .n_intended = 3 }, 1 },
+        { { .at_write = "a", .n_read = 3, .n_written = 1, .n_intended = 1 }, 1 },
+        { { .at_write = "b", .n_read = 3, .n_written = 2, .n_intended = 1 }, 1 },
 };
 
 START_TEST(test_leaving) {
