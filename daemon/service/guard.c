@@ -9,7 +9,8 @@
 #include "journal.h"
 #include "record.h"
 
-int guarded_intend(GuardedDrive *d, uint64_t diskseq, const Intent *intents, size_t n, GuardFn fn, void *userdata) {
+int guarded_intend(GuardedDrive *d, uint64_t diskseq, const char *setting, const char *value, GuardFn fn,
+                   void *userdata) {
         int r;
 
         /* Its file is not waited for twice. */
@@ -19,8 +20,8 @@ int guarded_intend(GuardedDrive *d, uint64_t diskseq, const Intent *intents, siz
                 return -EBADMSG;
 
         r = string_replace(&d->record->boot_id, d->guard->boot_id);
-        for (size_t i = 0; i < n && r >= 0; i++)
-                r = guard_record_intend(d->record, intents[i].setting, intents[i].value, now_usec());
+        if (r >= 0 && setting)
+                r = guard_record_intend(d->record, setting, value, now_usec());
         if (r >= 0)
                 r = guarded_wait(d, fn, userdata);
         if (r < 0)

@@ -41,12 +41,10 @@ const char *guarded_quarantined(const GuardedDrive *d, const char *setting, cons
 /* Is nothing at all to be sent to it? GUARD_ALONE_WHY */
 bool guarded_alone(const GuardedDrive *d);
 
-/* A visit is about to write. Puts that, and these dangerous values (there may be none), on stable storage, added to what is
- * there, and then calls `fn`; never from within. */
-typedef struct Intent {
-        const char *setting, *value;
-} Intent;
-int guarded_intend(GuardedDrive *d, uint64_t diskseq, const Intent *intents, size_t n, GuardFn fn, void *userdata);
+/* A visit is about to write: this dangerous value, or (NULL) what is harmless. Puts that on stable storage, added to what is there,
+ * and then calls `fn`; never from within. -ETIMEDOUT: storage is too slow; -EBADMSG: the file of the drive cannot be read. */
+int guarded_intend(GuardedDrive *d, uint64_t diskseq, const char *setting, const char *value, GuardFn fn,
+                   void *userdata);
 void guarded_forget_call(GuardedDrive *d, const void *userdata);
 
 /* A visit that may intend something begins, or is over, and the machine has survived it. */

@@ -189,14 +189,14 @@ void target_guard_intends(void *userdata, size_t wish) {
         Target *t = userdata;
         char buf[VALUE_TEXT_MAX];
         const char *value = wish != WORKER_READS && is_dangerous(t, wish) ? wish_value(t, wish, buf) : NULL;
-        const Intent intent = { value ? t->visit.selected.items[wish].name : NULL, value };
         int r;
 
         /* Its worker has not heard of it yet. What would be noted now nobody would take back. */
         if (t->gone)
                 r = -ENODEV;
         else
-                r = guarded_intend(t->guard.drive, t->drive->diskseq, &intent, value ? 1 : 0, on_guarded, t);
+                r = guarded_intend(t->guard.drive, t->drive->diskseq, value ? t->visit.selected.items[wish].name : NULL,
+                                   value, on_guarded, t);
         if (r < 0)
                 visit_job_intended(t->visit.job, r);
 }

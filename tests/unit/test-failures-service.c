@@ -154,7 +154,7 @@ static void guard_forget(void) {
 }
 
 static bool guard_once(Injected what, size_t nth) {
-        const Intent intents[] = { { "apm", "127" }, { "apm", "128" } };
+        static const char *const values[] = { "127", "128" };
         size_t n_open = count_open();
         unsigned n_started = 0;
         int r, answers[] = { 1, 1 };
@@ -170,9 +170,9 @@ static bool guard_once(Injected what, size_t nth) {
         if (r >= 0)
                 r = guard_attach(g, &drive, &d);
         /* The second finds the file of the first. */
-        for (size_t i = 0; i < ELEMENTSOF(intents) && r >= 0; i++) {
+        for (size_t i = 0; i < ELEMENTSOF(values) && r >= 0; i++) {
                 n_timers = 0;
-                r = guarded_intend(d, drive.diskseq, intents + i, 1, on_guarded, answers + i);
+                r = guarded_intend(d, drive.diskseq, "apm", values[i], on_guarded, answers + i);
                 n_started += r < 0 ? n_timers : 0;
                 for (int turn = 0; turn < 100 && r >= 0 && answers[i] == 1; turn++)
                         (void) sd_event_run(event, 100 * 1000);
@@ -185,11 +185,10 @@ static bool guard_once(Injected what, size_t nth) {
 
         ck_assert_uint_eq(count_open(), n_open);
         ck_assert_msg(n_started == 0, "call %zu: it failed, and its timer runs on", nth);
-        for (size_t i = 0; i < ELEMENTSOF(intents); i++) {
-                ck_assert_msg(r < 0 || answers[i] <= 0, "call %zu: no answer about %s", nth, intents[i].value);
+        for (size_t i = 0; i < ELEMENTSOF(values); i++) {
+                ck_assert_msg(r < 0 || answers[i] <= 0, "call %zu: no answer about %s", nth, values[i]);
                 if (answers[i] == 0)
-                        ck_assert_msg(guard_knows(intents[i].value), "call %zu: %s was promised", nth,
-                                      intents[i].value);
+                        ck_assert_msg(guard_knows(values[i]), "call %zu: %s was promised", nth, values[i]);
         }
         if (r < 0 || answers[0] < 0 || answers[1] < 0)
                 ck_assert(failed);
@@ -209,7 +208,7 @@ START_TEST(test_guard_removed) {
         ck_assert_int_eq(guard_new(event, ".", "boot", &all_settings, &g), 0);
         ck_assert_int_eq(guard_attach(g, &drive, &d), 0);
         guarded_visit(d, true);
-        ck_assert_int_eq(guarded_intend(d, drive.diskseq, NULL, 0, on_guarded, &answer), 0);
+        ck_assert_int_eq(guarded_intend(d, drive.diskseq, NULL, NULL, on_guarded, &answer), 0);
         while (answer > 0)
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
         ck_assert_int_eq(answer, 0);
@@ -230,7 +229,6 @@ END_TEST
 
 /* What is on the disk is read again, with failures on the way: at worst it is not known, and then nothing dangerous is written. */
 static bool guard_read_once(Injected what, size_t nth) {
-        const Intent intent = { "apm", "127" };
         size_t n_open = count_open();
         int r, answer = 1;
         GuardedDrive *d;
@@ -242,7 +240,7 @@ static bool guard_read_once(Injected what, size_t nth) {
         ck_assert_int_eq(sd_event_new(&event), 0);
         ck_assert_int_eq(guard_new(event, ".", "boot", &all_settings, &g), 0);
         ck_assert_int_eq(guard_attach(g, &drive, &d), 0);
-        ck_assert_int_eq(guarded_intend(d, drive.diskseq, &intent, 1, on_guarded, &answer), 0);
+        ck_assert_int_eq(guarded_intend(d, drive.diskseq, "apm", "127", on_guarded, &answer), 0);
         for (int turn = 0; turn < 100 && answer == 1; turn++)
                 (void) sd_event_run(event, 100 * 1000);
         ck_assert_int_eq(answer, 0);
@@ -263,7 +261,7 @@ static bool guard_read_once(Injected what, size_t nth) {
                         ck_assert_ptr_nonnull(e);
                 /* Nobody knows what it says. */
                 if (!e)
-                        ck_assert_int_eq(guarded_intend(d, 3, &intent, 1, on_guarded, &answer), -EBADMSG);
+                        ck_assert_int_eq(guarded_intend(d, 3, "apm", "127", on_guarded, &answer), -EBADMSG);
         }
         (void) guard_free(g);
         sd_event_unref(event);
@@ -326,11 +324,10 @@ typedef struct Life {
 } Life;
 
 static int life_intend(void *userdata, const Step *s _unused_) {
-        const Intent intent = { "danger", "on" };
         Life *l = userdata;
         int r, answer = 1;
 
-        r = guarded_intend(l->guarded, drive.diskseq, &intent, 1, on_guarded, &answer);
+        r = guarded_intend(l->guarded, drive.diskseq, "danger", "on", on_guarded, &answer);
         for (int turn = 0; turn < 100 && r >= 0 && answer == 1; turn++)
                 (void) sd_event_run(l->event, 100 * 1000);
         return r < 0 ? r : answer;

@@ -81,10 +81,9 @@ static void run_end(Run *r) {
 }
 
 static int intend(Run *r, const char *setting, const char *value) {
-        const Intent i = { setting, value };
         int error = 1;
 
-        ck_assert_int_eq(guarded_intend(r->drive, drive_a.diskseq, &i, 1, on_guarded, &error), 0);
+        ck_assert_int_eq(guarded_intend(r->drive, drive_a.diskseq, setting, value, on_guarded, &error), 0);
         ck_assert_int_eq(error, 1); /* never from within */
         for (int turn = 0; turn < 100 && error == 1; turn++)
                 ck_assert_int_ge(sd_event_run(r->event, 100 * 1000), 0);
@@ -400,7 +399,6 @@ END_TEST
 /* A note that cannot be read may be about both, too; and the journal is told once of each of the two matters. */
 START_TEST(test_twin_unreadable) {
         _cleanup_free_ char *key = NULL, *command = NULL;
-        const Intent i = { "apm", "127" };
         GuardedDrive *second;
         int error;
         Drive a, b;
@@ -415,8 +413,8 @@ START_TEST(test_twin_unreadable) {
         for (unsigned n = 0; n < 3; n++) {
                 ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
                 ck_assert_uint_eq(n_warnings, 2);
-                ck_assert_int_eq(guarded_intend(r.drive, 3, &i, 1, on_guarded, &error), -EBADMSG);
-                ck_assert_int_eq(guarded_intend(second, 9, &i, 1, on_guarded, &error), -EBADMSG);
+                ck_assert_int_eq(guarded_intend(r.drive, 3, "apm", "127", on_guarded, &error), -EBADMSG);
+                ck_assert_int_eq(guarded_intend(second, 9, "apm", "127", on_guarded, &error), -EBADMSG);
                 ck_assert_uint_eq(count_files(), 1);
                 if (n < 2)
                         guarded_detach(second);
@@ -496,7 +494,7 @@ START_TEST(test_boots) {
                 r = run_start(boot, &drive_a);
                 if (!streq(*b, "idle")) {
                         guarded_visit(r.drive, true);
-                        ck_assert_int_eq(guarded_intend(r.drive, drive_a.diskseq, NULL, 0, on_guarded, &error), 0);
+                        ck_assert_int_eq(guarded_intend(r.drive, drive_a.diskseq, NULL, NULL, on_guarded, &error), 0);
                         while (error > 0)
                                 ck_assert_int_ge(sd_event_run(r.event, UINT64_MAX), 0);
                         ck_assert_int_eq(error, 0);
@@ -534,7 +532,6 @@ END_TEST
 
 /* The same of each of many drives, until all of it is written. */
 static void intend_many(Run *r, GuardedDrive **drives) {
-        const Intent intent = { "apm", "127" };
         int errors[MANY];
 
         for (size_t i = 0; i < MANY; i++) {
@@ -546,7 +543,7 @@ static void intend_many(Run *r, GuardedDrive **drives) {
                 errors[i] = 1;
                 ck_assert_int_eq(guard_attach(r->guard, &d, &drives[i]), 0);
                 guarded_visit(drives[i], true);
-                ck_assert_int_eq(guarded_intend(drives[i], 3, &intent, 1, on_guarded, &errors[i]), 0);
+                ck_assert_int_eq(guarded_intend(drives[i], 3, "apm", "127", on_guarded, &errors[i]), 0);
         }
 
         for (size_t i = 0; i < MANY; i++) {
@@ -580,7 +577,6 @@ END_TEST
 
 /* All that is cleared at the end is gone when that has been waited for: nobody outlives the daemon. */
 START_TEST(test_flush) {
-        const Intent another = { "lookahead", "on" };
         GuardedDrive *drives[MANY];
         int error;
         Run r = run_start("boot", NULL);
@@ -588,7 +584,7 @@ START_TEST(test_flush) {
         intend_many(&r, drives);
 
         /* One of them is being written just now. */
-        ck_assert_int_eq(guarded_intend(drives[0], 3, &another, 1, on_guarded, &error), 0);
+        ck_assert_int_eq(guarded_intend(drives[0], 3, "lookahead", "on", on_guarded, &error), 0);
         end_many(drives);
         guard_flush(r.guard, UINT64_MAX);
         ck_assert_uint_eq(count_files(), 0);
@@ -606,7 +602,7 @@ START_TEST(test_flush_stuck) {
         /* Whoever opens what is written next waits for a reader. */
         (void) snprintf(command, sizeof command, "mkfifo %s/$(ls %s).new~", dir, dir);
         ck_assert_int_eq(system(command), 0);
-        ck_assert_int_eq(guarded_intend(r.drive, 3, &(Intent){ "lookahead", "on" }, 1, on_guarded, &(int){ 0 }), 0);
+        ck_assert_int_eq(guarded_intend(r.drive, 3, "lookahead", "on", on_guarded, &(int){ 0 }), 0);
 
         began = monotonic_usec();
         guard_flush(r.guard, 100 * 1000);
@@ -622,20 +618,19 @@ END_TEST
 
 /* One that changes while it is being written is written again before anybody is told. */
 START_TEST(test_changed_meanwhile) {
-        static const Intent intents[] = { { "apm", "127" }, { "lookahead", "on" } };
-        int errors[ELEMENTSOF(intents)] = { 1, 1 };
+        int errors[] = { 1, 1 };
         Run r = run_start("boot", &drive_a);
 
-        for (size_t i = 0; i < ELEMENTSOF(intents); i++)
-                ck_assert_int_eq(guarded_intend(r.drive, 3, &intents[i], 1, on_guarded, &errors[i]), 0);
+        ck_assert_int_eq(guarded_intend(r.drive, 3, "apm", "127", on_guarded, &errors[0]), 0);
+        ck_assert_int_eq(guarded_intend(r.drive, 3, "lookahead", "on", on_guarded, &errors[1]), 0);
         run_to_rest(&r);
-        for (size_t i = 0; i < ELEMENTSOF(intents); i++)
+        for (size_t i = 0; i < ELEMENTSOF(errors); i++)
                 ck_assert_int_eq(errors[i], 0);
         run_end(&r);
 
         r = run_start("other", &drive_a);
-        for (size_t i = 0; i < ELEMENTSOF(intents); i++)
-                ck_assert_ptr_nonnull(guarded_quarantined(r.drive, intents[i].setting, intents[i].value));
+        ck_assert_ptr_nonnull(guarded_quarantined(r.drive, "apm", "127"));
+        ck_assert_ptr_nonnull(guarded_quarantined(r.drive, "lookahead", "on"));
         run_end(&r);
 }
 END_TEST
@@ -741,7 +736,6 @@ END_TEST
 START_TEST(test_stuck) {
         _cleanup_free_ char *key = NULL, *path = NULL;
         Run r = run_start("boot", &drive_a);
-        const Intent i = { "apm", "128" };
         int error = 0;
 
         ck_assert_int_eq(guard_key(&drive_a, &key), 0);
@@ -751,7 +745,7 @@ START_TEST(test_stuck) {
         ck_assert_uint_eq(n_warnings, 1);
 
         /* Nobody waits for it a second time. */
-        ck_assert_int_eq(guarded_intend(r.drive, 3, &i, 1, on_guarded, &error), -ETIMEDOUT);
+        ck_assert_int_eq(guarded_intend(r.drive, 3, "apm", "128", on_guarded, &error), -ETIMEDOUT);
 
         /* It goes on: all is well again. */
         ck_assert_int_ge(open(path, O_RDONLY | O_NONBLOCK), 0);
@@ -776,7 +770,6 @@ static const char *const unreadable[] = {
 
 START_TEST(test_unreadable) {
         _cleanup_free_ char *key = NULL, *path = NULL, *command = NULL;
-        const Intent i = { "apm", "127" };
         struct stat before, after;
         int error;
         Run r;
@@ -794,7 +787,7 @@ START_TEST(test_unreadable) {
                 r = run_start(boot == 0 ? "boot" : "another", &drive_a);
                 ck_assert_uint_eq(n_warnings, boot + 1);
                 guarded_visit(r.drive, true);
-                ck_assert_int_eq(guarded_intend(r.drive, 3, &i, 1, on_guarded, &error), -EBADMSG);
+                ck_assert_int_eq(guarded_intend(r.drive, 3, "apm", "127", on_guarded, &error), -EBADMSG);
                 guarded_visit(r.drive, false);
                 guarded_clear(r.drive);
                 guarded_lost(r.drive);

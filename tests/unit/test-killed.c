@@ -130,17 +130,14 @@ static void on_guarded(void *userdata, int error) {
 
 static int on_intend(void *userdata, const Step *s) {
         char value[VALUE_TEXT_MAX];
-        Intent intent = {};
         Run *r = userdata;
-        int error = 1;
+        int k, error = 1;
 
         step(r);
-        if (s)
-                intent = (Intent){
-                        .setting = s->wish->name,
-                        .value = value_format(&s->setting->range, &s->wish->value, value),
-                };
-        if (guarded_intend(r->guarded, disk.diskseq, &intent, s ? 1 : 0, on_guarded, &error) < 0)
+        k = s ? guarded_intend(r->guarded, disk.diskseq, s->wish->name,
+                               value_format(&s->setting->range, &s->wish->value, value), on_guarded, &error)
+              : guarded_intend(r->guarded, disk.diskseq, NULL, NULL, on_guarded, &error);
+        if (k < 0)
                 _exit(3);
         step(r);
         while (error > 0)
