@@ -47,10 +47,22 @@ static void entry_done(GuardEntry *e) {
         fields_free(entry_fields, ELEMENTSOF(entry_fields), e);
 }
 
-static void value_done(GuardValue *v) {
-        free(v->setting);
-        free(v->value);
-        *v = (GuardValue){};
+int guard_entry_set(GuardEntry *e, const char *setting, const char *value) {
+        int k;
+
+        entry_done(e);
+        *e = (GuardEntry){};
+        if (!setting)
+                return 0;
+
+        k = string_replace(&e->setting, setting);
+        if (k >= 0)
+                k = string_replace(&e->value, value);
+        if (k < 0) {
+                entry_done(e);
+                *e = (GuardEntry){};
+        }
+        return k;
 }
 
 GuardRecord *guard_record_free(GuardRecord *r) {
@@ -60,8 +72,7 @@ GuardRecord *guard_record_free(GuardRecord *r) {
         for (size_t i = 0; i < r->n_entries; i++)
                 entry_done(r->entries + i);
         free(r->entries);
-        value_done(&r->underway);
-        value_done(&r->lost);
+        entry_done(&r->lost);
         fields_free(guard_fields, ELEMENTSOF(guard_fields), r);
         free(r);
         return NULL;
@@ -117,22 +128,23 @@ GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const c
 }
 
 static int entry_add(GuardRecord *r, const char *setting, const char *value, GuardEntry **ret) {
-        _cleanup_free_ char *s = NULL, *v = NULL;
         GuardEntry *e;
+        int k;
 
         if (r->n_entries >= GUARD_MAX_ENTRIES)
                 return -E2BIG;
 
-        s = strdup(setting);
-        v = strdup(value);
         e = reallocarray(r->entries, r->n_entries + 1, sizeof *e);
-        if (e)
-                r->entries = e;
-        if (!s || !v || !e)
+        if (!e)
                 return -ENOMEM;
+        r->entries = e;
 
-        e += r->n_entries++;
-        *e = (GuardEntry){ .setting = TAKE_PTR(s), .value = TAKE_PTR(v) };
+        e += r->n_entries;
+        *e = (GuardEntry){};
+        k = guard_entry_set(e, setting, value);
+        if (k < 0)
+                return k;
+        r->n_entries++;
         *ret = e;
         return 0;
 }
@@ -163,27 +175,17 @@ int guard_record_intend(GuardRecord *r, const char *setting, const char *value, 
         return 0;
 }
 
-static bool values_equal(const GuardValue *a, const GuardValue *b) {
+static bool entries_equal(const GuardEntry *a, const GuardEntry *b) {
         return streq_ptr(a->setting, b->setting) && streq_ptr(a->value, b->value);
 }
 
-int guard_record_underway(GuardRecord *r, const char *setting, const char *value) {
-        GuardEntry *e = setting ? guard_record_find(r, setting, value) : NULL;
+void guard_record_underway(GuardRecord *r, const GuardEntry *was, const GuardEntry *now) {
+        GuardEntry *e = now->setting ? guard_record_find(r, now->setting, now->value) : NULL;
 
-        if (r->underway.setting && values_equal(&r->underway, &r->lost))
-                value_done(&r->lost);
-        value_done(&r->underway);
-
+        if (was->setting && entries_equal(was, &r->lost))
+                (void) guard_entry_set(&r->lost, NULL, NULL);
         if (e)
                 e->begun = true;
-        if (!setting)
-                return 0;
-
-        r->underway = (GuardValue){ strdup(setting), strdup(value) };
-        if (r->underway.setting && r->underway.value)
-                return 0;
-        value_done(&r->underway);
-        return -ENOMEM;
 }
 
 bool guard_record_visited(GuardRecord *r) {
@@ -209,7 +211,7 @@ static bool drop_intent(GuardRecord *r, size_t i) {
 bool guard_record_clear(GuardRecord *r) {
         bool changed = false;
 
-        value_done(&r->lost);
+        (void) guard_entry_set(&r->lost, NULL, NULL);
         for (size_t i = r->n_entries; i-- > 0;)
                 changed = drop_intent(r, i) || changed;
         return changed;
@@ -278,36 +280,29 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
 }
 
 /* What was being sent when the drive was lost, and is harmless: the second time in a row it is quarantined. */
-static int lost_harmless(GuardRecord *r, uint64_t when) {
+static int lost_harmless(GuardRecord *r, const GuardEntry *underway, uint64_t when) {
         GuardEntry *e;
         int k;
 
-        if (!values_equal(&r->underway, &r->lost)) {
-                value_done(&r->lost);
-                r->lost = r->underway;
-                r->underway = (GuardValue){};
-                return 0;
-        }
+        if (!entries_equal(underway, &r->lost))
+                return guard_entry_set(&r->lost, underway->setting, underway->value);
 
-        k = guard_record_intend(r, r->lost.setting, r->lost.value, when);
+        k = entry_add(r, underway->setting, underway->value, &e);
         if (k < 0)
                 return k;
-        e = guard_record_find(r, r->lost.setting, r->lost.value);
-        assert(e);
         k = guard_entry_quarantine(e, when, "the drive was lost while it was written, twice in a row");
         if (k < 0)
                 return k;
-        value_done(&r->lost);
+        (void) guard_entry_set(&r->lost, NULL, NULL);
         return 1;
 }
 
-int guard_record_lost(GuardRecord *r, uint64_t when) {
-        bool harmless = r->underway.setting && !guard_record_find(r, r->underway.setting, r->underway.value);
+int guard_record_lost(GuardRecord *r, const GuardEntry *underway, uint64_t when) {
+        bool harmless = underway->setting && !guard_record_find(r, underway->setting, underway->value);
         int n = 0, k = 0;
 
         for (size_t i = r->n_entries; i-- > 0 && k >= 0;) {
                 GuardEntry *e = r->entries + i;
-                const GuardValue v = { e->setting, e->value };
 
                 if (!e->intended)
                         continue;
@@ -317,17 +312,16 @@ int guard_record_lost(GuardRecord *r, uint64_t when) {
                 }
                 k = guard_entry_quarantine(
                                 e, when,
-                                values_equal(&v, &r->underway)
+                                streq_ptr(e->setting, underway->setting) && streq_ptr(e->value, underway->value)
                                                 ? "the drive was lost while it was written"
                                                 : "the drive was lost within ten seconds after it was written");
                 n += k >= 0;
         }
 
         if (harmless && k >= 0) {
-                k = lost_harmless(r, when);
+                k = lost_harmless(r, underway, when);
                 n += k > 0;
         }
-        value_done(&r->underway);
         return k < 0 ? k : n;
 }
 

@@ -24,16 +24,11 @@ typedef struct GuardEntry {
         char *why;     /* of the quarantine: a clause, "the machine went down …" */
         uint64_t when; /* CLOCK_REALTIME, µs: of the intent, or of the quarantine */
 
-        bool begun; /* not in the file: the drive may have been sent it */
+        bool begun; /* not in the file: the drive may have been sent the value */
 } GuardEntry;
 
 /* One power cut can hit anybody. */
 #define GUARD_MAX_DEATHS 2U
-
-/* NULL, NULL: none. */
-typedef struct GuardValue {
-        char *setting, *value;
-} GuardValue;
 
 typedef struct GuardRecord {
         char *key;            /* the file's name: guard-key.h */
@@ -46,10 +41,12 @@ typedef struct GuardRecord {
         size_t n_entries;
 
         /* Not in the file. */
-        bool old; /* it was one of version 1, which quarantined harmless values, too: guard_record_forgive() */
-        GuardValue underway; /* it is being sent now */
-        GuardValue lost;     /* harmless: the drive was lost while it was sent, once */
+        bool old;        /* it was one of version 1, which quarantined harmless values, too: guard_record_forgive() */
+        GuardEntry lost; /* harmless: the drive was lost while it was sent, once. No setting: there is none */
 } GuardRecord;
+
+/* Makes `e` about another value; setting NULL: about none. -ENOMEM: about none. */
+int guard_entry_set(GuardEntry *e, const char *setting, const char *value);
 
 GuardRecord *guard_record_free(GuardRecord *r);
 DEFINE_CLEANUP(GuardRecord *, guard_record_free);
@@ -69,9 +66,9 @@ GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const c
 /* Marks a dangerous value as about to be written; the entry is there already, or is made. */
 int guard_record_intend(GuardRecord *r, const char *setting, const char *value, uint64_t when);
 
-/* This is being sent now; NULL: nothing is. What was being sent until now did not take the drive away. -ENOMEM: nothing
- * is known of what is being sent. */
-int guard_record_underway(GuardRecord *r, const char *setting, const char *value);
+/* A command has gone well, or is about to be sent: `was` was being sent until now, and did not take the drive away; `now` is sent
+ * from now on. Either may be about no setting. */
+void guard_record_underway(GuardRecord *r, const GuardEntry *was, const GuardEntry *now);
 
 /* The visit has ended, and the machine is still there. Returns whether that changes the file. */
 bool guard_record_visited(GuardRecord *r);
@@ -87,8 +84,9 @@ int guard_entry_quarantine(GuardEntry *e, uint64_t when, const char *why);
  * When only the daemon had died nothing is held against anybody. Returns whether that changes the file. */
 int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint64_t when);
 
-/* The drive went away while the daemon was there. Returns how many entries are in quarantine now that were not. */
-int guard_record_lost(GuardRecord *r, uint64_t when);
+/* The drive went away while the daemon was there, and `underway` was sent (or nothing: it is about no setting). Returns how many
+ * entries are in quarantine now that were not. */
+int guard_record_lost(GuardRecord *r, const GuardEntry *underway, uint64_t when);
 
 /* Has the drive been lost while something harmless was sent, and has not been written to since? */
 bool guard_record_suspects(const GuardRecord *r);

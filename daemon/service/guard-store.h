@@ -26,6 +26,7 @@ struct GuardedDrive {
         bool told;       /* the journal knows of such another */
         unsigned n_attached; /* the drive is there by so many paths; 0: it is not there */
         unsigned n_visits;
+        GuardEntry underway; /* is being sent now */
 
         bool dirty;   /* the record is to be written … */
         bool writing; /* … by the note writer at work, as it was when that began … */

@@ -324,8 +324,13 @@ bool guarded_alone(const GuardedDrive *d) {
 }
 
 void guarded_underway(GuardedDrive *d, const char *setting, const char *value) {
+        GuardEntry now = {};
+
         /* Without memory for it nothing is blamed. */
-        (void) guard_record_underway(d->record, setting, value);
+        (void) guard_entry_set(&now, setting, value);
+        guard_record_underway(d->record, &d->underway, &now);
+        (void) guard_entry_set(&d->underway, NULL, NULL);
+        d->underway = now;
 }
 
 bool guarded_clear(GuardedDrive *d) {
@@ -341,7 +346,8 @@ void guarded_lost(GuardedDrive *d) {
         uint64_t now = now_usec();
         int n;
 
-        n = guard_record_lost(d->record, now);
+        n = guard_record_lost(d->record, &d->underway, now);
+        (void) guard_entry_set(&d->underway, NULL, NULL);
         if (n > 0)
                 guarded_tell_quarantined(d, now);
         if (n != 0 || intends)

@@ -319,6 +319,7 @@ END_TEST
 static bool guard_once(Injected what, size_t nth) {
         _cleanup_(guard_record_freep) GuardRecord *g = calloc(1, sizeof *g), *again = NULL;
         _cleanup_free_ char *written = NULL;
+        GuardEntry underway = {};
         int r, lost = 0, judged = 0;
         bool failed;
 
@@ -333,14 +334,15 @@ static bool guard_once(Injected what, size_t nth) {
                 r = string_replace(&g->boot_id, "one");
         if (r >= 0) {
                 g->entries[0].begun = true;
-                r = guard_record_underway(g, "lookahead", "on");
+                r = guard_entry_set(&underway, "lookahead", "on");
+                guard_record_underway(g, &(GuardEntry){}, &underway);
         }
         if (r >= 0)
-                r = lost = guard_record_lost(g, 3);
+                r = lost = guard_record_lost(g, &underway, 3);
         for (unsigned i = 0; i < 2 && r >= 0; i++) {
-                r = guard_record_underway(g, "write_cache", "off");
+                r = guard_entry_set(&underway, "write_cache", "off");
                 if (r >= 0)
-                        r = guard_record_lost(g, 3);
+                        r = guard_record_lost(g, &underway, 3);
         }
         if (r >= 0)
                 r = guard_record_intend(g, "epc", "on", 4);
@@ -351,6 +353,7 @@ static bool guard_once(Injected what, size_t nth) {
         if (r >= 0)
                 r = guard_record_parse(written, strlen(written), &again);
         failed = memory_end(r);
+        (void) guard_entry_set(&underway, NULL, NULL);
 
         for (size_t i = 0; i < g->n_entries; i++)
                 ck_assert(g->entries[i].setting && g->entries[i].value &&

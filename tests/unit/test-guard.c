@@ -233,26 +233,44 @@ START_TEST(test_visited) {
 }
 END_TEST
 
+/* What is sent next; NULL: nothing. */
+static void send_next(GuardRecord *r, GuardEntry *underway, const char *setting, const char *value) {
+        GuardEntry now = {};
+
+        ck_assert_int_eq(guard_entry_set(&now, setting, value), 0);
+        guard_record_underway(r, underway, &now);
+        ck_assert_int_eq(guard_entry_set(underway, NULL, NULL), 0);
+        *underway = now;
+}
+
+static int lose(GuardRecord *r, GuardEntry *underway, uint64_t when) {
+        int n = guard_record_lost(r, underway, when);
+
+        ck_assert_int_eq(guard_entry_set(underway, NULL, NULL), 0);
+        return n;
+}
+
 /* Dangerous: lookahead is being written, apm was, spindown_time was not begun. */
 START_TEST(test_lost) {
         _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
+        GuardEntry underway = {};
 
-        (void) guard_record_underway(r, "apm", "127");
-        (void) guard_record_underway(r, "lookahead", "on");
-        ck_assert_int_eq(guard_record_lost(r, 6), 2);
+        send_next(r, &underway, "apm", "127");
+        send_next(r, &underway, "lookahead", "on");
+        ck_assert_int_eq(lose(r, &underway, 6), 2);
         ck_assert_str_eq(guard_record_find(r, "lookahead", "on")->why, "the drive was lost while it was written");
         ck_assert_str_eq(guard_record_find(r, "apm", "127")->why,
                          "the drive was lost within ten seconds after it was written");
         ck_assert_ptr_null(guard_record_find(r, "spindown_time", "20 min"));
         ck_assert(!guard_record_intends(r) && !guard_record_suspects(r));
-        ck_assert_int_eq(guard_record_lost(r, 6), 0);
+        ck_assert_int_eq(lose(r, &underway, 6), 0);
 
         /* Another value is another matter. */
         ck_assert_ptr_null(guard_record_find(r, "apm", "128"));
 
         /* Intended again, and not begun: what is in quarantine stays there. */
         ck_assert_int_eq(guard_record_intend(r, "apm", "127", 7), 0);
-        ck_assert_int_eq(guard_record_lost(r, 8), 0);
+        ck_assert_int_eq(lose(r, &underway, 8), 0);
         ck_assert(guard_record_find(r, "apm", "127")->quarantined);
 
         ck_assert_uint_eq(guard_record_release(r, "spindown_time"), 0);
@@ -284,22 +302,23 @@ static const struct {
 START_TEST(test_lost_harmless) {
         _cleanup_(guard_record_freep) GuardRecord *r = calloc(1, sizeof *r);
         _cleanup_free_ char *text = NULL;
+        GuardEntry underway = {};
         const GuardEntry *e;
 
         r->key = strdup("key");
         for (const char *const *event = losses[_i].events; *event; event++)
                 switch (**event) {
                 case '+':
-                        (void) guard_record_underway(r, *event + 1, "127");
+                        send_next(r, &underway, *event + 1, "127");
                         break;
                 case '-':
-                        (void) guard_record_underway(r, NULL, NULL);
+                        send_next(r, &underway, NULL, NULL);
                         break;
                 case 'o':
                         ck_assert(!guard_record_clear(r));
                         break;
                 default:
-                        (void) guard_record_lost(r, 9);
+                        (void) lose(r, &underway, 9);
                 }
 
         e = guard_record_find(r, "apm", "127");
@@ -311,6 +330,7 @@ START_TEST(test_lost_harmless) {
         ck_assert(guard_record_is_empty(r) == !e);
         ck_assert_int_eq(guard_record_serialize(r, &text), 0);
         ck_assert(!!strstr(text, "apm") == !!e);
+        ck_assert_int_eq(guard_entry_set(&underway, NULL, NULL), 0);
 }
 END_TEST
 
