@@ -63,7 +63,7 @@ static size_t before_number(const char *part, size_t n) {
         return memchr(part, ':', n) ? 0 : n;
 }
 
-int guard_key_at_place(const char *key, const Drive *d, char **ret) {
+int guard_place(const Drive *d, char **ret) {
         uint64_t hash = HASH_START;
 
         for (const char *part = d->syspath; *part;) {
@@ -84,16 +84,19 @@ int guard_key_at_place(const char *key, const Drive *d, char **ret) {
                 part += *part == '/';
         }
 
-        return asprintf(ret, "%s-at-%016" PRIx64, key, hash) < 0 ? -ENOMEM : 0;
+        return asprintf(ret, "%016" PRIx64, hash) < 0 ? -ENOMEM : 0;
 }
 
-static bool has_ports(const Drive *d) {
-        return !d->ata &&
-               (d->transport == TRANSPORT_SAS || d->transport == TRANSPORT_SCSI || d->transport == TRANSPORT_NVME);
-}
+int guard_ports(const Drive *d, char **ret) {
+        bool has_ports = d->wwn && !d->ata &&
+                         (d->transport == TRANSPORT_SAS || d->transport == TRANSPORT_SCSI ||
+                          d->transport == TRANSPORT_NVME);
 
-bool guard_same_drive(const Drive *a, const Drive *b) {
-        return a->wwn && b->wwn && streq(a->wwn, b->wwn) && streq_ptr(a->serial, b->serial) &&
-               streq_ptr(a->model, b->model) && a->size == b->size && a->transport == b->transport && has_ports(a) &&
-               has_ports(b);
+        *ret = NULL;
+        if (!has_ports)
+                return 0;
+        return asprintf(ret, "%s %s %s %" PRIu64 " %d", d->wwn, strna(d->model), strna(d->serial), d->size,
+                        (int) d->transport) < 0
+                               ? -ENOMEM
+                               : 0;
 }

@@ -7,10 +7,9 @@
 
 int guard_key(const Drive *d, char **ret);
 
-/* The same of one of several drives that say that they are the same, `key`: with the place where it is plugged in. The numbers that
- * the kernel gives out anew at each plug are no part of that. */
-int guard_key_at_place(const char *key, const Drive *d, char **ret);
+/* Where the drive is plugged in. The numbers that the kernel gives out anew at each plug are no part of that. */
+int guard_place(const Drive *d, char **ret);
 
-/* Can these two be two paths to one drive? All that they say of themselves is the same, and it is a kind that has more than one
- * port: SAS, Fibre Channel, iSCSI, NVMe; never SATA, also behind SAS, nor USB. */
-bool guard_same_drive(const Drive *a, const Drive *b);
+/* What two paths to one drive have in common, and two drives have not: all that they say of themselves. NULL: the drive is of a
+ * kind that has one port. More than one have SAS, Fibre Channel, iSCSI and NVMe; never SATA, also behind SAS, nor USB. */
+int guard_ports(const Drive *d, char **ret);

@@ -40,6 +40,7 @@ GuardedDrive *guarded_free(GuardedDrive *d) {
         (void) guard_record_free(d->record);
         free(d->identity);
         free(d->place);
+        free(d->ports);
         free(d->name);
         free(d);
         return NULL;

@@ -14,10 +14,8 @@ struct GuardedDrive {
 
         /* What the drive says of itself, and where it is; the key of its record is one of the two. */
         char *identity, *place;
-        char *name; /* the kernel's */
-        uint64_t size;
-        Transport transport;
-        bool ata;
+        char *ports; /* guard-key.h */
+        char *name;  /* the kernel's */
 
         bool continues;  /* the drive is there, as it was when the intents of an earlier run were written */
         bool unreadable; /* it has a file that cannot be read: that stays, and what is dangerous is not written */

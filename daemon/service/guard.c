@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <stdio.h>
 #include <syslog.h>
 
 #include "clock.h"
@@ -124,15 +125,8 @@ static void swap_texts(char **a, char **b) {
 
 /* ---- drives that say that they are the same ---- */
 
-static bool guarded_is(const GuardedDrive *d, const Drive *drive, const char *place) {
-        const Drive there = { .wwn = drive->wwn,
-                              .serial = d->record->serial,
-                              .model = d->record->model,
-                              .size = d->size,
-                              .transport = d->transport,
-                              .ata = d->ata };
-
-        return streq(d->place, place) || guard_same_drive(&there, drive);
+static bool guarded_is(const GuardedDrive *d, const char *place, const char *ports) {
+        return streq(d->place, place) || (d->ports && streq_ptr(d->ports, ports));
 }
 
 /* From now on it is known by its place, and so is what was known of it. */
@@ -166,15 +160,16 @@ static int guarded_settle(GuardedDrive *d) {
 }
 
 /* Those that are there and say that they are this drive, and are not. Returns one of them, or NULL. */
-static GuardedDrive *guard_twin(Guard *g, const char *identity, const Drive *drive, const char *place) {
+static GuardedDrive *guard_twin(Guard *g, const char *identity, const char *place, const char *ports) {
         for (GuardedDrive *d = g->drives; d; d = d->next)
-                if (d->n_attached > 0 && streq(d->identity, identity) && !guarded_is(d, drive, place))
+                if (d->n_attached > 0 && streq(d->identity, identity) && !guarded_is(d, place, ports))
                         return d;
         return NULL;
 }
 
-static int guard_part(Guard *g, const char *identity, const Drive *drive, const char *place, bool *ret) {
-        GuardedDrive *twin = guard_twin(g, identity, drive, place);
+static int guard_part(Guard *g, const Drive *drive, const char *identity, const char *place, const char *ports,
+                      bool *ret) {
+        GuardedDrive *twin = guard_twin(g, identity, place, ports);
         int r = 0;
 
         *ret = twin;
@@ -227,18 +222,19 @@ static int guarded_share(GuardedDrive *d, const char *identity) {
 }
 
 /* Returns 1 when it was not known before. */
-static int guard_look_up(Guard *g, const Drive *drive, const char *identity, const char *place, GuardedDrive **ret) {
+static int guard_look_up(Guard *g, const Drive *drive, const char *identity, const char *place, const char *ports,
+                         GuardedDrive **ret) {
         int r, exists = 0;
         const char *key;
         bool has_twin;
 
         for (GuardedDrive *d = g->drives; d; d = d->next)
-                if (d->n_attached > 0 && streq(d->identity, identity) && guarded_is(d, drive, place)) {
+                if (d->n_attached > 0 && streq(d->identity, identity) && guarded_is(d, place, ports)) {
                         *ret = d;
                         return 0;
                 }
 
-        r = guard_part(g, identity, drive, place, &has_twin);
+        r = guard_part(g, drive, identity, place, ports, &has_twin);
         if (r < 0)
                 return r;
 
@@ -256,18 +252,30 @@ static int guard_look_up(Guard *g, const Drive *drive, const char *identity, con
         return r < 0 ? r : 1;
 }
 
+static int key_at_place(const char *identity, const Drive *drive, char **ret) {
+        _cleanup_free_ char *place = NULL;
+        int r;
+
+        r = guard_place(drive, &place);
+        if (r < 0)
+                return r;
+        return asprintf(ret, "%s-at-%s", identity, place) < 0 ? -ENOMEM : 0;
+}
+
 int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
-        _cleanup_free_ char *identity = NULL, *place = NULL;
+        _cleanup_free_ char *identity = NULL, *place = NULL, *ports = NULL;
         GuardedDrive *d;
         int r, is_new;
 
         r = guard_key(drive, &identity);
         if (r >= 0)
-                r = guard_key_at_place(identity, drive, &place);
+                r = key_at_place(identity, drive, &place);
+        if (r >= 0)
+                r = guard_ports(drive, &ports);
         if (r < 0)
                 return r;
 
-        r = is_new = guard_look_up(g, drive, identity, place, &d);
+        r = is_new = guard_look_up(g, drive, identity, place, ports, &d);
         if (r >= 0)
                 r = string_replace(&d->record->model, drive->model);
         if (r >= 0)
@@ -281,9 +289,7 @@ int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
                 d->anyones = d->unreadable || !guard_record_is_empty(d->record);
         swap_texts(&d->identity, &identity);
         swap_texts(&d->place, &place);
-        d->size = drive->size;
-        d->transport = drive->transport;
-        d->ata = drive->ata;
+        swap_texts(&d->ports, &ports);
         d->n_attached++;
         d->continues = d->continues || d->record->diskseq == drive->diskseq;
         if (is_new && g->judged)
