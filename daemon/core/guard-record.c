@@ -21,6 +21,7 @@ static const Field guard_fields[] = {
 static const Field entry_fields[] = {
         { "SETTING",     FIELD_TEXT,     offsetof(GuardEntry, setting),     0                            },
         { "VALUE",       FIELD_TEXT,     offsetof(GuardEntry, value),       0                            },
+        { "PLACE",       FIELD_TEXT,     offsetof(GuardEntry, place),       0                            },
         { "INTENDED",    FIELD_BOOL,     offsetof(GuardEntry, intended),    0                            },
         { "QUARANTINED", FIELD_BOOL,     offsetof(GuardEntry, quarantined), 0                            },
         { "WHY",         FIELD_TEXT,     offsetof(GuardEntry, why),         0                            },
@@ -47,7 +48,7 @@ static void entry_done(GuardEntry *e) {
         fields_free(entry_fields, ELEMENTSOF(entry_fields), e);
 }
 
-int guard_entry_set(GuardEntry *e, const char *setting, const char *value) {
+int guard_entry_set(GuardEntry *e, const char *setting, const char *value, const char *place) {
         int k;
 
         entry_done(e);
@@ -58,6 +59,8 @@ int guard_entry_set(GuardEntry *e, const char *setting, const char *value) {
         k = string_replace(&e->setting, setting);
         if (k >= 0)
                 k = string_replace(&e->value, value);
+        if (k >= 0)
+                k = string_replace(&e->place, place);
         if (k < 0) {
                 entry_done(e);
                 *e = (GuardEntry){};
@@ -119,15 +122,23 @@ bool guard_record_is_empty(const GuardRecord *r) {
         return r->n_entries == 0 && !r->visiting && r->deaths == 0;
 }
 
-GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value) {
+static bool entry_is_for(const GuardEntry *e, const char *place) {
+        return !e->place || !place || streq(e->place, place);
+}
+
+bool guard_entry_is(const GuardEntry *e, const char *setting, const char *value, const char *place) {
+        return streq(e->setting, setting) && streq(e->value, value) && entry_is_for(e, place);
+}
+
+GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value, const char *place) {
         for (size_t i = 0; i < r->n_entries; i++)
-                if (streq(r->entries[i].setting, setting) && streq(r->entries[i].value, value))
+                if (guard_entry_is(r->entries + i, setting, value, place))
                         return r->entries + i;
 
         return NULL;
 }
 
-static int entry_add(GuardRecord *r, const char *setting, const char *value, GuardEntry **ret) {
+static int entry_add(GuardRecord *r, const char *setting, const char *value, const char *place, GuardEntry **ret) {
         GuardEntry *e;
         int k;
 
@@ -141,7 +152,7 @@ static int entry_add(GuardRecord *r, const char *setting, const char *value, Gua
 
         e += r->n_entries;
         *e = (GuardEntry){};
-        k = guard_entry_set(e, setting, value);
+        k = guard_entry_set(e, setting, value, place);
         if (k < 0)
                 return k;
         r->n_entries++;
@@ -159,13 +170,13 @@ static void entry_drop(GuardRecord *r, size_t i) {
         }
 }
 
-int guard_record_intend(GuardRecord *r, const char *setting, const char *value, uint64_t when) {
+int guard_record_intend(GuardRecord *r, const char *setting, const char *value, const char *place, uint64_t when) {
         GuardEntry *e;
         int k;
 
-        e = guard_record_find(r, setting, value);
+        e = guard_record_find(r, setting, value, place);
         if (!e) {
-                k = entry_add(r, setting, value, &e);
+                k = entry_add(r, setting, value, place, &e);
                 if (k < 0)
                         return k;
         }
@@ -176,14 +187,14 @@ int guard_record_intend(GuardRecord *r, const char *setting, const char *value, 
 }
 
 static bool entries_equal(const GuardEntry *a, const GuardEntry *b) {
-        return streq_ptr(a->setting, b->setting) && streq_ptr(a->value, b->value);
+        return streq_ptr(a->setting, b->setting) && streq_ptr(a->value, b->value) && streq_ptr(a->place, b->place);
 }
 
 void guard_record_underway(GuardRecord *r, const GuardEntry *was, const GuardEntry *now) {
-        GuardEntry *e = now->setting ? guard_record_find(r, now->setting, now->value) : NULL;
+        GuardEntry *e = now->setting ? guard_record_find(r, now->setting, now->value, now->place) : NULL;
 
         if (was->setting && entries_equal(was, &r->lost))
-                (void) guard_entry_set(&r->lost, NULL, NULL);
+                (void) guard_entry_set(&r->lost, NULL, NULL, NULL);
         if (e)
                 e->begun = true;
 }
@@ -208,12 +219,13 @@ static bool drop_intent(GuardRecord *r, size_t i) {
         return intended;
 }
 
-bool guard_record_clear(GuardRecord *r) {
+bool guard_record_clear(GuardRecord *r, const char *place) {
         bool changed = false;
 
-        (void) guard_entry_set(&r->lost, NULL, NULL);
+        (void) guard_entry_set(&r->lost, NULL, NULL, NULL);
         for (size_t i = r->n_entries; i-- > 0;)
-                changed = drop_intent(r, i) || changed;
+                if (entry_is_for(r->entries + i, place))
+                        changed = drop_intent(r, i) || changed;
         return changed;
 }
 
@@ -285,26 +297,26 @@ static int lost_harmless(GuardRecord *r, const GuardEntry *underway, uint64_t wh
         int k;
 
         if (!entries_equal(underway, &r->lost))
-                return guard_entry_set(&r->lost, underway->setting, underway->value);
+                return guard_entry_set(&r->lost, underway->setting, underway->value, underway->place);
 
-        k = entry_add(r, underway->setting, underway->value, &e);
+        k = entry_add(r, underway->setting, underway->value, underway->place, &e);
         if (k < 0)
                 return k;
         k = guard_entry_quarantine(e, when, "the drive was lost while it was written, twice in a row");
         if (k < 0)
                 return k;
-        (void) guard_entry_set(&r->lost, NULL, NULL);
+        (void) guard_entry_set(&r->lost, NULL, NULL, NULL);
         return 1;
 }
 
-int guard_record_lost(GuardRecord *r, const GuardEntry *underway, uint64_t when) {
-        bool harmless = underway->setting && !guard_record_find(r, underway->setting, underway->value);
+int guard_record_lost(GuardRecord *r, const GuardEntry *underway, const char *place, uint64_t when) {
+        bool harmless = underway->setting && !guard_record_find(r, underway->setting, underway->value, place);
         int n = 0, k = 0;
 
         for (size_t i = r->n_entries; i-- > 0 && k >= 0;) {
                 GuardEntry *e = r->entries + i;
 
-                if (!e->intended)
+                if (!e->intended || !entry_is_for(e, place))
                         continue;
                 if (!e->begun) {
                         (void) drop_intent(r, i);
@@ -341,7 +353,7 @@ bool guard_record_alone(const GuardRecord *r) {
         return r->deaths >= GUARD_MAX_DEATHS;
 }
 
-unsigned guard_record_release(GuardRecord *r, const char *setting) {
+unsigned guard_record_release(GuardRecord *r, const char *setting, const char *place) {
         unsigned n = 0;
 
         if (guard_record_alone(r)) {
@@ -349,11 +361,14 @@ unsigned guard_record_release(GuardRecord *r, const char *setting) {
                 n++;
         }
 
-        for (size_t i = r->n_entries; i-- > 0;)
-                if (r->entries[i].quarantined && (!setting || streq(r->entries[i].setting, setting))) {
-                        entry_drop(r, i);
-                        n++;
-                }
+        for (size_t i = r->n_entries; i-- > 0;) {
+                const GuardEntry *e = r->entries + i;
+
+                if (!e->quarantined || (setting && !streq(e->setting, setting)) || !entry_is_for(e, place))
+                        continue;
+                entry_drop(r, i);
+                n++;
+        }
 
         return n;
 }

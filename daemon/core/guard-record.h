@@ -19,7 +19,8 @@
 /* One value of one setting. Several values of one setting can be in quarantine. */
 typedef struct GuardEntry {
         char *setting, *value; /* value as value_format() says it */
-        bool intended;         /* an intent: dangerous, and being written, or not yet known to have done no harm */
+        char *place; /* guard_place(): the entry is about the drive there, of several that have this record; NULL: about any */
+        bool intended; /* an intent: dangerous, and being written, or not yet known to have done no harm */
         bool quarantined;
         char *why;     /* of the quarantine: a clause, "the machine went down …" */
         uint64_t when; /* CLOCK_REALTIME, µs: of the intent, or of the quarantine */
@@ -46,7 +47,7 @@ typedef struct GuardRecord {
 } GuardRecord;
 
 /* Makes `e` about another value; setting NULL: about none. -ENOMEM: about none. */
-int guard_entry_set(GuardEntry *e, const char *setting, const char *value);
+int guard_entry_set(GuardEntry *e, const char *setting, const char *value, const char *place);
 
 GuardRecord *guard_record_free(GuardRecord *r);
 DEFINE_CLEANUP(GuardRecord *, guard_record_free);
@@ -61,10 +62,12 @@ bool guard_record_is_empty(const GuardRecord *r);
 /* Of a file of version 1 what is harmless by its row is forgotten. Returns whether that changes the file. */
 bool guard_record_forgive(GuardRecord *r, const SettingTable *settings);
 
-GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value);
+/* `place`: of the drive that is asked for (NULL: any), here and below. */
+bool guard_entry_is(const GuardEntry *e, const char *setting, const char *value, const char *place);
+GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value, const char *place);
 
-/* Marks a dangerous value as about to be written; the entry is there already, or is made. */
-int guard_record_intend(GuardRecord *r, const char *setting, const char *value, uint64_t when);
+/* Marks a dangerous value as about to be written; the entry is there already, or is made, for `place` (NULL: any). */
+int guard_record_intend(GuardRecord *r, const char *setting, const char *value, const char *place, uint64_t when);
 
 /* A command has gone well, or is about to be sent: `was` was being sent until now, and did not take the drive away; `now` is sent
  * from now on. Either may be about no setting. */
@@ -75,7 +78,7 @@ bool guard_record_visited(GuardRecord *r);
 
 /* What was intended did no harm, or was not begun: forgets all that is no quarantine, and no visit. Returns whether that changes
  * the file. */
-bool guard_record_clear(GuardRecord *r);
+bool guard_record_clear(GuardRecord *r, const char *place);
 
 /* Quarantines one entry. */
 int guard_entry_quarantine(GuardEntry *e, uint64_t when, const char *why);
@@ -86,7 +89,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
 
 /* The drive went away while the daemon was there, and `underway` was sent (or nothing: it is about no setting). Returns how many
  * entries are in quarantine now that were not. */
-int guard_record_lost(GuardRecord *r, const GuardEntry *underway, uint64_t when);
+int guard_record_lost(GuardRecord *r, const GuardEntry *underway, const char *place, uint64_t when);
 
 /* Has the drive been lost while something harmless was sent, and has not been written to since? */
 bool guard_record_suspects(const GuardRecord *r);
@@ -97,5 +100,5 @@ bool guard_record_intends(const GuardRecord *r);
 bool guard_record_alone(const GuardRecord *r);
 
 /* Takes a setting (NULL: all) out of quarantine, and a drive that is left alone out of that; returns how many values, or drives,
- * that were. */
-unsigned guard_record_release(GuardRecord *r, const char *setting);
+ * that were. What was about any drive is released for all of them. */
+unsigned guard_record_release(GuardRecord *r, const char *setting, const char *place);

@@ -36,7 +36,7 @@ GuardedDrive *guarded_free(GuardedDrive *d) {
                 d->waiters = w->next;
                 free(w);
         }
-        (void) guard_entry_set(&d->underway, NULL, NULL);
+        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
         (void) guard_record_free(d->record);
         free(d->identity);
         free(d->place);

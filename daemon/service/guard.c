@@ -22,7 +22,7 @@ int guarded_intend(GuardedDrive *d, uint64_t diskseq, const char *setting, const
 
         r = string_replace(&d->record->boot_id, d->guard->boot_id);
         if (r >= 0 && setting)
-                r = guard_record_intend(d->record, setting, value, now_usec());
+                r = guard_record_intend(d->record, setting, value, NULL, now_usec());
         if (r >= 0)
                 r = guarded_wait(d, fn, userdata);
         if (r < 0)
@@ -210,7 +210,7 @@ static int guarded_share(GuardedDrive *d, const char *identity) {
                 return r;
 
         if (g->judged || (twin->continues && streq_ptr(record->boot_id, g->boot_id))) {
-                (void) guard_record_clear(record);
+                (void) guard_record_clear(record, NULL);
                 record->visiting = false;
         }
         (void) guard_record_free(d->record);
@@ -320,7 +320,7 @@ const GuardRecord *guarded_record(const GuardedDrive *d) {
 }
 
 const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value) {
-        const GuardEntry *e = guard_record_find(d->record, setting, value);
+        const GuardEntry *e = guard_record_find(d->record, setting, value, NULL);
 
         return e && e->quarantined ? e->why : NULL;
 }
@@ -333,16 +333,16 @@ void guarded_underway(GuardedDrive *d, const char *setting, const char *value) {
         GuardEntry now = {};
 
         /* Without memory for it nothing is blamed. */
-        (void) guard_entry_set(&now, setting, value);
+        (void) guard_entry_set(&now, setting, value, NULL);
         guard_record_underway(d->record, &d->underway, &now);
-        (void) guard_entry_set(&d->underway, NULL, NULL);
+        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
         d->underway = now;
 }
 
 bool guarded_clear(GuardedDrive *d) {
         if (d->n_visits > 0)
                 return false;
-        if (guard_record_clear(d->record))
+        if (guard_record_clear(d->record, NULL))
                 guarded_write(d);
         return true;
 }
@@ -352,8 +352,8 @@ void guarded_lost(GuardedDrive *d) {
         uint64_t now = now_usec();
         int n;
 
-        n = guard_record_lost(d->record, &d->underway, now);
-        (void) guard_entry_set(&d->underway, NULL, NULL);
+        n = guard_record_lost(d->record, &d->underway, NULL, now);
+        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
         if (n > 0)
                 guarded_tell_quarantined(d, now);
         if (n != 0 || intends)
@@ -361,7 +361,7 @@ void guarded_lost(GuardedDrive *d) {
 }
 
 unsigned guarded_release(GuardedDrive *d, const char *setting) {
-        unsigned n = guard_record_release(d->record, setting) + d->unreadable;
+        unsigned n = guard_record_release(d->record, setting, NULL) + d->unreadable;
 
         if (n == 0)
                 return 0;

@@ -327,25 +327,25 @@ static bool guard_once(Injected what, size_t nth) {
         inject_arm(what, nth);
         r = guard_key(drive, &g->key);
         if (r >= 0)
-                r = guard_record_intend(g, "apm", "127", 1);
+                r = guard_record_intend(g, "apm", "127", NULL, 1);
         if (r >= 0)
-                r = guard_record_intend(g, "lookahead", "on", 1);
+                r = guard_record_intend(g, "lookahead", "on", NULL, 1);
         if (r >= 0)
                 r = string_replace(&g->boot_id, "one");
         if (r >= 0) {
                 g->entries[0].begun = true;
-                r = guard_entry_set(&underway, "lookahead", "on");
+                r = guard_entry_set(&underway, "lookahead", "on", NULL);
                 guard_record_underway(g, &(GuardEntry){}, &underway);
         }
         if (r >= 0)
-                r = lost = guard_record_lost(g, &underway, 3);
+                r = lost = guard_record_lost(g, &underway, NULL, 3);
         for (unsigned i = 0; i < 2 && r >= 0; i++) {
-                r = guard_entry_set(&underway, "write_cache", "off");
+                r = guard_entry_set(&underway, "write_cache", "off", NULL);
                 if (r >= 0)
-                        r = guard_record_lost(g, &underway, 3);
+                        r = guard_record_lost(g, &underway, NULL, 3);
         }
         if (r >= 0)
-                r = guard_record_intend(g, "epc", "on", 4);
+                r = guard_record_intend(g, "epc", "on", NULL, 4);
         if (r >= 0)
                 r = judged = guard_record_judge(g, "two", true, 5);
         if (r >= 0)
@@ -353,7 +353,7 @@ static bool guard_once(Injected what, size_t nth) {
         if (r >= 0)
                 r = guard_record_parse(written, strlen(written), &again);
         failed = memory_end(r);
-        (void) guard_entry_set(&underway, NULL, NULL);
+        (void) guard_entry_set(&underway, NULL, NULL, NULL);
 
         for (size_t i = 0; i < g->n_entries; i++)
                 ck_assert(g->entries[i].setting && g->entries[i].value &&
@@ -362,7 +362,7 @@ static bool guard_once(Injected what, size_t nth) {
                 ck_assert_int_eq(lost, 2);
                 ck_assert_int_eq(judged, 1);
                 ck_assert_uint_eq(again->n_entries, 4);
-                ck_assert_uint_eq(guard_record_release(again, NULL), 4);
+                ck_assert_uint_eq(guard_record_release(again, NULL, NULL), 4);
         }
         return failed;
 }

@@ -132,7 +132,7 @@ static bool guard_knows(const char *value) {
         ck_assert_int_eq(sd_event_new(&event), 0);
         ck_assert_int_eq(guard_new(event, ".", "later", &all_settings, &g), 0);
         ck_assert_int_eq(guard_attach(g, &drive, &d), 0);
-        known = guard_record_find(guarded_record(d), "apm", value);
+        known = guard_record_find(guarded_record(d), "apm", value, NULL);
         sd_event_unref(event);
         return known;
 }
@@ -254,7 +254,7 @@ static bool guard_read_once(Injected what, size_t nth) {
         if (r < 0)
                 ck_assert(failed && r == -ENOMEM);
         else {
-                const GuardEntry *e = guard_record_find(guarded_record(d), "apm", "127");
+                const GuardEntry *e = guard_record_find(guarded_record(d), "apm", "127", NULL);
 
                 ck_assert(e ? e->intended : failed);
                 if (what == INJECT_SHORT)

@@ -34,9 +34,9 @@ static GuardRecord *record_new(const char *boot_id) {
 
         r->key = strdup("key");
         r->boot_id = strdup(boot_id);
-        ck_assert_int_eq(guard_record_intend(r, "apm", "127", 5), 0);
-        ck_assert_int_eq(guard_record_intend(r, "lookahead", "on", 5), 0);
-        ck_assert_int_eq(guard_record_intend(r, "spindown_time", "20 min", 5), 0);
+        ck_assert_int_eq(guard_record_intend(r, "apm", "127", NULL, 5), 0);
+        ck_assert_int_eq(guard_record_intend(r, "lookahead", "on", NULL, 5), 0);
+        ck_assert_int_eq(guard_record_intend(r, "spindown_time", "20 min", NULL, 5), 0);
         return r;
 }
 
@@ -192,7 +192,7 @@ START_TEST(test_judge) {
         _cleanup_(guard_record_freep) GuardRecord *r = record_new(starts[_i].boot_id);
 
         if (!starts[_i].intends)
-                (void) guard_record_clear(r);
+                (void) guard_record_clear(r, NULL);
         r->visiting = starts[_i].visiting;
         r->deaths = starts[_i].deaths;
         ck_assert_int_eq(guard_record_judge(r, "this", starts[_i].continues, 7), starts[_i].changes);
@@ -211,7 +211,7 @@ START_TEST(test_judge) {
         ck_assert_int_eq(guard_record_judge(r, "this", true, 8), 0);
         ck_assert_uint_eq(r->deaths, starts[_i].deaths_after);
 
-        ck_assert_uint_eq(guard_record_release(r, NULL),
+        ck_assert_uint_eq(guard_record_release(r, NULL, NULL),
                           (starts[_i].why ? 3 : 0) + (starts[_i].deaths_after == GUARD_MAX_DEATHS));
         ck_assert(!guard_record_alone(r));
 }
@@ -236,16 +236,16 @@ END_TEST
 static void send_next(GuardRecord *r, GuardEntry *underway, const char *setting, const char *value) {
         GuardEntry now = {};
 
-        ck_assert_int_eq(guard_entry_set(&now, setting, value), 0);
+        ck_assert_int_eq(guard_entry_set(&now, setting, value, NULL), 0);
         guard_record_underway(r, underway, &now);
-        ck_assert_int_eq(guard_entry_set(underway, NULL, NULL), 0);
+        ck_assert_int_eq(guard_entry_set(underway, NULL, NULL, NULL), 0);
         *underway = now;
 }
 
 static int lose(GuardRecord *r, GuardEntry *underway, uint64_t when) {
-        int n = guard_record_lost(r, underway, when);
+        int n = guard_record_lost(r, underway, NULL, when);
 
-        ck_assert_int_eq(guard_entry_set(underway, NULL, NULL), 0);
+        ck_assert_int_eq(guard_entry_set(underway, NULL, NULL, NULL), 0);
         return n;
 }
 
@@ -257,25 +257,25 @@ START_TEST(test_lost) {
         send_next(r, &underway, "apm", "127");
         send_next(r, &underway, "lookahead", "on");
         ck_assert_int_eq(lose(r, &underway, 6), 2);
-        ck_assert_str_eq(guard_record_find(r, "lookahead", "on")->why, "the drive was lost while it was written");
-        ck_assert_str_eq(guard_record_find(r, "apm", "127")->why,
+        ck_assert_str_eq(guard_record_find(r, "lookahead", "on", NULL)->why, "the drive was lost while it was written");
+        ck_assert_str_eq(guard_record_find(r, "apm", "127", NULL)->why,
                          "the drive was lost within ten seconds after it was written");
-        ck_assert_ptr_null(guard_record_find(r, "spindown_time", "20 min"));
+        ck_assert_ptr_null(guard_record_find(r, "spindown_time", "20 min", NULL));
         ck_assert(!guard_record_intends(r) && !guard_record_suspects(r));
         ck_assert_int_eq(lose(r, &underway, 6), 0);
 
         /* Another value is another matter. */
-        ck_assert_ptr_null(guard_record_find(r, "apm", "128"));
+        ck_assert_ptr_null(guard_record_find(r, "apm", "128", NULL));
 
         /* Intended again, and not begun: what is in quarantine stays there. */
-        ck_assert_int_eq(guard_record_intend(r, "apm", "127", 7), 0);
+        ck_assert_int_eq(guard_record_intend(r, "apm", "127", NULL, 7), 0);
         ck_assert_int_eq(lose(r, &underway, 8), 0);
-        ck_assert(guard_record_find(r, "apm", "127")->quarantined);
+        ck_assert(guard_record_find(r, "apm", "127", NULL)->quarantined);
 
-        ck_assert_uint_eq(guard_record_release(r, "spindown_time"), 0);
-        ck_assert_uint_eq(guard_record_release(r, "apm"), 1);
-        ck_assert_ptr_null(guard_record_find(r, "apm", "127"));
-        ck_assert_uint_eq(guard_record_release(r, NULL), 1);
+        ck_assert_uint_eq(guard_record_release(r, "spindown_time", NULL), 0);
+        ck_assert_uint_eq(guard_record_release(r, "apm", NULL), 1);
+        ck_assert_ptr_null(guard_record_find(r, "apm", "127", NULL));
+        ck_assert_uint_eq(guard_record_release(r, NULL, NULL), 1);
         ck_assert(guard_record_is_empty(r));
         ck_assert_ptr_null(guard_record_free(NULL));
 }
@@ -314,13 +314,13 @@ START_TEST(test_lost_harmless) {
                         send_next(r, &underway, NULL, NULL);
                         break;
                 case 'o':
-                        ck_assert(!guard_record_clear(r));
+                        ck_assert(!guard_record_clear(r, NULL));
                         break;
                 default:
                         (void) lose(r, &underway, 9);
                 }
 
-        e = guard_record_find(r, "apm", "127");
+        e = guard_record_find(r, "apm", "127", NULL);
         ck_assert_msg(guard_record_suspects(r) == losses[_i].suspects, "%s", losses[_i].name);
         ck_assert_msg(!!e == losses[_i].quarantined, "%s", losses[_i].name);
         ck_assert(!e || (e->quarantined && streq(e->why, "the drive was lost while it was written, twice in a row")));
@@ -329,17 +329,17 @@ START_TEST(test_lost_harmless) {
         ck_assert(guard_record_is_empty(r) == !e);
         ck_assert_int_eq(guard_record_serialize(r, &text), 0);
         ck_assert(!!strstr(text, "apm") == !!e);
-        ck_assert_int_eq(guard_entry_set(&underway, NULL, NULL), 0);
+        ck_assert_int_eq(guard_entry_set(&underway, NULL, NULL, NULL), 0);
 }
 END_TEST
 
 START_TEST(test_clear) {
         _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
 
-        ck_assert_int_eq(guard_entry_quarantine(guard_record_find(r, "apm", "127"), 6, "x"), 0);
-        ck_assert(guard_record_clear(r));
+        ck_assert_int_eq(guard_entry_quarantine(guard_record_find(r, "apm", "127", NULL), 6, "x"), 0);
+        ck_assert(guard_record_clear(r, NULL));
         ck_assert_uint_eq(r->n_entries, 1);
-        ck_assert(!guard_record_clear(r));
+        ck_assert(!guard_record_clear(r, NULL));
 }
 END_TEST
 
@@ -368,7 +368,7 @@ START_TEST(test_old) {
         ck_assert_uint_eq(r->n_entries, 2);
         ck_assert_str_eq(r->entries[0].setting, "nap");
         ck_assert_int_eq(guard_record_judge(r, "another", true, 5), 1);
-        ck_assert(guard_record_find(r, "nap_on_battery", "on")->quarantined);
+        ck_assert(guard_record_find(r, "nap_on_battery", "on", NULL)->quarantined);
 
         /* Of today's all holds. */
         ck_assert_int_eq(guard_record_serialize(r, &written), 0);
@@ -398,10 +398,10 @@ START_TEST(test_full) {
 
         for (unsigned i = 3; i < GUARD_MAX_ENTRIES; i++) {
                 (void) snprintf(value, sizeof value, "%u", i);
-                ck_assert_int_eq(guard_record_intend(r, "s", value, 1), 0);
+                ck_assert_int_eq(guard_record_intend(r, "s", value, NULL, 1), 0);
         }
-        ck_assert_int_eq(guard_record_intend(r, "s", "one too many", 1), -E2BIG);
-        ck_assert_int_eq(guard_record_intend(r, "apm", "127", 1), 0);
+        ck_assert_int_eq(guard_record_intend(r, "s", "one too many", NULL, 1), -E2BIG);
+        ck_assert_int_eq(guard_record_intend(r, "apm", "127", NULL, 1), 0);
 }
 END_TEST
 

@@ -322,7 +322,7 @@ START_TEST(test_worker_of_one_gone) {
         target_guard_writing(&t, WORKER_READS);
         target_guard_lost(&t);
         target_guard_ended(&t);
-        e = guard_record_find(guarded_record(back.guard.drive), "nap", "on");
+        e = guard_record_find(guarded_record(back.guard.drive), "nap", "on", NULL);
         ck_assert(e && e->intended && e->begun);
         pull(&back);
         ck_assert_str_eq(e->why, "the drive was lost while it was written");
