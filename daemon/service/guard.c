@@ -4,9 +4,8 @@
 #include <syslog.h>
 
 #include "clock.h"
-#include "guard-file.h"
 #include "guard-key.h"
-#include "guard-store.h"
+#include "guard-note.h"
 #include "journal.h"
 #include "record.h"
 

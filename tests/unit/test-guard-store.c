@@ -9,7 +9,7 @@
 
 #include "clock.h"
 #include "guard-key.h"
-#include "guard-store.h"
+#include "guard-note.h"
 #include "journal.h"
 #include "suite.h"
 

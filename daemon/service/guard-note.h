@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Part of guard.c: how the records of drives come to their files, and who waits for that. One note writer at a time, for all that has
- * to be written when it begins. */
+/* Part of guard.c: the files of drives, each named by its key, how the records of drives come to them, and who waits for that. One note
+ * writer at a time, for all that has to be written when it begins. */
 
 #include "guard.h"
 
@@ -49,6 +49,12 @@ struct Guard {
         bool stores;             /* it does not only remove files, for which there is room also where there is none */
         bool told;               /* the journal knows that the directory is of no use */
 };
+
+/* NULL: there is none. -ENOMEM; any other error: it is there, and nobody knows what it says. */
+int guard_file_read(const char *dir, const char *key, GuardRecord **ret);
+
+/* 1: there is one; 0: there is none; negative: nobody knows. */
+int guard_file_exists(const char *dir, const char *key);
 
 /* The record has changed: brings it to its file, after what is being written now. */
 void guarded_write(GuardedDrive *d);
