@@ -73,44 +73,44 @@ struct Waiter {
         Waiter *next;
 };
 
-GuardedDrive *guarded_free(GuardedDrive *d) {
-        if (!d)
+GuardNote *guard_note_free(GuardNote *n) {
+        if (!n)
                 return NULL;
 
-        sd_event_source_disable_unref(d->patience);
-        while (d->waiters) {
-                Waiter *w = d->waiters;
+        sd_event_source_disable_unref(n->patience);
+        while (n->waiters) {
+                Waiter *w = n->waiters;
 
-                d->waiters = w->next;
+                n->waiters = w->next;
                 free(w);
         }
-        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
-        (void) guard_record_free(d->record);
-        free(d->identity);
-        free(d->place);
-        free(d->ports);
-        free(d->name);
-        free(d);
+        (void) guard_entry_set(&n->underway, NULL, NULL, NULL);
+        (void) guard_record_free(n->record);
+        free(n->identity);
+        free(n->place);
+        free(n->ports);
+        free(n->name);
+        free(n);
         return NULL;
 }
 
-static bool guarded_matters(const GuardedDrive *d) {
-        return d->dirty || d->failed || d->writing || d->written || d->waiters || guard_record_suspects(d->record) ||
-               guard_record_intends(d->record);
+static bool note_matters(const GuardNote *n) {
+        return n->dirty || n->failed || n->writing || n->written || n->waiters || guard_record_suspects(n->record) ||
+               guard_record_intends(n->record);
 }
 
 void guard_sweep(Guard *g) {
-        unsigned n = 0;
+        unsigned n_absent = 0;
 
-        for (GuardedDrive **p = &g->drives; *p;) {
-                GuardedDrive *d = *p;
+        for (GuardNote **p = &g->notes; *p;) {
+                GuardNote *n = *p;
 
-                if (d->n_attached > 0 || (guarded_matters(d) && ++n <= GUARD_ABSENT_MAX)) {
-                        p = &d->next;
+                if (n->n_attached > 0 || (note_matters(n) && ++n_absent <= GUARD_ABSENT_MAX)) {
+                        p = &n->next;
                         continue;
                 }
-                *p = d->next;
-                (void) guarded_free(d);
+                *p = n->next;
+                (void) guard_note_free(n);
         }
 }
 
@@ -123,12 +123,12 @@ void guard_tell(Guard *g, int error) {
         g->told = true;
 }
 
-static void guarded_answer(GuardedDrive *d, int error) {
-        Waiter *waiters = TAKE_PTR(d->waiters);
+static void note_stored(GuardNote *n, int error) {
+        Waiter *waiters = TAKE_PTR(n->waiters);
 
-        d->patience = sd_event_source_disable_unref(d->patience);
+        n->patience = sd_event_source_disable_unref(n->patience);
         if (error < 0)
-                guard_tell(d->guard, error);
+                guard_tell(n->guard, error);
 
         while (waiters) {
                 _cleanup_free_ Waiter *w = waiters;
@@ -138,17 +138,17 @@ static void guarded_answer(GuardedDrive *d, int error) {
         }
 }
 
-static GuardedDrive *guard_written(Guard *g) {
-        for (GuardedDrive *d = g->drives; d; d = d->next)
-                if (d->written)
-                        return d;
+static GuardNote *guard_written(Guard *g) {
+        for (GuardNote *n = g->notes; n; n = n->next)
+                if (n->written)
+                        return n;
         return NULL;
 }
 
 static void guard_again(Guard *g) {
-        for (GuardedDrive *d = g->drives; d; d = d->next) {
-                d->dirty = d->dirty || d->failed;
-                d->failed = false;
+        for (GuardNote *n = g->notes; n; n = n->next) {
+                n->dirty = n->dirty || n->failed;
+                n->failed = false;
         }
 }
 
@@ -162,10 +162,10 @@ static int on_again(sd_event_source *source _unused_, uint64_t usec _unused_, vo
 }
 
 /* A file that stays where it should not is held against the drive at the next boot. */
-static void guarded_keep_failed(GuardedDrive *d) {
-        Guard *g = d->guard;
+static void note_failed(GuardNote *n) {
+        Guard *g = n->guard;
 
-        d->failed = true;
+        n->failed = true;
         if (!g->again)
                 (void) sd_event_add_time_relative(g->event, &g->again, CLOCK_MONOTONIC, GUARD_AGAIN_USEC, 0, on_again,
                                                   g);
@@ -179,87 +179,87 @@ static int on_note_written(sd_event_source *source _unused_, const siginfo_t *si
         if (error == 0 && g->stores)
                 g->told = false;
 
-        for (GuardedDrive *d = g->drives; d; d = d->next) {
+        for (GuardNote *n = g->notes; n; n = n->next) {
                 /* It may be waiting for what has failed, too. */
-                if (error < 0 && d->moved && d->dirty && !d->waiters) {
-                        d->dirty = false;
-                        guarded_keep_failed(d);
+                if (error < 0 && n->moved && n->dirty && !n->waiters) {
+                        n->dirty = false;
+                        note_failed(n);
                 }
-                if (!d->writing)
+                if (!n->writing)
                         continue;
-                d->writing = d->late = false;
-                d->written = !d->dirty; /* else those who wait do so for what it did not write yet */
-                if (error < 0 && !d->dirty)
-                        guarded_keep_failed(d);
+                n->writing = n->late = false;
+                n->written = !n->dirty; /* else those who wait do so for what it did not write yet */
+                if (error < 0 && !n->dirty)
+                        note_failed(n);
         }
         guard_write(g);
 
         /* Whoever is told may want more, so the list is begun from the top each time. */
-        for (GuardedDrive *d; (d = guard_written(g));) {
-                d->written = false;
-                guarded_answer(d, error);
+        for (GuardNote *n; (n = guard_written(g));) {
+                n->written = false;
+                note_stored(n, error);
         }
         guard_sweep(g);
         return 0;
 }
 
 static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        GuardedDrive *d = userdata;
+        GuardNote *n = userdata;
 
-        d->late = true;
-        guarded_answer(d, -ETIMEDOUT);
+        n->late = true;
+        note_stored(n, -ETIMEDOUT);
         return 0;
 }
 
 static int on_failed_start(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        guarded_answer(userdata, -EAGAIN);
+        note_stored(userdata, -EAGAIN);
         return 0;
 }
 
-static void guarded_fail(GuardedDrive *d, int error) {
-        d->dirty = d->writing = d->late = false;
-        guarded_keep_failed(d);
-        d->patience = sd_event_source_disable_unref(d->patience);
-        if (d->waiters &&
-            sd_event_add_time_relative(d->guard->event, &d->patience, CLOCK_MONOTONIC, 0, 0, on_failed_start, d) < 0)
-                guarded_answer(d, error);
+static void note_fail(GuardNote *n, int error) {
+        n->dirty = n->writing = n->late = false;
+        note_failed(n);
+        n->patience = sd_event_source_disable_unref(n->patience);
+        if (n->waiters &&
+            sd_event_add_time_relative(n->guard->event, &n->patience, CLOCK_MONOTONIC, 0, 0, on_failed_start, n) < 0)
+                note_stored(n, error);
 }
 
 /* A note writer for what has to be written, or for as much of it as one takes. */
 static int guard_start(Guard *g, pid_t after, pid_t *ret) {
-        GuardedDrive *drives[NOTE_FILES_MAX];
+        GuardNote *notes[NOTE_FILES_MAX];
         NoteFile files[NOTE_FILES_MAX];
         char *texts[NOTE_FILES_MAX];
-        size_t n = 0;
+        size_t count = 0;
         int r = 0;
 
         g->stores = false;
-        for (GuardedDrive *d = g->drives; d && n < NOTE_FILES_MAX && r >= 0; d = d->next) {
-                if (!d->dirty)
+        for (GuardNote *n = g->notes; n && count < NOTE_FILES_MAX && r >= 0; n = n->next) {
+                if (!n->dirty)
                         continue;
 
-                texts[n] = NULL;
-                if (!guard_record_is_empty(d->record))
-                        r = guard_record_serialize(d->record, &texts[n]);
-                g->stores = g->stores || texts[n];
-                files[n] = (NoteFile){ d->record->key, texts[n], d->moved };
-                drives[n++] = d;
+                texts[count] = NULL;
+                if (!guard_record_is_empty(n->record))
+                        r = guard_record_serialize(n->record, &texts[count]);
+                g->stores = g->stores || texts[count];
+                files[count] = (NoteFile){ n->record->key, texts[count], n->moved };
+                notes[count++] = n;
         }
 
         if (r >= 0)
-                r = note_writer_start(g->dir, files, n, after, ret);
-        for (size_t i = 0; i < n; i++) {
+                r = note_writer_start(g->dir, files, count, after, ret);
+        for (size_t i = 0; i < count; i++) {
                 free(texts[i]);
-                drives[i]->writing = drives[i]->writing || r >= 0;
-                drives[i]->dirty = r < 0;
-                drives[i]->failed = false;
+                notes[i]->writing = notes[i]->writing || r >= 0;
+                notes[i]->dirty = r < 0;
+                notes[i]->failed = false;
         }
         return r;
 }
 
 static bool guard_is_dirty(const Guard *g) {
-        for (const GuardedDrive *d = g->drives; d; d = d->next)
-                if (d->dirty)
+        for (const GuardNote *n = g->notes; n; n = n->next)
+                if (n->dirty)
                         return true;
         return false;
 }
@@ -279,9 +279,9 @@ void guard_write(Guard *g) {
                 return;
 
         guard_tell(g, r);
-        for (GuardedDrive *d = g->drives; d; d = d->next)
-                if (d->dirty || d->writing)
-                        guarded_fail(d, r);
+        for (GuardNote *n = g->notes; n; n = n->next)
+                if (n->dirty || n->writing)
+                        note_fail(n, r);
 }
 
 void guard_flush(Guard *g, uint64_t usec) {
@@ -300,14 +300,14 @@ void guard_flush(Guard *g, uint64_t usec) {
                 guard_tell(g, r);
 }
 
-void guarded_write(GuardedDrive *d) {
-        if (d->unreadable)
+void guard_note_write(GuardNote *n) {
+        if (n->unreadable)
                 return;
-        d->dirty = true;
-        guard_write(d->guard);
+        n->dirty = true;
+        guard_write(n->guard);
 }
 
-int guarded_wait(GuardedDrive *d, GuardFn fn, void *userdata) {
+int guard_note_wait(GuardNote *n, GuardFn fn, void *userdata) {
         _cleanup_free_ Waiter *w = NULL;
         int r;
 
@@ -316,14 +316,14 @@ int guarded_wait(GuardedDrive *d, GuardFn fn, void *userdata) {
                 return -ENOMEM;
 
         /* After all else that can fail: when it runs out, the journal is told that the file could not be written. */
-        r = d->patience ? 0
-                        : sd_event_add_time_relative(d->guard->event, &d->patience, CLOCK_MONOTONIC,
-                                                     GUARD_PATIENCE_USEC, 0, on_patience, d);
+        r = n->patience ? 0
+                        : sd_event_add_time_relative(n->guard->event, &n->patience, CLOCK_MONOTONIC,
+                                                     GUARD_PATIENCE_USEC, 0, on_patience, n);
         if (r < 0)
                 return r;
 
-        *w = (Waiter){ .fn = fn, .userdata = userdata, .next = d->waiters };
-        d->waiters = TAKE_PTR(w);
+        *w = (Waiter){ .fn = fn, .userdata = userdata, .next = n->waiters };
+        n->waiters = TAKE_PTR(w);
         return 0;
 }
 

@@ -6,9 +6,10 @@
 
 #include "guard.h"
 
+typedef struct GuardNote GuardNote;
 typedef struct Waiter Waiter;
 
-struct GuardedDrive {
+struct GuardNote {
         Guard *guard;
         GuardRecord *record;
 
@@ -34,7 +35,7 @@ struct GuardedDrive {
         sd_event_source *patience;
         Waiter *waiters;
 
-        GuardedDrive *next;
+        GuardNote *next;
 };
 
 struct Guard {
@@ -42,7 +43,7 @@ struct Guard {
         char *dir;
         const char *boot_id;
         const SettingTable *settings;
-        GuardedDrive *drives;    /* of those that are not there, the one that went last comes first */
+        GuardNote *notes;        /* of those whose drives are not there, the one whose drive went last comes first */
         bool judged;             /* what earlier runs left of the drives that were there at the start */
         sd_event_source *writer; /* one at a time, for all that has to be written when it begins */
         sd_event_source *again;  /* … or what has failed, later */
@@ -57,18 +58,18 @@ int guard_file_read(const char *dir, const char *key, GuardRecord **ret);
 int guard_file_exists(const char *dir, const char *key);
 
 /* The record has changed: brings it to its file, after what is being written now. */
-void guarded_write(GuardedDrive *d);
+void guard_note_write(GuardNote *n);
 void guard_write(Guard *g); /* all whose `dirty` is set */
 
-/* Has `fn` called when the record as it is now is on stable storage, or has not been for too long; guarded_write() follows. Never
+/* Has `fn` called when the record as it is now is on stable storage, or has not been for too long; guard_note_write() follows. Never
  * calls it from within. */
-int guarded_wait(GuardedDrive *d, GuardFn fn, void *userdata);
+int guard_note_wait(GuardNote *n, GuardFn fn, void *userdata);
 
 /* The directory is of no use: said once, until it is again. */
 void guard_tell(Guard *g, int error);
 
-GuardedDrive *guarded_free(GuardedDrive *d);
+GuardNote *guard_note_free(GuardNote *n);
 
-/* Forgets drives that are not there: all of which nothing but their file is to be known, and of the others the ones that were
- * seen least recently, so that no number of drives that come and go fills the memory. */
+/* Forgets notes of drives that are not there: all of which nothing but the file is to be known, and of the others the ones that
+ * were seen least recently, so that no number of drives that come and go fills the memory. */
 void guard_sweep(Guard *g);

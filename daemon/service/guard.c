@@ -23,57 +23,54 @@ int guarded_intend(GuardedDrive *d, uint64_t diskseq, const char *setting, const
         if (r >= 0 && setting)
                 r = guard_record_intend(d->record, setting, value, NULL, now_usec());
         if (r >= 0)
-                r = guarded_wait(d, fn, userdata);
+                r = guard_note_wait(d, fn, userdata);
         if (r < 0)
                 return r;
 
         d->record->visiting = true;
         d->record->diskseq = diskseq;
-        guarded_write(d);
+        guard_note_write(d);
         return 0;
 }
 
 void guarded_visit(GuardedDrive *d, bool begins) {
         d->n_visits += begins ? 1 : -1U;
         if (d->n_visits == 0 && guard_record_visited(d->record))
-                guarded_write(d);
+                guard_note_write(d);
 }
 
 /* ---- what is known ---- */
 
-static void guarded_tell_quarantined(const GuardedDrive *d, uint64_t when) {
-        for (size_t i = 0; i < d->record->n_entries; i++) {
-                const GuardEntry *e = d->record->entries + i;
-
-                if (e->quarantined && e->when >= when)
-                        journal_quarantined(d->record, e);
-        }
+static void tell_quarantined(const GuardRecord *r, uint64_t since) {
+        for (size_t i = 0; i < r->n_entries; i++)
+                if (r->entries[i].quarantined && r->entries[i].when >= since)
+                        journal_quarantined(r, r->entries + i);
 }
 
-static void guarded_judge(GuardedDrive *d) {
-        bool alone = guard_record_alone(d->record);
+static void note_judge(GuardNote *n) {
+        bool alone = guard_record_alone(n->record);
         uint64_t now = now_usec();
 
-        if (guard_record_judge(d->record, d->guard->boot_id, d->continues, now) == 0)
+        if (guard_record_judge(n->record, n->guard->boot_id, n->continues, now) == 0)
                 return;
 
-        guarded_tell_quarantined(d, now);
-        if (guard_record_alone(d->record) && !alone)
-                journal_alone(d->record);
-        guarded_write(d);
+        tell_quarantined(n->record, now);
+        if (guard_record_alone(n->record) && !alone)
+                journal_alone(n->record);
+        guard_note_write(n);
 }
 
 void guard_judge(Guard *g) {
         g->judged = true;
-        for (GuardedDrive *d = g->drives; d; d = d->next)
-                guarded_judge(d);
+        for (GuardNote *n = g->notes; n; n = n->next)
+                note_judge(n);
 }
 
 /* With what its file says. `error`: of looking for that; 0: none. Nobody who cannot read that may think that there is nothing
  * against the drive. */
-static int guard_add(Guard *g, const char *key, int error, GuardedDrive **ret) {
+static int guard_note_add(Guard *g, const char *key, int error, GuardNote **ret) {
         _cleanup_(guard_record_freep) GuardRecord *record = NULL;
-        GuardedDrive *d;
+        GuardNote *n;
         int r;
 
         if (error >= 0)
@@ -90,28 +87,28 @@ static int guard_add(Guard *g, const char *key, int error, GuardedDrive **ret) {
                         return r;
         }
 
-        d = malloc(sizeof *d);
-        if (!d)
+        n = malloc(sizeof *n);
+        if (!n)
                 return -ENOMEM;
 
-        *d = (GuardedDrive){ .guard = g, .unreadable = error < 0, .next = g->drives };
-        g->drives = d;
-        d->record = TAKE_PTR(record);
-        if (guard_record_forgive(d->record, g->settings))
-                guarded_write(d);
+        *n = (GuardNote){ .guard = g, .unreadable = error < 0, .next = g->notes };
+        g->notes = n;
+        n->record = TAKE_PTR(record);
+        if (guard_record_forgive(n->record, g->settings))
+                guard_note_write(n);
         if (error < 0)
                 journal_log(LOG_ERR,
                             "%s/%s cannot be read: dangerous settings are not written to its drive until 'drivekeep release' "
                             "removes it: %s",
                             g->dir, key, strerror(-error));
-        *ret = d;
+        *ret = n;
         return 0;
 }
 
-static GuardedDrive *guard_find(Guard *g, const char *key) {
-        for (GuardedDrive *d = g->drives; d; d = d->next)
-                if (streq(d->record->key, key))
-                        return d;
+static GuardNote *guard_find(Guard *g, const char *key) {
+        for (GuardNote *n = g->notes; n; n = n->next)
+                if (streq(n->record->key, key))
+                        return n;
         return NULL;
 }
 
@@ -124,51 +121,51 @@ static void swap_texts(char **a, char **b) {
 
 /* ---- drives that say that they are the same ---- */
 
-static bool guarded_is(const GuardedDrive *d, const char *place, const char *ports) {
-        return streq(d->place, place) || (d->ports && streq_ptr(d->ports, ports));
+static bool note_is(const GuardNote *n, const char *place, const char *ports) {
+        return streq(n->place, place) || (n->ports && streq_ptr(n->ports, ports));
 }
 
 /* From now on it is known by its place, and so is what was known of it. */
-static int guarded_settle(GuardedDrive *d) {
+static int note_settle(GuardNote *n) {
         _cleanup_(guard_record_freep) GuardRecord *record = NULL;
-        GuardedDrive *former, **end;
+        GuardNote *former, **end;
         int r;
 
         /* A file that cannot be read stays where it is. */
-        if (d->unreadable || streq(d->record->key, d->place))
+        if (n->unreadable || streq(n->record->key, n->place))
                 return 0;
 
         record = calloc(1, sizeof *record);
         former = malloc(sizeof *former);
-        r = record && former ? string_replace(&record->key, d->place) : -ENOMEM;
+        r = record && former ? string_replace(&record->key, n->place) : -ENOMEM;
         if (r < 0) {
                 free(former);
                 return r;
         }
 
-        *former = (GuardedDrive){ .guard = d->guard, .moved = true, .dirty = true };
+        *former = (GuardNote){ .guard = n->guard, .moved = true, .dirty = true };
         former->record = TAKE_PTR(record);
-        swap_texts(&former->record->key, &d->record->key);
+        swap_texts(&former->record->key, &n->record->key);
 
         /* Removed after the new file is written, so that what is in it is always in one of them. */
-        for (end = &d->guard->drives; *end; end = &(*end)->next)
+        for (end = &n->guard->notes; *end; end = &(*end)->next)
                 ;
         *end = former;
-        d->dirty = d->dirty || !guard_record_is_empty(d->record);
+        n->dirty = n->dirty || !guard_record_is_empty(n->record);
         return 0;
 }
 
 /* Those that are there and say that they are this drive, and are not. Returns one of them, or NULL. */
-static GuardedDrive *guard_twin(Guard *g, const char *identity, const char *place, const char *ports) {
-        for (GuardedDrive *d = g->drives; d; d = d->next)
-                if (d->n_attached > 0 && streq(d->identity, identity) && !guarded_is(d, place, ports))
-                        return d;
+static GuardNote *guard_twin(Guard *g, const char *identity, const char *place, const char *ports) {
+        for (GuardNote *n = g->notes; n; n = n->next)
+                if (n->n_attached > 0 && streq(n->identity, identity) && !note_is(n, place, ports))
+                        return n;
         return NULL;
 }
 
 static int guard_part(Guard *g, const Drive *drive, const char *identity, const char *place, const char *ports,
                       bool *ret) {
-        GuardedDrive *twin = guard_twin(g, identity, place, ports);
+        GuardNote *twin = guard_twin(g, identity, place, ports);
         int r = 0;
 
         *ret = twin;
@@ -181,30 +178,30 @@ static int guard_part(Guard *g, const Drive *drive, const char *identity, const 
                             "them apart by where they are plugged in.",
                             twin->name, drive->name);
         twin->told = true;
-        for (GuardedDrive *d = g->drives; d && r >= 0; d = d->next)
-                if (d->n_attached > 0 && streq(d->identity, identity))
-                        r = guarded_settle(d);
+        for (GuardNote *n = g->notes; n && r >= 0; n = n->next)
+                if (n->n_attached > 0 && streq(n->identity, identity))
+                        r = note_settle(n);
         return r;
 }
 
 /* It has no file of its own yet, and what was found of one of its twins may be about it; not what that is sent now. */
-static int guarded_share(GuardedDrive *d, const char *identity) {
-        Guard *g = d->guard;
-        const GuardedDrive *twin = g->drives;
+static int note_share(GuardNote *n, const char *identity) {
+        Guard *g = n->guard;
+        const GuardNote *twin = g->notes;
         _cleanup_(guard_record_freep) GuardRecord *record = NULL;
         _cleanup_free_ char *text = NULL;
         int r;
 
         while (twin && !(twin->n_attached > 0 && twin->anyones && streq(twin->identity, identity)))
                 twin = twin->next;
-        if (!twin || d->unreadable || !guard_record_is_empty(d->record))
+        if (!twin || n->unreadable || !guard_record_is_empty(n->record))
                 return 0;
 
         r = guard_record_serialize(twin->record, &text);
         if (r >= 0)
                 r = guard_record_parse(text, strlen(text), &record);
         if (r >= 0)
-                r = string_replace(&record->key, d->record->key);
+                r = string_replace(&record->key, n->record->key);
         if (r < 0)
                 return r;
 
@@ -212,24 +209,24 @@ static int guarded_share(GuardedDrive *d, const char *identity) {
                 (void) guard_record_clear(record, NULL);
                 record->visiting = false;
         }
-        (void) guard_record_free(d->record);
-        d->record = TAKE_PTR(record);
-        d->anyones = true;
-        d->unreadable = twin->unreadable;
-        d->dirty = !d->unreadable && !guard_record_is_empty(d->record);
+        (void) guard_record_free(n->record);
+        n->record = TAKE_PTR(record);
+        n->anyones = true;
+        n->unreadable = twin->unreadable;
+        n->dirty = !n->unreadable && !guard_record_is_empty(n->record);
         return 0;
 }
 
 /* Returns 1 when it was not known before. */
 static int guard_look_up(Guard *g, const Drive *drive, const char *identity, const char *place, const char *ports,
-                         GuardedDrive **ret) {
+                         GuardNote **ret) {
         int r, exists = 0;
         const char *key;
         bool has_twin;
 
-        for (GuardedDrive *d = g->drives; d; d = d->next)
-                if (d->n_attached > 0 && streq(d->identity, identity) && guarded_is(d, place, ports)) {
-                        *ret = d;
+        for (GuardNote *n = g->notes; n; n = n->next)
+                if (n->n_attached > 0 && streq(n->identity, identity) && note_is(n, place, ports)) {
+                        *ret = n;
                         return 0;
                 }
 
@@ -243,9 +240,9 @@ static int guard_look_up(Guard *g, const Drive *drive, const char *identity, con
         *ret = guard_find(g, key);
         if (*ret)
                 return 0;
-        r = guard_add(g, key, MIN(exists, 0), ret);
+        r = guard_note_add(g, key, MIN(exists, 0), ret);
         if (r >= 0 && has_twin)
-                r = guarded_share(*ret, identity);
+                r = note_share(*ret, identity);
         if (r < 0)
                 guard_sweep(g); /* it is read again when it comes again */
         return r < 0 ? r : 1;
@@ -292,7 +289,7 @@ int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
         d->n_attached++;
         d->continues = d->continues || d->record->diskseq == drive->diskseq;
         if (is_new && g->judged)
-                guarded_judge(d);
+                note_judge(d);
         guard_write(g); /* both of twins at once */
         *ret = d;
         return 0;
@@ -304,13 +301,13 @@ void guarded_detach(GuardedDrive *d) {
         if (--d->n_attached > 0)
                 return;
 
-        for (GuardedDrive **p = &g->drives; *p; p = &(*p)->next)
+        for (GuardedDrive **p = &g->notes; *p; p = &(*p)->next)
                 if (*p == d) {
                         *p = d->next;
                         break;
                 }
-        d->next = g->drives;
-        g->drives = d;
+        d->next = g->notes;
+        g->notes = d;
         guard_sweep(g);
 }
 
@@ -342,7 +339,7 @@ bool guarded_clear(GuardedDrive *d) {
         if (d->n_visits > 0)
                 return false;
         if (guard_record_clear(d->record, NULL))
-                guarded_write(d);
+                guard_note_write(d);
         return true;
 }
 
@@ -354,9 +351,9 @@ void guarded_lost(GuardedDrive *d) {
         n = guard_record_lost(d->record, &d->underway, NULL, now);
         (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
         if (n > 0)
-                guarded_tell_quarantined(d, now);
+                tell_quarantined(d->record, now);
         if (n != 0 || intends)
-                guarded_write(d);
+                guard_note_write(d);
 }
 
 unsigned guarded_release(GuardedDrive *d, const char *setting) {
@@ -367,9 +364,9 @@ unsigned guarded_release(GuardedDrive *d, const char *setting) {
 
         d->unreadable = false;
         /* Nor is it held against one that comes later and says that it is this drive. */
-        for (GuardedDrive *other = d->guard->drives; other; other = other->next)
+        for (GuardedDrive *other = d->guard->notes; other; other = other->next)
                 other->anyones = other->anyones && !streq_ptr(other->identity, d->identity);
-        guarded_write(d);
+        guard_note_write(d);
         return n;
 }
 
@@ -398,11 +395,11 @@ Guard *guard_free(Guard *g) {
         if (!g)
                 return NULL;
 
-        while (g->drives) {
-                GuardedDrive *d = g->drives;
+        while (g->notes) {
+                GuardedDrive *d = g->notes;
 
-                g->drives = d->next;
-                (void) guarded_free(d);
+                g->notes = d->next;
+                (void) guard_note_free(d);
         }
         sd_event_source_disable_unref(g->writer);
         sd_event_source_disable_unref(g->again);

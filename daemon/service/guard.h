@@ -14,7 +14,7 @@
 #define GUARD_DIR "/var/lib/drivekeep"
 
 typedef struct Guard Guard;
-typedef struct GuardedDrive GuardedDrive;
+typedef struct GuardNote GuardedDrive; /* the paths to one drive are one yet */
 
 /* `error` < 0: it is not on stable storage, and what is dangerous must not be written. */
 typedef void (*GuardFn)(void *userdata, int error);

@@ -832,7 +832,7 @@ START_TEST(test_notes) {
         }
 
         r = run_start("boot", NULL);
-        ck_assert_ptr_null(r.guard->drives);
+        ck_assert_ptr_null(r.guard->notes);
         for (unsigned n = 0; n < 9000; n += 100) {
                 Drive d = numbered(serial, n);
                 GuardedDrive *guarded;
@@ -840,7 +840,7 @@ START_TEST(test_notes) {
                 ck_assert_int_eq(guard_attach(r.guard, &d, &guarded), 0);
                 ck_assert_ptr_nonnull(guarded_quarantined(guarded, "apm", "127"));
                 guarded_detach(guarded);
-                ck_assert_ptr_null(r.guard->drives);
+                ck_assert_ptr_null(r.guard->notes);
         }
         run_end(&r);
         ck_assert_uint_eq(count_files(), 9000);
@@ -850,7 +850,7 @@ END_TEST
 static unsigned count_drives(const Guard *g) {
         unsigned n = 0;
 
-        for (const GuardedDrive *d = g->drives; d; d = d->next)
+        for (const GuardNote *d = g->notes; d; d = d->next)
                 n++;
         return n;
 }
