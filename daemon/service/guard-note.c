@@ -84,7 +84,6 @@ GuardNote *guard_note_free(GuardNote *n) {
                 n->waiters = w->next;
                 free(w);
         }
-        (void) guard_entry_set(&n->underway, NULL, NULL, NULL);
         (void) guard_record_free(n->record);
         free(n->identity);
         free(n->place);
@@ -105,7 +104,7 @@ void guard_sweep(Guard *g) {
         for (GuardNote **p = &g->notes; *p;) {
                 GuardNote *n = *p;
 
-                if (n->n_attached > 0 || (note_matters(n) && ++n_absent <= GUARD_ABSENT_MAX)) {
+                if (n->drives || (note_matters(n) && ++n_absent <= GUARD_ABSENT_MAX)) {
                         p = &n->next;
                         continue;
                 }
@@ -328,7 +327,7 @@ int guard_note_wait(GuardNote *n, GuardFn fn, void *userdata) {
 }
 
 void guarded_forget_call(GuardedDrive *d, const void *userdata) {
-        for (Waiter **p = &d->waiters; *p;) {
+        for (Waiter **p = &d->note->waiters; *p;) {
                 Waiter *w = *p;
 
                 if (w->userdata != userdata) {

@@ -9,6 +9,13 @@
 typedef struct GuardNote GuardNote;
 typedef struct Waiter Waiter;
 
+/* A drive that is there, by one path. */
+struct GuardedDrive {
+        GuardNote *note;
+        GuardEntry underway; /* is being sent now */
+        GuardedDrive *next;
+};
+
 struct GuardNote {
         Guard *guard;
         GuardRecord *record;
@@ -23,9 +30,8 @@ struct GuardNote {
         bool moved;      /* what its file says is in the files of others now, which are written before it is removed */
         bool anyones;    /* what was found of it may be about another drive that says that it is this one */
         bool told;       /* the journal knows of such another */
-        unsigned n_attached; /* the drive is there by so many paths; 0: it is not there */
+        GuardedDrive *drives; /* the paths by which it is there */
         unsigned n_visits;
-        GuardEntry underway; /* is being sent now */
 
         bool dirty;   /* the record is to be written … */
         bool writing; /* … by the note writer at work, as it was when that began … */

@@ -11,32 +11,35 @@
 
 int guarded_intend(GuardedDrive *d, uint64_t diskseq, const char *setting, const char *value, GuardFn fn,
                    void *userdata) {
+        GuardNote *n = d->note;
         int r;
 
         /* Its file is not waited for twice. */
-        if (d->late)
+        if (n->late)
                 return -ETIMEDOUT;
-        if (d->unreadable)
+        if (n->unreadable)
                 return -EBADMSG;
 
-        r = string_replace(&d->record->boot_id, d->guard->boot_id);
+        r = string_replace(&n->record->boot_id, n->guard->boot_id);
         if (r >= 0 && setting)
-                r = guard_record_intend(d->record, setting, value, NULL, now_usec());
+                r = guard_record_intend(n->record, setting, value, NULL, now_usec());
         if (r >= 0)
-                r = guard_note_wait(d, fn, userdata);
+                r = guard_note_wait(n, fn, userdata);
         if (r < 0)
                 return r;
 
-        d->record->visiting = true;
-        d->record->diskseq = diskseq;
-        guard_note_write(d);
+        n->record->visiting = true;
+        n->record->diskseq = diskseq;
+        guard_note_write(n);
         return 0;
 }
 
 void guarded_visit(GuardedDrive *d, bool begins) {
-        d->n_visits += begins ? 1 : -1U;
-        if (d->n_visits == 0 && guard_record_visited(d->record))
-                guard_note_write(d);
+        GuardNote *n = d->note;
+
+        n->n_visits += begins ? 1 : -1U;
+        if (n->n_visits == 0 && guard_record_visited(n->record))
+                guard_note_write(n);
 }
 
 /* ---- what is known ---- */
@@ -158,7 +161,7 @@ static int note_settle(GuardNote *n) {
 /* Those that are there and say that they are this drive, and are not. Returns one of them, or NULL. */
 static GuardNote *guard_twin(Guard *g, const char *identity, const char *place, const char *ports) {
         for (GuardNote *n = g->notes; n; n = n->next)
-                if (n->n_attached > 0 && streq(n->identity, identity) && !note_is(n, place, ports))
+                if (n->drives && streq(n->identity, identity) && !note_is(n, place, ports))
                         return n;
         return NULL;
 }
@@ -179,7 +182,7 @@ static int guard_part(Guard *g, const Drive *drive, const char *identity, const 
                             twin->name, drive->name);
         twin->told = true;
         for (GuardNote *n = g->notes; n && r >= 0; n = n->next)
-                if (n->n_attached > 0 && streq(n->identity, identity))
+                if (n->drives && streq(n->identity, identity))
                         r = note_settle(n);
         return r;
 }
@@ -192,7 +195,7 @@ static int note_share(GuardNote *n, const char *identity) {
         _cleanup_free_ char *text = NULL;
         int r;
 
-        while (twin && !(twin->n_attached > 0 && twin->anyones && streq(twin->identity, identity)))
+        while (twin && !(twin->drives && twin->anyones && streq(twin->identity, identity)))
                 twin = twin->next;
         if (!twin || n->unreadable || !guard_record_is_empty(n->record))
                 return 0;
@@ -225,7 +228,7 @@ static int guard_look_up(Guard *g, const Drive *drive, const char *identity, con
         bool has_twin;
 
         for (GuardNote *n = g->notes; n; n = n->next)
-                if (n->n_attached > 0 && streq(n->identity, identity) && note_is(n, place, ports)) {
+                if (n->drives && streq(n->identity, identity) && note_is(n, place, ports)) {
                         *ret = n;
                         return 0;
                 }
@@ -258,12 +261,23 @@ static int key_at_place(const char *identity, const Drive *drive, char **ret) {
         return asprintf(ret, "%s-at-%s", identity, place) < 0 ? -ENOMEM : 0;
 }
 
+static GuardedDrive *guarded_free(GuardedDrive *d) {
+        if (!d)
+                return NULL;
+
+        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
+        free(d);
+        return NULL;
+}
+DEFINE_CLEANUP(GuardedDrive *, guarded_free);
+
 int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
+        _cleanup_(guarded_freep) GuardedDrive *d = calloc(1, sizeof *d);
         _cleanup_free_ char *identity = NULL, *place = NULL, *ports = NULL;
-        GuardedDrive *d;
+        GuardNote *n;
         int r, is_new;
 
-        r = guard_key(drive, &identity);
+        r = d ? guard_key(drive, &identity) : -ENOMEM;
         if (r >= 0)
                 r = key_at_place(identity, drive, &place);
         if (r >= 0)
@@ -271,58 +285,67 @@ int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
         if (r < 0)
                 return r;
 
-        r = is_new = guard_look_up(g, drive, identity, place, ports, &d);
+        r = is_new = guard_look_up(g, drive, identity, place, ports, &n);
         if (r >= 0)
-                r = string_replace(&d->record->model, drive->model);
+                r = string_replace(&n->record->model, drive->model);
         if (r >= 0)
-                r = string_replace(&d->record->serial, drive->serial);
+                r = string_replace(&n->record->serial, drive->serial);
         if (r >= 0)
-                r = string_replace(&d->name, drive->name);
+                r = string_replace(&n->name, drive->name);
         if (r < 0)
                 return r;
 
-        if (d->n_attached == 0 && streq(d->record->key, identity))
-                d->anyones = d->unreadable || !guard_record_is_empty(d->record);
-        swap_texts(&d->identity, &identity);
-        swap_texts(&d->place, &place);
-        swap_texts(&d->ports, &ports);
-        d->n_attached++;
-        d->continues = d->continues || d->record->diskseq == drive->diskseq;
+        if (!n->drives && streq(n->record->key, identity))
+                n->anyones = n->unreadable || !guard_record_is_empty(n->record);
+        swap_texts(&n->identity, &identity);
+        swap_texts(&n->place, &place);
+        swap_texts(&n->ports, &ports);
+        d->note = n;
+        d->next = n->drives;
+        n->drives = d;
+        n->continues = n->continues || n->record->diskseq == drive->diskseq;
         if (is_new && g->judged)
-                note_judge(d);
+                note_judge(n);
         guard_write(g); /* both of twins at once */
-        *ret = d;
+        *ret = TAKE_PTR(d);
         return 0;
 }
 
 void guarded_detach(GuardedDrive *d) {
-        Guard *g = d->guard;
+        GuardNote *n = d->note;
+        Guard *g = n->guard;
 
-        if (--d->n_attached > 0)
-                return;
-
-        for (GuardedDrive **p = &g->notes; *p; p = &(*p)->next)
+        for (GuardedDrive **p = &n->drives; *p; p = &(*p)->next)
                 if (*p == d) {
                         *p = d->next;
                         break;
                 }
-        d->next = g->notes;
-        g->notes = d;
+        (void) guarded_free(d);
+        if (n->drives)
+                return;
+
+        for (GuardNote **p = &g->notes; *p; p = &(*p)->next)
+                if (*p == n) {
+                        *p = n->next;
+                        break;
+                }
+        n->next = g->notes;
+        g->notes = n;
         guard_sweep(g);
 }
 
 const GuardRecord *guarded_record(const GuardedDrive *d) {
-        return d->record;
+        return d->note->record;
 }
 
 const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value) {
-        const GuardEntry *e = guard_record_find(d->record, setting, value, NULL);
+        const GuardEntry *e = guard_record_find(d->note->record, setting, value, NULL);
 
         return e && e->quarantined ? e->why : NULL;
 }
 
 bool guarded_alone(const GuardedDrive *d) {
-        return guard_record_alone(d->record);
+        return guard_record_alone(d->note->record);
 }
 
 void guarded_underway(GuardedDrive *d, const char *setting, const char *value) {
@@ -330,44 +353,46 @@ void guarded_underway(GuardedDrive *d, const char *setting, const char *value) {
 
         /* Without memory for it nothing is blamed. */
         (void) guard_entry_set(&now, setting, value, NULL);
-        guard_record_underway(d->record, &d->underway, &now);
+        guard_record_underway(d->note->record, &d->underway, &now);
         (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
         d->underway = now;
 }
 
 bool guarded_clear(GuardedDrive *d) {
-        if (d->n_visits > 0)
+        if (d->note->n_visits > 0)
                 return false;
-        if (guard_record_clear(d->record, NULL))
-                guard_note_write(d);
+        if (guard_record_clear(d->note->record, NULL))
+                guard_note_write(d->note);
         return true;
 }
 
 void guarded_lost(GuardedDrive *d) {
-        bool intends = guard_record_intends(d->record);
+        GuardRecord *r = d->note->record;
+        bool intends = guard_record_intends(r);
         uint64_t now = now_usec();
         int n;
 
-        n = guard_record_lost(d->record, &d->underway, NULL, now);
+        n = guard_record_lost(r, &d->underway, NULL, now);
         (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
         if (n > 0)
-                tell_quarantined(d->record, now);
+                tell_quarantined(r, now);
         if (n != 0 || intends)
-                guard_note_write(d);
+                guard_note_write(d->note);
 }
 
 unsigned guarded_release(GuardedDrive *d, const char *setting) {
-        unsigned n = guard_record_release(d->record, setting, NULL) + d->unreadable;
+        GuardNote *n = d->note;
+        unsigned count = guard_record_release(n->record, setting, NULL) + n->unreadable;
 
-        if (n == 0)
+        if (count == 0)
                 return 0;
 
-        d->unreadable = false;
+        n->unreadable = false;
         /* Nor is it held against one that comes later and says that it is this drive. */
-        for (GuardedDrive *other = d->guard->notes; other; other = other->next)
-                other->anyones = other->anyones && !streq_ptr(other->identity, d->identity);
-        guard_note_write(d);
-        return n;
+        for (GuardNote *other = n->guard->notes; other; other = other->next)
+                other->anyones = other->anyones && !streq_ptr(other->identity, n->identity);
+        guard_note_write(n);
+        return count;
 }
 
 int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, Guard **ret) {
@@ -396,10 +421,16 @@ Guard *guard_free(Guard *g) {
                 return NULL;
 
         while (g->notes) {
-                GuardedDrive *d = g->notes;
+                GuardNote *n = g->notes;
 
-                g->notes = d->next;
-                (void) guard_note_free(d);
+                g->notes = n->next;
+                while (n->drives) {
+                        GuardedDrive *d = n->drives;
+
+                        n->drives = d->next;
+                        (void) guarded_free(d);
+                }
+                (void) guard_note_free(n);
         }
         sd_event_source_disable_unref(g->writer);
         sd_event_source_disable_unref(g->again);

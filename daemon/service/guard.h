@@ -14,7 +14,7 @@
 #define GUARD_DIR "/var/lib/drivekeep"
 
 typedef struct Guard Guard;
-typedef struct GuardNote GuardedDrive; /* the paths to one drive are one yet */
+typedef struct GuardedDrive GuardedDrive;
 
 /* `error` < 0: it is not on stable storage, and what is dangerous must not be written. */
 typedef void (*GuardFn)(void *userdata, int error);
@@ -25,8 +25,8 @@ Guard *guard_free(Guard *g);
 DEFINE_CLEANUP(Guard *, guard_free);
 
 /* This drive is there now: reads its file, where nothing is known of it yet. Two paths to one drive share what is known of it.
- * Each guard_attach() has its guarded_detach(), after which `d` may be gone. */
-int guard_attach(Guard *g, const Drive *d, GuardedDrive **ret);
+ * Each guard_attach() has its guarded_detach(). */
+int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret);
 void guarded_detach(GuardedDrive *d);
 
 /* All drives that are there at the daemon's start are attached: what earlier runs left is judged. From now on it is when a drive

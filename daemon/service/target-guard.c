@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <stdio.h>
 #include <syslog.h>
 #include <time.h>
@@ -46,22 +47,26 @@ static void watch_health(Target *t) {
 
 int target_guard_attach(Target *t) {
         GuardedDrive *before = t->guard.drive;
+        bool known = false;
         int r;
+
+        assert(!t->guard.visiting);
 
         r = guard_attach(t->env->guard, t->drive, &t->guard.drive);
         if (r < 0)
                 return r;
 
-        /* It is known by another name now, and its notes by the old one are nobody's: up to here it has survived. */
-        if (before && before != t->guard.drive)
-                (void) guarded_clear(before);
-        if (before)
+        if (before) {
+                known = guarded_record(before) == guarded_record(t->guard.drive);
+                /* The drive has another name now, and the notes by the old one are nobody's: up to here it has survived. */
+                if (!known)
+                        (void) guarded_clear(before);
                 guarded_detach(before);
+        }
 
         /* udev tells of a drive each time somebody has written to it: its ten seconds do not begin anew. One that was
          * lost a moment ago shows that it is sound after it has been written to once more, not by being there till then. */
-        if (!(before == t->guard.drive && t->guard.healthy_at > 0) &&
-            !guard_record_suspects(guarded_record(t->guard.drive)))
+        if (!(known && t->guard.healthy_at > 0) && !guard_record_suspects(guarded_record(t->guard.drive)))
                 watch_health(t);
         return 0;
 }
@@ -222,7 +227,8 @@ static Target *other_path(Target *t) {
         Target *other = NULL;
 
         while ((other = t->env->next(t->env->userdata, other)))
-                if (other != t && other->guard.drive == t->guard.drive)
+                if (other != t && other->guard.drive &&
+                    guarded_record(other->guard.drive) == guarded_record(t->guard.drive))
                         return other;
         return NULL;
 }

@@ -283,16 +283,17 @@ END_TEST
 
 /* A USB drive is asked who it is, and from then on is known by that: what was noted of it before is not held against it. */
 START_TEST(test_known_by_another_name) {
+        const GuardRecord *before;
         Target t = plug();
-        GuardedDrive *before = t.guard.drive;
 
+        before = guarded_record(t.guard.drive);
         visit_writes(&t);
-        ck_assert(guard_record_intends(guarded_record(before)));
+        ck_assert(guard_record_intends(before));
         disk.serial = (char *) "S2";
         ck_assert_int_eq(target_guard_attach(&t), 0);
         disk.serial = (char *) "S";
-        ck_assert_ptr_ne(t.guard.drive, before);
-        ck_assert(!guard_record_intends(guarded_record(before)));
+        ck_assert_ptr_ne(guarded_record(t.guard.drive), before);
+        ck_assert(!guard_record_intends(before));
         target_guard_done(&t);
 }
 END_TEST
