@@ -12,6 +12,7 @@ typedef struct Waiter Waiter;
 /* A drive that is there, by one path. */
 struct GuardedDrive {
         GuardNote *note;
+        void *userdata;
         GuardEntry underway; /* is being sent now */
         GuardedDrive *next;
 };

@@ -271,7 +271,7 @@ static GuardedDrive *guarded_free(GuardedDrive *d) {
 }
 DEFINE_CLEANUP(GuardedDrive *, guarded_free);
 
-int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
+int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **ret) {
         _cleanup_(guarded_freep) GuardedDrive *d = calloc(1, sizeof *d);
         _cleanup_free_ char *identity = NULL, *place = NULL, *ports = NULL;
         GuardNote *n;
@@ -301,6 +301,7 @@ int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret) {
         swap_texts(&n->place, &place);
         swap_texts(&n->ports, &ports);
         d->note = n;
+        d->userdata = userdata;
         d->next = n->drives;
         n->drives = d;
         n->continues = n->continues || n->record->diskseq == drive->diskseq;
@@ -336,6 +337,13 @@ void guarded_detach(GuardedDrive *d) {
 
 const GuardRecord *guarded_record(const GuardedDrive *d) {
         return d->note->record;
+}
+
+void *guarded_other_path(const GuardedDrive *d) {
+        for (const GuardedDrive *other = d->note->drives; other; other = other->next)
+                if (other != d)
+                        return other->userdata;
+        return NULL;
 }
 
 const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value) {

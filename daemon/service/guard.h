@@ -26,7 +26,7 @@ DEFINE_CLEANUP(Guard *, guard_free);
 
 /* This drive is there now: reads its file, where nothing is known of it yet. Two paths to one drive share what is known of it.
  * Each guard_attach() has its guarded_detach(). */
-int guard_attach(Guard *g, const Drive *drive, GuardedDrive **ret);
+int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **ret);
 void guarded_detach(GuardedDrive *d);
 
 /* All drives that are there at the daemon's start are attached: what earlier runs left is judged. From now on it is when a drive
@@ -34,6 +34,9 @@ void guarded_detach(GuardedDrive *d);
 void guard_judge(Guard *g);
 
 const GuardRecord *guarded_record(const GuardedDrive *d);
+
+/* The userdata of another path to the same drive, or NULL. */
+void *guarded_other_path(const GuardedDrive *d);
 
 /* The sentence's end about why this is not written; NULL: it may be. */
 const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value);

@@ -52,7 +52,7 @@ int target_guard_attach(Target *t) {
 
         assert(!t->guard.visiting);
 
-        r = guard_attach(t->env->guard, t->drive, &t->guard.drive);
+        r = guard_attach(t->env->guard, t->drive, t, &t->guard.drive);
         if (r < 0)
                 return r;
 
@@ -223,22 +223,12 @@ unsigned target_guard_release(Target *t, const char *setting) {
         return guarded_release(t->guard.drive, setting);
 }
 
-static Target *other_path(Target *t) {
-        Target *other = NULL;
-
-        while ((other = t->env->next(t->env->userdata, other)))
-                if (other != t && other->guard.drive &&
-                    guarded_record(other->guard.drive) == guarded_record(t->guard.drive))
-                        return other;
-        return NULL;
-}
-
 void target_guard_lost(Target *t) {
         Target *other;
 
         if (t->gone)
                 return;
-        other = other_path(t);
+        other = guarded_other_path(t->guard.drive);
         /* No harm that was done to it: its next visit, which is to come, shows whether it is well. */
         if (drive_medium_changed(t->drive))
                 guarded_underway(t->guard.drive, NULL, NULL);

@@ -131,7 +131,7 @@ static bool guard_knows(const char *value) {
 
         ck_assert_int_eq(sd_event_new(&event), 0);
         ck_assert_int_eq(guard_new(event, ".", "later", &all_settings, &g), 0);
-        ck_assert_int_eq(guard_attach(g, &drive, &d), 0);
+        ck_assert_int_eq(guard_attach(g, &drive, NULL, &d), 0);
         known = guard_record_find(guarded_record(d), "apm", value, NULL);
         sd_event_unref(event);
         return known;
@@ -168,7 +168,7 @@ static bool guard_once(Injected what, size_t nth) {
         inject_arm(what, nth);
         r = guard_new(event, ".", "boot", &all_settings, &g);
         if (r >= 0)
-                r = guard_attach(g, &drive, &d);
+                r = guard_attach(g, &drive, NULL, &d);
         /* The second finds the file of the first. */
         for (size_t i = 0; i < ELEMENTSOF(values) && r >= 0; i++) {
                 n_timers = 0;
@@ -206,7 +206,7 @@ START_TEST(test_guard_removed) {
         guard_forget();
         ck_assert_int_eq(sd_event_new(&event), 0);
         ck_assert_int_eq(guard_new(event, ".", "boot", &all_settings, &g), 0);
-        ck_assert_int_eq(guard_attach(g, &drive, &d), 0);
+        ck_assert_int_eq(guard_attach(g, &drive, NULL, &d), 0);
         guarded_visit(d, true);
         ck_assert_int_eq(guarded_intend(d, drive.diskseq, NULL, NULL, on_guarded, &answer), 0);
         while (answer > 0)
@@ -239,7 +239,7 @@ static bool guard_read_once(Injected what, size_t nth) {
         guard_forget();
         ck_assert_int_eq(sd_event_new(&event), 0);
         ck_assert_int_eq(guard_new(event, ".", "boot", &all_settings, &g), 0);
-        ck_assert_int_eq(guard_attach(g, &drive, &d), 0);
+        ck_assert_int_eq(guard_attach(g, &drive, NULL, &d), 0);
         ck_assert_int_eq(guarded_intend(d, drive.diskseq, "apm", "127", on_guarded, &answer), 0);
         for (int turn = 0; turn < 100 && answer == 1; turn++)
                 (void) sd_event_run(event, 100 * 1000);
@@ -249,7 +249,7 @@ static bool guard_read_once(Injected what, size_t nth) {
         inject_arm(what, nth);
         r = guard_new(event, ".", "another", &all_settings, &g);
         if (r >= 0)
-                r = guard_attach(g, &drive, &d);
+                r = guard_attach(g, &drive, NULL, &d);
         failed = inject_disarm();
         if (r < 0)
                 ck_assert(failed && r == -ENOMEM);
@@ -355,7 +355,7 @@ static int life_live(Life *l, Plan *ret) {
 
         r = guard_new(l->event, "guarded", "boot", &danger_table, &l->guard);
         if (r >= 0)
-                r = guard_attach(l->guard, &drive, &l->guarded);
+                r = guard_attach(l->guard, &drive, NULL, &l->guarded);
         if (r < 0)
                 return r;
         guard_judge(l->guard);

@@ -57,7 +57,7 @@ static Run run_start(const char *boot_id, const Drive *d) {
         ck_assert_int_eq(sd_event_new(&r.event), 0);
         ck_assert_int_eq(guard_new(r.event, dir, boot_id, &table, &r.guard), 0);
         if (d)
-                ck_assert_int_eq(guard_attach(r.guard, d, &r.drive), 0);
+                ck_assert_int_eq(guard_attach(r.guard, d, NULL, &r.drive), 0);
         guard_judge(r.guard);
         return r;
 }
@@ -266,8 +266,8 @@ static bool is_quarantined(const Drive *first, const Drive *second) {
         Run r = run_start("later", NULL);
 
         if (first)
-                ck_assert_int_eq(guard_attach(r.guard, first, &d), 0);
-        ck_assert_int_eq(guard_attach(r.guard, second, &d), 0);
+                ck_assert_int_eq(guard_attach(r.guard, first, NULL, &d), 0);
+        ck_assert_int_eq(guard_attach(r.guard, second, NULL, &d), 0);
         found = guarded_quarantined(d, "apm", "127");
         guard_flush(r.guard, UINT64_MAX);
         run_end(&r);
@@ -287,7 +287,7 @@ START_TEST(test_twins) {
         ck_assert_uint_eq(count_files(), 1);
 
         /* While the first has its note. */
-        ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &second), 0);
         ck_assert_msg((guarded_record(r.drive) == guarded_record(second)) == one, "%s", twins[_i].name);
         ck_assert_uint_eq(n_warnings, !one);
         if (!one) {
@@ -304,7 +304,7 @@ START_TEST(test_twins) {
                 guarded_detach(second);
                 ck_assert_uint_eq(n_quarantined, 1);
                 b.syspath = (char *) PATH_B_AGAIN;
-                ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &second), 0);
                 ck_assert_ptr_nonnull(guarded_quarantined(second, "apm", "127"));
 
                 /* Nothing of that is the other's, and it is told of once. */
@@ -327,8 +327,8 @@ START_TEST(test_twins) {
         r = (Run){};
         ck_assert_int_eq(sd_event_new(&r.event), 0);
         ck_assert_int_eq(guard_new(r.event, dir, "boot", &table, &r.guard), 0);
-        ck_assert_int_eq(guard_attach(r.guard, &b, &r.drive), 0);
-        ck_assert_int_eq(guard_attach(r.guard, &a, &second), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &r.drive), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &a, NULL, &second), 0);
         ck_assert_ptr_eq(guarded_record(r.drive), guarded_record(second));
         guard_judge(r.guard);
         ck_assert_uint_eq(n_quarantined, 0);
@@ -372,11 +372,11 @@ START_TEST(test_twins_judged) {
         ck_assert_int_eq(sd_event_new(&r.event), 0);
         ck_assert_int_eq(guard_new(r.event, dir, "later", &table, &r.guard), 0);
         for (unsigned i = 0; i < 2; i++)
-                ck_assert_int_eq(guard_attach(r.guard, &twin[i], &drives[i]), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &twin[i], NULL, &drives[i]), 0);
         guard_judge(r.guard);
         r.drive = drives[0];
         ck_assert_int_eq(intend(&r, "apm", "128"), 0);
-        ck_assert_int_eq(guard_attach(r.guard, &twin[2], &drives[2]), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &twin[2], NULL, &drives[2]), 0);
         for (unsigned i = 0; i < 3; i++) {
                 ck_assert_ptr_nonnull(guarded_quarantined(drives[i], "apm", "127"));
                 ck_assert(guard_record_intends(guarded_record(drives[i])) == (i == 0));
@@ -387,8 +387,8 @@ START_TEST(test_twins_judged) {
         ck_assert_uint_eq(guarded_release(drives[2], NULL), 1);
         guarded_detach(drives[2]);
         run_to_rest(&r);
-        ck_assert_int_eq(guard_attach(r.guard, &twin[2], &drives[2]), 0);
-        ck_assert_int_eq(guard_attach(r.guard, &twin[3], &drives[3]), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &twin[2], NULL, &drives[2]), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &twin[3], NULL, &drives[3]), 0);
         ck_assert_ptr_null(guarded_quarantined(drives[2], "apm", "127"));
         ck_assert_ptr_null(guarded_quarantined(drives[3], "apm", "127"));
         ck_assert_ptr_nonnull(guarded_quarantined(drives[1], "apm", "127"));
@@ -411,7 +411,7 @@ START_TEST(test_twin_unreadable) {
 
         r = run_start("boot", &a);
         for (unsigned n = 0; n < 3; n++) {
-                ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &second), 0);
                 ck_assert_uint_eq(n_warnings, 2);
                 ck_assert_int_eq(guarded_intend(r.drive, 3, "apm", "127", on_guarded, &error), -EBADMSG);
                 ck_assert_int_eq(guarded_intend(second, 9, "apm", "127", on_guarded, &error), -EBADMSG);
@@ -422,7 +422,7 @@ START_TEST(test_twin_unreadable) {
 
         ck_assert_uint_eq(guarded_release(second, NULL), 1);
         guarded_detach(second);
-        ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &second), 0);
         r.drive = second;
         ck_assert_int_eq(intend(&r, "apm", "127"), 0);
         ck_assert_uint_eq(n_warnings, 2);
@@ -453,7 +453,7 @@ START_TEST(test_twin_moves) {
         ck_assert_int_eq(mkdir(blocked, 0700), 0);
 
         r = run_start("later", &a);
-        ck_assert_int_eq(guard_attach(r.guard, &b, &second), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &second), 0);
         for (unsigned n = 0; n < 2; n++) {
                 run_to_rest(&r);
                 ck_assert(has_file(key, "") && !has_file(place, ""));
@@ -542,7 +542,7 @@ static void intend_many(Run *r, GuardedDrive **drives) {
                 (void) snprintf(serial, sizeof serial, "S%zu", i);
                 d.serial = serial;
                 errors[i] = 1;
-                ck_assert_int_eq(guard_attach(r->guard, &d, &drives[i]), 0);
+                ck_assert_int_eq(guard_attach(r->guard, &d, NULL, &drives[i]), 0);
                 guarded_visit(drives[i], true);
                 ck_assert_int_eq(guarded_intend(drives[i], 3, "apm", "127", on_guarded, &errors[i]), 0);
         }
@@ -837,7 +837,7 @@ START_TEST(test_notes) {
                 Drive d = numbered(serial, n);
                 GuardedDrive *guarded;
 
-                ck_assert_int_eq(guard_attach(r.guard, &d, &guarded), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &d, NULL, &guarded), 0);
                 ck_assert_ptr_nonnull(guarded_quarantined(guarded, "apm", "127"));
                 guarded_detach(guarded);
                 ck_assert_ptr_null(r.guard->notes);
@@ -867,7 +867,7 @@ START_TEST(test_come_and_go) {
         guarded_underway(r.drive, "lookahead", "on");
         for (unsigned n = 0; n < n_come; n++) {
                 d = numbered(serial, n);
-                ck_assert_int_eq(guard_attach(r.guard, &d, &guarded), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &d, NULL, &guarded), 0);
                 if (_i == 1) {
                         guarded_underway(guarded, "lookahead", "on");
                         guarded_lost(guarded);
@@ -878,12 +878,12 @@ START_TEST(test_come_and_go) {
         ck_assert_uint_eq(most, _i == 1 ? n_known + 1 : 1);
 
         d = numbered(serial, n_come - n_known - 1);
-        ck_assert_int_eq(guard_attach(r.guard, &d, &guarded), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &d, NULL, &guarded), 0);
         ck_assert(!guard_record_suspects(guarded_record(guarded)));
         guarded_detach(guarded);
         for (unsigned n = n_come - 1; _i == 1 && n >= n_come - 200; n--) {
                 d = numbered(serial, n);
-                ck_assert_int_eq(guard_attach(r.guard, &d, &guarded), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &d, NULL, &guarded), 0);
                 ck_assert(guard_record_suspects(guarded_record(guarded)));
                 guarded_detach(guarded);
         }

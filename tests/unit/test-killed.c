@@ -168,7 +168,7 @@ static _Noreturn void run(unsigned left, const char *boot_id) {
         (void) sigprocmask(SIG_BLOCK, &mask, NULL);
 
         if (sd_event_new(&r.event) < 0 || guard_new(r.event, GUARDED, boot_id, &settings, &r.guard) < 0 ||
-            guard_attach(r.guard, &disk, &r.guarded) < 0)
+            guard_attach(r.guard, &disk, NULL, &r.guarded) < 0)
                 _exit(2);
         guard_judge(r.guard);
 

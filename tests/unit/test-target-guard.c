@@ -39,10 +39,6 @@ static unsigned n_woken;
 static void on_wake(_unused_ void *userdata, _unused_ Target *t) {
         n_woken++;
 }
-static Target *paths[2]; /* as the manager lists them */
-static Target *on_next(_unused_ void *userdata, const Target *t) {
-        return !t ? paths[0] : t == paths[0] ? paths[1] : NULL;
-}
 int health_read(_unused_ const char *syspath) {
         return 1;
 }
@@ -88,7 +84,6 @@ static void env_make(void) {
         (void) sigaddset(&mask, SIGCHLD);
         ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
         env.settings = &table;
-        env.next = on_next;
         env.wake = on_wake;
         ck_assert_int_eq(sd_event_new(&env.event), 0);
         env_make_guard("boot");
@@ -101,15 +96,14 @@ static void env_free(void) {
         scratch_remove();
 }
 
-static Target plug(void) {
-        Target t = { .env = &env,
-                     .drive = &disk,
-                     .record = &record,
-                     .wishes = { wish_items, ELEMENTSOF(wish_items) },
-                     .visit.selected = { wish_items, ELEMENTSOF(wish_items) } };
+static void plug(Target *t) {
+        *t = (Target){ .env = &env,
+                       .drive = &disk,
+                       .record = &record,
+                       .wishes = { wish_items, ELEMENTSOF(wish_items) },
+                       .visit.selected = { wish_items, ELEMENTSOF(wish_items) } };
 
-        ck_assert_int_eq(target_guard_attach(&t), 0);
-        return t;
+        ck_assert_int_eq(target_guard_attach(t), 0);
 }
 
 static void run_until_answered(void) {
@@ -146,15 +140,16 @@ static void ask(Target *t, VisitReason reason) {
 
 /* Harmless, and lost while it is sent, back, and lost again: its being there until it is visited clears it of nothing. */
 START_TEST(test_lost_twice) {
-        Target t = plug();
+        Target t;
 
+        plug(&t);
         ask(&t, VISIT_ATTACH);
         ck_assert_uint_eq(t.guard.steady_until, 0);
         visit_sends(&t, 0);
         pull(&t);
         ck_assert_uint_eq(n_quarantined, 0);
 
-        t = plug();
+        plug(&t);
         ck_assert_uint_eq(t.guard.healthy_at, 0);
         ask(&t, VISIT_ATTACH);
         ck_assert_uint_gt(t.guard.steady_until, monotonic_usec());
@@ -165,7 +160,7 @@ START_TEST(test_lost_twice) {
         pull(&t);
         ck_assert_uint_eq(n_quarantined, 1);
 
-        t = plug();
+        plug(&t);
         ck_assert_ptr_nonnull(guarded_quarantined(t.guard.drive, "apm", "127"));
         ask(&t, VISIT_ATTACH);
         ck_assert_uint_eq(t.guard.steady_until, 0);
@@ -185,7 +180,7 @@ START_TEST(test_pulled) {
         Target t;
 
         for (unsigned i = 0; i < 3; i++) {
-                t = plug();
+                plug(&t);
                 ask(&t, VISIT_ATTACH);
                 ck_assert_uint_eq(t.guard.steady_until, 0);
                 visit_sends(&t, pulls[_i].wish);
@@ -209,7 +204,7 @@ START_TEST(test_alone) {
         for (unsigned i = 0; i < 2; i++) {
                 env_free_guard();
                 env_make_guard(i == 0 ? "first" : "second");
-                t = plug();
+                plug(&t);
                 guard_judge(env.guard);
                 ck_assert(!target_guard_holds(&t));
                 visit_sends(&t, 0);
@@ -218,7 +213,7 @@ START_TEST(test_alone) {
 
         env_free_guard();
         env_make_guard("third");
-        t = plug();
+        plug(&t);
         guard_judge(env.guard);
         ck_assert_uint_eq(n_alone, 1);
         ck_assert(target_guard_holds(&t));
@@ -238,8 +233,9 @@ END_TEST
 
 /* In good order: a visit that is over, or was never begun, leaves nothing; a worker that is stuck leaves its note. */
 START_TEST(test_rest) {
-        Target t = plug();
+        Target t;
 
+        plug(&t);
         visit_sends(&t, 1);
         if (_i == 0)
                 target_guard_ended(&t);
@@ -252,11 +248,12 @@ END_TEST
 
 /* What an earlier run of the daemon left goes when the drive stays. */
 START_TEST(test_left_behind) {
-        Target t = plug();
+        Target t;
 
+        plug(&t);
         visit_writes(&t);
         target_guard_done(&t);
-        t = plug();
+        plug(&t);
         ck_assert_uint_gt(t.guard.healthy_at, 0);
         target_guard_done(&t);
 }
@@ -264,9 +261,10 @@ END_TEST
 
 /* Whatever udev tells of it meanwhile. */
 START_TEST(test_told_of_again) {
-        Target t = plug();
         uint64_t before;
+        Target t;
 
+        plug(&t);
         visit_writes(&t);
         before = t.guard.healthy_at;
         (void) usleep(2000);
@@ -284,8 +282,9 @@ END_TEST
 /* A USB drive is asked who it is, and from then on is known by that: what was noted of it before is not held against it. */
 START_TEST(test_known_by_another_name) {
         const GuardRecord *before;
-        Target t = plug();
+        Target t;
 
+        plug(&t);
         before = guarded_record(t.guard.drive);
         visit_writes(&t);
         ck_assert(guard_record_intends(before));
@@ -308,7 +307,7 @@ START_TEST(test_worker_of_one_gone) {
         const GuardEntry *e;
         Target t, back;
 
-        t = plug();
+        plug(&t);
         target_guard_begins(&t);
         target_guard_leaves(&t);
         t.gone = true;
@@ -316,7 +315,7 @@ START_TEST(test_worker_of_one_gone) {
         ck_assert_int_eq(intended, -ENODEV);
         ck_assert_ptr_null(t.guard.drive);
 
-        back = plug();
+        plug(&back);
         target_guard_begins(&back);
         target_guard_intends(&back, 1);
         target_guard_writing(&back, 1);
@@ -333,12 +332,14 @@ END_TEST
 
 /* Pulled with its worker stuck, plugged in again, written to, and well. */
 START_TEST(test_stuck_and_back) {
-        Target old = plug(), new;
+        Target old, new;
+
+        plug(&old);
 
         target_guard_begins(&old);
         target_guard_leaves(&old);
         old.gone = true;
-        new = plug();
+        plug(&new);
         visit_writes(&new);
         target_guard_look(&new);
         run_a_while();
@@ -351,7 +352,10 @@ END_TEST
 
 /* By another path to the same drive a visit is still under way. */
 START_TEST(test_two_paths) {
-        Target busy = plug(), t = plug();
+        Target busy, t;
+
+        plug(&busy);
+        plug(&t);
 
         target_guard_begins(&busy);
         visit_writes(&t);
@@ -372,10 +376,11 @@ END_TEST
 /* One of two paths is pulled within the ten seconds: the drive is there, and what is noted of it stays until the other
  * path has shown that it is well, or is pulled, too. */
 START_TEST(test_one_path_leaves) {
-        Target t = plug(), other = plug();
+        Target t, other;
 
-        paths[0] = &t;
-        paths[1] = &other;
+        plug(&t);
+        plug(&other);
+
         visit_sends(&t, 1);
         if (_i > 0)
                 target_guard_ended(&t);
@@ -393,7 +398,6 @@ START_TEST(test_one_path_leaves) {
         }
         pull(&other);
         ck_assert_uint_eq(n_quarantined, _i < 2);
-        paths[0] = paths[1] = NULL;
 }
 END_TEST
 
@@ -407,13 +411,13 @@ START_TEST(test_another_medium) {
         disk.removable = _i < 2;
         for (disk.diskseq = 3; disk.diskseq < 6; disk.diskseq++) {
                 file_write("diskseq", disk.diskseq == 3 ? "3\n" : disk.diskseq == 4 ? "4\n" : "5\n");
-                t = plug();
+                plug(&t);
                 ask(&t, VISIT_ATTACH);
                 ck_assert_uint_eq(t.guard.steady_until, 0);
                 visit_sends(&t, _i == 1 ? 1 : 0);
                 file_write("diskseq", "6\n");
                 target_guard_leaves(&t);
-                t = plug();
+                plug(&t);
                 r = guarded_record(t.guard.drive);
                 ck_assert(guard_record_suspects(r) == !disk.removable);
                 ck_assert(guard_record_intends(r) == (_i == 1));
