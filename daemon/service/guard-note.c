@@ -66,24 +66,11 @@ int guard_file_read(const char *dir, const char *key, GuardRecord **ret) {
 
 /* ---- its way to stable storage ---- */
 
-/* Somebody waits for the record as it is now to be on stable storage. */
-struct Waiter {
-        GuardFn fn;
-        void *userdata;
-        Waiter *next;
-};
-
 GuardNote *guard_note_free(GuardNote *n) {
         if (!n)
                 return NULL;
 
         sd_event_source_disable_unref(n->patience);
-        while (n->waiters) {
-                Waiter *w = n->waiters;
-
-                n->waiters = w->next;
-                free(w);
-        }
         (void) guard_record_free(n->record);
         free(n->identity);
         free(n->place);
@@ -94,7 +81,7 @@ GuardNote *guard_note_free(GuardNote *n) {
 }
 
 static bool note_matters(const GuardNote *n) {
-        return n->dirty || n->failed || n->writing || n->written || n->waiters || guard_record_suspects(n->record) ||
+        return n->dirty || n->failed || n->writing || n->written || guard_record_suspects(n->record) ||
                guard_record_intends(n->record);
 }
 
@@ -122,19 +109,24 @@ void guard_tell(Guard *g, int error) {
         g->told = true;
 }
 
+/* Tells all drives that wait for it. */
 static void note_stored(GuardNote *n, int error) {
-        Waiter *waiters = TAKE_PTR(n->waiters);
-
         n->patience = sd_event_source_disable_unref(n->patience);
         if (error < 0)
                 guard_tell(n->guard, error);
 
-        while (waiters) {
-                _cleanup_free_ Waiter *w = waiters;
+        for (GuardedDrive *d = n->drives; d; d = d->next)
+                if (d->awaited == n) {
+                        d->awaited = NULL;
+                        n->guard->stored(d->userdata, error);
+                }
+}
 
-                waiters = w->next;
-                w->fn(w->userdata, error);
-        }
+static bool note_is_awaited(const GuardNote *n) {
+        for (const GuardedDrive *d = n->drives; d; d = d->next)
+                if (d->awaited == n)
+                        return true;
+        return false;
 }
 
 static GuardNote *guard_written(Guard *g) {
@@ -180,7 +172,7 @@ static int on_note_written(sd_event_source *source _unused_, const siginfo_t *si
 
         for (GuardNote *n = g->notes; n; n = n->next) {
                 /* It may be waiting for what has failed, too. */
-                if (error < 0 && n->moved && n->dirty && !n->waiters) {
+                if (error < 0 && n->moved && n->dirty && !note_is_awaited(n)) {
                         n->dirty = false;
                         note_failed(n);
                 }
@@ -219,7 +211,7 @@ static void note_fail(GuardNote *n, int error) {
         n->dirty = n->writing = n->late = false;
         note_failed(n);
         n->patience = sd_event_source_disable_unref(n->patience);
-        if (n->waiters &&
+        if (note_is_awaited(n) &&
             sd_event_add_time_relative(n->guard->event, &n->patience, CLOCK_MONOTONIC, 0, 0, on_failed_start, n) < 0)
                 note_stored(n, error);
 }
@@ -306,35 +298,14 @@ void guard_note_write(GuardNote *n) {
         guard_write(n->guard);
 }
 
-int guard_note_wait(GuardNote *n, GuardFn fn, void *userdata) {
-        _cleanup_free_ Waiter *w = NULL;
+int guard_note_await(GuardNote *n, GuardedDrive *d) {
         int r;
-
-        w = malloc(sizeof *w);
-        if (!w)
-                return -ENOMEM;
 
         /* After all else that can fail: when it runs out, the journal is told that the file could not be written. */
         r = n->patience ? 0
                         : sd_event_add_time_relative(n->guard->event, &n->patience, CLOCK_MONOTONIC,
                                                      GUARD_PATIENCE_USEC, 0, on_patience, n);
-        if (r < 0)
-                return r;
-
-        *w = (Waiter){ .fn = fn, .userdata = userdata, .next = n->waiters };
-        n->waiters = TAKE_PTR(w);
-        return 0;
-}
-
-void guarded_forget_call(GuardedDrive *d, const void *userdata) {
-        for (Waiter **p = &d->note->waiters; *p;) {
-                Waiter *w = *p;
-
-                if (w->userdata != userdata) {
-                        p = &w->next;
-                        continue;
-                }
-                *p = w->next;
-                free(w);
-        }
+        if (r >= 0)
+                d->awaited = n;
+        return r;
 }

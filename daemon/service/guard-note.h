@@ -7,12 +7,13 @@
 #include "guard.h"
 
 typedef struct GuardNote GuardNote;
-typedef struct Waiter Waiter;
 
 /* A drive that is there, by one path. */
 struct GuardedDrive {
         GuardNote *note;
+        GuardNote *awaited; /* this is to be on stable storage before the drive is written to; NULL: nobody waits */
         void *userdata;
+        uint64_t diskseq;
         GuardEntry underway; /* is being sent now */
         GuardedDrive *next;
 };
@@ -40,7 +41,6 @@ struct GuardNote {
         bool late;    /* … or takes too long */
         bool failed;  /* it could not be written, or the file not be removed: that is tried again */
         sd_event_source *patience;
-        Waiter *waiters;
 
         GuardNote *next;
 };
@@ -50,6 +50,7 @@ struct Guard {
         char *dir;
         const char *boot_id;
         const SettingTable *settings;
+        GuardFn stored;
         GuardNote *notes;        /* of those whose drives are not there, the one whose drive went last comes first */
         bool judged;             /* what earlier runs left of the drives that were there at the start */
         sd_event_source *writer; /* one at a time, for all that has to be written when it begins */
@@ -68,9 +69,9 @@ int guard_file_exists(const char *dir, const char *key);
 void guard_note_write(GuardNote *n);
 void guard_write(Guard *g); /* all whose `dirty` is set */
 
-/* Has `fn` called when the record as it is now is on stable storage, or has not been for too long; guard_note_write() follows. Never
- * calls it from within. */
-int guard_note_wait(GuardNote *n, GuardFn fn, void *userdata);
+/* Guard.stored is called for `d` when the record as it is now is on stable storage, or has not been for too long; guard_note_write()
+ * follows. Never calls it from within. */
+int guard_note_await(GuardNote *n, GuardedDrive *d);
 
 /* The directory is of no use: said once, until it is again. */
 void guard_tell(Guard *g, int error);

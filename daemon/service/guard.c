@@ -9,8 +9,7 @@
 #include "journal.h"
 #include "record.h"
 
-int guarded_intend(GuardedDrive *d, uint64_t diskseq, const char *setting, const char *value, GuardFn fn,
-                   void *userdata) {
+int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
         GuardNote *n = d->note;
         int r;
 
@@ -24,14 +23,18 @@ int guarded_intend(GuardedDrive *d, uint64_t diskseq, const char *setting, const
         if (r >= 0 && setting)
                 r = guard_record_intend(n->record, setting, value, NULL, now_usec());
         if (r >= 0)
-                r = guard_note_wait(n, fn, userdata);
+                r = guard_note_await(n, d);
         if (r < 0)
                 return r;
 
         n->record->visiting = true;
-        n->record->diskseq = diskseq;
+        n->record->diskseq = d->diskseq;
         guard_note_write(n);
         return 0;
+}
+
+void guarded_forget_call(GuardedDrive *d) {
+        d->awaited = NULL;
 }
 
 void guarded_visit(GuardedDrive *d, bool begins) {
@@ -302,6 +305,7 @@ int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **re
         swap_texts(&n->ports, &ports);
         d->note = n;
         d->userdata = userdata;
+        d->diskseq = drive->diskseq;
         d->next = n->drives;
         n->drives = d;
         n->continues = n->continues || n->record->diskseq == drive->diskseq;
@@ -403,7 +407,8 @@ unsigned guarded_release(GuardedDrive *d, const char *setting) {
         return count;
 }
 
-int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, Guard **ret) {
+int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, GuardFn stored,
+              Guard **ret) {
         _cleanup_(guard_freep) Guard *g = NULL;
 
         g = calloc(1, sizeof *g);
@@ -413,6 +418,7 @@ int guard_new(sd_event *event, const char *dir, const char *boot_id, const Setti
         g->event = sd_event_ref(event);
         g->boot_id = boot_id;
         g->settings = settings;
+        g->stored = stored;
         g->dir = strdup(dir);
         if (!g->dir)
                 return -ENOMEM;

@@ -16,11 +16,13 @@
 typedef struct Guard Guard;
 typedef struct GuardedDrive GuardedDrive;
 
-/* `error` < 0: it is not on stable storage, and what is dangerous must not be written. */
+/* The answer to guarded_intend(). `error` < 0: the note is not on stable storage, and what is dangerous must not be written.
+ * `userdata` is guard_attach()'s. */
 typedef void (*GuardFn)(void *userdata, int error);
 
 /* A directory that cannot be used is told to the journal, and no error. */
-int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, Guard **ret);
+int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, GuardFn stored,
+              Guard **ret);
 Guard *guard_free(Guard *g);
 DEFINE_CLEANUP(Guard *, guard_free);
 
@@ -44,11 +46,10 @@ const char *guarded_quarantined(const GuardedDrive *d, const char *setting, cons
 /* Is nothing at all to be sent to it? GUARD_ALONE_WHY */
 bool guarded_alone(const GuardedDrive *d);
 
-/* A visit is about to write: this dangerous value, or (NULL) what is harmless. Puts that on stable storage, added to what is there,
- * and then calls `fn`; never from within. -ETIMEDOUT: storage is too slow; -EBADMSG: the file of the drive cannot be read. */
-int guarded_intend(GuardedDrive *d, uint64_t diskseq, const char *setting, const char *value, GuardFn fn,
-                   void *userdata);
-void guarded_forget_call(GuardedDrive *d, const void *userdata);
+/* A visit is about to write: this dangerous value, or (NULL) what is harmless. 0: the answer comes later; -ETIMEDOUT: storage is
+ * too slow; -EBADMSG: the file of the drive cannot be read. */
+int guarded_intend(GuardedDrive *d, const char *setting, const char *value);
+void guarded_forget_call(GuardedDrive *d);
 
 /* A visit that may intend something begins, or is over, and the machine has survived it. */
 void guarded_visit(GuardedDrive *d, bool begins);

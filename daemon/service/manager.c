@@ -409,7 +409,7 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 .userdata = m,
         };
 
-        r = guard_new(event, GUARD_DIR, m->boot_id, &all_settings, &m->env.guard);
+        r = guard_new(event, GUARD_DIR, m->boot_id, &all_settings, target_guard_stored, &m->env.guard);
         if (r >= 0)
                 r = fsck_wait_new(event, &m->env.fsck_wait);
         if (r >= 0)

@@ -76,7 +76,6 @@ void target_guard_done(Target *t) {
         if (!t->guard.drive)
                 return;
 
-        guarded_forget_call(t->guard.drive, t);
         guarded_detach(t->guard.drive);
         t->guard.drive = NULL;
 }
@@ -176,14 +175,14 @@ void target_guard_ended(Target *t) {
 
         t->guard.visiting = false;
         guarded_underway(t->guard.drive, NULL, NULL);
-        guarded_forget_call(t->guard.drive, t);
+        guarded_forget_call(t->guard.drive);
         guarded_visit(t->guard.drive, false);
         watch_health(t);
 }
 
 /* ---- within a visit ---- */
 
-static void on_guarded(void *userdata, int error) {
+void target_guard_stored(void *userdata, int error) {
         Target *t = userdata;
 
         if (t->visit.job)
@@ -200,8 +199,7 @@ void target_guard_intends(void *userdata, size_t wish) {
         if (t->gone)
                 r = -ENODEV;
         else
-                r = guarded_intend(t->guard.drive, t->drive->diskseq, value ? t->visit.selected.items[wish].name : NULL,
-                                   value, on_guarded, t);
+                r = guarded_intend(t->guard.drive, value ? t->visit.selected.items[wish].name : NULL, value);
         if (r < 0)
                 visit_job_intended(t->visit.job, r);
 }

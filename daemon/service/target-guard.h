@@ -30,6 +30,9 @@ void target_guard_ended(Target *t);
 void target_guard_intends(void *userdata, size_t wish);
 void target_guard_writing(void *userdata, size_t wish);
 
+/* The answer of the guard: for guard_new(). */
+void target_guard_stored(void *userdata, int error);
+
 /* The drive went away, or another medium came into it, maybe while something was being written: called before more is told. */
 void target_guard_lost(Target *t);
 

@@ -118,7 +118,7 @@ int sd_event_add_time_relative(sd_event *e, sd_event_source **source, clockid_t 
         return real(e, source, clock, usec, accuracy, callback, userdata);
 }
 
-static void on_guarded(void *userdata, int error) {
+static void on_stored(void *userdata, int error) {
         *(int *) userdata = error;
 }
 
@@ -127,11 +127,12 @@ static bool guard_knows(const char *value) {
         _cleanup_(guard_freep) Guard *g = NULL;
         sd_event *event;
         GuardedDrive *d;
+        int answer;
         bool known;
 
         ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(guard_new(event, ".", "later", &all_settings, &g), 0);
-        ck_assert_int_eq(guard_attach(g, &drive, NULL, &d), 0);
+        ck_assert_int_eq(guard_new(event, ".", "later", &all_settings, on_stored, &g), 0);
+        ck_assert_int_eq(guard_attach(g, &drive, &answer, &d), 0);
         known = guard_record_find(guarded_record(d), "apm", value, NULL);
         sd_event_unref(event);
         return known;
@@ -157,7 +158,7 @@ static bool guard_once(Injected what, size_t nth) {
         static const char *const values[] = { "127", "128" };
         size_t n_open = count_open();
         unsigned n_started = 0;
-        int r, answers[] = { 1, 1 };
+        int r, answer, answers[] = { 1, 1 };
         GuardedDrive *d;
         Guard *g = NULL;
         sd_event *event;
@@ -166,16 +167,18 @@ static bool guard_once(Injected what, size_t nth) {
         guard_forget();
         ck_assert_int_eq(sd_event_new(&event), 0);
         inject_arm(what, nth);
-        r = guard_new(event, ".", "boot", &all_settings, &g);
+        r = guard_new(event, ".", "boot", &all_settings, on_stored, &g);
         if (r >= 0)
-                r = guard_attach(g, &drive, NULL, &d);
+                r = guard_attach(g, &drive, &answer, &d);
         /* The second finds the file of the first. */
         for (size_t i = 0; i < ELEMENTSOF(values) && r >= 0; i++) {
                 n_timers = 0;
-                r = guarded_intend(d, drive.diskseq, "apm", values[i], on_guarded, answers + i);
+                answer = 1;
+                r = guarded_intend(d, "apm", values[i]);
                 n_started += r < 0 ? n_timers : 0;
-                for (int turn = 0; turn < 100 && r >= 0 && answers[i] == 1; turn++)
+                for (int turn = 0; turn < 100 && r >= 0 && answer == 1; turn++)
                         (void) sd_event_run(event, 100 * 1000);
+                answers[i] = answer;
         }
         failed = inject_disarm();
         (void) guard_free(g);
@@ -205,10 +208,10 @@ START_TEST(test_guard_removed) {
         guard_block_children();
         guard_forget();
         ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(guard_new(event, ".", "boot", &all_settings, &g), 0);
-        ck_assert_int_eq(guard_attach(g, &drive, NULL, &d), 0);
+        ck_assert_int_eq(guard_new(event, ".", "boot", &all_settings, on_stored, &g), 0);
+        ck_assert_int_eq(guard_attach(g, &drive, &answer, &d), 0);
         guarded_visit(d, true);
-        ck_assert_int_eq(guarded_intend(d, drive.diskseq, NULL, NULL, on_guarded, &answer), 0);
+        ck_assert_int_eq(guarded_intend(d, NULL, NULL), 0);
         while (answer > 0)
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
         ck_assert_int_eq(answer, 0);
@@ -238,18 +241,18 @@ static bool guard_read_once(Injected what, size_t nth) {
 
         guard_forget();
         ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(guard_new(event, ".", "boot", &all_settings, &g), 0);
-        ck_assert_int_eq(guard_attach(g, &drive, NULL, &d), 0);
-        ck_assert_int_eq(guarded_intend(d, drive.diskseq, "apm", "127", on_guarded, &answer), 0);
+        ck_assert_int_eq(guard_new(event, ".", "boot", &all_settings, on_stored, &g), 0);
+        ck_assert_int_eq(guard_attach(g, &drive, &answer, &d), 0);
+        ck_assert_int_eq(guarded_intend(d, "apm", "127"), 0);
         for (int turn = 0; turn < 100 && answer == 1; turn++)
                 (void) sd_event_run(event, 100 * 1000);
         ck_assert_int_eq(answer, 0);
         g = guard_free(g);
 
         inject_arm(what, nth);
-        r = guard_new(event, ".", "another", &all_settings, &g);
+        r = guard_new(event, ".", "another", &all_settings, on_stored, &g);
         if (r >= 0)
-                r = guard_attach(g, &drive, NULL, &d);
+                r = guard_attach(g, &drive, &answer, &d);
         failed = inject_disarm();
         if (r < 0)
                 ck_assert(failed && r == -ENOMEM);
@@ -261,7 +264,7 @@ static bool guard_read_once(Injected what, size_t nth) {
                         ck_assert_ptr_nonnull(e);
                 /* Nobody knows what it says. */
                 if (!e)
-                        ck_assert_int_eq(guarded_intend(d, 3, "apm", "127", on_guarded, &answer), -EBADMSG);
+                        ck_assert_int_eq(guarded_intend(d, "apm", "127"), -EBADMSG);
         }
         (void) guard_free(g);
         sd_event_unref(event);
@@ -320,17 +323,19 @@ typedef struct Life {
         Guard *guard;
         GuardedDrive *guarded;
         DriveRecord *record;
-        int error; /* of the record */
+        int answer; /* of the guard; 1: none yet */
+        int error;  /* of the record */
 } Life;
 
 static int life_intend(void *userdata, const Step *s _unused_) {
         Life *l = userdata;
-        int r, answer = 1;
+        int r;
 
-        r = guarded_intend(l->guarded, drive.diskseq, "danger", "on", on_guarded, &answer);
-        for (int turn = 0; turn < 100 && r >= 0 && answer == 1; turn++)
+        l->answer = 1;
+        r = guarded_intend(l->guarded, "danger", "on");
+        for (int turn = 0; turn < 100 && r >= 0 && l->answer == 1; turn++)
                 (void) sd_event_run(l->event, 100 * 1000);
-        return r < 0 ? r : answer;
+        return r < 0 ? r : l->answer;
 }
 
 static void life_ended(void *userdata, const Step *s) {
@@ -353,9 +358,9 @@ static int life_live(Life *l, Plan *ret) {
                           .userdata = l };
         int r;
 
-        r = guard_new(l->event, "guarded", "boot", &danger_table, &l->guard);
+        r = guard_new(l->event, "guarded", "boot", &danger_table, on_stored, &l->guard);
         if (r >= 0)
-                r = guard_attach(l->guard, &drive, NULL, &l->guarded);
+                r = guard_attach(l->guard, &drive, &l->answer, &l->guarded);
         if (r < 0)
                 return r;
         guard_judge(l->guard);

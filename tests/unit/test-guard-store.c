@@ -37,7 +37,10 @@ static Drive drive_a = { .name = (char *) "sda",
                          .syspath = (char *) "/sys/a",
                          .diskseq = 3 };
 
-static void on_guarded(void *userdata, int error) {
+/* The answer to the last guarded_intend() of each: the userdata of a drive that is attached is where that goes. */
+static int answer;
+
+static void on_stored(void *userdata, int error) {
         *(int *) userdata = error;
 }
 
@@ -55,9 +58,9 @@ static Run run_start(const char *boot_id, const Drive *d) {
         (void) sigaddset(&mask, SIGCHLD);
         ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
         ck_assert_int_eq(sd_event_new(&r.event), 0);
-        ck_assert_int_eq(guard_new(r.event, dir, boot_id, &table, &r.guard), 0);
+        ck_assert_int_eq(guard_new(r.event, dir, boot_id, &table, on_stored, &r.guard), 0);
         if (d)
-                ck_assert_int_eq(guard_attach(r.guard, d, NULL, &r.drive), 0);
+                ck_assert_int_eq(guard_attach(r.guard, d, &answer, &r.drive), 0);
         guard_judge(r.guard);
         return r;
 }
@@ -81,13 +84,16 @@ static void run_end(Run *r) {
 }
 
 static int intend(Run *r, const char *setting, const char *value) {
-        int error = 1;
+        int k;
 
-        ck_assert_int_eq(guarded_intend(r->drive, drive_a.diskseq, setting, value, on_guarded, &error), 0);
-        ck_assert_int_eq(error, 1); /* never from within */
-        for (int turn = 0; turn < 100 && error == 1; turn++)
+        answer = 1;
+        k = guarded_intend(r->drive, setting, value);
+        if (k != 0)
+                return MIN(k, 0);
+        ck_assert_int_eq(answer, 1); /* never from within */
+        for (int turn = 0; turn < 100 && answer == 1; turn++)
                 ck_assert_int_ge(sd_event_run(r->event, 100 * 1000), 0);
-        return error;
+        return answer;
 }
 
 static unsigned count_files(void) {
@@ -266,8 +272,8 @@ static bool is_quarantined(const Drive *first, const Drive *second) {
         Run r = run_start("later", NULL);
 
         if (first)
-                ck_assert_int_eq(guard_attach(r.guard, first, NULL, &d), 0);
-        ck_assert_int_eq(guard_attach(r.guard, second, NULL, &d), 0);
+                ck_assert_int_eq(guard_attach(r.guard, first, &answer, &d), 0);
+        ck_assert_int_eq(guard_attach(r.guard, second, &answer, &d), 0);
         found = guarded_quarantined(d, "apm", "127");
         guard_flush(r.guard, UINT64_MAX);
         run_end(&r);
@@ -287,8 +293,8 @@ START_TEST(test_twins) {
         ck_assert_uint_eq(count_files(), 1);
 
         /* While the first has its note. */
-        ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &second), 0);
-        ck_assert_msg((guarded_record(r.drive) == guarded_record(second)) == one, "%s", twins[_i].name);
+        ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
+        ck_assert_msg((guarded_other_path(second) != NULL) == one, "%s", twins[_i].name);
         ck_assert_uint_eq(n_warnings, !one);
         if (!one) {
                 GuardedDrive *first = r.drive;
@@ -304,7 +310,7 @@ START_TEST(test_twins) {
                 guarded_detach(second);
                 ck_assert_uint_eq(n_quarantined, 1);
                 b.syspath = (char *) PATH_B_AGAIN;
-                ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &second), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
                 ck_assert_ptr_nonnull(guarded_quarantined(second, "apm", "127"));
 
                 /* Nothing of that is the other's, and it is told of once. */
@@ -326,9 +332,9 @@ START_TEST(test_twins) {
         /* Whichever comes first: the intents are of the one path, and the drive has been there without a break. */
         r = (Run){};
         ck_assert_int_eq(sd_event_new(&r.event), 0);
-        ck_assert_int_eq(guard_new(r.event, dir, "boot", &table, &r.guard), 0);
-        ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &r.drive), 0);
-        ck_assert_int_eq(guard_attach(r.guard, &a, NULL, &second), 0);
+        ck_assert_int_eq(guard_new(r.event, dir, "boot", &table, on_stored, &r.guard), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &r.drive), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &a, &answer, &second), 0);
         ck_assert_ptr_eq(guarded_record(r.drive), guarded_record(second));
         guard_judge(r.guard);
         ck_assert_uint_eq(n_quarantined, 0);
@@ -370,13 +376,13 @@ START_TEST(test_twins_judged) {
         run_end(&r);
 
         ck_assert_int_eq(sd_event_new(&r.event), 0);
-        ck_assert_int_eq(guard_new(r.event, dir, "later", &table, &r.guard), 0);
+        ck_assert_int_eq(guard_new(r.event, dir, "later", &table, on_stored, &r.guard), 0);
         for (unsigned i = 0; i < 2; i++)
-                ck_assert_int_eq(guard_attach(r.guard, &twin[i], NULL, &drives[i]), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &twin[i], &answer, &drives[i]), 0);
         guard_judge(r.guard);
         r.drive = drives[0];
         ck_assert_int_eq(intend(&r, "apm", "128"), 0);
-        ck_assert_int_eq(guard_attach(r.guard, &twin[2], NULL, &drives[2]), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &twin[2], &answer, &drives[2]), 0);
         for (unsigned i = 0; i < 3; i++) {
                 ck_assert_ptr_nonnull(guarded_quarantined(drives[i], "apm", "127"));
                 ck_assert(guard_record_intends(guarded_record(drives[i])) == (i == 0));
@@ -387,8 +393,8 @@ START_TEST(test_twins_judged) {
         ck_assert_uint_eq(guarded_release(drives[2], NULL), 1);
         guarded_detach(drives[2]);
         run_to_rest(&r);
-        ck_assert_int_eq(guard_attach(r.guard, &twin[2], NULL, &drives[2]), 0);
-        ck_assert_int_eq(guard_attach(r.guard, &twin[3], NULL, &drives[3]), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &twin[2], &answer, &drives[2]), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &twin[3], &answer, &drives[3]), 0);
         ck_assert_ptr_null(guarded_quarantined(drives[2], "apm", "127"));
         ck_assert_ptr_null(guarded_quarantined(drives[3], "apm", "127"));
         ck_assert_ptr_nonnull(guarded_quarantined(drives[1], "apm", "127"));
@@ -400,7 +406,6 @@ END_TEST
 START_TEST(test_twin_unreadable) {
         _cleanup_free_ char *key = NULL, *command = NULL;
         GuardedDrive *second;
-        int error;
         Drive a, b;
         Run r;
 
@@ -411,10 +416,10 @@ START_TEST(test_twin_unreadable) {
 
         r = run_start("boot", &a);
         for (unsigned n = 0; n < 3; n++) {
-                ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &second), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
                 ck_assert_uint_eq(n_warnings, 2);
-                ck_assert_int_eq(guarded_intend(r.drive, 3, "apm", "127", on_guarded, &error), -EBADMSG);
-                ck_assert_int_eq(guarded_intend(second, 9, "apm", "127", on_guarded, &error), -EBADMSG);
+                ck_assert_int_eq(guarded_intend(r.drive, "apm", "127"), -EBADMSG);
+                ck_assert_int_eq(guarded_intend(second, "apm", "127"), -EBADMSG);
                 ck_assert_uint_eq(count_files(), 1);
                 if (n < 2)
                         guarded_detach(second);
@@ -422,7 +427,7 @@ START_TEST(test_twin_unreadable) {
 
         ck_assert_uint_eq(guarded_release(second, NULL), 1);
         guarded_detach(second);
-        ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &second), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
         r.drive = second;
         ck_assert_int_eq(intend(&r, "apm", "127"), 0);
         ck_assert_uint_eq(n_warnings, 2);
@@ -453,7 +458,7 @@ START_TEST(test_twin_moves) {
         ck_assert_int_eq(mkdir(blocked, 0700), 0);
 
         r = run_start("later", &a);
-        ck_assert_int_eq(guard_attach(r.guard, &b, NULL, &second), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
         for (unsigned n = 0; n < 2; n++) {
                 run_to_rest(&r);
                 ck_assert(has_file(key, "") && !has_file(place, ""));
@@ -488,17 +493,12 @@ START_TEST(test_boots) {
         Run r;
 
         for (const char *const *b = rows_of_boots[_i].boots; *b; b++) {
-                int error = 1;
-
                 if (!streq(*b, "again"))
                         boot[0]++;
                 r = run_start(boot, &drive_a);
                 if (!streq(*b, "idle")) {
                         guarded_visit(r.drive, true);
-                        ck_assert_int_eq(guarded_intend(r.drive, drive_a.diskseq, NULL, NULL, on_guarded, &error), 0);
-                        while (error > 0)
-                                ck_assert_int_ge(sd_event_run(r.event, UINT64_MAX), 0);
-                        ck_assert_int_eq(error, 0);
+                        ck_assert_int_eq(intend(&r, NULL, NULL), 0);
                         ck_assert_uint_eq(count_files(), 1);
                 }
                 if (streq(*b, "visited"))
@@ -542,9 +542,9 @@ static void intend_many(Run *r, GuardedDrive **drives) {
                 (void) snprintf(serial, sizeof serial, "S%zu", i);
                 d.serial = serial;
                 errors[i] = 1;
-                ck_assert_int_eq(guard_attach(r->guard, &d, NULL, &drives[i]), 0);
+                ck_assert_int_eq(guard_attach(r->guard, &d, &errors[i], &drives[i]), 0);
                 guarded_visit(drives[i], true);
-                ck_assert_int_eq(guarded_intend(drives[i], 3, "apm", "127", on_guarded, &errors[i]), 0);
+                ck_assert_int_eq(guarded_intend(drives[i], "apm", "127"), 0);
         }
 
         for (size_t i = 0; i < MANY; i++) {
@@ -579,13 +579,12 @@ END_TEST
 /* All that is cleared at the end is gone when that has been waited for: nobody outlives the daemon. */
 START_TEST(test_flush) {
         GuardedDrive *drives[MANY];
-        int error;
         Run r = run_start("boot", NULL);
 
         intend_many(&r, drives);
 
         /* One of them is being written just now. */
-        ck_assert_int_eq(guarded_intend(drives[0], 3, "lookahead", "on", on_guarded, &error), 0);
+        ck_assert_int_eq(guarded_intend(drives[0], "lookahead", "on"), 0);
         end_many(drives);
         guard_flush(r.guard, UINT64_MAX);
         ck_assert_uint_eq(count_files(), 0);
@@ -603,7 +602,7 @@ START_TEST(test_flush_stuck) {
         /* Whoever opens what is written next waits for a reader. */
         (void) snprintf(command, sizeof command, "mkfifo %s/$(ls %s).new~", dir, dir);
         ck_assert_int_eq(system(command), 0);
-        ck_assert_int_eq(guarded_intend(r.drive, 3, "lookahead", "on", on_guarded, &(int){ 0 }), 0);
+        ck_assert_int_eq(guarded_intend(r.drive, "lookahead", "on"), 0);
 
         began = monotonic_usec();
         guard_flush(r.guard, 100 * 1000);
@@ -619,14 +618,13 @@ END_TEST
 
 /* One that changes while it is being written is written again before anybody is told. */
 START_TEST(test_changed_meanwhile) {
-        int errors[] = { 1, 1 };
         Run r = run_start("boot", &drive_a);
 
-        ck_assert_int_eq(guarded_intend(r.drive, 3, "apm", "127", on_guarded, &errors[0]), 0);
-        ck_assert_int_eq(guarded_intend(r.drive, 3, "lookahead", "on", on_guarded, &errors[1]), 0);
+        answer = 1;
+        ck_assert_int_eq(guarded_intend(r.drive, "apm", "127"), 0);
+        ck_assert_int_eq(guarded_intend(r.drive, "lookahead", "on"), 0);
         run_to_rest(&r);
-        for (size_t i = 0; i < ELEMENTSOF(errors); i++)
-                ck_assert_int_eq(errors[i], 0);
+        ck_assert_int_eq(answer, 0);
         run_end(&r);
 
         r = run_start("other", &drive_a);
@@ -737,7 +735,6 @@ END_TEST
 START_TEST(test_stuck) {
         _cleanup_free_ char *key = NULL, *path = NULL;
         Run r = run_start("boot", &drive_a);
-        int error = 0;
 
         ck_assert_int_eq(guard_key(&drive_a, &key), 0);
         ck_assert_int_ge(asprintf(&path, "%s/%s.new~", dir, key), 0);
@@ -746,7 +743,7 @@ START_TEST(test_stuck) {
         ck_assert_uint_eq(n_warnings, 1);
 
         /* Nobody waits for it a second time. */
-        ck_assert_int_eq(guarded_intend(r.drive, 3, "apm", "128", on_guarded, &error), -ETIMEDOUT);
+        ck_assert_int_eq(guarded_intend(r.drive, "apm", "128"), -ETIMEDOUT);
 
         /* It goes on: all is well again. */
         ck_assert_int_ge(open(path, O_RDONLY | O_NONBLOCK), 0);
@@ -772,7 +769,6 @@ static const char *const unreadable[] = {
 START_TEST(test_unreadable) {
         _cleanup_free_ char *key = NULL, *path = NULL, *command = NULL;
         struct stat before, after;
-        int error;
         Run r;
 
         ck_assert_int_eq(guard_key(&drive_a, &key), 0);
@@ -788,7 +784,7 @@ START_TEST(test_unreadable) {
                 r = run_start(boot == 0 ? "boot" : "another", &drive_a);
                 ck_assert_uint_eq(n_warnings, boot + 1);
                 guarded_visit(r.drive, true);
-                ck_assert_int_eq(guarded_intend(r.drive, 3, "apm", "127", on_guarded, &error), -EBADMSG);
+                ck_assert_int_eq(guarded_intend(r.drive, "apm", "127"), -EBADMSG);
                 guarded_visit(r.drive, false);
                 guarded_clear(r.drive);
                 guarded_lost(r.drive);
@@ -837,7 +833,7 @@ START_TEST(test_notes) {
                 Drive d = numbered(serial, n);
                 GuardedDrive *guarded;
 
-                ck_assert_int_eq(guard_attach(r.guard, &d, NULL, &guarded), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &d, &answer, &guarded), 0);
                 ck_assert_ptr_nonnull(guarded_quarantined(guarded, "apm", "127"));
                 guarded_detach(guarded);
                 ck_assert_ptr_null(r.guard->notes);
@@ -867,7 +863,7 @@ START_TEST(test_come_and_go) {
         guarded_underway(r.drive, "lookahead", "on");
         for (unsigned n = 0; n < n_come; n++) {
                 d = numbered(serial, n);
-                ck_assert_int_eq(guard_attach(r.guard, &d, NULL, &guarded), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &d, &answer, &guarded), 0);
                 if (_i == 1) {
                         guarded_underway(guarded, "lookahead", "on");
                         guarded_lost(guarded);
@@ -878,12 +874,12 @@ START_TEST(test_come_and_go) {
         ck_assert_uint_eq(most, _i == 1 ? n_known + 1 : 1);
 
         d = numbered(serial, n_come - n_known - 1);
-        ck_assert_int_eq(guard_attach(r.guard, &d, NULL, &guarded), 0);
+        ck_assert_int_eq(guard_attach(r.guard, &d, &answer, &guarded), 0);
         ck_assert(!guard_record_suspects(guarded_record(guarded)));
         guarded_detach(guarded);
         for (unsigned n = n_come - 1; _i == 1 && n >= n_come - 200; n--) {
                 d = numbered(serial, n);
-                ck_assert_int_eq(guard_attach(r.guard, &d, NULL, &guarded), 0);
+                ck_assert_int_eq(guard_attach(r.guard, &d, &answer, &guarded), 0);
                 ck_assert(guard_record_suspects(guarded_record(guarded)));
                 guarded_detach(guarded);
         }

@@ -80,6 +80,7 @@ typedef struct Run {
         sd_event *event;
         Guard *guard;
         GuardedDrive *guarded;
+        int answer; /* of the guard; 1: none yet */
         DriveRecord *record;
         unsigned left; /* steps to live; 0: as long as it likes */
 } Run;
@@ -124,26 +125,26 @@ static int on_sg(void *userdata, int fd, SgRequest *q) {
         return r;
 }
 
-static void on_guarded(void *userdata, int error) {
+static void on_stored(void *userdata, int error) {
         *(int *) userdata = error;
 }
 
 static int on_intend(void *userdata, const Step *s) {
         char value[VALUE_TEXT_MAX];
         Run *r = userdata;
-        int k, error = 1;
+        int k;
 
         step(r);
-        k = s ? guarded_intend(r->guarded, disk.diskseq, s->wish->name,
-                               value_format(&s->setting->range, &s->wish->value, value), on_guarded, &error)
-              : guarded_intend(r->guarded, disk.diskseq, NULL, NULL, on_guarded, &error);
+        r->answer = 1;
+        k = s ? guarded_intend(r->guarded, s->wish->name, value_format(&s->setting->range, &s->wish->value, value))
+              : guarded_intend(r->guarded, NULL, NULL);
         if (k < 0)
                 _exit(3);
         step(r);
-        while (error > 0)
+        while (k == 0 && r->answer > 0)
                 (void) sd_event_run(r->event, 100 * 1000);
         step(r);
-        return error;
+        return k == 0 ? r->answer : 0;
 }
 
 static void on_ended(void *userdata, const Step *s) {
@@ -167,8 +168,8 @@ static _Noreturn void run(unsigned left, const char *boot_id) {
         (void) sigaddset(&mask, SIGCHLD);
         (void) sigprocmask(SIG_BLOCK, &mask, NULL);
 
-        if (sd_event_new(&r.event) < 0 || guard_new(r.event, GUARDED, boot_id, &settings, &r.guard) < 0 ||
-            guard_attach(r.guard, &disk, NULL, &r.guarded) < 0)
+        if (sd_event_new(&r.event) < 0 || guard_new(r.event, GUARDED, boot_id, &settings, on_stored, &r.guard) < 0 ||
+            guard_attach(r.guard, &disk, &r.answer, &r.guarded) < 0)
                 _exit(2);
         guard_judge(r.guard);
 

@@ -66,7 +66,7 @@ static DriveRecord record;
 static TargetEnv env;
 
 static void env_make_guard(const char *boot_id) {
-        ck_assert_int_eq(guard_new(env.event, ".", boot_id, &table, &env.guard), 0);
+        ck_assert_int_eq(guard_new(env.event, ".", boot_id, &table, target_guard_stored, &env.guard), 0);
 }
 
 static void env_free_guard(void) {
