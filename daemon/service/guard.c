@@ -9,6 +9,8 @@
 #include "journal.h"
 #include "record.h"
 
+/* ---- visits ---- */
+
 int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
         GuardNote *n = d->note;
         int r;
@@ -45,6 +47,24 @@ void guarded_visit(GuardedDrive *d, bool begins) {
                 guard_note_write(n);
 }
 
+void guarded_underway(GuardedDrive *d, const char *setting, const char *value) {
+        GuardEntry now = {};
+
+        /* Without memory for it nothing is blamed. */
+        (void) guard_entry_set(&now, setting, value, NULL);
+        guard_record_underway(d->note->record, &d->underway, &now);
+        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
+        d->underway = now;
+}
+
+bool guarded_clear(GuardedDrive *d) {
+        if (d->note->n_visits > 0)
+                return false;
+        if (guard_record_clear(d->note->record, NULL))
+                guard_note_write(d->note);
+        return true;
+}
+
 /* ---- what is known ---- */
 
 static void tell_quarantined(const GuardRecord *r, uint64_t since) {
@@ -70,6 +90,58 @@ void guard_judge(Guard *g) {
         g->judged = true;
         for (GuardNote *n = g->notes; n; n = n->next)
                 note_judge(n);
+}
+
+const GuardRecord *guarded_record(const GuardedDrive *d) {
+        return d->note->record;
+}
+
+const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value) {
+        const GuardEntry *e = guard_record_find(d->note->record, setting, value, NULL);
+
+        return e && e->quarantined ? e->why : NULL;
+}
+
+bool guarded_alone(const GuardedDrive *d) {
+        return guard_record_alone(d->note->record);
+}
+
+void guarded_lost(GuardedDrive *d) {
+        GuardRecord *r = d->note->record;
+        bool intends = guard_record_intends(r);
+        uint64_t now = now_usec();
+        int n;
+
+        n = guard_record_lost(r, &d->underway, NULL, now);
+        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
+        if (n > 0)
+                tell_quarantined(r, now);
+        if (n != 0 || intends)
+                guard_note_write(d->note);
+}
+
+/* ---- drives that come and go ---- */
+
+void *guarded_other_path(const GuardedDrive *d) {
+        for (const GuardedDrive *other = d->note->drives; other; other = other->next)
+                if (other != d)
+                        return other->userdata;
+        return NULL;
+}
+
+unsigned guarded_release(GuardedDrive *d, const char *setting) {
+        GuardNote *n = d->note;
+        unsigned count = guard_record_release(n->record, setting, NULL) + n->unreadable;
+
+        if (count == 0)
+                return 0;
+
+        n->unreadable = false;
+        /* Nor is it held against one that comes later and says that it is this drive. */
+        for (GuardNote *other = n->guard->notes; other; other = other->next)
+                other->anyones = other->anyones && !streq_ptr(other->identity, n->identity);
+        guard_note_write(n);
+        return count;
 }
 
 /* With what its file says. `error`: of looking for that; 0: none. Nobody who cannot read that may think that there is nothing
@@ -337,74 +409,6 @@ void guarded_detach(GuardedDrive *d) {
         n->next = g->notes;
         g->notes = n;
         guard_sweep(g);
-}
-
-const GuardRecord *guarded_record(const GuardedDrive *d) {
-        return d->note->record;
-}
-
-void *guarded_other_path(const GuardedDrive *d) {
-        for (const GuardedDrive *other = d->note->drives; other; other = other->next)
-                if (other != d)
-                        return other->userdata;
-        return NULL;
-}
-
-const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value) {
-        const GuardEntry *e = guard_record_find(d->note->record, setting, value, NULL);
-
-        return e && e->quarantined ? e->why : NULL;
-}
-
-bool guarded_alone(const GuardedDrive *d) {
-        return guard_record_alone(d->note->record);
-}
-
-void guarded_underway(GuardedDrive *d, const char *setting, const char *value) {
-        GuardEntry now = {};
-
-        /* Without memory for it nothing is blamed. */
-        (void) guard_entry_set(&now, setting, value, NULL);
-        guard_record_underway(d->note->record, &d->underway, &now);
-        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
-        d->underway = now;
-}
-
-bool guarded_clear(GuardedDrive *d) {
-        if (d->note->n_visits > 0)
-                return false;
-        if (guard_record_clear(d->note->record, NULL))
-                guard_note_write(d->note);
-        return true;
-}
-
-void guarded_lost(GuardedDrive *d) {
-        GuardRecord *r = d->note->record;
-        bool intends = guard_record_intends(r);
-        uint64_t now = now_usec();
-        int n;
-
-        n = guard_record_lost(r, &d->underway, NULL, now);
-        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
-        if (n > 0)
-                tell_quarantined(r, now);
-        if (n != 0 || intends)
-                guard_note_write(d->note);
-}
-
-unsigned guarded_release(GuardedDrive *d, const char *setting) {
-        GuardNote *n = d->note;
-        unsigned count = guard_record_release(n->record, setting, NULL) + n->unreadable;
-
-        if (count == 0)
-                return 0;
-
-        n->unreadable = false;
-        /* Nor is it held against one that comes later and says that it is this drive. */
-        for (GuardNote *other = n->guard->notes; other; other = other->next)
-                other->anyones = other->anyones && !streq_ptr(other->identity, n->identity);
-        guard_note_write(n);
-        return count;
 }
 
 int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, GuardFn stored,
