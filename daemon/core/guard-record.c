@@ -337,6 +337,18 @@ int guard_record_lost(GuardRecord *r, const GuardEntry *underway, const char *pl
         return k < 0 ? k : n;
 }
 
+int guard_record_part(GuardRecord *r, const char *place) {
+        for (size_t i = 0; i < r->n_entries; i++) {
+                GuardEntry *e = r->entries + i;
+                int k = e->intended && !e->quarantined && !e->place ? string_replace(&e->place, place) : 0;
+
+                if (k < 0)
+                        return k;
+        }
+
+        return 0;
+}
+
 bool guard_record_suspects(const GuardRecord *r) {
         return r->lost.setting;
 }

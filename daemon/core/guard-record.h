@@ -91,6 +91,9 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
  * entries are in quarantine now that were not. */
 int guard_record_lost(GuardRecord *r, const GuardEntry *underway, const char *place, uint64_t when);
 
+/* Another drive that has this record came: what is intended, and said to be about any, is about the one at `place`. */
+int guard_record_part(GuardRecord *r, const char *place);
+
 /* Has the drive been lost while something harmless was sent, and has not been written to since? */
 bool guard_record_suspects(const GuardRecord *r);
 bool guard_record_intends(const GuardRecord *r);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <time.h>
@@ -12,6 +11,7 @@
 #include "journal.h"
 #include "note-writer.h"
 #include "record-file.h"
+#include "record.h"
 
 /* A file system that is busy writes back for some seconds; a visit waits no longer. */
 #define GUARD_PATIENCE_USEC (5ULL * 1000 * 1000)
@@ -24,20 +24,8 @@
 
 /* ---- what an earlier run left ---- */
 
-int guard_file_exists(const char *dir, const char *key) {
-        _cleanup_free_ char *path = NULL;
-        struct stat st;
-
-        if (asprintf(&path, "%s/%s", dir, key) < 0) {
-                path = NULL;
-                return -ENOMEM;
-        }
-        if (lstat(path, &st) >= 0)
-                return 1;
-        return errno == ENOENT ? 0 : -errno;
-}
-
-int guard_file_read(const char *dir, const char *key, GuardRecord **ret) {
+/* *ret NULL: there is no file. -ENOMEM; any other error: there is a file, and nobody knows what it says. */
+static int note_read(const char *dir, const char *key, GuardRecord **ret) {
         _cleanup_(guard_record_freep) GuardRecord *record = NULL;
         _cleanup_free_ char *path = NULL, *text = NULL;
         size_t size;
@@ -49,10 +37,8 @@ int guard_file_read(const char *dir, const char *key, GuardRecord **ret) {
         }
 
         r = record_file_read(AT_FDCWD, path, GUARD_MAX_BYTES, &text, &size);
-        if (r == -ENOENT) {
-                *ret = NULL;
+        if (r == -ENOENT)
                 return 0;
-        }
         if (r >= 0)
                 r = guard_record_parse(text, size, &record);
         if (r < 0)
@@ -64,6 +50,34 @@ int guard_file_read(const char *dir, const char *key, GuardRecord **ret) {
         return 0;
 }
 
+int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
+        _cleanup_(guard_record_freep) GuardRecord *record = NULL;
+        GuardNote *n;
+        int r, error;
+
+        error = note_read(g->dir, key, &record);
+        if (error == -ENOMEM)
+                return error;
+
+        if (!record) {
+                record = calloc(1, sizeof *record);
+                r = record ? string_replace(&record->key, key) : -ENOMEM;
+                if (r < 0)
+                        return r;
+        }
+
+        n = malloc(sizeof *n);
+        if (!n)
+                return -ENOMEM;
+
+        *n = (GuardNote){ .guard = g, .record = TAKE_PTR(record), .unreadable = error < 0, .next = g->notes };
+        g->notes = n;
+        if (guard_record_forgive(n->record, g->settings))
+                guard_note_write(n);
+        *ret = n;
+        return 0;
+}
+
 /* ---- its way to stable storage ---- */
 
 GuardNote *guard_note_free(GuardNote *n) {
@@ -72,10 +86,6 @@ GuardNote *guard_note_free(GuardNote *n) {
 
         sd_event_source_disable_unref(n->patience);
         (void) guard_record_free(n->record);
-        free(n->identity);
-        free(n->place);
-        free(n->ports);
-        free(n->name);
         free(n);
         return NULL;
 }
@@ -171,11 +181,6 @@ static int on_note_written(sd_event_source *source _unused_, const siginfo_t *si
                 g->told = false;
 
         for (GuardNote *n = g->notes; n; n = n->next) {
-                /* It may be waiting for what has failed, too. */
-                if (error < 0 && n->moved && n->dirty && !note_is_awaited(n)) {
-                        n->dirty = false;
-                        note_failed(n);
-                }
                 if (!n->writing)
                         continue;
                 n->writing = n->late = false;
@@ -233,7 +238,7 @@ static int guard_start(Guard *g, pid_t after, pid_t *ret) {
                 if (!guard_record_is_empty(n->record))
                         r = guard_record_serialize(n->record, &texts[count]);
                 g->stores = g->stores || texts[count];
-                files[count] = (NoteFile){ n->record->key, texts[count], n->moved };
+                files[count] = (NoteFile){ .name = n->record->key, .text = texts[count] };
                 notes[count++] = n;
         }
 

@@ -13,6 +13,8 @@ struct GuardedDrive {
         GuardNote *note;
         GuardNote *awaited; /* this is to be on stable storage before the drive is written to; NULL: nobody waits */
         void *userdata;
+        char *name;          /* the kernel's */
+        char *place, *ports; /* guard-key.h */
         uint64_t diskseq;
         GuardEntry underway; /* is being sent now */
         GuardedDrive *next;
@@ -21,19 +23,12 @@ struct GuardedDrive {
 struct GuardNote {
         Guard *guard;
         GuardRecord *record;
-
-        /* What the drive says of itself, and where it is; the key of its record is one of the two. */
-        char *identity, *place;
-        char *ports; /* guard-key.h */
-        char *name;  /* the kernel's */
+        GuardedDrive *drives; /* paths to one drive, or drives that say that they are the same (twins) */
+        unsigned n_visits;
 
         bool continues;  /* the drive is there, as it was when the intents of an earlier run were written */
-        bool unreadable; /* it has a file that cannot be read: that stays, and what is dangerous is not written */
-        bool moved;      /* what its file says is in the files of others now, which are written before it is removed */
-        bool anyones;    /* what was found of it may be about another drive that says that it is this one */
-        bool told;       /* the journal knows of such another */
-        GuardedDrive *drives; /* the paths by which it is there */
-        unsigned n_visits;
+        bool unreadable; /* the file cannot be read: it stays, and what is dangerous is not written */
+        bool twins;      /* some of `drives` are, or were, and the journal knows */
 
         bool dirty;   /* the record is to be written … */
         bool writing; /* … by the note writer at work, as it was when that began … */
@@ -59,11 +54,9 @@ struct Guard {
         bool told;               /* the journal knows that the directory is of no use */
 };
 
-/* NULL: there is none. -ENOMEM; any other error: it is there, and nobody knows what it says. */
-int guard_file_read(const char *dir, const char *key, GuardRecord **ret);
-
-/* 1: there is one; 0: there is none; negative: nobody knows. */
-int guard_file_exists(const char *dir, const char *key);
+/* With what the file says. -ENOMEM. Whether that could be read is in `unreadable`. */
+int guard_note_new(Guard *g, const char *key, GuardNote **ret);
+GuardNote *guard_note_free(GuardNote *n);
 
 /* The record has changed: brings it to its file, after what is being written now. */
 void guard_note_write(GuardNote *n);
@@ -75,8 +68,6 @@ int guard_note_await(GuardNote *n, GuardedDrive *d);
 
 /* The directory is of no use: said once, until it is again. */
 void guard_tell(Guard *g, int error);
-
-GuardNote *guard_note_free(GuardNote *n);
 
 /* Forgets notes of drives that are not there: all of which nothing but the file is to be known, and of the others the ones that
  * were seen least recently, so that no number of drives that come and go fills the memory. */

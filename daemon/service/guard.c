@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <stdio.h>
 #include <syslog.h>
 
 #include "clock.h"
@@ -12,6 +11,7 @@
 /* ---- visits ---- */
 
 int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
+        const char *place = d->note->twins ? d->place : NULL;
         GuardNote *n = d->note;
         int r;
 
@@ -23,7 +23,7 @@ int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
 
         r = string_replace(&n->record->boot_id, n->guard->boot_id);
         if (r >= 0 && setting)
-                r = guard_record_intend(n->record, setting, value, NULL, now_usec());
+                r = guard_record_intend(n->record, setting, value, place, now_usec());
         if (r >= 0)
                 r = guard_note_await(n, d);
         if (r < 0)
@@ -51,7 +51,7 @@ void guarded_underway(GuardedDrive *d, const char *setting, const char *value) {
         GuardEntry now = {};
 
         /* Without memory for it nothing is blamed. */
-        (void) guard_entry_set(&now, setting, value, NULL);
+        (void) guard_entry_set(&now, setting, value, d->note->twins ? d->place : NULL);
         guard_record_underway(d->note->record, &d->underway, &now);
         (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
         d->underway = now;
@@ -60,7 +60,7 @@ void guarded_underway(GuardedDrive *d, const char *setting, const char *value) {
 bool guarded_clear(GuardedDrive *d) {
         if (d->note->n_visits > 0)
                 return false;
-        if (guard_record_clear(d->note->record, NULL))
+        if (guard_record_clear(d->note->record, d->place))
                 guard_note_write(d->note);
         return true;
 }
@@ -97,9 +97,15 @@ const GuardRecord *guarded_record(const GuardedDrive *d) {
 }
 
 const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value) {
-        const GuardEntry *e = guard_record_find(d->note->record, setting, value, NULL);
+        const GuardRecord *r = d->note->record;
 
-        return e && e->quarantined ? e->why : NULL;
+        for (size_t i = 0; i < r->n_entries; i++) {
+                const GuardEntry *e = r->entries + i;
+
+                if (e->quarantined && guard_entry_is(e, setting, value, d->place))
+                        return e->why;
+        }
+        return NULL;
 }
 
 bool guarded_alone(const GuardedDrive *d) {
@@ -112,7 +118,7 @@ void guarded_lost(GuardedDrive *d) {
         uint64_t now = now_usec();
         int n;
 
-        n = guard_record_lost(r, &d->underway, NULL, now);
+        n = guard_record_lost(r, &d->underway, d->place, now);
         (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
         if (n > 0)
                 tell_quarantined(r, now);
@@ -122,218 +128,26 @@ void guarded_lost(GuardedDrive *d) {
 
 /* ---- drives that come and go ---- */
 
+static bool is_same_drive(const GuardedDrive *a, const GuardedDrive *b) {
+        return streq(a->place, b->place) || (a->ports && streq_ptr(a->ports, b->ports));
+}
+
 void *guarded_other_path(const GuardedDrive *d) {
         for (const GuardedDrive *other = d->note->drives; other; other = other->next)
-                if (other != d)
+                if (other != d && is_same_drive(d, other))
                         return other->userdata;
         return NULL;
 }
 
 unsigned guarded_release(GuardedDrive *d, const char *setting) {
-        GuardNote *n = d->note;
-        unsigned count = guard_record_release(n->record, setting, NULL) + n->unreadable;
+        unsigned n = guard_record_release(d->note->record, setting, d->place) + d->note->unreadable;
 
-        if (count == 0)
+        if (n == 0)
                 return 0;
 
-        n->unreadable = false;
-        /* Nor is it held against one that comes later and says that it is this drive. */
-        for (GuardNote *other = n->guard->notes; other; other = other->next)
-                other->anyones = other->anyones && !streq_ptr(other->identity, n->identity);
-        guard_note_write(n);
-        return count;
-}
-
-/* With what its file says. `error`: of looking for that; 0: none. Nobody who cannot read that may think that there is nothing
- * against the drive. */
-static int guard_note_add(Guard *g, const char *key, int error, GuardNote **ret) {
-        _cleanup_(guard_record_freep) GuardRecord *record = NULL;
-        GuardNote *n;
-        int r;
-
-        if (error >= 0)
-                error = guard_file_read(g->dir, key, &record);
-        if (error == -ENOMEM)
-                return error;
-
-        if (!record) {
-                record = calloc(1, sizeof *record);
-                if (!record)
-                        return -ENOMEM;
-                r = string_replace(&record->key, key);
-                if (r < 0)
-                        return r;
-        }
-
-        n = malloc(sizeof *n);
-        if (!n)
-                return -ENOMEM;
-
-        *n = (GuardNote){ .guard = g, .unreadable = error < 0, .next = g->notes };
-        g->notes = n;
-        n->record = TAKE_PTR(record);
-        if (guard_record_forgive(n->record, g->settings))
-                guard_note_write(n);
-        if (error < 0)
-                journal_log(LOG_ERR,
-                            "%s/%s cannot be read: dangerous settings are not written to its drive until 'drivekeep release' "
-                            "removes it: %s",
-                            g->dir, key, strerror(-error));
-        *ret = n;
-        return 0;
-}
-
-static GuardNote *guard_find(Guard *g, const char *key) {
-        for (GuardNote *n = g->notes; n; n = n->next)
-                if (streq(n->record->key, key))
-                        return n;
-        return NULL;
-}
-
-static void swap_texts(char **a, char **b) {
-        char *text = *a;
-
-        *a = *b;
-        *b = text;
-}
-
-/* ---- drives that say that they are the same ---- */
-
-static bool note_is(const GuardNote *n, const char *place, const char *ports) {
-        return streq(n->place, place) || (n->ports && streq_ptr(n->ports, ports));
-}
-
-/* From now on it is known by its place, and so is what was known of it. */
-static int note_settle(GuardNote *n) {
-        _cleanup_(guard_record_freep) GuardRecord *record = NULL;
-        GuardNote *former, **end;
-        int r;
-
-        /* A file that cannot be read stays where it is. */
-        if (n->unreadable || streq(n->record->key, n->place))
-                return 0;
-
-        record = calloc(1, sizeof *record);
-        former = malloc(sizeof *former);
-        r = record && former ? string_replace(&record->key, n->place) : -ENOMEM;
-        if (r < 0) {
-                free(former);
-                return r;
-        }
-
-        *former = (GuardNote){ .guard = n->guard, .moved = true, .dirty = true };
-        former->record = TAKE_PTR(record);
-        swap_texts(&former->record->key, &n->record->key);
-
-        /* Removed after the new file is written, so that what is in it is always in one of them. */
-        for (end = &n->guard->notes; *end; end = &(*end)->next)
-                ;
-        *end = former;
-        n->dirty = n->dirty || !guard_record_is_empty(n->record);
-        return 0;
-}
-
-/* Those that are there and say that they are this drive, and are not. Returns one of them, or NULL. */
-static GuardNote *guard_twin(Guard *g, const char *identity, const char *place, const char *ports) {
-        for (GuardNote *n = g->notes; n; n = n->next)
-                if (n->drives && streq(n->identity, identity) && !note_is(n, place, ports))
-                        return n;
-        return NULL;
-}
-
-static int guard_part(Guard *g, const Drive *drive, const char *identity, const char *place, const char *ports,
-                      bool *ret) {
-        GuardNote *twin = guard_twin(g, identity, place, ports);
-        int r = 0;
-
-        *ret = twin;
-        if (!twin || streq(twin->record->key, twin->place))
-                return 0;
-
-        if (!twin->told)
-                journal_log(LOG_NOTICE,
-                            "%s and %s say that they are one drive (WWN, or model and serial number): the crash guard tells "
-                            "them apart by where they are plugged in.",
-                            twin->name, drive->name);
-        twin->told = true;
-        for (GuardNote *n = g->notes; n && r >= 0; n = n->next)
-                if (n->drives && streq(n->identity, identity))
-                        r = note_settle(n);
-        return r;
-}
-
-/* It has no file of its own yet, and what was found of one of its twins may be about it; not what that is sent now. */
-static int note_share(GuardNote *n, const char *identity) {
-        Guard *g = n->guard;
-        const GuardNote *twin = g->notes;
-        _cleanup_(guard_record_freep) GuardRecord *record = NULL;
-        _cleanup_free_ char *text = NULL;
-        int r;
-
-        while (twin && !(twin->drives && twin->anyones && streq(twin->identity, identity)))
-                twin = twin->next;
-        if (!twin || n->unreadable || !guard_record_is_empty(n->record))
-                return 0;
-
-        r = guard_record_serialize(twin->record, &text);
-        if (r >= 0)
-                r = guard_record_parse(text, strlen(text), &record);
-        if (r >= 0)
-                r = string_replace(&record->key, n->record->key);
-        if (r < 0)
-                return r;
-
-        if (g->judged || (twin->continues && streq_ptr(record->boot_id, g->boot_id))) {
-                (void) guard_record_clear(record, NULL);
-                record->visiting = false;
-        }
-        (void) guard_record_free(n->record);
-        n->record = TAKE_PTR(record);
-        n->anyones = true;
-        n->unreadable = twin->unreadable;
-        n->dirty = !n->unreadable && !guard_record_is_empty(n->record);
-        return 0;
-}
-
-/* Returns 1 when it was not known before. */
-static int guard_look_up(Guard *g, const Drive *drive, const char *identity, const char *place, const char *ports,
-                         GuardNote **ret) {
-        int r, exists = 0;
-        const char *key;
-        bool has_twin;
-
-        for (GuardNote *n = g->notes; n; n = n->next)
-                if (n->drives && streq(n->identity, identity) && note_is(n, place, ports)) {
-                        *ret = n;
-                        return 0;
-                }
-
-        r = guard_part(g, drive, identity, place, ports, &has_twin);
-        if (r < 0)
-                return r;
-
-        if (!has_twin && !guard_find(g, place))
-                exists = guard_file_exists(g->dir, place);
-        key = has_twin || guard_find(g, place) || exists > 0 ? place : identity;
-        *ret = guard_find(g, key);
-        if (*ret)
-                return 0;
-        r = guard_note_add(g, key, MIN(exists, 0), ret);
-        if (r >= 0 && has_twin)
-                r = note_share(*ret, identity);
-        if (r < 0)
-                guard_sweep(g); /* it is read again when it comes again */
-        return r < 0 ? r : 1;
-}
-
-static int key_at_place(const char *identity, const Drive *drive, char **ret) {
-        _cleanup_free_ char *place = NULL;
-        int r;
-
-        r = guard_place(drive, &place);
-        if (r < 0)
-                return r;
-        return asprintf(ret, "%s-at-%s", identity, place) < 0 ? -ENOMEM : 0;
+        d->note->unreadable = false;
+        guard_note_write(d->note);
+        return n;
 }
 
 static GuardedDrive *guarded_free(GuardedDrive *d) {
@@ -341,49 +155,109 @@ static GuardedDrive *guarded_free(GuardedDrive *d) {
                 return NULL;
 
         (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
+        free(d->name);
+        free(d->place);
+        free(d->ports);
         free(d);
         return NULL;
 }
 DEFINE_CLEANUP(GuardedDrive *, guarded_free);
 
-int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **ret) {
-        _cleanup_(guarded_freep) GuardedDrive *d = calloc(1, sizeof *d);
-        _cleanup_free_ char *identity = NULL, *place = NULL, *ports = NULL;
-        GuardNote *n;
-        int r, is_new;
+static int guarded_new(const Drive *drive, void *userdata, GuardedDrive **ret) {
+        _cleanup_(guarded_freep) GuardedDrive *d = NULL;
+        int r;
 
-        r = d ? guard_key(drive, &identity) : -ENOMEM;
+        d = malloc(sizeof *d);
+        if (!d)
+                return -ENOMEM;
+
+        *d = (GuardedDrive){ .userdata = userdata, .diskseq = drive->diskseq };
+        r = string_replace(&d->name, drive->name);
         if (r >= 0)
-                r = key_at_place(identity, drive, &place);
+                r = guard_place(drive, &d->place);
         if (r >= 0)
-                r = guard_ports(drive, &ports);
+                r = guard_ports(drive, &d->ports);
+        if (r >= 0)
+                *ret = TAKE_PTR(d);
+        return r;
+}
+
+/* From now on what comes is noted of each of them, and so is what is under way at the one that was there before. */
+static int note_part(GuardNote *n, const GuardedDrive *d) {
+        const GuardedDrive *twin = n->drives;
+        int r;
+
+        while (twin && is_same_drive(twin, d))
+                twin = twin->next;
+        if (!twin || n->twins)
+                return 0;
+
+        /* An intent of an earlier run may have been about any of them. */
+        r = n->guard->judged ? guard_record_part(n->record, twin->place) : 0;
         if (r < 0)
                 return r;
+        journal_log(LOG_NOTICE,
+                    "%s and %s say that they are one drive (WWN, or model and serial number): the crash guard tells "
+                    "them apart by where they are plugged in.",
+                    twin->name, d->name);
+        n->twins = true;
+        if (!guard_record_is_empty(n->record))
+                guard_note_write(n);
+        return 0;
+}
 
-        r = is_new = guard_look_up(g, drive, identity, place, ports, &n);
-        if (r >= 0)
-                r = string_replace(&n->record->model, drive->model);
+static int note_attach(GuardNote *n, const Drive *drive, GuardedDrive *d) {
+        int r;
+
+        r = string_replace(&n->record->model, drive->model);
         if (r >= 0)
                 r = string_replace(&n->record->serial, drive->serial);
         if (r >= 0)
-                r = string_replace(&n->name, drive->name);
+                r = note_part(n, d);
         if (r < 0)
                 return r;
 
-        if (!n->drives && streq(n->record->key, identity))
-                n->anyones = n->unreadable || !guard_record_is_empty(n->record);
-        swap_texts(&n->identity, &identity);
-        swap_texts(&n->place, &place);
-        swap_texts(&n->ports, &ports);
         d->note = n;
-        d->userdata = userdata;
-        d->diskseq = drive->diskseq;
         d->next = n->drives;
         n->drives = d;
         n->continues = n->continues || n->record->diskseq == drive->diskseq;
+        return 0;
+}
+
+int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **ret) {
+        _cleanup_(guarded_freep) GuardedDrive *d = NULL;
+        _cleanup_free_ char *key = NULL;
+        GuardNote *n = g->notes;
+        bool is_new;
+        int r;
+
+        r = guard_key(drive, &key);
+        if (r >= 0)
+                r = guarded_new(drive, userdata, &d);
+        if (r < 0)
+                return r;
+
+        while (n && !streq(n->record->key, key))
+                n = n->next;
+        is_new = !n;
+        if (is_new) {
+                r = guard_note_new(g, key, &n);
+                if (r < 0)
+                        return r;
+        }
+
+        r = note_attach(n, drive, d);
+        if (r < 0) {
+                guard_sweep(g);
+                return r;
+        }
+        if (is_new && n->unreadable)
+                journal_log(LOG_ERR,
+                            "%s/%s cannot be read: dangerous settings are not written to its drive until 'drivekeep release' "
+                            "removes it.",
+                            g->dir, key);
         if (is_new && g->judged)
                 note_judge(n);
-        guard_write(g); /* both of twins at once */
         *ret = TAKE_PTR(d);
         return 0;
 }
@@ -410,6 +284,8 @@ void guarded_detach(GuardedDrive *d) {
         g->notes = n;
         guard_sweep(g);
 }
+
+/* ---- begin and end ---- */
 
 int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, GuardFn stored,
               Guard **ret) {

@@ -26,8 +26,9 @@ int guard_new(sd_event *event, const char *dir, const char *boot_id, const Setti
 Guard *guard_free(Guard *g);
 DEFINE_CLEANUP(Guard *, guard_free);
 
-/* This drive is there now: reads its file, where nothing is known of it yet. Two paths to one drive share what is known of it.
- * Each guard_attach() has its guarded_detach(). */
+/* This drive is there now: reads its file, where nothing is known of it yet. Drives that say that they are the same share what is
+ * known of them; what comes after that is known of paths to one drive together, and of others one by one. Each guard_attach() has
+ * its guarded_detach(). */
 int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **ret);
 void guarded_detach(GuardedDrive *d);
 
