@@ -7,6 +7,7 @@
 #include <syslog.h>
 #include <time.h>
 
+#include "clock.h"
 #include "guard-note.h"
 #include "journal.h"
 #include "note-writer.h"
@@ -281,6 +282,7 @@ void guard_write(Guard *g) {
 }
 
 void guard_flush(Guard *g, uint64_t usec) {
+        uint64_t now = monotonic_usec();
         pid_t pid = 0;
         int r = 0;
 
@@ -291,7 +293,7 @@ void guard_flush(Guard *g, uint64_t usec) {
                 r = guard_start(g, pid, &pid);
         /* The last one waits for those before it. */
         if (r >= 0 && pid > 0)
-                r = note_writer_wait(pid, usec);
+                r = note_writer_wait(pid, now + MIN(usec, UINT64_MAX - now));
         if (r < 0)
                 guard_tell(g, r);
 }

@@ -90,8 +90,7 @@ static int remove_durably(int dir_fd, const NoteFile *files, size_t n, bool all_
         return fsync(dir_fd) < 0 ? -errno : r;
 }
 
-int note_writer_wait(pid_t pid, uint64_t usec) {
-        uint64_t until = usec == UINT64_MAX ? UINT64_MAX : monotonic_usec() + usec;
+int note_writer_wait(pid_t pid, uint64_t until_usec) {
         _cleanup_close_ int fd = -EBADF;
         struct pollfd p;
         int r;
@@ -102,11 +101,9 @@ int note_writer_wait(pid_t pid, uint64_t usec) {
 
         p = (struct pollfd){ .fd = fd, .events = POLLIN };
         do {
-                uint64_t now = monotonic_usec();
-                int ms = until == UINT64_MAX ? -1
-                                             : (int) MIN((until - MIN(now, until) + 999) / 1000, (uint64_t) INT_MAX);
+                uint64_t now = monotonic_usec(), ms = (until_usec - MIN(now, until_usec) + 999) / 1000;
 
-                r = poll(&p, 1, ms);
+                r = poll(&p, 1, (int) MIN(ms, (uint64_t) INT_MAX));
         } while (r < 0 && errno == EINTR);
         return r < 0 ? -errno : r == 0 ? -ETIMEDOUT : 0;
 }

@@ -18,5 +18,5 @@ typedef struct NoteFile {
  * when that is so of all of them; at most NOTE_FILES_MAX. */
 int note_writer_start(const char *dir, const NoteFile *files, size_t n, pid_t after, pid_t *ret);
 
-/* Waits for its end, for so long at most (UINT64_MAX: as long as it takes): then -ETIMEDOUT. */
-int note_writer_wait(pid_t pid, uint64_t usec);
+/* Waits for the end of the process, until this time of CLOCK_MONOTONIC at most: then -ETIMEDOUT. */
+int note_writer_wait(pid_t pid, uint64_t until_usec);
