@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Part of guard.c: the files of drives, each named by its key, how the records of drives come to them, and who waits for that. One note
- * writer at a time, for all that has to be written when it begins. */
+/* Part of guard.c: a record and its file below the guard's directory. */
 
 #include "guard.h"
 
@@ -30,11 +29,10 @@ struct GuardNote {
         bool unreadable; /* the file cannot be read: it stays, and what is dangerous is not written */
         bool twins;      /* some of `drives` are, or were, and the journal knows */
 
-        bool dirty;   /* the record is to be written … */
-        bool writing; /* … by the note writer at work, as it was when that began … */
-        bool written; /* … which has ended, and those who wait are to be told */
-        bool late;    /* … or takes too long */
-        bool failed;  /* it could not be written, or the file not be removed: that is tried again */
+        sd_event_source *writer; /* a process that brings the record to the file … */
+        bool dirty;              /* … as it was then: the record has changed since */
+        bool late;               /* … which takes too long */
+        bool failed;             /* the file could not be written, or not be removed: that is tried again */
         sd_event_source *patience;
 
         GuardNote *next;
@@ -46,29 +44,22 @@ struct Guard {
         const char *boot_id;
         const SettingTable *settings;
         GuardFn stored;
-        GuardNote *notes;        /* of those whose drives are not there, the one whose drive went last comes first */
-        bool judged;             /* what earlier runs left of the drives that were there at the start */
-        sd_event_source *writer; /* one at a time, for all that has to be written when it begins */
-        sd_event_source *again;  /* … or what has failed, later */
-        bool stores;             /* it does not only remove files, for which there is room also where there is none */
-        bool told;               /* the journal knows that the directory is of no use */
+        GuardNote *notes;       /* of those whose drives are not there, the one whose drive went last comes first */
+        bool judged;            /* what earlier runs left of the drives that were there at the start */
+        sd_event_source *again; /* for notes that failed */
+        bool told;              /* the journal knows that the directory is of no use */
 };
 
 /* With what the file says. -ENOMEM. Whether that could be read is in `unreadable`. */
 int guard_note_new(Guard *g, const char *key, GuardNote **ret);
 GuardNote *guard_note_free(GuardNote *n);
 
-/* The record has changed: brings it to its file, after what is being written now. */
-void guard_note_write(GuardNote *n);
-void guard_write(Guard *g); /* all whose `dirty` is set */
+/* The record has changed: brings it to its file, after what is being written now. Errors are told, and the file is written later. */
+int guard_note_write(GuardNote *n);
 
-/* Guard.stored is called for `d` when the record as it is now is on stable storage, or has not been for too long; guard_note_write()
- * follows. Never calls it from within. */
+/* The same, and Guard.stored is called for `d` when the record as it is now is on stable storage, or has not been for too long;
+ * never from within. */
 int guard_note_await(GuardNote *n, GuardedDrive *d);
 
 /* The directory is of no use: said once, until it is again. */
 void guard_tell(Guard *g, int error);
-
-/* Forgets notes of drives that are not there: all of which nothing but the file is to be known, and of the others the ones that
- * were seen least recently, so that no number of drives that come and go fills the memory. */
-void guard_sweep(Guard *g);

@@ -6,7 +6,11 @@
 #include "guard-key.h"
 #include "guard-note.h"
 #include "journal.h"
+#include "note-writer.h"
 #include "record.h"
+
+/* A shelf that loses its power in the middle of its visits; or what comes and goes for a year. */
+#define GUARD_ABSENT_MAX 256U
 
 /* ---- visits ---- */
 
@@ -15,24 +19,18 @@ int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
         GuardNote *n = d->note;
         int r;
 
-        /* Its file is not waited for twice. */
-        if (n->late)
-                return -ETIMEDOUT;
         if (n->unreadable)
                 return -EBADMSG;
 
         r = string_replace(&n->record->boot_id, n->guard->boot_id);
         if (r >= 0 && setting)
                 r = guard_record_intend(n->record, setting, value, place, now_usec());
-        if (r >= 0)
-                r = guard_note_await(n, d);
         if (r < 0)
                 return r;
 
         n->record->visiting = true;
         n->record->diskseq = d->diskseq;
-        guard_note_write(n);
-        return 0;
+        return guard_note_await(n, d);
 }
 
 void guarded_forget_call(GuardedDrive *d) {
@@ -44,7 +42,7 @@ void guarded_visit(GuardedDrive *d, bool begins) {
 
         n->n_visits += begins ? 1 : -1U;
         if (n->n_visits == 0 && guard_record_visited(n->record))
-                guard_note_write(n);
+                (void) guard_note_write(n);
 }
 
 void guarded_underway(GuardedDrive *d, const char *setting, const char *value) {
@@ -61,7 +59,7 @@ bool guarded_clear(GuardedDrive *d) {
         if (d->note->n_visits > 0)
                 return false;
         if (guard_record_clear(d->note->record, d->place))
-                guard_note_write(d->note);
+                (void) guard_note_write(d->note);
         return true;
 }
 
@@ -83,7 +81,7 @@ static void note_judge(GuardNote *n) {
         tell_quarantined(n->record, now);
         if (guard_record_alone(n->record) && !alone)
                 journal_alone(n->record);
-        guard_note_write(n);
+        (void) guard_note_write(n);
 }
 
 void guard_judge(Guard *g) {
@@ -123,7 +121,7 @@ void guarded_lost(GuardedDrive *d) {
         if (n > 0)
                 tell_quarantined(r, now);
         if (n != 0 || intends)
-                guard_note_write(d->note);
+                (void) guard_note_write(d->note);
 }
 
 /* ---- drives that come and go ---- */
@@ -146,8 +144,29 @@ unsigned guarded_release(GuardedDrive *d, const char *setting) {
                 return 0;
 
         d->note->unreadable = false;
-        guard_note_write(d->note);
+        (void) guard_note_write(d->note);
         return n;
+}
+
+static bool note_matters(const GuardNote *n) {
+        return n->writer || n->failed || guard_record_suspects(n->record) || guard_record_intends(n->record);
+}
+
+/* Forgets notes of drives that are not there: all of which nothing but the file is to be known, and of the others the ones that
+ * were seen least recently, so that no number of drives that come and go fills the memory. */
+static void guard_sweep(Guard *g) {
+        unsigned n_absent = 0;
+
+        for (GuardNote **p = &g->notes; *p;) {
+                GuardNote *n = *p;
+
+                if (n->drives || (note_matters(n) && ++n_absent <= GUARD_ABSENT_MAX)) {
+                        p = &n->next;
+                        continue;
+                }
+                *p = n->next;
+                (void) guard_note_free(n);
+        }
 }
 
 static GuardedDrive *guarded_free(GuardedDrive *d) {
@@ -202,7 +221,7 @@ static int note_part(GuardNote *n, const GuardedDrive *d) {
                     twin->name, d->name);
         n->twins = true;
         if (!guard_record_is_empty(n->record))
-                guard_note_write(n);
+                (void) guard_note_write(n);
         return 0;
 }
 
@@ -244,6 +263,8 @@ int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **re
                 r = guard_note_new(g, key, &n);
                 if (r < 0)
                         return r;
+                n->next = g->notes;
+                g->notes = n;
         }
 
         r = note_attach(n, drive, d);
@@ -287,6 +308,34 @@ void guarded_detach(GuardedDrive *d) {
 
 /* ---- begin and end ---- */
 
+static void note_flush(GuardNote *n, uint64_t until_usec) {
+        int r = 0;
+
+        if (n->failed)
+                r = guard_note_write(n);
+        while (n->writer && r >= 0) {
+                pid_t pid;
+
+                r = sd_event_source_get_child_pid(n->writer, &pid);
+                if (r >= 0)
+                        r = note_writer_wait(pid, until_usec);
+                if (r < 0)
+                        break;
+                n->writer = sd_event_source_disable_unref(n->writer);
+                if (n->dirty)
+                        r = guard_note_write(n);
+        }
+        if (r < 0)
+                guard_tell(n->guard, r);
+}
+
+void guard_flush(Guard *g, uint64_t usec) {
+        uint64_t now = monotonic_usec(), until_usec = now + MIN(usec, UINT64_MAX - now);
+
+        for (GuardNote *n = g->notes; n; n = n->next)
+                note_flush(n, until_usec);
+}
+
 int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, GuardFn stored,
               Guard **ret) {
         _cleanup_(guard_freep) Guard *g = NULL;
@@ -326,7 +375,6 @@ Guard *guard_free(Guard *g) {
                 }
                 (void) guard_note_free(n);
         }
-        sd_event_source_disable_unref(g->writer);
         sd_event_source_disable_unref(g->again);
         free(g->dir);
         sd_event_unref(g->event);
