@@ -163,7 +163,7 @@ static int note_start(GuardNote *n) {
         if (!guard_record_is_empty(n->record))
                 r = guard_record_serialize(n->record, &text);
         if (r >= 0)
-                r = note_writer_start(n->guard->dir, &(NoteFile){ .name = n->record->key, .text = text }, 1, 0, &pid);
+                r = note_writer_start(n->guard->dir, n->record->key, text, &pid);
         return r < 0 ? r : sd_event_add_child(n->guard->event, &n->writer, pid, WEXITED, on_written, n);
 }
 
