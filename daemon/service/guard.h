@@ -41,10 +41,10 @@ const GuardRecord *guarded_record(const GuardedDrive *d);
 /* The userdata of another path to the same drive, or NULL. */
 void *guarded_other_path(const GuardedDrive *d);
 
-/* The sentence's end about why this is not written; NULL: it may be. */
+/* The sentence's end about why this value is not written; NULL: it may be. */
 const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value);
 
-/* Is nothing at all to be sent to it? GUARD_ALONE_WHY */
+/* Is nothing at all to be sent to the drive? GUARD_ALONE_WHY */
 bool guarded_alone(const GuardedDrive *d);
 
 /* A visit is about to write: this dangerous value, or (NULL) what is harmless. 0: the answer comes later; -ETIMEDOUT: storage is
@@ -52,10 +52,10 @@ bool guarded_alone(const GuardedDrive *d);
 int guarded_intend(GuardedDrive *d, const char *setting, const char *value);
 void guarded_forget_call(GuardedDrive *d);
 
-/* A visit that may intend something begins, or is over, and the machine has survived it. */
+/* A visit begins, or is over, and the machine has survived it. */
 void guarded_visit(GuardedDrive *d, bool begins);
 
-/* It is being sent now; NULL: nothing is. */
+/* This value is being sent now; NULL: nothing is. */
 void guarded_underway(GuardedDrive *d, const char *setting, const char *value);
 
 /* The drive stayed healthy (or nothing had begun): no intent is left. Not waited for. Returns false where a visit is under way,
@@ -65,9 +65,9 @@ bool guarded_clear(GuardedDrive *d);
 /* The drive went away, or is beyond help. */
 void guarded_lost(GuardedDrive *d);
 
+/* Returns how many values may be written again; a drive that was left alone, or whose file could not be read, counts as one
+ * more. */
+unsigned guarded_release(GuardedDrive *d, const char *setting);
+
 /* The daemon is about to end, and no process of its unit outlives it: waits until all is written, for so long at most. */
 void guard_flush(Guard *g, uint64_t usec);
-
-/* Returns how many values may be written again; a drive that was left alone, or whose file could not
- * be read, counts as one more. */
-unsigned guarded_release(GuardedDrive *d, const char *setting);
