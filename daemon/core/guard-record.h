@@ -7,7 +7,8 @@
  *
  * The rules: a dangerous value is quarantined when the machine or the drive goes down between the note, which comes before the
  * command, and ten seconds of health. A harmless value is quarantined when the drive was lost twice in a row while just this
- * value was being sent. When the machine has gone down twice in a row during a visit to the same drive, the drive is left alone. */
+ * value was being sent. When the machine has gone down twice in a row during visits, the second time during a visit to this drive, the
+ * drive is left alone. */
 
 #include "macro.h"
 #include "setting.h"
@@ -99,7 +100,8 @@ bool guard_record_suspects(const GuardRecord *r);
 bool guard_record_intends(const GuardRecord *r);
 
 /* Is nothing to be sent to the drive at all? Because … */
-#define GUARD_ALONE_WHY "the machine went down twice in a row while the drive was being visited"
+#define GUARD_ALONE_WHY \
+        "the machine went down twice in a row during visits, the second time while the drive was being visited"
 bool guard_record_alone(const GuardRecord *r);
 
 /* Takes a setting (NULL: all) out of quarantine, and a drive that is left alone out of that; returns how many values, or drives,

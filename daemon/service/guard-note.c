@@ -100,11 +100,12 @@ void guard_tell(Guard *g, int error) {
 static void note_stored(GuardNote *n, int error) {
         n->patience = sd_event_source_disable_unref(n->patience);
 
-        for (GuardedDrive *d = n->drives; d; d = d->next)
-                if (d->awaited == n) {
-                        d->awaited = NULL;
-                        n->guard->stored(d->userdata, error);
-                }
+        for (GuardNote *other = n->guard->notes; other; other = other->next)
+                for (GuardedDrive *d = other->drives; d; d = d->next)
+                        if (d->awaited == n) {
+                                d->awaited = NULL;
+                                n->guard->stored(d->userdata, error);
+                        }
 }
 
 static int on_again(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -114,6 +115,8 @@ static int on_again(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         for (GuardNote *n = g->notes; n; n = n->next)
                 if (n->failed)
                         (void) guard_note_write(n);
+        if (g->visits->failed)
+                (void) guard_note_write(g->visits);
         return 0;
 }
 

@@ -45,7 +45,9 @@ struct Guard {
         const SettingTable *settings;
         GuardFn stored;
         GuardNote *notes;       /* of those whose drives are not there, the one whose drive went last comes first */
+        GuardNote *visits;      /* that visits that write are under way at all: a record of no drive */
         bool judged;            /* what earlier runs left of the drives that were there at the start */
+        bool cautious;          /* the machine went down during visits: each drive's visit is noted on its own */
         sd_event_source *again; /* for notes that failed */
         bool told;              /* the journal knows that the directory is of no use */
 };

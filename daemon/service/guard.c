@@ -9,20 +9,27 @@
 #include "note-writer.h"
 #include "record.h"
 
+/* The file that says that visits are under way; no drive's key is as short. */
+#define GUARD_VISITS "visits"
+
 /* A shelf that loses its power in the middle of its visits; or what comes and goes for a year. */
 #define GUARD_ABSENT_MAX 256U
 
 /* ---- visits ---- */
 
 int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
+        Guard *g = d->note->guard;
+        /* The machine did not survive the boot before: each drive has its own note of that, until its visit is survived. */
+        GuardNote *n = setting || d->note->record->deaths > 0 ? d->note : g->visits;
         const char *place = d->note->twins ? d->place : NULL;
-        GuardNote *n = d->note;
         int r;
 
         if (n->unreadable)
                 return -EBADMSG;
+        if (!setting && n->record->visiting && !n->writer && !n->failed)
+                return 1;
 
-        r = string_replace(&n->record->boot_id, n->guard->boot_id);
+        r = string_replace(&n->record->boot_id, g->boot_id);
         if (r >= 0 && setting)
                 r = guard_record_intend(n->record, setting, value, place, now_usec());
         if (r < 0)
@@ -37,12 +44,15 @@ void guarded_forget_call(GuardedDrive *d) {
         d->awaited = NULL;
 }
 
-void guarded_visit(GuardedDrive *d, bool begins) {
-        GuardNote *n = d->note;
-
+static void note_visit(GuardNote *n, bool begins) {
         n->n_visits += begins ? 1 : -1U;
         if (n->n_visits == 0 && guard_record_visited(n->record))
                 (void) guard_note_write(n);
+}
+
+void guarded_visit(GuardedDrive *d, bool begins) {
+        note_visit(d->note, begins);
+        note_visit(d->note->guard->visits, begins);
 }
 
 void guarded_underway(GuardedDrive *d, const char *setting, const char *value) {
@@ -75,16 +85,30 @@ static void note_judge(GuardNote *n) {
         bool alone = guard_record_alone(n->record);
         uint64_t now = now_usec();
 
-        if (guard_record_judge(n->record, n->guard->boot_id, n->continues, now) == 0)
-                return;
+        if (guard_record_judge(n->record, n->guard->boot_id, n->continues, now) != 0) {
+                tell_quarantined(n->record, now);
+                if (guard_record_alone(n->record) && !alone)
+                        journal_alone(n->record);
+                (void) guard_note_write(n);
+        }
 
-        tell_quarantined(n->record, now);
-        if (guard_record_alone(n->record) && !alone)
-                journal_alone(n->record);
-        (void) guard_note_write(n);
+        /* The boot before has ended in somebody's visit. */
+        if (n->guard->cautious && n->record->deaths == 0)
+                n->record->deaths = 1;
 }
 
 void guard_judge(Guard *g) {
+        GuardRecord *visits = g->visits->record;
+        bool is_left = visits->visiting;
+
+        (void) guard_record_judge(visits, g->boot_id, true, now_usec());
+        g->cautious = visits->deaths > 0 || g->visits->unreadable;
+        visits->deaths = 0;
+        if (is_left || g->visits->unreadable) {
+                g->visits->unreadable = false;
+                (void) guard_note_write(g->visits);
+        }
+
         g->judged = true;
         for (GuardNote *n = g->notes; n; n = n->next)
                 note_judge(n);
@@ -332,6 +356,7 @@ static void note_flush(GuardNote *n, uint64_t until_usec) {
 void guard_flush(Guard *g, uint64_t usec) {
         uint64_t now = monotonic_usec(), until_usec = now + MIN(usec, UINT64_MAX - now);
 
+        note_flush(g->visits, until_usec);
         for (GuardNote *n = g->notes; n; n = n->next)
                 note_flush(n, until_usec);
 }
@@ -339,6 +364,7 @@ void guard_flush(Guard *g, uint64_t usec) {
 int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, GuardFn stored,
               Guard **ret) {
         _cleanup_(guard_freep) Guard *g = NULL;
+        int r;
 
         g = calloc(1, sizeof *g);
         if (!g)
@@ -354,6 +380,9 @@ int guard_new(sd_event *event, const char *dir, const char *boot_id, const Setti
 
         if (access(dir, R_OK | W_OK | X_OK) < 0)
                 guard_tell(g, -errno);
+        r = guard_note_new(g, GUARD_VISITS, &g->visits);
+        if (r < 0)
+                return r;
 
         *ret = TAKE_PTR(g);
         return 0;
@@ -375,6 +404,7 @@ Guard *guard_free(Guard *g) {
                 }
                 (void) guard_note_free(n);
         }
+        (void) guard_note_free(g->visits);
         sd_event_source_disable_unref(g->again);
         free(g->dir);
         sd_event_unref(g->event);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The crash guard: that a visit is about to write to a drive, and what dangerous values, is on stable storage before it does, so
- * that a machine or a drive that does not survive it does not meet it again and again (the rules: guard-record.h). One file per
- * drive; written by a process of its own (a note writer), since storage can be slow for as long as it pleases, and given up on after a
- * while. */
+/* The crash guard: before a visit writes to a drive, a note of that is on stable storage, so that a machine or a drive that does
+ * not survive the visit does not meet it again and again (the rules: guard-record.h). A dangerous value is noted in the file of its
+ * drive. For all else one file says that visits are under way; only after a machine has gone down with that note, each drive's
+ * visits are noted in the drive's file, too. Files are written by a process each, since storage can be slow for as long as it
+ * pleases, and nobody waits for it for more than a few seconds. */
 
 #include <systemd/sd-event.h>
 
@@ -47,8 +48,8 @@ const char *guarded_quarantined(const GuardedDrive *d, const char *setting, cons
 /* Is nothing at all to be sent to the drive? GUARD_ALONE_WHY */
 bool guarded_alone(const GuardedDrive *d);
 
-/* A visit is about to write: this dangerous value, or (NULL) what is harmless. 0: the answer comes later; -ETIMEDOUT: storage is
- * too slow; -EBADMSG: the file of the drive cannot be read. */
+/* A visit is about to write: this dangerous value, or (NULL) what is harmless. 1: the note is on stable storage already; 0: the
+ * answer comes later; -ETIMEDOUT: storage is too slow; -EBADMSG: the file of the drive cannot be read. */
 int guarded_intend(GuardedDrive *d, const char *setting, const char *value);
 void guarded_forget_call(GuardedDrive *d);
 

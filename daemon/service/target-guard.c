@@ -200,7 +200,7 @@ void target_guard_intends(void *userdata, size_t wish) {
                 r = -ENODEV;
         else
                 r = guarded_intend(t->guard.drive, value ? t->visit.selected.items[wish].name : NULL, value);
-        if (r < 0)
+        if (r != 0)
                 visit_job_intended(t->visit.job, r);
 }
 

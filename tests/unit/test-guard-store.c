@@ -597,6 +597,32 @@ START_TEST(test_changed_meanwhile) {
 }
 END_TEST
 
+/* What is harmless is noted once for all drives, and that note goes with the last visit. */
+START_TEST(test_visits) {
+        GuardedDrive *first, *second;
+        Drive b = drive_a;
+        Run r = run_start("boot", &drive_a);
+
+        b.serial = (char *) "B";
+        first = r.drive;
+        ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
+        guarded_visit(first, true);
+        guarded_visit(second, true);
+        ck_assert_int_eq(intend(&r, NULL, NULL), 0);
+        ck_assert_int_eq(guarded_intend(first, NULL, NULL), 1);
+        ck_assert_int_eq(guarded_intend(second, NULL, NULL), 1);
+        ck_assert_uint_eq(count_files(), 1);
+
+        guarded_visit(first, false);
+        run_to_rest(&r);
+        ck_assert_uint_eq(count_files(), 1);
+        guarded_visit(second, false);
+        run_to_rest(&r);
+        ck_assert_uint_eq(count_files(), 0);
+        run_end(&r);
+}
+END_TEST
+
 /* A directory that is not there: an answer all the same, and one warning. */
 START_TEST(test_no_directory) {
         Run r;
@@ -873,6 +899,7 @@ int main(void) {
         tcase_add_test(t, test_flush);
         tcase_add_test(t, test_flush_stuck);
         tcase_add_test(t, test_changed_meanwhile);
+        tcase_add_test(t, test_visits);
         tcase_add_test(t, test_no_directory);
         tcase_add_test(t, test_full);
         tcase_add_loop_test(t, test_removed_later, 0, 2);
