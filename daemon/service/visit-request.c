@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "build-id.h"
 #include "record.h"
@@ -31,46 +32,31 @@ typedef struct Item {
 /* Whoever adds a flag to a Visit finds out here that it must cross. */
 _Static_assert(offsetof(Visit, look) - offsetof(Visit, permanent) == 4 * sizeof(bool), "Head has all flags of a Visit");
 
+/* What is between the members of a structure is nobody's, and what points elsewhere crosses as a text. */
+static Drive drive_without_pointers(const Drive *d) {
+        Drive plain = *d;
+
+        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
+                *(char **) ((char *) &plain + drive_texts[i]) = NULL;
+        plain.properties = NULL;
+        plain.properties_size = 0;
+        plain.links = NULL;
+        plain.n_links = 0;
+        return plain;
+}
+
 /* ---- writing ---- */
 
-typedef struct Buffer {
-        char *bytes;
-        size_t size, allocated;
-        int error; /* the first one */
-} Buffer;
-
-static void buffer_add(Buffer *b, const void *bytes, size_t n) {
-        if (b->error < 0)
-                return;
-        if (n > VISIT_REQUEST_MAX_BYTES - b->size) {
-                b->error = -E2BIG;
-                return;
-        }
-        if (n > b->allocated - b->size) {
-                size_t more = MAX(2 * b->allocated, b->size + n);
-                char *p = realloc(b->bytes, more);
-
-                if (!p) {
-                        b->error = -ENOMEM;
-                        return;
-                }
-                b->bytes = p;
-                b->allocated = more;
-        }
-        memcpy(b->bytes + b->size, bytes, n);
-        b->size += n;
-}
-
 /* A first byte tells NULL from the empty text. */
-static void buffer_add_text(Buffer *b, const char *text) {
-        buffer_add(b, text ? "+" : "-", 1);
-        buffer_add(b, text ?: "", (text ? strlen(text) : 0) + 1);
+static void write_text(FILE *f, const char *text) {
+        (void) fputc(text ? '+' : '-', f);
+        (void) fwrite(text ?: "", (text ? strlen(text) : 0) + 1, 1, f);
 }
 
-int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
+static void write_request(FILE *f, const Visit *v) {
         Head h = {
                 .n_wishes = v->wishes->n_items,
-                .drive = *v->drive,
+                .drive = drive_without_pointers(v->drive),
                 .has_bridge = v->bridge,
                 .permanent = v->permanent,
                 .active = v->active,
@@ -78,19 +64,12 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
                 .ata_sleep = v->ata_sleep,
                 .look = v->look,
         };
-        Buffer b = {};
 
         (void) strcpy(h.build, build_identity());
         if (v->bridge)
                 h.bridge = *v->bridge;
-        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
-                *(char **) ((char *) &h.drive + drive_texts[i]) = NULL;
-        h.drive.properties = NULL;
-        h.drive.properties_size = 0;
-        h.drive.links = NULL;
-        h.drive.n_links = 0;
+        (void) fwrite(&h, sizeof h, 1, f);
 
-        buffer_add(&b, &h, sizeof h);
         for (size_t i = 0; i < v->wishes->n_items; i++) {
                 Item item = { .wish = v->wishes->items[i] };
 
@@ -98,22 +77,35 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
                 item.wish.via_stacked = NULL;
                 if (v->memories)
                         item.memory = v->memories[i];
-                buffer_add(&b, &item, sizeof item);
+                (void) fwrite(&item, sizeof item, 1, f);
         }
 
         for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
-                buffer_add_text(&b, *(char *const *) ((const char *) v->drive + drive_texts[i]));
+                write_text(f, *(char *const *) ((const char *) v->drive + drive_texts[i]));
         for (size_t i = 0; i < v->wishes->n_items; i++) {
-                buffer_add_text(&b, v->wishes->items[i].name);
-                buffer_add_text(&b, v->wishes->items[i].file);
+                write_text(f, v->wishes->items[i].name);
+                write_text(f, v->wishes->items[i].file);
         }
+}
 
-        if (b.error < 0) {
-                free(b.bytes);
-                return b.error;
-        }
-        *ret = b.bytes;
-        *ret_size = b.size;
+int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
+        _cleanup_free_ char *bytes = NULL;
+        bool failed;
+        size_t size;
+        FILE *f;
+
+        f = open_memstream(&bytes, &size);
+        if (!f)
+                return -ENOMEM;
+        write_request(f, v);
+        failed = ferror(f);
+        if (fclose(f) != 0 || failed)
+                return -ENOMEM;
+        if (size > VISIT_REQUEST_MAX_BYTES)
+                return -E2BIG;
+
+        *ret = TAKE_PTR(bytes);
+        *ret_size = size;
         return 0;
 }
 
@@ -133,9 +125,8 @@ static int cursor_read(Cursor *c, void *ret, size_t n) {
         return 0;
 }
 
-static int cursor_read_text(Cursor *c, char **ret) {
+static int cursor_read_text(Cursor *c, const char **ret) {
         const char *end;
-        char *text;
 
         if (c->left < 2 || (*c->at != '+' && *c->at != '-'))
                 return -EBADMSG;
@@ -143,17 +134,9 @@ static int cursor_read_text(Cursor *c, char **ret) {
         if (!end)
                 return -EBADMSG;
 
-        if (*c->at == '-')
-                text = NULL;
-        else {
-                text = strdup(c->at + 1);
-                if (!text)
-                        return -ENOMEM;
-        }
-
+        *ret = *c->at == '-' ? NULL : c->at + 1;
         c->left -= end + 1 - c->at;
         c->at = end + 1;
-        *ret = text;
         return 0;
 }
 
@@ -191,27 +174,16 @@ static bool item_is_valid(const Item *i) {
                memory_is_valid(&i->memory);
 }
 
-static int read_drive(Cursor *c, const Head *h, RequestedVisit *r) {
-        Drive *d;
-        int k = 0;
+static int read_drive(Cursor *c, const Head *h, Drive *ret) {
+        *ret = drive_without_pointers(&h->drive);
+        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++) {
+                int r = cursor_read_text(c, (const char **) ((char *) ret + drive_texts[i]));
 
-        d = r->drive = malloc(sizeof *d);
-        if (!d)
-                return -ENOMEM;
+                if (r < 0)
+                        return r;
+        }
 
-        *d = h->drive;
-        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
-                *(char **) ((char *) d + drive_texts[i]) = NULL;
-        d->properties = NULL;
-        d->properties_size = 0;
-        d->links = NULL;
-        d->n_links = 0;
-
-        for (size_t i = 0; i < ELEMENTSOF(drive_texts) && k >= 0; i++)
-                k = cursor_read_text(c, (char **) ((char *) d + drive_texts[i]));
-        if (k < 0)
-                return k;
-        return drive_paths_are_valid(d) ? 0 : -EBADMSG;
+        return drive_paths_are_valid(ret) ? 0 : -EBADMSG;
 }
 
 /* A value that the row allows: the manager has read it from a file, and a worker does not take its word for that. */
@@ -246,27 +218,25 @@ static bool value_is_allowed(const ValueRange *range, const Value *v) {
         return false;
 }
 
-static int read_wishes(Cursor *c, const Head *h, const SettingTable *settings, RequestedVisit *r) {
-        int k = 0;
-
-        for (size_t i = 0; i < h->n_wishes; i++) {
+static int read_wishes(Cursor *c, const SettingTable *settings, RequestedVisit *r) {
+        for (size_t i = 0; i < r->wishes.n_items; i++) {
                 Wish *w = r->wishes.items + i;
-                _cleanup_free_ char *name = NULL;
+                const char *name = NULL;
                 const Setting *s;
+                int k;
 
                 k = cursor_read_text(c, &name);
                 if (k >= 0)
-                        k = cursor_read_text(c, r->files + i);
+                        k = cursor_read_text(c, &w->file);
                 if (k < 0)
                         return k;
 
                 s = name ? setting_find(settings, name) : NULL;
-                if (!s || !r->files[i])
+                if (!s || !w->file)
                         return -EBADMSG;
                 w->name = s->name;
-                w->file = r->files[i];
 
-                s = setting_for_backends(settings, s->name, drive_backends(r->drive));
+                s = setting_for_backends(settings, s->name, drive_backends(&r->drive));
                 if (s && !w->withheld && !value_is_allowed(&s->range, &w->value))
                         return -EBADMSG;
         }
@@ -290,8 +260,7 @@ static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit
 
         r->wishes.items = calloc(MAX(h.n_wishes, 1U), sizeof *r->wishes.items);
         r->memories = calloc(MAX(h.n_wishes, 1U), sizeof *r->memories);
-        r->files = calloc(MAX(h.n_wishes, 1U), sizeof *r->files);
-        if (!r->wishes.items || !r->memories || !r->files)
+        if (!r->wishes.items || !r->memories)
                 return -ENOMEM;
         r->wishes.n_items = h.n_wishes;
 
@@ -309,9 +278,9 @@ static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit
                 r->memories[i] = item.memory;
         }
 
-        k = read_drive(c, &h, r);
+        k = read_drive(c, &h, &r->drive);
         if (k >= 0)
-                k = read_wishes(c, &h, settings, r);
+                k = read_wishes(c, settings, r);
         if (k < 0)
                 return k;
         if (c->left > 0)
@@ -319,7 +288,7 @@ static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit
 
         r->bridge = h.bridge;
         r->visit = (Visit){
-                .drive = r->drive,
+                .drive = &r->drive,
                 .wishes = &r->wishes,
                 .memories = r->memories,
                 .settings = settings,
@@ -345,10 +314,6 @@ int visit_request_parse(const void *request, size_t size, const SettingTable *se
 }
 
 void requested_visit_done(RequestedVisit *r) {
-        (void) drive_free(r->drive);
-        for (size_t i = 0; r->files && i < r->wishes.n_items; i++)
-                free(r->files[i]);
-        free(r->files);
         free(r->wishes.items);
         free(r->memories);
         *r = (RequestedVisit){};

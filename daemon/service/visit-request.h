@@ -14,12 +14,11 @@
 int visit_request_new(const Visit *v, void **ret, size_t *ret_size);
 
 typedef struct RequestedVisit {
-        Visit visit; /* points into the rest: not to be moved */
+        Visit visit; /* points into the rest, and all texts into the request: neither is to be moved */
         Bridge bridge;
-        Drive *drive;
+        Drive drive;
         Wishes wishes;
         Memory *memories;
-        char **files;
 } RequestedVisit;
 
 /* The visit that is asked for, with `settings` for its table. -EPROTONOSUPPORT: another build of the program asks;

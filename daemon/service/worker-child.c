@@ -186,17 +186,13 @@ static int child_confine(const Visit *v, const Sandbox *sandbox) {
 }
 
 static int child_read_request(int fd, RequestedVisit *ret) {
-        _cleanup_free_ void *request = NULL;
+        static char request[VISIT_REQUEST_MAX_BYTES];
         ssize_t n;
 
-        request = malloc(VISIT_REQUEST_MAX_BYTES);
-        if (!request)
-                return -ENOMEM;
-
-        n = recv(fd, request, VISIT_REQUEST_MAX_BYTES, MSG_TRUNC);
+        n = recv(fd, request, sizeof request, MSG_TRUNC);
         if (n < 0)
                 return -errno;
-        if (n > VISIT_REQUEST_MAX_BYTES)
+        if (n > (ssize_t) sizeof request)
                 return -EBADMSG;
         return visit_request_parse(request, n, &all_settings, ret);
 }

@@ -69,16 +69,16 @@ START_TEST(test_round_trip) {
 
         request_make(d, &request, &size);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
-        ck_assert_str_eq(r.drive->syspath, d->syspath);
-        ck_assert_str_eq(r.drive->serial, "");
-        ck_assert_ptr_null(r.drive->wwn);
-        ck_assert_uint_eq(r.drive->diskseq, 7);
-        ck_assert_int_eq(r.drive->transport, TRANSPORT_SATA);
-        ck_assert(r.drive->ata && r.drive->rotational && !r.drive->raid);
-        ck_assert(r.drive->identified);
-        ck_assert_ptr_null(drive_property(r.drive, "ID_ATA"));
-        ck_assert_uint_eq(r.drive->n_links, 0);
-        ck_assert_uint_eq(drive_backends(r.drive), drive_backends(d));
+        ck_assert_str_eq(r.drive.syspath, d->syspath);
+        ck_assert_str_eq(r.drive.serial, "");
+        ck_assert_ptr_null(r.drive.wwn);
+        ck_assert_uint_eq(r.drive.diskseq, 7);
+        ck_assert_int_eq(r.drive.transport, TRANSPORT_SATA);
+        ck_assert(r.drive.ata && r.drive.rotational && !r.drive.raid);
+        ck_assert(r.drive.identified);
+        ck_assert_ptr_null(drive_property(&r.drive, "ID_ATA"));
+        ck_assert_uint_eq(r.drive.n_links, 0);
+        ck_assert_uint_eq(drive_backends(&r.drive), drive_backends(d));
         ck_assert(wishes_equal(r.visit.wishes, &(Wishes){ .items = wish_items, .n_items = ELEMENTSOF(wish_items) }));
         ck_assert_str_eq(r.visit.wishes->items[0].file, "/etc/f");
         ck_assert_uint_eq(r.visit.wishes->items[0].line, 3);
@@ -189,7 +189,7 @@ START_TEST(test_taken) {
         ck_assert_int_eq(string_replace(&d->syspath, taken[_i][2]), 0);
         request_make(d, &request, &size);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
-        ck_assert_str_eq(r.drive->node, d->node);
+        ck_assert_str_eq(r.drive.node, d->node);
         requested_visit_done(&r);
 }
 END_TEST
