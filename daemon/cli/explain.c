@@ -91,7 +91,7 @@ static bool block_fits(const Block *b, const Drive *d) {
 
 /* Why the block is for the drive, or is not, as the end of a sentence. The caller frees it. */
 static char *block_reason(const Block *b, const Drive *d) {
-        const Criterion *failing = match_failing(&b->match, d);
+        const Criterion *failing = match_failing(&b->match, d, NULL);
         char *reason = NULL;
         size_t size;
         FILE *f = must(open_memstream(&reason, &size));

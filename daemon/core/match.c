@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <limits.h>
 
 #include "match.h"
 #include "nearest.h"
@@ -88,32 +89,17 @@ static int pattern_normalize(MatchKey key, const char *pattern, const char **ret
         return 0;
 }
 
-static int match_criterion(Match *m, MatchKey key, const char *property, Criterion **ret) {
-        _cleanup_free_ char *name = NULL;
-
+/* A Match has one criterion of each key and property. */
+static Criterion *find_criterion(const Match *m, MatchKey key, const char *property) {
         for (size_t i = 0; i < m->n_criteria; i++)
-                if (m->criteria[i].key == key && streq_ptr(m->criteria[i].property, property)) {
-                        *ret = &m->criteria[i];
-                        return 0;
-                }
+                if (m->criteria[i].key == key && streq_ptr(m->criteria[i].property, property))
+                        return m->criteria + i;
 
-        if (property) {
-                name = strdup(property);
-                if (!name)
-                        return -ENOMEM;
-        }
-
-        if (!GREW(m->criteria, m->n_criteria))
-                return -ENOMEM;
-
-        m->criteria[m->n_criteria] = (Criterion){ .key = key, .property = TAKE_PTR(name) };
-        *ret = &m->criteria[m->n_criteria++];
-        return 0;
+        return NULL;
 }
 
 int match_add(Match *m, MatchKey key, const char *property, const char *pattern) {
-        _cleanup_free_ char *copy = NULL;
-        Criterion *c = NULL;
+        Criterion *c;
         int r;
 
         assert((key == MATCH_PROPERTY) == (property != NULL));
@@ -122,18 +108,23 @@ int match_add(Match *m, MatchKey key, const char *property, const char *pattern)
         if (r < 0)
                 return r;
 
-        copy = strdup(pattern);
-        if (!copy)
-                return -ENOMEM;
-
-        r = match_criterion(m, key, property, &c);
-        if (r < 0)
-                return r;
+        c = find_criterion(m, key, property);
+        if (!c) {
+                if (!GREW(m->criteria, m->n_criteria))
+                        return -ENOMEM;
+                c = m->criteria + m->n_criteria;
+                *c = (Criterion){ .key = key, .property = property ? strdup(property) : NULL };
+                if (property && !c->property)
+                        return -ENOMEM;
+                m->n_criteria++;
+        }
 
         if (!GREW(c->patterns, c->n_patterns))
                 return -ENOMEM;
-
-        c->patterns[c->n_patterns++] = TAKE_PTR(copy);
+        c->patterns[c->n_patterns] = strdup(pattern);
+        if (!c->patterns[c->n_patterns])
+                return -ENOMEM;
+        c->n_patterns++;
         return 0;
 }
 
@@ -165,34 +156,33 @@ static bool escape_decode(const char *s, char *ret) {
         return *ret != '/' && *ret != '\0';
 }
 
-/* Decodes \xHH, so that one written so and the plain character are equal. In a glob, what comes of it stays literal. */
-static char *text_decode(const char *s, bool glob) {
-        char *decoded, *p;
+/* Decodes \xHH, so that one written so and the plain character are equal. In a glob, what comes of it stays literal. False: `s` is
+ * longer than any path. */
+static bool text_decode(const char *s, bool glob, char buf[static PATH_MAX]) {
+        char *p = buf;
 
-        decoded = p = malloc(strlen(s) * 2 + 1);
-        if (!decoded)
-                return NULL;
-
-        while (*s) {
+        for (; *s; s++) {
                 char c;
+
+                if (p > buf + PATH_MAX - 3)
+                        return false;
 
                 if (escape_decode(s, &c)) {
                         if (glob && strchr("*?[]\\", c))
                                 *p++ = '\\';
                         *p++ = c;
-                        s += 4;
-                } else if (glob && s[0] == '\\' && s[1] == 'x') {
-                        p = stpcpy(p, "\\\\"); /* an escape that stays: fnmatch() shall see its backslash */
-                        s++;
-                } else if (glob && s[0] == '\\' && s[1]) {
+                        s += 3;
+                        continue;
+                }
+                if (glob && s[0] == '\\' && s[1] == 'x')
+                        *p++ = '\\'; /* an escape that stays: fnmatch() shall see its backslash */
+                else if (glob && s[0] == '\\' && s[1])
                         *p++ = *s++;
-                        *p++ = *s++;
-                } else
-                        *p++ = *s++;
+                *p++ = *s;
         }
         *p = '\0';
 
-        return decoded;
+        return true;
 }
 
 /* One blank for each run of blanks and '_', none at the ends. */
@@ -209,69 +199,6 @@ static void collapse_blanks(char *s) {
         *p = '\0';
 }
 
-/* Goes on by one character as match_loose() compares them, but for blanks at the start. */
-static inline char loose_next(const char **s) {
-        char c = **s;
-
-        if (c == '\0')
-                return c;
-        *s += 1;
-        if (c != ' ' && c != '_')
-                return c;
-
-        *s += strspn(*s, " _");
-        return **s ? ' ' : '\0';
-}
-
-/* As far as the pattern's first glob: 0 and 1 are the answer, -1 means that the rest decides. Neither has anything to decode. */
-static int compare_loosely(const char *pattern, const char *text) {
-        char p, t;
-
-        pattern += strspn(pattern, " _");
-        text += strspn(text, " _");
-        do {
-                if (*pattern == '*' || *pattern == '?' || *pattern == '[')
-                        return -1;
-                p = loose_next(&pattern);
-                t = loose_next(&text);
-        } while (p == t && p);
-
-        return p == t;
-}
-
-bool match_loose(const char *pattern, const char *text) {
-        _cleanup_free_ char *p = NULL, *t = NULL;
-        int r = -1;
-
-        /* Asked of every rule for every drive: most are for others, and that shows soon. */
-        if (!strchr(pattern, '\\') && !strchr(text, '\\'))
-                r = compare_loosely(pattern, text);
-        if (r >= 0)
-                return r;
-
-        p = text_decode(pattern, true);
-        t = text_decode(text, false);
-        /* Out of memory: no match, nothing is written. */
-        if (!p || !t)
-                return false;
-
-        collapse_blanks(p);
-        collapse_blanks(t);
-        return fnmatch(p, t, 0) == 0;
-}
-
-/* Asked of every rule and every link of every drive, and nearly always there is nothing to decode. */
-static bool match_text(const char *pattern, const char *text, int flags) {
-        _cleanup_free_ char *p = NULL, *t = NULL;
-
-        if (!strchr(pattern, '\\') && !strchr(text, '\\'))
-                return strpbrk(pattern, GLOB) ? fnmatch(pattern, text, flags) == 0 : streq(pattern, text);
-
-        p = text_decode(pattern, true);
-        t = text_decode(text, false);
-        return p && t && fnmatch(p, t, flags) == 0;
-}
-
 static const char *skip_wwn_prefix(const char *s) {
         static const char *const prefixes[] = { "0x", "naa.", "eui." };
 
@@ -282,33 +209,27 @@ static const char *skip_wwn_prefix(const char *s) {
         return s;
 }
 
-static bool match_wwn(const char *pattern, const char *wwn) {
-        pattern = skip_wwn_prefix(pattern);
-        wwn = skip_wwn_prefix(wwn);
-        return strpbrk(pattern, GLOB "\\") ? fnmatch(pattern, wwn, FNM_CASEFOLD) == 0 : strcasecmp(pattern, wwn) == 0;
-}
+static bool pattern_fits(MatchKey key, const char *pattern, const char *text) {
+        bool loose = table[key].fact > 0 && key != MATCH_WWN;
+        int flags = key == MATCH_NODE ? FNM_PATHNAME : key == MATCH_WWN ? FNM_CASEFOLD : 0;
+        char p[PATH_MAX], t[PATH_MAX];
 
-/* By what node patterns fitted. The nearer to the drive, the better an answer. */
-typedef struct NodeFit {
-        bool node;
-        const DriveLink *link;
-} NodeFit;
-
-static bool match_node(const char *pattern, const Drive *d, NodeFit *best) {
-        bool fits = match_text(pattern, d->node, FNM_PATHNAME);
-
-        best->node = best->node || fits;
-        for (size_t i = 0; i < d->n_links; i++) {
-                const DriveLink *l = &d->links[i];
-
-                if (!match_text(pattern, l->path, FNM_PATHNAME))
-                        continue;
-                if (!best->link || l->via < best->link->via)
-                        best->link = l;
-                fits = true;
+        if (key == MATCH_WWN) {
+                pattern = skip_wwn_prefix(pattern);
+                text = skip_wwn_prefix(text);
         }
 
-        return fits;
+        /* Asked of every rule and every link of every drive, and nearly always there is nothing to decode. */
+        if (!loose && !strpbrk(pattern, GLOB "\\") && !strchr(text, '\\'))
+                return (key == MATCH_WWN ? strcasecmp(pattern, text) : strcmp(pattern, text)) == 0;
+
+        if (!text_decode(pattern, true, p) || !text_decode(text, false, t))
+                return false;
+        if (loose) {
+                collapse_blanks(p);
+                collapse_blanks(t);
+        }
+        return fnmatch(p, t, flags) == 0;
 }
 
 const char *match_fact(const Criterion *c, const Drive *d) {
@@ -330,58 +251,43 @@ const char *match_fact(const Criterion *c, const Drive *d) {
         }
 }
 
-static inline bool pattern_holds(const Criterion *c, const char *pattern, const Drive *d, NodeFit *best) {
-        const char *fact = match_fact(c, d);
-
-        if (c->key == MATCH_NODE)
-                return match_node(pattern, d, best);
-        if (!fact)
-                return false;
-
-        if (c->key == MATCH_WWN)
-                return match_wwn(pattern, fact);
-        return table[c->key].fact > 0 ? match_loose(pattern, fact) : match_text(pattern, fact, 0);
-}
-
-/* All patterns are tried, for the best answer. */
-static bool criterion_holds(const Criterion *c, const Drive *d, NodeFit *best) {
+/* Of the links by which it holds, *best is the nearest to the drive. */
+static bool criterion_holds(const Criterion *c, const Drive *d, const DriveLink **best) {
+        const char *fact = c->key == MATCH_NODE ? d->node : match_fact(c, d);
         bool holds = false;
 
-        for (size_t i = 0; i < c->n_patterns; i++)
-                if (pattern_holds(c, c->patterns[i], d, best))
-                        holds = true;
+        for (size_t i = 0; i < c->n_patterns; i++) {
+                holds = holds || (fact && pattern_fits(c->key, c->patterns[i], fact));
+
+                for (const DriveLink *l = d->links; c->key == MATCH_NODE && l < d->links + d->n_links; l++)
+                        if (pattern_fits(c->key, c->patterns[i], l->path)) {
+                                holds = true;
+                                if (!*best || l->via < (*best)->via)
+                                        *best = l;
+                        }
+        }
 
         return holds;
 }
 
-static const Criterion *find_failing(const Match *m, const Drive *d, NodeFit *best) {
-        for (size_t i = 0; i < m->n_criteria; i++)
-                if (!criterion_holds(&m->criteria[i], d, best))
-                        return &m->criteria[i];
+const Criterion *match_failing(const Match *m, const Drive *d, const DriveLink **ret_link) {
+        const DriveLink *best = NULL;
 
+        for (size_t i = 0; i < m->n_criteria; i++)
+                if (!criterion_holds(m->criteria + i, d, &best))
+                        return m->criteria + i;
+
+        if (ret_link)
+                *ret_link = best;
         return NULL;
 }
 
 bool match_drive(const Match *m, const Drive *d, const DriveLink **ret_link) {
-        NodeFit best = {};
-
-        if (find_failing(m, d, &best))
-                return false;
-
-        if (ret_link)
-                *ret_link = best.node ? NULL : best.link;
-        return true;
-}
-
-const Criterion *match_failing(const Match *m, const Drive *d) {
-        return find_failing(m, d, &(NodeFit){});
+        return !match_failing(m, d, ret_link);
 }
 
 bool match_asks_property(const Match *m, const char *key) {
-        for (size_t i = 0; i < m->n_criteria; i++)
-                if (streq_ptr(m->criteria[i].property, key))
-                        return true;
-        return false;
+        return find_criterion(m, MATCH_PROPERTY, key);
 }
 
 bool match_asks_identity(const Match *m) {
@@ -409,31 +315,23 @@ bool match_is_general(const Match *m) {
         return true;
 }
 
-static bool patterns_include(const Criterion *wide, const Criterion *narrow) {
-        for (size_t i = 0; i < narrow->n_patterns; i++) {
-                bool found = false;
+static bool has_pattern(const Criterion *c, const char *pattern) {
+        for (size_t i = 0; i < c->n_patterns; i++)
+                if (streq(c->patterns[i], pattern))
+                        return true;
 
-                for (size_t k = 0; k < wide->n_patterns && !found; k++)
-                        found = streq(wide->patterns[k], narrow->patterns[i]);
-                if (!found)
-                        return false;
-        }
-
-        return true;
+        return false;
 }
 
 bool match_includes(const Match *wide, const Match *narrow) {
         for (size_t i = 0; i < wide->n_criteria; i++) {
-                const Criterion *x = &wide->criteria[i];
-                bool found = false;
+                const Criterion *x = wide->criteria + i, *y = find_criterion(narrow, x->key, x->property);
 
-                for (size_t k = 0; k < narrow->n_criteria && !found; k++) {
-                        const Criterion *y = &narrow->criteria[k];
-
-                        found = x->key == y->key && streq_ptr(x->property, y->property) && patterns_include(x, y);
-                }
-                if (!found)
+                if (!y)
                         return false;
+                for (size_t k = 0; k < y->n_patterns; k++)
+                        if (!has_pattern(x, y->patterns[k]))
+                                return false;
         }
 
         return true;

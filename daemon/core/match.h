@@ -43,15 +43,15 @@ const char *match_key_nearest(const char *s);
 int match_add(Match *m, MatchKey key, const char *property, const char *pattern);
 void match_done(Match *m);
 
-/* Does it mean this drive? *ret_link (may be NULL): the link by which a node pattern fitted, the drive's own rather
- * than a stacked one; NULL when it fitted the node itself, or there is no such pattern. */
+/* Does it mean this drive? *ret_link (may be NULL): the link by which a node pattern fitted, the drive's own rather than a stacked
+ * one; NULL: there is no such pattern, or it fitted the node of a drive that does not have it among its links. */
 bool match_drive(const Match *m, const Drive *d, const DriveLink **ret_link);
 
 /* What the drive says of the criterion's key, for explanations; NULL: nothing, or it is a matter of nodes and links. */
 const char *match_fact(const Criterion *c, const Drive *d);
 
-/* The criterion that does not hold, for explanations; NULL when all do. */
-const Criterion *match_failing(const Match *m, const Drive *d);
+/* The criterion that does not hold, for explanations; NULL when all do, and then *ret_link is as above. */
+const Criterion *match_failing(const Match *m, const Drive *d, const DriveLink **ret_link);
 
 /* Does it go by this property of udev's? */
 bool match_asks_property(const Match *m, const char *key);
@@ -64,6 +64,3 @@ bool match_is_general(const Match *m);
 
 /* Is every drive that `narrow` is for one that `wide` is for, as far as can be told from their texts? */
 bool match_includes(const Match *wide, const Match *narrow);
-
-/* Comparison of models and serials: a run of spaces and '_' equals any other, at the ends it does not count. */
-bool match_loose(const char *pattern, const char *text);

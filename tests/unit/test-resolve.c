@@ -4,6 +4,7 @@
 #include "suite.h"
 
 static DriveLink links[] = {
+        { (char *) "/dev/sda", LINK_OWN },
         { (char *) "/dev/disk/by-id/ata-one", LINK_OWN },
         { (char *) "/dev/md0", LINK_STACKED },
 };
