@@ -16,6 +16,7 @@ static const Field guard_fields[] = {
         { "DISKSEQ",  FIELD_UNSIGNED, offsetof(GuardRecord, diskseq),  UINT64_MAX       },
         { "VISITING", FIELD_BOOL,     offsetof(GuardRecord, visiting), 0                },
         { "DEATHS",   FIELD_UNSIGNED, offsetof(GuardRecord, deaths),   GUARD_MAX_DEATHS },
+        {}
 };
 
 static const Field entry_fields[] = {
@@ -26,17 +27,16 @@ static const Field entry_fields[] = {
         { "QUARANTINED", FIELD_BOOL,     offsetof(GuardEntry, quarantined), 0                            },
         { "WHY",         FIELD_TEXT,     offsetof(GuardEntry, why),         0                            },
         { "WHEN",        FIELD_UNSIGNED, offsetof(GuardEntry, when),        UINT64_C(253402300799999999) },
+        {}
 };
 
 static const FieldFile guard_file = {
         .version = GUARD_VERSION,
         .max_bytes = GUARD_MAX_BYTES,
         .fields = guard_fields,
-        .n_fields = ELEMENTSOF(guard_fields),
         .count = "ENTRIES",
         .prefix = "ENTRY_",
         .item_fields = entry_fields,
-        .n_item_fields = ELEMENTSOF(entry_fields),
         .item_size = sizeof(GuardEntry),
         .max_items = GUARD_MAX_ENTRIES,
         .items_offset = offsetof(GuardRecord, entries),
@@ -45,7 +45,7 @@ static const FieldFile guard_file = {
 /* clang-format on */
 
 static void entry_done(GuardEntry *e) {
-        fields_free(entry_fields, ELEMENTSOF(entry_fields), e);
+        fields_free(entry_fields, e);
 }
 
 int guard_entry_set(GuardEntry *e, const char *setting, const char *value, const char *place) {
@@ -76,7 +76,7 @@ GuardRecord *guard_record_free(GuardRecord *r) {
                 entry_done(r->entries + i);
         free(r->entries);
         entry_done(&r->lost);
-        fields_free(guard_fields, ELEMENTSOF(guard_fields), r);
+        fields_free(guard_fields, r);
         free(r);
         return NULL;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "record-field.h"
 #include "text.h"
 
-int unsigned_parse(const char *s, uint64_t max, uint64_t *ret) {
+/* Digits and nothing else: strtoull() would also take blanks, signs and an empty string. */
+static int unsigned_parse(const char *s, uint64_t max, uint64_t *ret) {
         unsigned long long n;
 
         if (*s == '\0' || s[strspn(s, "0123456789")] != '\0')
@@ -36,115 +38,102 @@ static int signed_parse(const char *s, int64_t *ret) {
 
 static int field_parse(const Field *f, void *object, const char *value) {
         void *p = (char *) object + f->offset;
+        char *text;
+        int r;
 
         switch (f->type) {
-
-        case FIELD_TEXT: {
-                char *text;
-                int r;
-
+        case FIELD_TEXT:
                 r = text_unescape(value, &text);
                 if (r < 0)
                         return r;
-
                 free(*(char **) p);
                 *(char **) p = text;
                 return 0;
-        }
 
         case FIELD_UNSIGNED:
-                return unsigned_parse(value, f->max, p);
+                return unsigned_parse(value, f->max ?: UINT64_MAX, p);
 
         case FIELD_SIGNED:
                 return signed_parse(value, p);
 
         case FIELD_BOOL:
-                if (!streq(value, "1"))
-                        return -EBADMSG;
-                *(bool *) p = true;
-                return 0;
+                *(bool *) p = streq(value, "1");
+                return *(bool *) p ? 0 : -EBADMSG;
 
         case FIELD_WORD:
-                for (int word = 0; word < f->words->n; word++)
-                        if (streq(f->words->to_string(word), value)) {
+                for (int word = 0; f->word(word); word++)
+                        if (streq(f->word(word), value)) {
                                 *(int *) p = word;
                                 return 0;
                         }
-                return -EBADMSG;
         }
 
         return -EBADMSG;
 }
 
 /* A key that is none of ours is a later version's, and skipped. */
-static int fields_parse(const Field *fields, size_t n, void *object, const char *key, const char *value) {
-        for (size_t i = 0; i < n; i++)
-                if (streq(fields[i].key, key))
-                        return field_parse(fields + i, object, value);
+static int fields_parse(const Field *fields, void *object, const char *key, const char *value) {
+        for (const Field *f = fields; f->key; f++)
+                if (streq(f->key, key))
+                        return field_parse(f, object, value);
 
         return 0;
 }
 
-static int field_write(FILE *f, const Field *field, const void *object, const char *prefix) {
+static int field_write(const Field *field, const void *object, const char *prefix, FILE *f) {
         const void *p = (const char *) object + field->offset;
+        _cleanup_free_ char *escaped = NULL;
+        const char *value = NULL;
+        char number[32];
 
         switch (field->type) {
-
-        case FIELD_TEXT: {
-                const char *text = *(char *const *) p;
-                _cleanup_free_ char *escaped = NULL;
-
-                if (!text)
+        case FIELD_TEXT:
+                if (!*(char *const *) p)
                         return 0;
-                escaped = text_escape(text, "\\");
-                if (!escaped)
+                value = escaped = text_escape(*(char *const *) p, "\\");
+                if (!value)
                         return -ENOMEM;
-                fprintf(f, "%s%s=%s\n", prefix, field->key, escaped);
-                return 0;
-        }
+                break;
 
         case FIELD_UNSIGNED:
-                if (*(const uint64_t *) p > field->max)
+                if (*(const uint64_t *) p > (field->max ?: UINT64_MAX))
                         return -ERANGE;
-                if (*(const uint64_t *) p != 0)
-                        fprintf(f, "%s%s=%" PRIu64 "\n", prefix, field->key, *(const uint64_t *) p);
-                return 0;
+                (void) snprintf(number, sizeof number, "%" PRIu64, *(const uint64_t *) p);
+                value = *(const uint64_t *) p != 0 ? number : NULL;
+                break;
 
         case FIELD_SIGNED:
-                if (*(const int64_t *) p != 0)
-                        fprintf(f, "%s%s=%" PRIi64 "\n", prefix, field->key, *(const int64_t *) p);
-                return 0;
+                (void) snprintf(number, sizeof number, "%" PRIi64, *(const int64_t *) p);
+                value = *(const int64_t *) p != 0 ? number : NULL;
+                break;
 
         case FIELD_BOOL:
-                if (*(const bool *) p)
-                        fprintf(f, "%s%s=1\n", prefix, field->key);
-                return 0;
+                value = *(const bool *) p ? "1" : NULL;
+                break;
 
         case FIELD_WORD:
-                if (*(const int *) p != field->words->none)
-                        fprintf(f, "%s%s=%s\n", prefix, field->key, field->words->to_string(*(const int *) p));
-                return 0;
+                value = field->word(*(const int *) p);
+                break;
         }
 
+        if (value)
+                fprintf(f, "%s%s=%s\n", prefix, field->key, value);
         return 0;
 }
 
-static int fields_write(const Field *fields, size_t n, const void *object, const char *prefix, FILE *f) {
-        for (size_t i = 0; i < n; i++) {
-                int r;
+static int fields_write(const Field *fields, const void *object, const char *prefix, FILE *f) {
+        int r = 0;
 
-                r = field_write(f, fields + i, object, prefix);
-                if (r < 0)
-                        return r;
-        }
+        for (const Field *field = fields; field->key && r >= 0; field++)
+                r = field_write(field, object, prefix, f);
 
-        return 0;
+        return r;
 }
 
-void fields_free(const Field *fields, size_t n, void *object) {
-        for (size_t i = 0; i < n; i++)
-                if (fields[i].type == FIELD_TEXT)
-                        free(*(char **) ((char *) object + fields[i].offset));
+void fields_free(const Field *fields, void *object) {
+        for (const Field *f = fields; f->key; f++)
+                if (f->type == FIELD_TEXT)
+                        free(*(char **) ((char *) object + f->offset));
 }
 
 /* Pointers of different types may not be read through one another. */
@@ -177,10 +166,9 @@ static int items_allocate(const FieldFile *file, void *object, const char *value
         if (!items)
                 return -ENOMEM;
 
-        for (size_t i = 0; i < n; i++)
-                for (const Field *f = file->item_fields; f < file->item_fields + file->n_item_fields; f++)
-                        if (f->type == FIELD_WORD)
-                                *(int *) (items + i * file->item_size + f->offset) = f->words->none;
+        for (const Field *f = file->item_fields; f->key; f++)
+                for (size_t i = 0; i < n && f->type == FIELD_WORD; i++)
+                        *(int *) (items + i * file->item_size + f->offset) = -1;
 
         *(char **) ((char *) object + file->items_offset) = items;
         *n_items_of(file, object) = n;
@@ -190,34 +178,35 @@ static int items_allocate(const FieldFile *file, void *object, const char *value
 /* `key` is what stands behind the prefix: "3_NAME". */
 static int item_parse(const FieldFile *file, void *object, char *key, const char *value) {
         size_t n = *n_items_of(file, object);
-        char *field;
+        char *field = strchr(key, '_');
         uint64_t i;
-        int r;
 
-        field = strchr(key, '_');
         if (!field || n == 0)
                 return -EBADMSG;
         *field++ = '\0';
 
-        r = unsigned_parse(key, n - 1, &i);
-        if (r < 0)
-                return r;
-
-        return fields_parse(file->item_fields, file->n_item_fields, items_of(file, object) + i * file->item_size, field,
-                            value);
+        if (unsigned_parse(key, n - 1, &i) < 0)
+                return -EBADMSG;
+        return fields_parse(file->item_fields, items_of(file, object) + i * file->item_size, field, value);
 }
 
-static int line_parse(const FieldFile *file, void *object, char *key, const char *value) {
-        if (streq(key, file->count))
-                return items_allocate(file, object, value);
-        if (strncmp(key, file->prefix, strlen(file->prefix)) == 0)
-                return item_parse(file, object, key + strlen(file->prefix), value);
+static int line_parse(const FieldFile *file, void *object, char *line) {
+        char *value = strchr(line, '=');
 
-        return fields_parse(file->fields, file->n_fields, object, key, value);
+        if (!value)
+                return -EBADMSG;
+        *value++ = '\0';
+
+        if (streq(line, file->count))
+                return items_allocate(file, object, value);
+        if (starts_with(line, file->prefix))
+                return item_parse(file, object, line + strlen(file->prefix), value);
+        return fields_parse(file->fields, object, line, value);
 }
 
 int field_file_parse(const FieldFile *file, const char *text, size_t size, void *object) {
-        _cleanup_free_ char *copy = NULL, *head = NULL;
+        _cleanup_free_ char *copy = NULL;
+        char head[32], *next;
 
         if (size > file->max_bytes || memchr(text, '\0', size))
                 return -EBADMSG;
@@ -226,13 +215,11 @@ int field_file_parse(const FieldFile *file, const char *text, size_t size, void 
         if (!copy)
                 return -ENOMEM;
 
-        if (asprintf(&head, "VERSION=%u", file->version) < 0) {
-                head = NULL;
-                return -ENOMEM;
-        }
+        (void) snprintf(head, sizeof head, "VERSION=%u\n", file->version);
+        if (!starts_with(copy, head))
+                return -EBADMSG;
 
-        for (char *line = copy, *next; *line; line = next) {
-                char *value;
+        for (char *line = copy + strlen(head); *line; line = next) {
                 int r;
 
                 /* Every line ends in a newline, the last one too: a file cut short is not taken for a whole one. */
@@ -241,18 +228,7 @@ int field_file_parse(const FieldFile *file, const char *text, size_t size, void 
                         return -EBADMSG;
                 *next++ = '\0';
 
-                if (line == copy) {
-                        if (!streq(line, head))
-                                return -EBADMSG;
-                        continue;
-                }
-
-                value = strchr(line, '=');
-                if (!value)
-                        return -EBADMSG;
-                *value++ = '\0';
-
-                r = line_parse(file, object, line, value);
+                r = line_parse(file, object, line);
                 if (r < 0)
                         return r;
         }
@@ -262,25 +238,18 @@ int field_file_parse(const FieldFile *file, const char *text, size_t size, void 
 
 static int object_write(const FieldFile *file, const void *object, FILE *f) {
         size_t n = *n_items_of(file, object);
+        char prefix[64];
         int r;
 
         fprintf(f, "VERSION=%u\n", file->version);
-        r = fields_write(file->fields, file->n_fields, object, "", f);
-        if (r < 0)
-                return r;
-
+        r = fields_write(file->fields, object, "", f);
         fprintf(f, "%s=%zu\n", file->count, n);
-        for (size_t i = 0; i < n; i++) {
-                char prefix[64];
-
+        for (size_t i = 0; i < n && r >= 0; i++) {
                 (void) snprintf(prefix, sizeof prefix, "%s%zu_", file->prefix, i);
-                r = fields_write(file->item_fields, file->n_item_fields, items_of(file, object) + i * file->item_size,
-                                 prefix, f);
-                if (r < 0)
-                        return r;
+                r = fields_write(file->item_fields, items_of(file, object) + i * file->item_size, prefix, f);
         }
 
-        return ferror(f) ? -ENOMEM : 0;
+        return r;
 }
 
 int field_file_serialize(const FieldFile *file, const void *object, char **ret) {
@@ -294,6 +263,9 @@ int field_file_serialize(const FieldFile *file, const void *object, char **ret) 
                 return -ENOMEM;
 
         r = object_write(file, object, f);
+        /* A stream into memory fails by want of that alone. */
+        if (ferror(f) && r >= 0)
+                r = -ENOMEM;
         if (fclose(f) != 0 && r >= 0)
                 r = -ENOMEM;
         if (r < 0)

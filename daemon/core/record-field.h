@@ -4,8 +4,6 @@
 /* One row is one KEY=value line of a state file: where it lives in a structure, and in which form. A key whose value is
  * NULL, 0, false or no word is not written, and a key that is absent leaves just that. Part of record.c. */
 
-#include <stdio.h>
-
 #include "macro.h"
 
 typedef enum FieldType {
@@ -13,24 +11,19 @@ typedef enum FieldType {
         FIELD_UNSIGNED, /* uint64_t, at most `max` */
         FIELD_SIGNED,   /* int64_t */
         FIELD_BOOL,     /* bool, "1" */
-        FIELD_WORD,     /* an enum, by its words */
+        FIELD_WORD,     /* an enum that has a word for each number from 0 up; an item without the line has -1 */
 } FieldType;
 
-typedef struct FieldWords {
-        const char *(*to_string)(int value);
-        int n;    /* values from 0 up that have a word */
-        int none; /* is not written, and what the field of an item is without its line */
-} FieldWords;
-
+/* A list of them ends with {}. */
 typedef struct Field {
         const char *key;
         FieldType type;
         size_t offset;
-        uint64_t max;
-        const FieldWords *words;
+        uint64_t max;                   /* 0: UINT64_MAX */
+        const char *(*word)(int value); /* NULL: no such number */
 } Field;
 
-void fields_free(const Field *fields, size_t n, void *object);
+void fields_free(const Field *fields, void *object);
 
 /* A whole state file: "VERSION=number", the object's lines, and a list of items: their number ("SETTINGS=2"), then each
  * item's lines, which begin with `prefix` and its index ("SETTING_0_NAME=apm"). */
@@ -38,11 +31,10 @@ typedef struct FieldFile {
         unsigned version;
         size_t max_bytes;
         const Field *fields;
-        size_t n_fields;
 
         const char *count, *prefix;
         const Field *item_fields;
-        size_t n_item_fields, item_size, max_items;
+        size_t item_size, max_items;
         size_t items_offset, n_items_offset; /* in the object: the pointer to the items, and their number as size_t */
 } FieldFile;
 
@@ -52,6 +44,3 @@ int field_file_parse(const FieldFile *file, const char *text, size_t size, void 
 
 /* -E2BIG: it would be longer than can be read again. */
 int field_file_serialize(const FieldFile *file, const void *object, char **ret);
-
-/* Digits and nothing else: strtoull() would also take blanks, signs and an empty string. -EBADMSG otherwise. */
-int unsigned_parse(const char *s, uint64_t max, uint64_t *ret);

@@ -20,61 +20,59 @@ static const char *wait_word(int value) {
         return wait_kind_to_string((WaitKind) value);
 }
 
-static const FieldWords wait_words = { wait_word, _WAIT_KIND_MAX, WAIT_NOTHING };
-static const FieldWords state_words = { state_word, _DRIVE_STATE_MAX, _DRIVE_STATE_INVALID };
-static const FieldWords verdict_words = { verdict_word, _VERDICT_MAX, _VERDICT_INVALID };
-
 /* clang-format off */
 static const Field drive_fields[] = {
-        { "NAME",         FIELD_TEXT,     offsetof(DriveRecord, name),         0          },
-        { "NODE",         FIELD_TEXT,     offsetof(DriveRecord, node),         0          },
-        { "MODEL",        FIELD_TEXT,     offsetof(DriveRecord, model),        0          },
-        { "SERIAL",       FIELD_TEXT,     offsetof(DriveRecord, serial),       0          },
-        { "WWN",          FIELD_TEXT,     offsetof(DriveRecord, wwn),          0          },
-        { "FIRMWARE",     FIELD_TEXT,     offsetof(DriveRecord, firmware),     0          },
-        { "TRANSPORT",    FIELD_TEXT,     offsetof(DriveRecord, transport),    0          },
-        { "IDENTITY",     FIELD_TEXT,     offsetof(DriveRecord, identity),     0          },
-        { "DOCK_MODEL",   FIELD_TEXT,     offsetof(DriveRecord, dock_model),   0          },
-        { "DOCK_SERIAL",  FIELD_TEXT,     offsetof(DriveRecord, dock_serial),  0          },
-        { "BRIDGE_ASKED",             FIELD_BOOL, offsetof(DriveRecord, bridge.asked),             0 },
-        { "BRIDGE_IDENTIFIED",        FIELD_BOOL, offsetof(DriveRecord, bridge.identified),        0 },
-        { "BRIDGE_WITHOUT_SAT",       FIELD_BOOL, offsetof(DriveRecord, bridge.without_sat),       0 },
-        { "BRIDGE_WITHOUT_REGISTERS", FIELD_BOOL, offsetof(DriveRecord, bridge.without_registers), 0 },
-        { "BRIDGE_REPEATS_IDENTIFY",  FIELD_BOOL, offsetof(DriveRecord, bridge.repeats_identify),  0 },
-        { "BRIDGE_FRAGILE",           FIELD_BOOL, offsetof(DriveRecord, bridge.fragile),           0 },
-        { "BRIDGE_CDB",   FIELD_UNSIGNED, offsetof(DriveRecord, bridge.cdb),   16         },
-        { "SIZE",         FIELD_UNSIGNED, offsetof(DriveRecord, size),         UINT64_MAX },
-        { "DISKSEQ",      FIELD_UNSIGNED, offsetof(DriveRecord, diskseq),      UINT64_MAX },
-        { "BOOT_ID",      FIELD_TEXT,     offsetof(DriveRecord, boot_id),      0          },
-        { "USED",         FIELD_UNSIGNED, offsetof(DriveRecord, used),         UINT64_MAX },
-        { "USED_WHEN",    FIELD_UNSIGNED, offsetof(DriveRecord, used_when),    UINT64_MAX },
-        { "LINK_SINCE",   FIELD_UNSIGNED, offsetof(DriveRecord, link_since),   UINT64_MAX },
-        { "SLEPT",        FIELD_UNSIGNED, offsetof(DriveRecord, slept),        UINT64_MAX },
-        { "ATA_SLEEP",         FIELD_BOOL,     offsetof(DriveRecord, ata_sleep),         0          },
-        { "STATE",        FIELD_WORD,     offsetof(DriveRecord, state),        0,         &state_words },
-        { "WAITING_KIND", FIELD_WORD,     offsetof(DriveRecord, waiting_kind), 0,         &wait_words },
-        { "WAITING_FOR",  FIELD_TEXT,     offsetof(DriveRecord, waiting_for),  0          },
-        { "VISIT_REASON", FIELD_TEXT,     offsetof(DriveRecord, visit_reason), 0          },
+        { "NAME",                       FIELD_TEXT,     offsetof(DriveRecord, name) },
+        { "NODE",                       FIELD_TEXT,     offsetof(DriveRecord, node) },
+        { "MODEL",                      FIELD_TEXT,     offsetof(DriveRecord, model) },
+        { "SERIAL",                     FIELD_TEXT,     offsetof(DriveRecord, serial) },
+        { "WWN",                        FIELD_TEXT,     offsetof(DriveRecord, wwn) },
+        { "FIRMWARE",                   FIELD_TEXT,     offsetof(DriveRecord, firmware) },
+        { "TRANSPORT",                  FIELD_TEXT,     offsetof(DriveRecord, transport) },
+        { "IDENTITY",                   FIELD_TEXT,     offsetof(DriveRecord, identity) },
+        { "DOCK_MODEL",                 FIELD_TEXT,     offsetof(DriveRecord, dock_model) },
+        { "DOCK_SERIAL",                FIELD_TEXT,     offsetof(DriveRecord, dock_serial) },
+        { "BRIDGE_ASKED",               FIELD_BOOL,     offsetof(DriveRecord, bridge.asked) },
+        { "BRIDGE_IDENTIFIED",          FIELD_BOOL,     offsetof(DriveRecord, bridge.identified) },
+        { "BRIDGE_WITHOUT_SAT",         FIELD_BOOL,     offsetof(DriveRecord, bridge.without_sat) },
+        { "BRIDGE_WITHOUT_REGISTERS",   FIELD_BOOL,     offsetof(DriveRecord, bridge.without_registers) },
+        { "BRIDGE_REPEATS_IDENTIFY",    FIELD_BOOL,     offsetof(DriveRecord, bridge.repeats_identify) },
+        { "BRIDGE_FRAGILE",             FIELD_BOOL,     offsetof(DriveRecord, bridge.fragile) },
+        { "BRIDGE_CDB",                 FIELD_UNSIGNED, offsetof(DriveRecord, bridge.cdb), 16 },
+        { "SIZE",                       FIELD_UNSIGNED, offsetof(DriveRecord, size) },
+        { "DISKSEQ",                    FIELD_UNSIGNED, offsetof(DriveRecord, diskseq) },
+        { "BOOT_ID",                    FIELD_TEXT,     offsetof(DriveRecord, boot_id) },
+        { "USED",                       FIELD_UNSIGNED, offsetof(DriveRecord, used) },
+        { "USED_WHEN",                  FIELD_UNSIGNED, offsetof(DriveRecord, used_when) },
+        { "LINK_SINCE",                 FIELD_UNSIGNED, offsetof(DriveRecord, link_since) },
+        { "SLEPT",                      FIELD_UNSIGNED, offsetof(DriveRecord, slept) },
+        { "ATA_SLEEP",                  FIELD_BOOL,     offsetof(DriveRecord, ata_sleep) },
+        { "STATE",                      FIELD_WORD,     offsetof(DriveRecord, state), .word = state_word },
+        { "WAITING_KIND",               FIELD_WORD,     offsetof(DriveRecord, waiting_kind), .word = wait_word },
+        { "WAITING_FOR",                FIELD_TEXT,     offsetof(DriveRecord, waiting_for) },
+        { "VISIT_REASON",               FIELD_TEXT,     offsetof(DriveRecord, visit_reason) },
+        {}
 };
 
 static const Field setting_fields[] = {
-        { "NAME",          FIELD_TEXT,     offsetof(SettingRecord, name),          0        },
-        { "WANTED",        FIELD_TEXT,     offsetof(SettingRecord, wanted),        0        },
-        { "BEFORE",        FIELD_TEXT,     offsetof(SettingRecord, before),        0        },
-        { "ACTUAL",        FIELD_TEXT,     offsetof(SettingRecord, actual),        0        },
-        { "VERDICT",       FIELD_WORD,     offsetof(SettingRecord, verdict),       0,       &verdict_words },
-        { "REASON",        FIELD_TEXT,     offsetof(SettingRecord, reason),        0        },
-        { "RULE",          FIELD_TEXT,     offsetof(SettingRecord, rule),          0        },
-        { "WHEN",          FIELD_UNSIGNED, offsetof(SettingRecord, when),          WHEN_MAX },
-        { "DRIFT_FROM",    FIELD_TEXT,     offsetof(SettingRecord, drift_from),    0        },
-        { "DRIFT_TO",      FIELD_TEXT,     offsetof(SettingRecord, drift_to),      0        },
-        { "DRIFT_WHEN",    FIELD_UNSIGNED, offsetof(SettingRecord, drift_when),    WHEN_MAX },
-        { "SENT",          FIELD_BOOL,     offsetof(SettingRecord, sent),          0        },
-        { "SENT_VALUE",    FIELD_SIGNED,   offsetof(SettingRecord, sent_value),    0        },
-        { "SETTLED",       FIELD_BOOL,     offsetof(SettingRecord, settled),       0        },
-        { "SETTLED_VALUE", FIELD_SIGNED,   offsetof(SettingRecord, settled_value), 0        },
-        { "READ",          FIELD_BOOL,     offsetof(SettingRecord, read),          0        },
-        { "READ_VALUE",    FIELD_SIGNED,   offsetof(SettingRecord, read_value),    0        },
+        { "NAME",                       FIELD_TEXT,     offsetof(SettingRecord, name) },
+        { "WANTED",                     FIELD_TEXT,     offsetof(SettingRecord, wanted) },
+        { "BEFORE",                     FIELD_TEXT,     offsetof(SettingRecord, before) },
+        { "ACTUAL",                     FIELD_TEXT,     offsetof(SettingRecord, actual) },
+        { "VERDICT",                    FIELD_WORD,     offsetof(SettingRecord, verdict), .word = verdict_word },
+        { "REASON",                     FIELD_TEXT,     offsetof(SettingRecord, reason) },
+        { "RULE",                       FIELD_TEXT,     offsetof(SettingRecord, rule) },
+        { "WHEN",                       FIELD_UNSIGNED, offsetof(SettingRecord, when), WHEN_MAX },
+        { "DRIFT_FROM",                 FIELD_TEXT,     offsetof(SettingRecord, drift_from) },
+        { "DRIFT_TO",                   FIELD_TEXT,     offsetof(SettingRecord, drift_to) },
+        { "DRIFT_WHEN",                 FIELD_UNSIGNED, offsetof(SettingRecord, drift_when), WHEN_MAX },
+        { "SENT",                       FIELD_BOOL,     offsetof(SettingRecord, sent) },
+        { "SENT_VALUE",                 FIELD_SIGNED,   offsetof(SettingRecord, sent_value) },
+        { "SETTLED",                    FIELD_BOOL,     offsetof(SettingRecord, settled) },
+        { "SETTLED_VALUE",              FIELD_SIGNED,   offsetof(SettingRecord, settled_value) },
+        { "READ",                       FIELD_BOOL,     offsetof(SettingRecord, read) },
+        { "READ_VALUE",                 FIELD_SIGNED,   offsetof(SettingRecord, read_value) },
+        {}
 };
 /* clang-format on */
 
@@ -82,11 +80,9 @@ static const FieldFile record_file = {
         .version = RECORD_VERSION,
         .max_bytes = RECORD_MAX_BYTES,
         .fields = drive_fields,
-        .n_fields = ELEMENTSOF(drive_fields),
         .count = "SETTINGS",
         .prefix = "SETTING_",
         .item_fields = setting_fields,
-        .n_item_fields = ELEMENTSOF(setting_fields),
         .item_size = sizeof(SettingRecord),
         .max_items = RECORD_MAX_SETTINGS,
         .items_offset = offsetof(DriveRecord, settings),
@@ -109,9 +105,9 @@ DriveRecord *drive_record_free(DriveRecord *r) {
                 return NULL;
 
         for (size_t i = 0; i < r->n_settings; i++)
-                fields_free(setting_fields, ELEMENTSOF(setting_fields), r->settings + i);
+                fields_free(setting_fields, r->settings + i);
         free(r->settings);
-        fields_free(drive_fields, ELEMENTSOF(drive_fields), r);
+        fields_free(drive_fields, r);
         free(r);
         return NULL;
 }
@@ -181,7 +177,7 @@ int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret) {
 void drive_record_drop(DriveRecord *r, size_t i) {
         assert(i < r->n_settings);
 
-        fields_free(setting_fields, ELEMENTSOF(setting_fields), r->settings + i);
+        fields_free(setting_fields, r->settings + i);
         memmove(r->settings + i, r->settings + i + 1, (--r->n_settings - i) * sizeof *r->settings);
 }
 
@@ -195,22 +191,15 @@ bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *bo
 }
 
 int drive_record_reveal(const DriveRecord *r, Drive *d) {
-        DriveIdentity i = {};
-        const struct {
-                char *field;
-                size_t size;
-                const char *value;
-        } facts[] = {
-                { i.model, sizeof i.model, r->model },
-                { i.serial, sizeof i.serial, r->serial },
-                { i.firmware, sizeof i.firmware, r->firmware },
-                { i.wwn, sizeof i.wwn, r->wwn },
-        };
+        DriveIdentity i;
 
         if (!r->bridge.identified)
                 return 0;
-        for (size_t k = 0; k < ELEMENTSOF(facts); k++)
-                (void) snprintf(facts[k].field, facts[k].size, "%s", facts[k].value ?: "");
+
+        (void) snprintf(i.model, sizeof i.model, "%s", r->model ?: "");
+        (void) snprintf(i.serial, sizeof i.serial, "%s", r->serial ?: "");
+        (void) snprintf(i.firmware, sizeof i.firmware, "%s", r->firmware ?: "");
+        (void) snprintf(i.wwn, sizeof i.wwn, "%s", r->wwn ?: "");
         return drive_reveal(d, &i);
 }
 
