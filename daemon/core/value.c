@@ -11,6 +11,38 @@
 #define STANDBY_TIMER_VENDOR 253
 #define STANDBY_TIMER_RESERVED 254
 
+/* What a bare number counts; 0: a unit is needed. */
+static int64_t bare_unit(const ValueRange *range) {
+        bool time = range->type == VALUE_DURATION || range->type == VALUE_MICROSECONDS;
+
+        return time ? range->unit : MAX(range->unit, 1);
+}
+
+static const ValueWord *words_of(const ValueRange *range) {
+        static const ValueWord timer_words[] = { { "vendor (8 to 12 h)", STANDBY_TIMER_VENDOR }, {} };
+
+        return range->type == VALUE_STANDBY_TIMER ? timer_words : range->words;
+}
+
+static const ValueWord *word_find(const ValueRange *range, const char *text) {
+        for (const ValueWord *w = words_of(range); w && w->word; w++)
+                if (strcasecmp(w->word, text) == 0)
+                        return w;
+
+        return NULL;
+}
+
+/* The word for a number, where it has one. */
+static const char *word_of(const ValueRange *range, int64_t n) {
+        if (range->has_off && n == range->off)
+                return "off";
+        for (const ValueWord *w = words_of(range); w && w->word; w++)
+                if (w->number == n)
+                        return w->word;
+
+        return NULL;
+}
+
 /* 1 for on, true, yes, 1; 0 for off, false, no, 0; -EINVAL. */
 static int boolean_parse(const char *text) {
         static const char *const words[][4] = { { "off", "false", "no", "0" }, { "on", "true", "yes", "1" } };
@@ -40,32 +72,29 @@ static int integer_parse(const char *text, int64_t *ret) {
         return -errno;
 }
 
-/* Sets *ret when `n`, in the value's own unit, is in the range, rounded to what can be held. */
-static int value_set(const ValueRange *range, int64_t n, bool inexact, Value *ret) {
-        if (!(range->has_off && n == range->off)) {
-                int64_t rest = range->step > 1 ? n % range->step : 0;
-
-                if (n < range->min || n > range->max)
-                        return -ERANGE;
-
-                if (rest != 0) {
-                        inexact = true;
-                        n -= rest;
-                        if (n < range->min || (rest >= range->step - rest && n <= range->max - range->step))
-                                n += range->step;
-                }
-        }
-
+static int number_set(const ValueRange *range, int64_t n, Value *ret) {
         *ret = (Value){ .type = range->type, .number = n };
-        return inexact;
+        return 0;
 }
 
-static const ValueWord *word_find(const ValueRange *range, const char *text) {
-        for (const ValueWord *w = range->words; w && w->word; w++)
-                if (strcasecmp(w->word, text) == 0)
-                        return w;
+/* Sets *ret when `n`, in the value's own unit, is in the range, rounded to what can be held. */
+static int value_set(const ValueRange *range, int64_t n, bool inexact, Value *ret) {
+        int64_t rest = range->step > 1 ? n % range->step : 0;
 
-        return NULL;
+        if (range->has_off && n == range->off)
+                rest = 0;
+        else if (n < range->min || n > range->max)
+                return -ERANGE;
+
+        if (rest != 0) {
+                inexact = true;
+                n -= rest;
+                if (n < range->min || (rest >= range->step - rest && n <= range->max - range->step))
+                        n += range->step;
+        }
+
+        (void) number_set(range, n, ret);
+        return inexact;
 }
 
 static int name_set(const char *text, Value *ret) {
@@ -92,39 +121,10 @@ static int name_parse(const ValueRange *range, const char *text, Value *ret) {
         return name_set(text, ret);
 }
 
-/* "2 stripes", "1 stripe". */
-static int stripes_parse(const char *text, Value *ret) {
-        char *end;
-        long n;
-
-        if (!isdigit((unsigned char) *text))
-                return -EINVAL;
-
-        errno = 0;
-        n = strtol(text, &end, 10);
-        end += strspn(end, " \t");
-        if (strcasecmp(end, "stripes") != 0 && strcasecmp(end, "stripe") != 0)
-                return -EINVAL;
-        if (errno != 0 || n < 1 || n > VALUE_STRIPES_MAX)
-                return -ERANGE;
-
-        *ret = (Value){ .type = VALUE_STRIPES, .number = n };
-        return 0;
-}
-
 static int standby_timer_parse(const ValueRange *range, const char *text, Value *ret) {
-        char vendor[VALUE_TEXT_MAX];
-        int64_t ms, n;
+        int64_t ms;
         uint8_t timer;
         int r, inexact;
-
-        /* As it is shown. */
-        if (streq(text, standby_timer_format(STANDBY_TIMER_VENDOR, vendor)))
-                return value_from_integer(range, STANDBY_TIMER_VENDOR, ret);
-
-        r = integer_parse(text, &n);
-        if (r >= 0)
-                return value_from_integer(range, n, ret);
 
         r = quantity_parse(VALUE_DURATION, text, 0, &ms);
         if (r < 0)
@@ -135,138 +135,80 @@ static int standby_timer_parse(const ValueRange *range, const char *text, Value 
         if (r < 0)
                 return r;
 
-        *ret = (Value){ .type = VALUE_STANDBY_TIMER, .number = timer };
+        (void) number_set(range, timer, ret);
         return inexact || r > 0;
 }
 
 int value_parse(const ValueRange *range, const char *text, Value *ret) {
+        static const ValueRange stripes = { .type = VALUE_STRIPES, .min = 1, .max = VALUE_STRIPES_MAX };
         const ValueWord *word;
         int64_t n;
         int r;
 
-        if (range->type == VALUE_ANY) {
-                *ret = (Value){ .type = VALUE_ANY };
-                return 0;
-        }
+        if (range->type == VALUE_ANY)
+                return number_set(range, 0, ret);
         if (range->type == VALUE_NAME)
                 return name_parse(range, text, ret);
 
         word = word_find(range, text);
-        if (word) {
-                *ret = (Value){ .type = range->type, .number = word->number };
-                return 0;
-        }
-        if (range->stripes) {
-                r = stripes_parse(text, ret);
-                if (r != -EINVAL)
-                        return r;
-        }
+        if (word)
+                return number_set(range, word->number, ret);
 
         r = boolean_parse(text);
         if (r >= 0 && !isdigit((unsigned char) *text))
                 return value_from_boolean(range, r, ret);
 
-        switch (range->type) {
-        case VALUE_BOOL:
-        case VALUE_INT:
-                r = integer_parse(text, &n);
-                return r < 0 ? r : value_from_integer(range, n, ret);
+        r = integer_parse(text, &n);
+        if (r >= 0)
+                return value_from_integer(range, n, ret);
+        if (range->type == VALUE_BOOL || range->type == VALUE_INT)
+                return r;
 
-        case VALUE_DURATION:
-        case VALUE_MICROSECONDS:
-                r = integer_parse(text, &n);
-                if (r >= 0)
-                        return value_from_integer(range, n, ret);
-                r = quantity_parse(range->type, text, range->unit, &n);
-                return r < 0 ? r : value_set(range, n, r, ret);
-
-        case VALUE_SIZE:
-                r = quantity_parse(range->type, text, MAX(range->unit, 1), &n);
-                return r < 0 ? r : value_set(range, n, r, ret);
-
-        case VALUE_CELSIUS:
-                r = celsius_parse(text, &n);
-                return r < 0 ? r : value_set(range, n, false, ret);
-
-        case VALUE_STANDBY_TIMER:
+        if (range->type == VALUE_STANDBY_TIMER)
                 return standby_timer_parse(range, text, ret);
 
-        default:
-                return -EINVAL;
+        r = quantity_parse(range->type, text, bare_unit(range), &n);
+        if (r == -EINVAL && range->stripes) {
+                range = &stripes;
+                r = quantity_parse(range->type, text, 0, &n);
         }
+        return r < 0 ? r : value_set(range, n, r, ret);
 }
 
 int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
-        /* A number that has a word may be written as the number too. */
-        for (const ValueWord *w = range->type == VALUE_NAME ? NULL : range->words; w && w->word; w++)
-                if (w->number == n) {
-                        *ret = (Value){ .type = range->type, .number = n };
-                        return 0;
-                }
+        int64_t unit = bare_unit(range);
 
-        switch (range->type) {
-        case VALUE_BOOL:
-                if (n != 0 && n != 1)
-                        return -ERANGE;
-                *ret = VALUE_BOOLEAN(n);
-                return 0;
-
-        case VALUE_DURATION:
-        case VALUE_MICROSECONDS:
-                /* Nothing is nothing in any unit. */
-                if (range->unit == 0 && !(n == 0 && range->has_off && range->off == 0))
-                        return -ENOMSG;
-                _fallthrough_;
-        case VALUE_SIZE:
-                if (__builtin_mul_overflow(n, MAX(range->unit, 1), &n))
-                        return -ERANGE;
-                _fallthrough_;
-        case VALUE_INT:
-        case VALUE_CELSIUS:
-                return value_set(range, n, false, ret);
-
-        case VALUE_ANY:
-                *ret = (Value){ .type = VALUE_ANY };
-                return 0;
-
-        case VALUE_STANDBY_TIMER:
-                if (n < 0 || n > UINT8_MAX || n == STANDBY_TIMER_RESERVED)
-                        return -ERANGE;
-                *ret = (Value){ .type = VALUE_STANDBY_TIMER, .number = n };
-                return 0;
-
-        default:
+        if (range->type == VALUE_NAME)
                 return -EINVAL;
-        }
+        if (range->type == VALUE_ANY)
+                return number_set(range, 0, ret);
+        if (range->type == VALUE_BOOL)
+                return n == 0 || n == 1 ? number_set(range, n, ret) : -ERANGE;
+
+        /* A number that has a word may be written as the number too, and nothing is nothing in any unit. */
+        if (word_of(range, n))
+                return number_set(range, n, ret);
+
+        if (unit == 0)
+                return -ENOMSG;
+        if (__builtin_mul_overflow(n, unit, &n) || (range->type == VALUE_STANDBY_TIMER && n == STANDBY_TIMER_RESERVED))
+                return -ERANGE;
+        return value_set(range, n, false, ret);
 }
 
 int value_from_boolean(const ValueRange *range, bool b, Value *ret) {
-        const ValueWord *on;
+        const char *text = b ? "on" : "off";
+        const ValueWord *word;
 
-        if (range->type == VALUE_BOOL) {
-                *ret = VALUE_BOOLEAN(b);
-                return 0;
-        }
+        if (range->type == VALUE_BOOL || range->type == VALUE_ANY)
+                return value_from_integer(range, b, ret);
+        if (range->type == VALUE_NAME)
+                return range->yes_is ? -ENOTUNIQ : range->words ? name_parse(range, text, ret) : -EINVAL;
 
-        if (range->type == VALUE_ANY) {
-                *ret = (Value){ .type = VALUE_ANY };
-                return 0;
-        }
-        if (range->type == VALUE_NAME && range->yes_is)
-                return -ENOTUNIQ;
-        if (range->type == VALUE_NAME && range->words)
-                return name_parse(range, b ? "on" : "off", ret);
-        on = b ? word_find(range, "on") : NULL;
-        if (on) {
-                *ret = (Value){ .type = range->type, .number = on->number };
-                return 0;
-        }
-
-        if (b || range->type == VALUE_NAME || (!range->has_off && range->type != VALUE_STANDBY_TIMER))
-                return -EINVAL;
-
-        *ret = (Value){ .type = range->type, .number = range->type == VALUE_STANDBY_TIMER ? 0 : range->off };
-        return 0;
+        word = word_find(range, text);
+        if (word)
+                return number_set(range, word->number, ret);
+        return b || !range->has_off ? -EINVAL : number_set(range, range->off, ret);
 }
 
 bool value_equal(const Value *a, const Value *b) {
@@ -274,4 +216,104 @@ bool value_equal(const Value *a, const Value *b) {
                 return false;
 
         return a->type == VALUE_NAME ? streq(a->name, b->name) : a->number == b->number;
+}
+
+static char *number_format(ValueType type, int64_t n, char buf[static VALUE_TEXT_MAX]) {
+        switch (type) {
+        case VALUE_DURATION:
+                return duration_format(n, buf);
+        case VALUE_MICROSECONDS:
+                return microseconds_format(n, buf);
+        case VALUE_SIZE:
+                return size_format(n, buf);
+        case VALUE_STANDBY_TIMER:
+                return duration_format((int64_t) standby_timer_to_seconds((uint8_t) n) * 1000, buf);
+        case VALUE_BOOL:
+                return strcpy(buf, n ? "on" : "off");
+        default:
+                (void) snprintf(buf, VALUE_TEXT_MAX, "%" PRId64 "%s", n,
+                                type == VALUE_CELSIUS   ? " °C"
+                                : type != VALUE_STRIPES ? ""
+                                : n == 1                ? " stripe"
+                                                        : " stripes");
+                return buf;
+        }
+}
+
+char *value_format(const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]) {
+        const char *word;
+
+        if (v->type == VALUE_STRIPES)
+                return number_format(VALUE_STRIPES, v->number, buf);
+
+        word = v->type == VALUE_NAME ? v->name : v->type == VALUE_ANY ? "(not kept)" : word_of(range, v->number);
+        if (!word)
+                return number_format(range->type, v->number, buf);
+
+        (void) snprintf(buf, VALUE_TEXT_MAX, "%s", word);
+        return buf;
+}
+
+/* `before`, and the words behind it: "0…7, or default". */
+static char *words_format(const ValueRange *range, const char *before, char *buf, size_t size) {
+        size_t n;
+
+        (void) snprintf(buf, size, "%s", before);
+        for (const ValueWord *w = range->words; w && w->word; w++) {
+                n = strlen(buf);
+                (void) snprintf(buf + n, size - n, "%s%s", n == 0 ? "" : w[1].word ? ", " : ", or ", w->word);
+        }
+
+        return buf;
+}
+
+char *value_range_format(const ValueRange *range, char *buf, size_t size) {
+        int64_t min = range->min, max = range->max;
+        char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], counts[VALUE_TEXT_MAX] = "", numbers[4 * VALUE_TEXT_MAX] = "";
+
+        switch (range->type) {
+        case VALUE_BOOL:
+                (void) snprintf(buf, size, "on or off");
+                return buf;
+
+        case VALUE_NAME:
+                if (range->words) {
+                        words_format(range, "", buf, size);
+                        return buf;
+                }
+                (void) snprintf(buf, size, "a word of the kernel's, of at most %u characters", VALUE_NAME_MAX - 1);
+                return buf;
+
+        case VALUE_STANDBY_TIMER:
+                (void) snprintf(buf, size,
+                                "\"5s\"…\"20min\", \"21min\", \"21min 15s\", \"30min\"…\"330min\" in steps of 30 min, "
+                                "\"12h\" for the vendor's 8 to 12 h, hdparm's numbers 0…255 but 254, or off");
+                return buf;
+
+        case VALUE_ANY:
+                (void) snprintf(buf, size, "anything; it has no effect");
+                return buf;
+
+        default:
+                break;
+        }
+
+        /* "off" has a name, so its number at the edge is not also told. */
+        if (range->has_off && range->off == min && min < max)
+                min += MAX(range->step, 1);
+        else if (range->has_off && range->off == max && min < max)
+                max -= MAX(range->step, 1);
+
+        if (range->unit > 1)
+                (void) snprintf(counts, sizeof counts, "%" PRId64 "…%" PRId64 " without a unit, ",
+                                (min + range->unit - 1) / range->unit, max / range->unit);
+
+        if (min < max)
+                (void) snprintf(numbers, sizeof numbers, "%s%s…%s%s", counts, number_format(range->type, min, a),
+                                number_format(range->type, max, b), range->stripes ? ", a number of stripes" : "");
+        if (range->has_off)
+                (void) snprintf(numbers + strlen(numbers), sizeof numbers - strlen(numbers), "%soff",
+                                min < max ? ", or " : "");
+
+        return words_format(range, numbers, buf, size);
 }

@@ -77,4 +77,3 @@ int value_from_boolean(const ValueRange *range, bool b, Value *ret);
 /* The standby timer: byte <-> seconds. 0 means disabled; 253 (vendor, 8…12 h) reads as 8 h. */
 uint64_t standby_timer_to_seconds(uint8_t timer);
 int standby_timer_from_seconds(uint64_t seconds, uint8_t *ret); /* 0 exact; 1 not: rounded up, or 5.5 h; -ERANGE */
-char *standby_timer_format(uint8_t timer, char buf[static VALUE_TEXT_MAX]);

@@ -11,7 +11,7 @@ static const Setting fake_ata[] = {
           .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = 255 } },
         { .name = "apm_battery", .alias_of = "apm", .backend = BACKEND_ATA, .flags = SETTING_ON_BATTERY,
           .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = 255 } },
-        { .name = "spindown_time", .backend = BACKEND_ATA, .range = { .type = VALUE_STANDBY_TIMER },
+        { .name = "spindown_time", .backend = BACKEND_ATA, .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true },
           .flags = SETTING_UNREADABLE },
         { .name = "write_cache", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL } },
         { .name = "write_cache_forced", .backend = BACKEND_ATA,

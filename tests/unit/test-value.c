@@ -20,7 +20,7 @@ static const ValueRange seconds  = { .type = VALUE_DURATION, .min = 1000, .max =
 static const ValueRange size     = { .type = VALUE_SIZE, .max = INT64_MAX };
 static const ValueRange kib      = { .type = VALUE_SIZE, .min = 4096, .max = 1 << 20, .unit = 1024, .step = 1024 };
 static const ValueRange sectors  = { .type = VALUE_SIZE, .min = 0, .max = 1 << 20, .unit = 512, .step = 1024 };
-static const ValueRange standby  = { .type = VALUE_STANDBY_TIMER };
+static const ValueRange standby  = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 };
 static const ValueRange word     = { .type = VALUE_NAME };
 static const ValueWord latencies[] = { { "default", -1 }, {} };
 static const ValueRange latency  = { .type = VALUE_MICROSECONDS, .min = 1, .max = 1000000, .unit = 1,
@@ -436,7 +436,7 @@ START_TEST(test_standby_bytes) {
         char buf[VALUE_TEXT_MAX];
         uint8_t timer;
 
-        ck_assert_int_gt(strlen(standby_timer_format((uint8_t) _i, buf)), 0);
+        ck_assert_int_gt(strlen(value_format(&standby, &(Value){ VALUE_STANDBY_TIMER, _i, "" }, buf)), 0);
         if (_i == 253 || _i == 254)
                 return;
         ck_assert_int_eq(standby_timer_from_seconds(standby_timer_to_seconds((uint8_t) _i), &timer), 0);
