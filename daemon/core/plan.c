@@ -7,38 +7,32 @@
 #include "macro.h"
 
 /* clang-format off */
-static const char *const visit_reason_table[_VISIT_REASON_MAX] = {
-        [VISIT_BOOT] = "boot",     [VISIT_ATTACH] = "attach",   [VISIT_CHANGE] = "change", [VISIT_RESUME] = "resume",
-        [VISIT_RELOAD] = "reload", [VISIT_POWER] = "power", [VISIT_REQUEST] = "request", [VISIT_RETRY] = "retry",
-        [VISIT_PERMANENT] = "permanent",
-        [VISIT_RESET] = "reset",   [VISIT_CONTROLLER] = "controller", [VISIT_PARAMETERS] = "parameters",
-        [VISIT_REVALIDATION] = "revalidation", [VISIT_WAKE] = "wake",     [VISIT_RECHECK] = "recheck",
+static const struct {
+        const char *name;
+        unsigned rank;
+} reasons[_VISIT_REASON_MAX] = {
+        /* What was thought to be known is lost. */
+        [VISIT_RESUME] = { "resume", 4 },   [VISIT_RESET] = { "reset", 4 },     [VISIT_CONTROLLER] = { "controller", 4 },
+        /* What drives keep themselves is written only where somebody asked for that. */
+        [VISIT_PERMANENT] = { "permanent", 3 },
+        [VISIT_BOOT] = { "boot", 2 },       [VISIT_ATTACH] = { "attach", 2 },   [VISIT_CHANGE] = { "change", 2 },
+        [VISIT_RELOAD] = { "reload", 2 },   [VISIT_POWER] = { "power", 2 },     [VISIT_REQUEST] = { "request", 2 },
+        [VISIT_RETRY] = { "retry", 2 },     [VISIT_WAKE] = { "wake", 2 },       [VISIT_PARAMETERS] = { "parameters", 2 },
+        /* About a part of the settings only. */
+        [VISIT_REVALIDATION] = { "revalidation", 1 },                           [VISIT_RECHECK] = { "recheck", 0 },
 };
 /* clang-format on */
 
 const char *visit_reason_to_string(VisitReason r) {
-        return r < _VISIT_REASON_MAX ? visit_reason_table[r] : NULL;
-}
-
-bool visit_reason_forgets(VisitReason r) {
-        return r == VISIT_RESUME || r == VISIT_RESET || r == VISIT_CONTROLLER;
+        return r < _VISIT_REASON_MAX ? reasons[r].name : NULL;
 }
 
 unsigned visit_reason_rank(VisitReason r) {
-        /* What was thought to be known is lost. */
-        if (visit_reason_forgets(r))
-                return 4;
+        return reasons[r].rank;
+}
 
-        switch (r) {
-        case VISIT_PERMANENT: /* what drives keep themselves is written only where somebody asked for that */
-                return 3;
-        case VISIT_REVALIDATION: /* about a part of the settings only */
-                return 1;
-        case VISIT_RECHECK:
-                return 0;
-        default:
-                return 2;
-        }
+bool visit_reason_forgets(VisitReason r) {
+        return reasons[r].rank == 4;
 }
 
 static int step_compare(const void *a, const void *b) {
@@ -63,28 +57,12 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
         }
 }
 
-/* The step that wants the state `name` of this drive, or NULL. */
-static Step *find_step(Step *steps, size_t n, const char *name) {
-        for (size_t i = 0; i < n; i++)
-                if (steps[i].setting && streq(steps[i].setting->name, name))
-                        return steps + i;
-
-        return NULL;
-}
-
-static void exclude_steps(Step *steps, size_t n) {
-        for (size_t i = 0; i < n; i++) {
-                const Step *s = steps + i;
-                Step *other;
-
-                if (!s->setting || !s->setting->excludes || s->wish->withheld)
-                        continue;
-
-                other = find_step(steps, n, s->setting->excludes);
-                if (other && setting_excludes(s->setting, &s->wish->value, other->setting, &other->wish->value))
-                        step_end(other, VERDICT_FORBIDDEN, "%s is wanted too (%s:%u), and the two exclude each other",
-                                 s->setting->name, s->wish->file, s->wish->line);
-        }
+/* `other` is not written where `s` is wanted. */
+static void exclude_step(const Step *s, Step *other) {
+        if (s->setting && other->setting && !s->wish->withheld &&
+            setting_rules_out(s->setting, &s->wish->value, other->setting, &other->wish->value))
+                step_end(other, VERDICT_FORBIDDEN, "%s is wanted too (%s:%u), and the two exclude each other",
+                         s->setting->name, s->wish->file, s->wish->line);
 }
 
 int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *ret) {
@@ -103,7 +81,9 @@ int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *re
                 };
 
         qsort(steps, w->n_items, sizeof(Step), step_compare);
-        exclude_steps(steps, w->n_items);
+        for (size_t i = 0; i < w->n_items; i++)
+                for (size_t k = 0; k < w->n_items; k++)
+                        exclude_step(steps + i, steps + k);
         *ret = (Plan){ .steps = steps, .n_steps = w->n_items };
         return 0;
 }
@@ -114,27 +94,19 @@ void plan_done(Plan *p) {
 }
 
 static void step_end_error(Step *s, const char *doing) {
-        Verdict v;
+        static const struct {
+                int error;
+                Verdict verdict;
+        } ends[] = {
+                { STEP_REFUSED, VERDICT_REFUSED },     { STEP_UNSUPPORTED, VERDICT_UNSUPPORTED },
+                { STEP_DEFERRED, VERDICT_DEFERRED },   { STEP_VANISHED, VERDICT_VANISHED },
+                { STEP_FORBIDDEN, VERDICT_FORBIDDEN },
+        };
+        Verdict v = VERDICT_FAILED;
 
-        switch (s->error) {
-        case STEP_REFUSED:
-                v = VERDICT_REFUSED;
-                break;
-        case STEP_UNSUPPORTED:
-                v = VERDICT_UNSUPPORTED;
-                break;
-        case STEP_DEFERRED:
-                v = VERDICT_DEFERRED;
-                break;
-        case STEP_VANISHED:
-                v = VERDICT_VANISHED;
-                break;
-        case STEP_FORBIDDEN:
-                v = VERDICT_FORBIDDEN;
-                break;
-        default:
-                v = VERDICT_FAILED;
-        }
+        for (size_t i = 0; i < ELEMENTSOF(ends); i++)
+                if (ends[i].error == s->error)
+                        v = ends[i].verdict;
 
         step_end(s, v, "%s failed: %s", doing, strerror(-s->error));
 }
@@ -195,23 +167,17 @@ void step_distrust(Step *s) {
         s->lost = s->verdict == _VERDICT_INVALID && step_is_volatile(s);
 }
 
-/* Did the drive make "off" of it? Then there is no limit, although one was wanted. */
-static bool step_became_inactive(const Step *s) {
+bool step_holds(const Step *s) {
         const Reading *now = s->written ? &s->after : &s->before;
 
-        return s->verdict == VERDICT_ADJUSTED && now->known && !setting_is_active(s->setting, &now->value);
-}
-
-bool step_holds(const Step *s) {
-        bool holds;
-
-        if (!s->setting || step_became_inactive(s))
+        if (!s->setting || !setting_is_active(s->setting, &s->wish->value))
                 return false;
-
-        holds = s->verdict == _VERDICT_INVALID ? s->write
-                                               : s->verdict == VERDICT_APPLIED || s->verdict == VERDICT_UNCHANGED ||
-                                                                 s->verdict == VERDICT_ADJUSTED;
-        return holds && setting_is_active(s->setting, &s->wish->value);
+        if (s->verdict == _VERDICT_INVALID)
+                return s->write;
+        /* Did the drive make "off" of it? Then there is no limit, although one was wanted. */
+        if (s->verdict == VERDICT_ADJUSTED)
+                return !now->known || setting_is_active(s->setting, &now->value);
+        return s->verdict == VERDICT_APPLIED || s->verdict == VERDICT_UNCHANGED;
 }
 
 bool step_spare(Step *s, const Step *other) {

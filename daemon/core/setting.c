@@ -50,12 +50,9 @@ bool setting_is_active(const Setting *s, const Value *v) {
         return !(s->range.has_off && v->number == s->range.off);
 }
 
-bool setting_excludes(const Setting *s, const Value *v, const Setting *other, const Value *w) {
-        return (s->flags & SETTING_SAME) || (setting_is_active(s, v) && setting_is_active(other, w));
-}
-
 bool setting_rules_out(const Setting *s, const Value *v, const Setting *other, const Value *w) {
-        return s->excludes && streq(s->excludes, setting_state(other)) && setting_excludes(s, v, other, w);
+        return s->excludes && streq(s->excludes, setting_state(other)) &&
+               ((s->flags & SETTING_SAME) || (setting_is_active(s, v) && setting_is_active(other, w)));
 }
 
 bool setting_is_dangerous(const Setting *s, const Value *v) {

@@ -127,10 +127,7 @@ bool setting_is_dangerous(const Setting *s, const Value *v);
 /* Is it something else than off? */
 bool setting_is_active(const Setting *s, const Value *v);
 
-/* Does `s`, wanted like this, exclude the state of its row's `excludes`, wanted like that? */
-bool setting_excludes(const Setting *s, const Value *v, const Setting *other, const Value *w);
-
-/* The same of any other setting: also false where the state that `other` sets is not the one that the row excludes. */
+/* Does `s`, wanted like this, exclude `other`, wanted like that? */
 bool setting_rules_out(const Setting *s, const Value *v, const Setting *other, const Value *w);
 
 /* The known name nearest to a mistyped one, or NULL when nothing is near. */

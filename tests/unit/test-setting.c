@@ -86,10 +86,12 @@ END_TEST
 
 /* Only what is wanted, and not off, excludes; but a part of the same state excludes in any case. */
 START_TEST(test_excludes) {
-        static const Setting sw = { .range = { .type = VALUE_BOOL } }, part = { .flags = SETTING_SAME },
-                             level = { .range = { .type = VALUE_INT, .has_off = true, .off = 255 } },
-                             number = { .range = { .type = VALUE_INT } }, name = { .range = { .type = VALUE_NAME } },
-                             inert = { .range = { .type = VALUE_NAME }, .inert = "auto" };
+#define SELF .name = "x", .excludes = "x"
+        static const Setting sw = { SELF, .range = { .type = VALUE_BOOL } }, part = { SELF, .flags = SETTING_SAME },
+                             level = { SELF, .range = { .type = VALUE_INT, .has_off = true, .off = 255 } },
+                             number = { SELF, .range = { .type = VALUE_INT } },
+                             name = { SELF, .range = { .type = VALUE_NAME } },
+                             inert = { SELF, .range = { .type = VALUE_NAME }, .inert = "auto" };
         static const struct {
                 const Setting *s;
                 Value v;
@@ -105,9 +107,9 @@ START_TEST(test_excludes) {
         for (size_t i = 0; i < ELEMENTSOF(values); i++) {
                 ck_assert_msg(setting_is_active(values[i].s, &values[i].v) == values[i].active, "%zu", i);
                 for (size_t k = 0; k < ELEMENTSOF(values); k++) {
-                        ck_assert_int_eq(setting_excludes(values[i].s, &values[i].v, values[k].s, &values[k].v),
+                        ck_assert_int_eq(setting_rules_out(values[i].s, &values[i].v, values[k].s, &values[k].v),
                                          values[i].active && values[k].active);
-                        ck_assert(setting_excludes(&part, &values[i].v, values[k].s, &values[k].v));
+                        ck_assert(setting_rules_out(&part, &values[i].v, values[k].s, &values[k].v));
                 }
         }
 }
