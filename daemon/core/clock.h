@@ -28,16 +28,14 @@ static inline uint64_t monotonic_usec(void) {
 #define SLEPT_LOOKS 100
 
 static inline uint64_t slept_usec(void) {
-        uint64_t slept = 0, shortest = UINT64_MAX;
+        uint64_t before, since_boot, took;
+        unsigned n = 0;
 
-        for (unsigned n = 0; n < SLEPT_LOOKS && shortest > SLEPT_JITTER_USEC; n++) {
-                uint64_t before = monotonic_usec(), since_boot = clock_usec(CLOCK_BOOTTIME);
-                uint64_t took = monotonic_usec() - before;
+        do {
+                before = monotonic_usec();
+                since_boot = clock_usec(CLOCK_BOOTTIME);
+                took = monotonic_usec() - before;
+        } while (took > SLEPT_JITTER_USEC && ++n < SLEPT_LOOKS);
 
-                if (took < shortest) {
-                        shortest = took;
-                        slept = since_boot - before;
-                }
-        }
-        return slept;
+        return since_boot - before;
 }

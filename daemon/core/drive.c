@@ -29,52 +29,29 @@ Transport transport_from_string(const char *s) {
         return _TRANSPORT_INVALID;
 }
 
-/* Does a component of `path` consist of `prefix` and digits ("usb" fits "usb3"), or with digits false: begin with it? */
-static bool path_has_component(const char *path, const char *prefix, bool digits) {
-        size_t n = strlen(prefix);
-
-        for (const char *p = path; (p = strchr(p, '/'));) {
-                size_t k;
-
-                p++;
-                if (strncmp(p, prefix, n) != 0)
-                        continue;
-                if (!digits)
-                        return true;
-
-                k = strspn(p + n, "0123456789");
-                if (k > 0 && (p[n + k] == '/' || p[n + k] == '\0'))
-                        return true;
-        }
-
-        return false;
-}
-
 Transport transport_from_syspath(const char *syspath, const char *proc_name) {
         /* The nearest bus to the disk decides: a SATA drive in a USB dock is a USB drive, so the order matters. */
-        if (path_has_component(syspath, "nvme", true) || path_has_component(syspath, "nvme-subsystem", false))
-                return TRANSPORT_NVME;
-        if (path_has_component(syspath, "mmc_host", false))
-                return TRANSPORT_MMC;
-        if (path_has_component(syspath, "usb", true))
-                return TRANSPORT_USB;
-        if (path_has_component(syspath, "end_device-", false))
-                return TRANSPORT_SAS;
+        static const struct {
+                const char *glob;
+                Transport transport;
+        } buses[] = {
+                { "*/nvme+([0-9])/*", TRANSPORT_NVME },     { "*/nvme-subsystem*", TRANSPORT_NVME },
+                { "*/mmc_host*", TRANSPORT_MMC },           { "*/usb+([0-9])/*", TRANSPORT_USB },
+                { "*/end_device-*", TRANSPORT_SAS },        { "*/ata+([0-9])/*", TRANSPORT_PATA },
+                { "*/host+([0-9])/*", TRANSPORT_SCSI },     { "*/virtio+([0-9])/*", TRANSPORT_VIRTIO },
+                { "*/virtual/block/*", TRANSPORT_VIRTUAL },
+        };
+        size_t i = 0;
 
-        if (path_has_component(syspath, "ata", true)) {
-                if (proc_name && (strstr(proc_name, "ahci") || strncmp(proc_name, "sata", 4) == 0))
-                        return TRANSPORT_SATA;
-                return TRANSPORT_PATA;
-        }
+        while (i < ELEMENTSOF(buses) && fnmatch(buses[i].glob, syspath, FNM_EXTMATCH) != 0)
+                i++;
+        if (i == ELEMENTSOF(buses))
+                return TRANSPORT_UNKNOWN;
 
-        if (path_has_component(syspath, "host", true))
-                return TRANSPORT_SCSI;
-        if (path_has_component(syspath, "virtio", true))
-                return TRANSPORT_VIRTIO;
-        if (strstr(syspath, "/virtual/block/"))
-                return TRANSPORT_VIRTUAL;
-
-        return TRANSPORT_UNKNOWN;
+        if (buses[i].transport == TRANSPORT_PATA && proc_name &&
+            (strstr(proc_name, "ahci") || starts_with(proc_name, "sata")))
+                return TRANSPORT_SATA;
+        return buses[i].transport;
 }
 
 /* A copy without the blanks that fixed-width fields are padded with; NULL for an empty one. */
@@ -94,44 +71,35 @@ static int copy_trimmed(const char *s, char **ret) {
         return *ret ? 0 : -ENOMEM;
 }
 
-/* The first source that has it; a name with '/' or of small letters alone is an attribute, else a udev property. */
+/* A name with '/' or of small letters alone is an attribute, else a udev property. */
+static const char *lookup(const DriveLookup *l, const char *name) {
+        return isupper((unsigned char) *name) ? l->property(l->userdata, name) : l->sysattr(l->userdata, name);
+}
+
+/* The first source that has it. */
 static int lookup_first(const DriveLookup *l, const char *const *sources, char **ret) {
-        for (; *sources && !*ret; sources++) {
-                const char *v;
-                int r;
+        int r = 0;
 
-                v = isupper((unsigned char) **sources) ? l->property(l->userdata, *sources)
-                                                       : l->sysattr(l->userdata, *sources);
-                r = copy_trimmed(v, ret);
-                if (r < 0)
-                        return r;
-        }
+        for (; *sources && !*ret && r >= 0; sources++)
+                r = copy_trimmed(lookup(l, *sources), ret);
 
-        return 0;
+        return r;
+}
+
+static uint64_t lookup_number(const DriveLookup *l, const char *name) {
+        const char *v = lookup(l, name);
+
+        return v ? strtoull(v, NULL, 10) : 0;
 }
 
 /* A drive without a WWN may have zeros in its place, and the kernel's makeshift for it may be blank: no identity. */
 static bool wwn_is_empty(const char *wwn) {
-        static const char *const prefixes[] = { "0x", "naa.", "eui.", "t10.ATA" };
-
-        for (size_t i = 0; i < ELEMENTSOF(prefixes); i++)
-                if (starts_with(wwn, prefixes[i])) {
-                        wwn += strlen(prefixes[i]);
-                        break;
-                }
-        return wwn[strspn(wwn, "0 _")] == '\0';
-}
-
-static uint64_t lookup_number(const DriveLookup *l, const char *path) {
-        const char *v = l->sysattr(l->userdata, path);
-
-        return v ? strtoull(v, NULL, 10) : 0;
+        return fnmatch("?(0x|naa.|eui.|t10.ATA)*([0 _])", wwn, FNM_EXTMATCH) == 0;
 }
 
 int drive_new(const char *name, const char *node, const char *syspath, const DriveLookup *l, Drive **ret) {
         _cleanup_(drive_freep) Drive *d = NULL;
         _cleanup_free_ char *scsi_vendor = NULL, *proc_name = NULL;
-        const char *v;
         int r;
 
         d = calloc(1, sizeof *d);
@@ -170,15 +138,11 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
 
         d->transport = transport_from_syspath(syspath, proc_name);
         /* A driver like ata_piix serves both; what the drive says of itself (ata_id, from IDENTIFY) decides then. */
-        v = l->property(l->userdata, "ID_ATA_SATA");
-        if (d->transport == TRANSPORT_PATA && v && streq(v, "1"))
+        if (d->transport == TRANSPORT_PATA && lookup_number(l, "ID_ATA_SATA") == 1)
                 d->transport = TRANSPORT_SATA;
 
-        v = l->property(l->userdata, "ID_ATA");
-        d->identified = v && streq(v, "1");
-
-        v = l->sysattr(l->userdata, "device/type");
-        d->optical = v && strtoul(v, NULL, 10) == SCSI_TYPE_OPTICAL;
+        d->identified = lookup_number(l, "ID_ATA") == 1;
+        d->optical = lookup_number(l, "device/type") == SCSI_TYPE_OPTICAL;
         d->ata = !d->optical && (d->transport == TRANSPORT_SATA || d->transport == TRANSPORT_PATA ||
                                  (scsi_vendor && streq(scsi_vendor, "ATA")));
         d->rotational = !d->optical && lookup_number(l, "queue/rotational") != 0;
@@ -231,22 +195,15 @@ int drive_reveal(Drive *d, const DriveIdentity *i) {
         model = strdup(i->model);
         serial = strdup(i->serial);
         firmware = strdup(i->firmware);
-        if (!model || !serial || !firmware)
+        wwn = i->wwn[0] ? strdup(i->wwn) : NULL;
+        /* One of them marks it as known. */
+        if (!d->model && !d->serial)
+                d->model = strdup("");
+        if (!model || !serial || !firmware || (i->wwn[0] && !wwn) || (!d->model && !d->serial))
                 return -ENOMEM;
-        if (i->wwn[0]) {
-                wwn = strdup(i->wwn);
-                if (!wwn)
-                        return -ENOMEM;
-        }
 
         d->dock_model = TAKE_PTR(d->model);
         d->dock_serial = TAKE_PTR(d->serial);
-        /* One of them marks it as known. */
-        if (!d->dock_model && !d->dock_serial) {
-                d->dock_model = strdup("");
-                if (!d->dock_model)
-                        return -ENOMEM;
-        }
         d->model = TAKE_PTR(model);
         d->serial = TAKE_PTR(serial);
         free(d->firmware);
@@ -257,23 +214,17 @@ int drive_reveal(Drive *d, const DriveIdentity *i) {
 }
 
 int drive_add_link(Drive *d, const char *path, LinkVia via) {
-        DriveLink *links;
-        char *copy;
-
         for (size_t i = 0; i < d->n_links; i++)
                 if (streq(d->links[i].path, path))
                         return 0;
 
-        links = reallocarray(d->links, d->n_links + 1, sizeof *links);
-        if (!links)
+        if (!GREW(d->links, d->n_links))
                 return -ENOMEM;
-        d->links = links;
-
-        copy = strdup(path);
-        if (!copy)
+        d->links[d->n_links] = (DriveLink){ .path = strdup(path), .via = via };
+        if (!d->links[d->n_links].path)
                 return -ENOMEM;
 
-        d->links[d->n_links++] = (DriveLink){ .path = copy, .via = via };
+        d->n_links++;
         return 0;
 }
 
@@ -323,22 +274,17 @@ const char *identity_kind_to_string(IdentityKind k) {
 }
 
 bool drive_same(const Drive *a, const Drive *b) {
+        IdentityKind kind = drive_identity_kind(a);
+
         /* One number is one attach of one drive, whatever udev could find out about it this time. */
         if (a->diskseq != 0 && b->diskseq != 0)
                 return a->diskseq == b->diskseq && streq(a->syspath, b->syspath);
-        if (a->diskseq != b->diskseq || drive_identity_kind(a) != drive_identity_kind(b))
+        if (a->diskseq != b->diskseq || kind != drive_identity_kind(b))
                 return false;
 
-        switch (drive_identity_kind(a)) {
-        case IDENTITY_WWN:
-                return streq(a->wwn, b->wwn);
-        case IDENTITY_SERIAL:
-                return streq(a->serial, b->serial) && streq(a->model, b->model);
-        case IDENTITY_PATH:
+        if (kind == IDENTITY_PATH)
                 return streq(a->syspath, b->syspath);
-        }
-
-        return false;
+        return kind == IDENTITY_WWN ? streq(a->wwn, b->wwn) : streq(a->serial, b->serial) && streq(a->model, b->model);
 }
 
 bool drive_shares_controller(const Drive *a, const Drive *b) {
@@ -351,18 +297,9 @@ bool drive_shares_controller(const Drive *a, const Drive *b) {
 }
 
 bool drive_name_is_kept(const char *name) {
-        static const char *const kept[] = { "sd*", "hd*", "nvme*n*", "mmcblk*", "vd*", "xvd*", "md*", "dm-*", "sr*" };
-        /* Parts of an MMC card that the kernel shows as disks. */
-        static const char *const parts[] = { "mmcblk*boot*", "mmcblk*gp*", "mmcblk*rpmb" };
-
-        for (size_t i = 0; i < ELEMENTSOF(parts); i++)
-                if (fnmatch(parts[i], name, 0) == 0)
-                        return false;
-
-        for (size_t i = 0; i < ELEMENTSOF(kept); i++)
-                if (fnmatch(kept[i], name, 0) == 0)
-                        return true;
-        return false;
+        /* The parts of an MMC card that the kernel shows as disks are none. */
+        return fnmatch("@(sd|hd|nvme*n|mmcblk|vd|xvd|md|dm-|sr)*", name, FNM_EXTMATCH) == 0 &&
+               fnmatch("mmcblk*@(boot|gp|rpmb)*", name, FNM_EXTMATCH) != 0;
 }
 
 int drive_name_compare(const char *x, const char *y) {
