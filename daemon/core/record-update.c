@@ -20,16 +20,27 @@ int string_replace(char **field, const char *value) {
         return 0;
 }
 
+typedef struct Text {
+        char **field;
+        const char *value;
+} Text;
+
+static int replace_all(const Text *texts, size_t n) {
+        int r = 0;
+
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = string_replace(texts[i].field, texts[i].value);
+
+        return r;
+}
+
 int drive_record_wait(DriveRecord *r, Wait w) {
         r->waiting_kind = w.kind;
         return string_replace(&r->waiting_for, w.name);
 }
 
 int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *boot_id) {
-        const struct {
-                char **field;
-                const char *value;
-        } strings[] = {
+        const Text texts[] = {
                 { &record->name, d->name },
                 { &record->node, d->node },
                 { &record->model, d->model },
@@ -43,15 +54,9 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
                 { &record->boot_id, boot_id },
         };
 
-        for (size_t i = 0; i < ELEMENTSOF(strings); i++) {
-                int r = string_replace(strings[i].field, strings[i].value);
-                if (r < 0)
-                        return r;
-        }
-
         record->size = d->size;
         record->diskseq = d->diskseq;
-        return 0;
+        return replace_all(texts, ELEMENTSOF(texts));
 }
 
 /* What is done once per attach is not undone by a loss. */
@@ -133,21 +138,16 @@ int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
                 return r;
 
         (void) snprintf(rule, sizeof rule, "%s:%u", s->wish->file, s->wish->line);
-        const struct {
-                char **field;
-                const char *value;
-        } strings[] = {
+        const Text texts[] = {
                 { &record->wanted, range && !s->wish->withheld ? value_format(range, &s->wish->value, wanted) : NULL },
                 { &record->before, range && s->before.known ? value_format(range, &s->before.value, before) : NULL },
                 { &record->actual, range && now->known ? value_format(range, &now->value, actual) : NULL },
                 { &record->reason, s->reason[0] ? s->reason : NULL },
                 { &record->rule, rule },
         };
-        for (size_t i = 0; i < ELEMENTSOF(strings); i++) {
-                r = string_replace(strings[i].field, strings[i].value);
-                if (r < 0)
-                        return r;
-        }
+        r = replace_all(texts, ELEMENTSOF(texts));
+        if (r < 0)
+                return r;
 
         record->verdict = s->verdict;
         record->when = when;
@@ -169,9 +169,7 @@ int drive_record_drift(DriveRecord *drive, const Step *s, uint64_t when) {
         if (streq(record->actual, now))
                 return 0;
 
-        r = string_replace(&record->drift_from, record->actual);
-        if (r >= 0)
-                r = string_replace(&record->drift_to, now);
+        r = replace_all((Text[]){ { &record->drift_from, record->actual }, { &record->drift_to, now } }, 2);
         if (r < 0)
                 return r;
 

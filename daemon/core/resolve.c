@@ -17,14 +17,6 @@ Wish *wishes_find(const Wishes *w, const char *name) {
         return NULL;
 }
 
-static void remove_wish(Wishes *w, Wish *gone) {
-        size_t i = (size_t) (gone - w->items);
-
-        wish_done(gone);
-        w->n_items--;
-        memmove(gone, gone + 1, (w->n_items - i) * sizeof(Wish));
-}
-
 /* Takes the place of an earlier block's wish. */
 static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, const DriveLink *link) {
         _cleanup_free_ char *via = NULL;
@@ -32,8 +24,10 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
 
         wish = wishes_find(w, a->name);
         if (a->keep && !a->withheld) {
-                if (wish)
-                        remove_wish(w, wish);
+                if (wish) {
+                        wish_done(wish);
+                        *wish = w->items[--w->n_items];
+                }
                 return 0;
         }
 

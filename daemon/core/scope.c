@@ -20,10 +20,10 @@ static bool was_in_order(const DriveRecord *record, const char *name) {
         return s && (verdict_is_wanted(s->verdict) || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED);
 }
 
-/* Done once, and no loss undoes it. */
-static const SettingFlags blind_deed = SETTING_UNREADABLE | SETTING_AT_ATTACH;
-
 static bool scope_has(Scope scope, const Wish *wish, const Setting *setting, const DriveRecord *record) {
+        /* Done once, and no loss undoes it. */
+        const SettingFlags blind_deed = SETTING_UNREADABLE | SETTING_AT_ATTACH;
+
         if (scope == SCOPE_ALL)
                 return true;
 
@@ -32,16 +32,6 @@ static bool scope_has(Scope scope, const Wish *wish, const Setting *setting, con
                 return false;
 
         return scope == SCOPE_KERNEL ? setting->flags & SETTING_KERNEL : (setting->flags & blind_deed) != blind_deed;
-}
-
-/* What cannot be read is nothing to visit a drive for. */
-static void drop_blind(Wish *items, size_t *n, const SettingTable *t, unsigned backends) {
-        size_t kept = 0;
-
-        for (size_t i = 0; i < *n; i++)
-                if (!(setting_for_backends(t, items[i].name, backends)->flags & SETTING_UNREADABLE))
-                        items[kept++] = items[i];
-        *n = kept;
 }
 
 int scope_select(Scope scope, const Wishes *w, const SettingTable *t, unsigned backends, const DriveRecord *record,
@@ -54,16 +44,18 @@ int scope_select(Scope scope, const Wishes *w, const SettingTable *t, unsigned b
         if (!items)
                 return -ENOMEM;
 
+        /* What cannot be read is nothing to visit a drive for. */
+        for (size_t i = 0; i < w->n_items && !asks; i++) {
+                const Setting *s = setting_for_backends(t, w->items[i].name, backends);
+
+                asks = scope_has(scope, w->items + i, s, record) && !(s->flags & (SETTING_KERNEL | SETTING_UNREADABLE));
+        }
         for (size_t i = 0; i < w->n_items; i++) {
                 const Setting *s = setting_for_backends(t, w->items[i].name, backends);
 
-                if (!scope_has(scope, w->items + i, s, record))
-                        continue;
-                asks = asks || !(s->flags & (SETTING_KERNEL | SETTING_UNREADABLE));
-                items[n++] = w->items[i];
+                if (scope_has(scope, w->items + i, s, record) && (asks || !(s->flags & SETTING_UNREADABLE)))
+                        items[n++] = w->items[i];
         }
-        if (!asks)
-                drop_blind(items, &n, t, backends);
 
         *ret = (Wishes){ .items = items, .n_items = n };
         return 0;
