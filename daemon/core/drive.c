@@ -29,7 +29,8 @@ Transport transport_from_string(const char *s) {
         return _TRANSPORT_INVALID;
 }
 
-Transport transport_from_syspath(const char *syspath, const char *proc_name) {
+/* From the ancestry in sysfs (never ID_BUS) and, where that names only a SCSI host, its driver. */
+static Transport transport_from_syspath(const char *syspath, const char *proc_name) {
         /* The nearest bus to the disk decides: a SATA drive in a USB dock is a USB drive, so the order matters. */
         static const struct {
                 const char *glob;
@@ -115,17 +116,15 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
         /* udev's ID_MODEL is the whole of IDENTIFY's; the SCSI attribute is cut at 16 characters. */
         const struct {
                 char **field;
-                const char *const *sources;
+                const char *sources[5];
         } facts[] = {
-                { &d->model, (const char *const[]){ "ID_MODEL", "device/model", "device/name", NULL } },
-                { &d->serial,
-                  (const char *const[]){ "ID_SERIAL_SHORT", "ID_SCSI_SERIAL", "device/serial", "serial", NULL } },
-                { &d->wwn, (const char *const[]){ "ID_WWN_WITH_EXTENSION", "ID_WWN", "wwid", "device/wwid", NULL } },
-                { &d->firmware,
-                  (const char *const[]){ "ID_REVISION", "device/firmware_rev", "device/rev", "device/fwrev", NULL } },
-                { &d->vendor, (const char *const[]){ "ID_VENDOR", "device/vendor", NULL } },
-                { &scsi_vendor, (const char *const[]){ "device/vendor", NULL } },
-                { &proc_name, (const char *const[]){ "scsi_host/proc_name", NULL } },
+                { &d->model, { "ID_MODEL", "device/model", "device/name" } },
+                { &d->serial, { "ID_SERIAL_SHORT", "ID_SCSI_SERIAL", "device/serial", "serial" } },
+                { &d->wwn, { "ID_WWN_WITH_EXTENSION", "ID_WWN", "wwid", "device/wwid" } },
+                { &d->firmware, { "ID_REVISION", "device/firmware_rev", "device/rev", "device/fwrev" } },
+                { &d->vendor, { "ID_VENDOR", "device/vendor" } },
+                { &scsi_vendor, { "device/vendor" } },
+                { &proc_name, { "scsi_host/proc_name" } },
         };
         for (size_t i = 0; i < ELEMENTSOF(facts); i++) {
                 r = lookup_first(l, facts[i].sources, facts[i].field);

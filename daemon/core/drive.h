@@ -4,7 +4,7 @@
 /* What a drive *is*: identity, never wishes. Built from a lookup function, so that udev, a captured file and a test's
  * table are read alike. Immutable once made. */
 
-#include "bridge.h"
+#include "macro.h"
 
 typedef enum Transport {
         TRANSPORT_UNKNOWN,
@@ -34,6 +34,23 @@ typedef struct DriveLink {
         char *path; /* below /dev */
         LinkVia via;
 } DriveLink;
+
+/* What one attach of a USB drive has shown of the bridge before it, so that nothing is tried twice. Plain data, which crosses the
+ * worker's socket and lives in the drive's record. */
+typedef struct Bridge {
+        bool asked;             /* it was asked which drive is behind it … */
+        bool identified;        /* … and that one answered */
+        bool without_sat;       /* it passes no ATA commands */
+        bool without_registers; /* it takes them and hands no registers back */
+        bool repeats_identify;  /* as far as can be told it answers IDENTIFY from its memory */
+        bool fragile;           /* it fell off the bus when it got one */
+        uint64_t cdb;           /* the ATA PASS-THROUGH command that it knows: 16 or 12; 0: not found out yet */
+} Bridge;
+
+/* What IDENTIFY DEVICE says of the drive; empty: nothing. */
+typedef struct DriveIdentity {
+        char model[41], serial[21], firmware[9], wwn[19];
+} DriveIdentity;
 
 typedef struct Drive {
         char *name;                                     /* kernel name: sda */
@@ -98,6 +115,3 @@ bool drive_shares_controller(const Drive *a, const Drive *b);
 /* The order in which people count kernel names: sda, sdb, …, sdz, sdaa, …; nvme2n1, nvme10n1. */
 int drive_name_compare(const char *x, const char *y);
 int drive_compare(const void *a, const void *b); /* the same, of two Drive *, for qsort() */
-
-/* The transport, from the ancestry in sysfs (never ID_BUS) and, where that names only a SCSI host, its driver. */
-Transport transport_from_syspath(const char *syspath, const char *proc_name);

@@ -22,22 +22,9 @@ static int unsigned_parse(const char *s, uint64_t max, uint64_t *ret) {
         return 0;
 }
 
-static int signed_parse(const char *s, int64_t *ret) {
-        bool negative = *s == '-';
-        uint64_t n;
-        int r;
-
-        r = unsigned_parse(s + negative, (uint64_t) INT64_MAX + negative, &n);
-        if (r < 0)
-                return r;
-
-        /* Negated as unsigned, where the smallest number does not overflow. */
-        *ret = (int64_t) (negative ? -n : n);
-        return 0;
-}
-
 static int field_parse(const Field *f, void *object, const char *value) {
         void *p = (char *) object + f->offset;
+        bool negative = *value == '-';
         char *text;
         int r;
 
@@ -54,7 +41,10 @@ static int field_parse(const Field *f, void *object, const char *value) {
                 return unsigned_parse(value, f->max ?: UINT64_MAX, p);
 
         case FIELD_SIGNED:
-                return signed_parse(value, p);
+                r = unsigned_parse(value + negative, (uint64_t) INT64_MAX + negative, p);
+                if (negative) /* as unsigned, where the smallest number does not overflow */
+                        *(uint64_t *) p = -*(uint64_t *) p;
+                return r;
 
         case FIELD_BOOL:
                 *(bool *) p = streq(value, "1");

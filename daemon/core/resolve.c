@@ -4,11 +4,6 @@
 
 #include "config.h"
 
-static void wish_done(Wish *w) {
-        free(w->via_stacked);
-        *w = (Wish){};
-}
-
 Wish *wishes_find(const Wishes *w, const char *name) {
         for (size_t i = 0; i < w->n_items; i++)
                 if (streq(w->items[i].name, name))
@@ -25,7 +20,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
         wish = wishes_find(w, a->name);
         if (a->keep && !a->withheld) {
                 if (wish) {
-                        wish_done(wish);
+                        free(wish->via_stacked);
                         *wish = w->items[--w->n_items];
                 }
                 return 0;
@@ -44,7 +39,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
                 *wish = (Wish){};
         }
 
-        wish_done(wish);
+        free(wish->via_stacked);
         *wish = (Wish){
                 .name = a->name,
                 .value = a->value,
@@ -146,7 +141,7 @@ bool config_uses_battery(const Config *c) {
 
 void wishes_done(Wishes *w) {
         for (size_t i = 0; i < w->n_items; i++)
-                wish_done(&w->items[i]);
+                free(w->items[i].via_stacked);
         free(w->items);
         *w = (Wishes){};
 }

@@ -268,34 +268,22 @@ static char *words_format(const ValueRange *range, const char *before, char *buf
 }
 
 char *value_range_format(const ValueRange *range, char *buf, size_t size) {
+        static const char *const texts[_VALUE_TYPE_MAX] = {
+                [VALUE_BOOL] = "on or off",
+                [VALUE_NAME] = "a word of the kernel's, of at most 39 characters",
+                [VALUE_STANDBY_TIMER] =
+                                "\"5s\"…\"20min\", \"21min\", \"21min 15s\", \"30min\"…\"330min\" in steps of 30 min, "
+                                "\"12h\" for the vendor's 8 to 12 h, hdparm's numbers 0…255 but 254, or off",
+                [VALUE_ANY] = "anything; it has no effect",
+        };
         int64_t min = range->min, max = range->max;
         char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], counts[VALUE_TEXT_MAX] = "", numbers[4 * VALUE_TEXT_MAX] = "";
 
-        switch (range->type) {
-        case VALUE_BOOL:
-                (void) snprintf(buf, size, "on or off");
-                return buf;
+        static_assert(VALUE_NAME_MAX == 39 + 1, "");
 
-        case VALUE_NAME:
-                if (range->words) {
-                        words_format(range, "", buf, size);
-                        return buf;
-                }
-                (void) snprintf(buf, size, "a word of the kernel's, of at most %u characters", VALUE_NAME_MAX - 1);
+        if (texts[range->type] && !range->words) {
+                (void) snprintf(buf, size, "%s", texts[range->type]);
                 return buf;
-
-        case VALUE_STANDBY_TIMER:
-                (void) snprintf(buf, size,
-                                "\"5s\"…\"20min\", \"21min\", \"21min 15s\", \"30min\"…\"330min\" in steps of 30 min, "
-                                "\"12h\" for the vendor's 8 to 12 h, hdparm's numbers 0…255 but 254, or off");
-                return buf;
-
-        case VALUE_ANY:
-                (void) snprintf(buf, size, "anything; it has no effect");
-                return buf;
-
-        default:
-                break;
         }
 
         /* "off" has a name, so its number at the edge is not also told. */

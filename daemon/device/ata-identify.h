@@ -4,7 +4,7 @@
 /* The 256 words of ATA IDENTIFY DEVICE, in host byte order, and which of them may be believed (ACS-4).
  * Pure. */
 
-#include "bridge.h"
+#include "drive.h"
 
 /* Word 255: the low byte A5h marks a checksum in the high byte, by which all 512 bytes sum to 0. Drives before ATA-5
  * have no mark; words that are all equal are no IDENTIFY data at all. */

@@ -29,12 +29,6 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(test_transport) {
-        ck_assert_msg(transport_from_syspath(paths[_i].syspath, paths[_i].proc_name) == paths[_i].transport, "%s",
-                      paths[_i].syspath);
-}
-END_TEST
-
 static Drive *make(const char *syspath, const Fact *facts) {
         const DriveLookup lookup = { fact, fact, (void *) facts };
         Drive *d;
@@ -42,6 +36,14 @@ static Drive *make(const char *syspath, const Fact *facts) {
         ck_assert_int_eq(drive_new("sda", "/dev/sda", syspath, &lookup, &d), 0);
         return d;
 }
+
+START_TEST(test_transport) {
+        const Fact facts[] = { { "scsi_host/proc_name", paths[_i].proc_name }, {} };
+        _cleanup_(drive_freep) Drive *d = make(paths[_i].syspath, facts);
+
+        ck_assert_msg(d->transport == paths[_i].transport, "%s", paths[_i].syspath);
+}
+END_TEST
 
 static const char ata_path[] = "/sys/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda";
 
