@@ -49,12 +49,10 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
                 { &record->firmware, d->firmware },
                 { &record->dock_model, d->dock_model },
                 { &record->dock_serial, d->dock_serial },
-                { &record->transport, transport_to_string(d->transport) },
                 { &record->identity, identity_kind_to_string(drive_identity_kind(d)) },
                 { &record->boot_id, boot_id },
         };
 
-        record->size = d->size;
         record->diskseq = d->diskseq;
         return replace_all(texts, ELEMENTSOF(texts));
 }

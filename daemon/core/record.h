@@ -41,11 +41,11 @@ typedef struct SettingRecord {
 } SettingRecord;
 
 typedef struct DriveRecord {
-        char *name, *node, *model, *serial, *wwn, *firmware, *transport;
+        char *name, *node, *model, *serial, *wwn, *firmware;
         char *identity;                 /* which identity it is known by: "wwn", "serial", "path" */
         char *dock_model, *dock_serial; /* of the USB bridge, where the others are the drive's behind it */
         Bridge bridge;
-        uint64_t size, diskseq;
+        uint64_t diskseq;
         char *boot_id;
         uint64_t used; /* the kernel's count of reads and writes, when it was looked at last (device/activity.h) … */
         uint64_t used_when;  /* … CLOCK_MONOTONIC, µs; 0: never */
