@@ -151,7 +151,8 @@ int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
         record->when = when;
         record_remember(record, s);
         record_read(record, s, now);
-        drive->ata_sleep = drive->ata_sleep || (s->written && (s->setting->flags & SETTING_ATA_SLEEP));
+        if (s->written && s->setting && (s->setting->flags & SETTING_ATA_SLEEP))
+                drive->ata_sleep = true;
         return 0;
 }
 

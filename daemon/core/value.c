@@ -272,8 +272,8 @@ char *value_range_format(const ValueRange *range, char *buf, size_t size) {
                 [VALUE_BOOL] = "on or off",
                 [VALUE_NAME] = "a word of the kernel's, of at most 39 characters",
                 [VALUE_STANDBY_TIMER] =
-                                "\"5s\"…\"20min\", \"21min\", \"21min 15s\", \"30min\"…\"330min\" in steps of 30 min, "
-                                "\"12h\" for the vendor's 8 to 12 h, hdparm's numbers 0…255 but 254, or off",
+                                ("\"5s\"…\"20min\", \"21min\", \"21min 15s\", \"30min\"…\"330min\" in steps of 30 min, "
+                                 "\"12h\" for the vendor's 8 to 12 h, hdparm's numbers 0…255 but 254, or off"),
                 [VALUE_ANY] = "anything; it has no effect",
         };
         int64_t min = range->min, max = range->max;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <stdio.h>
+#include <limits.h>
 #include <time.h>
 
 #include "match.h"
@@ -305,6 +305,19 @@ START_TEST(test_hostile_pattern) {
 }
 END_TEST
 
+/* What is longer than any path fits nothing. */
+START_TEST(test_lengthy_text) {
+        char text[PATH_MAX + 1];
+
+        memset(text, 'a', sizeof text);
+        text[PATH_MAX - 10] = '\0';
+        ck_assert(model_fits("a*", text));
+        text[PATH_MAX - 10] = 'a';
+        text[PATH_MAX] = '\0';
+        ck_assert(!model_fits("a*", text));
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("match");
         TCase *tc = tcase_create("match");
@@ -319,6 +332,7 @@ int main(void) {
         tcase_add_test(tc, test_facts);
         tcase_add_test(tc, test_asks_identity);
         tcase_add_loop_test(tc, test_hostile_pattern, 0, 7);
+        tcase_add_test(tc, test_lengthy_text);
         suite_add_tcase(suite, tc);
 
         return suite_run(suite);

@@ -26,6 +26,8 @@ static const ValueWord latencies[] = { { "default", -1 }, {} };
 static const ValueRange latency  = { .type = VALUE_MICROSECONDS, .min = 1, .max = 1000000, .unit = 1,
                                      .has_off = true, .off = 0, .words = latencies };
 static const ValueWord policies[] = { { "min_power", 0 }, { "write back", 0 }, { "on", 0 }, {} };
+static const ValueWord modes[]   = { { "on", 7 }, { "all", 9 }, {} };
+static const ValueRange mode     = { .type = VALUE_INT, .min = 1, .max = 5, .has_off = true, .off = 0, .words = modes };
 static const ValueRange policy   = { .type = VALUE_NAME, .words = policies };
 static const ValueRange either   = { .type = VALUE_NAME, .words = policies, .yes_is = "this or that" };
 static const ValueRange celsius  = { .type = VALUE_CELSIUS, .min = 0, .max = 120, .has_off = true, .off = -273 };
@@ -293,6 +295,8 @@ static const struct {
         { &anything, true,  0,       0   },
         { &latency,  false, 0,       0   },
         { &latency,  true,  -EINVAL, 0   },
+        { &mode,     true,  0,       7   },
+        { &mode,     false, 0,       0   },
 };
 
 static const struct {
