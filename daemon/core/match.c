@@ -61,17 +61,15 @@ const char *match_key_nearest(const char *s) {
 static int pattern_normalize(MatchKey key, const char *pattern, const char **ret) {
         static const ValueRange boolean = { .type = VALUE_BOOL };
         Value v;
-        int r;
 
         if (strlen(pattern) > PATTERN_MAX || pattern[0] == '\0')
                 return -EINVAL;
 
-        if (key == MATCH_NODE && strncmp(pattern, "/dev/", 5) != 0)
+        if (key == MATCH_NODE && !starts_with(pattern, "/dev/"))
                 return -EINVAL;
 
         if (key == MATCH_ROTATIONAL || key == MATCH_REMOVABLE) {
-                r = value_parse(&boolean, pattern, &v);
-                if (r < 0)
+                if (value_parse(&boolean, pattern, &v) < 0)
                         return -EINVAL;
                 pattern = v.number ? "true" : "false";
         }
@@ -233,8 +231,6 @@ static bool pattern_fits(MatchKey key, const char *pattern, const char *text) {
 }
 
 const char *match_fact(const Criterion *c, const Drive *d) {
-        const char *fact = NULL;
-
         switch (c->key) {
         case MATCH_TRANSPORT:
                 return transport_to_string(d->transport);
@@ -245,9 +241,7 @@ const char *match_fact(const Criterion *c, const Drive *d) {
         case MATCH_PROPERTY:
                 return drive_property(d, c->property);
         default:
-                if (table[c->key].fact > 0)
-                        memcpy(&fact, (const char *) d + table[c->key].fact, sizeof fact);
-                return fact;
+                return table[c->key].fact > 0 ? *(char *const *) ((const char *) d + table[c->key].fact) : NULL;
         }
 }
 

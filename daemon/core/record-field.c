@@ -126,12 +126,8 @@ void fields_free(const Field *fields, void *object) {
                         free(*(char **) ((char *) object + f->offset));
 }
 
-/* Pointers of different types may not be read through one another. */
-static char *items_of(const FieldFile *file, const void *object) {
-        char *items;
-
-        memcpy(&items, (const char *) object + file->items_offset, sizeof items);
-        return items;
+static char **items_of(const FieldFile *file, const void *object) {
+        return (char **) ((char *) object + file->items_offset);
 }
 
 static size_t *n_items_of(const FieldFile *file, const void *object) {
@@ -147,7 +143,7 @@ static int items_allocate(const FieldFile *file, void *object, const char *value
         r = unsigned_parse(value, file->max_items, &n);
         if (r < 0)
                 return r;
-        if (items_of(file, object))
+        if (*items_of(file, object))
                 return -EBADMSG;
         if (n == 0)
                 return 0;
@@ -160,7 +156,7 @@ static int items_allocate(const FieldFile *file, void *object, const char *value
                 for (size_t i = 0; i < n && f->type == FIELD_WORD; i++)
                         *(int *) (items + i * file->item_size + f->offset) = -1;
 
-        *(char **) ((char *) object + file->items_offset) = items;
+        *items_of(file, object) = items;
         *n_items_of(file, object) = n;
         return 0;
 }
@@ -177,7 +173,7 @@ static int item_parse(const FieldFile *file, void *object, char *key, const char
 
         if (unsigned_parse(key, n - 1, &i) < 0)
                 return -EBADMSG;
-        return fields_parse(file->item_fields, items_of(file, object) + i * file->item_size, field, value);
+        return fields_parse(file->item_fields, *items_of(file, object) + i * file->item_size, field, value);
 }
 
 static int line_parse(const FieldFile *file, void *object, char *line) {
@@ -226,25 +222,10 @@ int field_file_parse(const FieldFile *file, const char *text, size_t size, void 
         return 0;
 }
 
-static int object_write(const FieldFile *file, const void *object, FILE *f) {
-        size_t n = *n_items_of(file, object);
-        char prefix[64];
-        int r;
-
-        fprintf(f, "VERSION=%u\n", file->version);
-        r = fields_write(file->fields, object, "", f);
-        fprintf(f, "%s=%zu\n", file->count, n);
-        for (size_t i = 0; i < n && r >= 0; i++) {
-                (void) snprintf(prefix, sizeof prefix, "%s%zu_", file->prefix, i);
-                r = fields_write(file->item_fields, items_of(file, object) + i * file->item_size, prefix, f);
-        }
-
-        return r;
-}
-
 int field_file_serialize(const FieldFile *file, const void *object, char **ret) {
+        size_t n = *n_items_of(file, object), size;
         _cleanup_free_ char *text = NULL;
-        size_t size;
+        char prefix[64];
         FILE *f;
         int r;
 
@@ -252,7 +233,13 @@ int field_file_serialize(const FieldFile *file, const void *object, char **ret) 
         if (!f)
                 return -ENOMEM;
 
-        r = object_write(file, object, f);
+        fprintf(f, "VERSION=%u\n", file->version);
+        r = fields_write(file->fields, object, "", f);
+        fprintf(f, "%s=%zu\n", file->count, n);
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                (void) snprintf(prefix, sizeof prefix, "%s%zu_", file->prefix, i);
+                r = fields_write(file->item_fields, *items_of(file, object) + i * file->item_size, prefix, f);
+        }
         /* A stream into memory fails by want of that alone. */
         if (ferror(f) && r >= 0)
                 r = -ENOMEM;

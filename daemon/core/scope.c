@@ -3,14 +3,11 @@
 #include "scope.h"
 
 Scope scope_of_reason(VisitReason reason, bool busy) {
-        switch (reason) {
-        case VISIT_REVALIDATION:
+        if (reason == VISIT_REVALIDATION)
                 return SCOPE_KERNEL;
-        case VISIT_RECHECK:
+        if (reason == VISIT_RECHECK)
                 return busy ? SCOPE_READABLE : SCOPE_KERNEL;
-        default:
-                return SCOPE_ALL;
-        }
+        return SCOPE_ALL;
 }
 
 /* Was the drive left with what the file asks for, or the nearest to it that it has? */

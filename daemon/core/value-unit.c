@@ -161,14 +161,6 @@ char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]) {
         return buf;
 }
 
-char *microseconds_format(int64_t us, char buf[static VALUE_TEXT_MAX]) {
-        if (us % 1000 == 0)
-                return duration_format(us / 1000, buf);
-
-        (void) snprintf(buf, VALUE_TEXT_MAX, "%" PRId64 " µs", us);
-        return buf;
-}
-
 char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]) {
         static const char *const names[] = { "B", "KiB", "MiB", "GiB", "TiB" };
         size_t i = 0;

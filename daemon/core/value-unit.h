@@ -10,6 +10,5 @@
  * -ERANGE (more than 64 bits), -ENOMSG (a number without a unit, and bare is 0). */
 int quantity_parse(ValueType type, const char *text, int64_t bare, int64_t *ret);
 
-char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]);     /* "1 h 30 min", "7.5 s" */
-char *microseconds_format(int64_t us, char buf[static VALUE_TEXT_MAX]); /* "75 ms", "250 µs" */
-char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]);      /* the largest unit that divides it */
+char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]); /* "1 h 30 min", "7.5 s" */
+char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]);  /* the largest unit that divides it */

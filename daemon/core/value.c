@@ -219,25 +219,26 @@ bool value_equal(const Value *a, const Value *b) {
 }
 
 static char *number_format(ValueType type, int64_t n, char buf[static VALUE_TEXT_MAX]) {
-        switch (type) {
-        case VALUE_DURATION:
-                return duration_format(n, buf);
-        case VALUE_MICROSECONDS:
-                return microseconds_format(n, buf);
-        case VALUE_SIZE:
-                return size_format(n, buf);
-        case VALUE_STANDBY_TIMER:
-                return duration_format((int64_t) standby_timer_to_seconds((uint8_t) n) * 1000, buf);
-        case VALUE_BOOL:
+        static const char *const units[_VALUE_TYPE_MAX] = {
+                [VALUE_MICROSECONDS] = " µs",
+                [VALUE_CELSIUS] = " °C",
+                [VALUE_STRIPES] = " stripes",
+        };
+
+        if (type == VALUE_BOOL)
                 return strcpy(buf, n ? "on" : "off");
-        default:
-                (void) snprintf(buf, VALUE_TEXT_MAX, "%" PRId64 "%s", n,
-                                type == VALUE_CELSIUS   ? " °C"
-                                : type != VALUE_STRIPES ? ""
-                                : n == 1                ? " stripe"
-                                                        : " stripes");
-                return buf;
-        }
+        if (type == VALUE_SIZE)
+                return size_format(n, buf);
+        if (type == VALUE_DURATION)
+                return duration_format(n, buf);
+        if (type == VALUE_MICROSECONDS && n % 1000 == 0)
+                return duration_format(n / 1000, buf);
+        if (type == VALUE_STANDBY_TIMER)
+                return duration_format((int64_t) standby_timer_to_seconds((uint8_t) n) * 1000, buf);
+
+        (void) snprintf(buf, VALUE_TEXT_MAX, "%" PRId64 "%s", n,
+                        type == VALUE_STRIPES && n == 1 ? " stripe" : units[type] ?: "");
+        return buf;
 }
 
 char *value_format(const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]) {
