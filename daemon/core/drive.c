@@ -228,19 +228,16 @@ int drive_add_link(Drive *d, const char *path, LinkVia via) {
 }
 
 int drive_add_property(Drive *d, const char *key, const char *value) {
-        size_t n_key = strlen(key), n_value = strlen(value);
+        size_t n = strlen(key) + strlen(value) + 2;
         char *p;
 
-        p = realloc(d->properties, d->properties_size + n_key + n_value + 2);
+        p = realloc(d->properties, d->properties_size + n);
         if (!p)
                 return -ENOMEM;
         d->properties = p;
 
-        p += d->properties_size;
-        memcpy(p, key, n_key);
-        p[n_key] = '=';
-        memcpy(p + n_key + 1, value, n_value + 1);
-        d->properties_size += n_key + n_value + 2;
+        (void) snprintf(p + d->properties_size, n, "%s=%s", key, value);
+        d->properties_size += n;
         return 0;
 }
 

@@ -58,7 +58,7 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
 }
 
 /* What is done once per attach is not undone by a loss. */
-static bool is_deed(const SettingTable *table, const SettingRecord *record) {
+static bool is_done_once(const SettingTable *table, const SettingRecord *record) {
         const Setting *s = setting_find(table, record->name);
 
         return s && (s->flags & SETTING_AT_ATTACH);
@@ -69,7 +69,7 @@ void drive_record_forget(DriveRecord *record, const SettingTable *table) {
         for (size_t i = 0; i < record->n_settings; i++) {
                 SettingRecord *s = record->settings + i;
 
-                if (!is_deed(table, s))
+                if (!is_done_once(table, s))
                         s->sent = s->settled = s->read = false;
         }
 }
@@ -78,7 +78,7 @@ void drive_record_distrust(DriveRecord *record, const SettingTable *table) {
         for (size_t i = 0; i < record->n_settings; i++) {
                 SettingRecord *s = record->settings + i;
 
-                if (!s->settled && !is_deed(table, s))
+                if (!s->settled && !is_done_once(table, s))
                         s->sent = false;
         }
 }
@@ -91,7 +91,7 @@ void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
 
 /* What need not be sent again as long as the drive keeps its power. */
 static void record_remember(SettingRecord *record, const Step *s) {
-        /* A deed is done when it has come true once. */
+        /* What is done once per attach is done when it has come true. */
         if (s->setting && (s->setting->flags & SETTING_AT_ATTACH) && verdict_is_wanted(s->verdict)) {
                 record->sent = true;
                 record->sent_value = s->wish->value.number;

@@ -19,7 +19,7 @@ static bool was_in_order(const DriveRecord *record, const char *name) {
 
 static bool scope_has(Scope scope, const Wish *wish, const Setting *setting, const DriveRecord *record) {
         /* Done once, and no loss undoes it. */
-        const SettingFlags blind_deed = SETTING_UNREADABLE | SETTING_AT_ATTACH;
+        const SettingFlags done_unseen = SETTING_UNREADABLE | SETTING_AT_ATTACH;
 
         if (scope == SCOPE_ALL)
                 return true;
@@ -28,7 +28,7 @@ static bool scope_has(Scope scope, const Wish *wish, const Setting *setting, con
         if (!setting || setting->unless || wish->withheld || !was_in_order(record, wish->name))
                 return false;
 
-        return scope == SCOPE_KERNEL ? setting->flags & SETTING_KERNEL : (setting->flags & blind_deed) != blind_deed;
+        return scope == SCOPE_KERNEL ? setting->flags & SETTING_KERNEL : (setting->flags & done_unseen) != done_unseen;
 }
 
 int scope_select(Scope scope, const Wishes *w, const SettingTable *t, unsigned backends, const DriveRecord *record,

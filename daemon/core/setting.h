@@ -28,7 +28,7 @@ typedef enum SettingFlags {
         SETTING_NONVOLATILE = 1 << 4,  /* the drive itself keeps it over power cycles: compared at every visit, but
                                         * written only when somebody asks with `apply --permanent` */
         SETTING_SAVEABLE = 1 << 5, /* with `permanent = true` in the block, `apply --permanent` has the drive keep it */
-        SETTING_AT_ATTACH = 1 << 6,  /* a deed, not a state: once per attach, and not again after sleep */
+        SETTING_AT_ATTACH = 1 << 6,  /* an action, not a state: once per attach, and not again after sleep */
         SETTING_DEAD = 1 << 7,       /* nothing of today takes it: known, never written, `unsupported` */
         SETTING_EXCLUDED = 1 << 8,   /* permanent or destructive: known, never written, `forbidden` */
         SETTING_CONTROLLER = 1 << 9, /* the whole controller's: all its namespaces have the same */
