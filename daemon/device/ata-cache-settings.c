@@ -203,7 +203,7 @@ const Setting ata_cache_settings[] = {
                 .source = "ACS-4 SET FEATURES 02h/82h",
                 .read = write_cache_read,
                 .write = write_cache_write,
-                .detail = &(const AtaFeature) { .supported = { 82, 5 }, .enabled = { 85, 5 } },
+                .detail = &(const AtaFeature) { .supported = { { 82, 5 } }, .enabled = { 85, 5 } },
         },
         {
                 .name = "write_cache_forced",

@@ -56,10 +56,6 @@ static int epc_command(Device *d, uint8_t id, uint8_t flags, uint16_t timer) {
         return ata_nondata(d, &tf, NULL);
 }
 
-static int epc_write(Device *d, const Setting *s _unused_, const Value *v) {
-        return epc_command(d, 0, v->number ? EPC_ENABLE : EPC_DISABLE, 0);
-}
-
 static int read_descriptor(Device *d, const Condition *c, Descriptor *ret) {
         uint8_t log[1024] = {};
         Taskfile tf = {
@@ -208,8 +204,10 @@ const Setting ata_epc_settings[] = {
                 .source = "ACS-4 SET FEATURES 4Ah",
                 .excludes = "apm",
                 .read = ata_feature_read,
-                .write = epc_write,
-                .detail = &(const AtaFeature) { .supported = { 119, 7 }, .enabled = { 120, 7 } },
+                .write = ata_feature_write,
+                .detail = &(const AtaFeature) { .supported = { { 119, 7 } }, .enabled = { 120, 7 },
+                                                 .on = { .feature = EPC, .lbal = EPC_ENABLE },
+                                                 .off = { .feature = EPC, .lbal = EPC_DISABLE } },
         },
         TIMER("idle_a", "idle time after which the drive rests its electronics", 190, 0x81, 0),
         TIMER("idle_b", "idle time after which the drive parks its heads", 191, 0x82, 64),

@@ -6,6 +6,7 @@
 
 #include "ata-identify.h"
 #include "ata.h"
+#include "plan.h"
 
 void ata_reading_absent(const Device *d, Reading *r) {
         /* A drive before ATA-4 says nothing of its features, and may have it. */
@@ -55,9 +56,9 @@ int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
         bool enabled;
         int r;
 
-        r = ata_reading(d, s, (const IdentifyBit[]){ f->supported, {} }, ret);
-        if (r <= 0)
-                return r;
+        r = ata_reading(d, s, f->supported, ret);
+        if (r <= 0 || f->enabled.word == 0)
+                return MIN(r, 0);
 
         ret->known = identify_word_valid(d->identify, f->enabled.word);
         ata_reading_judge(d, ret);
@@ -65,17 +66,22 @@ int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
         if (s->range.type == VALUE_BOOL)
                 ret->value.number = enabled;
         /* The high byte may hold anything, and the low one counts only while the feature is enabled. */
-        else if (enabled)
+        else if (enabled && f->level != 0)
                 ata_reading_level(ret, s, d->identify[f->level] >> (f->level_high ? 8 : 0) & 0xFF);
         return 0;
 }
 
 int ata_feature_write(Device *d, const Setting *s, const Value *v) {
         const AtaFeature *f = s->detail;
+        bool off = v->number == s->range.off;
+        Taskfile tf = off ? f->off : f->on;
 
-        if (v->type == VALUE_BOOL)
-                return ata_set_features(d, v->number ? f->on : f->off, v->number ? f->on_count : f->off_count);
-        if (v->number == s->range.off)
-                return ata_set_features(d, f->off, f->off_count);
-        return ata_set_features(d, f->on, v->number);
+        if (off && f->no_off)
+                return device_fail(d, STEP_UNSUPPORTED, "%s", f->no_off);
+
+        if (tf.command == 0)
+                tf.command = ATA_CMD_SET_FEATURES;
+        if (!off && v->type != VALUE_BOOL)
+                tf.count = v->number;
+        return ata_nondata(d, &tf, NULL);
 }

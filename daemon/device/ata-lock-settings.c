@@ -18,33 +18,6 @@ enum {
         SANITIZE_FROZEN = 1U << 5, /* COUNT 13 */
 };
 
-/* No command removes a lock. */
-static int check_shut(Device *d, const Value *v) {
-        return v->number ? 0 : device_fail(d, STEP_UNSUPPORTED, "only taking its power away thaws the drive");
-}
-
-static int security_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
-
-        r = ata_reading(d, s, (const IdentifyBit[]){ { 82, 1 }, { 128, 0 }, {} }, ret);
-        if (r <= 0)
-                return r;
-
-        ret->known = true;
-        ret->value.number = identify_bit(d->identify, 128, 3);
-        ata_reading_judge(d, ret);
-        return 0;
-}
-
-static int security_write(Device *d, const Setting *s _unused_, const Value *v) {
-        int r;
-
-        r = check_shut(d, v);
-        if (r < 0)
-                return r;
-        return ata_nondata(d, &(Taskfile){ .command = ATA_CMD_SECURITY_FREEZE_LOCK }, NULL);
-}
-
 static int dco_identify(Device *d, uint8_t *data, size_t size, Registers *ret) {
         Taskfile tf = { .command = ATA_CMD_DEVICE_CONFIGURATION,
                         .feature = DCO_IDENTIFY,
@@ -61,8 +34,8 @@ static int dco_read(Device *d, const Setting *s, Reading *ret) {
         Registers regs = {};
         int r;
 
-        r = ata_reading(d, s, (const IdentifyBit[]){ { 83, 11 }, {} }, ret);
-        if (r <= 0)
+        r = ata_feature_read(d, s, ret);
+        if (r < 0 || !ret->supported)
                 return r;
 
         r = dco_identify(d, data, sizeof data, &regs);
@@ -83,16 +56,12 @@ static int dco_read(Device *d, const Setting *s, Reading *ret) {
 }
 
 /* A drive that is frozen refuses to be frozen again. Where its registers do not come back, that is all that can be known. */
-static int dco_write(Device *d, const Setting *s _unused_, const Value *v) {
+static int dco_write(Device *d, const Setting *s, const Value *v) {
         uint8_t data[512];
         Registers regs;
         int r;
 
-        r = check_shut(d, v);
-        if (r < 0)
-                return r;
-
-        r = ata_nondata(d, &(Taskfile){ .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }, NULL);
+        r = ata_feature_write(d, s, v);
         if (r != STEP_REFUSED || dco_identify(d, data, sizeof data, &regs) != STEP_REFUSED)
                 return r;
 
@@ -105,8 +74,8 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
         Registers regs;
         int r;
 
-        r = ata_reading(d, s, (const IdentifyBit[]){ { 59, 12 }, {} }, ret);
-        if (r <= 0)
+        r = ata_feature_read(d, s, ret);
+        if (r < 0 || !ret->supported)
                 return r;
 
         r = ata_nondata(d, &(Taskfile){ .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_STATUS, .ext = true },
@@ -119,43 +88,33 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
         return 0;
 }
 
-static int sanitize_write(Device *d, const Setting *s _unused_, const Value *v) {
-        static const Taskfile freeze = {
-                .command = ATA_CMD_SANITIZE_DEVICE,
-                .feature = SANITIZE_FREEZE_LOCK,
-                .hob_lbal = 'F', /* LBA 31:0 spells that it is meant */
-                .lbah = 'r',
-                .lbam = 'L',
-                .lbal = 'k',
-                .ext = true,
-        };
-        int r;
-
-        r = check_shut(d, v);
-        return r < 0 ? r : ata_nondata(d, &freeze, NULL);
-}
-
 /* clang-format off */
-#define LOCK(key, option, read_, write_) \
-        .name = key, .backend = BACKEND_ATA, .range = RANGE_BOOL, .equivalent = "hdparm --" option, .read = read_, .write = write_
+#define LOCK(key, option, read_, write_, ...) \
+        .name = key, .backend = BACKEND_ATA, .range = RANGE_BOOL, .equivalent = "hdparm --" option, .read = read_, .write = write_, \
+        .detail = &(const AtaFeature) { .no_off = "only taking its power away thaws the drive", __VA_ARGS__ }
 
 const Setting ata_lock_settings[] = {
         {
-                LOCK("security_freeze", "security-freeze", security_read, security_write),
+                LOCK("security_freeze", "security-freeze", ata_feature_read, ata_feature_write, .supported = { { 82, 1 }, { 128, 0 } },
+                     .enabled = { 128, 3 }, .on = { .command = ATA_CMD_SECURITY_FREEZE_LOCK }),
                 .order = 300,
                 .summary = "no passwords and no secure erase until the next power-on",
                 .lost_by = LOST_WITHOUT_SSP,
                 .source = "ACS-4 SECURITY FREEZE LOCK F5h",
         },
         {
-                LOCK("dco_freeze", "dco-freeze", dco_read, dco_write),
+                LOCK("dco_freeze", "dco-freeze", dco_read, dco_write, .supported = { { 83, 11 } },
+                     .on = { .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }),
                 .order = 310,
                 .summary = "no change of the device configuration (capacity, features) until the next power-on",
                 .lost_by = "power",
                 .source = "ATA8-ACS DEVICE CONFIGURATION FREEZE LOCK B1h/C1h",
         },
         {
-                LOCK("sanitize_freeze", "sanitize-freeze-lock", sanitize_read, sanitize_write),
+                /* LBA 31:0 spells that it is meant. */
+                LOCK("sanitize_freeze", "sanitize-freeze-lock", sanitize_read, ata_feature_write, .supported = { { 59, 12 } },
+                     .on = { .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_FREEZE_LOCK, .ext = true,
+                             .hob_lbal = 'F', .lbah = 'r', .lbam = 'L', .lbal = 'k' }),
                 .order = 320,
                 .summary = "no sanitize commands, which erase the whole drive, until the next power-on",
                 .lost_by = "power",

@@ -42,27 +42,16 @@ static int standby_read(Device *d, const Setting *s, Reading *ret) {
         return 0;
 }
 
-static int standby_write(Device *d, const Setting *s _unused_, const Value *v) {
-        if (!v->number)
-                return device_fail(d, STEP_UNSUPPORTED,
-                                   "it sleeps already, and no setting wakes drives; off does nothing");
-
-        d->power = POWER_UNKNOWN;
-        return ata_nondata(d, &(Taskfile){ .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
-                           NULL);
+static int standby_write(Device *d, const Setting *s, const Value *v) {
+        if (v->number)
+                d->power = POWER_UNKNOWN;
+        return ata_feature_write(d, s, v);
 }
 
 /* Nothing is sent, not even CHECK POWER MODE: a drive in ATA's SLEEP answers no command, and the kernel would reset it. */
 static int sleep_read(Device *d _unused_, const Setting *s, Reading *ret) {
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
         return 0;
-}
-
-static int sleep_write(Device *d, const Setting *s _unused_, const Value *v) {
-        if (!v->number)
-                return device_fail(d, STEP_UNSUPPORTED, "no setting wakes drives; off does nothing");
-
-        return ata_nondata(d, &(Taskfile){ .command = ATA_CMD_SLEEP, .timeout_ms = SG_TIMEOUT_SPINUP_MS }, NULL);
 }
 
 static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
@@ -72,7 +61,7 @@ static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
                 return 0;
         }
 
-        return MIN(ata_reading(d, s, (const IdentifyBit[]){ { 82, 3 }, {} }, ret), 0);
+        return ata_feature_read(d, s, ret);
 }
 
 static int standby_timer_write(Device *d, const Setting *s _unused_, const Value *v) {
@@ -116,7 +105,8 @@ const Setting ata_power_settings[] = {
                 .source = "ACS-4 SET FEATURES 05h/85h",
                 .read = ata_feature_read,
                 .write = apm_write,
-                .detail = &(const AtaFeature) { .supported = { 83, 3 }, .enabled = { 86, 3 }, .level = 91, .on = 0x05, .off = 0x85 },
+                .detail = &(const AtaFeature) { .supported = { { 83, 3 } }, .enabled = { 86, 3 }, .level = 91,
+                                                 .on = { .feature = 0x05 }, .off = { .feature = 0x85 } },
         },
         {
                 .name = "apm_battery",
@@ -136,6 +126,7 @@ const Setting ata_power_settings[] = {
                 .source = "ACS-4 IDLE E3h, STANDBY E2h",
                 .read = standby_timer_read,
                 .write = standby_timer_write,
+                .detail = &(const AtaFeature) { .supported = { { 82, 3 } } },
         },
         {
                 SPINDOWN("force_spindown_time"),
@@ -144,7 +135,7 @@ const Setting ata_power_settings[] = {
                 .source = "hdparm.conf(5)",
         },
         {
-                ATA_FEATURE("poweron_standby", .supported = { 83, 5 }, .enabled = { 86, 5 }, .on = 0x06, .off = 0x86),
+                ATA_FEATURE("poweron_standby", .supported = { { 83, 5 } }, .enabled = { 86, 5 }, .on = { .feature = 0x06 }, .off = { .feature = 0x86 }),
                 .range = RANGE_BOOL,
                 .flags = SETTING_NONVOLATILE,
                 .order = 220,
@@ -166,6 +157,8 @@ const Setting ata_power_settings[] = {
                 .source = "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h",
                 .read = standby_read,
                 .write = standby_write,
+                .detail = &(const AtaFeature) { .on = { .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
+                                                 .no_off = "it sleeps already, and no setting wakes drives; off does nothing" },
         },
         {
                 .name = "sleep",
@@ -181,7 +174,9 @@ const Setting ata_power_settings[] = {
                           "controllers never manage it",
                 .excludes = "standby",
                 .read = sleep_read,
-                .write = sleep_write,
+                .write = ata_feature_write,
+                .detail = &(const AtaFeature) { .on = { .command = ATA_CMD_SLEEP, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
+                                                 .no_off = "no setting wakes drives; off does nothing" },
         },
         {},
 };

@@ -11,6 +11,7 @@ static const ValueWord free_fall_words[] = { { "vendor", 0 }, { "on", 0 }, {} };
 
 #define WRV_BLOCK 1024 /* mode 3 counts sectors by so many */
 
+/* The modes 0 to 2, as negative numbers; mode 3 is any other number. */
 enum {
         WRV_ALL = -1,
         WRV_FIRST = -2,
@@ -23,33 +24,19 @@ static const ValueWord wrv_words[] = {
 };
 
 static int wrv_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
+        int r, mode;
 
-        r = ata_reading(d, s, (const IdentifyBit[]){ { 119, 1 }, {} }, ret);
-        if (r <= 0)
+        r = ata_feature_read(d, s, ret);
+        if (r < 0 || !ret->supported || !identify_bit(d->identify, 120, 1))
                 return r;
 
-        ret->known = identify_word_valid(d->identify, 120);
-        ata_reading_judge(d, ret);
-        if (!identify_bit(d->identify, 120, 1))
-                return 0;
-
-        switch (d->identify[220] & 0xFF) {
-        case 0:
-                ret->value.number = WRV_ALL;
-                break;
-        case 1:
-                ret->value.number = WRV_FIRST;
-                break;
-        case 2:
-                ret->value.number = WRV_VENDOR;
-                break;
-        case 3:
+        mode = d->identify[220] & 0xFF;
+        if (mode < 3)
+                ret->value.number = WRV_ALL - mode;
+        else if (mode == 3)
                 ata_reading_level(ret, s, d->identify[210] | (uint32_t) d->identify[211] << 16);
-                break;
-        default:
+        else
                 ret->known = false;
-        }
         return 0;
 }
 
@@ -62,19 +49,8 @@ static int wrv_write(Device *d, const Setting *s, const Value *v) {
         if (v->number == s->range.off)
                 return ata_set_features(d, 0x8B, 0);
 
-        switch (v->number) {
-        case WRV_ALL:
-                break;
-        case WRV_FIRST:
-                tf.lbal = 1;
-                break;
-        case WRV_VENDOR:
-                tf.lbal = 2;
-                break;
-        default:
-                tf.lbal = 3;
-                tf.count = v->number / WRV_BLOCK;
-        }
+        tf.lbal = v->number < 0 ? WRV_ALL - v->number : 3;
+        tf.count = v->number < 0 ? 0 : v->number / WRV_BLOCK;
         return ata_nondata(d, &tf, NULL);
 }
 
@@ -102,15 +78,11 @@ static int multiple_write(Device *d, const Setting *s _unused_, const Value *v) 
         return ata_nondata(d, &(Taskfile){ .command = ATA_CMD_SET_MULTIPLE_MODE, .count = v->number }, NULL);
 }
 
-static int keep_features_read(Device *d, const Setting *s, Reading *ret) {
-        return MIN(ata_reading(d, s, (const IdentifyBit[]){ {} }, ret), 0);
-}
-
 /* clang-format off */
 const Setting ata_settings[] = {
         {
-                ATA_FEATURE("software_settings_preservation", .supported = { 78, 6 }, .enabled = { 79, 6 }, .on = 0x10, .off = 0x90,
-                            .on_count = 0x06, .off_count = 0x06),
+                ATA_FEATURE("software_settings_preservation", .supported = { { 78, 6 } }, .enabled = { 79, 6 },
+                            .on = { .feature = 0x10, .count = 0x06 }, .off = { .feature = 0x90, .count = 0x06 }),
                 .range = RANGE_BOOL,
                 .order = 90, /* before the settings that it preserves */
                 .summary = "whether the drive keeps its settings when the SATA link is reset",
@@ -119,7 +91,8 @@ const Setting ata_settings[] = {
                 .source = "SATA, ACS-4 SET FEATURES 10h/90h count 06h",
         },
         {
-                ATA_FEATURE("lookahead", .supported = { 82, 6 }, .enabled = { 85, 6 }, .on = 0xAA, .off = 0x55),
+                ATA_FEATURE("lookahead", .supported = { { 82, 6 } }, .enabled = { 85, 6 },
+                            .on = { .feature = 0xAA }, .off = { .feature = 0x55 }),
                 .range = RANGE_BOOL,
                 .order = 110,
                 .summary = "read look-ahead of the drive",
@@ -128,7 +101,8 @@ const Setting ata_settings[] = {
                 .source = "ACS-4 SET FEATURES AAh/55h",
         },
         {
-                ATA_FEATURE("acoustic_management", .supported = { 83, 9 }, .enabled = { 86, 9 }, .level = 94, .on = 0x42, .off = 0xC2),
+                ATA_FEATURE("acoustic_management", .supported = { { 83, 9 } }, .enabled = { 86, 9 }, .level = 94,
+                            .on = { .feature = 0x42 }, .off = { .feature = 0xC2 }),
                 .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 0 },
                 .order = 120,
                 .summary = "noise against seek speed: 128 quiet, 254 fast",
@@ -137,8 +111,8 @@ const Setting ata_settings[] = {
                 .source = "ATA-6 SET FEATURES 42h/C2h",
         },
         {
-                ATA_FEATURE("free_fall_control", .supported = { 119, 5 }, .enabled = { 120, 5 }, .level = 53, .level_high = true,
-                            .on = 0x41, .off = 0xC1),
+                ATA_FEATURE("free_fall_control", .supported = { { 119, 5 } }, .enabled = { 120, 5 }, .level = 53,
+                            .level_high = true, .on = { .feature = 0x41 }, .off = { .feature = 0xC1 }),
                 .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = -1, .words = free_fall_words },
                 .order = 140,
                 .summary = "whether the drive parks its heads when it feels that it falls, and from what force on: 1 least, "
@@ -148,8 +122,8 @@ const Setting ata_settings[] = {
                 .source = "ACS-4 SET FEATURES 41h/C1h",
         },
         {
-                ATA_FEATURE("device_statistics_notification", .supported = { 119, 9 }, .enabled = { 120, 9 }, .on = 0x63, .off = 0x63,
-                            .on_count = 0x01, .off_count = 0x02),
+                ATA_FEATURE("device_statistics_notification", .supported = { { 119, 9 } }, .enabled = { 120, 9 },
+                            .on = { .feature = 0x63, .count = 0x01 }, .off = { .feature = 0x63, .count = 0x02 }),
                 .range = RANGE_BOOL,
                 .order = 141,
                 .summary = "whether the drive tells when a statistic passes its threshold",
@@ -171,6 +145,7 @@ const Setting ata_settings[] = {
                 .danger = "writing takes twice as long or longer",
                 .read = wrv_read,
                 .write = wrv_write,
+                .detail = &(const AtaFeature) { .supported = { { 119, 1 } }, .enabled = { 120, 1 } },
         },
         {
                 .name = "mult_sect_io",
@@ -187,8 +162,7 @@ const Setting ata_settings[] = {
                 .write = multiple_write,
         },
         {
-                .name = "keep_features_over_reset",
-                .backend = BACKEND_ATA,
+                ATA_FEATURE("keep_features_over_reset", .on = { .feature = 0x66 }, .off = { .feature = 0xCC }),
                 .range = RANGE_BOOL,
                 .flags = SETTING_UNREADABLE,
                 .order = 170,
@@ -196,9 +170,6 @@ const Setting ata_settings[] = {
                 .equivalent = "hdparm -K",
                 .lost_by = "power",
                 .source = "ACS-4 SET FEATURES 66h/CCh",
-                .read = keep_features_read,
-                .write = ata_feature_write,
-                .detail = &(const AtaFeature) { .on = 0x66, .off = 0xCC },
         },
         {},
 };

@@ -70,14 +70,15 @@ typedef struct IdentifyBit {
         uint8_t word, bit;
 } IdentifyBit;
 
-/* What most of a drive's features are: two subcommands of SET FEATURES, and places in IDENTIFY DEVICE that say whether there is
- * such a thing and what it is set to. A row needs no function of its own then. A row's detail. */
+/* What most of a drive's features are: bits of IDENTIFY DEVICE that say whether the drive has it and whether it is on, and two
+ * commands. A row needs no function of its own then. A row's detail. */
 typedef struct AtaFeature {
-        IdentifyBit supported, enabled;
-        uint8_t level;               /* IDENTIFY word whose low byte is the level, for settings that have one … */
-        bool level_high;             /* … or whose high byte */
-        uint8_t on, off;             /* SET FEATURES subcommands; the level goes into COUNT … */
-        uint8_t on_count, off_count; /* … or this */
+        IdentifyBit supported[3]; /* all of them are set; ends with {} */
+        IdentifyBit enabled;      /* {}: nothing tells */
+        uint8_t level;            /* IDENTIFY word whose low byte is the level … */
+        bool level_high;          /* … or whose high byte; 0: the setting has none */
+        Taskfile on, off;         /* SET FEATURES, unless they name another command; a level goes into COUNT of `on` */
+        const char *no_off;       /* why the drive cannot turn it off; NULL: it can */
 } AtaFeature;
 
 /* Begins a reading with IDENTIFY, as a drive that has all of `bits` (ends with {}), at "off" and not known yet. Returns 1; 0 when the
