@@ -113,7 +113,7 @@ static int show_identify(const Options *o) {
         _cleanup_free_ char *text = NULL;
         const char *objection = NULL;
         uint16_t id[256];
-        DeviceIO io;
+        DeviceIO io = { .image = id };
         size_t size = 0;
         int r;
 
@@ -141,7 +141,6 @@ static int show_identify(const Options *o) {
         if (r < 0)
                 return r;
 
-        io = identify_image_io(id);
         output_array(out, NULL);
         r = tell_drive(out, d, 1U << BACKEND_ATA, &io);
         return r < 0 ? r : output_print(out);

@@ -249,6 +249,34 @@ static bool is_another(const Device *d, const uint16_t id[static 256]) {
         return d->drive->serial && comparable && !identify_serial_agrees(id, d->drive->serial);
 }
 
+static int identify_ask(Device *d, uint16_t data[static 256]) {
+        int r;
+
+        /* Who brings an image has been told of a wrong checksum, and sees the rest all the same. */
+        if (d->io.image)
+                memcpy(data, d->io.image, sizeof d->identify);
+        else {
+                /* Bridges need the count, although ACS-4 does not. */
+                r = ata_command(d, &(Taskfile){ .command = ATA_CMD_IDENTIFY_DEVICE, .count = 1 }, SG_FROM_DEVICE, data,
+                                sizeof d->identify, NULL);
+                if (r < 0)
+                        return r;
+
+                for (size_t i = 0; i < ELEMENTSOF(d->identify); i++)
+                        data[i] = le16toh(data[i]);
+                if (!identify_checksum_ok(data))
+                        return device_fail(d, -EBADMSG, "its IDENTIFY data has a wrong checksum or is empty");
+        }
+
+        if (identify_is_incomplete(data))
+                return device_fail(
+                                d, STEP_DEFERRED,
+                                "the drive has not spun up since its power came, and tells only a part of its IDENTIFY data before that");
+        if (is_another(d, data))
+                return device_fail(d, STEP_VANISHED, "another drive answers under its name");
+        return 0;
+}
+
 int ata_identify(Device *d) {
         uint16_t data[256] = {};
         int r;
@@ -259,20 +287,7 @@ int ata_identify(Device *d) {
         if (d->identify_state == IDENTIFY_FAILED)
                 return device_fail(d, d->identify_error, "%s", d->identify_why);
 
-        /* Bridges need the count, although ACS-4 does not. */
-        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_IDENTIFY_DEVICE, .count = 1 }, SG_FROM_DEVICE, data,
-                        sizeof data, NULL);
-        if (r >= 0) {
-                for (size_t i = 0; i < ELEMENTSOF(data); i++)
-                        data[i] = le16toh(data[i]);
-                if (!identify_checksum_ok(data))
-                        r = device_fail(d, -EBADMSG, "its IDENTIFY data has a wrong checksum or is empty");
-                else if (identify_is_incomplete(data))
-                        r = device_fail(d, STEP_DEFERRED,
-                                        "the drive has not spun up since its power came, and tells only a part of its IDENTIFY data before that");
-                else if (is_another(d, data))
-                        r = device_fail(d, STEP_VANISHED, "another drive answers under its name");
-        }
+        r = identify_ask(d, data);
         if (r == STEP_DEFERRED)
                 return r;
         if (r < 0) {

@@ -93,6 +93,8 @@ int device_gate(Device *d) {
         const char *why = NULL;
         int r;
 
+        if (d->io.image)
+                return device_fail(d, -ENODATA, "the image does not tell");
         if (!d->io.gate || d->committed)
                 return 0;
 

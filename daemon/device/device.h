@@ -25,6 +25,9 @@ typedef struct DeviceIO {
          * (a sentence). NULL: always. */
         int (*gate)(void *userdata, const Drive *drive, const char **ret_why);
         const char *mountinfo; /* what is mounted; NULL: /proc/self/mountinfo */
+        /* 256 words of IDENTIFY DEVICE, in host byte order, in the place of a drive that is awake: any other command ends with
+         * -ENODATA. The functions are not used then. */
+        const uint16_t *image;
         void *userdata;
 } DeviceIO;
 

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <ctype.h>
-#include <endian.h>
-#include <fcntl.h>
 #include <stdio.h>
 
 #include "ata-identify.h"
-#include "ata.h"
 #include "probe.h"
 
 #define SECTOR_SIZE 512U
-#define CHECK_CONDITION 0x02
 
 enum {
         WORD_ROTATION = 217, /* 1: does not rotate; 0401h and more: revolutions per minute */
@@ -19,53 +15,6 @@ enum {
         WORD_SECTOR_SIZE = 106,
         WORD_LOGICAL_SECTOR_SIZE = 117,
 };
-
-static int image_open_node(void *userdata _unused_, const Drive *drive _unused_) {
-        return open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-/* The answer of a drive that is awake: descriptor sense with the ATA registers, COUNT = FFh. */
-static void answer_awake(SgRequest *q) {
-        static const uint8_t sense[] = { 0x72, 0x01, 0x00, 0x1D, 0, 0, 0, 14, 0x09, 12, 0,
-                                         0,    0,    0xFF, 0,    0, 0, 0, 0,  0,    0,  0x50 };
-
-        q->status = CHECK_CONDITION;
-        memcpy(q->sense, sense, sizeof sense);
-        q->sense_len = sizeof sense;
-}
-
-static int image_sg(void *userdata, int fd _unused_, SgRequest *q) {
-        const uint16_t *id = userdata;
-        uint8_t command = q->cdb[0] == 0x85 ? q->cdb[14] : 0;
-
-        if (command == ATA_CMD_CHECK_POWER_MODE) {
-                answer_awake(q);
-                return 0;
-        }
-        if (command != ATA_CMD_IDENTIFY_DEVICE || q->data_len < SECTOR_SIZE)
-                return -ENODATA;
-
-        for (size_t i = 0; i < 256; i++) {
-                /* A wrong checksum was told; without its mark the rest can be shown all the same. */
-                uint16_t word = htole16(i == 255 && !identify_checksum_ok(id) ? 0 : id[i]);
-
-                memcpy((uint8_t *) q->data + 2 * i, &word, sizeof word);
-        }
-        return 0;
-}
-
-static int image_nvme(void *userdata _unused_, int fd _unused_, struct nvme_passthru_cmd *cmd _unused_) {
-        return -ENODATA;
-}
-
-DeviceIO identify_image_io(const uint16_t id[static 256]) {
-        return (DeviceIO){
-                .open_node = image_open_node,
-                .sg = image_sg,
-                .nvme_admin = image_nvme,
-                .userdata = (void *) id,
-        };
-}
 
 static uint64_t image_size(const uint16_t *id) {
         uint64_t sectors = id[WORD_SECTORS_28] | (uint64_t) id[WORD_SECTORS_28 + 1] << 16, large = 0,
@@ -128,7 +77,6 @@ static int copy_text(char **field, const char *text) {
 int identify_image_drive(const uint16_t id[static 256], const char *name, Drive **ret) {
         _cleanup_(drive_freep) Drive *d = calloc(1, sizeof *d);
         DriveIdentity identity;
-        int r;
 
         if (!d)
                 return -ENOMEM;
@@ -140,55 +88,35 @@ int identify_image_drive(const uint16_t id[static 256], const char *name, Drive 
         d->rotational_untold = d->rotational && (id[WORD_ROTATION] < 0x0401 || id[WORD_ROTATION] == 0xFFFF);
         d->size = image_size(id);
 
-        r = copy_text(&d->name, name);
-        if (r >= 0)
-                r = copy_text(&d->node, name);
-        /* There is none, and no row for the kernel's side finds anything there. */
-        if (r >= 0)
-                r = copy_text(&d->syspath, "/nonexistent");
-        if (r >= 0)
-                r = copy_text(&d->model, identity.model);
-        if (r >= 0)
-                r = copy_text(&d->serial, identity.serial);
-        if (r >= 0)
-                r = copy_text(&d->firmware, identity.firmware);
-        if (r >= 0)
-                r = copy_text(&d->wwn, identity.wwn);
-        if (r < 0)
-                return r;
+        /* There is no such directory, and no row for the kernel's side finds anything there. */
+        if (copy_text(&d->name, name) < 0 || copy_text(&d->node, name) < 0 ||
+            copy_text(&d->syspath, "/nonexistent") < 0 || copy_text(&d->model, identity.model) < 0 ||
+            copy_text(&d->serial, identity.serial) < 0 || copy_text(&d->firmware, identity.firmware) < 0 ||
+            copy_text(&d->wwn, identity.wwn) < 0)
+                return -ENOMEM;
 
         *ret = TAKE_PTR(d);
         return 0;
 }
 
-/* 256 words of four digits; a line with anything else in it is a heading. */
+#define HEXADECIMAL "0123456789abcdefABCDEF"
+#define BLANK " \t\r"
+
+/* 256 words of four digits; a line with anything else in it is a heading ("/dev/sda:"). */
 static int parse_hexadecimal(const char *text, uint16_t ret[static 256]) {
         size_t n = 0;
 
-        while (*text) {
-                size_t line = strcspn(text, "\n"), i = 0;
+        for (const char *line = text; *line; line += *line == '\n') {
+                const char *end = line + strcspn(line, "\n"), *p = line;
 
-                /* A heading ("/dev/sda:") has other characters. */
-                if (strspn(text, "0123456789abcdefABCDEF \t\r") < line)
-                        i = line;
-
-                while (i < line) {
-                        unsigned word = 0;
-                        size_t digits = 0;
-
-                        for (; isxdigit((unsigned char) text[i]); i++, digits++)
-                                word = word << 4 |
-                                       (unsigned) (isdigit((unsigned char) text[i]) ? text[i] - '0'
-                                                                                    : (text[i] | 0x20) - 'a' + 10);
-                        if (digits != 0 && (digits != 4 || n == 256))
+                if (line + strspn(line, HEXADECIMAL BLANK) < end)
+                        p = end;
+                for (p += strspn(p, BLANK); p < end; p += 4 + strspn(p + 4, BLANK)) {
+                        if (strspn(p, HEXADECIMAL) != 4 || n == 256)
                                 return -EBADMSG;
-                        if (digits != 0)
-                                ret[n++] = (uint16_t) word;
-                        else
-                                i++;
+                        ret[n++] = (uint16_t) strtoul(p, NULL, 16);
                 }
-
-                text += line + (text[line] == '\n');
+                line = end;
         }
 
         return n == 256 ? 0 : -EBADMSG;

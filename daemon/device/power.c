@@ -84,8 +84,8 @@ int power_look(Device *d, Backend by) {
                 return 0;
         }
 
-        /* It spins a disc up whenever it has to read it, which no setting makes it do. */
-        if (by == BACKEND_OPTICAL) {
+        /* An optical drive spins its disc up whenever it has to read, which no setting makes it do. */
+        if (by == BACKEND_OPTICAL || d->io.image) {
                 d->power = POWER_AWAKE;
                 return 0;
         }

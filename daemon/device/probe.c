@@ -39,7 +39,7 @@ int probe(const Drive *drive, unsigned backends, const SettingTable *t, const De
                         x.reason = "the drive does not answer";
                 else if ((error = s->read(&d, s, &x.reading)) < 0) {
                         x.reading.known = x.reading.saved_known = false;
-                        x.reason = error == -ENODATA ? "the image does not tell" : d.error;
+                        x.reason = d.error;
                 } else if (x.reading.supported && !x.reading.known)
                         x.reason = s->flags & SETTING_UNREADABLE ? "nothing can read it" : "it cannot be read here";
 

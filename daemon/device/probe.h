@@ -18,11 +18,7 @@ typedef int (*ProbeFn)(void *userdata, const Probed *s);
 int probe(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, ProbeFn each,
           void *userdata);
 
-/* An IDENTIFY DEVICE image in the place of a drive: it answers that one command and CHECK POWER MODE (awake). What else a
- * row would ask is not in the image. For BACKEND_ATA only. `id` is in host byte order, and must outlive the result. */
-DeviceIO identify_image_io(const uint16_t id[static 256]);
-
-/* The drive that the image is of: an ATA drive with its texts, size and rotation. */
+/* The drive that an IDENTIFY DEVICE image is of: an ATA drive with its texts, size and rotation. DeviceIO.image stands for it. */
 int identify_image_drive(const uint16_t id[static 256], const char *name, Drive **ret);
 
 /* Why it cannot be an image of a drive that has these rows, as what follows its name in a sentence; NULL: it can. */

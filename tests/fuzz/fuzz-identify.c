@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         _cleanup_(drive_freep) Drive *drive = NULL;
         _cleanup_free_ char *text = malloc(size + 1);
         uint16_t id[256] = {};
-        DeviceIO io;
+        DeviceIO io = { .image = id };
 
         if (!text)
                 return 0;
@@ -28,7 +28,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 memcpy(id, data, size < sizeof id ? size : sizeof id);
 
         (void) identify_image_objection(id);
-        io = identify_image_io(id);
         if (identify_image_drive(id, "fuzz", &drive) >= 0)
                 (void) probe(drive, 1U << BACKEND_ATA, &all_settings, &io, look, NULL);
         return 0;

@@ -76,10 +76,9 @@ START_TEST(test_image) {
         Found apm = { .name = "apm" }, acoustic = { .name = "acoustic_management" },
               timer = { .name = "spindown_time" };
         uint16_t id[256];
-        DeviceIO io;
+        DeviceIO io = { .image = id };
 
         ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        io = identify_image_io(id);
         ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm), 0);
         ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &acoustic), 0);
         ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &timer), 0);
@@ -215,13 +214,12 @@ START_TEST(test_incomplete) {
         Image image = image_make(true, false, -1, -1);
         Found apm = { .name = "apm", .asked = true };
         uint16_t id[256];
-        DeviceIO io;
+        DeviceIO io = { .image = id };
 
         image.words[0] |= htole16(1 << 2);
         image.words[2] = htole16(0x37C8);
         image_seal(&image);
         ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        io = identify_image_io(id);
         ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm), 0);
         ck_assert(!apm.asked && !apm.reading.supported && !apm.reading.known);
 }
@@ -232,7 +230,7 @@ START_TEST(test_any_bytes) {
         char bytes[512];
         uint16_t id[256];
         Drive *d;
-        DeviceIO io;
+        DeviceIO io = { .image = id };
         Found none = { .name = "" };
 
         srand((unsigned) _i);
@@ -241,7 +239,6 @@ START_TEST(test_any_bytes) {
 
         ck_assert_int_eq(identify_image_parse(bytes, sizeof bytes, id), 0);
         ck_assert_int_eq(identify_image_drive(id, "x", &d), 0);
-        io = identify_image_io(id);
         ck_assert_int_eq(probe(d, 1U << BACKEND_ATA, &all_settings, &io, look, &none), 0);
         (void) drive_free(d);
 }
