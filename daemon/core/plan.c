@@ -284,10 +284,10 @@ void step_judge(Step *s) {
         char wanted_buf[VALUE_TEXT_MAX], after_buf[VALUE_TEXT_MAX];
         const char *wanted, *after;
 
-        assert(s->setting);
-
         if (s->error < 0)
                 return step_end_error(s, s->written ? "reading it back" : "writing it");
+
+        assert(s->setting); /* one without ends with an error only: the drive is gone, or asleep behind its bridge */
 
         if (!s->after.known && s->after.repeated)
                 return step_end(s, VERDICT_UNVERIFIABLE,

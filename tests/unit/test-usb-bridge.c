@@ -186,6 +186,29 @@ START_TEST(test_asleep) {
 }
 END_TEST
 
+/* What is no setting of this kind of drive ends with the rest. */
+START_TEST(test_asleep_another_kind) {
+        _cleanup_(drive_freep) Drive *d = dock();
+        const Row rows[] = { { .cdb = E5, .sense = ASLEEP } };
+        Script script = SCRIPT(rows);
+        DeviceIO io = script_io(&script);
+        Wish wishes[] = {
+                { .name = "apm", .value = { VALUE_INT, 127, "" }, .file = "f", .line = 1 },
+                { .name = "power_state", .value = { VALUE_INT, 1, "" }, .file = "f", .line = 2 },
+        };
+        Wishes w = { .items = wishes, .n_items = ELEMENTSOF(wishes) };
+        const Bridge nothing = {};
+        Visit v = { .drive = d, .wishes = &w, .settings = &all_settings, .io = &io, .bridge = &nothing };
+        Plan p;
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        script_done(&script);
+        for (size_t i = 0; i < p.n_steps; i++)
+                ck_assert_int_eq(p.steps[i].verdict, VERDICT_DEFERRED);
+        plan_done(&p);
+}
+END_TEST
+
 START_TEST(test_twelve) {
         _cleanup_(drive_freep) Drive *d = dock();
         const Bridge nothing = {};
@@ -346,6 +369,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_test(t, test_identify_comes_first);
         tcase_add_test(t, test_asleep);
+        tcase_add_test(t, test_asleep_another_kind);
         tcase_add_test(t, test_twelve);
         tcase_add_loop_test(t, test_no_pass_through, 0, 3);
         tcase_add_test(t, test_fragile);
