@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "activity.h"
-#include "ata-identify.h"
 #include "ata.h"
 #include "plan.h"
 #include "power.h"
 #include "sg-io.h"
-#include "usb-bridge.h"
 
 #define SCSI_REQUEST_SENSE 0x03
 #define SENSE_DATA_MAX 252U /* the command's allocation length; SPC's own limit for sense data */
@@ -98,33 +96,4 @@ int power_look(Device *d, Backend by) {
         if (d->power == POWER_UNKNOWN)
                 d->power = d->active || !d->drive->rotational ? POWER_AWAKE : POWER_UNCLEAR;
         return 0;
-}
-
-int bridge_ask(Device *d, DriveIdentity *ret) {
-        int r;
-
-        r = bridge_check(d);
-        if (r >= 0)
-                r = power_look(d, BACKEND_ATA);
-        if (r == STEP_FORBIDDEN || r == STEP_UNSUPPORTED) {
-                d->bridge.asked = true;
-                return 0;
-        }
-        if (r < 0)
-                return r;
-        if (d->power != POWER_AWAKE)
-                return device_fail(
-                                d, -EAGAIN,
-                                "the drive sleeps, and which one it is shows only when it is asked through its bridge");
-
-        r = ata_identify(d);
-        if (r == STEP_DEFERRED || r == STEP_VANISHED)
-                return r;
-
-        d->bridge.asked = true;
-        if (r < 0)
-                return 0;
-        identify_drive(d->identify, ret);
-        d->bridge.identified = ret->serial[0];
-        return d->bridge.identified;
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What a drive is asked before anything else, without waking it: whether it sleeps, and behind a USB bridge which drive it is. */
+/* What a drive is asked before anything else, without waking it: whether it sleeps. */
 
 #include "device.h"
 
-/* Into d->power, once per visit: by ATA's CHECK POWER MODE, or for BACKEND_SCSI_MODE by REQUEST SENSE. An optical
- * drive, and one that the kernel has suspended, is not asked at all. One that gives no usable answer is taken to be awake only when it has just been
- * in use (d->active), or has nothing to spin up. Returns a STEP_… error or errno, with a sentence, when there is no asking. */
+/* Into d->power, once per visit: by ATA's CHECK POWER MODE, or for BACKEND_SCSI_MODE by REQUEST SENSE. An optical drive, and
+ * one that the kernel has suspended, is not asked at all. One that gives no usable answer is taken to be awake only when it
+ * has just been in use (d->active), or has nothing to spin up. Returns a STEP_… error or errno, with a sentence, when there is no asking. */
 int power_look(Device *d, Backend by);
-
-/* Which drive is behind its bridge, by IDENTIFY, which a sleeping drive is not sent. Returns 1 when it answered (then *ret is set),
- * 0 when there is nothing to know, -EAGAIN when it sleeps, or another error with a sentence. */
-int bridge_ask(Device *d, DriveIdentity *ret);

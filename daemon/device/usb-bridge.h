@@ -2,7 +2,7 @@
 #pragma once
 
 /* USB bridges that translate SCSI to ATA: which commands they pass, learned from their answers, and what need not be tried again.
- * That a drive is behind one is found out in core/drive.c; which drive it is: bridge_ask() in power.h. */
+ * That a drive is behind one is found out in core/drive.c; which drive it is: visit.c. */
 
 #include "ata.h"
 
