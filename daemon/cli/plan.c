@@ -5,10 +5,10 @@
 #include <err.h>
 #include <systemd/sd-id128.h>
 
-#include "activity.h"
 #include "choice.h"
 #include "clock.h"
 #include "inventory.h"
+#include "kernel-view.h"
 #include "leave.h"
 #include "must.h"
 #include "output.h"

@@ -47,9 +47,9 @@ typedef struct DriveRecord {
         Bridge bridge;
         uint64_t diskseq;
         char *boot_id;
-        uint64_t used; /* the kernel's count of reads and writes, when it was looked at last (device/activity.h) … */
+        uint64_t used; /* the kernel's count of reads and writes, when it was looked at last (device/kernel-view.h) … */
         uint64_t used_when;  /* … CLOCK_MONOTONIC, µs; 0: never */
-        uint64_t link_since; /* the kernel's note of an error on its link that was seen last (device/link-news.h) */
+        uint64_t link_since; /* the kernel's note of an error on its link that was seen last (device/kernel-view.h) */
         uint64_t slept; /* µs that the machine had slept in this boot, as far as this record takes account of it */
         bool ata_sleep; /* it was put into ATA's Sleep mode, and nothing has used it since as far as the kernel counts */
         DriveState state;

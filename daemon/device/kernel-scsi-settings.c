@@ -5,9 +5,9 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "activity.h"
 #include "attribute.h"
 #include "cache.h"
+#include "kernel-view.h"
 #include "plan.h"
 #include "power.h"
 #include "settings.h"

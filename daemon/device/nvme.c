@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "attribute.h"
-#include "health.h"
+#include "kernel-view.h"
 #include "nvme.h"
 #include "plan.h"
 #include "sysfs.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "activity.h"
 #include "ata.h"
+#include "kernel-view.h"
 #include "plan.h"
 #include "power.h"
 #include "sg-io.h"

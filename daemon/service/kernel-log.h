@@ -3,7 +3,7 @@
 
 /* The kernel's log, as the one sign of what libata does to a drive that it keeps: no udev event tells of a reset, nor of a link
  * that was gone for some seconds. What the messages say is not parsed: any of libata's is a reason to look at what it noted
- * in sysfs (device/link-news.h). Between two messages of the kernel there is no wake-up, and of messages in quick succession no
+ * in sysfs (device/kernel-view.h). Between two messages of the kernel there is no wake-up, and of messages in quick succession no
  * more than one a second. */
 
 #include <systemd/sd-event.h>

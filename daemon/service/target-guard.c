@@ -7,7 +7,7 @@
 
 #include "clock.h"
 #include "device.h"
-#include "health.h"
+#include "kernel-view.h"
 #include "target-guard.h"
 
 /* A drive that survives a setting for so long survives it. */

@@ -5,10 +5,9 @@
 
 #include <syslog.h>
 
-#include "activity.h"
 #include "clock.h"
 #include "device.h"
-#include "link-news.h"
+#include "kernel-view.h"
 #include "state.h"
 #include "target.h"
 #include "visit.h"

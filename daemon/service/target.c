@@ -7,8 +7,7 @@
 
 #include "clock.h"
 #include "device.h"
-#include "health.h"
-#include "link-news.h"
+#include "kernel-view.h"
 #include "state.h"
 #include "target-guard.h"
 #include "target.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "activity.h"
+#include "kernel-view.h"
 #include "suite.h"
 
 /* As Linux 4.17, 4.19 (discards) and 5.5 (flushes) have it. */
@@ -24,14 +24,6 @@ static const struct {
         { "a lot\n", -EBADMSG, 0 },
 };
 
-START_TEST(test_parse) {
-        uint64_t used = 0;
-
-        ck_assert_int_eq(activity_parse(cases[_i].text, &used), cases[_i].r);
-        ck_assert_uint_eq(used, cases[_i].used);
-}
-END_TEST
-
 static void put(const char *dir, const char *name, const char *text) {
         char path[256];
         FILE *f;
@@ -42,6 +34,20 @@ static void put(const char *dir, const char *name, const char *text) {
         fputs(text, f);
         fclose(f);
 }
+
+START_TEST(test_parse) {
+        char dir[] = "/tmp/drivekeep-test-XXXXXX", path[64];
+        uint64_t used = 0;
+
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        put(dir, "stat", cases[_i].text);
+        ck_assert_int_eq(activity_read(dir, &used), cases[_i].r);
+        ck_assert_uint_eq(used, cases[_i].used);
+        (void) snprintf(path, sizeof path, "%s/stat", dir);
+        ck_assert_int_eq(unlink(path), 0);
+        ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
 
 START_TEST(test_files) {
         char dir[] = "/tmp/drivekeep-test-XXXXXX", command[256];

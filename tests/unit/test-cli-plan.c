@@ -2,9 +2,9 @@
 
 /* `drivekeep plan` as a whole, with stand-ins for udev, the files and the drives. */
 
-#include "activity.h"
 #include "check-running.h"
 #include "inventory.h"
+#include "kernel-view.h"
 #include "power-supply.h"
 #include "settings.h"
 #include "test-cli.h"

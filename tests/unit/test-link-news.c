@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "kernel-log.h"
-#include "link-news.h"
+#include "kernel-view.h"
 #include "suite.h"
 #include "sysfs-tree.h"
 
@@ -37,14 +37,6 @@ static const struct {
         { "[   20.000000000]BusError\n[   15.0", 0, 20000000, LINK_LOST },
         { "nothing of the kind\n\n[x.y]BusError\n", 0, 0, LINK_SAME },
 };
-
-START_TEST(test_notes) {
-        uint64_t since = notes[_i].since;
-
-        ck_assert_int_eq(link_news_parse(notes[_i].text, &since), notes[_i].news);
-        ck_assert_uint_eq(since, notes[_i].newest);
-}
-END_TEST
 
 #define NOTE "[   20.000000000]BusError\n"
 
@@ -83,6 +75,18 @@ static void put_note(const char *name, const char *text) {
         fputs(text, f);
         fclose(f);
 }
+
+START_TEST(test_notes) {
+        uint64_t since = notes[_i].since;
+        Drive d = {};
+
+        make_tree(&d);
+        put_note(places[0].file, notes[_i].text);
+        ck_assert_int_eq(link_news(in_tree(places[0].drive), &since), notes[_i].news);
+        ck_assert_uint_eq(since, notes[_i].newest);
+        drop_tree(&d);
+}
+END_TEST
 
 START_TEST(test_places) {
         uint64_t since = 0;

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "clock.h"
-#include "health.h"
+#include "kernel-view.h"
 #include "state.h"
 #include "test-cli.h"
 #include "target-guard.h"

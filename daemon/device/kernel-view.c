@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "attribute.h"
+#include "kernel-view.h"
+#include "stack.h"
+
+int health_parse(const char *state) {
+        /* drivers/scsi/scsi_sysfs.c, sdev_states; drivers/nvme/host/sysfs.c, state_name. */
+        static const char *const sound[] = { "running", "live", "quiesce" };
+        static const char *const lost[] = { "offline",  "transport-offline", "cancel", "deleted",
+                                            "deleting", "deleting (no IO)",  "dead" };
+
+        for (size_t i = 0; i < ELEMENTSOF(sound); i++)
+                if (streq(state, sound[i]))
+                        return 1;
+        for (size_t i = 0; i < ELEMENTSOF(lost); i++)
+                if (streq(state, lost[i]))
+                        return -ENODEV;
+        return 0;
+}
+
+int health_read(const char *syspath) {
+        char state[32];
+        int r;
+
+        r = attribute_read(state, sizeof state, "%s/device/state", syspath);
+        if (r == -ENOENT)
+                /* Others than SCSI and NVMe have no such file. */
+                return attribute_exists("%s", syspath) ? 1 : -ENODEV;
+        return r < 0 ? r : health_parse(state);
+}
+
+int activity_read(const char *syspath, uint64_t *ret) {
+        uint64_t reads, writes;
+        char text[512];
+        int r;
+
+        r = attribute_read(text, sizeof text, "%s/stat", syspath);
+        if (r < 0)
+                return r;
+
+        /* Requests, merges, sectors and milliseconds of reading, then the same of writing (Documentation/block/stat.rst).
+         * Flushes and discards, further on, do not tell that the medium was needed. Counters of the kernel's fit. */
+        /* NOLINTNEXTLINE(cert-err34-c) */
+        if (sscanf(text, "%" SCNu64 " %*u %*u %*u %" SCNu64, &reads, &writes) != 2)
+                return -EBADMSG;
+
+        *ret = reads + writes;
+        return 0;
+}
+
+uint64_t activity_last_event(void) {
+        char text[32];
+
+        return attribute_read(text, sizeof text, "/sys/kernel/uevent_seqnum") < 0 ? 0 : strtoull(text, NULL, 10);
+}
+
+bool activity_is_suspended(const char *syspath) {
+        char status[32];
+
+        return attribute_read(status, sizeof status, "%s/device/power/runtime_status", syspath) >= 0 &&
+               strncmp(status, "suspend", 7) == 0;
+}
+
+static LinkNews news_of(const char *line) {
+        if (strstr(line, "BusError"))
+                return LINK_LOST;
+        return strstr(line, "Timeout") || strstr(line, "HostStateMachineError") ? LINK_RESET : LINK_SAME;
+}
+
+/* The path of a libata drive is …/ata3/host2/target2:0:1/…: the number of the port, and the drive's address there. */
+static int read_errors(const char *syspath, char *buf, size_t size) {
+        for (const char *p = syspath; (p = strstr(p, "/ata")); p++) {
+                int dir = (int) (p + 1 + strcspn(p + 1, "/") - syspath);
+                unsigned port, channel, id;
+
+                /* Numbers of the kernel's fit. */
+                /* NOLINTNEXTLINE(cert-err34-c) */
+                if (sscanf(p, "/ata%u/host%*u/target%*u:%u:%u/", &port, &channel, &id) != 3)
+                        continue;
+
+                /* Behind a port multiplier each drive has a link of its own (ata_tlink_add()). */
+                if (attribute_read_all(buf, size, "%.*s/link%u.%u/dev%u.%u.0/ata_device/dev%u.%u.0/ering", dir, syspath,
+                                       port, channel, port, channel, port, channel) >= 0)
+                        return 0;
+                return attribute_read_all(buf, size, "%.*s/link%u/dev%u.%u/ata_device/dev%u.%u/ering", dir, syspath,
+                                          port, port, id, port, id);
+        }
+
+        return -ENOENT;
+}
+
+LinkNews link_news(const char *syspath, uint64_t *since) {
+        char text[4096 + 1], *rest = text, *line; /* one attribute of sysfs is at most a page */
+        uint64_t newest = *since;
+        LinkNews news = LINK_SAME;
+
+        if (read_errors(syspath, text, sizeof text) < 0)
+                return LINK_SAME;
+
+        while ((line = strsep(&rest, "\n"))) {
+                uint64_t s, ns, when;
+
+                /* As above. */
+                /* NOLINTNEXTLINE(cert-err34-c) */
+                if (sscanf(line, "[%" SCNu64 ".%" SCNu64 "]", &s, &ns) != 2)
+                        continue;
+                when = s * 1000000 + ns / 1000;
+                if (when > *since)
+                        news = MAX(news, news_of(line));
+                newest = MAX(newest, when);
+        }
+
+        *since = newest;
+        return news;
+}
+
+bool link_is_recovering(const char *syspath) {
+        const char *host;
+        size_t n = stack_scsi_host(syspath, &host);
+        char state[32];
+
+        return n > 0 &&
+               attribute_read(state, sizeof state, "%.*s/scsi_host/%.*s/state", (int) (host + n - syspath), syspath,
+                              (int) n, host) >= 0 &&
+               strstr(state, "recovery");
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the kernel has seen of a drive: whether it works, whether it is in use, and errors of its link. All is read from sysfs,
+ * and nothing here reaches the drive. `syspath` is the disk's. */
+
+#include "macro.h"
+
+/* 1: it works; 0: it is being reset or asked whether it still lives; -ENODEV: it is gone, or the kernel has given it up. */
+int health_read(const char *syspath);
+
+/* The same of the text of a `state` file. */
+int health_parse(const char *state);
+
+/* How many reads and writes the drive has completed since it was attached; pass-through commands do not count. A count that
+ * stands still, for lack of counters (queue/iostats = 0), is no use. */
+int activity_read(const char *syspath, uint64_t *ret);
+
+/* How many events the kernel has told udev of, of any device: the SEQNUM of the last one (Documentation/ABI/testing/
+ * sysfs-kernel-uevents). 0: not known. */
+uint64_t activity_last_event(void);
+
+/* Has the kernel put the drive to sleep (runtime PM), so that any command would wake it? */
+bool activity_is_suspended(const char *syspath);
+
+typedef enum LinkNews {
+        LINK_SAME,  /* nothing after which the link was reset */
+        LINK_RESET, /* the kernel reset it, since a command had no answer or a wrong one */
+        LINK_LOST,  /* it was gone, maybe with the drive's power */
+} LinkNews;
+
+/* The worst error between libata and an ATA drive after `*since`, which becomes the time of the newest one (the kernel's own
+ * clock, in µs), by the drive's "ering" file (Documentation/ABI/testing/sysfs-ata, drivers/ata/libata-transport.c): 32 lines,
+ * each with its time and the kinds of error. A link that went down and came up is there as "BusError" (ata_ehi_hotplugged() in
+ * include/linux/libata.h), also when the kernel kept the drive and udev was told of nothing. Without such a file, as for every
+ * drive that is not libata's, there is no news. */
+LinkNews link_news(const char *syspath, uint64_t *since);
+
+/* Is the kernel recovering the link just now, so that a command would have to wait? */
+bool link_is_recovering(const char *syspath);
