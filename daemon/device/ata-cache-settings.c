@@ -193,17 +193,13 @@ static int reordering_write(Device *d, const Setting *s _unused_, const Value *v
 /* clang-format off */
 const Setting ata_cache_settings[] = {
         {
-                .name = "write_cache",
-                .backend = BACKEND_ATA,
+                ATA_ROW("write_cache", write_cache_read, write_cache_write, .supported = { { 82, 5 } }, .enabled = { 85, 5 }),
                 .range = RANGE_BOOL,
                 .order = 100, /* the kernel revalidates the disk afterwards */
                 .summary = "volatile write cache",
                 .equivalent = "hdparm -W",
                 .lost_by = LOST_WITHOUT_SSP,
                 .source = "ACS-4 SET FEATURES 02h/82h",
-                .read = write_cache_read,
-                .write = write_cache_write,
-                .detail = &(const AtaFeature) { .supported = { { 82, 5 } }, .enabled = { 85, 5 } },
         },
         {
                 .name = "write_cache_forced",

@@ -193,8 +193,8 @@ const Setting ata_epc_settings[] = {
                 /* Enabling it disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5), and disabling it is not said to
                  * bring APM back. What becomes of it when APM is enabled then, no manual at hand says: nobody may want
                  * both. */
-                .name = "epc",
-                .backend = BACKEND_ATA,
+                ATA_FEATURE("epc", .supported = { { 119, 7 } }, .enabled = { 120, 7 },
+                            .on = { .feature = EPC, .lbal = EPC_ENABLE }, .off = { .feature = EPC, .lbal = EPC_DISABLE }),
                 .range = RANGE_BOOL,
                 .flags = SETTING_NONVOLATILE | SETTING_FIRST,
                 .order = 180,
@@ -203,11 +203,6 @@ const Setting ata_epc_settings[] = {
                 .lost_by = "nothing: the drive keeps it",
                 .source = "ACS-4 SET FEATURES 4Ah",
                 .excludes = "apm",
-                .read = ata_feature_read,
-                .write = ata_feature_write,
-                .detail = &(const AtaFeature) { .supported = { { 119, 7 } }, .enabled = { 120, 7 },
-                                                 .on = { .feature = EPC, .lbal = EPC_ENABLE },
-                                                 .off = { .feature = EPC, .lbal = EPC_DISABLE } },
         },
         TIMER("idle_a", "idle time after which the drive rests its electronics", 190, 0x81, 0),
         TIMER("idle_b", "idle time after which the drive parks its heads", 191, 0x82, 64),

@@ -90,8 +90,8 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
 
 /* clang-format off */
 #define LOCK(key, option, read_, write_, ...) \
-        .name = key, .backend = BACKEND_ATA, .range = RANGE_BOOL, .equivalent = "hdparm --" option, .read = read_, .write = write_, \
-        .detail = &(const AtaFeature) { .no_off = "only taking its power away thaws the drive", __VA_ARGS__ }
+        ATA_ROW(key, read_, write_, .no_off = "only taking its power away thaws the drive", __VA_ARGS__), \
+        .range = RANGE_BOOL, .equivalent = "hdparm --" option
 
 const Setting ata_lock_settings[] = {
         {

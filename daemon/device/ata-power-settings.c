@@ -89,24 +89,20 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
 }
 
 /* clang-format off */
-#define SPINDOWN(key) \
-        .name = key, .backend = BACKEND_ATA, .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }, \
+#define SPINDOWN \
+        .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }, \
         .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE, .order = 210, .equivalent = "hdparm -S", .lost_by = LOST_WITHOUT_SSP
 
 const Setting ata_power_settings[] = {
         {
-                .name = "apm",
-                .backend = BACKEND_ATA,
+                ATA_ROW("apm", ata_feature_read, apm_write, .supported = { { 83, 3 } }, .enabled = { 86, 3 }, .level = 91,
+                        .on = { .feature = 0x05 }, .off = { .feature = 0x85 }),
                 .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 },
                 .order = 200, /* before the standby timer */
                 .summary = "Advanced Power Management: 1 saves most, 127 and below may spin down, 254 fastest",
                 .equivalent = "hdparm -B",
                 .lost_by = LOST_WITHOUT_SSP,
                 .source = "ACS-4 SET FEATURES 05h/85h",
-                .read = ata_feature_read,
-                .write = apm_write,
-                .detail = &(const AtaFeature) { .supported = { { 83, 3 } }, .enabled = { 86, 3 }, .level = 91,
-                                                 .on = { .feature = 0x05 }, .off = { .feature = 0x85 } },
         },
         {
                 .name = "apm_battery",
@@ -121,21 +117,22 @@ const Setting ata_power_settings[] = {
                 .source = "hdparm.conf(5)",
         },
         {
-                SPINDOWN("spindown_time"),
+                ATA_ROW("spindown_time", standby_timer_read, standby_timer_write, .supported = { { 82, 3 } }),
+                SPINDOWN,
                 .summary = "idle time after which the drive spins down",
                 .source = "ACS-4 IDLE E3h, STANDBY E2h",
-                .read = standby_timer_read,
-                .write = standby_timer_write,
-                .detail = &(const AtaFeature) { .supported = { { 82, 3 } } },
         },
         {
-                SPINDOWN("force_spindown_time"),
+                .name = "force_spindown_time",
                 .alias_of = "spindown_time",
+                .backend = BACKEND_ATA,
+                SPINDOWN,
                 .summary = "spindown_time, by hdparm.conf's other name; neither asks whether the drive has APM",
                 .source = "hdparm.conf(5)",
         },
         {
-                ATA_FEATURE("poweron_standby", .supported = { { 83, 5 } }, .enabled = { 86, 5 }, .on = { .feature = 0x06 }, .off = { .feature = 0x86 }),
+                ATA_FEATURE("poweron_standby", .supported = { { 83, 5 } }, .enabled = { 86, 5 },
+                            .on = { .feature = 0x06 }, .off = { .feature = 0x86 }),
                 .range = RANGE_BOOL,
                 .flags = SETTING_NONVOLATILE,
                 .order = 220,
@@ -146,8 +143,9 @@ const Setting ata_power_settings[] = {
                 .danger = "firmware, USB bridges and RAID controllers that do not know of it never find the drive again",
         },
         {
-                .name = "standby",
-                .backend = BACKEND_ATA,
+                ATA_ROW("standby", standby_read, standby_write,
+                        .on = { .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
+                        .no_off = "it sleeps already, and no setting wakes drives; off does nothing"),
                 .range = RANGE_BOOL,
                 .flags = SETTING_AT_ATTACH | SETTING_STANDBY_SAFE,
                 .order = 900, /* last of all: what follows would wake it */
@@ -155,14 +153,11 @@ const Setting ata_power_settings[] = {
                 .equivalent = "hdparm -y",
                 .lost_by = "the first access",
                 .source = "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h",
-                .read = standby_read,
-                .write = standby_write,
-                .detail = &(const AtaFeature) { .on = { .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
-                                                 .no_off = "it sleeps already, and no setting wakes drives; off does nothing" },
         },
         {
-                .name = "sleep",
-                .backend = BACKEND_ATA,
+                ATA_ROW("sleep", sleep_read, ata_feature_write,
+                        .on = { .command = ATA_CMD_SLEEP, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
+                        .no_off = "no setting wakes drives; off does nothing"),
                 .range = RANGE_BOOL,
                 .flags = SETTING_AT_ATTACH | SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_ATA_SLEEP,
                 .order = 910,
@@ -173,10 +168,6 @@ const Setting ata_power_settings[] = {
                 .danger = "only a reset of the link wakes the drive, which takes other settings with it, and some bridges and "
                           "controllers never manage it",
                 .excludes = "standby",
-                .read = sleep_read,
-                .write = ata_feature_write,
-                .detail = &(const AtaFeature) { .on = { .command = ATA_CMD_SLEEP, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
-                                                 .no_off = "no setting wakes drives; off does nothing" },
         },
         {},
 };

@@ -74,10 +74,6 @@ static int multiple_read(Device *d, const Setting *s, Reading *ret) {
         return 0;
 }
 
-static int multiple_write(Device *d, const Setting *s _unused_, const Value *v) {
-        return ata_nondata(d, &(Taskfile){ .command = ATA_CMD_SET_MULTIPLE_MODE, .count = v->number }, NULL);
-}
-
 /* clang-format off */
 const Setting ata_settings[] = {
         {
@@ -132,8 +128,7 @@ const Setting ata_settings[] = {
                 .source = "ACS-4 SET FEATURES 63h count 01h/02h",
         },
         {
-                .name = "write_read_verify",
-                .backend = BACKEND_ATA,
+                ATA_ROW("write_read_verify", wrv_read, wrv_write, .supported = { { 119, 1 } }, .enabled = { 120, 1 }),
                 .range = { .type = VALUE_INT, .min = WRV_BLOCK, .max = 255 * WRV_BLOCK, .step = WRV_BLOCK, .has_off = true,
                            .off = 0, .words = wrv_words },
                 .order = 150,
@@ -143,13 +138,10 @@ const Setting ata_settings[] = {
                 .lost_by = "power, on some drives a link reset",
                 .source = "ACS-4 SET FEATURES 0Bh/8Bh",
                 .danger = "writing takes twice as long or longer",
-                .read = wrv_read,
-                .write = wrv_write,
-                .detail = &(const AtaFeature) { .supported = { { 119, 1 } }, .enabled = { 120, 1 } },
         },
         {
-                .name = "mult_sect_io",
-                .backend = BACKEND_ATA,
+                ATA_ROW("mult_sect_io", multiple_read, ata_feature_write, .on = { .command = ATA_CMD_SET_MULTIPLE_MODE },
+                        .off = { .command = ATA_CMD_SET_MULTIPLE_MODE }),
                 .range = { .type = VALUE_INT, .min = 1, .max = 128, .has_off = true, .off = 0 },
                 .order = 160,
                 .summary = "sectors per interrupt in PIO mode; with DMA it has no effect",
@@ -158,8 +150,6 @@ const Setting ata_settings[] = {
                 .source = "ACS-4 SET MULTIPLE MODE C6h",
                 .danger = "in PIO mode a kernel that has not noticed reads and writes wrong data, and some drives do even if "
                           "it has; libata looks again afterwards",
-                .read = multiple_read,
-                .write = multiple_write,
         },
         {
                 ATA_FEATURE("keep_features_over_reset", .on = { .feature = 0x66 }, .off = { .feature = 0xCC }),

@@ -98,12 +98,14 @@ void ata_reading_level(Reading *r, const Setting *s, uint32_t level);
 int ata_feature_read(Device *d, const Setting *s, Reading *ret);
 int ata_feature_write(Device *d, const Setting *s, const Value *v);
 
-/* A row without functions of its own; the arguments behind its name are the members of its AtaFeature. */
-#define ATA_FEATURE(key, ...)                                                                      \
-        .name = key, .backend = BACKEND_ATA, .read = ata_feature_read, .write = ata_feature_write, \
-        .detail = &(const AtaFeature) {                                                            \
-                __VA_ARGS__                                                                        \
+/* What most rows have; the arguments behind the functions are the members of the AtaFeature. */
+#define ATA_ROW(key, read_, write_, ...)                                                                     \
+        .name = key, .backend = BACKEND_ATA, .read = read_, .write = write_, .detail = &(const AtaFeature) { \
+                __VA_ARGS__                                                                                  \
         }
+
+/* A row without functions of its own. */
+#define ATA_FEATURE(key, ...) ATA_ROW(key, ata_feature_read, ata_feature_write, __VA_ARGS__)
 
 /* SMART Command Transport (ata-sct.c): a command table written to log E0h. Only the action codes named here are ever sent:
  * others erase the disk (Write Same). */

@@ -10,37 +10,33 @@
 
 #define SCT_ERC_UNIT_MS 100
 
-/* A row's detail: for which of the two there is a limit. */
-typedef struct Limits {
-        bool read, write;
-} Limits;
+/* A row's detail: the limits that it sets. */
+static const SctErcSelection reading[] = { SCT_ERC_READ, 0 }, writing[] = { SCT_ERC_WRITE, 0 },
+                             both[] = { SCT_ERC_READ, SCT_ERC_WRITE, 0 };
 
 /* Both limits as one value in milliseconds; two different ones are no value that a file can ask for, so they equal none. */
-static int limits_get(Device *d, const Limits *l, SctErcTime time, int64_t *ret) {
-        uint16_t read_limit = 0, write_limit = 0;
-        int r = 0;
+static int limits_get(Device *d, const SctErcSelection *which, SctErcTime time, int64_t *ret) {
+        int64_t ms = 0;
 
-        if (l->read)
-                r = sct_erc_get(d, time, SCT_ERC_READ, &read_limit);
-        if (r >= 0 && l->write)
-                r = sct_erc_get(d, time, SCT_ERC_WRITE, &write_limit);
-        if (r < 0)
-                return r;
+        for (const SctErcSelection *w = which; *w; w++) {
+                uint16_t limit;
+                int r;
 
-        if (l->read && l->write && read_limit != write_limit)
-                *ret = -1;
-        else
-                *ret = (l->read ? read_limit : write_limit) * SCT_ERC_UNIT_MS;
+                r = sct_erc_get(d, time, *w, &limit);
+                if (r < 0)
+                        return r;
+                ms = w == which || ms == limit * SCT_ERC_UNIT_MS ? limit * SCT_ERC_UNIT_MS : -1;
+        }
+
+        *ret = ms;
         return 0;
 }
 
-static int limits_set(Device *d, const Limits *l, SctErcTime time, int64_t ms) {
+static int limits_set(Device *d, const SctErcSelection *which, SctErcTime time, int64_t ms) {
         int r = 0;
 
-        if (l->read)
-                r = sct_erc_set(d, time, SCT_ERC_READ, ms / SCT_ERC_UNIT_MS);
-        if (r >= 0 && l->write)
-                r = sct_erc_set(d, time, SCT_ERC_WRITE, ms / SCT_ERC_UNIT_MS);
+        for (; *which && r >= 0; which++)
+                r = sct_erc_set(d, time, *which, ms / SCT_ERC_UNIT_MS);
         return r;
 }
 
@@ -92,30 +88,28 @@ static const Harm endless_recovery_harm = {
 };
 
 /* clang-format off */
-#define LIMIT(...) \
+#define LIMIT(key, which) \
+        .name = key, .detail = which, \
         .backend = BACKEND_ATA, .range = RANGE_RECOVERY, .harm = &endless_recovery_harm, .equivalent = "smartctl -l scterc", \
         .lost_by = "power, link reset", .source = "ACS-4 SCT Error Recovery Control", \
-        .read = error_recovery_read, .write = error_recovery_write, .detail = &(const Limits) { __VA_ARGS__ }
+        .read = error_recovery_read, .write = error_recovery_write
 
 const Setting error_recovery_settings[] = {
         {
-                LIMIT(.read = true, .write = true),
-                .name = "error_recovery",
+                LIMIT("error_recovery", both),
                 .flags = SETTING_SAVEABLE,
                 .order = 130,
                 .summary = "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)",
         },
         {
-                LIMIT(.read = true),
-                .name = "error_recovery_read",
+                LIMIT("error_recovery_read", reading),
                 .flags = SETTING_SAVEABLE | SETTING_SAME,
                 .order = 131,
                 .summary = "error_recovery for reading alone",
                 .excludes = "error_recovery",
         },
         {
-                LIMIT(.write = true),
-                .name = "error_recovery_write",
+                LIMIT("error_recovery_write", writing),
                 .flags = SETTING_SAVEABLE | SETTING_SAME,
                 .order = 132,
                 .summary = "error_recovery for writing alone",
