@@ -118,29 +118,27 @@ bool ata_information_parse(const uint8_t *page, size_t size, DriveIdentity *ret)
         return ret->serial[0] != '\0';
 }
 
+/* As udev spells it, with one '_' for blanks. False: it has characters that udev spells otherwise. */
+static bool spell_serial(const char *serial, char ret[static 64]) {
+        size_t n = 0;
+
+        for (const char *s = serial; *s && n < 63; s++)
+                if (isalnum((unsigned char) *s) || *s == '-' || *s == '.')
+                        ret[n++] = *s;
+                else if (*s != ' ' && *s != '_')
+                        return false;
+                else if (n == 0 || ret[n - 1] != '_')
+                        ret[n++] = '_';
+
+        ret[n] = '\0';
+        return true;
+}
+
 bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial) {
-        char serial[21];
-        const char *u = udev_serial;
+        char serial[21], spelled[64], udev[64];
 
         identify_text(id + 10, serial, sizeof serial);
-        /* Then udev's is from somewhere else. */
-        if (!serial[0])
-                return true;
-        for (const char *s = serial; *s; s++)
-                if (!isalnum((unsigned char) *s) && !strchr(" _-.", *s))
-                        return true;
-
-        for (const char *s = serial; *s;) {
-                if (*s == ' ' || *s == '_') {
-                        if (*u != ' ' && *u != '_')
-                                return false;
-                        s += strspn(s, " _");
-                        u += strspn(u, " _");
-                        continue;
-                }
-                if (*s++ != *u++)
-                        return false;
-        }
-
-        return *u == '\0';
+        /* One that is empty, or that udev cannot spell, was not udev's source. */
+        return !serial[0] || !spell_serial(serial, spelled) ||
+               (spell_serial(udev_serial, udev) && streq(spelled, udev));
 }

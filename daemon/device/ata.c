@@ -115,27 +115,8 @@ static int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registe
         return 0;
 }
 
-/* The shorter command, for bridges that know no other; it has no room for 48 bits. */
-static SgRequest passthrough12(const SgRequest *q16) {
-        static const uint8_t from[] = { 0, 1, 2, 4, 6, 8, 10, 12, 13, 14 };
-        SgRequest q = *q16;
-
-        memset(q.cdb, 0, sizeof q.cdb);
-        q.cdb_len = 12;
-        for (size_t i = 0; i < ELEMENTSOF(from); i++)
-                q.cdb[i] = q16->cdb[from[i]];
-        q.cdb[0] = ATA_PASS_THROUGH_12;
-        return q;
-}
-
-static SgRequest passthrough16(const Taskfile *tf, SgDirection direction, void *data, size_t len) {
-        SgRequest q = {
-                .cdb_len = 16,
-                .direction = direction,
-                .data = data,
-                .data_len = len,
-                .timeout_ms = tf->timeout_ms ?: SG_TIMEOUT_MS,
-        };
+/* By ATA PASS-THROUGH(16), or (12) for bridges that know no other; that has no room for 48 bits. */
+static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len, SgDirection direction, void *data, size_t len) {
         /* Protocol (3 non-data, 4 PIO in, 5 PIO out); then CK_COND, T_DIR, BYT_BLOK and T_LENGTH = count register. */
         static const struct {
                 uint8_t protocol, flags;
@@ -144,18 +125,24 @@ static SgRequest passthrough16(const Taskfile *tf, SgDirection direction, void *
                 [SG_FROM_DEVICE] = { 4, 0x0E },
                 [SG_TO_DEVICE] = { 5, 0x06 },
         };
+        uint8_t protocol = modes[direction].protocol << 1 | tf->ext,
+                flags = modes[direction].flags | (tf->want_registers ? 0x20 : 0);
+        const uint8_t cdb12[12] = {
+                ATA_PASS_THROUGH_12, protocol, flags, tf->feature, tf->count, tf->lbal, tf->lbam, tf->lbah, 0x40,
+                tf->command
+        };
+        const uint8_t cdb16[16] = { ATA_PASS_THROUGH_16, protocol, flags, 0,        tf->feature, 0,        tf->count,
+                                    tf->hob_lbal,        tf->lbal, 0,     tf->lbam, 0,           tf->lbah, 0x40,
+                                    tf->command };
+        SgRequest q = {
+                .cdb_len = cdb_len,
+                .direction = direction,
+                .data = data,
+                .data_len = len,
+                .timeout_ms = tf->timeout_ms ?: SG_TIMEOUT_MS,
+        };
 
-        q.cdb[0] = ATA_PASS_THROUGH_16;
-        q.cdb[1] = modes[direction].protocol << 1 | tf->ext;
-        q.cdb[2] = modes[direction].flags | (tf->want_registers ? 0x20 : 0);
-        q.cdb[4] = tf->feature;
-        q.cdb[6] = tf->count;
-        q.cdb[7] = tf->hob_lbal;
-        q.cdb[8] = tf->lbal;
-        q.cdb[10] = tf->lbam;
-        q.cdb[12] = tf->lbah;
-        q.cdb[13] = 0x40;
-        q.cdb[14] = tf->command;
+        memcpy(q.cdb, cdb_len == 12 ? cdb12 : cdb16, cdb_len);
         return q;
 }
 
@@ -199,10 +186,8 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
                 return device_fail(d, -ETIMEDOUT, "not sent: %u commands before it got no answer", d->n_timeouts);
 
         for (unsigned i = 0;; i++) {
-                SgRequest q = passthrough16(tf, direction, data, len);
+                SgRequest q = passthrough(tf, cdb, direction, data, len);
 
-                if (cdb == 12)
-                        q = passthrough12(&q);
                 r = sg_send(d, &q, "ATA", command_name(tf, name));
                 if (r < 0)
                         return r;

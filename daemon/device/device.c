@@ -40,37 +40,24 @@ void device_done(Device *d) {
 }
 
 unsigned drive_backends(const Drive *drive) {
+        static const unsigned by_transport[_TRANSPORT_MAX] = {
+                [TRANSPORT_SATA] = 1U << BACKEND_SCSI,
+                [TRANSPORT_PATA] = 1U << BACKEND_SCSI,
+                [TRANSPORT_USB] = 1U << BACKEND_SCSI,
+                [TRANSPORT_SAS] = 1U << BACKEND_SCSI | 1U << BACKEND_SCSI_MODE,
+                [TRANSPORT_SCSI] = 1U << BACKEND_SCSI | 1U << BACKEND_SCSI_MODE,
+                [TRANSPORT_NVME] = 1U << BACKEND_NVME,
+        };
         unsigned mask = 1U << BACKEND_BLOCK;
 
+        assert((unsigned) drive->transport < _TRANSPORT_MAX);
+        mask |= by_transport[drive->transport];
         if (drive->optical)
                 return 1U << BACKEND_OPTICAL;
 
-        switch (drive->transport) {
-        case TRANSPORT_SATA:
-        case TRANSPORT_PATA:
-        case TRANSPORT_USB:
-                mask |= 1U << BACKEND_SCSI;
-                break;
-        case TRANSPORT_SAS:
-        case TRANSPORT_SCSI:
-                mask |= 1U << BACKEND_SCSI | (drive->ata ? 0 : 1U << BACKEND_SCSI_MODE);
-                break;
-        case TRANSPORT_NVME:
-                mask |= 1U << BACKEND_NVME;
-                break;
-        case TRANSPORT_UNKNOWN:
-        case TRANSPORT_MMC:
-        case TRANSPORT_VIRTIO:
-        case TRANSPORT_VIRTUAL:
-        case _TRANSPORT_MAX:
-        case _TRANSPORT_INVALID:
-                break;
-        }
-
         /* A USB bridge says nothing about the drive behind it: whether it takes ATA commands shows when it is asked. */
         if (drive->ata || drive->transport == TRANSPORT_USB)
-                mask |= 1U << BACKEND_ATA;
-
+                mask = (mask & ~(1U << BACKEND_SCSI_MODE)) | 1U << BACKEND_ATA;
         return mask;
 }
 

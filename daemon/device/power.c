@@ -4,7 +4,7 @@
 #include "kernel-view.h"
 #include "plan.h"
 #include "power.h"
-#include "sg-io.h"
+#include "scsi.h"
 
 #define SCSI_REQUEST_SENSE 0x03
 #define SENSE_DATA_MAX 252U /* the command's allocation length; SPC's own limit for sense data */
@@ -12,9 +12,7 @@
 #define ASCQ_INITIALIZING_COMMAND_REQUIRED 0x02 /* stopped: somebody has to send START */
 
 /* What REQUEST SENSE's parameter data says. */
-static PowerMode power_from_sense(const uint8_t *sense, size_t len) {
-        Sense s = sense_parse(sense, len);
-
+static PowerMode power_from_sense(Sense s) {
         if (!s.valid)
                 return POWER_UNKNOWN;
         if (s.key == SENSE_NOT_READY && s.asc == ASC_NOT_READY && s.ascq == ASCQ_INITIALIZING_COMMAND_REQUIRED)
@@ -38,7 +36,10 @@ static PowerMode power_from_sense(const uint8_t *sense, size_t len) {
 }
 
 static int scsi_power_mode(Device *d) {
-        for (unsigned i = 0; i <= UNIT_ATTENTION_RETRIES; i++) {
+        Sense s = { .key = SENSE_UNIT_ATTENTION };
+
+        /* A unit attention that is pending is told first, and once. */
+        for (unsigned i = 0; i <= UNIT_ATTENTION_RETRIES && s.key == SENSE_UNIT_ATTENTION; i++) {
                 uint8_t data[SENSE_DATA_MAX] = {};
                 SgRequest q = {
                         .cdb = { SCSI_REQUEST_SENSE, 0, 0, 0, SENSE_DATA_MAX },
@@ -48,25 +49,15 @@ static int scsi_power_mode(Device *d) {
                         .data_len = sizeof data,
                         .timeout_ms = SG_TIMEOUT_MS,
                 };
-                Sense s;
                 int r;
 
-                r = sg_send(d, &q, "SCSI", "REQUEST SENSE");
+                r = scsi_command(d, &q, "REQUEST SENSE");
                 if (r < 0)
                         return r;
-                if (q.host_status != 0)
-                        return device_fail(d, -EIO, "REQUEST SENSE did not reach the drive (host status %02Xh)",
-                                           q.host_status);
-
-                /* What is pending is told first, and once. */
                 s = sense_parse(data, sizeof data);
-                if (q.status == 0 && s.valid && s.key == SENSE_UNIT_ATTENTION)
-                        continue;
-                if (q.status == 0)
-                        d->power = power_from_sense(data, sizeof data);
-                return 0;
         }
 
+        d->power = power_from_sense(s);
         return 0;
 }
 
