@@ -7,12 +7,15 @@
 #include "ata.h"
 #include "ata-identify.h"
 #include "plan.h"
-#include "usb-bridge.h"
+#include "sysfs.h"
 
 #define SLOW_ERROR_MS 2000U
 #define TIMEOUTS_MAX 2U /* each one makes the kernel reset the link */
 
 #define ATA_STATUS_DF 0x20
+
+#define ATA_PASS_THROUGH_12 0xA1
+#define ATA_PASS_THROUGH_16 0x85
 
 /* Where the returned registers are depends on the sense format (SAT-4, ATA PASS-THROUGH). */
 static Registers registers_from_sense(const SgRequest *q, const Sense *s) {
@@ -146,10 +149,51 @@ static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len, SgDirection d
         return q;
 }
 
-static bool sense_is_invalid_opcode(const SgRequest *q) {
-        Sense s = sg_sense(q);
+int bridge_check(Device *d) {
+        if (d->bridge.fragile)
+                return device_fail(
+                                d, STEP_FORBIDDEN,
+                                "the bridge did not survive its first ATA command, and is sent no more of them until it is plugged in again");
+        if (d->bridge.without_sat)
+                return device_fail(d, STEP_UNSUPPORTED, "the bridge passes no ATA commands to its drive");
+        return 0;
+}
 
-        return s.valid && s.key == SENSE_ILLEGAL_REQUEST && s.asc == ASC_INVALID_OPCODE;
+/* Has a USB bridge answered its first command, ATA PASS-THROUGH(16), with "invalid operation code", so that it may know (12)?
+ * The code of that is BLANK for an optical drive: only disks, by what the kernel says of their type, are sent it. */
+static bool may_take_12(Device *d, const Taskfile *tf, const SgRequest *q) {
+        Sense s = sg_sense(q);
+        char type[8];
+
+        if (d->drive->transport != TRANSPORT_USB || d->bridge.cdb != 0 || q->cdb_len == 12 || tf->ext ||
+            s.asc != ASC_INVALID_OPCODE)
+                return false;
+
+        /* Direct-access block device, and that of zoned ones (14h); sysfs has it in decimal. */
+        return sysfs_read(d, "device/type", type, sizeof type) >= 0 && (streq(type, "0") || streq(type, "20"));
+}
+
+/* What the answer says of a USB bridge, so that nothing is tried twice. */
+static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, int r) {
+        Bridge *b = &d->bridge;
+
+        if (d->drive->transport != TRANSPORT_USB)
+                return;
+
+        /* Not let through: the kernel's answer for bridges that it does not trust. */
+        if (b->cdb == 0 && r == STEP_UNSUPPORTED && sg_sense(q).key == SENSE_ILLEGAL_REQUEST)
+                b->without_sat = true;
+        /* The first one left it without an answer: that is not tried again. */
+        if (b->cdb == 0 && (r == -ETIMEDOUT || r == -EIO || r == STEP_VANISHED))
+                b->fragile = true;
+        if (r < 0 && r != STEP_REFUSED)
+                return;
+
+        b->cdb = q->cdb_len;
+        if (regs->valid)
+                b->without_registers = false;
+        else if (r == 0 && q->direction == SG_NONE)
+                b->without_registers = true;
 }
 
 /* A pulled drive: the kernel looks for it for seconds, gives the command back as aborted, and takes the disk away a moment
@@ -167,7 +211,7 @@ static bool pulled(const Device *d, uint64_t took_ms) {
 }
 
 int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data, size_t len, Registers *ret) {
-        unsigned cdb = bridge_cdb(d);
+        unsigned cdb = d->bridge.cdb == 12 ? 12 : 16;
         Registers regs = {};
         char name[COMMAND_NAME_MAX];
         int r;
@@ -195,7 +239,7 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
                 r = ata_result(d, tf, &q, &regs);
                 if (ret)
                         *ret = regs;
-                if (r == STEP_UNSUPPORTED && cdb == 16 && sense_is_invalid_opcode(&q) && bridge_may_take_12(d, tf)) {
+                if (r == STEP_UNSUPPORTED && may_take_12(d, tf, &q)) {
                         cdb = 12;
                         continue;
                 }

@@ -46,15 +46,15 @@ typedef struct Registers {
 #define ATA_STATUS_ERR 0x01
 #define ATA_ERROR_ABRT 0x04
 
-#define ATA_PASS_THROUGH_12 0xA1
-#define ATA_PASS_THROUGH_16 0x85
-
 /* Data is whole sectors of 512 bytes; none: non-data. A unit attention (after power-on or resume) is retried at once.
  * Returns 0 when the drive took the command, else a STEP_… error, -ETIMEDOUT or another errno, with a sentence. The
  * registers are filled in for STEP_REFUSED too: whether the drive itself said so shows in them. */
 int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data, size_t len, Registers *ret);
 int ata_nondata(Device *d, const Taskfile *tf, Registers *ret);
 int ata_set_features(Device *d, uint8_t feature, uint8_t count);
+
+/* 0, or why the USB bridge is sent no ATA command. What a bridge passes on is learned from its answers (Device.bridge). */
+int bridge_check(Device *d);
 
 /* IDENTIFY DEVICE into d->identify, once per device_refresh(). A wrong checksum is an error: nothing is decided from it. */
 int ata_identify(Device *d);

@@ -10,7 +10,6 @@
 #include "script.h"
 #include "settings.h"
 #include "suite.h"
-#include "usb-bridge.h"
 #include "visit.h"
 
 #define E5 "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00"
