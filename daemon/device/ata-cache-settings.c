@@ -47,15 +47,40 @@ static int cache_set(Device *d, bool enable) {
         return cache_settle(d, enable, was_unknown, cache_flush);
 }
 
+/* SCT Feature Control: the features, and the states of the write cache. */
+enum {
+        SCT_WRITE_CACHE = 1,
+        SCT_WRITE_CACHE_REORDERING = 2,
+
+        SCT_CACHE_NORMAL = 1, /* SET FEATURES decides */
+        SCT_CACHE_ON = 2,
+        SCT_CACHE_OFF = 3,
+};
+
+/* A row's detail: one of these features, and its states. */
+typedef struct SctFeature {
+        uint16_t feature;
+        const ValueWord *states;
+} SctFeature;
+
+static const ValueWord forced_words[] = {
+        { "normal", SCT_CACHE_NORMAL }, { "on", SCT_CACHE_ON }, { "off", SCT_CACHE_OFF }, {}
+};
+static const ValueWord reordering_words[] = { { "on", 1 }, { "off", 2 }, {} };
+
+static bool has_sct_features(const Device *d) {
+        return identify_bit(d->identify, 206, 0) && identify_bit(d->identify, 206, 4);
+}
+
 /* 1: the drive would accept the command and do nothing, and the note says so. 0: it would not, or that cannot be read. */
 static int is_forced_otherwise(Device *d, bool enable) {
         uint16_t state;
         int r;
 
-        if (!sct_has_features(d))
+        if (!has_sct_features(d))
                 return 0;
 
-        r = sct_feature_get(d, SCT_WRITE_CACHE, &state);
+        r = sct_get(d, SCT_GET_FEATURE, SCT_WRITE_CACHE, &state);
         if (r == STEP_DEFERRED || r == STEP_VANISHED)
                 return r;
         if (r < 0 || state != (enable ? SCT_CACHE_OFF : SCT_CACHE_ON))
@@ -83,77 +108,74 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
         return r;
 }
 
-static const ValueWord forced_words[] = {
-        { "normal", SCT_CACHE_NORMAL }, { "on", SCT_CACHE_ON }, { "off", SCT_CACHE_OFF }, {}
-};
-
-/* The state of a feature after each power-on: the present one, if that is saved. Else "nothing", which no file can ask for, so that it
- * equals no wish. */
-static int read_saved(Device *d, SctFeature feature, Reading *ret) {
-        bool saved;
+static int sct_feature_read(Device *d, const Setting *s, Reading *ret) {
+        const SctFeature *f = s->detail;
+        uint16_t state, options;
         int r;
 
-        r = sct_feature_is_saved(d, feature, &saved);
-        if (r == STEP_DEFERRED || r == STEP_VANISHED)
-                return r;
-
-        ret->saved_known = r >= 0;
-        ret->saved = r >= 0 && saved ? ret->value : (Value){ .type = VALUE_NAME, .name = "nothing" };
-        return 0;
-}
-
-/* The state, with `supported` and `known` filled in; 0 when there is none. */
-static int read_state(Device *d, const Setting *s, SctFeature feature, Reading *ret, uint16_t *ret_state) {
-        int r;
-
-        *ret_state = 0;
         r = ata_identify(d);
         if (r < 0)
                 return r;
-
-        *ret = (Reading){ .supported = sct_has_features(d), .value.type = s->range.type };
+        *ret = (Reading){ .supported = has_sct_features(d), .value.type = s->range.type };
         if (!ret->supported)
                 return 0;
 
-        r = sct_feature_get(d, feature, ret_state);
-        return r == -ENODATA ? 0 : r;
+        r = sct_get(d, SCT_GET_FEATURE, f->feature, &state);
+        if (r < 0)
+                return r == -ENODATA ? 0 : r;
+
+        for (const ValueWord *w = f->states; w->word; w++)
+                if (w->number == state) {
+                        ret->known = true;
+                        if (s->range.type == VALUE_NAME)
+                                (void) snprintf(ret->value.name, sizeof ret->value.name, "%s", w->word);
+                        else
+                                ret->value.number = streq(w->word, "on");
+                }
+        if (!d->permanent || !ret->known)
+                return 0;
+
+        /* The state after each power-on: the present one, if that is saved. Else "nothing", which no file can ask for, so that it
+         * equals no wish. */
+        r = sct_get(d, SCT_GET_FEATURE_OPTIONS, f->feature, &options);
+        if (r == STEP_DEFERRED || r == STEP_VANISHED)
+                return r;
+        ret->saved_known = r >= 0;
+        ret->saved = r >= 0 && (options & SCT_FEATURE_SAVED) ? ret->value
+                                                             : (Value){ .type = VALUE_NAME, .name = "nothing" };
+        return 0;
+}
+
+static int sct_feature_write(Device *d, const Setting *s, const Value *v) {
+        const SctFeature *f = s->detail;
+        const char *word = v->type == VALUE_NAME ? v->name : v->number ? "on" : "off";
+        const ValueWord *w = f->states;
+
+        while (!streq(w->word, word)) /* no other is parsed */
+                w++;
+        return sct_set(d, SCT_SET_FEATURE, f->feature, w->number, d->save ? SCT_FEATURE_SAVED : 0);
 }
 
 static int forced_read(Device *d, const Setting *s, Reading *ret) {
-        uint16_t state;
         int r;
 
-        r = read_state(d, s, SCT_WRITE_CACHE, ret, &state);
+        r = sct_feature_read(d, s, ret);
         if (r < 0)
                 return r;
+
         if (!ret->supported) {
                 (void) strcpy(ret->value.name, "normal");
                 ata_reading_absent(d, ret);
-                return 0;
-        }
-
-        for (const ValueWord *w = forced_words; w->word; w++)
-                if (w->number == state) {
-                        ret->known = true;
-                        (void) snprintf(ret->value.name, sizeof ret->value.name, "%s", w->word);
-                }
-
-        r = d->permanent && ret->known ? read_saved(d, SCT_WRITE_CACHE, ret) : 0;
-        if (state == SCT_CACHE_ON && cache_kernel_view(d) == 0)
-                (void) snprintf(ret->value.name, sizeof ret->value.name, "%s", CACHE_UNKNOWN_TO_KERNEL);
-        return r;
+        } else if (streq(ret->value.name, "on") && cache_kernel_view(d) == 0)
+                (void) strcpy(ret->value.name, CACHE_UNKNOWN_TO_KERNEL);
+        return 0;
 }
 
-static int forced_write(Device *d, const Setting *s _unused_, const Value *v) {
-        uint16_t state = SCT_CACHE_NORMAL;
+static int forced_write(Device *d, const Setting *s, const Value *v) {
         bool enabled;
         int r;
 
-        for (const ValueWord *w = forced_words; w->word; w++)
-                if (streq(w->word, v->name))
-                        state = w->number;
-
-        r = sct_feature_set(d, SCT_WRITE_CACHE, state, d->save);
+        r = sct_feature_write(d, s, v);
         if (r < 0)
                 return r;
 
@@ -164,30 +186,13 @@ static int forced_write(Device *d, const Setting *s _unused_, const Value *v) {
         if (r < 0)
                 return r;
         /* Forced on it is on, whatever IDENTIFY says of what SET FEATURES had asked for. */
-        enabled = state == SCT_CACHE_ON || identify_bit(d->identify, 85, 5);
+        enabled = streq(v->name, "on") || identify_bit(d->identify, 85, 5);
         r = cache_set(d, enabled);
         if (r != -ETIME)
                 return r;
 
-        r = sct_feature_set(d, SCT_WRITE_CACHE, SCT_CACHE_OFF, d->save);
+        r = sct_feature_write(d, s, &(Value){ .type = VALUE_NAME, .name = "off" });
         return r < 0 ? r : cache_was_turned_off(d);
-}
-
-static int reordering_read(Device *d, const Setting *s, Reading *ret) {
-        uint16_t state;
-        int r;
-
-        r = read_state(d, s, SCT_WRITE_CACHE_REORDERING, ret, &state);
-        if (r < 0)
-                return r;
-
-        ret->known = state == 1 || state == 2;
-        ret->value.number = state == 1;
-        return d->permanent && ret->known ? read_saved(d, SCT_WRITE_CACHE_REORDERING, ret) : 0;
-}
-
-static int reordering_write(Device *d, const Setting *s _unused_, const Value *v) {
-        return sct_feature_set(d, SCT_WRITE_CACHE_REORDERING, v->number ? 1 : 2, d->save);
 }
 
 /* clang-format off */
@@ -215,6 +220,7 @@ const Setting ata_cache_settings[] = {
                 .inert = "normal",
                 .read = forced_read,
                 .write = forced_write,
+                .detail = &(const SctFeature) { SCT_WRITE_CACHE, forced_words },
         },
         {
                 .name = "write_cache_reordering",
@@ -226,8 +232,9 @@ const Setting ata_cache_settings[] = {
                 .equivalent = "smartctl -s wcreorder",
                 .lost_by = "power, link reset; unless saved",
                 .source = "ACS-4 SCT Feature Control, feature 2",
-                .read = reordering_read,
-                .write = reordering_write,
+                .read = sct_feature_read,
+                .write = sct_feature_write,
+                .detail = &(const SctFeature) { SCT_WRITE_CACHE_REORDERING, reordering_words },
         },
         {},
 };

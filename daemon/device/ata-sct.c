@@ -2,21 +2,12 @@
 
 #include <endian.h>
 
-#include "ata-identify.h"
 #include "ata.h"
 
 enum {
         SMART_READ_LOG = 0xD5,
         SMART_WRITE_LOG = 0xD6,
         SCT_LOG_COMMAND_STATUS = 0xE0,
-        SCT_ACTION_ERROR_RECOVERY = 3,
-        SCT_ACTION_FEATURE_CONTROL = 4,
-        SCT_ERC_SET = 1,
-        SCT_ERC_GET = 2,
-        SCT_FEATURE_SET = 1,
-        SCT_FEATURE_GET = 2,
-        SCT_FEATURE_GET_OPTIONS = 3,
-        SCT_FEATURE_SAVED = 1, /* of the options */
         SCT_STATUS_RUNNING = 0xFFFF,
 };
 
@@ -57,9 +48,12 @@ static int sct_check_free(Device *d) {
         return 0;
 }
 
-/* The key, four words of the table, and what comes back in COUNT and LBA 7:0. */
-static int sct_command(Device *d, const uint16_t words[static 5], Registers *ret) {
-        uint16_t table[256] = {};
+/* What comes back is in COUNT and LBA 7:0. */
+static int sct_command(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options,
+                       Registers *ret) {
+        uint16_t table[256] = {
+                htole16(function >> 8), htole16(function & 0xFF), htole16(selection), htole16(value), htole16(options),
+        };
         Taskfile tf = sct_taskfile(SMART_WRITE_LOG);
         int r;
 
@@ -67,18 +61,16 @@ static int sct_command(Device *d, const uint16_t words[static 5], Registers *ret
         if (r < 0)
                 return r;
 
-        for (size_t i = 0; i < 5; i++)
-                table[i] = htole16(words[i]);
         tf.want_registers = true;
         return ata_command(d, &tf, SG_TO_DEVICE, table, sizeof table, ret);
 }
 
-static int sct_query(Device *d, const uint16_t words[static 5], uint16_t *ret) {
+int sct_get(Device *d, SctFunction function, uint16_t selection, uint16_t *ret) {
         Registers regs;
         uint16_t value;
         int r;
 
-        r = sct_command(d, words, &regs);
+        r = sct_command(d, function, selection, 0, 0, &regs);
         if (r < 0)
                 return r;
 
@@ -91,35 +83,6 @@ static int sct_query(Device *d, const uint16_t words[static 5], uint16_t *ret) {
         return 0;
 }
 
-int sct_erc_get(Device *d, SctErcTime time, SctErcSelection which, uint16_t *ret) {
-        return sct_query(d, (uint16_t[5]){ SCT_ACTION_ERROR_RECOVERY, SCT_ERC_GET + time, which }, ret);
-}
-
-int sct_erc_set(Device *d, SctErcTime time, SctErcSelection which, uint16_t limit) {
-        return sct_command(d, (uint16_t[5]){ SCT_ACTION_ERROR_RECOVERY, SCT_ERC_SET + time, which, limit }, NULL);
-}
-
-bool sct_has_features(Device *d) {
-        return identify_bit(d->identify, 206, 0) && identify_bit(d->identify, 206, 4);
-}
-
-int sct_feature_get(Device *d, SctFeature feature, uint16_t *ret) {
-        return sct_query(d, (uint16_t[5]){ SCT_ACTION_FEATURE_CONTROL, SCT_FEATURE_GET, feature }, ret);
-}
-
-int sct_feature_is_saved(Device *d, SctFeature feature, bool *ret) {
-        uint16_t options;
-        int r;
-
-        r = sct_query(d, (uint16_t[5]){ SCT_ACTION_FEATURE_CONTROL, SCT_FEATURE_GET_OPTIONS, feature }, &options);
-        if (r >= 0)
-                *ret = options & SCT_FEATURE_SAVED;
-        return r;
-}
-
-int sct_feature_set(Device *d, SctFeature feature, uint16_t state, bool saved) {
-        return sct_command(d,
-                           (uint16_t[5]){ SCT_ACTION_FEATURE_CONTROL, SCT_FEATURE_SET, feature, state,
-                                          saved ? SCT_FEATURE_SAVED : 0 },
-                           NULL);
+int sct_set(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options) {
+        return sct_command(d, function, selection, value, options, NULL);
 }

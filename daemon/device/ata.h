@@ -107,36 +107,21 @@ int ata_feature_write(Device *d, const Setting *s, const Value *v);
 /* A row without functions of its own. */
 #define ATA_FEATURE(key, ...) ATA_ROW(key, ata_feature_read, ata_feature_write, __VA_ARGS__)
 
-/* SMART Command Transport (ata-sct.c): a command table written to log E0h. Only the action codes named here are ever sent:
+/* SMART Command Transport (ata-sct.c, ACS-4): action and function code of a command table. Only those named here are ever sent:
  * others erase the disk (Write Same). */
-typedef enum SctErcSelection {
-        SCT_ERC_READ = 1,
-        SCT_ERC_WRITE = 2,
-} SctErcSelection;
+typedef enum SctFunction {
+        SCT_SET_ERC = 0x0301, /* Error Recovery Control; the limit of now, in units of 100 ms, 0: none … */
+        SCT_GET_ERC = 0x0302,
+        SCT_SET_ERC_POWER_ON = 0x0303, /* … and that of every power-on, which drives by ACS-4 can be given */
+        SCT_GET_ERC_POWER_ON = 0x0304,
+        SCT_SET_FEATURE = 0x0401, /* Feature Control */
+        SCT_GET_FEATURE = 0x0402,
+        SCT_GET_FEATURE_OPTIONS = 0x0403, /* SCT_FEATURE_SAVED */
+} SctFunction;
 
-/* The limit of now, or that of every power-on, which drives by ACS-4 can be given. */
-typedef enum SctErcTime {
-        SCT_ERC_CURRENT = 0,
-        SCT_ERC_POWER_ON = 2, /* how far its functions are behind those of now */
-} SctErcTime;
+#define SCT_FEATURE_SAVED 1 /* the state outlives the loss of power */
 
-/* The limit in units of 100 ms; 0: none. -ENODATA: the registers that carry the answer did not come back. */
-int sct_erc_get(Device *d, SctErcTime time, SctErcSelection which, uint16_t *ret);
-int sct_erc_set(Device *d, SctErcTime time, SctErcSelection which, uint16_t limit);
-
-typedef enum SctFeature {
-        SCT_WRITE_CACHE = 1,
-        SCT_WRITE_CACHE_REORDERING = 2,
-} SctFeature;
-
-typedef enum SctWriteCache {
-        SCT_CACHE_NORMAL = 1, /* SET FEATURES decides */
-        SCT_CACHE_ON = 2,
-        SCT_CACHE_OFF = 3,
-} SctWriteCache;
-
-/* SCT Feature Control. `saved`: the state outlives the loss of power. -ENODATA as above. */
-bool sct_has_features(Device *d);
-int sct_feature_get(Device *d, SctFeature feature, uint16_t *ret);
-int sct_feature_is_saved(Device *d, SctFeature feature, bool *ret);
-int sct_feature_set(Device *d, SctFeature feature, uint16_t state, bool saved);
+/* `selection`: which limit, or which feature. `options`: of SCT_SET_FEATURE. -ENODATA: the registers that carry the answer did not
+ * come back. */
+int sct_get(Device *d, SctFunction function, uint16_t selection, uint16_t *ret);
+int sct_set(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options);

@@ -3,26 +3,24 @@
 /* How long a drive may try before it gives up on a sector (SCT Error Recovery Control), and how long the kernel waits for
  * a drive that cannot be told. */
 
-#include "ata-identify.h"
 #include "ata.h"
 #include "settings.h"
 #include "sysfs.h"
 
 #define SCT_ERC_UNIT_MS 100
 
-/* A row's detail: the limits that it sets. */
-static const SctErcSelection reading[] = { SCT_ERC_READ, 0 }, writing[] = { SCT_ERC_WRITE, 0 },
-                             both[] = { SCT_ERC_READ, SCT_ERC_WRITE, 0 };
+/* A row's detail: the limits that it sets, by their SCT selection codes. */
+static const uint16_t reading[] = { 1, 0 }, writing[] = { 2, 0 }, both[] = { 1, 2, 0 };
 
 /* Both limits as one value in milliseconds; two different ones are no value that a file can ask for, so they equal none. */
-static int limits_get(Device *d, const SctErcSelection *which, SctErcTime time, int64_t *ret) {
+static int limits_get(Device *d, const uint16_t *which, SctFunction function, int64_t *ret) {
         int64_t ms = 0;
 
-        for (const SctErcSelection *w = which; *w; w++) {
+        for (const uint16_t *w = which; *w; w++) {
                 uint16_t limit;
                 int r;
 
-                r = sct_erc_get(d, time, *w, &limit);
+                r = sct_get(d, function, *w, &limit);
                 if (r < 0)
                         return r;
                 ms = w == which || ms == limit * SCT_ERC_UNIT_MS ? limit * SCT_ERC_UNIT_MS : -1;
@@ -32,11 +30,11 @@ static int limits_get(Device *d, const SctErcSelection *which, SctErcTime time, 
         return 0;
 }
 
-static int limits_set(Device *d, const SctErcSelection *which, SctErcTime time, int64_t ms) {
+static int limits_set(Device *d, const uint16_t *which, SctFunction function, int64_t ms) {
         int r = 0;
 
         for (; *which && r >= 0; which++)
-                r = sct_erc_set(d, time, *which, ms / SCT_ERC_UNIT_MS);
+                r = sct_set(d, function, *which, ms / SCT_ERC_UNIT_MS, 0);
         return r;
 }
 
@@ -47,7 +45,7 @@ static int error_recovery_read(Device *d, const Setting *s, Reading *ret) {
         if (r <= 0)
                 return r;
 
-        r = limits_get(d, s->detail, SCT_ERC_CURRENT, &ret->value.number);
+        r = limits_get(d, s->detail, SCT_GET_ERC, &ret->value.number);
         if (r == -ENODATA)
                 return 0; /* the bridge returns no registers: the limit can be set, but not read */
         if (r < 0)
@@ -56,7 +54,7 @@ static int error_recovery_read(Device *d, const Setting *s, Reading *ret) {
 
         /* Drives before ACS-4 refuse the question. */
         if (d->permanent)
-                ret->saved_known = limits_get(d, s->detail, SCT_ERC_POWER_ON, &ret->saved.number) >= 0;
+                ret->saved_known = limits_get(d, s->detail, SCT_GET_ERC_POWER_ON, &ret->saved.number) >= 0;
         return 0;
 }
 
@@ -64,10 +62,10 @@ static int error_recovery_write(Device *d, const Setting *s, const Value *v) {
         int64_t saved;
         int r;
 
-        r = limits_set(d, s->detail, SCT_ERC_CURRENT, v->number);
-        if (r < 0 || !d->save || limits_get(d, s->detail, SCT_ERC_POWER_ON, &saved) < 0)
+        r = limits_set(d, s->detail, SCT_SET_ERC, v->number);
+        if (r < 0 || !d->save || limits_get(d, s->detail, SCT_GET_ERC_POWER_ON, &saved) < 0)
                 return r;
-        return limits_set(d, s->detail, SCT_ERC_POWER_ON, v->number);
+        return limits_set(d, s->detail, SCT_SET_ERC_POWER_ON, v->number);
 }
 
 /* A timeout that is longer already stays as it is: somebody chose it. */

@@ -237,18 +237,18 @@ START_TEST(test_sct_erc) {
         Device d;
 
         device_init(&d, &drive, &io);
-        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_CURRENT, SCT_ERC_READ, &limit), 0);
+        ck_assert_int_eq(sct_get(&d, SCT_GET_ERC, 1, &limit), 0);
         ck_assert_uint_eq(limit, 70);
-        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_CURRENT, SCT_ERC_WRITE, &limit), 0);
+        ck_assert_int_eq(sct_get(&d, SCT_GET_ERC, 2, &limit), 0);
         ck_assert_uint_eq(limit, 300);
-        ck_assert_int_eq(sct_erc_set(&d, SCT_ERC_CURRENT, SCT_ERC_READ, 70), 0);
-        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_CURRENT, SCT_ERC_READ, &limit), -ENODATA);
-        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_CURRENT, SCT_ERC_READ, &limit), -ENODATA);
+        ck_assert_int_eq(sct_set(&d, SCT_SET_ERC, 1, 70, 0), 0);
+        ck_assert_int_eq(sct_get(&d, SCT_GET_ERC, 1, &limit), -ENODATA);
+        ck_assert_int_eq(sct_get(&d, SCT_GET_ERC, 1, &limit), -ENODATA);
         script_done(&s);
 
         device_init(&d, &drive, &io_busy);
-        ck_assert_int_eq(sct_erc_get(&d, SCT_ERC_CURRENT, SCT_ERC_READ, &limit), -EBUSY);
-        ck_assert_int_eq(sct_erc_set(&d, SCT_ERC_CURRENT, SCT_ERC_READ, 70), -EBADMSG);
+        ck_assert_int_eq(sct_get(&d, SCT_GET_ERC, 1, &limit), -EBUSY);
+        ck_assert_int_eq(sct_set(&d, SCT_SET_ERC, 1, 70, 0), -EBADMSG);
         script_done(&t);
 }
 END_TEST
