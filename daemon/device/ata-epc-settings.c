@@ -48,14 +48,6 @@ typedef struct Descriptor {
         uint32_t usual, saved, current, recovery, min, max;
 } Descriptor;
 
-static int epc_command(Device *d, uint8_t id, uint8_t flags, uint16_t timer) {
-        Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = EPC, .count = id, .lbal = flags };
-
-        tf.lbam = timer & 0xFF;
-        tf.lbah = timer >> 8;
-        return ata_nondata(d, &tf, NULL);
-}
-
 static int read_descriptor(Device *d, const Condition *c, Descriptor *ret) {
         uint8_t log[1024] = {};
         Taskfile tf = {
@@ -127,9 +119,9 @@ static int fail_disabled(Device *d) {
 
 static int condition_write(Device *d, const Setting *s, const Value *v) {
         const Condition *c = s->detail;
+        Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = EPC, .count = c->id, .lbal = EPC_SET_STATE };
+        int64_t timer = v->number / UNIT_MS; /* off is 0 */
         Descriptor now = {};
-        uint8_t flags = 0;
-        int64_t timer;
         int r;
 
         r = ata_identify(d);
@@ -143,20 +135,21 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
                 return r;
         if (!(now.flags & CONDITION_CHANGEABLE))
                 return device_fail(d, STEP_UNSUPPORTED, "the drive says that it cannot be changed");
-        if (d->save && (now.flags & CONDITION_SAVEABLE))
-                flags |= EPC_SAVE;
 
-        if (v->number == s->range.off)
-                return epc_command(d, c->id, EPC_SET_STATE | flags, 0);
-
-        timer = v->number / UNIT_MS;
-        if (timer > TIMER_MAX && v->number / MINUTE_MS > TIMER_MAX)
-                return device_fail(d, STEP_UNSUPPORTED, "an ATA drive counts to %u minutes and no further", TIMER_MAX);
+        if (v->number != s->range.off)
+                tf.lbal = EPC_SET_TIMER | EPC_ON;
         if (timer > TIMER_MAX) {
                 timer = v->number / MINUTE_MS;
-                flags |= EPC_MINUTES;
+                tf.lbal |= EPC_MINUTES;
         }
-        return epc_command(d, c->id, EPC_SET_TIMER | EPC_ON | flags, (uint16_t) timer);
+        if (timer > TIMER_MAX)
+                return device_fail(d, STEP_UNSUPPORTED, "an ATA drive counts to %u minutes and no further", TIMER_MAX);
+        if (d->save && (now.flags & CONDITION_SAVEABLE))
+                tf.lbal |= EPC_SAVE;
+
+        tf.lbam = timer & 0xFF;
+        tf.lbah = timer >> 8;
+        return ata_nondata(d, &tf, NULL);
 }
 
 /* Long times are counted in minutes: the nearest one that is not shorter. That there is nothing to set is known before

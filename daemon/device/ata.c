@@ -35,8 +35,6 @@ static Registers registers_from_sense(const SgRequest *q, const Sense *s) {
                         .hob_valid = p[2] & 1,
                         .hob_count = p[4],
                         .lbal = p[7],
-                        .lbam = p[9],
-                        .lbah = p[11],
                         .status = p[13],
                 };
         }
@@ -51,8 +49,6 @@ static Registers registers_from_sense(const SgRequest *q, const Sense *s) {
                         /* Of the upper half it says only whether there is anything but 0. */
                         .hob_valid = (sense[8] & 0xC0) == 0x80,
                         .lbal = sense[9],
-                        .lbam = sense[10],
-                        .lbah = sense[11],
                 };
 
         return (Registers){};

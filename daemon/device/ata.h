@@ -37,8 +37,7 @@ typedef struct Taskfile {
 
 typedef struct Registers {
         bool valid; /* the bridge or kernel handed them back */
-        uint8_t error, status, count;
-        uint8_t lbal, lbam, lbah;
+        uint8_t error, status, count, lbal;
         bool hob_valid;    /* a 48-bit command's upper half came back too … */
         uint8_t hob_count; /* … of which COUNT 15:8 is used */
 } Registers;

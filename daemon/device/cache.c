@@ -87,16 +87,11 @@ int cache_was_turned_off(Device *d) {
                         "the kernel goes on believing that there is no cache and would not flush it, so it was turned off again");
 }
 
-static int cache_not_told(Device *d) {
-        return device_fail(d, STEP_FORBIDDEN,
-                           "the drive does not say whether its cache is off, and over a live cache this loses data");
-}
-
 /* 0: the drive's cache is off, as far as it says. Else a step's end; STEP_FORBIDDEN: it is on, or that cannot be known. */
 static int cache_known_off(Device *d) {
         const Setting *s = setting_for_backends(&all_settings, "write_cache", drive_backends(d->drive));
         Reading reading = {};
-        int r;
+        int r = 0;
 
         if (!s)
                 return device_fail(d, STEP_FORBIDDEN,
@@ -105,22 +100,22 @@ static int cache_known_off(Device *d) {
         /* The question would wake a sleeping drive. */
         if (s->backend == BACKEND_ATA || s->backend == BACKEND_SCSI_MODE) {
                 r = power_look(d, s->backend);
-                if (r == STEP_DEFERRED || r == STEP_VANISHED)
-                        return r;
-                if (r < 0)
-                        return cache_not_told(d);
-                if (d->power != POWER_AWAKE && !d->wake)
+                if (r >= 0 && d->power != POWER_AWAKE && !d->wake)
                         return device_fail(
                                         d, STEP_DEFERRED,
                                         "the drive sleeps, and whether its cache is off can be asked only when it is awake");
         }
 
-        device_refresh(d);
-        r = s->read(d, s, &reading);
+        if (r >= 0) {
+                device_refresh(d);
+                r = s->read(d, s, &reading);
+        }
         if (r == STEP_DEFERRED || r == STEP_VANISHED)
                 return r;
         if (r < 0 || !reading.supported || !reading.known)
-                return cache_not_told(d);
+                return device_fail(
+                                d, STEP_FORBIDDEN,
+                                "the drive does not say whether its cache is off, and over a live cache this loses data");
         if (reading.value.type != VALUE_BOOL || reading.value.number)
                 return device_fail(
                                 d, STEP_FORBIDDEN,
