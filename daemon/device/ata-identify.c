@@ -60,7 +60,7 @@ bool identify_bit(const uint16_t id[static 256], unsigned word, unsigned bit) {
         return identify_word_valid(id, word) && (id[word] & (1U << bit));
 }
 
-/* The text of `size - 1` characters from that word on, without the blanks around it. */
+/* The text of `size - 1` characters from that word on, without the blanks around it; empty when any of it is not printable. */
 static void identify_text(const uint16_t *words, char *ret, size_t size) {
         char text[64] = {}, *start = text;
         size_t n;
@@ -76,15 +76,10 @@ static void identify_text(const uint16_t *words, char *ret, size_t size) {
                 ;
 
         memset(ret, 0, size);
-        memcpy(ret, start, n);
-}
-
-static void drop_unprintable(char *s) {
-        for (const char *p = s; *p; p++)
-                if (*p < ' ' || *p > '~') {
-                        *s = '\0';
+        for (size_t i = 0; i < n; i++)
+                if (start[i] < ' ' || start[i] > '~')
                         return;
-                }
+        memcpy(ret, start, n);
 }
 
 void identify_drive(const uint16_t id[static 256], DriveIdentity *ret) {
@@ -92,9 +87,6 @@ void identify_drive(const uint16_t id[static 256], DriveIdentity *ret) {
         identify_text(id + 27, ret->model, sizeof ret->model);
         identify_text(id + 10, ret->serial, sizeof ret->serial);
         identify_text(id + 23, ret->firmware, sizeof ret->firmware);
-        drop_unprintable(ret->model);
-        drop_unprintable(ret->serial);
-        drop_unprintable(ret->firmware);
 
         /* Supported: bit 8 of word 84, or of 87. There is one form of it (5), and real drives have 0 in its place. */
         if ((identify_bit(id, 84, 8) || identify_bit(id, 87, 8)) && id[108] >> 12 == 5)
