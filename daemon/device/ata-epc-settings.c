@@ -155,8 +155,7 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
 /* Long times are counted in minutes: the nearest one that is not shorter. That there is nothing to set is known before
  * anything is written, so that a dry run says so too; a drive that sleeps has not been asked. */
 static int condition_localize(Device *d, const Setting *s, Value *v) {
-        if (v->number != s->range.off && d->identify_state == IDENTIFY_VALID && has_epc(d) && !is_enabled(d) &&
-            !is_to_be_enabled(d))
+        if (v->number != s->range.off && d->identify_valid && has_epc(d) && !is_enabled(d) && !is_to_be_enabled(d))
                 return fail_disabled(d);
 
         if (v->number > (int64_t) TIMER_MAX * UNIT_MS)

@@ -33,7 +33,7 @@ int ata_reading(Device *d, const Setting *s, const IdentifyBit *bits, Reading *r
 }
 
 void ata_reading_judge(const Device *d, Reading *r) {
-        assert(d->identify_state == IDENTIFY_VALID && r->supported);
+        assert(d->identify_valid && r->supported);
 
         r->repeated = d->drive->transport == TRANSPORT_USB && d->identify_repeated;
         if (d->bridge.repeats_identify) {

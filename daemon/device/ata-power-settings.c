@@ -16,7 +16,7 @@ static int apm_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
         r = ata_feature_write(d, s, v);
-        if (r != STEP_REFUSED || d->identify_state != IDENTIFY_VALID || !identify_bit(d->identify, 120, 7))
+        if (r != STEP_REFUSED || !d->identify_valid || !identify_bit(d->identify, 120, 7))
                 return r;
 
         (void) snprintf(why, sizeof why, "%.100s", d->error);
@@ -78,7 +78,7 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
         if (d->power == POWER_STANDBY && v->number != 0)
                 tf.command = ATA_CMD_STANDBY;
         r = ata_nondata(d, &tf, &regs);
-        if (r >= 0 && v->number != 0 && d->identify_state == IDENTIFY_VALID && !(d->identify[49] & 1U << 13))
+        if (r >= 0 && v->number != 0 && d->identify_valid && !(d->identify[49] & 1U << 13))
                 (void) snprintf(d->note, sizeof d->note,
                                 "accepted; the drive counts this time in a way of its vendor's, says its IDENTIFY (word 49), "
                                 "and it cannot be read back");

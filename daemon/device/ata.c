@@ -306,24 +306,23 @@ int ata_identify(Device *d) {
         uint16_t data[256] = {};
         int r;
 
-        if (d->identify_state == IDENTIFY_VALID)
+        if (d->identify_valid)
                 return 0;
         /* One failure is told for each setting, and asked once. */
-        if (d->identify_state == IDENTIFY_FAILED)
+        if (d->identify_error < 0)
                 return device_fail(d, d->identify_error, "%s", d->identify_why);
 
         r = identify_ask(d, data);
         if (r == STEP_DEFERRED)
                 return r;
         if (r < 0) {
-                d->identify_state = IDENTIFY_FAILED;
                 memcpy(d->identify_why, d->error, sizeof d->identify_why);
                 return d->identify_error = r;
         }
 
-        d->identify_repeated = d->identify_state == IDENTIFY_STALE && memcmp(d->identify, data, sizeof data) == 0;
+        d->identify_repeated = memcmp(d->identify, data, sizeof data) == 0;
         memcpy(d->identify, data, sizeof data);
-        d->identify_state = IDENTIFY_VALID;
+        d->identify_valid = true;
         return 0;
 }
 

@@ -62,7 +62,8 @@ unsigned drive_backends(const Drive *drive) {
 }
 
 void device_refresh(Device *d) {
-        d->identify_state = d->identify_state == IDENTIFY_VALID ? IDENTIFY_STALE : IDENTIFY_NONE;
+        d->identify_valid = false;
+        d->identify_error = 0;
 }
 
 const Step *device_planned(const Device *d, const char *name) {

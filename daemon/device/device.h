@@ -41,13 +41,6 @@ typedef enum PowerMode {
         POWER_SUSPENDED, /* put to sleep by the kernel (runtime PM), or by ATA's SLEEP: any command at all would wake it */
 } PowerMode;
 
-typedef enum IdentifyState {
-        IDENTIFY_NONE,
-        IDENTIFY_STALE, /* there was one, before device_refresh() */
-        IDENTIFY_VALID,
-        IDENTIFY_FAILED,
-} IdentifyState;
-
 /* What of NVMe's Identify Controller data (CNS 01h) the rows need. */
 typedef struct NvmeController {
         bool valid;
@@ -67,14 +60,14 @@ struct Device {
         int fd; /* opened at the first command */
 
         PowerMode power;
-        bool power_told; /* … by the drive itself, and not only likely */
-        bool active;     /* it has been in use just now, by the kernel's counters */
-        bool wake;       /* it may be woken */
-        IdentifyState identify_state;
-        int identify_error; /* IDENTIFY_FAILED: and its sentence's end */
+        bool power_told;     /* by the drive itself; false: its power mode is only likely */
+        bool active;         /* the drive was in use just now, by the kernel's counters */
+        bool wake;           /* the drive may be woken */
+        bool identify_valid; /* read since device_refresh(), … */
+        int identify_error;  /* … or asked for without success, and why */
         char identify_why[256];
         uint16_t identify[256]; /* ATA IDENTIFY DEVICE, host byte order */
-        bool identify_repeated; /* it is the same as before device_refresh(), byte for byte */
+        bool identify_repeated; /* the same as before device_refresh(), byte for byte */
         bool sct_checked;
         unsigned n_timeouts;
         NvmeController nvme;

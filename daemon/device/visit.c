@@ -215,8 +215,9 @@ static void run_read(Run *run, bool dry) {
 
         run_settle(run);
         run_look_at_power(run);
-        FOREACH_OPEN_STEP(s, run)
-        run_read_step(run, s);
+        FOREACH_OPEN_STEP(s, run) {
+                run_read_step(run, s);
+        }
         run_remember(run);
 
         FOREACH_OPEN_STEP(s, run) {
