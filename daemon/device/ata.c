@@ -54,22 +54,14 @@ static Registers registers_from_sense(const SgRequest *q, const Sense *s) {
         return (Registers){};
 }
 
-#define COMMAND_NAME_MAX 32
-
-static const char *command_name(const Taskfile *tf, char buf[static COMMAND_NAME_MAX]) {
-        (void) snprintf(buf, COMMAND_NAME_MAX, "command %02Xh/%02Xh", tf->command, tf->feature);
-        return buf;
-}
-
-/* What became of one ATA PASS-THROUGH. */
-static int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registers *ret) {
+/* What became of one ATA PASS-THROUGH. `name`: the command, for sentences. */
+static int ata_result(Device *d, const char *name, const SgRequest *q, Registers *ret) {
         Sense s = sg_sense(q);
-        char name[COMMAND_NAME_MAX];
         Registers regs;
         int r;
 
         *ret = (Registers){};
-        r = sg_reached(d, q, command_name(tf, name));
+        r = sg_reached(d, q, name);
         if (r < 0)
                 return r;
 
@@ -80,38 +72,28 @@ static int ata_result(Device *d, const Taskfile *tf, const SgRequest *q, Registe
                 regs = (Registers){};
         *ret = regs;
 
-        /* The drive's own status counts more than what the layers between make of it. */
-        if (regs.valid && (regs.status & (ATA_STATUS_ERR | ATA_STATUS_DF)))
+        /* The drive's own status counts more than the sense key, which the layers between have made of it. */
+        if (regs.status & (ATA_STATUS_ERR | ATA_STATUS_DF))
                 return device_fail(d, STEP_REFUSED, "the drive refused %s (status %02Xh, error %02Xh)", name,
                                    regs.status, regs.error);
 
-        switch (q->status) {
-        case STATUS_GOOD:
-                break;
-        case STATUS_CHECK_CONDITION:
-                if (regs.valid && (s.key == SENSE_NONE || s.key == SENSE_RECOVERED_ERROR))
-                        break;
-                if (!s.valid)
-                        return device_fail(d, -EBADMSG, "%s was answered without usable sense data", name);
-                if (s.key == SENSE_RECOVERED_ERROR)
-                        break;
-                if (s.key == SENSE_UNIT_ATTENTION)
-                        return device_fail(d, -EINTR, "unit attention (%02Xh/%02Xh)", s.asc, s.ascq);
-                /* Invalid opcode, or invalid field in the CDB: not the drive's answer but that of the layers before it. */
-                if (s.key == SENSE_ILLEGAL_REQUEST &&
-                    (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB))
-                        return device_fail(d, STEP_UNSUPPORTED,
-                                           "%s is not let through to the drive (sense %Xh %02Xh/%02Xh)", name, s.key,
-                                           s.asc, s.ascq);
-                if (s.key == SENSE_NOT_READY && s.asc == ASC_NO_MEDIUM)
-                        return device_fail(d, STEP_UNSUPPORTED, "there is no medium");
-                return device_fail(d, STEP_REFUSED, "the drive refused %s (sense %Xh %02Xh/%02Xh)", name, s.key, s.asc,
-                                   s.ascq);
-        default:
+        if (q->status == STATUS_GOOD)
+                return 0;
+        if (q->status != STATUS_CHECK_CONDITION)
                 return device_fail(d, STEP_REFUSED, "%s was answered with SCSI status %02Xh", name, q->status);
-        }
-
-        return 0;
+        if (s.key == SENSE_RECOVERED_ERROR || (s.key == SENSE_NONE && regs.valid))
+                return 0;
+        if (!s.valid)
+                return device_fail(d, -EBADMSG, "%s was answered without usable sense data", name);
+        if (s.key == SENSE_UNIT_ATTENTION)
+                return device_fail(d, -EINTR, "unit attention (%02Xh/%02Xh)", s.asc, s.ascq);
+        /* Invalid opcode, or invalid field in the CDB: not the drive's answer but that of the layers before it. */
+        if (s.key == SENSE_ILLEGAL_REQUEST && (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB))
+                return device_fail(d, STEP_UNSUPPORTED, "%s is not let through to the drive (sense %Xh %02Xh/%02Xh)",
+                                   name, s.key, s.asc, s.ascq);
+        if (s.key == SENSE_NOT_READY && s.asc == ASC_NO_MEDIUM)
+                return device_fail(d, STEP_UNSUPPORTED, "there is no medium");
+        return device_fail(d, STEP_REFUSED, "the drive refused %s (sense %Xh %02Xh/%02Xh)", name, s.key, s.asc, s.ascq);
 }
 
 /* By ATA PASS-THROUGH(16), or (12) for bridges that know no other; that has no room for 48 bits. */
@@ -179,7 +161,7 @@ static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, i
         /* Not let through: the kernel's answer for bridges that it does not trust. */
         if (b->cdb == 0 && r == STEP_UNSUPPORTED && sg_sense(q).key == SENSE_ILLEGAL_REQUEST)
                 b->without_sat = true;
-        /* The first one left it without an answer: that is not tried again. */
+        /* The first command got no answer: another is not tried. */
         if (b->cdb == 0 && (r == -ETIMEDOUT || r == -EIO || r == STEP_VANISHED))
                 b->fragile = true;
         if (r < 0 && r != STEP_REFUSED)
@@ -209,7 +191,7 @@ static bool pulled(const Device *d, uint64_t took_ms) {
 int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data, size_t len, Registers *ret) {
         unsigned cdb = d->bridge.cdb == 12 ? 12 : 16;
         Registers regs = {};
-        char name[COMMAND_NAME_MAX];
+        char name[32];
         int r;
 
         assert(len % 512 == 0 && (len > 0) == (direction != SG_NONE));
@@ -225,14 +207,15 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
         if (d->n_timeouts >= TIMEOUTS_MAX)
                 return device_fail(d, -ETIMEDOUT, "not sent: %u commands before it got no answer", d->n_timeouts);
 
+        (void) snprintf(name, sizeof name, "command %02Xh/%02Xh", tf->command, tf->feature);
         for (unsigned i = 0;; i++) {
                 SgRequest q = passthrough(tf, cdb, direction, data, len);
 
-                r = sg_send(d, &q, "ATA", command_name(tf, name));
+                r = sg_send(d, &q, "ATA", name);
                 if (r < 0)
                         return r;
 
-                r = ata_result(d, tf, &q, &regs);
+                r = ata_result(d, name, &q, &regs);
                 if (ret)
                         *ret = regs;
                 if (r == STEP_UNSUPPORTED && may_take_12(d, tf, &q)) {
@@ -266,8 +249,8 @@ int ata_set_features(Device *d, uint8_t feature, uint8_t count) {
         return ata_nondata(d, &tf, NULL);
 }
 
-/* Swapped while the machine slept, or one bay of a dock answering for another: what is asked of this drive is not for that
- * one. Only where the serial number is from IDENTIFY too, by udev or by an earlier visit. */
+/* Swapped while the machine slept, or one bay of a dock answering for another: the settings of this drive are not for that one.
+ * Only where the serial number is from IDENTIFY too, by udev or by an earlier visit. */
 static bool is_another(const Device *d, const uint16_t id[static 256]) {
         bool comparable = d->drive->identified || d->drive->dock_model || d->drive->dock_serial;
 
