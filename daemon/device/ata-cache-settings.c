@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The write cache of an ATA drive, and what the kernel believes of it. After a visit the kernel never believes that there is no cache,
- * and sends no flushes, while the cache is on. The kernel looks only after the command: what is written in between is flushed by
- * the daemon. */
+/* The write cache of an ATA drive. After a visit the kernel never believes that there is no cache, and sends no flushes, while
+ * the cache is on. The kernel looks only after the command: data written in between is flushed by the daemon. */
 
 #include <stdio.h>
 

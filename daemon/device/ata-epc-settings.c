@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Extended power conditions: five steps from idle to standby, each with a timer, which a drive takes by itself. Commands
- * are subcommands of SET FEATURES 4Ah in LBA 3:0; what holds is in the log of power conditions. */
+ * are subcommands of SET FEATURES 4Ah in LBA 3:0; the present state is in the log of power conditions. */
 
 #include <endian.h>
 
@@ -183,7 +183,7 @@ static int condition_localize(Device *d, const Setting *s, Value *v) {
 const Setting ata_epc_settings[] = {
         {
                 /* Enabling it disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5), and disabling it is not said to
-                 * bring APM back. What becomes of it when APM is enabled then, no manual at hand says: nobody may want
+                 * bring APM back. No manual at hand says how they are affected when APM is enabled then: nobody may want
                  * both. */
                 ATA_FEATURE("epc", .supported = { { 119, 7 } }, .enabled = { 120, 7 },
                             .on = { .feature = EPC, .lbal = EPC_ENABLE }, .off = { .feature = EPC, .lbal = EPC_DISABLE }),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Locks that hold until the drive's power is switched off: while they hold, no command can set a password, change the capacity or erase
- * the drive. They are written late, because drives then refuse some of the other settings. */
+/* Locks that hold until the drive's power is switched off: while they hold, no command can set a password, change the capacity
+ * or erase the drive. They are written late, because drives then refuse some of the other settings. */
 
 #include <stdio.h>
 
@@ -111,7 +111,7 @@ const Setting ata_lock_settings[] = {
                 .source = "ATA8-ACS DEVICE CONFIGURATION FREEZE LOCK B1h/C1h",
         },
         {
-                /* LBA 31:0 spells that it is meant. */
+                /* LBA 31:0 spells "FrLk", by which the drive knows that the command is no accident. */
                 LOCK("sanitize_freeze", "sanitize-freeze-lock", sanitize_read, ata_feature_write, .supported = { { 59, 12 } },
                      .on = { .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_FREEZE_LOCK, .ext = true,
                              .hob_lbal = 'F', .lbah = 'r', .lbam = 'L', .lbal = 'k' }),

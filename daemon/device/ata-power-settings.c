@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How an ATA drive saves power by itself, and what puts it to sleep at once. Extended power conditions: ata-epc-settings.c. */
+/* How an ATA drive saves power by itself, and the commands that put it to sleep at once. Extended power conditions: ata-epc-settings.c. */
 
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #include "power.h"
 #include "settings.h"
 
-/* Drives come from the factory with one or the other, and an abort says nothing of it. */
+/* Drives come from the factory with APM or with extended power conditions, and an abort does not say which. */
 static int apm_write(Device *d, const Setting *s, const Value *v) {
         char why[sizeof d->error];
         int r;

@@ -62,15 +62,15 @@ int ata_identify(Device *d);
  * one that the kernel has suspended: power_look() asks for that first. */
 int ata_power_mode(Device *d);
 
-/* `lost_by` of what Software Settings Preservation covers, by drives' manuals. */
+/* `lost_by` of settings that Software Settings Preservation covers, by drives' manuals. */
 #define LOST_WITHOUT_SSP "power; link reset, unless software_settings_preservation is on"
 
 typedef struct IdentifyBit {
         uint8_t word, bit;
 } IdentifyBit;
 
-/* What most of a drive's features are: bits of IDENTIFY DEVICE that say whether the drive has it and whether it is on, and two
- * commands. A row needs no function of its own then. A row's detail. */
+/* A row's detail. Most features of a drive are bits of IDENTIFY DEVICE, which say whether the drive has the feature and whether
+ * it is on, and two commands: such a row needs no function of its own. */
 typedef struct AtaFeature {
         IdentifyBit supported[3]; /* all of them are set; ends with {} */
         IdentifyBit enabled;      /* {}: nothing tells */
@@ -84,10 +84,10 @@ typedef struct AtaFeature {
  * drive has no such feature, which `ret` then says; or a step's end. */
 int ata_reading(Device *d, const Setting *s, const IdentifyBit *bits, Reading *ret);
 
-/* Where the drive says that it has no such feature: the value that stands there, "off", is what it has. */
+/* The drive says that it has no such feature, which is as good as "off", the value in the reading. */
 void ata_reading_absent(const Device *d, Reading *r);
 
-/* For readings of IDENTIFY: what a bridge may give from its memory is not what the drive has. */
+/* For readings of IDENTIFY: a bridge may have answered it from its memory. */
 void ata_reading_judge(const Device *d, Reading *r);
 
 /* The level of a feature that is enabled. Drives have one at the number that stands for "off", such as acoustic management at

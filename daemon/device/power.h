@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What a drive is asked before anything else, without waking it: whether it sleeps. */
+/* Whether a drive sleeps: the first question to a drive, which does not wake it. */
 
 #include "device.h"
 

@@ -14,10 +14,10 @@ typedef struct Visit {
         const SettingTable *settings;
         const DeviceIO *io;
         bool permanent; /* what drives keep themselves may be written */
-        bool active;    /* its user has used the drive just now: one that does not say whether it sleeps is awake */
-        bool no_wake;   /* also where the file allows to wake it */
-        bool ata_sleep; /* it was put into ATA's Sleep mode, which any command would end by a reset, and has not been used since */
-        bool look; /* nothing is written: what is not as it was left has `drifted` */
+        bool active;    /* the drive was in use just now: one that does not say whether it sleeps is awake */
+        bool no_wake;   /* the drive is not woken, also where the file allows that */
+        bool ata_sleep; /* the drive is in ATA's Sleep mode, which any command would end by a reset */
+        bool look;      /* nothing is written: a setting that is not as it was left has `drifted` */
 
         /* What earlier visits to this attach know of the USB bridge; NULL: nothing. */
         const Bridge *bridge;
@@ -38,12 +38,12 @@ typedef struct Visit {
         void *userdata;
 } Visit;
 
-/* Does it begin with the question which drive is behind the USB bridge? */
+/* Does the visit begin with the question which drive is behind the USB bridge? */
 bool visit_asks_identity(const Visit *v);
 
 /* The plan with a verdict in every step. */
 int visit_run(const Visit *v, Plan *ret);
 
-/* Reads and decides only (of steps whose row has `unless`: as if those others could not be had): steps that would be written have no verdict (_VERDICT_INVALID) and `write` set. Of the visit it
- * needs drive, wishes, memories and settings. */
+/* Reads and decides only (of steps whose row has `unless`: as if those others could not be had). Steps that would be written
+ * have no verdict (_VERDICT_INVALID) and `write` set. Of the visit, drive, wishes, memories and settings are needed. */
 int visit_dry_run(const Visit *v, Plan *ret);
