@@ -56,12 +56,7 @@ static int sleep_read(Device *d _unused_, const Setting *s, Reading *ret) {
 
 static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
         /* A sleeping drive may wake up to answer IDENTIFY; STANDBY is answered, or refused, without. */
-        if (d->power == POWER_STANDBY) {
-                *ret = (Reading){ .supported = true, .value.type = s->range.type };
-                return 0;
-        }
-
-        return ata_feature_read(d, s, ret);
+        return d->power == POWER_STANDBY ? sleep_read(d, s, ret) : ata_feature_read(d, s, ret);
 }
 
 static int standby_timer_write(Device *d, const Setting *s _unused_, const Value *v) {

@@ -16,15 +16,14 @@ static bool row_is_asked(const Setting *s, unsigned backends) {
 
 int probe(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, ProbeFn each,
           void *userdata) {
-        int asked[_BACKEND_MAX] = {};
+        unsigned asked = backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE);
+        int r = 0, answer = 0, error;
         Device d;
-        int r = 0, error;
 
         device_init(&d, drive, io);
-        /* What nobody has used just now is not taken to be awake. */
-        for (Backend b = 0; b < _BACKEND_MAX; b++)
-                if ((backends & 1U << b) && (b == BACKEND_ATA || b == BACKEND_SCSI_MODE))
-                        asked[b] = power_look(&d, b);
+        /* A drive that nobody has used just now is not taken to be awake. */
+        if (asked)
+                answer = power_look(&d, asked & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE);
 
         SETTING_TABLE_FOREACH(s, t) {
                 Probed x = { .setting = s };
@@ -35,7 +34,7 @@ int probe(const Drive *drive, unsigned backends, const SettingTable *t, const De
                 d.error[0] = '\0';
                 if (would_wake(s, &d))
                         x.reason = "the drive sleeps, and is not woken to be asked";
-                else if (asked[s->backend] < 0)
+                else if (answer < 0 && (asked & 1U << s->backend))
                         x.reason = "the drive does not answer";
                 else if ((error = s->read(&d, s, &x.reading)) < 0) {
                         x.reading.known = x.reading.saved_known = false;
