@@ -37,18 +37,15 @@ bool identify_word_valid(const uint16_t id[static 256], unsigned word) {
         case 82:
         case 83:
                 return marked(id[83]);
-        case 84:
-                return marked(id[84]);
         case 85 ... 87:
                 return marked(id[87]);
-        case 119:
-                return marked(id[86] & 0x8000 ? id[119] : 0);
-        case 120:
-                return marked(id[86] & 0x8000 ? id[120] : 0);
+        case 119 ... 120:
+                return (id[86] & 0x8000) && marked(id[word]);
         case 76 ... 79:
                 return id[76] != 0x0000 && id[76] != 0xFFFF;
         case 50:
-                return marked(id[50]);
+        case 84:
+                return marked(id[word]);
         case 206:
                 return id[206] != 0xFFFF;
         default:
