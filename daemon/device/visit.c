@@ -17,6 +17,7 @@ typedef enum Turn {
         _TURN_MAX,
 } Turn;
 
+/* One visit under way. */
 typedef struct Run {
         const Visit *visit;
         Plan plan;
