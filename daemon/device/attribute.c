@@ -8,42 +8,6 @@
 
 #include "attribute.h"
 
-static int text_read(const char *path, bool all, char *buf, size_t size) {
-        _cleanup_close_ int fd = -EBADF;
-        size_t n = 0;
-
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (fd < 0)
-                return -errno;
-
-        /* One read tells all, as a rule; a half of a number would be another number. */
-        for (;;) {
-                ssize_t k = read(fd, buf + n, size - 1 - n);
-
-                if (k < 0 && errno == EINTR)
-                        continue;
-                if (k < 0)
-                        return -errno;
-                n += (size_t) k;
-                if (k == 0 || n == size - 1 || (!all && buf[n - 1] == '\n'))
-                        break;
-        }
-
-        buf[n] = '\0';
-        if (!all)
-                buf[strcspn(buf, "\n")] = '\0';
-        return 0;
-}
-
-/* `r`: whether the path could be made. */
-static int file_read(int r, const char *path, bool all, char *buf, size_t size) {
-        if (r >= 0)
-                r = text_read(path, all, buf, size);
-        if (r < 0)
-                buf[0] = '\0';
-        return r;
-}
-
 /* Makes PATH, of PATH_MAX bytes, from the variable arguments behind `format`. */
 #define MAKE_PATH(path, format)                                            \
         ({                                                                 \
@@ -56,19 +20,43 @@ static int file_read(int r, const char *path, bool all, char *buf, size_t size) 
                 _n >= 0 && (size_t) _n < sizeof(path) ? 0 : -ENAMETOOLONG; \
         })
 
-int attribute_read(char *buf, size_t size, const char *format, ...) {
-        char path[PATH_MAX];
-        int r = MAKE_PATH(path, format);
+static int text_read(const char *path, char *buf, size_t size) {
+        _cleanup_close_ int fd = -EBADF;
+        size_t n = 0;
+        ssize_t k;
 
-        assert(size > 0);
-        return file_read(r, path, false, buf, size);
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+                return -errno;
+
+        do {
+                k = read(fd, buf + n, size - 1 - n);
+                if (k < 0 && errno != EINTR)
+                        return -errno;
+                n += (size_t) MAX(k, 0);
+        } while (k != 0 && n < size - 1);
+
+        return (int) n;
 }
 
 int attribute_read_all(char *buf, size_t size, const char *format, ...) {
         char path[PATH_MAX];
         int r = MAKE_PATH(path, format);
 
-        return file_read(r, path, true, buf, size);
+        assert(size > 0);
+        if (r >= 0)
+                r = text_read(path, buf, size);
+        buf[MAX(r, 0)] = '\0';
+        return MIN(r, 0);
+}
+
+int attribute_read(char *buf, size_t size, const char *format, ...) {
+        char path[PATH_MAX];
+        int r = MAKE_PATH(path, format);
+
+        r = r < 0 ? r : attribute_read_all(buf, size, "%s", path);
+        buf[r < 0 ? 0 : strcspn(buf, "\n")] = '\0';
+        return r;
 }
 
 bool attribute_exists(const char *format, ...) {
