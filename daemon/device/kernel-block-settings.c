@@ -82,11 +82,11 @@ static int max_sectors_localize(Device *d, const Setting *s _unused_, Value *v) 
 
         r = sysfs_number(d, "queue/max_hw_sectors_kb", &hardware);
         if (r < 0)
-                return sysfs_missing(d, "queue/max_hw_sectors_kb");
+                return r;
         (void) sysfs_number(d, "queue/optimal_io_size", &optimal);
         r = sysfs_number(d, "queue/max_sectors_kb", &now);
         if (r < 0)
-                return sysfs_missing(d, "queue/max_sectors_kb");
+                return r;
 
         for (size_t i = 0; i < ELEMENTSOF(caps); i++)
                 if (now == MIN(hardware, MAX(caps[i], optimal / 1024))) {
@@ -101,11 +101,13 @@ static int max_sectors_localize(Device *d, const Setting *s _unused_, Value *v) 
 /* wbt_default_latency_nsec(). */
 static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
         int64_t rotational;
+        int r;
 
         if (v->number != WBT_DEFAULT)
                 return 0;
-        if (sysfs_number(d, "queue/rotational", &rotational) < 0)
-                return sysfs_missing(d, "queue/rotational");
+        r = sysfs_number(d, "queue/rotational", &rotational);
+        if (r < 0)
+                return r;
 
         make_default(v, rotational ? 75000 : 2000);
         return 0;

@@ -179,7 +179,7 @@ static int read_only_read(Device *d, const Setting *s, Reading *ret) {
 
         r = count_flag(d->drive->syspath, &f);
         if (r == 0 && f.n == 0)
-                return sysfs_missing(d, "ro");
+                return sysfs_missing(d, "ro", NULL);
         if (r == 0)
                 r = each_below(d->drive->syspath, "*/partition", count_flag, &f);
         if (r < 0)

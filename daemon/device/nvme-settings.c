@@ -104,22 +104,7 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
         return nvme_feature_write(d, s, v);
 }
 
-/* Two settings in one register: the temperatures of light and of heavy throttling, the first below the second. */
-static const NvmeFeature thermal_light = {
-        .fid = NVME_FEATURE_THERMAL_MANAGEMENT,
-        .shift = 16,
-        .mask = 0xFFFF,
-        .keep = 0xFFFF,
-        .bias = -NVME_KELVIN,
-        .supported = has_thermal_management,
-};
-static const NvmeFeature thermal_heavy = {
-        .fid = NVME_FEATURE_THERMAL_MANAGEMENT,
-        .mask = 0xFFFF,
-        .keep = 0xFFFFU << 16,
-        .bias = -NVME_KELVIN,
-        .supported = has_thermal_management,
-};
+#define THERMAL_LIGHT_SHIFT 16
 
 static bool thermal_is_taken(const NvmeController *c, uint32_t field) {
         return field == 0 ||
@@ -127,78 +112,52 @@ static bool thermal_is_taken(const NvmeController *c, uint32_t field) {
 }
 
 /* What this visit goes on to write there, if the controller takes it, or what is there now. */
-static uint32_t thermal_wanted(const Device *d, const char *name, const NvmeFeature *f, uint32_t old) {
+static uint32_t thermal_wanted(const Device *d, const char *name, uint32_t now) {
         const Step *s = device_planned(d, name);
-        uint32_t field = s ? nvme_feature_field(f, &s->wanted) >> f->shift : 0;
+        uint32_t field = s ? (uint32_t) (s->wanted.number + NVME_KELVIN) : 0;
 
-        if (s && !s->failed && thermal_is_taken(&d->nvme, field))
-                return field;
-        return old >> f->shift & f->mask;
+        return s && !s->failed && thermal_is_taken(&d->nvme, field) ? field : now;
 }
 
-/* Both at once: one after the other, the first might be refused for what the second is only about to become. */
+/* Two settings in one register: the temperatures of light and of heavy throttling, the first below the second. Both at once: one
+ * after the other, the first might be refused for what the second is only about to become. */
 static int thermal_write(Device *d, const Setting *s, const Value *v) {
         const NvmeController *c = &d->nvme;
-        uint32_t old, field, light, heavy;
+        const NvmeFeature *f = s->detail;
+        uint32_t now, light, heavy, field = (uint32_t) (v->number + NVME_KELVIN);
         int r;
 
-        field = (uint32_t) (v->number + NVME_KELVIN);
         if (!thermal_is_taken(c, field))
                 return device_fail(d, STEP_UNSUPPORTED, "the controller takes %i…%i °C for it",
                                    c->thermal_min - NVME_KELVIN, c->thermal_max - NVME_KELVIN);
 
-        r = nvme_get_feature(d, NVME_FEATURE_THERMAL_MANAGEMENT, NVME_SELECT_CURRENT, 0, &old);
+        r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, 0, &now);
         if (r < 0)
                 return r;
 
-        light = s->detail == &thermal_light ? field : thermal_wanted(d, "thermal_light", &thermal_light, old);
-        heavy = s->detail == &thermal_heavy ? field : thermal_wanted(d, "thermal_heavy", &thermal_heavy, old);
+        light = f->shift == THERMAL_LIGHT_SHIFT ? field
+                                                : thermal_wanted(d, "thermal_light", now >> THERMAL_LIGHT_SHIFT);
+        heavy = f->shift == THERMAL_LIGHT_SHIFT ? thermal_wanted(d, "thermal_heavy", now & f->mask) : field;
         if (light != 0 && heavy != 0 && light >= heavy)
                 return device_fail(d, STEP_FORBIDDEN, "thermal_light (%i °C) has to be below thermal_heavy (%i °C)",
                                    (int) light - NVME_KELVIN, (int) heavy - NVME_KELVIN);
 
-        return nvme_feature_store(d, &thermal_light, 0, light << 16 | heavy);
-}
-
-/* A row whose file is the controller's: its path begins behind the controller's directory. */
-typedef struct ControllerRow {
-        Setting setting;
-        SysfsAttribute attribute;
-        char path[128];
-} ControllerRow;
-
-static int controller_row(Device *d, const Setting *s, ControllerRow *ret) {
-        const SysfsAttribute *a = s->detail;
-        char directory[64];
-        int r;
-
-        r = nvme_controller_path(d, directory, sizeof directory);
-        if (r < 0)
-                return r;
-
-        *ret = (ControllerRow){ .setting = *s, .attribute = *a };
-        (void) snprintf(ret->path, sizeof ret->path, "%s/%s", directory, a->path);
-        ret->attribute.path = ret->path;
-        ret->setting.detail = &ret->attribute;
-        return 0;
+        return nvme_feature_store(d, f, 0, light << THERMAL_LIGHT_SHIFT | heavy);
 }
 
 static int controller_file_read(Device *d, const Setting *s, Reading *ret) {
-        ControllerRow row;
-        int r;
+        int r = nvme_check_controller(d);
 
-        r = controller_row(d, s, &row);
-        return r < 0 ? r : sysfs_setting_read(d, &row.setting, ret);
+        return r < 0 ? r : sysfs_setting_read(d, s, ret);
 }
 
 static int controller_file_write(Device *d, const Setting *s, const Value *v) {
-        ControllerRow row;
         int r;
 
         r = nvme_check_live(d);
         if (r >= 0)
-                r = controller_row(d, s, &row);
-        return r < 0 ? r : sysfs_setting_write(d, &row.setting, v);
+                r = nvme_check_controller(d);
+        return r < 0 ? r : sysfs_setting_write(d, s, v);
 }
 
 /* The kernel rewrites the controller's table whenever this latency changes, and at every start of the controller. */
@@ -248,11 +207,25 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
 }
 
 /* clang-format off */
-/* What the rows have in common that are features of the whole controller, and those without functions of their own. */
+/* What the rows have in common that are features of the whole controller. */
 #define CONTROLLER(key) \
         .name = key, .backend = BACKEND_NVME, .flags = SETTING_SAVEABLE | SETTING_CONTROLLER, .lost_by = "power, controller reset"
-#define FEATURE(...) \
-        .read = nvme_feature_read, .write = nvme_feature_write, .detail = &(const NvmeFeature) { __VA_ARGS__ }
+
+/* The arguments behind the functions are the members of the NvmeFeature. */
+#define FEATURE_BY(read_, write_, ...) .read = read_, .write = write_, .detail = &(const NvmeFeature) { __VA_ARGS__ }
+#define FEATURE(...) FEATURE_BY(nvme_feature_read, nvme_feature_write, __VA_ARGS__)
+
+#define THERMAL(key, shift_, order_, what) \
+        { \
+                CONTROLLER(key), \
+                .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150, .has_off = true, .off = -NVME_KELVIN }, \
+                .order = order_, \
+                .summary = "temperature from which on the controller slows down " what, \
+                .equivalent = "nvme set-feature -f 0x10", \
+                .source = "NVMe 1.4 feature 10h", \
+                FEATURE_BY(nvme_feature_read, thermal_write, .fid = NVME_FEATURE_THERMAL_MANAGEMENT, .shift = shift_, .mask = 0xFFFF, \
+                           .bias = -NVME_KELVIN, .supported = has_thermal_management), \
+        }
 
 const Setting nvme_settings[] = {
         {
@@ -262,10 +235,8 @@ const Setting nvme_settings[] = {
                 .summary = "volatile write cache",
                 .equivalent = "nvme set-feature -f 6",
                 .source = "NVMe 1.4 feature 06h",
-                .read = write_cache_read,
-                .write = write_cache_write,
-                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_VOLATILE_WRITE_CACHE, .mask = 1,
-                                                 .supported = has_write_cache },
+                FEATURE_BY(write_cache_read, write_cache_write, .fid = NVME_FEATURE_VOLATILE_WRITE_CACHE, .mask = 1,
+                           .supported = has_write_cache),
         },
         {
                 .name = "error_recovery",
@@ -291,28 +262,8 @@ const Setting nvme_settings[] = {
                 FEATURE(.fid = NVME_FEATURE_TEMPERATURE_THRESHOLD, .mask = 0xFFFF, .keep = 7U << 22,
                         .bias = -NVME_KELVIN, .supported = has_warning_temperature),
         },
-        {
-                CONTROLLER("thermal_light"),
-                .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150, .has_off = true, .off = -NVME_KELVIN },
-                .order = 310,
-                .summary = "temperature from which on the controller slows down a little (HCTM, TMT1)",
-                .equivalent = "nvme set-feature -f 0x10",
-                .source = "NVMe 1.4 feature 10h",
-                .read = nvme_feature_read,
-                .write = thermal_write,
-                .detail = &thermal_light,
-        },
-        {
-                CONTROLLER("thermal_heavy"),
-                .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150, .has_off = true, .off = -NVME_KELVIN },
-                .order = 311,
-                .summary = "temperature from which on the controller slows down however much it takes (HCTM, TMT2)",
-                .equivalent = "nvme set-feature -f 0x10",
-                .source = "NVMe 1.4 feature 10h",
-                .read = nvme_feature_read,
-                .write = thermal_write,
-                .detail = &thermal_heavy,
-        },
+        THERMAL("thermal_light", THERMAL_LIGHT_SHIFT, 310, "a little (HCTM, TMT1)"),
+        THERMAL("thermal_heavy", 0, 311, "however much it takes (HCTM, TMT2)"),
         {
                 CONTROLLER("interrupt_coalescing_threshold"),
                 .range = { .type = VALUE_INT, .min = 1, .max = 256 },
@@ -341,9 +292,7 @@ const Setting nvme_settings[] = {
                 .equivalent = "/sys/class/nvme/nvme*/hmb",
                 .lost_by = "re-add, controller reset",
                 .source = "Linux drivers/nvme/host/pci.c",
-                .read = controller_file_read,
-                .write = controller_file_write,
-                .detail = &(const SysfsAttribute) { .path = "hmb" },
+                SYSFS_ROW_BY(controller_file_read, controller_file_write, .path = NVME_CONTROLLER_FILE("hmb")),
         },
         {
                 .name = "apst_latency",
@@ -356,9 +305,8 @@ const Setting nvme_settings[] = {
                 .equivalent = "/sys/class/nvme/nvme*/power/pm_qos_latency_tolerance_us",
                 .lost_by = "re-add",
                 .source = "Linux drivers/nvme/host/core.c, drivers/base/power/sysfs.c",
-                .read = apst_latency_read,
-                .write = apst_latency_write,
-                .detail = &(const SysfsAttribute) { .path = "power/pm_qos_latency_tolerance_us", .words = latency_words },
+                SYSFS_ROW_BY(apst_latency_read, apst_latency_write,
+                             .path = NVME_CONTROLLER_FILE("power/pm_qos_latency_tolerance_us"), .words = latency_words),
         },
         {
                 CONTROLLER("power_state"),
@@ -367,10 +315,8 @@ const Setting nvme_settings[] = {
                 .summary = "power state of the controller: 0 takes most power, the higher the less",
                 .equivalent = "nvme set-feature -f 2",
                 .source = "NVMe 1.4 feature 02h",
-                .read = power_state_read,
-                .write = power_state_write,
                 /* Kept: the workload hint. */
-                .detail = &(const NvmeFeature) { .fid = NVME_FEATURE_POWER_MANAGEMENT, .mask = 0x1F, .keep = 7U << 5 },
+                FEATURE_BY(power_state_read, power_state_write, .fid = NVME_FEATURE_POWER_MANAGEMENT, .mask = 0x1F, .keep = 7U << 5),
         },
         {},
 };

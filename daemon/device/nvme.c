@@ -177,19 +177,6 @@ int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, u
         return r;
 }
 
-static int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t cdw11) {
-        struct nvme_passthru_cmd cmd = {
-                .opcode = NVME_ADMIN_SET_FEATURES,
-                .nsid = nsid,
-                .cdw10 = fid | (save ? 1U << 31 : 0),
-                .cdw11 = cdw11,
-        };
-        char what[64];
-
-        (void) snprintf(what, sizeof what, "feature %02Xh = %Xh", fid, cdw11);
-        return nvme_admin(d, what, &cmd);
-}
-
 /* Can the controller save it? Not asked of one without the save bit. */
 static int nvme_can_save(Device *d, uint8_t fid, uint32_t nsid, bool *ret) {
         uint32_t capabilities = 0;
@@ -206,54 +193,17 @@ static int nvme_can_save(Device *d, uint8_t fid, uint32_t nsid, bool *ret) {
         return 0;
 }
 
-/* The number of the namespace that this drive is. */
-static int nvme_namespace(Device *d, uint32_t *ret) {
-        int64_t n;
+int nvme_check_controller(Device *d) {
+        /* With the kernel's own multipathing the disk's parent is the subsystem, and the controllers are below that. */
+        _cleanup_(globfree) glob_t found;
         int r;
 
-        r = sysfs_number(d, "nsid", &n);
-        if (r == -ENOENT)
-                return sysfs_missing(d, "nsid");
-        if (r < 0)
-                return device_fail(d, r, "nsid cannot be read: %s", strerror(-r));
-
-        *ret = (uint32_t) n;
-        return n > 0 ? 0 : device_fail(d, -EBADMSG, "nsid reads %" PRIi64 ", which is no namespace", n);
-}
-
-/* "nvme0", and neither "nvme0n1" nor "nvme-subsys0". */
-static bool is_controller(const char *name) {
-        size_t n;
-
-        if (strncmp(name, "nvme", 4) != 0)
-                return false;
-        n = strspn(name + 4, "0123456789");
-        return n > 0 && name[4 + n] == '\0';
-}
-
-int nvme_controller_path(Device *d, char *buf, size_t size) {
-        /* With the kernel's own multipathing the disk's parent is the subsystem, and the controllers are below that. */
-        _cleanup_(directory_closep) DIR *dir = directory_open("%s/device", d->drive->syspath);
-        const char *name;
-        unsigned n = 0;
-
-        if (!dir)
-                return errno == ENOENT ? sysfs_missing(d, "device")
-                                       : device_fail(d, -errno, "its controller cannot be found: %m");
-
-        (void) snprintf(buf, size, "device");
-        if (attribute_exists("%s/device/cntlid", d->drive->syspath))
-                return 0;
-
-        while ((name = directory_next(dir)))
-                if (is_controller(name) && n++ == 0)
-                        (void) snprintf(buf, size, "device/%s", name);
-        if (n > 1)
-                return device_fail(
-                                d, STEP_FORBIDDEN,
-                                "it is reached through %u controllers, and which of them takes a command is the kernel's choice",
-                                n);
-        return 0;
+        r = attribute_glob(&found, "%s/" NVME_CONTROLLER_FILE("cntlid"), d->drive->syspath);
+        if (r >= 0 && found.gl_pathc > 1)
+                r = device_fail(d, STEP_FORBIDDEN,
+                                "it is reached through %zu controllers, and which of them takes a command is the kernel's choice",
+                                found.gl_pathc);
+        return r;
 }
 
 static Value feature_value(const Setting *s, const NvmeFeature *f, uint32_t reg) {
@@ -263,13 +213,19 @@ static Value feature_value(const Setting *s, const NvmeFeature *f, uint32_t reg)
         };
 }
 
-uint32_t nvme_feature_field(const NvmeFeature *f, const Value *v) {
-        return ((uint32_t) ((v->number - f->bias) / MAX(f->scale, 1)) & f->mask) << f->shift;
-}
-
+/* The number of the namespace that this drive is, for features that each namespace has for itself; else 0. */
 static int feature_namespace(Device *d, const NvmeFeature *f, uint32_t *ret) {
-        *ret = 0;
-        return f->namespace ? nvme_namespace(d, ret) : 0;
+        int64_t n = 0;
+        int r;
+
+        r = f->namespace ? sysfs_number(d, "nsid", &n) : 0;
+        if (r < 0)
+                return r;
+        if (f->namespace && n <= 0)
+                return device_fail(d, -EBADMSG, "nsid reads %" PRIi64 ", which is no namespace", n);
+
+        *ret = (uint32_t) n;
+        return 0;
 }
 
 static int feature_read_saved(Device *d, const Setting *s, uint32_t nsid, Reading *reading) {
@@ -318,29 +274,32 @@ int nvme_feature_read(Device *d, const Setting *s, Reading *ret) {
         return d->permanent ? feature_read_saved(d, s, nsid, ret) : 0;
 }
 
-/* Writes `bits`, and what else the register holds as it is. */
 int nvme_feature_store(Device *d, const NvmeFeature *f, uint32_t keep, uint32_t bits) {
-        uint32_t nsid, old = 0;
+        struct nvme_passthru_cmd cmd = { .opcode = NVME_ADMIN_SET_FEATURES, .cdw10 = f->fid };
+        uint32_t old = 0;
         bool save = false;
-        char path[64];
+        char what[64];
         int r;
 
-        r = f->namespace ? 0 : nvme_controller_path(d, path, sizeof path);
-        if (r == STEP_FORBIDDEN)
-                return r;
-        r = feature_namespace(d, f, &nsid);
+        r = f->namespace ? 0 : nvme_check_controller(d);
+        if (r >= 0)
+                r = feature_namespace(d, f, &cmd.nsid);
         if (r >= 0 && keep != 0)
-                r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, nsid, &old);
+                r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, cmd.nsid, &old);
         if (r >= 0 && d->save)
-                r = nvme_can_save(d, f->fid, nsid, &save);
+                r = nvme_can_save(d, f->fid, cmd.nsid, &save);
         if (r < 0)
                 return r;
 
-        return nvme_set_feature(d, f->fid, save, nsid, (old & keep) | bits);
+        cmd.cdw10 |= save ? 1U << 31 : 0;
+        cmd.cdw11 = (old & keep) | bits;
+        (void) snprintf(what, sizeof what, "feature %02Xh = %Xh", f->fid, cmd.cdw11);
+        return nvme_admin(d, what, &cmd);
 }
 
 int nvme_feature_write(Device *d, const Setting *s, const Value *v) {
         const NvmeFeature *f = s->detail;
+        uint32_t field = (uint32_t) ((v->number - f->bias) / MAX(f->scale, 1)) & f->mask;
 
-        return nvme_feature_store(d, f, f->keep, nvme_feature_field(f, v));
+        return nvme_feature_store(d, f, f->keep, field << f->shift);
 }

@@ -36,9 +36,13 @@ int nvme_identify(Device *d);
 /* `nsid`: 0 for what belongs to the whole controller. */
 int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, uint32_t *ret);
 
-/* The path of the controller's directory below the disk's. STEP_FORBIDDEN: the disk is reached through several controllers,
- * and which of them a command gets is the kernel's choice. */
-int nvme_controller_path(Device *d, char *buf, size_t size);
+/* A file of the controller's, by its path below the disk's directory: with the kernel's own multipathing the disk's parent is not the
+ * controller but the subsystem. */
+#define NVME_CONTROLLER_FILE(name) "device/{,nvme*/}" name
+
+/* May something be sent that is for one controller? STEP_FORBIDDEN: the disk is reached through several, and which of them a command
+ * gets is the kernel's choice. */
+int nvme_check_controller(Device *d);
 
 /* A setting that is a part of a feature's register of 32 bits. A row's detail. */
 typedef struct NvmeFeature {
@@ -55,9 +59,6 @@ typedef struct NvmeFeature {
 int nvme_feature_read(Device *d, const Setting *s, Reading *ret);
 int nvme_feature_write(Device *d, const Setting *s, const Value *v);
 
-/* The value's bits, where the register has them. */
-uint32_t nvme_feature_field(const NvmeFeature *f, const Value *v);
-
-/* Writes `bits`, and of the register's other bits those in `keep` as they are. Saves too where device->save is set and the
+/* Writes `bits`, and the register's bits of `keep` as they are. Saves too where device->save is set and the
  * controller can. */
 int nvme_feature_store(Device *d, const NvmeFeature *f, uint32_t keep, uint32_t bits);

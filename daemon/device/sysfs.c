@@ -12,18 +12,15 @@
 
 /* The one file that the path fits. */
 static int sysfs_path(Device *d, const char *path, char ret[static PATH_MAX]) {
-        _cleanup_(globfree) glob_t found = {};
+        _cleanup_(globfree) glob_t found;
         int r;
 
-        if (strchr(path, '*')) {
-                r = attribute_glob(&found, "%s/%s", d->drive->syspath, path);
-                if (r < 0 || found.gl_pathc == 0)
-                        return r < 0 ? r : -ENOENT;
-        }
-
-        r = found.gl_pathc > 0 ? snprintf(ret, PATH_MAX, "%s", found.gl_pathv[0])
-                               : snprintf(ret, PATH_MAX, "%s/%s", d->drive->syspath, path);
-        return r < PATH_MAX ? 0 : -ENAMETOOLONG;
+        r = attribute_glob(&found, "%s/%s", d->drive->syspath, path);
+        if (r < 0)
+                return r;
+        if (found.gl_pathc == 0)
+                return -ENOENT;
+        return snprintf(ret, PATH_MAX, "%s", found.gl_pathv[0]) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 int sysfs_read(Device *d, const char *path, char *buf, size_t size) {
@@ -68,11 +65,17 @@ int sysfs_write(Device *d, const char *path, const char *text) {
         return (size_t) k == n ? 0 : -EIO;
 }
 
-/* A missing attribute means "no such setting here", unless the whole disk is missing. */
-int sysfs_missing(Device *d, const char *path) {
+int sysfs_missing(Device *d, const char *path, const char *hint) {
+        /* A missing attribute means "no such setting here", unless the whole disk is missing. */
         if (access(d->drive->syspath, F_OK) < 0)
                 return device_fail(d, STEP_VANISHED, "%s is gone", d->drive->node);
-        return device_fail(d, STEP_UNSUPPORTED, "the kernel has no %s for it", path);
+        return device_fail(d, STEP_UNSUPPORTED, "the kernel has no %s for it%s%s", path, hint ? ": " : "", hint ?: "");
+}
+
+static int sysfs_unreadable(Device *d, const char *path, const char *hint, int error) {
+        if (error == -ENOENT)
+                return sysfs_missing(d, path, hint);
+        return device_fail(d, error, "%s cannot be read: %s", path, strerror(-error));
 }
 
 static bool number_parse(const char *text, int64_t *ret) {
@@ -88,22 +91,18 @@ static bool number_parse(const char *text, int64_t *ret) {
         return true;
 }
 
-int sysfs_number(Device *d, const char *path, int64_t *ret) {
-        char buf[64];
-        int r;
-
-        r = sysfs_read(d, path, buf, sizeof buf);
-        if (r < 0)
-                return r;
-        return number_parse(buf, ret) ? 0 : -EBADMSG;
+static int not_a_number(Device *d, const char *path, const char *text) {
+        return device_fail(d, -EBADMSG, "%s reads '%s', which is no number", path, text);
 }
 
-static int attribute_missing(Device *d, const SysfsAttribute *a) {
-        int r = sysfs_missing(d, a->path);
+int sysfs_number(Device *d, const char *path, int64_t *ret) {
+        char text[64];
+        int r;
 
-        if (r == STEP_UNSUPPORTED && a->hint)
-                return device_fail(d, r, "this kernel has no %s for it: %s", a->path, a->hint);
-        return r;
+        r = sysfs_read(d, path, text, sizeof text);
+        if (r < 0)
+                return sysfs_unreadable(d, path, NULL, r);
+        return number_parse(text, ret) ? 0 : not_a_number(d, path, text);
 }
 
 static int setting_line_read(Device *d, const SysfsAttribute *a, char *buf, size_t size) {
@@ -114,13 +113,9 @@ static int setting_line_read(Device *d, const SysfsAttribute *a, char *buf, size
                                    "requests are queued at the disks below it and not here: set it there");
 
         r = sysfs_read(d, a->path, buf, size);
-        if (r == -ENOENT)
-                return attribute_missing(d, a);
         if (r == -EIO || r == -EOPNOTSUPP)
                 return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver has no %s for it", a->path);
-        if (r < 0 && !(r == -EINVAL && a->unset))
-                return device_fail(d, r, "%s cannot be read: %s", a->path, strerror(-r));
-        return r;
+        return r < 0 && !(r == -EINVAL && a->unset) ? sysfs_unreadable(d, a->path, a->hint, r) : r;
 }
 
 static int line_to_number(Device *d, const SysfsAttribute *a, const char *text, int64_t *ret) {
@@ -133,7 +128,7 @@ static int line_to_number(Device *d, const SysfsAttribute *a, const char *text, 
                 }
 
         if (!number_parse(text, &n) || __builtin_mul_overflow(n, MAX(a->scale, 1), ret))
-                return device_fail(d, -EBADMSG, "%s reads '%s', which is no number", a->path, text);
+                return not_a_number(d, a->path, text);
         /* A negative number is a word ("never"), and counts nothing. */
         if (n < 0)
                 *ret = n;
@@ -188,7 +183,7 @@ static int sysfs_refused(Device *d, const SysfsAttribute *a, const char *text, i
         if (r == STEP_DEFERRED || r == STEP_VANISHED)
                 return r;
         if (r == -ENOENT || r == -ENODEV || r == -ENXIO)
-                return attribute_missing(d, a);
+                return sysfs_missing(d, a->path, a->hint);
         if (r == -EOPNOTSUPP)
                 return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver cannot do it (%s)", a->path);
         if (a->limit && sysfs_read(d, a->limit, limit, sizeof limit) >= 0)

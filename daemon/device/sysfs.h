@@ -12,10 +12,14 @@ int sysfs_read(Device *d, const char *path, char *buf, size_t size);
 /* One write(2) of the whole text; the kernel's answer is its errno. Asks the gate first. */
 int sysfs_write(Device *d, const char *path, const char *text);
 
-/* The end of a step whose attribute is not there: unsupported, or the whole disk has vanished. */
-int sysfs_missing(Device *d, const char *path);
+/* The end of a step whose attribute is not there: unsupported, or the whole disk has vanished. `hint`: what to use instead, as a
+ * clause; NULL: nothing. */
+int sysfs_missing(Device *d, const char *path, const char *hint);
 
-/* A row's detail. Paths are as above; a '*' in one stands for the only entry that fits (glob(7)). */
+/* 0, or the end of a step, with a sentence. */
+int sysfs_number(Device *d, const char *path, int64_t *ret);
+
+/* A row's detail. Paths are as above, and patterns of glob(7), with braces: the first file that fits is meant. */
 typedef struct SysfsAttribute {
         const char *path;
         int64_t scale; /* what one unit of the file counts in the value's own unit: 1024 for KiB, 1000 for seconds; 0: 1 */
@@ -35,10 +39,10 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret);
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v);
 
 /* What rows need that have no functions of their own; the arguments are the members of their SysfsAttribute. */
-#define SYSFS_ROW(...)                                                                                \
-        .read = sysfs_setting_read, .write = sysfs_setting_write, .detail = &(const SysfsAttribute) { \
-                __VA_ARGS__                                                                           \
-        }
+#define SYSFS_ROW(...) SYSFS_ROW_BY(sysfs_setting_read, sysfs_setting_write, __VA_ARGS__)
 
-/* A number, or a negative errno; -EBADMSG when there is none in it. */
-int sysfs_number(Device *d, const char *path, int64_t *ret);
+/* The same for rows that add to these functions. */
+#define SYSFS_ROW_BY(read_, write_, ...)                                    \
+        .read = read_, .write = write_, .detail = &(const SysfsAttribute) { \
+                __VA_ARGS__                                                 \
+        }

@@ -263,25 +263,32 @@ START_TEST(test_several_controllers) {
         const Row rows[] = { CTRL, GET(6, 1), GET(6, 1), GET_NS(5, 0), GET_NS(5, 0), SET_NS(5, 70), GET_NS(5, 70) };
         Script one = { .rows = rows, .n_rows = 3 }, two = { .rows = rows + 3, .n_rows = 4 };
         const Setting *cache = setting_for_backends(&all_settings, "write_cache", 1U << BACKEND_NVME),
-                      *tler = setting_for_backends(&all_settings, "error_recovery", 1U << BACKEND_NVME);
+                      *tler = setting_for_backends(&all_settings, "error_recovery", 1U << BACKEND_NVME),
+                      *hmb = setting_for_backends(&all_settings, "hmb", 1U << BACKEND_NVME);
         DeviceIO io = script_io(&one);
         Reading reading;
         char path[64];
         Device d;
 
         device_init(&d, &drive, &io);
-        ck_assert_int_eq(nvme_controller_path(&d, path, sizeof path), 0);
-        ck_assert_str_eq(path, "device");
+        ck_assert_int_eq(hmb->read(&d, hmb, &reading), 0);
+        ck_assert_int_eq(reading.value.number, 1);
 
         snprintf(path, sizeof path, "%s/device/cntlid", dir);
         ck_assert_int_eq(unlink(path), 0);
+        snprintf(path, sizeof path, "%s/device/hmb", dir);
+        ck_assert_int_eq(unlink(path), 0);
         make_directory("device/nvme0n1");
         make_directory("device/nvme3");
-        ck_assert_int_eq(nvme_controller_path(&d, path, sizeof path), 0);
-        ck_assert_str_eq(path, "device/nvme3");
+        put("device/nvme3/cntlid", "3\n");
+        put("device/nvme3/hmb", "0\n");
+        ck_assert_int_eq(hmb->read(&d, hmb, &reading), 0);
+        ck_assert_int_eq(reading.value.number, 0);
 
         make_directory("device/nvme4");
-        ck_assert_int_eq(nvme_controller_path(&d, path, sizeof path), STEP_FORBIDDEN);
+        put("device/nvme4/cntlid", "4\n");
+        ck_assert_int_eq(hmb->read(&d, hmb, &reading), STEP_FORBIDDEN);
+        ck_assert_int_eq(hmb->write(&d, hmb, &VALUE_BOOLEAN(true)), STEP_FORBIDDEN);
         ck_assert_int_eq(cache->read(&d, cache, &reading), 0);
         ck_assert_int_eq(cache->write(&d, cache, &VALUE_BOOLEAN(false)), STEP_FORBIDDEN);
         ck_assert(strstr(d.error, "2 controllers"));
