@@ -119,6 +119,10 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
         .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .equivalent = "/sys/block/*/queue/" key, \
         .source = "Linux " from, SYSFS_ROW(.path = "queue/" key, __VA_ARGS__)
 #define QUEUE(key, ...) QUEUE_FROM("block/blk-sysfs.c", key, __VA_ARGS__)
+#define SWITCH(key, order_, lost, what) \
+        { \
+                QUEUE(key), .range = RANGE_BOOL, .order = order_, .lost_by = lost, .summary = what \
+        }
 
 static const ValueWord max_sectors_words[] = { { "default", MAX_SECTORS_DEFAULT }, {} };
 static const ValueWord wbt_words[] = { { "default", WBT_DEFAULT }, {} };
@@ -147,27 +151,10 @@ const Setting kernel_block_settings[] = {
                 .lost_by = "re-add, change of scheduler",
                 .localize = wbt_localize,
         },
-        {
-                QUEUE("rotational"),
-                .range = RANGE_BOOL,
-                .order = 800, /* this and those after it commit queue limits, which may reset read_ahead_kb */
-                .summary = "whether the kernel takes it for a disk that turns",
-                .lost_by = "re-add, revalidation",
-        },
-        {
-                QUEUE("add_random"),
-                .range = RANGE_BOOL,
-                .order = 801,
-                .summary = "whether its timing feeds the kernel's random numbers",
-                .lost_by = "re-add, revalidation",
-        },
-        {
-                QUEUE("iostats"),
-                .range = RANGE_BOOL,
-                .order = 802,
-                .summary = "whether the kernel counts its reads and writes",
-                .lost_by = "re-add",
-        },
+        /* These and those after them commit queue limits, which may reset read_ahead_kb. */
+        SWITCH("rotational", 800, "re-add, revalidation", "whether the kernel takes it for a disk that turns"),
+        SWITCH("add_random", 801, "re-add, revalidation", "whether its timing feeds the kernel's random numbers"),
+        SWITCH("iostats", 802, "re-add", "whether the kernel counts its reads and writes"),
         {
                 QUEUE("rq_affinity", .requests = true),
                 .range = { .type = VALUE_INT, .min = 0, .max = 2 },
@@ -216,9 +203,8 @@ const Setting kernel_block_settings[] = {
                 .lost_by = "re-add, revalidation",
                 .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
                 .source = "Linux block/blk-sysfs.c",
-                .read = cache_belief_read,
-                .write = cache_belief_write,
-                .detail = &(const SysfsAttribute) { .path = "queue/write_cache", .hint = "write_cache sets the drive's own" },
+                SYSFS_ROW_BY(cache_belief_read, cache_belief_write, .path = "queue/write_cache",
+                             .hint = "write_cache sets the drive's own"),
         },
         {
                 .name = "read_ahead_kb",

@@ -17,22 +17,16 @@
 /* Data sheets of large drives say 15 to 25 s from standby. */
 #define SPIN_UP_MS 20000
 
-/* With these values the kernel does not suspend the drive, and resumes one that is suspended at once. */
-static int runtime_write(Device *d, const Setting *s, const Value *v, bool wakes) {
+static int runtime_write(Device *d, const Setting *s, const Value *v) {
+        /* With these values the kernel does not suspend the drive, and resumes one that is suspended at once. */
+        bool wakes = v->type == VALUE_NAME ? streq(v->name, "on") : v->number == NEVER;
+
         if (wakes && !d->wake && activity_is_suspended(d->drive->syspath))
                 return device_fail(
                                 d, STEP_DEFERRED,
                                 "the kernel has suspended the drive, and this would wake it; it is done when its user has");
 
         return sysfs_setting_write(d, s, v);
-}
-
-static int runtime_pm_write(Device *d, const Setting *s, const Value *v) {
-        return runtime_write(d, s, v, streq(v->name, "on"));
-}
-
-static int autosuspend_delay_write(Device *d, const Setting *s, const Value *v) {
-        return runtime_write(d, s, v, v->number == NEVER);
 }
 
 /* The kernel passes it on to an ATA drive, by SET FEATURES. */
@@ -112,10 +106,9 @@ static size_t drives_at_port(Device *d) {
 }
 
 static int link_power_read(Device *d, const Setting *s, Reading *ret) {
-        char supported[16];
+        int64_t supported;
 
-        if (sysfs_read(d, LINK_HOST "link_power_management_supported", supported, sizeof supported) >= 0 &&
-            streq(supported, "0"))
+        if (sysfs_number(d, LINK_HOST "link_power_management_supported", &supported) >= 0 && supported == 0)
                 return device_fail(d, STEP_UNSUPPORTED, "the port or the drive does not take it, says the kernel");
 
         return sysfs_setting_read(d, s, ret);
@@ -156,28 +149,34 @@ static const ValueWord link_power_words[] = {
 static const ValueWord runtime_pm_words[] = { { "auto", 0 }, { "on", 0 }, {} };
 static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 
+#define KERNEL(key) .name = key, .backend = BACKEND_SCSI, .flags = SETTING_KERNEL, .lost_by = "re-add"
+
 /* A file of the SCSI device's, or of its SCSI disk's, that has the setting's name. */
-#define KERNEL .backend = BACKEND_SCSI, .flags = SETTING_KERNEL, .lost_by = "re-add"
 #define DEVICE(key, ...) \
-        KERNEL, .name = key, .equivalent = "/sys/block/*/device/" key, SYSFS_ROW(.path = "device/" key, __VA_ARGS__)
-#define DISK(key, ...) \
-        KERNEL, .name = key, .equivalent = "/sys/class/scsi_disk/*/" key, \
+        KERNEL(key), .equivalent = "/sys/block/*/device/" key, .source = "Linux drivers/scsi/scsi_sysfs.c", \
+        SYSFS_ROW(.path = "device/" key, __VA_ARGS__)
+#define DISK(key, kernels, ...) \
+        KERNEL(key), .equivalent = "/sys/class/scsi_disk/*/" key, .source = "Linux drivers/scsi/sd.c" kernels, \
         SYSFS_ROW(.path = "device/scsi_disk/*/" key, __VA_ARGS__)
+#define MANAGE(key, order_, kernels, instead_, what) \
+        { \
+                DISK(key, kernels, .hint = instead_), .range = RANGE_BOOL, .order = order_, \
+                .summary = "whether the kernel " what \
+        }
+/* The kernel does not check what is stored there (sdev_store_timeout()): this range is our own. */
+#define RANGE_SECONDS { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 }
 
 const Setting kernel_scsi_settings[] = {
         {
                 DEVICE("timeout", .scale = 1000),
-                /* The kernel does not check what is stored there (sdev_store_timeout()): this range is our own. */
-                .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 },
+                .range = RANGE_SECONDS,
                 .order = 20,
                 .excludes = "io_timeout", /* the same number, by another path */
                 .summary = "how long the kernel waits for a command before it resets the drive",
                 .harm = &spin_up_harm,
-                .source = "Linux drivers/scsi/scsi_sysfs.c",
         },
         {
-                KERNEL,
-                .name = "queue_depth",
+                KERNEL("queue_depth"),
                 .range = { .type = VALUE_INT, .min = 1, .max = 65535 },
                 .order = 30, /* before nr_requests, which it resets */
                 .summary = "commands outstanding at the drive at once; 1 turns NCQ off",
@@ -187,24 +186,21 @@ const Setting kernel_scsi_settings[] = {
         },
         {
                 DEVICE("eh_timeout", .scale = 1000),
-                .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 },
+                .range = RANGE_SECONDS,
                 .order = 21,
                 .summary = "how long the kernel waits for each command of its error handling",
-                .source = "Linux drivers/scsi/scsi_sysfs.c",
         },
         {
-                DISK("max_retries"),
+                DISK("max_retries", ""),
                 .range = { .type = VALUE_INT, .min = 0, .max = 5, .words = max_retries_words },
                 .order = 22,
                 .summary = "how often the kernel tries a failed read or write again",
-                .source = "Linux drivers/scsi/sd.c",
         },
         {
-                DISK("allow_restart"),
+                DISK("allow_restart", ""),
                 .range = RANGE_BOOL,
                 .order = 23,
                 .summary = "whether the kernel starts a drive that says it was stopped",
-                .source = "Linux drivers/scsi/sd.c",
         },
         {
                 .name = "cdl_enable",
@@ -215,13 +211,10 @@ const Setting kernel_scsi_settings[] = {
                 .equivalent = "/sys/block/*/device/cdl_enable",
                 .lost_by = "re-add",
                 .source = "Linux drivers/scsi/scsi_sysfs.c (6.5)",
-                .read = sysfs_setting_read,
-                .write = cdl_write,
-                .detail = &(const SysfsAttribute) { .path = "device/cdl_enable", .support = "device/cdl_supported" },
+                SYSFS_ROW_BY(sysfs_setting_read, cdl_write, .path = "device/cdl_enable", .support = "device/cdl_supported"),
         },
         {
-                KERNEL,
-                .name = "ncq_prio_enable",
+                KERNEL("ncq_prio_enable"),
                 .range = RANGE_BOOL,
                 .order = 32,
                 .summary = "high NCQ priority for I/O of the real-time class",
@@ -232,16 +225,14 @@ const Setting kernel_scsi_settings[] = {
         {
                 .name = "link_power_management",
                 .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_NAME, .words = link_power_words },
                 .flags = SETTING_KERNEL,
+                .range = { .type = VALUE_NAME, .words = link_power_words },
                 .order = 90, /* the kernel's error handling brings it about: before the drive's own settings */
                 .summary = "power saving on the SATA link of the drive's port",
                 .equivalent = "/sys/class/scsi_host/*/link_power_management_policy",
                 .lost_by = "reload of the driver",
                 .source = "Linux drivers/ata/libata-sata.c, libahci.c",
-                .read = link_power_read,
-                .write = link_power_write,
-                .detail = &(const SysfsAttribute) { .path = LINK_HOST "link_power_management_policy" },
+                SYSFS_ROW_BY(link_power_read, link_power_write, .path = LINK_HOST "link_power_management_policy"),
         },
         {
                 .name = "cache_type",
@@ -253,63 +244,34 @@ const Setting kernel_scsi_settings[] = {
                 .lost_by = "re-add",
                 .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
                 .source = "Linux drivers/scsi/sd.c",
-                .read = cache_belief_read,
-                .write = cache_belief_write,
                 /* Without that word the kernel would change the drive itself. */
-                .detail = &(const SysfsAttribute) { .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ", .hint = "write_cache sets the drive's own" },
+                SYSFS_ROW_BY(cache_belief_read, cache_belief_write, .path = "device/scsi_disk/*/cache_type",
+                             .prefix = "temporary ", .hint = "write_cache sets the drive's own"),
         },
+        MANAGE("manage_start_stop", 410, "", SPLIT, "stops and starts the drive with the machine (up to 6.5)"),
+        MANAGE("manage_system_start_stop", 411, " (6.6)", WHOLE,
+               "stops the drive when the machine is suspended, and starts it again"),
+        MANAGE("manage_runtime_start_stop", 412, " (6.6)", WHOLE,
+               "stops the drive when it is idle for autosuspend_delay, and starts it again"),
+        MANAGE("manage_shutdown", 413, " (6.6)", WHOLE, "stops the drive when the machine is switched off"),
         {
-                DISK("manage_start_stop", .hint = SPLIT),
-                .range = RANGE_BOOL,
-                .order = 410,
-                .summary = "whether the kernel stops and starts the drive with the machine (up to 6.5)",
-                .source = "Linux drivers/scsi/sd.c",
-        },
-        {
-                DISK("manage_system_start_stop", .hint = WHOLE),
-                .range = RANGE_BOOL,
-                .order = 411,
-                .summary = "whether the kernel stops the drive when the machine is suspended, and starts it again",
-                .source = "Linux drivers/scsi/sd.c (6.6)",
-        },
-        {
-                DISK("manage_runtime_start_stop", .hint = WHOLE),
-                .range = RANGE_BOOL,
-                .order = 412,
-                .summary = "whether the kernel stops the drive when it is idle for autosuspend_delay, and starts it again",
-                .source = "Linux drivers/scsi/sd.c (6.6)",
-        },
-        {
-                DISK("manage_shutdown", .hint = WHOLE),
-                .range = RANGE_BOOL,
-                .order = 413,
-                .summary = "whether the kernel stops the drive when the machine is switched off",
-                .source = "Linux drivers/scsi/sd.c (6.6)",
-        },
-        {
-                KERNEL,
-                .name = "autosuspend_delay",
+                KERNEL("autosuspend_delay"),
                 .range = { .type = VALUE_DURATION, .min = 1000, .max = 7LL * 24 * 3600 * 1000, .step = 1, .words = autosuspend_words },
                 .order = 420, /* before runtime_pm, which makes it count */
                 .summary = "how long the drive is idle before the kernel suspends it",
                 .equivalent = "/sys/block/*/device/power/autosuspend_delay_ms",
                 .source = "Linux drivers/base/power/sysfs.c",
-                .read = sysfs_setting_read,
-                .write = autosuspend_delay_write,
-                .detail = &(const SysfsAttribute) { .path = "device/power/autosuspend_delay_ms" },
+                SYSFS_ROW_BY(sysfs_setting_read, runtime_write, .path = "device/power/autosuspend_delay_ms"),
         },
         {
-                KERNEL,
-                .name = "runtime_pm",
+                KERNEL("runtime_pm"),
                 .range = { .type = VALUE_NAME, .words = runtime_pm_words,
                            .yes_is = "\"auto\" lets the kernel suspend the drive, \"on\" never does" },
                 .order = 421,
                 .summary = "whether the kernel may suspend the idle drive: auto it may, on it stays on",
                 .equivalent = "/sys/block/*/device/power/control",
                 .source = "Linux drivers/base/power/sysfs.c",
-                .read = sysfs_setting_read,
-                .write = runtime_pm_write,
-                .detail = &(const SysfsAttribute) { .path = "device/power/control" },
+                SYSFS_ROW_BY(sysfs_setting_read, runtime_write, .path = "device/power/control"),
         },
         {},
 };
