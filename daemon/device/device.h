@@ -41,19 +41,6 @@ typedef enum PowerMode {
         POWER_SUSPENDED, /* put to sleep by the kernel (runtime PM), or by ATA's SLEEP: any command at all would wake it */
 } PowerMode;
 
-/* What of NVMe's Identify Controller data (CNS 01h) the rows need. */
-typedef struct NvmeController {
-        bool valid;
-        bool save_features;                /* ONCS: the save bit of Set Features, and the selections of Get Features */
-        bool write_cache;                  /* VWC: there is a volatile one */
-        bool apst;                         /* APSTA: it can change its power state by itself */
-        bool thermal;                      /* HCTMA: host controlled thermal management */
-        uint8_t power_states;              /* NPSS: the highest number of one */
-        uint32_t idle_states;              /* by number: it does no I/O in this one (NOPS) */
-        uint16_t warning;                  /* WCTEMP, in Kelvin; 0: not reported */
-        uint16_t thermal_min, thermal_max; /* MNTMT, MXTMT, in Kelvin; 0: not reported */
-} NvmeController;
-
 struct Device {
         const Drive *drive;
         DeviceIO io;
@@ -70,7 +57,8 @@ struct Device {
         bool identify_repeated; /* the same as before device_refresh(), byte for byte */
         bool sct_checked;
         unsigned n_timeouts;
-        NvmeController nvme;
+        bool nvme_identified;
+        uint8_t nvme_identify[4096]; /* NVMe Identify Controller data */
         Bridge bridge; /* what is known of it so far; of USB drives only */
 
         const Plan *plan; /* of this visit: settings that share a register see what else is wanted of it. NULL: none */

@@ -12,18 +12,6 @@
 #include "settings.h"
 #include "sysfs.h"
 
-static bool has_write_cache(const NvmeController *c) {
-        return c->write_cache;
-}
-
-static bool has_warning_temperature(const NvmeController *c) {
-        return c->warning != 0;
-}
-
-static bool has_thermal_management(const NvmeController *c) {
-        return c->thermal;
-}
-
 static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
@@ -60,10 +48,14 @@ static int apst_enabled(Device *d, bool *ret) {
         int r;
 
         r = nvme_identify(d);
-        if (r >= 0 && d->nvme.apst)
+        if (r >= 0 && (d->nvme_identify[NVME_ID_APSTA] & 1))
                 r = nvme_get_feature(d, NVME_FEATURE_APST, NVME_SELECT_CURRENT, 0, &reg);
         *ret = r >= 0 && (reg & 1);
         return r;
+}
+
+static bool is_idle_state(const Device *d, int64_t state) {
+        return d->nvme_identify[NVME_ID_PSD + 32 * state + 3] & 1 << 1;
 }
 
 static int power_state_read(Device *d, const Setting *s, Reading *ret) {
@@ -71,7 +63,7 @@ static int power_state_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = nvme_feature_read(d, s, ret);
-        if (r < 0 || !(d->nvme.idle_states & 1U << ret->value.number))
+        if (r < 0 || !is_idle_state(d, ret->value.number))
                 return r;
 
         r = apst_enabled(d, &apst);
@@ -87,15 +79,16 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
         bool apst;
         int r;
 
-        if (v->number > d->nvme.power_states)
-                return device_fail(d, STEP_UNSUPPORTED, "the controller's power states are 0…%u", d->nvme.power_states);
+        if (v->number > d->nvme_identify[NVME_ID_NPSS])
+                return device_fail(d, STEP_UNSUPPORTED, "the controller's power states are 0…%u",
+                                   d->nvme_identify[NVME_ID_NPSS]);
 
         r = apst_enabled(d, &apst);
         if (r < 0)
                 return r;
 
         /* The APST table and any I/O move it on. */
-        if (d->nvme.idle_states & 1U << v->number)
+        if (is_idle_state(d, v->number))
                 (void) snprintf(d->note, sizeof d->note,
                                 "accepted; it does no I/O in state %i, so the next I/O ends it", (int) v->number);
         else if (apst)
@@ -106,9 +99,10 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
 
 #define THERMAL_LIGHT_SHIFT 16
 
-static bool thermal_is_taken(const NvmeController *c, uint32_t field) {
-        return field == 0 ||
-               ((c->thermal_min == 0 || field >= c->thermal_min) && (c->thermal_max == 0 || field <= c->thermal_max));
+static bool thermal_is_taken(const Device *d, uint32_t field) {
+        uint32_t min = nvme_identify_word(d, NVME_ID_MNTMT), max = nvme_identify_word(d, NVME_ID_MXTMT);
+
+        return field == 0 || ((min == 0 || field >= min) && (max == 0 || field <= max));
 }
 
 /* What this visit goes on to write there, if the controller takes it, or what is there now. */
@@ -116,20 +110,20 @@ static uint32_t thermal_wanted(const Device *d, const char *name, uint32_t now) 
         const Step *s = device_planned(d, name);
         uint32_t field = s ? (uint32_t) (s->wanted.number + NVME_KELVIN) : 0;
 
-        return s && !s->failed && thermal_is_taken(&d->nvme, field) ? field : now;
+        return s && !s->failed && thermal_is_taken(d, field) ? field : now;
 }
 
 /* Two settings in one register: the temperatures of light and of heavy throttling, the first below the second. Both at once: one
  * after the other, the first might be refused for what the second is only about to become. */
 static int thermal_write(Device *d, const Setting *s, const Value *v) {
-        const NvmeController *c = &d->nvme;
         const NvmeFeature *f = s->detail;
         uint32_t now, light, heavy, field = (uint32_t) (v->number + NVME_KELVIN);
         int r;
 
-        if (!thermal_is_taken(c, field))
+        if (!thermal_is_taken(d, field))
                 return device_fail(d, STEP_UNSUPPORTED, "the controller takes %i…%i °C for it",
-                                   c->thermal_min - NVME_KELVIN, c->thermal_max - NVME_KELVIN);
+                                   nvme_identify_word(d, NVME_ID_MNTMT) - NVME_KELVIN,
+                                   nvme_identify_word(d, NVME_ID_MXTMT) - NVME_KELVIN);
 
         r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, 0, &now);
         if (r < 0)
@@ -173,7 +167,7 @@ static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
         r = nvme_identify(d);
         if (r < 0)
                 return r;
-        if (!d->nvme.apst) {
+        if (!(d->nvme_identify[NVME_ID_APSTA] & 1)) {
                 *ret = (Reading){ .known = true, .value.type = s->range.type };
                 return 0;
         }
@@ -224,7 +218,7 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
                 .equivalent = "nvme set-feature -f 0x10", \
                 .source = "NVMe 1.4 feature 10h", \
                 FEATURE_BY(nvme_feature_read, thermal_write, .fid = NVME_FEATURE_THERMAL_MANAGEMENT, .shift = shift_, .mask = 0xFFFF, \
-                           .bias = -NVME_KELVIN, .supported = has_thermal_management), \
+                           .bias = -NVME_KELVIN, .id_word = NVME_ID_HCTMA, .id_bits = 1), \
         }
 
 const Setting nvme_settings[] = {
@@ -236,7 +230,7 @@ const Setting nvme_settings[] = {
                 .equivalent = "nvme set-feature -f 6",
                 .source = "NVMe 1.4 feature 06h",
                 FEATURE_BY(write_cache_read, write_cache_write, .fid = NVME_FEATURE_VOLATILE_WRITE_CACHE, .mask = 1,
-                           .supported = has_write_cache),
+                           .id_word = NVME_ID_VWC, .id_bits = 1),
         },
         {
                 .name = "error_recovery",
@@ -260,7 +254,7 @@ const Setting nvme_settings[] = {
                 .source = "NVMe 1.4 feature 04h, over temperature of the composite sensor",
                 /* Kept: the hysteresis of NVMe 2.0. */
                 FEATURE(.fid = NVME_FEATURE_TEMPERATURE_THRESHOLD, .mask = 0xFFFF, .keep = 7U << 22,
-                        .bias = -NVME_KELVIN, .supported = has_warning_temperature),
+                        .bias = -NVME_KELVIN, .id_word = NVME_ID_WCTEMP, .id_bits = 0xFFFF),
         },
         THERMAL("thermal_light", THERMAL_LIGHT_SHIFT, 310, "a little (HCTM, TMT1)"),
         THERMAL("thermal_heavy", 0, 311, "however much it takes (HCTM, TMT2)"),

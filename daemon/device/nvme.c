@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <inttypes.h>
 #include <linux/nvme_ioctl.h>
 #include <stdio.h>
@@ -109,49 +110,27 @@ static int nvme_admin(Device *d, const char *what, struct nvme_passthru_cmd *cmd
         return 0;
 }
 
-static uint16_t word(const uint8_t *p) {
-        return (uint16_t) (p[0] | p[1] << 8);
-}
-
-/* The data is of 4096 bytes, little-endian. */
-static NvmeController controller_parse(const uint8_t *id) {
-        NvmeController c = {
-                .valid = true,
-                .save_features = word(id + 520) & 1 << 4,
-                .write_cache = id[525] & 1,
-                .apst = id[265] & 1,
-                .thermal = word(id + 322) & 1,
-                .power_states = MIN(id[263], (uint8_t) 31),
-                .warning = word(id + 266),
-                .thermal_min = word(id + 324),
-                .thermal_max = word(id + 326),
-        };
-
-        /* The power state descriptors, of 32 bytes each. */
-        for (unsigned i = 0; i <= c.power_states; i++)
-                if (id[2048 + 32 * i + 3] & 1 << 1)
-                        c.idle_states |= 1U << i;
-
-        return c;
-}
-
 int nvme_identify(Device *d) {
-        uint8_t id[NVME_IDENTIFY_SIZE] = {};
         struct nvme_passthru_cmd cmd = {
                 .opcode = NVME_ADMIN_IDENTIFY,
-                .addr = (uintptr_t) id,
-                .data_len = sizeof id,
+                .addr = (uintptr_t) d->nvme_identify,
+                .data_len = sizeof d->nvme_identify,
                 .cdw10 = NVME_CNS_CONTROLLER,
         };
         int r;
 
-        if (d->nvme.valid)
+        if (d->nvme_identified)
                 return 0;
 
         r = nvme_admin(d, "Identify Controller", &cmd);
-        if (r >= 0)
-                d->nvme = controller_parse(id);
+        d->nvme_identified = r >= 0;
         return r;
+}
+
+uint16_t nvme_identify_word(const Device *d, unsigned at) {
+        assert(d->nvme_identified);
+
+        return (uint16_t) (d->nvme_identify[at] | d->nvme_identify[at + 1] << 8);
 }
 
 int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, uint32_t *ret) {
@@ -183,7 +162,7 @@ static int nvme_can_save(Device *d, uint8_t fid, uint32_t nsid, bool *ret) {
         int r;
 
         r = nvme_identify(d);
-        if (r >= 0 && d->nvme.save_features)
+        if (r >= 0 && (nvme_identify_word(d, NVME_ID_ONCS) & 1 << 4))
                 r = nvme_get_feature(d, fid, NVME_SELECT_CAPABILITIES, nsid, &capabilities);
         /* "Not for this feature" is an answer too. */
         if (r < 0 && r != STEP_REFUSED && r != STEP_UNSUPPORTED)
@@ -256,7 +235,8 @@ int nvme_feature_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0)
                 return r;
 
-        *ret = (Reading){ .supported = !f->supported || f->supported(&d->nvme), .value.type = s->range.type };
+        *ret = (Reading){ .supported = f->id_bits == 0 || (nvme_identify_word(d, f->id_word) & f->id_bits),
+                          .value.type = s->range.type };
         if (!ret->supported) {
                 ret->known = true;
                 ret->value = feature_value(s, f, 0);

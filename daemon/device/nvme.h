@@ -16,13 +16,25 @@ enum {
         NVME_FEATURE_THERMAL_MANAGEMENT = 0x10,
 };
 
+/* Bytes of Identify Controller (CNS 01h). */
+enum {
+        NVME_ID_NPSS = 263,   /* the highest number of a power state */
+        NVME_ID_APSTA = 265,  /* bit 0: it can change its power state by itself */
+        NVME_ID_WCTEMP = 266, /* the warning temperature in Kelvin; 0: not reported */
+        NVME_ID_HCTMA = 322,  /* bit 0: host controlled thermal management … */
+        NVME_ID_MNTMT = 324,  /* … from here, in Kelvin; 0: not reported … */
+        NVME_ID_MXTMT = 326,  /* … to here */
+        NVME_ID_ONCS = 520,   /* bit 4: the save bit of Set Features, and the selections of Get Features */
+        NVME_ID_VWC = 525,    /* bit 0: there is a volatile write cache */
+        NVME_ID_PSD = 2048, /* a descriptor of 32 bytes for each power state; byte 3, bit 1: it does no I/O in this one */
+};
+
 typedef enum NvmeSelect {
         NVME_SELECT_CURRENT = 0,
         NVME_SELECT_SAVED = 2,        /* what it will have after its next power-on */
         NVME_SELECT_CAPABILITIES = 3, /* NVME_CAPABILITY_… */
 } NvmeSelect;
 
-#define NVME_IDENTIFY_SIZE 4096U
 #define NVME_CAPABILITY_SAVEABLE (1U << 0)
 #define NVME_KELVIN 273 /* the standard's own rounding, and the kernel's: 0 °C is 273 K */
 
@@ -30,8 +42,11 @@ typedef enum NvmeSelect {
  * -EIO when the kernel has given it up. Asks the kernel only. */
 int nvme_check_live(Device *d);
 
-/* Into d->nvme, once per visit. */
+/* Identify Controller into d->nvme_identify, once per visit. */
 int nvme_identify(Device *d);
+
+/* The 16 bits at this byte of it, little-endian. */
+uint16_t nvme_identify_word(const Device *d, unsigned at);
 
 /* `nsid`: 0 for what belongs to the whole controller. */
 int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, uint32_t *ret);
@@ -53,7 +68,8 @@ typedef struct NvmeFeature {
         int64_t scale;  /* what one unit of the register counts in the value's own unit; 0: 1 */
         int64_t bias;   /* the value of 0 */
         bool namespace; /* each namespace has its own */
-        bool (*supported)(const NvmeController *c); /* NULL: every controller has it */
+        uint16_t id_word,
+                        id_bits; /* the controller has it where Identify Controller has one of these bits; 0, 0: each has it */
 } NvmeFeature;
 
 int nvme_feature_read(Device *d, const Setting *s, Reading *ret);

@@ -13,7 +13,7 @@
 #define LE16(at, n) [at] = (n) &0xFF, [(at) + 1] = (n) >> 8
 
 /* Five power states, of which 3 and 4 do no I/O; APST, HCTM from 30 to 90 °C, a cache, and the save bit. */
-static const uint8_t controller[NVME_IDENTIFY_SIZE] = {
+static const uint8_t controller[4096] = {
         [263] = 4,
         [265] = 1,
         LE16(266, 343),
@@ -26,7 +26,7 @@ static const uint8_t controller[NVME_IDENTIFY_SIZE] = {
         [2048 + 32 * 4 + 3] = 2,
 };
 /* Nothing of all that. */
-static const uint8_t plain[NVME_IDENTIFY_SIZE] = { [263] = 0 };
+static const uint8_t plain[4096] = { [263] = 0 };
 
 static char dir[] = "/tmp/drivekeep-test-XXXXXX";
 static Drive drive = {
@@ -34,8 +34,8 @@ static Drive drive = {
 };
 
 /* clang-format off */
-#define CTRL { .opcode = 0x06, .cdw10 = 1, .data = controller, .data_len = NVME_IDENTIFY_SIZE }
-#define PLAIN { .opcode = 0x06, .cdw10 = 1, .data = plain, .data_len = NVME_IDENTIFY_SIZE }
+#define CTRL { .opcode = 0x06, .cdw10 = 1, .data = controller, .data_len = 4096 }
+#define PLAIN { .opcode = 0x06, .cdw10 = 1, .data = plain, .data_len = 4096 }
 #define GET(f, r) { .opcode = 0x0A, .cdw10 = (f), .result = (r) }
 #define SET(f, v) { .opcode = 0x09, .cdw10 = (f), .cdw11 = (v) }
 #define GET_NS(f, r) { .opcode = 0x0A, .nsid = 7, .cdw10 = (f), .result = (r) }
