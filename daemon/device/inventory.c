@@ -73,18 +73,25 @@ static int add_links(Drive *d, struct udev_device *device, LinkVia via) {
         return r;
 }
 
-/* What is above appears and goes while we look: a name without a device is skipped. */
-static int add_links_above(Drive *d, struct udev *udev, char **above) {
-        int r = 0;
+static bool is_raid_member(struct udev_device *device) {
+        return raid_is_member(INVENTORY_CLASSDIR, "/sys/fs/btrfs", udev_device_get_sysname(device),
+                              udev_device_get_property_value(device, "ID_FS_TYPE"));
+}
 
+/* What lies on the disk appears and goes while we look: a name without a device is skipped. */
+static int add_above(Drive *d, struct udev *udev) {
+        _cleanup_(names_freep) char **above = NULL;
+        int r;
+
+        r = stack_above(INVENTORY_CLASSDIR, d->name, &above);
         for (char **n = above; r >= 0 && n && *n; n++) {
-                _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
+                _cleanup_(udev_device_unrefp) struct udev_device *device = block_device(udev, *n);
 
-                device = block_device(udev, *n);
-                if (device)
-                        r = add_links(d, device,
-                                      stack_is_partition(INVENTORY_CLASSDIR, d->name, *n) ? LINK_PARTITION
-                                                                                          : LINK_STACKED);
+                if (!device)
+                        continue;
+                d->raid = d->raid || is_raid_member(device);
+                r = add_links(d, device,
+                              stack_is_partition(INVENTORY_CLASSDIR, d->name, *n) ? LINK_PARTITION : LINK_STACKED);
         }
 
         return r;
@@ -107,37 +114,9 @@ static int reveal_from_sysfs(Drive *d) {
         return n > 0 && ata_information_parse(page, (size_t) n, &identity) ? drive_reveal(d, &identity) : 0;
 }
 
-typedef struct PropertyLookup {
-        struct udev_device *disk;
-        struct udev_device *device; /* the last one asked of, but the disk */
-} PropertyLookup;
-
-static void property_lookup_done(PropertyLookup *l) {
-        (void) udev_device_unref(l->device);
-}
-
-static const char *lookup_raid_property(void *userdata, const char *name, const char *key) {
-        PropertyLookup *l = userdata;
-
-        if (streq(name, udev_device_get_sysname(l->disk)))
-                return udev_device_get_property_value(l->disk, key);
-
-        (void) udev_device_unref(l->device);
-        l->device = block_device(udev_device_get_udev(l->disk), name);
-        return l->device ? udev_device_get_property_value(l->device, key) : NULL;
-}
-
-static bool is_raid_member(const Drive *d, struct udev_device *disk, char **above) {
-        _cleanup_(property_lookup_done) PropertyLookup properties = { .disk = disk };
-        const RaidLookup lookup = { INVENTORY_CLASSDIR, "/sys/fs/btrfs", lookup_raid_property, &properties };
-
-        return raid_has_member(&lookup, d->name, above);
-}
-
 int inventory_drive(struct udev_device *device, const PropertyFilter *filter, Drive **ret) {
         UdevLookup udev = { .device = device };
         const DriveLookup lookup = { lookup_property, lookup_sysattr, &udev };
-        _cleanup_(names_freep) char **above = NULL;
         _cleanup_(drive_freep) Drive *d = NULL;
         struct udev_list_entry *e;
         const char *node;
@@ -161,16 +140,14 @@ int inventory_drive(struct udev_device *device, const PropertyFilter *filter, Dr
                         return r;
         }
 
+        d->raid = is_raid_member(device);
         r = add_links(d, device, LINK_OWN);
         if (r >= 0)
-                r = stack_above(INVENTORY_CLASSDIR, d->name, &above);
-        if (r >= 0)
-                r = add_links_above(d, udev_device_get_udev(device), above);
+                r = add_above(d, udev_device_get_udev(device));
         if (r >= 0)
                 r = reveal_from_sysfs(d);
         if (r < 0)
                 return r;
-        d->raid = is_raid_member(d, device, above);
 
         *ret = TAKE_PTR(d);
         return 0;

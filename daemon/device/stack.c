@@ -97,20 +97,15 @@ int stack_above(const char *classdir, const char *name, char ***ret) {
 /* sda1 -> sda, by the directory that the class link leads to: …/block/sda/sda1. */
 static int partition_parent(const char *classdir, const char *name, char **ret) {
         _cleanup_free_ char *real = NULL;
-        char link[PATH_MAX], *slash;
+        char parent[PATH_MAX];
 
         if (!attribute_exists("%s/%s/partition", classdir, name))
                 return 0;
 
-        (void) snprintf(link, sizeof link, "%s/%s", classdir, name);
-        real = realpath(link, NULL);
+        (void) snprintf(parent, sizeof parent, "%s/%s/..", classdir, name);
+        real = realpath(parent, NULL);
         if (!real)
                 return -errno;
-
-        slash = strrchr(real, '/');
-        *slash = '\0';
-        if (!strchr(real, '/'))
-                return -EINVAL;
 
         *ret = strdup(base_name(real));
         return *ret ? 1 : -ENOMEM;
