@@ -83,6 +83,16 @@ static inline bool streq_ptr(const char *a, const char *b) {
         return a && b ? streq(a, b) : a == b;
 }
 
+static inline bool str_in_set(const char *s, const char *const *set) {
+        for (; *set; set++)
+                if (streq(s, *set))
+                        return true;
+        return false;
+}
+
+/* Is it one of these words? STR_IN_SET(level, "raid1", "raid10") */
+#define STR_IN_SET(s, ...) str_in_set(s, (const char *const[]){ __VA_ARGS__, NULL })
+
 static inline bool starts_with(const char *s, const char *prefix) {
         return strncmp(s, prefix, strlen(prefix)) == 0;
 }

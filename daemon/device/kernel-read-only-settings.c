@@ -11,29 +11,13 @@
 #include "settings.h"
 #include "sysfs.h"
 
-#define STACK_DEPTH_MAX 16U
-
-/* Calls `each` with the directory of everything that lies on `dir` and fits `pattern`; what is not 0 ends it. */
-static int each_below(const char *dir, const char *pattern, int (*each)(const char *dir, void *userdata),
-                      void *userdata) {
-        _cleanup_(globfree) glob_t found;
-        int r;
-
-        r = attribute_glob(&found, "%s/%s", dir, pattern);
-        for (size_t i = 0; i < found.gl_pathc && r == 0; i++) {
-                *strrchr(found.gl_pathv[i], '/') = '\0';
-                r = each(found.gl_pathv[i], userdata);
-        }
-        return r;
+/* Of a path; cuts off the rest. */
+static const char *directory(char *path) {
+        *strrchr(path, '/') = '\0';
+        return path;
 }
 
-/* ---- who writes to it ---- */
-
-typedef struct Use {
-        const char *mountinfo;
-        unsigned depth;
-        char where[PATH_MAX]; /* a mount point, or what else it is */
-} Use;
+/* ---- who writes to it: `where` is a mount point, or what else it is ---- */
 
 static FILE *file_close(FILE *f) {
         (void) fclose(f);
@@ -46,8 +30,8 @@ static bool is_writable(const char *options) {
 }
 
 /* Of the file system and not of the mount: a read-only bind mount of it is no promise. proc(5), mountinfo. */
-static int find_mount(Use *u, const char *dev) {
-        _cleanup_(file_closep) FILE *f = fopen(u->mountinfo, "re");
+static int find_mount(const char *mountinfo, const char *dev, char where[static PATH_MAX]) {
+        _cleanup_(file_closep) FILE *f = fopen(mountinfo, "re");
         _cleanup_free_ char *line = NULL;
         size_t size = 0;
 
@@ -55,20 +39,18 @@ static int find_mount(Use *u, const char *dev) {
                 return -errno;
 
         while (getline(&line, &size, f) > 0) {
-                char number[32], point[PATH_MAX], options[256];
+                char number[32], options[256];
                 const char *rest = strstr(line, " - ");
 
-                if (rest && sscanf(line, "%*s %*s %31s %*s %4095s", number, point) == 2 && streq(number, dev) &&
-                    sscanf(rest, " - %*s %*s %255s", options) == 1 && is_writable(options)) {
-                        (void) strcpy(u->where, point);
+                if (rest && sscanf(line, "%*s %*s %31s %*s %4095s", number, where) == 2 && streq(number, dev) &&
+                    sscanf(rest, " - %*s %*s %255s", options) == 1 && is_writable(options))
                         return 1;
-                }
         }
         return 0;
 }
 
 /* Swap has no number there, and btrfs one of its own for all its devices. */
-static int find_other_use(Use *u, const char *name) {
+static int find_other_use(const char *name, char where[static PATH_MAX]) {
         _cleanup_(file_closep) FILE *swaps = NULL;
         _cleanup_(globfree) glob_t found;
         _cleanup_free_ char *line = NULL;
@@ -80,7 +62,7 @@ static int find_other_use(Use *u, const char *name) {
         if (r < 0)
                 return r;
         if (found.gl_pathc > 0) {
-                (void) strcpy(u->where, "a btrfs file system");
+                (void) strcpy(where, "a btrfs file system");
                 return 1;
         }
 
@@ -88,7 +70,7 @@ static int find_other_use(Use *u, const char *name) {
         swaps = fopen("/proc/swaps", "re");
         while (swaps && getline(&line, &size, swaps) > 0)
                 if (starts_with(line, node)) {
-                        (void) strcpy(u->where, "swap");
+                        (void) strcpy(where, "swap");
                         return 1;
                 }
         return 0;
@@ -96,111 +78,88 @@ static int find_other_use(Use *u, const char *name) {
 
 /* An array writes to its members also while nothing on it is mounted, and throws out one that refuses.
  * Documentation/admin-guide/md.rst, array_state. */
-static int find_array(Use *u, const char *dir) {
-        static const char *const writing[] = { "clean", "active", "write-pending", "active-idle" };
+static int find_array(const char *dir, char where[static PATH_MAX]) {
         char state[32];
 
         (void) attribute_read(state, sizeof state, "%s/md/array_state", dir);
-        for (size_t i = 0; i < ELEMENTSOF(writing); i++)
-                if (streq(state, writing[i])) {
-                        (void) snprintf(u->where, sizeof u->where, "the array %s", base_name(dir));
-                        return 1;
-                }
-        return 0;
+        (void) snprintf(where, PATH_MAX, "the array %s", base_name(dir));
+        return STR_IN_SET(state, "clean", "active", "write-pending", "active-idle");
 }
 
-/* 1: something writes to it or to what lies on it, and u->where says what. */
-static int find_use(const char *dir, void *userdata) {
-        Use *u = userdata;
+/* 1: something writes to the device of this directory, or to what lies on it. */
+static int find_use(const char *mountinfo, const char *dir, char where[static PATH_MAX]) {
+        _cleanup_(globfree) glob_t above;
         char dev[32];
-        int r = 0;
+        int r;
 
-        if (u->depth >= STACK_DEPTH_MAX)
-                return 0;
-
-        if (attribute_read(dev, sizeof dev, "%s/dev", dir) >= 0)
-                r = find_mount(u, dev);
+        r = attribute_glob(&above, "%s/{*/partition,holders/*/dev}", dir);
+        if (r == 0 && attribute_read(dev, sizeof dev, "%s/dev", dir) >= 0)
+                r = find_mount(mountinfo, dev, where);
         if (r == 0)
-                r = find_other_use(u, base_name(dir));
+                r = find_other_use(base_name(dir), where);
         if (r == 0)
-                r = find_array(u, dir);
-
-        u->depth++;
-        if (r == 0)
-                r = each_below(dir, "*/partition", find_use, u);
-        if (r == 0)
-                r = each_below(dir, "holders/*/dev", find_use, u);
-        u->depth--;
+                r = find_array(dir, where);
+        for (size_t i = 0; r == 0 && i < above.gl_pathc; i++)
+                r = find_use(mountinfo, directory(above.gl_pathv[i]), where);
         return r;
 }
 
 /* ---- the flag ---- */
 
-typedef struct Flags {
-        Device *device;
-        size_t n, n_set;
-        bool wanted;
-} Flags;
-
-static int count_flag(const char *dir, void *userdata) {
-        Flags *flags = userdata;
-        char flag[8];
-        int r;
-
-        r = attribute_read(flag, sizeof flag, "%s/ro", dir);
-        if (r < 0)
-                return r == -ENOENT || r == -ENODEV ? 0 : r; /* a partition that has just gone */
-
-        flags->n++;
-        flags->n_set += streq(flag, "1");
-        return 0;
+/* The directories of the disk, which comes first, and of its partitions are those of these files. */
+static int find_devices(const Device *d, glob_t *ret) {
+        return attribute_glob(ret, "%s/{ro,*/partition}", d->drive->syspath);
 }
 
-static int set_flag(const char *dir, void *userdata) {
-        Flags *f = userdata;
-        Device *d = f->device;
+static int set_flag(Device *d, const char *name, bool on) {
         int r;
 
         r = device_gate(d);
         if (r < 0)
                 return r;
 
-        r = d->io.set_read_only(d->io.userdata, base_name(dir), f->wanted);
+        r = d->io.set_read_only(d->io.userdata, name, on);
         if (r == -ENOENT || r == -ENXIO || r == -ENODEV)
-                return 0; /* as above; reading it back tells */
+                return 0; /* a partition that has just gone; reading it back tells */
         if (r < 0)
-                return device_fail(d, STEP_REFUSED, "the kernel refused it for %s: %s", base_name(dir), strerror(-r));
+                return device_fail(d, STEP_REFUSED, "the kernel refused it for %s: %s", name, strerror(-r));
         return 0;
 }
 
 static int read_only_read(Device *d, const Setting *s, Reading *ret) {
-        Flags f = { .device = d };
+        _cleanup_(globfree) glob_t devices;
+        unsigned n = 0, n_set = 0;
+        char flag[8];
         int r;
 
-        r = count_flag(d->drive->syspath, &f);
-        if (r == 0 && f.n == 0)
-                return sysfs_missing(d, "ro", NULL);
-        if (r == 0)
-                r = each_below(d->drive->syspath, "*/partition", count_flag, &f);
+        r = find_devices(d, &devices);
+        for (size_t i = 0; r >= 0 && i < devices.gl_pathc; i++) {
+                r = attribute_read(flag, sizeof flag, "%s/ro", directory(devices.gl_pathv[i]));
+                n += r >= 0;
+                n_set += streq(flag, "1");
+                if (r == -ENOENT || r == -ENODEV)
+                        r = 0; /* as above */
+        }
         if (r < 0)
                 return device_fail(d, r, "its flags cannot be read: %s", strerror(-r));
+        if (n == 0)
+                return sysfs_missing(d, "ro", NULL);
 
-        *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(f.n_set > 0) };
-        if (f.n_set > 0 && f.n_set < f.n) {
+        *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(n_set > 0) };
+        if (n_set > 0 && n_set < n) {
                 ret->value = (Value){ .type = VALUE_NAME };
-                (void) snprintf(ret->value.name, sizeof ret->value.name, "of %u of %u devices",
-                                (unsigned) MIN(f.n_set, 99999U), (unsigned) MIN(f.n, 99999U));
+                (void) snprintf(ret->value.name, sizeof ret->value.name, "of %u of %u devices", n_set, n);
         }
         return 0;
 }
 
 static int read_only_write(Device *d, const Setting *s, const Value *v) {
-        Use use = { .mountinfo = d->io.mountinfo ?: "/proc/self/mountinfo" };
-        Flags f = { .device = d, .wanted = v->number };
+        _cleanup_(globfree) glob_t devices = {};
+        char where[PATH_MAX];
         int r;
 
         if (v->number && !d->allow_dangerous) {
-                r = find_use(d->drive->syspath, &use);
+                r = find_use(d->io.mountinfo ?: "/proc/self/mountinfo", d->drive->syspath, where);
                 if (r < 0)
                         return device_fail(d, r, "who writes to it cannot be found out: %s", strerror(-r));
                 if (r > 0)
@@ -208,7 +167,7 @@ static int read_only_write(Device *d, const Setting *s, const Value *v) {
                                         d, STEP_FORBIDDEN,
                                         "it is in use for writing (%s), and the writer would lose data; unmount it, or "
                                         "say allow_dangerous = true in the block",
-                                        use.where);
+                                        where);
         }
 
         /* The node may be another drive's by now: this asks. */
@@ -221,9 +180,9 @@ static int read_only_write(Device *d, const Setting *s, const Value *v) {
                 return r;
 
         /* The disk first, where it forbids: no partition is left writable for long. The other way round likewise. */
-        r = set_flag(d->drive->syspath, &f);
-        if (r == 0)
-                r = each_below(d->drive->syspath, "*/partition", set_flag, &f);
+        r = find_devices(d, &devices);
+        for (size_t i = 0; r == 0 && i < devices.gl_pathc; i++)
+                r = set_flag(d, base_name(directory(devices.gl_pathv[i])), v->number);
         return r;
 }
 

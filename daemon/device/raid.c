@@ -5,14 +5,10 @@
 
 /* raid0, linear, multipath and containers lose all with one member. */
 static bool is_redundant_md(const char *classdir, const char *name) {
-        static const char *const levels[] = { "raid1", "raid4", "raid5", "raid6", "raid10" };
         char level[32];
 
         (void) attribute_read(level, sizeof level, "%s/%s/md/level", classdir, name);
-        for (size_t i = 0; i < ELEMENTSOF(levels); i++)
-                if (streq(level, levels[i]))
-                        return true;
-        return false;
+        return STR_IN_SET(level, "raid1", "raid4", "raid5", "raid6", "raid10");
 }
 
 /* LVM names what its RAID volumes are made of "vg-lv_rimage_0", and those of the old mirrors "vg-lv_mimage_0". */
