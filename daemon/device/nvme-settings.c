@@ -16,11 +16,9 @@ static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = nvme_feature_read(d, s, ret);
-        if (r < 0)
-                return r;
-
-        cache_reading_judge(d, ret);
-        return 0;
+        if (r >= 0)
+                cache_reading_judge(d, ret);
+        return r;
 }
 
 /* The kernel knows of the cache by Identify Controller and never asks whether it is on: it goes on sending flushes, unless

@@ -111,30 +111,24 @@ static int mode_changeable(Device *d, const ModeField *f, const ModePage *from, 
 /* Returns the page as it was sent, too. */
 static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage *ret) {
         const ModeField *f = s->detail;
-        ModePage now, page;
+        Value limit = { .type = s->range.type, .number = ((1LL << 8 * f->len) - 1) * f->scale };
+        char most[VALUE_TEXT_MAX];
+        ModePage now;
         int r;
 
-        if (f->len > 0 && v->number != s->range.off &&
-            (uint64_t) v->number / f->scale > (f->len >= 4 ? UINT32_MAX : (1ULL << 8 * f->len) - 1)) {
-                char most[VALUE_TEXT_MAX];
-                Value limit = { .type = s->range.type, .number = ((1LL << 8 * f->len) - 1) * f->scale };
-
+        if (f->len > 0 && v->number > limit.number)
                 return device_fail(d, STEP_REFUSED, "a SCSI drive's mode page %02Xh holds %s at most", f->page,
                                    value_format(&s->range, &limit, most));
-        }
 
         r = mode_sense(d, f->page, MODE_CURRENT, field_end(f), &now);
         if (r < 0)
                 return r;
-        page = now;
-        field_set(s, v, &page);
+        *ret = now;
+        field_set(s, v, ret);
 
-        r = mode_changeable(d, f, &now, &page);
-        if (r < 0)
-                return r;
-        *ret = page;
+        r = mode_changeable(d, f, &now, ret);
         /* SPC: SP for a page that cannot be saved is an error. */
-        return mode_select(d, &page, d->save && now.saveable);
+        return r < 0 ? r : mode_select(d, ret, d->save && now.saveable);
 }
 
 static int mode_write(Device *d, const Setting *s, const Value *v) {
@@ -147,11 +141,9 @@ static int mode_cache_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = mode_read(d, s, ret);
-        if (r < 0)
-                return r;
-
-        cache_reading_judge(d, ret);
-        return 0;
+        if (r >= 0)
+                cache_reading_judge(d, ret);
+        return r;
 }
 
 static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
@@ -181,60 +173,47 @@ static const Harm no_reallocation_harm = {
 };
 
 /* clang-format off */
-/* What all rows have in common; the arguments behind the first three are the members of the ModeField. */
-#define MODE(key, field, from, ...) \
+/* What all rows have in common; the arguments behind the functions are the members of the ModeField. */
+#define MODE(key, field, from, read_, write_, ...) \
         .name = key, .backend = BACKEND_SCSI_MODE, .flags = SETTING_SAVEABLE, .equivalent = "sdparm --set " field, \
-        .lost_by = "power, reset; unless saved", .source = from, .detail = &(const ModeField) { __VA_ARGS__ }
+        .lost_by = "power, reset; unless saved", .source = from, .read = read_, .write = write_, \
+        .detail = &(const ModeField) { __VA_ARGS__ }
 
 #define BIT(key, order_, what, field, from, ...) \
-        { \
-                MODE(key, field, "SBC-3 " from, __VA_ARGS__), \
-                .range = RANGE_BOOL, .order = order_, .summary = what, .read = mode_read, .write = mode_write \
-        }
+        MODE(key, field, "SBC-3 " from, mode_read, mode_write, __VA_ARGS__), .range = RANGE_BOOL, .order = order_, .summary = what
 
 #define CONDITION(key, field, order_, byte_, bit_, timer_) \
         { \
-                MODE(key, field, "SPC-4 power condition mode page 1Ah", .page = 0x1A, .byte = byte_, .bit = bit_, .timer = timer_, \
-                     .len = 4, .scale = 100), \
+                MODE(key, field, "SPC-4 power condition mode page 1Ah", mode_read, mode_write, .page = 0x1A, .byte = byte_, \
+                     .bit = bit_, .timer = timer_, .len = 4, .scale = 100), \
                 .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true }, \
-                .order = order_, .summary = "how long the drive is idle before it goes to " key, \
-                .read = mode_read, .write = mode_write \
+                .order = order_, .summary = "how long the drive is idle before it goes to " key \
         }
 
 const Setting scsi_settings[] = {
         {
-                MODE("write_cache", "WCE", "SBC-3 caching mode page 08h, WCE", .page = 0x08, .byte = 2, .bit = 2),
+                MODE("write_cache", "WCE", "SBC-3 caching mode page 08h, WCE", mode_cache_read, mode_cache_write, .page = 0x08,
+                     .byte = 2, .bit = 2),
                 .range = RANGE_BOOL,
                 .order = 100, /* the kernel revalidates the disk afterwards */
                 .summary = "volatile write cache",
-                .read = mode_cache_read,
-                .write = mode_cache_write,
         },
         {
                 MODE("error_recovery", "RTL", "SBC-3 read-write error recovery mode page 01h, recovery time limit",
-                     .page = 0x01, .timer = 10, .len = 2, .scale = 1),
+                     mode_read, mode_write, .page = 0x01, .timer = 10, .len = 2, .scale = 1),
                 .range = RANGE_RECOVERY,
                 .order = 130,
                 .summary = "how long the drive tries to recover a sector before it reports an error (65.5 s at most; off: its own limit)",
-                .read = mode_read,
-                .write = mode_write,
         },
-        BIT("read_cache", 101, "whether reads may be answered from the drive's cache", "RCD",
-            "caching mode page 08h, RCD (off sets it)", .page = 0x08, .byte = 2, .bit = 0, .disables = true),
-        BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)",
-            .page = 0x08, .byte = 12, .bit = 5, .disables = true),
-        {
-                MODE("auto_reallocate_write", "AWRE", "SBC-3 read-write error recovery mode page 01h, AWRE",
-                     .page = 0x01, .byte = 2, .bit = 7),
-                .range = RANGE_BOOL,
-                .order = 131,
-                .summary = "whether the drive takes another sector for one that it cannot write",
-                .harm = &no_reallocation_harm,
-                .read = mode_read,
-                .write = mode_write,
-        },
-        BIT("auto_reallocate_read", 132, "whether the drive takes another sector for one that it could hardly read", "ARRE",
-            "read-write error recovery mode page 01h, ARRE", .page = 0x01, .byte = 2, .bit = 6),
+        { BIT("read_cache", 101, "whether reads may be answered from the drive's cache", "RCD",
+              "caching mode page 08h, RCD (off sets it)", .page = 0x08, .byte = 2, .bit = 0, .disables = true) },
+        { BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)",
+              .page = 0x08, .byte = 12, .bit = 5, .disables = true) },
+        { BIT("auto_reallocate_write", 131, "whether the drive takes another sector for one that it cannot write", "AWRE",
+              "read-write error recovery mode page 01h, AWRE", .page = 0x01, .byte = 2, .bit = 7),
+          .harm = &no_reallocation_harm },
+        { BIT("auto_reallocate_read", 132, "whether the drive takes another sector for one that it could hardly read", "ARRE",
+              "read-write error recovery mode page 01h, ARRE", .page = 0x01, .byte = 2, .bit = 6) },
         CONDITION("idle_a", "IDLE_A=1,IACT=…", 200, 3, 1, 4),
         CONDITION("idle_b", "IDLE_B=1,IBCT=…", 201, 3, 2, 12),
         CONDITION("idle_c", "IDLE_C=1,ICCT=…", 202, 3, 3, 16),

@@ -82,20 +82,6 @@ static size_t received(const SgRequest *q) {
         return q->resid > 0 ? q->data_len - MIN((uint32_t) q->resid, q->data_len) : q->data_len;
 }
 
-static SgRequest mode_sense_request(uint8_t page, ModeControl control, bool six, uint8_t *data, size_t size) {
-        SgRequest q = {
-                .cdb = { six ? MODE_SENSE_6 : MODE_SENSE_10, NO_BLOCK_DESCRIPTORS, control << 6 | page },
-                .cdb_len = six ? 6 : 10,
-                .direction = SG_FROM_DEVICE,
-                .data = data,
-                .data_len = size,
-                .timeout_ms = SG_TIMEOUT_MS,
-        };
-
-        q.cdb[six ? 4 : 8] = size;
-        return q;
-}
-
 /* The page in what came back: header, block descriptors that were not asked for, page. */
 static int mode_page_find(Device *d, const uint8_t *data, size_t size, uint8_t page, bool six, ModePage *ret) {
         size_t header = six ? 4 : 8, total = six ? data[0] + 1U : (data[0] << 8 | data[1]) + 2U;
@@ -116,30 +102,41 @@ static int mode_page_find(Device *d, const uint8_t *data, size_t size, uint8_t p
         return 0;
 }
 
+static bool is_illegal(const SgRequest *q, uint8_t asc) {
+        Sense s = sg_sense(q);
+
+        return s.key == SENSE_ILLEGAL_REQUEST && s.asc == asc;
+}
+
 int mode_sense(Device *d, uint8_t page, ModeControl control, size_t least, ModePage *ret) {
         uint8_t data[MODE_DATA_MAX] = {};
-        SgRequest q = mode_sense_request(page, control, false, data, sizeof data);
-        bool six = false;
-        Sense s;
+        SgRequest q = {
+                .cdb = { MODE_SENSE_10, NO_BLOCK_DESCRIPTORS, control << 6 | page, [8] = sizeof data },
+                .cdb_len = 10,
+                .direction = SG_FROM_DEVICE,
+                .data = data,
+                .data_len = sizeof data,
+                .timeout_ms = SG_TIMEOUT_MS,
+        };
         int r;
 
         r = scsi_command(d, &q, "MODE SENSE");
-        s = sg_sense(&q);
-        if (r == STEP_REFUSED && s.key == SENSE_ILLEGAL_REQUEST && s.asc == ASC_INVALID_OPCODE) {
-                six = true;
+        if (r == STEP_REFUSED && is_illegal(&q, ASC_INVALID_OPCODE)) {
+                q.cdb[0] = MODE_SENSE_6;
+                q.cdb[4] = sizeof data;
+                q.cdb[8] = 0;
+                q.cdb_len = 6;
                 memset(data, 0, sizeof data);
-                q = mode_sense_request(page, control, six, data, sizeof data);
                 r = scsi_command(d, &q, "MODE SENSE");
-                s = sg_sense(&q);
         }
-        if (r == STEP_REFUSED && s.key == SENSE_ILLEGAL_REQUEST &&
-            (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB || s.asc == ASC_SAVING_NOT_SUPPORTED))
+        if (r == STEP_REFUSED && (is_illegal(&q, ASC_INVALID_OPCODE) || is_illegal(&q, ASC_INVALID_FIELD_IN_CDB) ||
+                                  is_illegal(&q, ASC_SAVING_NOT_SUPPORTED)))
                 return device_fail(d, STEP_UNSUPPORTED, "the drive has no %smode page %02Xh",
                                    control == MODE_SAVED ? "saved " : "", page);
         if (r < 0)
                 return r;
 
-        r = mode_page_find(d, data, received(&q), page, six, ret);
+        r = mode_page_find(d, data, received(&q), page, q.cdb_len == 6, ret);
         if (r >= 0 && ret->len < least)
                 return device_fail(d, STEP_UNSUPPORTED, "the drive's mode page %02Xh is too short to have it", page);
         return r;
@@ -162,12 +159,9 @@ int mode_select(Device *d, const ModePage *page, bool save) {
         assert(page->len <= sizeof page->bytes);
         /* The header stays zero: length, medium type and block descriptors are reserved, or no drive reads them. */
         memcpy(data + header, page->bytes, page->len);
-        if (six)
-                q.cdb[4] = len;
-        else {
+        if (!six)
                 q.cdb[7] = len >> 8;
-                q.cdb[8] = len;
-        }
+        q.cdb[six ? 4 : 8] = len;
         return scsi_command(d, &q, "MODE SELECT");
 }
 
