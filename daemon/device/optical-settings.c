@@ -7,8 +7,8 @@
 
 #include "plan.h"
 #include "power.h"
-#include "scsi.h"
 #include "settings.h"
+#include "sg-io.h"
 
 #define SET_STREAMING 0xB6
 #define SET_CD_SPEED 0xBB

@@ -4,7 +4,7 @@
 #include "kernel-view.h"
 #include "plan.h"
 #include "power.h"
-#include "scsi.h"
+#include "sg-io.h"
 
 #define SCSI_REQUEST_SENSE 0x03
 #define SENSE_DATA_MAX 252U /* the command's allocation length; SPC's own limit for sense data */

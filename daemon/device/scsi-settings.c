@@ -3,10 +3,145 @@
 /* The settings that a SCSI drive keeps in its mode pages. A field is read from the page's current values, and written by
  * sending the whole page back with that field changed, where the page of changeable values allows it. */
 
+#include <assert.h>
+
 #include "cache.h"
 #include "plan.h"
-#include "scsi.h"
 #include "settings.h"
+#include "sg-io.h"
+
+#define MODE_DATA_MAX 252U
+
+enum {
+        SYNCHRONIZE_CACHE_10 = 0x35,
+        MODE_SELECT_6 = 0x15,
+        MODE_SENSE_6 = 0x1A,
+        MODE_SELECT_10 = 0x55,
+        MODE_SENSE_10 = 0x5A,
+};
+
+#define PAGE_FORMAT 0x10
+#define SAVE_PAGES 0x01
+#define NO_BLOCK_DESCRIPTORS 0x08
+#define PARAMETERS_SAVEABLE 0x80
+#define SUBPAGE_FORMAT 0x40
+
+typedef enum ModeControl {
+        MODE_CURRENT = 0,
+        MODE_CHANGEABLE = 1, /* ones where the drive lets bits be changed */
+        MODE_SAVED = 3,      /* what it will have after its next power-on */
+} ModeControl;
+
+typedef struct ModePage {
+        uint8_t bytes[254]; /* with its header of two; PS is taken out */
+        size_t len;
+        bool saveable; /* PS */
+        bool by_six;   /* the drive knows only the commands of six bytes */
+} ModePage;
+
+/* How much of the data the drive sent, as far as the transport tells: what is behind that is ours, and no page of it may be
+ * written back. */
+static size_t received(const SgRequest *q) {
+        return q->resid > 0 ? q->data_len - MIN((uint32_t) q->resid, q->data_len) : q->data_len;
+}
+
+/* The page in what came back: header, block descriptors that were not asked for, page. */
+static int mode_page_find(Device *d, const uint8_t *data, size_t size, uint8_t page, bool six, ModePage *ret) {
+        size_t header = six ? 4 : 8, total = six ? data[0] + 1U : (data[0] << 8 | data[1]) + 2U;
+        size_t at = header + (six ? data[3] : (unsigned) (data[6] << 8 | data[7])), len;
+
+        if (total > size)
+                total = size;
+        if (at + 2 > total || (data[at] & 0x3F) != page || (data[at] & SUBPAGE_FORMAT))
+                return device_fail(d, -EBADMSG, "MODE SENSE was answered without page %02Xh", page);
+
+        len = data[at + 1] + 2U;
+        if (at + len > total || len > sizeof ret->bytes)
+                return device_fail(d, -EBADMSG, "MODE SENSE was answered with a part of page %02Xh", page);
+
+        *ret = (ModePage){ .len = len, .saveable = data[at] & PARAMETERS_SAVEABLE, .by_six = six };
+        memcpy(ret->bytes, data + at, len);
+        ret->bytes[0] &= 0x3F;
+        return 0;
+}
+
+static bool is_illegal(const SgRequest *q, uint8_t asc) {
+        Sense s = sg_sense(q);
+
+        return s.key == SENSE_ILLEGAL_REQUEST && s.asc == asc;
+}
+
+/* Without block descriptors. STEP_UNSUPPORTED: the drive has no such page, or not shorter than `least` bytes. */
+static int mode_sense(Device *d, uint8_t page, ModeControl control, size_t least, ModePage *ret) {
+        uint8_t data[MODE_DATA_MAX] = {};
+        SgRequest q = {
+                .cdb = { MODE_SENSE_10, NO_BLOCK_DESCRIPTORS, control << 6 | page, [8] = sizeof data },
+                .cdb_len = 10,
+                .direction = SG_FROM_DEVICE,
+                .data = data,
+                .data_len = sizeof data,
+                .timeout_ms = SG_TIMEOUT_MS,
+        };
+        int r;
+
+        r = scsi_command(d, &q, "MODE SENSE");
+        if (r == STEP_REFUSED && is_illegal(&q, ASC_INVALID_OPCODE)) {
+                q.cdb[0] = MODE_SENSE_6;
+                q.cdb[4] = sizeof data;
+                q.cdb[8] = 0;
+                q.cdb_len = 6;
+                memset(data, 0, sizeof data);
+                r = scsi_command(d, &q, "MODE SENSE");
+        }
+        if (r == STEP_REFUSED && (is_illegal(&q, ASC_INVALID_OPCODE) || is_illegal(&q, ASC_INVALID_FIELD_IN_CDB) ||
+                                  is_illegal(&q, ASC_SAVING_NOT_SUPPORTED)))
+                return device_fail(d, STEP_UNSUPPORTED, "the drive has no %smode page %02Xh",
+                                   control == MODE_SAVED ? "saved " : "", page);
+        if (r < 0)
+                return r;
+
+        r = mode_page_find(d, data, received(&q), page, q.cdb_len == 6, ret);
+        if (r >= 0 && ret->len < least)
+                return device_fail(d, STEP_UNSUPPORTED, "the drive's mode page %02Xh is too short to have it", page);
+        return r;
+}
+
+static int mode_select(Device *d, const ModePage *page, bool save) {
+        bool six = page->by_six;
+        size_t header = six ? 4 : 8, len = header + page->len;
+        uint8_t data[8 + sizeof page->bytes] = {};
+        SgRequest q = {
+                .cdb = { six ? MODE_SELECT_6 : MODE_SELECT_10, PAGE_FORMAT | (save ? SAVE_PAGES : 0) },
+                .cdb_len = six ? 6 : 10,
+                .direction = SG_TO_DEVICE,
+                .data = data,
+                .data_len = len,
+                /* Turning a cache off writes out what is in it. */
+                .timeout_ms = SG_TIMEOUT_FLUSH_MS,
+        };
+
+        assert(page->len <= sizeof page->bytes);
+        /* The header stays zero: length, medium type and block descriptors are reserved, or no drive reads them. */
+        memcpy(data + header, page->bytes, page->len);
+        if (!six)
+                q.cdb[7] = len >> 8;
+        q.cdb[six ? 4 : 8] = len;
+        return scsi_command(d, &q, "MODE SELECT");
+}
+
+/* Both caches' way out: SYNCHRONIZE CACHE of the whole medium. */
+static int scsi_synchronize_cache(Device *d) {
+        SgRequest q = {
+                .cdb = { SYNCHRONIZE_CACHE_10 },
+                .cdb_len = 10,
+                .direction = SG_NONE,
+                .timeout_ms = SG_TIMEOUT_FLUSH_MS,
+        };
+
+        return scsi_command(d, &q, "SYNCHRONIZE CACHE");
+}
+
+/* ---- settings ---- */
 
 typedef struct ModeField {
         uint8_t page;

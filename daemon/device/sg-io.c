@@ -127,3 +127,58 @@ const uint8_t *sense_find_descriptor(const uint8_t *b, size_t len, uint8_t type,
 
         return NULL;
 }
+
+/* -EINTR: it has to be sent again. */
+static int scsi_result(Device *d, const SgRequest *q, const char *name) {
+        Sense s;
+        int r;
+
+        r = sg_reached(d, q, name);
+        if (r < 0)
+                return r;
+
+        switch (q->status) {
+        case STATUS_GOOD:
+                return 0;
+        case STATUS_RESERVATION_CONFLICT:
+                return device_fail(d, STEP_REFUSED, "another host has reserved the drive (%s)", name);
+        case STATUS_CHECK_CONDITION:
+                break;
+        default:
+                return device_fail(d, STEP_REFUSED, "%s was answered with SCSI status %02Xh", name, q->status);
+        }
+
+        s = sg_sense(q);
+        if (!s.valid)
+                return device_fail(d, -EBADMSG, "%s was answered without usable sense data", name);
+
+        switch (s.key) {
+        case SENSE_NONE:
+        case SENSE_RECOVERED_ERROR: /* a rounded parameter, among others: reading it back tells */
+                return 0;
+        case SENSE_UNIT_ATTENTION:
+                return device_fail(d, -EINTR, "unit attention (%02Xh/%02Xh)", s.asc, s.ascq);
+        case SENSE_NOT_READY:
+                return device_fail(d, STEP_REFUSED, "the drive is not ready for %s (%02Xh/%02Xh)", name, s.asc, s.ascq);
+        default:
+                return device_fail(d, STEP_REFUSED, "the drive refused %s (sense %Xh %02Xh/%02Xh)", name, s.key, s.asc,
+                                   s.ascq);
+        }
+}
+
+int scsi_command(Device *d, SgRequest *q, const char *name) {
+        for (unsigned i = 0;; i++) {
+                int r;
+
+                r = sg_send(d, q, "SCSI", name);
+                if (r < 0)
+                        return r;
+
+                r = scsi_result(d, q, name);
+                if (r == -EINTR && i < UNIT_ATTENTION_RETRIES)
+                        continue;
+                if (r == -EINTR)
+                        return device_fail(d, -EIO, "the drive keeps answering with unit attention");
+                return r;
+        }
+}
