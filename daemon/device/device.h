@@ -59,7 +59,7 @@ struct Device {
         unsigned n_timeouts;
         bool nvme_identified;
         uint8_t nvme_identify[4096]; /* NVMe Identify Controller data */
-        Bridge bridge; /* what is known of it so far; of USB drives only */
+        Bridge bridge;               /* what is known of it so far; of USB drives only */
 
         const Plan *plan; /* of this visit: settings that share a register see what else is wanted of it. NULL: none */
 

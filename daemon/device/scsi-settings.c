@@ -10,6 +10,14 @@
 #include "settings.h"
 #include "sg-io.h"
 
+typedef struct ModeField {
+        uint8_t page;
+        uint8_t byte, bit;  /* the bit that enables it; 0, 0: there is none */
+        uint8_t timer, len; /* the number that goes with it, big-endian; len 0: there is none */
+        uint8_t scale;      /* milliseconds in one of it */
+        bool disables;      /* the bit, which then has no number, is set for "off" */
+} ModeField;
+
 #define MODE_DATA_MAX 252U
 
 enum {
@@ -39,19 +47,15 @@ typedef struct ModePage {
         bool by_six;   /* the drive knows only the commands of six bytes */
 } ModePage;
 
-/* How much of the data the drive sent, as far as the transport tells: what is behind that is ours, and no page of it may be
- * written back. */
-static size_t received(const SgRequest *q) {
-        return q->resid > 0 ? q->data_len - MIN((uint32_t) q->resid, q->data_len) : q->data_len;
-}
-
-/* The page in what came back: header, block descriptors that were not asked for, page. */
-static int mode_page_find(Device *d, const uint8_t *data, size_t size, uint8_t page, bool six, ModePage *ret) {
+/* The page in what came back: header, block descriptors that were not asked for, page. What is behind the drive's own data, as far as
+ * the transport tells how much that is, may not be written back. */
+static int mode_page_find(Device *d, const SgRequest *q, uint8_t page, ModePage *ret) {
+        bool six = q->cdb_len == 6;
+        const uint8_t *data = q->data;
         size_t header = six ? 4 : 8, total = six ? data[0] + 1U : (data[0] << 8 | data[1]) + 2U;
         size_t at = header + (six ? data[3] : (unsigned) (data[6] << 8 | data[7])), len;
 
-        if (total > size)
-                total = size;
+        total = MIN(total, q->data_len - MIN((uint32_t) MAX(q->resid, 0), q->data_len));
         if (at + 2 > total || (data[at] & 0x3F) != page || (data[at] & SUBPAGE_FORMAT))
                 return device_fail(d, -EBADMSG, "MODE SENSE was answered without page %02Xh", page);
 
@@ -71,11 +75,11 @@ static bool is_illegal(const SgRequest *q, uint8_t asc) {
         return s.key == SENSE_ILLEGAL_REQUEST && s.asc == asc;
 }
 
-/* Without block descriptors. STEP_UNSUPPORTED: the drive has no such page, or not shorter than `least` bytes. */
-static int mode_sense(Device *d, uint8_t page, ModeControl control, size_t least, ModePage *ret) {
+/* The field's page, without block descriptors. STEP_UNSUPPORTED: the drive has no such page, or not one as long as that. */
+static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePage *ret) {
         uint8_t data[MODE_DATA_MAX] = {};
         SgRequest q = {
-                .cdb = { MODE_SENSE_10, NO_BLOCK_DESCRIPTORS, control << 6 | page, [8] = sizeof data },
+                .cdb = { MODE_SENSE_10, NO_BLOCK_DESCRIPTORS, control << 6 | f->page, [8] = sizeof data },
                 .cdb_len = 10,
                 .direction = SG_FROM_DEVICE,
                 .data = data,
@@ -96,22 +100,24 @@ static int mode_sense(Device *d, uint8_t page, ModeControl control, size_t least
         if (r == STEP_REFUSED && (is_illegal(&q, ASC_INVALID_OPCODE) || is_illegal(&q, ASC_INVALID_FIELD_IN_CDB) ||
                                   is_illegal(&q, ASC_SAVING_NOT_SUPPORTED)))
                 return device_fail(d, STEP_UNSUPPORTED, "the drive has no %smode page %02Xh",
-                                   control == MODE_SAVED ? "saved " : "", page);
+                                   control == MODE_SAVED ? "saved " : "", f->page);
         if (r < 0)
                 return r;
 
-        r = mode_page_find(d, data, received(&q), page, q.cdb_len == 6, ret);
-        if (r >= 0 && ret->len < least)
-                return device_fail(d, STEP_UNSUPPORTED, "the drive's mode page %02Xh is too short to have it", page);
+        r = mode_page_find(d, &q, f->page, ret);
+        if (r >= 0 && ret->len < MAX((size_t) f->timer + f->len, f->byte + 1U))
+                return device_fail(d, STEP_UNSUPPORTED, "the drive's mode page %02Xh is too short to have it", f->page);
         return r;
 }
 
-static int mode_select(Device *d, const ModePage *page, bool save) {
+/* Saves too, where that is wanted and the page can be saved: to ask it of another page is an error (SPC-4, SP). */
+static int mode_select(Device *d, const ModePage *page) {
         bool six = page->by_six;
         size_t header = six ? 4 : 8, len = header + page->len;
         uint8_t data[8 + sizeof page->bytes] = {};
         SgRequest q = {
-                .cdb = { six ? MODE_SELECT_6 : MODE_SELECT_10, PAGE_FORMAT | (save ? SAVE_PAGES : 0) },
+                .cdb = { six ? MODE_SELECT_6 : MODE_SELECT_10,
+                         PAGE_FORMAT | (d->save && page->saveable ? SAVE_PAGES : 0) },
                 .cdb_len = six ? 6 : 10,
                 .direction = SG_TO_DEVICE,
                 .data = data,
@@ -139,20 +145,6 @@ static int scsi_synchronize_cache(Device *d) {
         };
 
         return scsi_command(d, &q, "SYNCHRONIZE CACHE");
-}
-
-/* ---- settings ---- */
-
-typedef struct ModeField {
-        uint8_t page;
-        uint8_t byte, bit;  /* the bit that enables it; 0, 0: there is none */
-        uint8_t timer, len; /* the number that goes with it, big-endian; len 0: there is none */
-        uint8_t scale;      /* milliseconds in one of it */
-        bool disables;      /* the bit, which then has no number, is set for "off" */
-} ModeField;
-
-static size_t field_end(const ModeField *f) {
-        return MAX((size_t) f->timer + f->len, f->byte + 1U);
 }
 
 static bool field_has_bit(const ModeField *f) {
@@ -206,7 +198,7 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
         ModePage now, saved;
         int r;
 
-        r = mode_sense(d, f->page, MODE_CURRENT, field_end(f), &now);
+        r = mode_sense(d, f, MODE_CURRENT, &now);
         if (r < 0)
                 return r;
 
@@ -214,7 +206,7 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
         if (!d->permanent || !now.saveable)
                 return 0;
 
-        r = mode_sense(d, f->page, MODE_SAVED, field_end(f), &saved);
+        r = mode_sense(d, f, MODE_SAVED, &saved);
         if (r == STEP_UNSUPPORTED || r == STEP_REFUSED)
                 return 0;
         if (r < 0)
@@ -230,7 +222,7 @@ static int mode_changeable(Device *d, const ModeField *f, const ModePage *from, 
         ModePage mask;
         int r;
 
-        r = mode_sense(d, f->page, MODE_CHANGEABLE, field_end(f), &mask);
+        r = mode_sense(d, f, MODE_CHANGEABLE, &mask);
         if (r < 0)
                 return r;
 
@@ -255,15 +247,14 @@ static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage
                 return device_fail(d, STEP_REFUSED, "a SCSI drive's mode page %02Xh holds %s at most", f->page,
                                    value_format(&s->range, &limit, most));
 
-        r = mode_sense(d, f->page, MODE_CURRENT, field_end(f), &now);
+        r = mode_sense(d, f, MODE_CURRENT, &now);
         if (r < 0)
                 return r;
         *ret = now;
         field_set(s, v, ret);
 
         r = mode_changeable(d, f, &now, ret);
-        /* SPC: SP for a page that cannot be saved is an error. */
-        return r < 0 ? r : mode_select(d, ret, d->save && now.saveable);
+        return r < 0 ? r : mode_select(d, ret);
 }
 
 static int mode_write(Device *d, const Setting *s, const Value *v) {
@@ -296,7 +287,7 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
 
         /* The page that it has just taken: nothing is asked that might fail now. */
         field_set(s, &VALUE_BOOLEAN(false), &page);
-        r = mode_select(d, &page, d->save && page.saveable);
+        r = mode_select(d, &page);
         if (r >= 0)
                 r = scsi_synchronize_cache(d);
         return r < 0 ? r : cache_was_turned_off(d);
