@@ -13,32 +13,10 @@
 /* Old guides say "deadline" and "noop". The first is the one alias that Linux has (block/mq-deadline.c): it sets mq-deadline
  * and reads mq-deadline, but does not load its module. The second was a scheduler until Linux 5.0, which calls it none. */
 static int scheduler_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
-        static const struct {
-                const char *old, *name;
-        } aliases[] = { { "deadline", "mq-deadline" }, { "noop", "none" } };
-
-        for (size_t i = 0; i < ELEMENTSOF(aliases); i++)
-                if (streq(v->name, aliases[i].old)) {
-                        (void) strcpy(v->name, aliases[i].name);
-                        break;
-                }
-
-        return 0;
-}
-
-/* md and dm tell it as their optimal I/O size: chunk times data disks. A single disk's optimal I/O size is something else,
- * and that of some is nonsense. */
-static int stripe_size(Device *d, int64_t *ret) {
-        int64_t least, best;
-
-        if (d->drive->transport != TRANSPORT_VIRTUAL)
-                return device_fail(d, STEP_UNSUPPORTED, "it is no array, and has no stripes: give a size instead");
-
-        if (sysfs_number(d, "queue/minimum_io_size", &least) < 0 ||
-            sysfs_number(d, "queue/optimal_io_size", &best) < 0 || least <= 0 || best <= least || best % least != 0)
-                return device_fail(d, STEP_UNSUPPORTED, "the array has no stripes: give a size instead");
-
-        *ret = best;
+        if (streq(v->name, "deadline"))
+                (void) strcpy(v->name, "mq-deadline");
+        else if (streq(v->name, "noop"))
+                (void) strcpy(v->name, "none");
         return 0;
 }
 
@@ -46,16 +24,20 @@ static int stripe_size(Device *d, int64_t *ret) {
  * are larger, reading back shows what became of the value. */
 #define PAGE 4096
 
+/* md and dm tell the size of a stripe as their optimal I/O size: chunk times data disks. A single disk's optimal I/O size is something
+ * else, and that of some is nonsense. */
 static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
-        int64_t stripe = 0, bytes;
-        int r;
+        int64_t least, stripe, bytes;
 
         if (v->type != VALUE_STRIPES)
                 return 0;
+        if (d->drive->transport != TRANSPORT_VIRTUAL)
+                return device_fail(d, STEP_UNSUPPORTED, "it is no array, and has no stripes: give a size instead");
 
-        r = stripe_size(d, &stripe);
-        if (r < 0)
-                return r;
+        if (sysfs_number(d, "queue/minimum_io_size", &least) < 0 ||
+            sysfs_number(d, "queue/optimal_io_size", &stripe) < 0 || least <= 0 || stripe <= least ||
+            stripe % least != 0)
+                return device_fail(d, STEP_UNSUPPORTED, "the array has no stripes: give a size instead");
         if (__builtin_mul_overflow(stripe, v->number, &bytes))
                 return device_fail(d, STEP_REFUSED, "that many stripes are more than the kernel can read ahead");
 
@@ -73,28 +55,23 @@ static void make_default(Value *v, int64_t number) {
  * is greater. The cap was 1280 KiB for long and is 4 MiB in newer kernels: either is taken for the default where it is in
  * force. */
 static int max_sectors_localize(Device *d, const Setting *s _unused_, Value *v) {
-        static const int64_t caps[] = { 1280, 4096 };
-        int64_t hardware, optimal = 0, now;
+        static const int64_t caps[] = { 4096, 1280 };
+        int64_t hardware, now, optimal = 0, limit = 0;
         int r;
 
         if (v->number != MAX_SECTORS_DEFAULT)
                 return 0;
 
         r = sysfs_number(d, "queue/max_hw_sectors_kb", &hardware);
+        if (r >= 0)
+                r = sysfs_number(d, "queue/max_sectors_kb", &now);
         if (r < 0)
                 return r;
         (void) sysfs_number(d, "queue/optimal_io_size", &optimal);
-        r = sysfs_number(d, "queue/max_sectors_kb", &now);
-        if (r < 0)
-                return r;
 
-        for (size_t i = 0; i < ELEMENTSOF(caps); i++)
-                if (now == MIN(hardware, MAX(caps[i], optimal / 1024))) {
-                        make_default(v, now * 1024);
-                        return 0;
-                }
-
-        make_default(v, MIN(hardware, MAX(caps[0], optimal / 1024)) * 1024);
+        for (size_t i = 0; i < ELEMENTSOF(caps) && limit != now; i++)
+                limit = MIN(hardware, MAX(caps[i], optimal / 1024));
+        make_default(v, limit * 1024);
         return 0;
 }
 
