@@ -239,8 +239,7 @@ void inventory_done(Inventory *i) {
 int inventory_readiness(const char *name, Readiness *ret) {
         _cleanup_(udev_unrefp) struct udev *udev = NULL;
         _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
-        const char *ready, *usage, *node;
-        Readiness r = {};
+        const char *ready, *usage;
 
         udev = udev_new();
         if (!udev)
@@ -252,23 +251,10 @@ int inventory_readiness(const char *name, Readiness *ret) {
 
         ready = udev_device_get_property_value(device, "SYSTEMD_READY");
         usage = udev_device_get_property_value(device, "ID_FS_USAGE");
-        node = udev_device_get_devnode(device);
 
-        r.initialized = udev_device_get_is_initialized(device) > 0;
-        r.ready = !(ready && streq(ready, "0"));
-        r.plugged = r.ready && udev_device_has_current_tag(device, "systemd") > 0;
-        r.container = usage && (streq(usage, "crypto") || streq(usage, "raid"));
-        if (node) {
-                r.node = strdup(node);
-                if (!r.node)
-                        return -ENOMEM;
-        }
-
-        *ret = r;
+        ret->initialized = udev_device_get_is_initialized(device) > 0;
+        ret->ready = !(ready && streq(ready, "0"));
+        ret->plugged = ret->ready && udev_device_has_current_tag(device, "systemd") > 0;
+        ret->container = usage && STR_IN_SET(usage, "crypto", "raid");
         return 0;
-}
-
-void readiness_done(Readiness *r) {
-        free(r->node);
-        *r = (Readiness){};
 }

@@ -38,8 +38,6 @@ typedef struct Readiness {
         bool ready;       /* nobody says that it is not to be used yet (SYSTEMD_READY=0) */
         bool plugged;     /* PID 1 makes a device unit of it */
         bool container;   /* holds LUKS, LVM or RAID: more may come to lie on it */
-        char *node;
 } Readiness;
 
 int inventory_readiness(const char *name, Readiness *ret); /* -ENODEV: there is no such device any more */
-void readiness_done(Readiness *r);

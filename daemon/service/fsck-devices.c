@@ -5,13 +5,16 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "device.h"
 #include "fsck-devices.h"
 #include "stack.h"
 
 /* ---- what udev says ---- */
 
 static int add_device(FsckDevices *d, const char *name) {
+        _cleanup_free_ char *node = NULL;
         FsckDevice *item;
+        int r;
 
         if (!GREW(d->items, d->n_items))
                 return -ENOMEM;
@@ -23,9 +26,11 @@ static int add_device(FsckDevices *d, const char *name) {
         d->n_items++;
 
         item->error = inventory_readiness(name, &item->ready);
-        if (item->error < 0 || !item->ready.plugged || !item->ready.node)
+        if (item->error < 0 || !item->ready.plugged)
                 return item->error == -ENOMEM ? item->error : 0;
-        return device_unit_name(item->ready.node, &item->unit);
+
+        r = device_node(name, &node);
+        return r < 0 ? r : device_unit_name(node, &item->unit);
 }
 
 int fsck_devices_add(FsckDevices *d, const char *disk) {
@@ -44,7 +49,6 @@ void fsck_devices_done(FsckDevices *d) {
         for (size_t i = 0; i < d->n_items; i++) {
                 free(d->items[i].name);
                 free(d->items[i].unit);
-                readiness_done(&d->items[i].ready);
         }
         free(d->items);
         *d = (FsckDevices){};
