@@ -24,7 +24,7 @@ static int runtime_write(Device *d, const Setting *s, const Value *v) {
         if (wakes && !d->wake && activity_is_suspended(d->drive->syspath))
                 return device_fail(
                                 d, STEP_DEFERRED,
-                                "the kernel has suspended the drive, and this would wake it; it is done when its user has");
+                                "the kernel has suspended the drive, and this would wake it; it is set the next time the drive is used");
 
         return sysfs_setting_write(d, s, v);
 }
@@ -40,7 +40,7 @@ static int cdl_write(Device *d, const Setting *s, const Value *v) {
                 if (d->power != POWER_AWAKE && !d->wake)
                         return device_fail(
                                         d, STEP_DEFERRED,
-                                        "the drive sleeps, and the kernel would wake it for this; it is done when its user has");
+                                        "the drive sleeps, and the kernel would wake it for this; it is set the next time the drive is used");
         }
 
         return sysfs_setting_write(d, s, v);
@@ -97,14 +97,6 @@ static const char *port_for_plugging(Device *d) {
         return NULL;
 }
 
-/* Behind a port multiplier. */
-static size_t drives_at_port(Device *d) {
-        _cleanup_(globfree) glob_t found;
-
-        (void) attribute_glob(&found, "%s/device/../../target*", d->drive->syspath);
-        return found.gl_pathc;
-}
-
 static int link_power_read(Device *d, const Setting *s, Reading *ret) {
         int64_t supported;
 
@@ -116,17 +108,12 @@ static int link_power_read(Device *d, const Setting *s, Reading *ret) {
 
 static int link_power_write(Device *d, const Setting *s, const Value *v) {
         const char *port = streq(v->name, "max_performance") ? NULL : port_for_plugging(d);
-        size_t n = drives_at_port(d);
 
         if (port && !d->allow_dangerous)
                 return device_fail(d, STEP_FORBIDDEN,
                                    "its port %s, and may miss a drive that is plugged in while the link sleeps; "
                                    "allow_dangerous = true in the block says that it is meant",
                                    port);
-
-        /* One port, one policy: the drive that is visited last has its way, so the file should want the same of all. */
-        if (n > 1)
-                (void) snprintf(d->note, sizeof d->note, "the port has one policy for its %zu drives", n);
 
         return sysfs_setting_write(d, s, v);
 }
