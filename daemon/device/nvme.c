@@ -27,16 +27,11 @@ static const char *status_meaning(int status) {
                 int status;
                 const char *meaning;
         } table[] = {
-                { 0x001, "it does not know the command" },
                 { NVME_STATUS_INVALID_FIELD, "it does not take this value, or has no such feature" },
                 { 0x006, "an error inside the controller" },
-                { 0x007, "the command was aborted" },
                 { 0x00B, "there is no such namespace" },
-                { 0x00C, "the command came at the wrong time" },
                 { 0x015, "the operation is denied" },
-                { 0x01C, "its last sanitize operation failed" },
                 { 0x01D, "a sanitize operation is under way" },
-                { 0x020, "the namespace is write protected" },
                 { 0x082, "the namespace is not ready" },
                 { 0x10D, "the controller cannot save this feature" },
                 { 0x10E, "this feature cannot be changed" },
