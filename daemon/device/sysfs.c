@@ -105,19 +105,6 @@ int sysfs_number(Device *d, const char *path, int64_t *ret) {
         return number_parse(text, ret) ? 0 : not_a_number(d, path, text);
 }
 
-static int setting_line_read(Device *d, const SysfsAttribute *a, char *buf, size_t size) {
-        int r;
-
-        if (a->requests && d->drive->transport == TRANSPORT_VIRTUAL && !attribute_exists("%s/mq", d->drive->syspath))
-                return device_fail(d, STEP_UNSUPPORTED,
-                                   "requests are queued at the disks below it and not here: set it there");
-
-        r = sysfs_read(d, a->path, buf, size);
-        if (r == -EIO || r == -EOPNOTSUPP)
-                return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver has no %s for it", a->path);
-        return r < 0 && !(r == -EINVAL && a->unset) ? sysfs_unreadable(d, a->path, a->hint, r) : r;
-}
-
 static int line_to_number(Device *d, const SysfsAttribute *a, const char *text, int64_t *ret) {
         int64_t n;
 
@@ -145,35 +132,40 @@ static char *find_choice(char *line) {
 
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         const SysfsAttribute *a = s->detail;
-        Reading reading = { .supported = true, .known = true, .value.type = s->range.type };
-        char buf[256], *text = buf;
+        Reading reading = { .known = true, .value.type = s->range.type };
+        char buf[256], *text;
         int64_t n;
         int r;
 
-        if (a->support && sysfs_number(d, a->support, &n) >= 0 && n == 0) {
-                reading.supported = false;
+        reading.supported = !(a->support && sysfs_number(d, a->support, &n) >= 0 && n == 0);
+        if (!reading.supported) {
                 *ret = reading;
                 return 0;
         }
+        if (a->requests && d->drive->transport == TRANSPORT_VIRTUAL && !attribute_exists("%s/mq", d->drive->syspath))
+                return device_fail(d, STEP_UNSUPPORTED,
+                                   "requests are queued at the disks below it and not here: set it there");
 
-        r = setting_line_read(d, a, buf, sizeof buf);
+        r = sysfs_read(d, a->path, buf, sizeof buf);
         if (r == -EINVAL && a->unset) {
                 *ret = (Reading){ .supported = true };
                 return 0;
         }
-        if (r >= 0 && a->choices)
-                text = find_choice(buf);
-        if (r >= 0 && s->range.type != VALUE_NAME)
-                r = line_to_number(d, a, text, &reading.value.number);
-        else if (r >= 0 && strlen(text) >= VALUE_NAME_MAX)
-                r = device_fail(d, -EBADMSG, "%s reads '%s'", a->path, text);
-        else if (r >= 0)
-                (void) strcpy(reading.value.name, text);
+        if (r == -EIO || r == -EOPNOTSUPP)
+                return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver has no %s for it", a->path);
         if (r < 0)
-                return r;
+                return sysfs_unreadable(d, a->path, a->hint, r);
 
-        *ret = reading;
-        return 0;
+        text = a->choices ? find_choice(buf) : buf;
+        if (s->range.type != VALUE_NAME)
+                r = line_to_number(d, a, text, &reading.value.number);
+        else if (strlen(text) >= VALUE_NAME_MAX)
+                r = device_fail(d, -EBADMSG, "%s reads '%s'", a->path, text);
+        else
+                (void) strcpy(reading.value.name, text);
+        if (r >= 0)
+                *ret = reading;
+        return r;
 }
 
 /* A store's errno, as a step's end. */
