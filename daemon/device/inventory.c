@@ -17,7 +17,7 @@ DEFINE_CLEANUP(struct udev_enumerate *, udev_enumerate_unref);
 
 typedef struct UdevLookup {
         struct udev_device *device;
-        char text[64]; /* what udev did not read for us */
+        char text[256];
 } UdevLookup;
 
 static const char *lookup_property(void *userdata, const char *key) {
@@ -26,23 +26,19 @@ static const char *lookup_property(void *userdata, const char *key) {
         return udev_device_get_property_value(l->device, key);
 }
 
-/* The SCSI host's above it, which its path tells: udev would make a device of each step up to there, and look at every step
- * above that, which is a hundred system calls. */
-static const char *read_host_attribute(UdevLookup *l, const char *name) {
-        const char *syspath = udev_device_get_syspath(l->device), *host;
-        size_t n = stack_scsi_host(syspath, &host);
-
-        if (n == 0 || attribute_read(l->text, sizeof l->text, "%.*s/scsi_host/%.*s/%s", (int) (host + n - syspath),
-                                     syspath, (int) n, host, name) < 0)
-                return NULL;
-        return l->text;
-}
-
+/* The SCSI host's are above the disk, at a place that its path tells. */
 static const char *lookup_sysattr(void *userdata, const char *path) {
         UdevLookup *l = userdata;
+        const char *syspath = udev_device_get_syspath(l->device), *host;
+        size_t n = starts_with(path, "scsi_host/") ? stack_scsi_host(syspath, &host) : 0;
+        int r;
 
-        return strncmp(path, "scsi_host/", 10) == 0 ? read_host_attribute(l, path + 10)
-                                                    : udev_device_get_sysattr_value(l->device, path);
+        if (n > 0)
+                r = attribute_read(l->text, sizeof l->text, "%.*s/scsi_host/%.*s/%s", (int) (host + n - syspath),
+                                   syspath, (int) n, host, path + strlen("scsi_host/"));
+        else
+                r = attribute_read(l->text, sizeof l->text, "%s/%s", syspath, path);
+        return r < 0 ? NULL : l->text;
 }
 
 /* By its path: by subsystem and name udev would look for it in two places first. */
