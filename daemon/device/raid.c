@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <fnmatch.h>
+
 #include "attribute.h"
 #include "raid.h"
 
@@ -12,55 +14,41 @@ static bool is_redundant_md(const char *classdir, const char *name) {
 }
 
 /* LVM names what its RAID volumes are made of "vg-lv_rimage_0", and those of the old mirrors "vg-lv_mimage_0". */
-static bool is_lvm_image(const char *classdir, const char *name, const char *kind) {
-        char dm[256], uuid[32], *number;
-        size_t n = strlen(kind);
+static bool is_lvm_image(const char *classdir, const char *name) {
+        char dm[256], uuid[32];
 
-        if (attribute_read(uuid, sizeof uuid, "%s/%s/dm/uuid", classdir, name) < 0 ||
-            attribute_read(dm, sizeof dm, "%s/%s/dm/name", classdir, name) < 0)
-                return false;
-
-        number = strrchr(dm, '_');
-        return starts_with(uuid, "LVM-") && number && number[1] && !number[1 + strspn(number + 1, "0123456789")] &&
-               (size_t) (number - dm) >= n && strncmp(number - n, kind, n) == 0;
+        return attribute_read(uuid, sizeof uuid, "%s/%s/dm/uuid", classdir, name) >= 0 &&
+               attribute_read(dm, sizeof dm, "%s/%s/dm/name", classdir, name) >= 0 && starts_with(uuid, "LVM-") &&
+               fnmatch("*_[rm]image_*[0-9]", dm, 0) == 0;
 }
 
-static bool read_size(const char *classdir, const char *name, uint64_t *ret) {
+/* 0: it cannot be read. */
+static uint64_t read_size(const char *classdir, const char *name) {
         char text[32];
 
-        if (attribute_read(text, sizeof text, "%s/%s/size", classdir, name) < 0)
-                return false;
-        *ret = strtoull(text, NULL, 10);
-        return true;
+        (void) attribute_read(text, sizeof text, "%s/%s/size", classdir, name);
+        return strtoull(text, NULL, 10);
 }
 
 /* RAID 0 has images too, and may even have their metadata (raid0_meta). What tells it apart: redundancy is what makes the
  * volume smaller than its images are together. */
 static bool is_redundant_volume(const char *classdir, const char *volume) {
         _cleanup_(directory_closep) DIR *dir = directory_open("%s/%s/slaves", classdir, volume);
-        uint64_t size, image, images = 0;
+        uint64_t size = read_size(classdir, volume), images = 0;
         const char *name;
 
-        if (!dir || !read_size(classdir, volume, &size))
-                return false;
+        while (dir && (name = directory_next(dir)))
+                if (is_lvm_image(classdir, name))
+                        images += read_size(classdir, name);
 
-        while ((name = directory_next(dir)))
-                if (is_lvm_image(classdir, name, "_rimage")) {
-                        if (!read_size(classdir, name, &image))
-                                return false;
-                        images += image;
-                }
-
-        return images > size;
+        return size > 0 && images > size;
 }
 
 static bool is_lvm_member(const char *classdir, const char *name) {
         _cleanup_(directory_closep) DIR *dir = NULL;
         const char *volume;
 
-        if (is_lvm_image(classdir, name, "_mimage"))
-                return true;
-        if (!is_lvm_image(classdir, name, "_rimage"))
+        if (!is_lvm_image(classdir, name))
                 return false;
 
         dir = directory_open("%s/%s/holders", classdir, name);
@@ -70,25 +58,19 @@ static bool is_lvm_member(const char *classdir, const char *name) {
         return false;
 }
 
-/* The profiles in use have a directory each: allocation/data/raid1, allocation/metadata/dup, … */
-static bool btrfs_is_redundant(const char *btrfsdir, const char *uuid) {
-        static const char *const profiles[] = { "raid1", "raid1c3", "raid1c4", "raid10", "raid5", "raid6" };
-
-        for (size_t i = 0; i < ELEMENTSOF(profiles); i++)
-                if (attribute_exists("%s/%s/allocation/data/%s", btrfsdir, uuid, profiles[i]))
-                        return true;
-        return false;
-}
-
-/* A mounted btrfs lists its devices. Of one that is not mounted nothing is known. */
+/* A mounted btrfs lists its devices, and has a directory for each profile in use: allocation/data/raid1, allocation/metadata/dup, …
+ * Of one that is not mounted nothing is known. */
 static bool is_btrfs_member(const char *btrfsdir, const char *name) {
         _cleanup_(directory_closep) DIR *dir = directory_open("%s", btrfsdir);
+        _cleanup_(globfree) glob_t profiles = {};
         const char *uuid;
 
-        while (dir && (uuid = directory_next(dir)))
-                if (attribute_exists("%s/%s/devices/%s", btrfsdir, uuid, name) && btrfs_is_redundant(btrfsdir, uuid))
-                        return true;
-        return false;
+        while (dir && profiles.gl_pathc == 0 && (uuid = directory_next(dir)))
+                if (attribute_exists("%s/%s/devices/%s", btrfsdir, uuid, name))
+                        (void) attribute_glob(&profiles,
+                                              "%s/%s/allocation/data/{raid1,raid1c3,raid1c4,raid10,raid5,raid6}",
+                                              btrfsdir, uuid);
+        return profiles.gl_pathc > 0;
 }
 
 bool raid_is_member(const char *classdir, const char *btrfsdir, const char *name, const char *fs_type) {

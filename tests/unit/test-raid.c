@@ -66,6 +66,14 @@ static void setup(void) {
         make("class/sdk/holders/dm-11/x", ""); /* an old mirror */
         make("class/dm-11/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-11/dm/name", "vg-lv_mimage_0");
+        make("class/dm-11/size", "8192");
+        make("class/dm-11/holders/dm-14/x", "");
+        make("class/dm-14/size", "8192");
+        make("class/dm-14/slaves/dm-11/x", "");
+        make("class/dm-14/slaves/dm-15/x", "");
+        make("class/dm-15/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+        make("class/dm-15/dm/name", "vg-lv_mimage_1");
+        make("class/dm-15/size", "8192");
         make("class/sdl/holders/dm-12/x", ""); /* below a RAID 0 with checksums: data and its integrity are no images */
         make("class/dm-12/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-12/dm/name", "vg-lv_rimage_0_iorig");
