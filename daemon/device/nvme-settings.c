@@ -3,6 +3,7 @@
 /* The settings an NVMe controller holds: features (NVMe 1.4). What the kernel writes itself (HMB, APST) goes by the kernel's
  * files. */
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -12,10 +13,131 @@
 #include "settings.h"
 #include "sysfs.h"
 
+/* A setting that is a part of a feature's register of 32 bits. A row's detail. */
+typedef struct NvmeFeature {
+        uint8_t fid;
+        uint8_t shift;  /* where in the register the value is … */
+        uint32_t mask;  /* … and its bits, at the right end */
+        uint32_t keep;  /* the other bits, which are written back as they are; 0: there are none */
+        int64_t scale;  /* what one unit of the register counts in the value's own unit; 0: 1 */
+        int64_t bias;   /* the value of 0 */
+        bool namespace; /* each namespace has its own */
+        uint16_t id_word,
+                        id_bits; /* the controller has it where Identify Controller has one of these bits; 0, 0: each has it */
+} NvmeFeature;
+
+/* Can the controller save it? Not asked of one without the save bit. */
+static int feature_can_save(Device *d, uint8_t fid, uint32_t nsid, bool *ret) {
+        uint32_t capabilities = 0;
+        int r;
+
+        r = nvme_identify(d);
+        if (r >= 0 && (nvme_identify_word(d, NVME_ID_ONCS) & 1 << 4))
+                r = nvme_get_feature(d, fid, NVME_SELECT_CAPABILITIES, nsid, &capabilities);
+        /* "Not for this feature" is an answer too. */
+        if (r < 0 && r != STEP_REFUSED && r != STEP_UNSUPPORTED)
+                return r;
+
+        *ret = r >= 0 && (capabilities & NVME_CAPABILITY_SAVEABLE);
+        return 0;
+}
+
+static Value feature_value(const Setting *s, const NvmeFeature *f, uint32_t reg) {
+        return (Value){
+                .type = s->range.type,
+                .number = (int64_t) (reg >> f->shift & f->mask) * MAX(f->scale, 1) + f->bias,
+        };
+}
+
+/* The number of the namespace that this drive is, for features that each namespace has for itself; else 0. */
+static int feature_namespace(Device *d, const NvmeFeature *f, uint32_t *ret) {
+        int64_t n = 0;
+        int r;
+
+        r = f->namespace ? sysfs_number(d, "nsid", &n) : 0;
+        if (r < 0)
+                return r;
+        if (f->namespace && n <= 0)
+                return device_fail(d, -EBADMSG, "nsid reads %" PRIi64 ", which is no namespace", n);
+
+        *ret = (uint32_t) n;
+        return 0;
+}
+
+static int feature_read_saved(Device *d, const Setting *s, uint32_t nsid, Reading *reading) {
+        const NvmeFeature *f = s->detail;
+        uint32_t reg;
+        bool can;
+        int r;
+
+        r = feature_can_save(d, f->fid, nsid, &can);
+        if (r < 0 || !can)
+                return r;
+
+        r = nvme_get_feature(d, f->fid, NVME_SELECT_SAVED, nsid, &reg);
+        if (r < 0)
+                return r;
+
+        reading->saved_known = true;
+        reading->saved = feature_value(s, f, reg);
+        return 0;
+}
+
+static int feature_read(Device *d, const Setting *s, Reading *ret) {
+        const NvmeFeature *f = s->detail;
+        uint32_t reg, nsid;
+        int r;
+
+        r = nvme_identify(d);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){ .supported = f->id_bits == 0 || (nvme_identify_word(d, f->id_word) & f->id_bits),
+                          .value.type = s->range.type };
+        if (!ret->supported) {
+                ret->known = true;
+                ret->value = feature_value(s, f, 0);
+                return 0;
+        }
+
+        r = feature_namespace(d, f, &nsid);
+        if (r >= 0)
+                r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, nsid, &reg);
+        if (r < 0)
+                return r;
+
+        ret->known = true;
+        ret->value = feature_value(s, f, reg);
+        return d->permanent ? feature_read_saved(d, s, nsid, ret) : 0;
+}
+
+/* Writes `bits`, and the register's bits of `keep` as they are. Saves too where device->save is set and the controller can. */
+static int feature_store(Device *d, const NvmeFeature *f, uint32_t keep, uint32_t bits) {
+        uint32_t nsid, old = 0;
+        bool save = false;
+        int r;
+
+        r = f->namespace ? 0 : nvme_check_controller(d);
+        if (r >= 0)
+                r = feature_namespace(d, f, &nsid);
+        if (r >= 0 && keep != 0)
+                r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, nsid, &old);
+        if (r >= 0 && d->save)
+                r = feature_can_save(d, f->fid, nsid, &save);
+        return r < 0 ? r : nvme_set_feature(d, f->fid, save, nsid, (old & keep) | bits);
+}
+
+static int feature_write(Device *d, const Setting *s, const Value *v) {
+        const NvmeFeature *f = s->detail;
+        uint32_t field = (uint32_t) ((v->number - f->bias) / MAX(f->scale, 1)) & f->mask;
+
+        return feature_store(d, f, f->keep, field << f->shift);
+}
+
 static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
-        r = nvme_feature_read(d, s, ret);
+        r = feature_read(d, s, ret);
         if (r >= 0)
                 cache_reading_judge(d, ret);
         return r;
@@ -27,15 +149,15 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
         if (!v->number || cache_kernel_view(d) != 0)
-                return nvme_feature_write(d, s, v);
+                return feature_write(d, s, v);
 
         r = sysfs_write(d, "queue/write_cache", CACHE_WRITE_BACK);
         if (r == STEP_DEFERRED || r == STEP_VANISHED)
                 return r;
         if (cache_kernel_view(d) != 0)
-                return nvme_feature_write(d, s, v);
+                return feature_write(d, s, v);
 
-        r = nvme_feature_write(d, s, &VALUE_BOOLEAN(false));
+        r = feature_write(d, s, &VALUE_BOOLEAN(false));
         return r < 0 ? r
                      : device_fail(d, STEP_FORBIDDEN,
                                    "the kernel goes on believing that there is no cache and would not flush it, so it is off");
@@ -60,7 +182,7 @@ static int power_state_read(Device *d, const Setting *s, Reading *ret) {
         bool apst;
         int r;
 
-        r = nvme_feature_read(d, s, ret);
+        r = feature_read(d, s, ret);
         if (r < 0 || !is_idle_state(d, ret->value.number))
                 return r;
 
@@ -92,7 +214,7 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
         else if (apst)
                 (void) snprintf(d->note, sizeof d->note,
                                 "accepted; with APST on it leaves this state by itself when idle (apst_latency = \"off\" turns that off)");
-        return nvme_feature_write(d, s, v);
+        return feature_write(d, s, v);
 }
 
 #define THERMAL_LIGHT_SHIFT 16
@@ -134,7 +256,7 @@ static int thermal_write(Device *d, const Setting *s, const Value *v) {
                 return device_fail(d, STEP_FORBIDDEN, "thermal_light (%i °C) has to be below thermal_heavy (%i °C)",
                                    (int) light - NVME_KELVIN, (int) heavy - NVME_KELVIN);
 
-        return nvme_feature_store(d, f, 0, light << THERMAL_LIGHT_SHIFT | heavy);
+        return feature_store(d, f, 0, light << THERMAL_LIGHT_SHIFT | heavy);
 }
 
 static int controller_file_read(Device *d, const Setting *s, Reading *ret) {
@@ -205,7 +327,7 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
 
 /* The arguments behind the functions are the members of the NvmeFeature. */
 #define FEATURE_BY(read_, write_, ...) .read = read_, .write = write_, .detail = &(const NvmeFeature) { __VA_ARGS__ }
-#define FEATURE(...) FEATURE_BY(nvme_feature_read, nvme_feature_write, __VA_ARGS__)
+#define FEATURE(...) FEATURE_BY(feature_read, feature_write, __VA_ARGS__)
 
 #define THERMAL(key, shift_, order_, what) \
         { \
@@ -215,7 +337,7 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
                 .summary = "temperature from which on the controller slows down " what, \
                 .equivalent = "nvme set-feature -f 0x10", \
                 .source = "NVMe 1.4 feature 10h", \
-                FEATURE_BY(nvme_feature_read, thermal_write, .fid = NVME_FEATURE_THERMAL_MANAGEMENT, .shift = shift_, .mask = 0xFFFF, \
+                FEATURE_BY(feature_read, thermal_write, .fid = NVME_FEATURE_THERMAL_MANAGEMENT, .shift = shift_, .mask = 0xFFFF, \
                            .bias = -NVME_KELVIN, .id_word = NVME_ID_HCTMA, .id_bits = 1), \
         }
 

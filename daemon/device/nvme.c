@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <assert.h>
-#include <inttypes.h>
 #include <linux/nvme_ioctl.h>
 #include <stdio.h>
 
@@ -9,7 +8,6 @@
 #include "kernel-view.h"
 #include "nvme.h"
 #include "plan.h"
-#include "sysfs.h"
 
 #define NVME_TIMEOUT_MS 15000U
 
@@ -151,20 +149,17 @@ int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, u
         return r;
 }
 
-/* Can the controller save it? Not asked of one without the save bit. */
-static int nvme_can_save(Device *d, uint8_t fid, uint32_t nsid, bool *ret) {
-        uint32_t capabilities = 0;
-        int r;
+int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t value) {
+        struct nvme_passthru_cmd cmd = {
+                .opcode = NVME_ADMIN_SET_FEATURES,
+                .nsid = nsid,
+                .cdw10 = fid | (save ? 1U << 31 : 0),
+                .cdw11 = value,
+        };
+        char what[64];
 
-        r = nvme_identify(d);
-        if (r >= 0 && (nvme_identify_word(d, NVME_ID_ONCS) & 1 << 4))
-                r = nvme_get_feature(d, fid, NVME_SELECT_CAPABILITIES, nsid, &capabilities);
-        /* "Not for this feature" is an answer too. */
-        if (r < 0 && r != STEP_REFUSED && r != STEP_UNSUPPORTED)
-                return r;
-
-        *ret = r >= 0 && (capabilities & NVME_CAPABILITY_SAVEABLE);
-        return 0;
+        (void) snprintf(what, sizeof what, "feature %02Xh = %Xh", fid, value);
+        return nvme_admin(d, what, &cmd);
 }
 
 int nvme_check_controller(Device *d) {
@@ -178,103 +173,4 @@ int nvme_check_controller(Device *d) {
                                 "it is reached through %zu controllers, and which of them takes a command is the kernel's choice",
                                 found.gl_pathc);
         return r;
-}
-
-static Value feature_value(const Setting *s, const NvmeFeature *f, uint32_t reg) {
-        return (Value){
-                .type = s->range.type,
-                .number = (int64_t) (reg >> f->shift & f->mask) * MAX(f->scale, 1) + f->bias,
-        };
-}
-
-/* The number of the namespace that this drive is, for features that each namespace has for itself; else 0. */
-static int feature_namespace(Device *d, const NvmeFeature *f, uint32_t *ret) {
-        int64_t n = 0;
-        int r;
-
-        r = f->namespace ? sysfs_number(d, "nsid", &n) : 0;
-        if (r < 0)
-                return r;
-        if (f->namespace && n <= 0)
-                return device_fail(d, -EBADMSG, "nsid reads %" PRIi64 ", which is no namespace", n);
-
-        *ret = (uint32_t) n;
-        return 0;
-}
-
-static int feature_read_saved(Device *d, const Setting *s, uint32_t nsid, Reading *reading) {
-        const NvmeFeature *f = s->detail;
-        uint32_t reg;
-        bool can;
-        int r;
-
-        r = nvme_can_save(d, f->fid, nsid, &can);
-        if (r < 0 || !can)
-                return r;
-
-        r = nvme_get_feature(d, f->fid, NVME_SELECT_SAVED, nsid, &reg);
-        if (r < 0)
-                return r;
-
-        reading->saved_known = true;
-        reading->saved = feature_value(s, f, reg);
-        return 0;
-}
-
-int nvme_feature_read(Device *d, const Setting *s, Reading *ret) {
-        const NvmeFeature *f = s->detail;
-        uint32_t reg, nsid;
-        int r;
-
-        r = nvme_identify(d);
-        if (r < 0)
-                return r;
-
-        *ret = (Reading){ .supported = f->id_bits == 0 || (nvme_identify_word(d, f->id_word) & f->id_bits),
-                          .value.type = s->range.type };
-        if (!ret->supported) {
-                ret->known = true;
-                ret->value = feature_value(s, f, 0);
-                return 0;
-        }
-
-        r = feature_namespace(d, f, &nsid);
-        if (r >= 0)
-                r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, nsid, &reg);
-        if (r < 0)
-                return r;
-
-        ret->known = true;
-        ret->value = feature_value(s, f, reg);
-        return d->permanent ? feature_read_saved(d, s, nsid, ret) : 0;
-}
-
-int nvme_feature_store(Device *d, const NvmeFeature *f, uint32_t keep, uint32_t bits) {
-        struct nvme_passthru_cmd cmd = { .opcode = NVME_ADMIN_SET_FEATURES, .cdw10 = f->fid };
-        uint32_t old = 0;
-        bool save = false;
-        char what[64];
-        int r;
-
-        r = f->namespace ? 0 : nvme_check_controller(d);
-        if (r >= 0)
-                r = feature_namespace(d, f, &cmd.nsid);
-        if (r >= 0 && keep != 0)
-                r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, cmd.nsid, &old);
-        if (r >= 0 && d->save)
-                r = nvme_can_save(d, f->fid, cmd.nsid, &save);
-        if (r < 0)
-                return r;
-
-        cmd.cdw10 |= save ? 1U << 31 : 0;
-        cmd.cdw11 = (old & keep) | bits;
-        (void) snprintf(what, sizeof what, "feature %02Xh = %Xh", f->fid, cmd.cdw11);
-        return nvme_admin(d, what, &cmd);
-}
-
-int nvme_feature_write(Device *d, const Setting *s, const Value *v) {
-        const NvmeFeature *f = s->detail;
-        uint32_t field = (uint32_t) ((v->number - f->bias) / MAX(f->scale, 1)) & f->mask;
-
-        return nvme_feature_store(d, f, f->keep, field << f->shift);
 }

@@ -50,6 +50,7 @@ uint16_t nvme_identify_word(const Device *d, unsigned at);
 
 /* `nsid`: 0 for what belongs to the whole controller. */
 int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, uint32_t *ret);
+int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t value);
 
 /* A file of the controller's, by its path below the disk's directory: with the kernel's own multipathing the disk's parent is not the
  * controller but the subsystem. */
@@ -58,23 +59,3 @@ int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, u
 /* May something be sent that is for one controller? STEP_FORBIDDEN: the disk is reached through several, and which of them a command
  * gets is the kernel's choice. */
 int nvme_check_controller(Device *d);
-
-/* A setting that is a part of a feature's register of 32 bits. A row's detail. */
-typedef struct NvmeFeature {
-        uint8_t fid;
-        uint8_t shift;  /* where in the register the value is … */
-        uint32_t mask;  /* … and its bits, at the right end */
-        uint32_t keep;  /* the other bits, which are written back as they are; 0: there are none */
-        int64_t scale;  /* what one unit of the register counts in the value's own unit; 0: 1 */
-        int64_t bias;   /* the value of 0 */
-        bool namespace; /* each namespace has its own */
-        uint16_t id_word,
-                        id_bits; /* the controller has it where Identify Controller has one of these bits; 0, 0: each has it */
-} NvmeFeature;
-
-int nvme_feature_read(Device *d, const Setting *s, Reading *ret);
-int nvme_feature_write(Device *d, const Setting *s, const Value *v);
-
-/* Writes `bits`, and the register's bits of `keep` as they are. Saves too where device->save is set and the
- * controller can. */
-int nvme_feature_store(Device *d, const NvmeFeature *f, uint32_t keep, uint32_t bits);
