@@ -23,24 +23,8 @@ typedef struct NvmeFeature {
         int64_t bias;   /* the value of 0 */
         bool namespace; /* each namespace has its own */
         uint16_t id_word,
-                        id_bits; /* the controller has it where Identify Controller has one of these bits; 0, 0: each has it */
+                        id_bits; /* the controller has it where these bits of Identify Controller are; 0, 0: each has it */
 } NvmeFeature;
-
-/* Can the controller save it? Not asked of one without the save bit. */
-static int feature_can_save(Device *d, uint8_t fid, uint32_t nsid, bool *ret) {
-        uint32_t capabilities = 0;
-        int r;
-
-        r = nvme_identify(d);
-        if (r >= 0 && (nvme_identify_word(d, NVME_ID_ONCS) & 1 << 4))
-                r = nvme_get_feature(d, fid, NVME_SELECT_CAPABILITIES, nsid, &capabilities);
-        /* "Not for this feature" is an answer too. */
-        if (r < 0 && r != STEP_REFUSED && r != STEP_UNSUPPORTED)
-                return r;
-
-        *ret = r >= 0 && (capabilities & NVME_CAPABILITY_SAVEABLE);
-        return 0;
-}
 
 static Value feature_value(const Setting *s, const NvmeFeature *f, uint32_t reg) {
         return (Value){
@@ -55,75 +39,76 @@ static int feature_namespace(Device *d, const NvmeFeature *f, uint32_t *ret) {
         int r;
 
         r = f->namespace ? sysfs_number(d, "nsid", &n) : 0;
-        if (r < 0)
-                return r;
-        if (f->namespace && n <= 0)
-                return device_fail(d, -EBADMSG, "nsid reads %" PRIi64 ", which is no namespace", n);
-
-        *ret = (uint32_t) n;
-        return 0;
+        if (r >= 0 && f->namespace && n <= 0)
+                r = device_fail(d, -EBADMSG, "nsid reads %" PRIi64 ", which is no namespace", n);
+        if (r >= 0)
+                *ret = (uint32_t) n;
+        return r;
 }
 
-static int feature_read_saved(Device *d, const Setting *s, uint32_t nsid, Reading *reading) {
-        const NvmeFeature *f = s->detail;
-        uint32_t reg;
-        bool can;
+static int feature_get(Device *d, const NvmeFeature *f, NvmeSelect select, uint32_t *ret) {
+        uint32_t nsid = 0;
         int r;
 
-        r = feature_can_save(d, f->fid, nsid, &can);
-        if (r < 0 || !can)
+        r = feature_namespace(d, f, &nsid);
+        return r < 0 ? r : nvme_get_feature(d, f->fid, select, nsid, ret);
+}
+
+/* Can the controller save it? Not asked of one without the save bit. */
+static int feature_can_save(Device *d, const NvmeFeature *f, bool *ret) {
+        uint32_t capabilities = 0;
+        int r;
+
+        r = nvme_identify(d);
+        if (r >= 0 && (nvme_identify_word(d, NVME_ID_ONCS) & 1 << 4))
+                r = feature_get(d, f, NVME_SELECT_CAPABILITIES, &capabilities);
+        /* "Not for this feature" is an answer too. */
+        if (r < 0 && r != STEP_REFUSED && r != STEP_UNSUPPORTED)
                 return r;
 
-        r = nvme_get_feature(d, f->fid, NVME_SELECT_SAVED, nsid, &reg);
-        if (r < 0)
-                return r;
-
-        reading->saved_known = true;
-        reading->saved = feature_value(s, f, reg);
+        *ret = capabilities & NVME_CAPABILITY_SAVEABLE;
         return 0;
 }
 
 static int feature_read(Device *d, const Setting *s, Reading *ret) {
         const NvmeFeature *f = s->detail;
-        uint32_t reg, nsid;
+        bool supported, saveable = false;
+        uint32_t reg = 0;
         int r;
 
         r = nvme_identify(d);
         if (r < 0)
                 return r;
-
-        *ret = (Reading){ .supported = f->id_bits == 0 || (nvme_identify_word(d, f->id_word) & f->id_bits),
-                          .value.type = s->range.type };
-        if (!ret->supported) {
-                ret->known = true;
-                ret->value = feature_value(s, f, 0);
-                return 0;
-        }
-
-        r = feature_namespace(d, f, &nsid);
-        if (r >= 0)
-                r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, nsid, &reg);
+        supported = f->id_bits == 0 || (nvme_identify_word(d, f->id_word) & f->id_bits);
+        if (supported)
+                r = feature_get(d, f, NVME_SELECT_CURRENT, &reg);
         if (r < 0)
                 return r;
 
-        ret->known = true;
-        ret->value = feature_value(s, f, reg);
-        return d->permanent ? feature_read_saved(d, s, nsid, ret) : 0;
+        *ret = (Reading){ .supported = supported, .known = true, .value = feature_value(s, f, reg) };
+        if (supported && d->permanent)
+                r = feature_can_save(d, f, &saveable);
+        if (saveable)
+                r = feature_get(d, f, NVME_SELECT_SAVED, &reg);
+        if (r < 0 || !saveable)
+                return r;
+
+        ret->saved_known = true;
+        ret->saved = feature_value(s, f, reg);
+        return 0;
 }
 
 /* Writes `bits`, and the register's bits of `keep` as they are. Saves too where device->save is set and the controller can. */
 static int feature_store(Device *d, const NvmeFeature *f, uint32_t keep, uint32_t bits) {
-        uint32_t nsid, old = 0;
+        uint32_t nsid = 0, old = 0;
         bool save = false;
         int r;
 
-        r = f->namespace ? 0 : nvme_check_controller(d);
-        if (r >= 0)
-                r = feature_namespace(d, f, &nsid);
+        r = f->namespace ? feature_namespace(d, f, &nsid) : nvme_check_controller(d);
         if (r >= 0 && keep != 0)
-                r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, nsid, &old);
+                r = feature_get(d, f, NVME_SELECT_CURRENT, &old);
         if (r >= 0 && d->save)
-                r = feature_can_save(d, f->fid, nsid, &save);
+                r = feature_can_save(d, f, &save);
         return r < 0 ? r : nvme_set_feature(d, f->fid, save, nsid, (old & keep) | bits);
 }
 
