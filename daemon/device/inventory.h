@@ -9,8 +9,8 @@ struct udev_device;
 
 #define INVENTORY_CLASSDIR "/sys/class/block"
 
-/* udev has 1 to 3 KiB of properties for each drive. The service, which keeps its drives, keeps only the properties that its files ask
- * for. NULL in place of a filter: all. */
+/* udev has 1 to 3 KiB of properties for each drive. The service, which keeps its drives, keeps only the properties that its
+ * files ask for. NULL in place of a filter: all. */
 typedef struct PropertyFilter {
         bool (*wanted)(const void *userdata, const char *key);
         const void *userdata;

@@ -24,8 +24,8 @@ static int scheduler_localize(Device *d _unused_, const Setting *s _unused_, Val
  * are larger, reading back shows what became of the value. */
 #define PAGE 4096
 
-/* md and dm tell the size of a stripe as their optimal I/O size: chunk times data disks. A single disk's optimal I/O size is something
- * else, and that of some is nonsense. */
+/* md and dm tell the size of a stripe as their optimal I/O size: chunk times data disks. A single disk's optimal I/O size is
+ * something else, and that of some is nonsense. */
 static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
         int64_t least, stripe, bytes;
 
@@ -100,6 +100,11 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
         { \
                 QUEUE(key), .range = RANGE_BOOL, .order = order_, .lost_by = lost, .summary = what \
         }
+#define CHOICE(key, order_, what) \
+        { \
+                QUEUE(key, .requests = true), .range = { .type = VALUE_INT, .max = 2 }, .order = order_, .lost_by = "re-add", \
+                .summary = what \
+        }
 
 static const ValueWord max_sectors_words[] = { { "default", MAX_SECTORS_DEFAULT }, {} };
 static const ValueWord wbt_words[] = { { "default", WBT_DEFAULT }, {} };
@@ -132,20 +137,8 @@ const Setting kernel_block_settings[] = {
         SWITCH("rotational", 800, "re-add, revalidation", "whether the kernel takes it for a disk that turns"),
         SWITCH("add_random", 801, "re-add, revalidation", "whether its timing feeds the kernel's random numbers"),
         SWITCH("iostats", 802, "re-add", "whether the kernel counts its reads and writes"),
-        {
-                QUEUE("rq_affinity", .requests = true),
-                .range = { .type = VALUE_INT, .min = 0, .max = 2 },
-                .order = 803,
-                .summary = "which processor ends a request: 0 any, 1 the group of the one that asked, 2 that very one",
-                .lost_by = "re-add",
-        },
-        {
-                QUEUE("nomerges", .requests = true),
-                .range = { .type = VALUE_INT, .min = 0, .max = 2 },
-                .order = 804,
-                .summary = "merging of requests: 0 all, 1 only the simplest, 2 none",
-                .lost_by = "re-add",
-        },
+        CHOICE("rq_affinity", 803, "which processor ends a request: 0 any, 1 the group of the one that asked, 2 that very one"),
+        CHOICE("nomerges", 804, "merging of requests: 0 all, 1 only the simplest, 2 none"),
         {
                 QUEUE("io_timeout", .requests = true),
                 /* The range is our own: the kernel takes any number but 0. */

@@ -48,8 +48,8 @@ static int cdl_write(Device *d, const Setting *s, const Value *v) {
 
 /* ---- the link's power saving ----
  *
- * A policy of the drive's port. On a port that is meant for plugging, the kernel may not see a drive come any more while the link
- * sleeps. */
+ * A policy of the drive's port. On a port that is meant for plugging, the kernel may not see a drive come any more while the
+ * link sleeps. */
 
 #define LINK_HOST "device/../../scsi_host/*/"
 
@@ -84,7 +84,8 @@ static bool controller_is_removable(Device *d) {
         return false;
 }
 
-/* For a port where a drive may be plugged in at any time: what kind of port it is. NULL: it is none, as far as the kernel tells. */
+/* For a port where a drive may be plugged in at any time: what kind of port it is. NULL: it is none, as far as the kernel
+ * tells. */
 static const char *port_for_plugging(Device *d) {
         uint32_t port = read_register(d, LINK_HOST "ahci_port_cmd");
 

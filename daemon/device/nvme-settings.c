@@ -218,8 +218,8 @@ static uint32_t thermal_wanted(const Device *d, const char *name, uint32_t now) 
         return s && !s->failed && thermal_is_taken(d, field) ? field : now;
 }
 
-/* Two settings in one register: the temperatures of light and of heavy throttling, the first below the second. Both at once: one
- * after the other, the first might be refused for what the second is only about to become. */
+/* Two settings in one register: the temperatures of light and of heavy throttling, the first below the second. Both at once:
+ * one after the other, the first might be refused for what the second is only about to become. */
 static int thermal_write(Device *d, const Setting *s, const Value *v) {
         const NvmeFeature *f = s->detail;
         uint32_t now, light, heavy, field = (uint32_t) (v->number + NVME_KELVIN);
@@ -306,80 +306,62 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
 }
 
 /* clang-format off */
-/* What the rows have in common that are features of the whole controller. */
-#define CONTROLLER(key) \
-        .name = key, .backend = BACKEND_NVME, .flags = SETTING_SAVEABLE | SETTING_CONTROLLER, .lost_by = "power, controller reset"
-
-/* The arguments behind the functions are the members of the NvmeFeature. */
-#define FEATURE_BY(read_, write_, ...) .read = read_, .write = write_, .detail = &(const NvmeFeature) { __VA_ARGS__ }
-#define FEATURE(...) FEATURE_BY(feature_read, feature_write, __VA_ARGS__)
+/* What rows have in common that are features, of the whole controller or (0) of a namespace; the arguments behind the
+ * functions are the members of the NvmeFeature. */
+#define FEATURE(key, whose, option, from, read_, write_, ...) \
+        .name = key, .backend = BACKEND_NVME, .flags = SETTING_SAVEABLE | (whose), \
+        .equivalent = "nvme set-feature -f " option, .lost_by = "power, controller reset", .source = "NVMe 1.4 feature " from, \
+        .read = read_, .write = write_, .detail = &(const NvmeFeature) { __VA_ARGS__ }
 
 #define THERMAL(key, shift_, order_, what) \
         { \
-                CONTROLLER(key), \
+                FEATURE(key, SETTING_CONTROLLER, "0x10", "10h", feature_read, thermal_write, \
+                        .fid = NVME_FEATURE_THERMAL_MANAGEMENT, .shift = shift_, .mask = 0xFFFF, .bias = -NVME_KELVIN, \
+                        .id_word = NVME_ID_HCTMA, .id_bits = 1), \
                 .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150, .has_off = true, .off = -NVME_KELVIN }, \
-                .order = order_, \
-                .summary = "temperature from which on the controller slows down " what, \
-                .equivalent = "nvme set-feature -f 0x10", \
-                .source = "NVMe 1.4 feature 10h", \
-                FEATURE_BY(feature_read, thermal_write, .fid = NVME_FEATURE_THERMAL_MANAGEMENT, .shift = shift_, .mask = 0xFFFF, \
-                           .bias = -NVME_KELVIN, .id_word = NVME_ID_HCTMA, .id_bits = 1), \
+                .order = order_, .summary = "temperature from which on the controller slows down " what \
         }
 
 const Setting nvme_settings[] = {
         {
-                CONTROLLER("write_cache"),
+                FEATURE("write_cache", SETTING_CONTROLLER, "6", "06h", write_cache_read, write_cache_write,
+                        .fid = NVME_FEATURE_VOLATILE_WRITE_CACHE, .mask = 1, .id_word = NVME_ID_VWC, .id_bits = 1),
                 .range = RANGE_BOOL,
                 .order = 100,
                 .summary = "volatile write cache",
-                .equivalent = "nvme set-feature -f 6",
-                .source = "NVMe 1.4 feature 06h",
-                FEATURE_BY(write_cache_read, write_cache_write, .fid = NVME_FEATURE_VOLATILE_WRITE_CACHE, .mask = 1,
-                           .id_word = NVME_ID_VWC, .id_bits = 1),
         },
         {
-                .name = "error_recovery",
-                .backend = BACKEND_NVME,
+                FEATURE("error_recovery", 0, "5", "05h, TLER", feature_read, feature_write,
+                        .fid = NVME_FEATURE_ERROR_RECOVERY, .mask = 0xFFFF, .keep = 1U << 16, .scale = 100, .namespace = true),
                 .range = RANGE_RECOVERY,
-                .flags = SETTING_SAVEABLE,
                 .order = 130,
                 .summary = "how long the drive tries to recover a sector before it reports an error (time limited error recovery)",
-                .equivalent = "nvme set-feature -f 5",
-                .lost_by = "power, controller reset",
-                .source = "NVMe 1.4 feature 05h, TLER",
-                FEATURE(.fid = NVME_FEATURE_ERROR_RECOVERY, .mask = 0xFFFF, .keep = 1U << 16,
-                        .scale = 100, .namespace = true),
         },
         {
-                CONTROLLER("temperature_threshold"),
+                /* Kept: the hysteresis of NVMe 2.0. */
+                FEATURE("temperature_threshold", SETTING_CONTROLLER, "4, hwmon temp1_max",
+                        "04h, over temperature of the composite sensor", feature_read, feature_write,
+                        .fid = NVME_FEATURE_TEMPERATURE_THRESHOLD, .mask = 0xFFFF, .keep = 7U << 22, .bias = -NVME_KELVIN,
+                        .id_word = NVME_ID_WCTEMP, .id_bits = 0xFFFF),
                 .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150 },
                 .order = 300,
                 .summary = "composite temperature from which on the controller warns",
-                .equivalent = "nvme set-feature -f 4, hwmon temp1_max",
-                .source = "NVMe 1.4 feature 04h, over temperature of the composite sensor",
-                /* Kept: the hysteresis of NVMe 2.0. */
-                FEATURE(.fid = NVME_FEATURE_TEMPERATURE_THRESHOLD, .mask = 0xFFFF, .keep = 7U << 22,
-                        .bias = -NVME_KELVIN, .id_word = NVME_ID_WCTEMP, .id_bits = 0xFFFF),
         },
         THERMAL("thermal_light", THERMAL_LIGHT_SHIFT, 310, "a little (HCTM, TMT1)"),
         THERMAL("thermal_heavy", 0, 311, "however much it takes (HCTM, TMT2)"),
         {
-                CONTROLLER("interrupt_coalescing_threshold"),
+                FEATURE("interrupt_coalescing_threshold", SETTING_CONTROLLER, "8", "08h, THR", feature_read, feature_write,
+                        .fid = NVME_FEATURE_INTERRUPT_COALESCING, .mask = 0xFF, .keep = 0xFF00, .bias = 1),
                 .range = { .type = VALUE_INT, .min = 1, .max = 256 },
                 .order = 320,
                 .summary = "completions that the controller gathers for one interrupt; 1 gathers none",
-                .equivalent = "nvme set-feature -f 8",
-                .source = "NVMe 1.4 feature 08h, THR",
-                FEATURE(.fid = NVME_FEATURE_INTERRUPT_COALESCING, .mask = 0xFF, .keep = 0xFF00, .bias = 1),
         },
         {
-                CONTROLLER("interrupt_coalescing_time"),
+                FEATURE("interrupt_coalescing_time", SETTING_CONTROLLER, "8", "08h, TIME", feature_read, feature_write,
+                        .fid = NVME_FEATURE_INTERRUPT_COALESCING, .shift = 8, .mask = 0xFF, .keep = 0xFF, .scale = 100),
                 .range = { .type = VALUE_MICROSECONDS, .min = 100, .max = 25500, .step = 100, .has_off = true, .off = 0 },
                 .order = 321,
                 .summary = "how long the controller gathers completions for one interrupt at most",
-                .equivalent = "nvme set-feature -f 8",
-                .source = "NVMe 1.4 feature 08h, TIME",
-                FEATURE(.fid = NVME_FEATURE_INTERRUPT_COALESCING, .shift = 8, .mask = 0xFF, .keep = 0xFF, .scale = 100),
         },
         {
                 .name = "hmb",
@@ -408,14 +390,12 @@ const Setting nvme_settings[] = {
                              .path = NVME_CONTROLLER_FILE("power/pm_qos_latency_tolerance_us"), .words = latency_words),
         },
         {
-                CONTROLLER("power_state"),
+                /* Kept: the workload hint. */
+                FEATURE("power_state", SETTING_CONTROLLER, "2", "02h", power_state_read, power_state_write,
+                        .fid = NVME_FEATURE_POWER_MANAGEMENT, .mask = 0x1F, .keep = 7U << 5),
                 .range = { .type = VALUE_INT, .min = 0, .max = 31 },
                 .order = 410, /* after APST, which moves the controller between states too */
                 .summary = "power state of the controller: 0 takes most power, the higher the less",
-                .equivalent = "nvme set-feature -f 2",
-                .source = "NVMe 1.4 feature 02h",
-                /* Kept: the workload hint. */
-                FEATURE_BY(power_state_read, power_state_write, .fid = NVME_FEATURE_POWER_MANAGEMENT, .mask = 0x1F, .keep = 7U << 5),
         },
         {},
 };

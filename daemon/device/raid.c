@@ -58,8 +58,8 @@ static bool is_lvm_member(const char *classdir, const char *name) {
         return false;
 }
 
-/* A mounted btrfs lists its devices, and has a directory for each profile in use: allocation/data/raid1, allocation/metadata/dup, …
- * Of one that is not mounted nothing is known. */
+/* A mounted btrfs lists its devices, and has a directory for each profile in use: allocation/data/raid1,
+ * allocation/metadata/dup, … Of one that is not mounted nothing is known. */
 static bool is_btrfs_member(const char *btrfsdir, const char *name) {
         _cleanup_(directory_closep) DIR *dir = directory_open("%s", btrfsdir);
         _cleanup_(globfree) glob_t profiles = {};
@@ -74,8 +74,8 @@ static bool is_btrfs_member(const char *btrfsdir, const char *name) {
 }
 
 bool raid_is_member(const char *classdir, const char *btrfsdir, const char *name, const char *fs_type) {
-        /* Whether a pool of ZFS has redundancy stands in its labels and in zpool.cache alone, in a format of its own, and nowhere in
-         * sysfs: every member counts, and the manual says so. */
+        /* Whether a pool of ZFS has redundancy stands in its labels and in zpool.cache alone, in a format of its own, and
+         * nowhere in sysfs: every member counts, and the manual says so. */
         return (fs_type && streq(fs_type, "zfs_member")) || is_redundant_md(classdir, name) ||
                is_lvm_member(classdir, name) || is_btrfs_member(btrfsdir, name);
 }

@@ -47,8 +47,8 @@ typedef struct ModePage {
         bool by_six;   /* the drive knows only the commands of six bytes */
 } ModePage;
 
-/* The page in what came back: header, block descriptors that were not asked for, page. What is behind the drive's own data, as far as
- * the transport tells how much that is, may not be written back. */
+/* The page in what came back: header, block descriptors that were not asked for, page. What is behind the drive's own data,
+ * as far as the transport tells how much that is, may not be written back. */
 static int mode_page_find(Device *d, const SgRequest *q, uint8_t page, ModePage *ret) {
         bool six = q->cdb_len == 6;
         const uint8_t *data = q->data;
@@ -306,7 +306,8 @@ static const Harm no_reallocation_harm = {
         .detail = &(const ModeField) { __VA_ARGS__ }
 
 #define BIT(key, order_, what, field, from, ...) \
-        MODE(key, field, "SBC-3 " from, mode_read, mode_write, __VA_ARGS__), .range = RANGE_BOOL, .order = order_, .summary = what
+        MODE(key, field, "SBC-3 " from, mode_read, mode_write, __VA_ARGS__), \
+        .range = RANGE_BOOL, .order = order_, .summary = what
 
 #define CONDITION(key, field, order_, byte_, bit_, timer_) \
         { \

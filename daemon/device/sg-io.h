@@ -40,12 +40,13 @@ typedef struct SgRequest {
 
 int sg_io_real(void *userdata, int fd, SgRequest *request);
 
-/* Sends it, again where a unit attention came before it: 0, or the step's end, with a sentence, in which `name` is the command ("MODE
- * SENSE"). STEP_REFUSED: the drive answered with an error. */
+/* Sends it, again where a unit attention came before it: 0, or the step's end, with a sentence, in which `name` is the
+ * command ("MODE SENSE"). STEP_REFUSED: the drive answered with an error. */
 int scsi_command(Device *d, SgRequest *q, const char *name);
 
-/* For kinds of commands that judge the answer by themselves. Sends it once, whatever the drive answers: 0, or the step's end, with a sentence, when it could not be sent. In sentences
- * `name` is the command ("MODE SENSE"), and `kind` its kind ("SCSI"). */
+/* For kinds of commands that judge the answer by themselves. Sends it once, whatever the drive answers: 0, or the step's
+ * end, with a sentence, when it could not be sent. In sentences `name` is the command ("MODE SENSE"), and `kind` its kind
+ * ("SCSI"). */
 int sg_send(Device *d, SgRequest *q, const char *kind, const char *name);
 
 /* Did it reach the drive, and was it answered? 0, or the step's end, with a sentence. */

@@ -14,10 +14,7 @@ char **names_free(char **names) {
 }
 
 bool names_contain(char *const *names, const char *name) {
-        for (; names && *names; names++)
-                if (streq(*names, name))
-                        return true;
-        return false;
+        return names && str_in_set(name, (const char *const *) names);
 }
 
 /* Returns 1 when it is new. */
