@@ -59,10 +59,9 @@ int attribute_read(char *buf, size_t size, const char *format, ...) {
         return r;
 }
 
-bool attribute_exists(const char *format, ...) {
-        char path[PATH_MAX];
-
-        return MAKE_PATH(path, format) >= 0 && access(path, F_OK) >= 0;
+/* A directory that is not there has nothing in it. */
+static int is_glob_error(const char *path _unused_, int error) {
+        return error != ENOENT && error != ENOTDIR;
 }
 
 int attribute_glob(glob_t *ret, const char *format, ...) {
@@ -74,26 +73,15 @@ int attribute_glob(glob_t *ret, const char *format, ...) {
         if (r < 0)
                 return r;
 
-        return glob(path, GLOB_NOSORT | GLOB_BRACE, NULL, ret) == GLOB_NOSPACE ? -ENOMEM : 0;
+        r = glob(path, GLOB_NOSORT | GLOB_BRACE, is_glob_error, ret);
+        if (r == GLOB_NOSPACE)
+                return -ENOMEM;
+        return r == GLOB_ABORTED ? -EIO : 0;
 }
 
-DIR *directory_open(const char *format, ...) {
+bool attribute_exists(const char *format, ...) {
+        _cleanup_(globfree) glob_t found = {};
         char path[PATH_MAX];
 
-        if (MAKE_PATH(path, format) < 0) {
-                errno = ENAMETOOLONG;
-                return NULL;
-        }
-
-        return opendir(path);
-}
-
-const char *directory_next(DIR *dir) {
-        struct dirent *e;
-
-        while ((e = readdir(dir)))
-                if (e->d_name[0] != '.')
-                        return e->d_name;
-
-        return NULL;
+        return MAKE_PATH(path, format) >= 0 && attribute_glob(&found, "%s", path) >= 0 && found.gl_pathc > 0;
 }

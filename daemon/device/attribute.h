@@ -1,35 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The kernel's small text files and their directories, in sysfs most of all: Documentation/filesystems/sysfs.rst, one value per
+/* The kernel's small text files, in sysfs most of all: Documentation/filesystems/sysfs.rst, one value per
  * file. Each path is made from `format`; one that is too long is -ENAMETOOLONG. */
 
-#include <dirent.h>
 #include <glob.h>
 
 #include "macro.h"
 
-/* The first line of the file, without its newline; what is longer than `size` - 1 bytes is cut off. -ENOENT: there is no such file. On
- * failure `buf` holds an empty string. */
+/* The first line of the file, without its newline; what is longer than `size` - 1 bytes is cut off. -ENOENT: there is no
+ * such file. On failure `buf` holds an empty string. */
 int attribute_read(char *buf, size_t size, const char *format, ...) _printf_(3, 4);
 
 /* The same with all of its lines, and their newlines. */
 int attribute_read_all(char *buf, size_t size, const char *format, ...) _printf_(3, 4);
 
-bool attribute_exists(const char *format, ...) _printf_(1, 2);
-
-/* All files whose path fits the pattern (glob(7), and braces): 0, also when there are none, or -ENOMEM. The caller frees them with globfree(),
- * in any case. */
+/* All files whose path fits the pattern (glob(7), and braces): 0, also when there are none, -ENOMEM, or -EIO when a
+ * directory cannot be read. The caller frees them with globfree(), in any case. */
 int attribute_glob(glob_t *ret, const char *format, ...) _printf_(2, 3);
 
-/* NULL, with errno: it cannot be read. */
-DIR *directory_open(const char *format, ...) _printf_(1, 2);
-
-/* The next entry that is not hidden; NULL: there are no more. Valid until the next call. */
-const char *directory_next(DIR *dir);
-
-static inline DIR *directory_close(DIR *dir) {
-        (void) closedir(dir);
-        return NULL;
-}
-DEFINE_CLEANUP(DIR *, directory_close);
+/* Does any file's? */
+bool attribute_exists(const char *format, ...) _printf_(1, 2);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <limits.h>
-#include <stdio.h>
-
 #include "attribute.h"
 #include "power-supply.h"
 
@@ -44,17 +41,18 @@ static bool is_discharging(const char *supply) {
 }
 
 int power_on_battery(const char *classdir) {
-        _cleanup_(directory_closep) DIR *dir = directory_open("%s", classdir);
         bool online = false, discharging = false;
-        const char *name;
+        _cleanup_(globfree) glob_t supplies;
+        int r;
 
-        if (!dir)
-                return errno == ENOENT ? 0 : -errno;
+        r = attribute_glob(&supplies, "%s/*", classdir);
+        if (r < 0)
+                return r;
 
-        while ((name = directory_next(dir))) {
-                char supply[PATH_MAX], type[ATTRIBUTE_MAX];
+        for (size_t i = 0; i < supplies.gl_pathc; i++) {
+                const char *supply = supplies.gl_pathv[i];
+                char type[ATTRIBUTE_MAX];
 
-                (void) snprintf(supply, sizeof supply, "%s/%s", classdir, name);
                 /* One may have gone by now. */
                 if (attribute_read(type, sizeof type, "%s/type", supply) < 0 || attribute_is(supply, "scope", "Device"))
                         continue;

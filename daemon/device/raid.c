@@ -33,44 +33,41 @@ static uint64_t read_size(const char *classdir, const char *name) {
 /* RAID 0 has images too, and may even have their metadata (raid0_meta). What tells it apart: redundancy is what makes the
  * volume smaller than its images are together. */
 static bool is_redundant_volume(const char *classdir, const char *volume) {
-        _cleanup_(directory_closep) DIR *dir = directory_open("%s/%s/slaves", classdir, volume);
         uint64_t size = read_size(classdir, volume), images = 0;
-        const char *name;
+        _cleanup_(globfree) glob_t slaves;
 
-        while (dir && (name = directory_next(dir)))
-                if (is_lvm_image(classdir, name))
-                        images += read_size(classdir, name);
+        (void) attribute_glob(&slaves, "%s/%s/slaves/*", classdir, volume);
+        for (size_t i = 0; i < slaves.gl_pathc; i++)
+                if (is_lvm_image(classdir, base_name(slaves.gl_pathv[i])))
+                        images += read_size(classdir, base_name(slaves.gl_pathv[i]));
 
         return size > 0 && images > size;
 }
 
 static bool is_lvm_member(const char *classdir, const char *name) {
-        _cleanup_(directory_closep) DIR *dir = NULL;
-        const char *volume;
+        _cleanup_(globfree) glob_t volumes = {};
+        bool member = false;
 
-        if (!is_lvm_image(classdir, name))
-                return false;
-
-        dir = directory_open("%s/%s/holders", classdir, name);
-        while (dir && (volume = directory_next(dir)))
-                if (is_redundant_volume(classdir, volume))
-                        return true;
-        return false;
+        if (is_lvm_image(classdir, name))
+                (void) attribute_glob(&volumes, "%s/%s/holders/*", classdir, name);
+        for (size_t i = 0; i < volumes.gl_pathc && !member; i++)
+                member = is_redundant_volume(classdir, base_name(volumes.gl_pathv[i]));
+        return member;
 }
 
 /* A mounted btrfs lists its devices, and has a directory for each profile in use: allocation/data/raid1,
  * allocation/metadata/dup, … Of one that is not mounted nothing is known. */
 static bool is_btrfs_member(const char *btrfsdir, const char *name) {
-        _cleanup_(directory_closep) DIR *dir = directory_open("%s", btrfsdir);
-        _cleanup_(globfree) glob_t profiles = {};
-        const char *uuid;
+        _cleanup_(globfree) glob_t mounted;
 
-        while (dir && profiles.gl_pathc == 0 && (uuid = directory_next(dir)))
-                if (attribute_exists("%s/%s/devices/%s", btrfsdir, uuid, name))
-                        (void) attribute_glob(&profiles,
-                                              "%s/%s/allocation/data/{raid1,raid1c3,raid1c4,raid10,raid5,raid6}",
-                                              btrfsdir, uuid);
-        return profiles.gl_pathc > 0;
+        (void) attribute_glob(&mounted, "%s/*/devices/%s", btrfsdir, name);
+        for (size_t i = 0; i < mounted.gl_pathc; i++) {
+                *strstr(mounted.gl_pathv[i] + strlen(btrfsdir), "/devices/") = '\0';
+                if (attribute_exists("%s/allocation/data/{raid1,raid1c3,raid1c4,raid10,raid5,raid6}",
+                                     mounted.gl_pathv[i]))
+                        return true;
+        }
+        return false;
 }
 
 bool raid_is_member(const char *classdir, const char *btrfsdir, const char *name, const char *fs_type) {

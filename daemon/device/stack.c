@@ -39,31 +39,28 @@ static int names_add(char ***names, const char *name) {
 
 /* The kernel names them after their disk (add_partition() in block/partitions/core.c). */
 bool stack_is_partition(const char *classdir, const char *disk, const char *name) {
-        /* A disk has some thirty other entries, and this is asked often. */
         return starts_with(name, disk) && attribute_exists("%s/%s/%s/partition", classdir, disk, name);
 }
 
-/* Adds the entries of classdir/name/sub. A missing directory has nothing in it. */
-static int add_entries(const char *classdir, const char *name, const char *sub, bool partitions_only, char ***names) {
-        _cleanup_(directory_closep) DIR *dir = directory_open("%s/%s/%s", classdir, name, sub);
-        const char *entry;
+/* Adds the names of the directories that these files are in. */
+static int names_add_found(char ***names, const glob_t *found) {
         int r = 0;
 
-        if (!dir)
-                return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
-
-        while (r >= 0 && (entry = directory_next(dir)))
-                if (!partitions_only || stack_is_partition(classdir, name, entry))
-                        r = names_add(names, entry);
-
+        for (size_t i = 0; r >= 0 && i < found->gl_pathc; i++) {
+                *strrchr(found->gl_pathv[i], '/') = '\0';
+                r = names_add(names, base_name(found->gl_pathv[i]));
+        }
         return MIN(r, 0);
 }
 
 int stack_partitions(const char *classdir, const char *name, char ***ret) {
         _cleanup_(names_freep) char **names = NULL;
+        _cleanup_(globfree) glob_t found;
         int r;
 
-        r = add_entries(classdir, name, "", true, &names);
+        r = attribute_glob(&found, "%s/%s/%s*/partition", classdir, name, name);
+        if (r >= 0)
+                r = names_add_found(&names, &found);
         if (r < 0)
                 return r;
 
@@ -73,18 +70,17 @@ int stack_partitions(const char *classdir, const char *name, char ***ret) {
 
 int stack_above(const char *classdir, const char *name, char ***ret) {
         _cleanup_(names_freep) char **names = NULL;
-        int r;
 
         /* The list is its own queue: what is appended is looked at in turn. Names are never added twice, so it ends. */
-        for (size_t i = 0;; name = names[i++]) {
-                r = add_entries(classdir, name, "", true, &names);
+        for (size_t i = 0; name; name = names ? names[i++] : NULL) {
+                _cleanup_(globfree) glob_t found;
+                int r;
+
+                r = attribute_glob(&found, "%s/%s/{%s*/partition,holders/*/.}", classdir, name, name);
                 if (r >= 0)
-                        r = add_entries(classdir, name, "holders", false, &names);
+                        r = names_add_found(&names, &found);
                 if (r < 0)
                         return r;
-
-                if (!names || !names[i])
-                        break;
         }
 
         *ret = TAKE_PTR(names);
@@ -114,8 +110,8 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
 
         r = names_add(&seen, name);
         for (size_t i = 0; r >= 0 && seen[i]; i++) {
-                _cleanup_(names_freep) char **slaves = NULL;
                 _cleanup_free_ char *parent = NULL;
+                _cleanup_(globfree) glob_t slaves = {};
 
                 r = partition_parent(classdir, seen[i], &parent);
                 if (r < 0)
@@ -125,11 +121,9 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
                         continue;
                 }
 
-                r = add_entries(classdir, seen[i], "slaves", false, &slaves);
-                if (r >= 0 && !slaves)
-                        r = names_add(&disks, seen[i]);
-                for (char **s = slaves; r >= 0 && s && *s; s++)
-                        r = names_add(&seen, *s);
+                r = attribute_glob(&slaves, "%s/%s/slaves/*/.", classdir, seen[i]);
+                if (r >= 0)
+                        r = slaves.gl_pathc > 0 ? names_add_found(&seen, &slaves) : names_add(&disks, seen[i]);
         }
         if (r < 0)
                 return r;
@@ -139,9 +133,7 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
 }
 
 bool stack_is_held(const char *classdir, const char *name) {
-        _cleanup_(names_freep) char **holders = NULL;
-
-        return add_entries(classdir, name, "holders", false, &holders) >= 0 && holders;
+        return attribute_exists("%s/%s/holders/*", classdir, name);
 }
 
 bool stack_hangs_on(const char *disk_syspath, const char *device_syspath) {
