@@ -49,41 +49,30 @@ static int find_mount(const char *mountinfo, const char *dev, char where[static 
         return 0;
 }
 
-/* Swap has no number there, and btrfs one of its own for all its devices. */
-static int find_other_use(const char *name, char where[static PATH_MAX]) {
-        _cleanup_(file_closep) FILE *swaps = NULL;
-        _cleanup_(globfree) glob_t found;
-        _cleanup_free_ char *line = NULL;
-        char node[NAME_MAX + sizeof "/dev/ "];
-        size_t size = 0;
+/* Swap has no number there, and btrfs one of its own for all its devices. An array writes to its members also while nothing on
+ * it is mounted, and throws out one that refuses: Documentation/admin-guide/md.rst, array_state. */
+static int find_other_use(const char *dir, char where[static PATH_MAX]) {
+        char swaps[4096], line[NAME_MAX + sizeof "\n/dev/ "], state[32];
+        const char *name = base_name(dir);
+        _cleanup_(globfree) glob_t btrfs;
         int r;
 
-        r = attribute_glob(&found, "/sys/fs/btrfs/*/devices/%s", name);
+        r = attribute_glob(&btrfs, "/sys/fs/btrfs/*/devices/%s", name);
         if (r < 0)
                 return r;
-        if (found.gl_pathc > 0) {
-                (void) strcpy(where, "a btrfs file system");
-                return 1;
-        }
-
-        (void) snprintf(node, sizeof node, "/dev/%s ", name);
-        swaps = fopen("/proc/swaps", "re");
-        while (swaps && getline(&line, &size, swaps) > 0)
-                if (starts_with(line, node)) {
-                        (void) strcpy(where, "swap");
-                        return 1;
-                }
-        return 0;
-}
-
-/* An array writes to its members also while nothing on it is mounted, and throws out one that refuses.
- * Documentation/admin-guide/md.rst, array_state. */
-static int find_array(const char *dir, char where[static PATH_MAX]) {
-        char state[32];
-
+        (void) attribute_read_all(swaps, sizeof swaps, "/proc/swaps");
+        (void) snprintf(line, sizeof line, "\n/dev/%s ", name);
         (void) attribute_read(state, sizeof state, "%s/md/array_state", dir);
-        (void) snprintf(where, PATH_MAX, "the array %s", base_name(dir));
-        return STR_IN_SET(state, "clean", "active", "write-pending", "active-idle");
+
+        if (strstr(swaps, line))
+                (void) strcpy(where, "swap");
+        else if (btrfs.gl_pathc > 0)
+                (void) strcpy(where, "a btrfs file system");
+        else if (STR_IN_SET(state, "clean", "active", "write-pending", "active-idle"))
+                (void) snprintf(where, PATH_MAX, "the array %s", name);
+        else
+                return 0;
+        return 1;
 }
 
 /* 1: something writes to the device of this directory, or to what lies on it. */
@@ -96,9 +85,7 @@ static int find_use(const char *mountinfo, const char *dir, char where[static PA
         if (r == 0 && attribute_read(dev, sizeof dev, "%s/dev", dir) >= 0)
                 r = find_mount(mountinfo, dev, where);
         if (r == 0)
-                r = find_other_use(base_name(dir), where);
-        if (r == 0)
-                r = find_array(dir, where);
+                r = find_other_use(dir, where);
         for (size_t i = 0; r == 0 && i < above.gl_pathc; i++)
                 r = find_use(mountinfo, directory(above.gl_pathv[i]), where);
         return r;
