@@ -373,7 +373,7 @@ const Setting nvme_settings[] = {
                 .equivalent = "/sys/class/nvme/nvme*/hmb",
                 .lost_by = "re-add, controller reset",
                 .source = "Linux drivers/nvme/host/pci.c",
-                SYSFS_ROW_BY(controller_file_read, controller_file_write, .path = NVME_CONTROLLER_FILE("hmb")),
+                SYSFS_ROW_BY(controller_file_read, controller_file_write, .path = "device/hmb"),
         },
         {
                 .name = "apst_latency",
@@ -387,7 +387,7 @@ const Setting nvme_settings[] = {
                 .lost_by = "re-add",
                 .source = "Linux drivers/nvme/host/core.c, drivers/base/power/sysfs.c",
                 SYSFS_ROW_BY(apst_latency_read, apst_latency_write,
-                             .path = NVME_CONTROLLER_FILE("power/pm_qos_latency_tolerance_us"), .words = latency_words),
+                             .path = "device/power/pm_qos_latency_tolerance_us", .words = latency_words),
         },
         {
                 /* Kept: the workload hint. */

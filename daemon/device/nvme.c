@@ -163,11 +163,10 @@ int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t 
 }
 
 int nvme_check_controller(Device *d) {
-        /* With the kernel's own multipathing the disk's parent is the subsystem, and the controllers are below that. */
         _cleanup_(globfree) glob_t found;
         int r;
 
-        r = attribute_glob(&found, "%s/" NVME_CONTROLLER_FILE("cntlid"), d->drive->syspath);
+        r = attribute_glob(&found, "%s/device/{,nvme*/}cntlid", d->drive->syspath);
         if (r >= 0 && found.gl_pathc > 1)
                 r = device_fail(d, STEP_FORBIDDEN,
                                 "it is reached through %zu controllers, and which of them takes a command is the kernel's choice",

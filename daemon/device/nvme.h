@@ -52,10 +52,6 @@ uint16_t nvme_identify_word(const Device *d, unsigned at);
 int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, uint32_t *ret);
 int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t value);
 
-/* A file of the controller's, by its path below the disk's directory: with the kernel's own multipathing the disk's parent
- * is not the controller but the subsystem. */
-#define NVME_CONTROLLER_FILE(name) "device/{,nvme*/}" name
-
 /* May something be sent that is for one controller? STEP_FORBIDDEN: the disk is reached through several, and which of them a
  * command gets is the kernel's choice. */
 int nvme_check_controller(Device *d);

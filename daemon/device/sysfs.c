@@ -12,10 +12,13 @@
 
 /* The one file that the path fits. */
 static int sysfs_path(Device *d, const char *path, char ret[static PATH_MAX]) {
+        /* With the kernel's own multipathing the disk's parent is the subsystem, and the controllers are below that. */
+        bool nvme = d->drive->transport == TRANSPORT_NVME && starts_with(path, "device/");
         _cleanup_(globfree) glob_t found;
         int r;
 
-        r = attribute_glob(&found, "%s/%s", d->drive->syspath, path);
+        r = attribute_glob(&found, nvme ? "%s/device/{,nvme*/}%s" : "%s/%s", d->drive->syspath,
+                           nvme ? path + strlen("device/") : path);
         if (r < 0)
                 return r;
         if (found.gl_pathc == 0)

@@ -278,6 +278,8 @@ START_TEST(test_several_controllers) {
         ck_assert_int_eq(unlink(path), 0);
         snprintf(path, sizeof path, "%s/device/hmb", dir);
         ck_assert_int_eq(unlink(path), 0);
+        ck_assert_int_eq(hmb->read(&d, hmb, &reading), STEP_UNSUPPORTED);
+        ck_assert(strstr(d.error, "the kernel has no device/hmb for it"));
         make_directory("device/nvme0n1");
         make_directory("device/nvme3");
         put("device/nvme3/cntlid", "3\n");
