@@ -150,9 +150,8 @@ int inventory_drive(struct udev_device *device, const PropertyFilter *filter, Dr
 }
 
 bool inventory_is_drive(struct udev_device *device) {
-        const char *subsystem = udev_device_get_subsystem(device), *devtype = udev_device_get_devtype(device);
-
-        return subsystem && devtype && streq(subsystem, "block") && streq(devtype, "disk") &&
+        return streq_ptr(udev_device_get_subsystem(device), "block") &&
+               streq_ptr(udev_device_get_devtype(device), "disk") &&
                drive_name_is_kept(udev_device_get_sysname(device));
 }
 
@@ -235,7 +234,7 @@ void inventory_done(Inventory *i) {
 int inventory_readiness(const char *name, Readiness *ret) {
         _cleanup_(udev_unrefp) struct udev *udev = NULL;
         _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
-        const char *ready, *usage;
+        const char *usage;
 
         udev = udev_new();
         if (!udev)
@@ -245,11 +244,9 @@ int inventory_readiness(const char *name, Readiness *ret) {
         if (!device)
                 return errno == 0 || errno == ENOENT ? -ENODEV : -errno;
 
-        ready = udev_device_get_property_value(device, "SYSTEMD_READY");
         usage = udev_device_get_property_value(device, "ID_FS_USAGE");
-
         ret->initialized = udev_device_get_is_initialized(device) > 0;
-        ret->ready = !(ready && streq(ready, "0"));
+        ret->ready = !streq_ptr(udev_device_get_property_value(device, "SYSTEMD_READY"), "0");
         ret->plugged = ret->ready && udev_device_has_current_tag(device, "systemd") > 0;
         ret->container = usage && STR_IN_SET(usage, "crypto", "raid");
         return 0;

@@ -135,7 +135,7 @@ static int mode_select(Device *d, const ModePage *page) {
         return scsi_command(d, &q, "MODE SELECT");
 }
 
-/* Both caches' way out: SYNCHRONIZE CACHE of the whole medium. */
+/* Of the whole medium. */
 static int scsi_synchronize_cache(Device *d) {
         SgRequest q = {
                 .cdb = { SYNCHRONIZE_CACHE_10 },

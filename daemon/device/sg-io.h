@@ -5,8 +5,8 @@
 
 #include "device.h"
 
-/* Generous on purpose: when it runs out the kernel's error handling resets the link, which costs settings. Our own
- * patience with a drive is another number (service/visitor.c) and aborts nothing. */
+/* Generous on purpose: when it runs out the kernel's error handling resets the link, which costs settings. How long
+ * the service waits for a worker is another number (service/visit-job.c) and aborts nothing. */
 #define SG_TIMEOUT_MS 15000U
 #define SG_TIMEOUT_SPINUP_MS 30000U
 #define SG_TIMEOUT_FLUSH_MS 60000U
