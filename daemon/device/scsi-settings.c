@@ -195,7 +195,7 @@ static void field_set(const Setting *s, const Value *v, ModePage *p) {
 
 static int mode_read(Device *d, const Setting *s, Reading *ret) {
         const ModeField *f = s->detail;
-        ModePage now, saved;
+        ModePage now = {}, saved;
         int r;
 
         r = mode_sense(d, f, MODE_CURRENT, &now);
@@ -219,7 +219,7 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
 
 /* All bits that differ have to be changeable. */
 static int mode_changeable(Device *d, const ModeField *f, const ModePage *from, const ModePage *to) {
-        ModePage mask;
+        ModePage mask = {};
         int r;
 
         r = mode_sense(d, f, MODE_CHANGEABLE, &mask);
@@ -240,7 +240,7 @@ static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage
         const ModeField *f = s->detail;
         Value limit = { .type = s->range.type, .number = ((1LL << 8 * f->len) - 1) * f->scale };
         char most[VALUE_TEXT_MAX];
-        ModePage now;
+        ModePage now = {};
         int r;
 
         if (f->len > 0 && v->number > limit.number)

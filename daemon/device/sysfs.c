@@ -137,7 +137,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         const SysfsAttribute *a = s->detail;
         Reading reading = { .known = true, .value.type = s->range.type };
         char buf[256], *text;
-        int64_t n;
+        int64_t n = 0;
         int r;
 
         reading.supported = !(a->support && sysfs_number(d, a->support, &n) >= 0 && n == 0);
