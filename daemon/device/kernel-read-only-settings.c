@@ -19,34 +19,29 @@ static const char *directory(char *path) {
 
 /* ---- who writes to it: `where` is a mount point, or what else it is ---- */
 
-static FILE *file_close(FILE *f) {
-        (void) fclose(f);
-        return NULL;
-}
-DEFINE_CLEANUP(FILE *, file_close);
-
 static bool is_writable(const char *options) {
         return strncmp(options, "rw", 2) == 0 && (options[2] == ',' || options[2] == '\0');
 }
 
 /* Of the file system and not of the mount: a read-only bind mount of it is no promise. proc(5), mountinfo. */
 static int find_mount(const char *mountinfo, const char *dev, char where[static PATH_MAX]) {
-        _cleanup_(file_closep) FILE *f = fopen(mountinfo, "re");
         _cleanup_free_ char *line = NULL;
+        FILE *f = fopen(mountinfo, "re");
         size_t size = 0;
+        int found = 0;
 
         if (!f)
                 return -errno;
 
-        while (getline(&line, &size, f) > 0) {
+        while (!found && getline(&line, &size, f) > 0) {
                 char number[32], options[256];
                 const char *rest = strstr(line, " - ");
 
-                if (rest && sscanf(line, "%*s %*s %31s %*s %4095s", number, where) == 2 && streq(number, dev) &&
-                    sscanf(rest, " - %*s %*s %255s", options) == 1 && is_writable(options))
-                        return 1;
+                found = rest && sscanf(line, "%*s %*s %31s %*s %4095s", number, where) == 2 && streq(number, dev) &&
+                        sscanf(rest, " - %*s %*s %255s", options) == 1 && is_writable(options);
         }
-        return 0;
+        (void) fclose(f);
+        return found;
 }
 
 /* Swap has no number there, and btrfs one of its own for all its devices. An array writes to its members also while nothing on

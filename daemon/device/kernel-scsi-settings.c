@@ -98,15 +98,6 @@ static const char *port_for_plugging(Device *d) {
         return NULL;
 }
 
-static int link_power_read(Device *d, const Setting *s, Reading *ret) {
-        int64_t supported;
-
-        if (sysfs_number(d, LINK_HOST "link_power_management_supported", &supported) >= 0 && supported == 0)
-                return device_fail(d, STEP_UNSUPPORTED, "the port or the drive does not take it, says the kernel");
-
-        return sysfs_setting_read(d, s, ret);
-}
-
 static int link_power_write(Device *d, const Setting *s, const Value *v) {
         const char *port = streq(v->name, "max_performance") ? NULL : port_for_plugging(d);
 
@@ -220,7 +211,8 @@ const Setting kernel_scsi_settings[] = {
                 .equivalent = "/sys/class/scsi_host/*/link_power_management_policy",
                 .lost_by = "reload of the driver",
                 .source = "Linux drivers/ata/libata-sata.c, libahci.c",
-                SYSFS_ROW_BY(link_power_read, link_power_write, .path = LINK_HOST "link_power_management_policy"),
+                SYSFS_ROW_BY(sysfs_setting_read, link_power_write, .path = LINK_HOST "link_power_management_policy",
+                             .support = LINK_HOST "link_power_management_supported"),
         },
         {
                 .name = "cache_type",
