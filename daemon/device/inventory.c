@@ -8,7 +8,6 @@
 #include "ata-identify.h"
 #include "attribute.h"
 #include "inventory.h"
-#include "raid.h"
 #include "stack.h"
 
 DEFINE_CLEANUP(struct udev *, udev_unref);
@@ -70,8 +69,8 @@ static int add_links(Drive *d, struct udev_device *device, LinkVia via) {
 }
 
 static bool is_raid_member(struct udev_device *device) {
-        return raid_is_member(INVENTORY_CLASSDIR, "/sys/fs/btrfs", udev_device_get_sysname(device),
-                              udev_device_get_property_value(device, "ID_FS_TYPE"));
+        return stack_is_raid_member(INVENTORY_CLASSDIR, "/sys/fs/btrfs", udev_device_get_sysname(device),
+                                    udev_device_get_property_value(device, "ID_FS_TYPE"));
 }
 
 /* What lies on the disk appears and goes while we look: a name without a device is skipped. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* How block devices lie on each other: partitions, md, LVM, dm-crypt, bcache, from sysfs alone (holders/ and slaves/).
- * Names are kernel names; `classdir` is /sys/class/block, or a test's own tree. The stack changes while a machine boots:
- * nothing is remembered. */
+/* How block devices lie on each other: partitions, md, LVM, dm-crypt, bcache, from sysfs (holders/ and slaves/). Names are
+ * kernel names; `classdir` is /sys/class/block, or a test's own tree. The stack changes while a machine boots: nothing is
+ * remembered. */
 
 #include "macro.h"
 
@@ -34,3 +34,7 @@ size_t stack_scsi_host(const char *syspath, const char **ret);
 
 /* Is anything stacked on this very device (a holder; partitions do not count)? */
 bool stack_is_held(const char *classdir, const char *name);
+
+/* Is this very device a member of an array that can do without it? From sysfs, and from what udev found on it: `fs_type`, its
+ * ID_FS_TYPE, or NULL. A disk is one where itself is, or anything above it. `btrfsdir` is /sys/fs/btrfs. */
+bool stack_is_raid_member(const char *classdir, const char *btrfsdir, const char *name, const char *fs_type);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "raid.h"
 #include "stack.h"
 #include "suite.h"
 
@@ -110,7 +109,7 @@ static void teardown(void) {
 }
 
 static bool is_member(const char *btrfs, const char *name) {
-        return raid_is_member(classdir, btrfs, name, streq(name, "sdh1") ? "zfs_member" : NULL);
+        return stack_is_raid_member(classdir, btrfs, name, streq(name, "sdh1") ? "zfs_member" : NULL);
 }
 
 static const struct {
