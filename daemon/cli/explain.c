@@ -12,7 +12,7 @@
 #include "inventory.h"
 #include "must.h"
 #include "output.h"
-#include "power-supply.h"
+#include "machine.h"
 #include "settings.h"
 #include "verb.h"
 #include "warning.h"

@@ -12,7 +12,7 @@
 #include "leave.h"
 #include "must.h"
 #include "output.h"
-#include "power-supply.h"
+#include "machine.h"
 #include "records.h"
 #include "settings.h"
 #include "text.h"

@@ -13,7 +13,7 @@
 #include "memory.h"
 #include "monitor.h"
 #include "recheck.h"
-#include "power-supply.h"
+#include "machine.h"
 #include "sandbox.h"
 #include "sleep.h"
 #include "system-bus.h"

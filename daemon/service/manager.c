@@ -8,7 +8,7 @@
 #include "clock.h"
 #include "drive-timer.h"
 #include "inventory.h"
-#include "kernel-line.h"
+#include "machine.h"
 #include "manager.h"
 #include "settings.h"
 #include "stack.h"

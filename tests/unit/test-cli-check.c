@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "inventory.h"
-#include "power-supply.h"
+#include "machine.h"
 #include "test-cli.h"
 #include "verb.h"
 

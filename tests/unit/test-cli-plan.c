@@ -5,7 +5,7 @@
 #include "check-running.h"
 #include "inventory.h"
 #include "kernel-view.h"
-#include "power-supply.h"
+#include "machine.h"
 #include "settings.h"
 #include "test-cli.h"
 #include "verb.h"

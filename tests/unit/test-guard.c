@@ -4,8 +4,8 @@
 
 #include "guard-key.h"
 #include "guard-record.h"
-#include "kernel-line.h"
 #include "kernel-view.h"
+#include "machine.h"
 #include "suite.h"
 #include "visit.h"
 

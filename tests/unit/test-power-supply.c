@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "macro.h"
-#include "power-supply.h"
+#include "machine.h"
 #include "suite.h"
 
 static char directory[] = "/tmp/drivekeep-test-XXXXXX";
