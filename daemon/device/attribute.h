@@ -19,5 +19,5 @@ int attribute_read_all(char *buf, size_t size, const char *format, ...) _printf_
  * directory cannot be read. The caller frees them with globfree(), in any case. */
 int attribute_glob(glob_t *ret, const char *format, ...) _printf_(2, 3);
 
-/* Does any file's? */
+/* Does the path of any file fit the pattern? */
 bool attribute_exists(const char *format, ...) _printf_(1, 2);

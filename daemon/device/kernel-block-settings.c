@@ -45,7 +45,7 @@ static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
         return 0;
 }
 
-/* The value that stands for the kernel's own choice, which it does not tell before it has made it. */
+/* The number that the kernel will choose for "default". */
 static void make_default(Value *v, int64_t number) {
         v->number = number;
         (void) strcpy(v->name, "default");

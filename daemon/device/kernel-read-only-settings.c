@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The kernel's read-only flag. Each block device has one of its own: what was opened before goes on writing, and a partition
- * is not asked for its disk's on every kernel, so the disk and all its partitions get it (bdev_read_only() in block/bdev.c). */
+/* The kernel's read-only flag. Each block device has its own, and some kernels do not look at the disk's when a partition is
+ * written to (bdev_read_only() in block/bdev.c): the disk and all its partitions get it. Who has opened one before can still
+ * write. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -11,13 +12,13 @@
 #include "settings.h"
 #include "sysfs.h"
 
-/* Of a path; cuts off the rest. */
+/* Cuts off the last part of the path. */
 static const char *directory(char *path) {
         *strrchr(path, '/') = '\0';
         return path;
 }
 
-/* ---- who writes to it: `where` is a mount point, or what else it is ---- */
+/* ---- who writes to it; `where`: the mount point, or another use ---- */
 
 static bool is_writable(const char *options) {
         return strncmp(options, "rw", 2) == 0 && (options[2] == ',' || options[2] == '\0');
@@ -88,7 +89,7 @@ static int find_use(const char *mountinfo, const char *dir, char where[static PA
 
 /* ---- the flag ---- */
 
-/* The directories of the disk, which comes first, and of its partitions are those of these files. */
+/* One file in the directory of the disk, which comes first, and in that of each partition. */
 static int find_devices(const Device *d, glob_t *ret) {
         return attribute_glob(ret, "%s/{ro,*/partition}", d->drive->syspath);
 }

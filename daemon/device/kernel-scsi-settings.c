@@ -206,7 +206,7 @@ const Setting kernel_scsi_settings[] = {
                 .backend = BACKEND_SCSI,
                 .flags = SETTING_KERNEL,
                 .range = { .type = VALUE_NAME, .words = link_power_words },
-                .order = 90, /* the kernel's error handling brings it about: before the drive's own settings */
+                .order = 90, /* set by the kernel's error handling: before the drive's own settings */
                 .summary = "power saving on the SATA link of the drive's port",
                 .equivalent = "/sys/class/scsi_host/*/link_power_management_policy",
                 .lost_by = "reload of the driver",

@@ -13,17 +13,16 @@
 #include "settings.h"
 #include "sysfs.h"
 
-/* A setting that is a part of a feature's register of 32 bits. A row's detail. */
+/* A setting that is a part of a feature's register of 32 bits: Setting.detail of these rows. */
 typedef struct NvmeFeature {
         uint8_t fid;
-        uint8_t shift;  /* where in the register the value is … */
-        uint32_t mask;  /* … and its bits, at the right end */
-        uint32_t keep;  /* the other bits, which are written back as they are; 0: there are none */
-        int64_t scale;  /* what one unit of the register counts in the value's own unit; 0: 1 */
-        int64_t bias;   /* the value of 0 */
-        bool namespace; /* each namespace has its own */
-        uint16_t id_word,
-                        id_bits; /* the controller has it where these bits of Identify Controller are; 0, 0: each has it */
+        uint8_t shift;             /* where in the register the value is … */
+        uint32_t mask;             /* … and its bits, at the right end */
+        uint32_t keep;             /* the other bits, which are written back as they are; 0: there are none */
+        int64_t scale;             /* what one unit of the register counts in the value's own unit; 0: 1 */
+        int64_t bias;              /* the value of 0 */
+        bool namespace;            /* each namespace has its own */
+        uint16_t id_word, id_bits; /* what Identify Controller has where there is such a feature; 0, 0: always */
 } NvmeFeature;
 
 static Value feature_value(const Setting *s, const NvmeFeature *f, uint32_t reg) {
@@ -128,8 +127,8 @@ static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
         return r;
 }
 
-/* The kernel knows of the cache by Identify Controller and never asks whether it is on: it goes on sending flushes, unless
- * somebody has told it otherwise (queue/write_cache). */
+/* The kernel knows from Identify Controller that there is a cache, and never asks whether it is on: it sends flushes, unless
+ * somebody has turned them off (queue/write_cache). */
 static int write_cache_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
@@ -175,7 +174,7 @@ static int power_state_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0)
                 return r;
 
-        /* It went there by itself, and returns to the state that it was given at the next I/O: that one cannot be read now. */
+        /* APST has moved it there. At the next I/O it returns to the state that was set, which cannot be read now. */
         ret->known = !apst;
         return 0;
 }
@@ -192,7 +191,7 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
         if (r < 0)
                 return r;
 
-        /* The APST table and any I/O move it on. */
+        /* APST and any I/O move the controller to another state. */
         if (is_idle_state(d, v->number))
                 (void) snprintf(d->note, sizeof d->note,
                                 "accepted; it does no I/O in state %i, so the next I/O ends it", (int) v->number);

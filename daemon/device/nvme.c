@@ -44,9 +44,9 @@ static const char *status_meaning(int status) {
         return "it gives no reason that is known here";
 }
 
-/* The kernel holds back what is sent to a controller that starts anew, for as long as that takes, and what is sent to one
- * that does not come back ends in an error of no meaning. With the kernel's own multipathing one controller that is live
- * is enough, and they are below the subsystem. */
+/* The kernel holds commands back while a controller starts anew, for as long as that takes, and ends those to a controller
+ * that does not come back with an error of no meaning. With the kernel's multipathing the controllers are below the
+ * subsystem, and one that is live is enough. */
 int nvme_check_live(Device *d) {
         _cleanup_(globfree) glob_t found;
         char state[32] = "", text[32];

@@ -110,7 +110,7 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
         return r;
 }
 
-/* Saves too, where that is wanted and the page can be saved: to ask it of another page is an error (SPC-4, SP). */
+/* Has the drive save it, too, where the user wants that and the page can be saved: else SP is an error (SPC-4). */
 static int mode_select(Device *d, const ModePage *page) {
         bool six = page->by_six;
         size_t header = six ? 4 : 8, len = header + page->len;
@@ -170,7 +170,7 @@ static Value field_get(const Setting *s, const ModePage *p) {
                 v.number = s->range.off;
         else {
                 v.number = (int64_t) field_number(f, p) * f->scale;
-                /* Enabled with no time at all is no value that a file can ask for. */
+                /* No file can ask for a timer that is enabled with a time of 0. */
                 if (field_has_bit(f) && v.number == s->range.off)
                         v.number = -1;
         }
@@ -285,7 +285,7 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
         if (r != -ETIME)
                 return r;
 
-        /* The page that it has just taken: nothing is asked that might fail now. */
+        /* The page that the drive has just taken: nothing is read first that might fail now. */
         field_set(s, &VALUE_BOOLEAN(false), &page);
         r = mode_select(d, &page);
         if (r >= 0)

@@ -19,14 +19,14 @@ int sysfs_missing(Device *d, const char *path, const char *hint);
 /* 0, or the end of a step, with a sentence. */
 int sysfs_number(Device *d, const char *path, int64_t *ret);
 
-/* A row's detail. Paths are as above, and patterns of glob(7), with braces: the first file that fits is meant. */
+/* Setting.detail of these rows. Paths are as above, and patterns of glob(7), with braces: the first file that fits is meant. */
 typedef struct SysfsAttribute {
         const char *path;
         int64_t scale; /* what one unit of the file counts in the value's own unit: 1024 for KiB, 1000 for seconds; 0: 1 */
-        const char *support; /* another attribute, which reads 0 where there is no such thing, and 0 or off it is. NULL: none */
-        const char *limit;  /* another attribute: the most that the kernel takes, in the same unit. NULL: none */
-        const char *reset;  /* what is stored for "the kernel's own choice" (Value.name is "default"). NULL: no such */
-        const char *prefix; /* stands before each word that is stored. NULL: none */
+        const char *support; /* another attribute: where it reads 0, there is no such setting. NULL: none */
+        const char *limit;   /* another attribute: the most that the kernel takes, in the same unit. NULL: none */
+        const char *reset;   /* what is stored for "the kernel's own choice" (Value.name is "default"). NULL: no such */
+        const char *prefix;  /* stands before each word that is stored. NULL: none */
         const ValueWord *words; /* numbers that stand in the file as words. NULL: none */
         const char *hint;       /* what to use where it is missing or cannot be written, as a clause. NULL: nothing */
         bool choices;           /* the line has all words there are, and the one in force in brackets */
