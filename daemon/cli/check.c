@@ -8,11 +8,9 @@
 #include "check-readable.h"
 #include "config-check.h"
 #include "inventory.h"
-#include "must.h"
 #include "output.h"
 #include "rivals.h"
 #include "settings.h"
-#include "text.h"
 #include "verb.h"
 
 static int load(const Options *o, Config *c) {
@@ -67,12 +65,13 @@ static int check_drives(Config *c, const Inventory *inventory, bool verbose) {
         return r;
 }
 
-static int print_json(const Complaints *c) {
-        _cleanup_(output_freep) Output *o = output_new(true, NULL, 0);
+static void print(const Config *c, bool json, size_t n_warnings) {
+        _cleanup_(output_freep) Output *o = output_new(json, NULL, 0);
 
         output_array(o, NULL);
-        for (size_t i = 0; i < c->n_items; i++) {
-                const Complaint *x = c->items + i;
+        for (size_t i = 0; i < c->complaints.n_items; i++) {
+                const Complaint *x = c->complaints.items + i;
+                _cleanup_free_ char *line = must(complaint_format(x));
 
                 output_object(o, NULL);
                 output_text(o, "file", x->file);
@@ -81,19 +80,13 @@ static int print_json(const Complaints *c) {
                 output_number(o, "line", x->line);
                 output_number(o, "column", x->column);
                 output_end(o);
+                output_line(o, "%s", line);
         }
-
-        return output_print(o);
-}
-
-static void print_text(const Config *c, size_t n_warnings) {
-        for (size_t i = 0; i < c->complaints.n_items; i++) {
-                _cleanup_free_ char *line = must(complaint_format(c->complaints.items + i));
-
-                (void) puts(line);
-        }
+        output_print(o);
 
         /* Not among the lines that an editor jumps by. */
+        if (json)
+                return;
         if (c->n_files == 0 && c->complaints.n_errors == 0)
                 fprintf(stderr, "There is no configuration, so nothing is ever written.\n");
         else
@@ -127,13 +120,7 @@ static int run(const Options *o) {
         for (size_t i = 0; i < c->complaints.n_items; i++)
                 n_warnings += c->complaints.items[i].level == COMPLAINT_WARNING;
 
-        if (o->json) {
-                r = print_json(&c->complaints);
-                if (r < 0)
-                        return r;
-        } else
-                print_text(c, n_warnings);
-
+        print(c, o->json, n_warnings);
         if (c->complaints.n_errors > 0)
                 return EXIT_BAD_INPUT;
         return o->strict && n_warnings > 0 ? EXIT_NOT_WANTED : EXIT_WANTED;

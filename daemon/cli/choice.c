@@ -3,8 +3,6 @@
 #include <stdio.h>
 
 #include "choice.h"
-#include "must.h"
-#include "text.h"
 #include "verb.h"
 #include "warning.h"
 

@@ -2,7 +2,6 @@
 
 #include "describe.h"
 #include "match.h"
-#include "must.h"
 #include "verb.h"
 #include "warning.h"
 

@@ -10,12 +10,10 @@
 #include "config.h"
 #include "describe.h"
 #include "inventory.h"
-#include "must.h"
 #include "output.h"
 #include "machine.h"
 #include "settings.h"
 #include "verb.h"
-#include "warning.h"
 
 /* `setting`: only that state; NULL: all. */
 typedef struct Explanation {
@@ -260,7 +258,8 @@ static int tell(Output *o, const Explanation *e) {
                 output_line(o, "  no rule sets %s", e->setting ?: "anything");
         output_end(o);
         output_end(o);
-        return output_print(o);
+        output_print(o);
+        return EXIT_WANTED;
 }
 
 /* ---- the command ---- */

@@ -7,9 +7,7 @@
 
 #include "emit.h"
 #include "kind.h"
-#include "must.h"
 #include "settings.h"
-#include "text.h"
 #include "text-file.h"
 #include "verb.h"
 #include "warning.h"

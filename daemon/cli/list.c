@@ -79,7 +79,8 @@ static int run(const Options *o) {
         output_array(out, NULL);
         for (size_t i = 0; i < inventory.n_drives; i++)
                 tell_drive(out, inventory.drives[i], records_find(&records, inventory.drives[i]->name));
-        return output_print(out);
+        output_print(out);
+        return EXIT_WANTED;
 }
 
 const Verb verb_list = {

@@ -2,10 +2,8 @@
 
 #include <assert.h>
 #include <json.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-#include "must.h"
 #include "output.h"
 #include "text.h"
 
@@ -14,7 +12,6 @@
 
 struct Output {
         bool json;
-        int error; /* of the table; the first one */
 
         struct json_object *open[DEPTH_MAX]; /* from the document to the innermost */
         size_t n_open;
@@ -87,11 +84,6 @@ void output_array(Output *o, const char *key) {
                 json_open(o, key, must(json_object_new_array()));
 }
 
-static void output_fail(Output *o, int r) {
-        if (must_not_fail(r) < 0 && o->error == 0)
-                o->error = r;
-}
-
 void output_row(Output *o) {
         assert(!o->in_row);
 
@@ -102,9 +94,8 @@ void output_row(Output *o) {
         }
 
         if (!o->table)
-                output_fail(o, table_new(o->columns, o->n_columns, &o->table));
-        if (o->table)
-                output_fail(o, table_row(o->table));
+                o->table = table_new(o->columns, o->n_columns);
+        table_row(o->table);
 }
 
 void output_end(Output *o) {
@@ -127,16 +118,6 @@ void output_text(Output *o, const char *key, const char *text) {
         json_add(o, key, text ? must(json_object_new_string(escaped)) : NULL);
 }
 
-void output_textf(Output *o, const char *key, const char *format, ...) {
-        _cleanup_free_ char *text = NULL;
-        va_list ap;
-
-        va_start(ap, format);
-        text = must(vasprintf(&text, format, ap) < 0 ? NULL : text);
-        va_end(ap);
-        output_text(o, key, text);
-}
-
 void output_number(Output *o, const char *key, int64_t n) {
         if (o->json)
                 json_add(o, key, must(json_object_new_int64(n)));
@@ -150,28 +131,15 @@ void output_boolean(Output *o, const char *key, bool b) {
 }
 
 void output_cell(Output *o, const char *key, const char *text) {
-        if (!o->json && o->in_row && o->error == 0)
-                output_fail(o, table_set(o->table, key, text));
+        if (!o->json && o->in_row)
+                table_set(o->table, key, text);
 }
 
-/* The caller frees it. */
-static char *line_format(const char *format, va_list ap) {
-        _cleanup_free_ char *text = NULL;
+void output_take_line(Output *o, char *text) {
+        _cleanup_free_ char *line = text;
 
-        text = must(vasprintf(&text, format, ap) < 0 ? NULL : text);
-        return must(text_escape(text, NULL));
-}
-
-void output_line(Output *o, const char *format, ...) {
-        _cleanup_free_ char *line = NULL;
-        va_list ap;
-
-        if (o->json)
-                return;
-        va_start(ap, format);
-        line = line_format(format, ap);
-        va_end(ap);
-        (void) puts(line);
+        if (!o->json)
+                (void) puts(line);
 }
 
 void output_heading(Output *o, const char *title) {
@@ -179,36 +147,27 @@ void output_heading(Output *o, const char *title) {
                 printf("\n%s\n", title);
 }
 
-void output_note(Output *o, const char *format, ...) {
-        _cleanup_free_ char *line = NULL;
-        va_list ap;
+void output_take_note(Output *o, char *text) {
+        _cleanup_free_ char *note = text;
 
         if (o->json)
                 return;
-        va_start(ap, format);
-        line = line_format(format, ap);
-        va_end(ap);
         if (!o->notes_file)
                 o->notes_file = must(open_memstream(&o->notes, &o->notes_size));
-        fprintf(o->notes_file, "%s\n", line);
+        fprintf(o->notes_file, "%s\n", note);
 }
 
-int output_print(Output *o) {
-        _cleanup_(table_freep) Table *table = TAKE_PTR(o->table);
+void output_print(Output *o) {
         FILE *notes = TAKE_PTR(o->notes_file);
-        int r = o->error;
 
-        if (notes)
-                must_close(notes);
-        if (o->json) {
+        if (o->json)
                 (void) puts(must((char *) json_object_to_json_string_ext(o->open[0], JSON_FLAGS)));
-                return 0;
-        }
-
-        if (r >= 0 && table)
-                r = table_print(table);
-        if (r >= 0 && notes)
+        if (o->table)
+                table_print(o->table);
+        o->table = table_free(o->table);
+        if (notes) {
+                must_close(notes);
                 (void) fputs(o->notes, stdout);
+        }
         free(TAKE_PTR(o->notes));
-        return r;
 }

@@ -6,6 +6,7 @@
  * as they are; more keys may be added. */
 
 #include "table.h"
+#include "warning.h"
 
 typedef struct Output Output;
 
@@ -16,8 +17,7 @@ DEFINE_CLEANUP(Output *, output_free);
 
 bool output_is_json(const Output *o);
 
-/* None of the following returns an error: the first error of the table is kept, and output_print() returns it. Without memory
- * the command ends (must.h).
+/* None of the following fails: without memory the command ends (must.h).
  *
  * A value is added to the innermost object or array that is open. The first one is the JSON document itself; `key` is NULL
  * for the document and inside an array. Rows are not nested. */
@@ -28,7 +28,11 @@ void output_end(Output *o); /* of the object, array or row that was opened last 
 
 /* NULL: not known. Texts are escaped, since JSON must be UTF-8 and a terminal is not to be steered, whatever a drive says. */
 void output_text(Output *o, const char *key, const char *text);
-_printf_(3, 4) void output_textf(Output *o, const char *key, const char *format, ...);
+#define output_textf(o, key, ...)                                           \
+        ({                                                                  \
+                _cleanup_free_ char *_formatted = must_format(__VA_ARGS__); \
+                output_text(o, key, _formatted);                            \
+        })
 
 void output_boolean(Output *o, const char *key, bool b); /* a table says "yes" and "no" */
 
@@ -39,9 +43,11 @@ void output_number(Output *o, const char *key, int64_t n);
 void output_cell(Output *o, const char *key, const char *text);
 
 /* Not in JSON. A line is printed at once, a heading too, behind a blank line; a note is printed below the table. Escaped. */
-_printf_(2, 3) void output_line(Output *o, const char *format, ...);
+#define output_line(o, ...) output_take_line(o, format_escaped(__VA_ARGS__))
+void output_take_line(Output *o, char *text);
 void output_heading(Output *o, const char *title);
-_printf_(2, 3) void output_note(Output *o, const char *format, ...);
+#define output_note(o, ...) output_take_note(o, format_escaped(__VA_ARGS__))
+void output_take_note(Output *o, char *text);
 
 /* To stdout. Afterwards a new table, with notes of its own, may begin. */
-int output_print(Output *o);
+void output_print(Output *o);

@@ -10,19 +10,16 @@
 #include "inventory.h"
 #include "kernel-view.h"
 #include "leave.h"
-#include "must.h"
 #include "output.h"
 #include "machine.h"
 #include "records.h"
 #include "settings.h"
-#include "text.h"
 #include "verb.h"
 #include "visit.h"
 
 static void complaints_print(const Complaints *c) {
         for (size_t i = 0; i < c->n_items; i++) {
-                _cleanup_free_ char *line = must(complaint_format(c->items + i)),
-                                    *escaped = must(text_escape(line, NULL));
+                _cleanup_free_ char *line = must(complaint_format(c->items + i)), *escaped = format_escaped("%s", line);
 
                 fprintf(stderr, "%s\n", escaped);
         }
@@ -204,9 +201,7 @@ static int run(const Options *o) {
 
         if (inventory.n_drives > 0 && !p.any && config->n_files > 0 && config->complaints.n_errors == 0)
                 warnx(NO_RULES);
-        r = output_print(output);
-        if (r < 0)
-                return r;
+        output_print(output);
 
         if (config->complaints.n_errors > 0)
                 return EXIT_BAD_INPUT;

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 
 #include "drive.h"
-#include "must.h"
 #include "record-file.h"
 #include "records.h"
 #include "warning.h"

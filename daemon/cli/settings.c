@@ -165,7 +165,8 @@ static int run(const Options *o) {
                 SETTING_TABLE_FOREACH(s, &all_settings)
                         if (is_chosen(s, o->names))
                                 tell_setting(out, s);
-                return output_print(out);
+                output_print(out);
+                return EXIT_WANTED;
         }
 
         for (char *const *name = o->names; *name; name++) {

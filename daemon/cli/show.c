@@ -11,13 +11,11 @@
 #include "human.h"
 #include "inventory.h"
 #include "leave.h"
-#include "must.h"
 #include "output.h"
 #include "settings.h"
 #include "probe.h"
 #include "text-file.h"
 #include "verb.h"
-#include "warning.h"
 
 /* clang-format off */
 static const Column columns[] = {
@@ -143,7 +141,9 @@ static int show_identify(const Options *o) {
 
         output_array(out, NULL);
         r = tell_drive(out, d, 1U << BACKEND_ATA, &io);
-        return r < 0 ? r : output_print(out);
+        if (r >= 0)
+                output_print(out);
+        return r;
 }
 
 static int show_drives(const Options *o) {
@@ -176,13 +176,15 @@ static int show_drives(const Options *o) {
                         putchar('\n');
                 any = true;
                 r = tell_drive(out, d, drive_backends(d), &leave.io);
-                if (r >= 0 && !o->json)
-                        r = output_print(out);
                 if (r < 0)
                         return r;
+                if (!o->json)
+                        output_print(out);
         }
 
-        return o->json ? output_print(out) : EXIT_WANTED;
+        if (o->json)
+                output_print(out);
+        return EXIT_WANTED;
 }
 
 static int run(const Options *o) {

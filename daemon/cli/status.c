@@ -9,7 +9,6 @@
 #include "choice.h"
 #include "clock.h"
 #include "human.h"
-#include "must.h"
 #include "output.h"
 #include "status.h"
 
@@ -180,10 +179,9 @@ void status_tell_nothing(const Records *records, const bool *chosen) {
                 warnx(NO_RULES);
 }
 
-int status_print(const Records *records, const bool *chosen, uint64_t now, bool json) {
+ExitStatus status_print(const Records *records, const bool *chosen, uint64_t now, bool json) {
         _cleanup_(output_freep) Output *o = output_new(json, columns, ELEMENTSOF(columns));
         bool wanted = true;
-        int r;
 
         status_tell_nothing(records, chosen);
 
@@ -195,10 +193,7 @@ int status_print(const Records *records, const bool *chosen, uint64_t now, bool 
                 wanted = wanted && record_is_wanted(records->items[i]);
         }
 
-        r = output_print(o);
-        if (r < 0)
-                return r;
-
+        output_print(o);
         /* Of a drive whose record cannot be read nobody can say that all is well. */
         return wanted && records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
 }
@@ -225,7 +220,7 @@ static int run(const Options *o) {
                 warnx("drivekeep.service does not run, and this is what it knew when it ended; "
                       "'systemctl start drivekeep.service' starts it");
         r = status_print(&records, chosen, now_usec(), o->json);
-        return r < 0 || records.served ? r : EXIT_NO_SERVICE;
+        return records.served ? r : EXIT_NO_SERVICE;
 }
 
 const Verb verb_status = {

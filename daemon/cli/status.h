@@ -17,5 +17,5 @@ char *record_summarize(const DriveRecord *r); /* the caller frees it */
 void status_tell_nothing(const Records *records, const bool *chosen);
 
 /* To stdout. `chosen` has one bool per record; `now` is CLOCK_REALTIME in µs. Below the table stand notes, one line per reason
- * and per drive that is not idle: what the table has no room for. Returns EXIT_WANTED, EXIT_NOT_WANTED, or a negative errno. */
-int status_print(const Records *records, const bool *chosen, uint64_t now, bool json);
+ * and per drive that is not idle: what the table has no room for. Returns EXIT_WANTED or EXIT_NOT_WANTED. */
+ExitStatus status_print(const Records *records, const bool *chosen, uint64_t now, bool json);

@@ -18,20 +18,20 @@ typedef struct Column {
 
 typedef struct Table Table;
 
-/* `columns` is borrowed. */
-int table_new(const Column *columns, size_t n_columns, Table **ret);
+/* Without memory the command ends (must.h). `columns` is borrowed. */
+Table *table_new(const Column *columns, size_t n_columns);
 Table *table_free(Table *t);
 DEFINE_CLEANUP(Table *, table_free);
 
 /* One row more. Its cells show as "-", so that every row has as many words as the head. */
-int table_row(Table *t);
+void table_row(Table *t);
 
 /* The last row's cell of that column, copied and escaped. NULL or empty: "-". A key that no column has: nothing happens. */
-int table_set(Table *t, const char *key, const char *text);
+void table_set(Table *t, const char *key, const char *text);
 
 /* The whole table as text that fits into `width` columns, 0: as wide as it is. Without a newline at its
- * end; empty when there is no row. The caller frees it. */
-int table_format(Table *t, size_t width, bool colored, char **ret);
+ * end; empty when there is no row. Good until the next one is made. */
+const char *table_format(Table *t, size_t width, bool colored);
 
 /* To stdout, in colour where that is welcome. */
-int table_print(Table *t);
+void table_print(Table *t);

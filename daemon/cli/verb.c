@@ -4,8 +4,6 @@
 #include <err.h>
 #include <stdio.h>
 
-#include "must.h"
-#include "text.h"
 #include "verb.h"
 #include "warning.h"
 

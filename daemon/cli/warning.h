@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "macro.h"
+/* Sentences with words of the user's, who may have copied them from anywhere, or of a drive's: what would steer the terminal
+ * stands as \xNN. */
 
-/* warnx(3) for sentences with words of the user's, who may have copied them from anywhere: what would steer the
- * terminal stands as \xNN. */
-void warn_escaped(const char *format, ...) _printf_(1, 2);
+#include "must.h"
+#include "text.h"
+
+/* must_format(), escaped. */
+#define format_escaped(...)                                           \
+        ({                                                            \
+                _cleanup_free_ char *_raw = must_format(__VA_ARGS__); \
+                (char *) must(text_escape(_raw, NULL));               \
+        })
+
+/* warnx(3) */
+#define warn_escaped(...)                                                  \
+        ({                                                                 \
+                _cleanup_free_ char *_shown = format_escaped(__VA_ARGS__); \
+                warnx("%s", _shown);                                       \
+        })

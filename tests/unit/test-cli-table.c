@@ -17,15 +17,14 @@ static const Column columns[] = {
 
 /* One cell per column. */
 static void row_add(Table *t, const char *const *cells) {
-        ck_assert_int_eq(table_row(t), 0);
+        table_row(t);
         for (size_t i = 0; i < ELEMENTSOF(columns); i++)
-                ck_assert_int_eq(table_set(t, columns[i].key, cells[i]), 0);
+                table_set(t, columns[i].key, cells[i]);
 }
 
 static Table *table_example(void) {
-        Table *t;
+        Table *t = table_new(columns, ELEMENTSOF(columns));
 
-        ck_assert_int_eq(table_new(columns, ELEMENTSOF(columns), &t), 0);
         row_add(t, (const char *const[]){ "sda", "ST2000DL003-9VT166", "0x5000c500", "2.0 TB" });
         row_add(t, (const char *const[]){ "sdb", "QEMU", NULL, "" });
         return t;
@@ -52,7 +51,7 @@ START_TEST(test_format) {
         _cleanup_(table_freep) Table *t = table_example();
         _cleanup_free_ char *text = NULL;
 
-        ck_assert_int_eq(table_format(t, cases[_i].width, false, &text), 0);
+        text = strdup(table_format(t, cases[_i].width, false));
         ck_assert_str_eq(text, cases[_i].text);
 }
 END_TEST
@@ -62,19 +61,16 @@ START_TEST(test_fits) {
         _cleanup_(table_freep) Table *t = table_example();
         _cleanup_free_ char *text = NULL;
 
-        ck_assert_int_eq(table_format(t, (size_t) _i, false, &text), 0);
+        text = strdup(table_format(t, (size_t) _i, false));
         for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
                 ck_assert_uint_le(strlen(line), (size_t) _i);
 }
 END_TEST
 
 START_TEST(test_empty) {
-        _cleanup_(table_freep) Table *t = NULL;
-        _cleanup_free_ char *text = NULL;
+        _cleanup_(table_freep) Table *t = table_new(columns, ELEMENTSOF(columns));
 
-        ck_assert_int_eq(table_new(columns, ELEMENTSOF(columns), &t), 0);
-        ck_assert_int_eq(table_format(t, 80, false, &text), 0);
-        ck_assert_str_eq(text, "");
+        ck_assert_str_eq(table_format(t, 80, false), "");
 }
 END_TEST
 
@@ -95,15 +91,15 @@ START_TEST(test_colored) {
         unsigned n = 0;
         char *to;
 
-        ck_assert_int_eq(table_new(colored, ELEMENTSOF(colored), &t), 0);
-        ck_assert_int_eq(table_new(columns, ELEMENTSOF(columns), &plain), 0);
+        t = table_new(colored, ELEMENTSOF(colored));
+        plain = table_new(columns, ELEMENTSOF(columns));
         for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
                 row_add(t, rows[i]);
                 row_add(plain, rows[i]);
         }
-        ck_assert_int_eq(table_format(t, (size_t) _i, true, &text), 0);
-        ck_assert_int_eq(table_format(t, (size_t) _i, false, &again), 0);
-        ck_assert_int_eq(table_format(plain, (size_t) _i, false, &expected), 0);
+        text = strdup(table_format(t, (size_t) _i, true));
+        again = strdup(table_format(t, (size_t) _i, false));
+        expected = strdup(table_format(plain, (size_t) _i, false));
 
         to = text;
         for (const char *from = text; *from; from++)
@@ -128,10 +124,10 @@ static const char *color_of(const char *text) {
         _cleanup_(table_freep) Table *t = NULL;
         _cleanup_free_ char *shown = NULL;
 
-        ck_assert_int_eq(table_new(column, 1, &t), 0);
-        ck_assert_int_eq(table_row(t), 0);
-        ck_assert_int_eq(table_set(t, "verdict", text), 0);
-        ck_assert_int_eq(table_format(t, 0, true, &shown), 0);
+        t = table_new(column, 1);
+        table_row(t);
+        table_set(t, "verdict", text);
+        shown = strdup(table_format(t, 0, true));
         for (size_t i = 0; i < ELEMENTSOF(colors); i++)
                 if (strstr(shown, colors[i].sequence))
                         return colors[i].name;
@@ -169,10 +165,10 @@ START_TEST(test_path) {
                 _cleanup_(table_freep) Table *t = NULL;
                 _cleanup_free_ char *text = NULL;
 
-                ck_assert_int_eq(table_new(rule, 1, &t), 0);
-                ck_assert_int_eq(table_row(t), 0);
-                ck_assert_int_eq(table_set(t, "rule", rules[i].rule), 0);
-                ck_assert_int_eq(table_format(t, 0, false, &text), 0);
+                t = table_new(rule, 1);
+                table_row(t);
+                table_set(t, "rule", rules[i].rule);
+                text = strdup(table_format(t, 0, false));
                 ck_assert_str_eq(strchr(text, '\n') + 1, rules[i].shown);
         }
 }
@@ -192,9 +188,9 @@ START_TEST(test_hostile) {
                 _cleanup_(table_freep) Table *t = NULL;
                 _cleanup_free_ char *text = NULL;
 
-                ck_assert_int_eq(table_new(columns, ELEMENTSOF(columns), &t), 0);
+                t = table_new(columns, ELEMENTSOF(columns));
                 row_add(t, (const char *const[]){ hostile, hostile, hostile, hostile });
-                ck_assert_int_eq(table_format(t, width, false, &text), 0);
+                text = strdup(table_format(t, width, false));
 
                 for (const unsigned char *c = (const unsigned char *) text; *c; c++)
                         ck_assert(*c == '\n' || (*c >= 0x20 && *c < 0x7f));
@@ -217,10 +213,10 @@ START_TEST(test_locale) {
                 _cleanup_(table_freep) Table *t = NULL;
                 _cleanup_free_ char *text = NULL;
 
-                ck_assert_int_eq(table_new(columns, ELEMENTSOF(columns), &t), 0);
+                t = table_new(columns, ELEMENTSOF(columns));
                 for (unsigned i = 0; i < 30; i++)
                         row_add(t, (const char *const[]){ "x", "5…20 µs, 70 °C", NULL, NULL });
-                ck_assert_int_eq(table_format(t, width, false, &text), 0);
+                text = strdup(table_format(t, width, false));
                 ck_assert(width > 0 || strstr(text, cells[_i].text));
         }
 }
