@@ -3,15 +3,85 @@
 /* `drivekeep check`: all that is wrong with the files, as compilers say it, and what else on this machine would undo
  * them. Applies nothing and needs no privileges. */
 
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 
-#include "check-readable.h"
 #include "config-check.h"
 #include "inventory.h"
 #include "output.h"
 #include "rivals.h"
 #include "settings.h"
 #include "verb.h"
+
+#define SERVICE_USER "drivekeep" /* units/drivekeep.sysusers */
+
+/* ---- what the service can read ---- */
+
+/* The first directory from the top that cannot be entered, or the last one, which is listed as well; else the file. */
+static char *find_obstacle(const char *path) {
+        for (const char *slash = strchr(path + 1, '/'), *next; slash; slash = next) {
+                _cleanup_free_ char *above = must(strndup(path, (size_t) (slash - path)));
+
+                next = strchr(slash + 1, '/');
+                if (access(above, next ? X_OK : R_OK | X_OK) < 0)
+                        return TAKE_PTR(above);
+        }
+        return must(strdup(path));
+}
+
+/* A file, or a directory of them, whose path ends with a slash. *told: the obstacle that was told last. */
+static int check_path(Config *c, const char *path, char **told) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        _cleanup_free_ char *obstacle = NULL;
+        bool directory;
+
+        if (fd >= 0 || errno != EACCES)
+                return 0;
+
+        obstacle = find_obstacle(path);
+        /* One directory may be in the way of many files. */
+        if (streq_ptr(obstacle, *told))
+                return 0;
+        free(*told);
+        *told = must(strdup(obstacle));
+        directory = strlen(obstacle) < strlen(path);
+        return complain(&c->complaints, COMPLAINT_ERROR, obstacle, 0, 0,
+                        "the service cannot read this %s, which its user \"" SERVICE_USER "\" has no right to; "
+                        "'chmod %s %s' mends it",
+                        directory ? "directory" : "file", directory ? "o+rx" : "o+r", obstacle);
+}
+
+/* Complains about files that were read here, and directories of the roots that may have more, which the service cannot read. For
+ * root, who can read everything; nothing is said when there is no such user. */
+static int check_readable(Config *c, const char *const *roots) {
+        const struct passwd *user = geteuid() == 0 ? getpwnam(SERVICE_USER) : NULL;
+        _cleanup_free_ char *told = NULL;
+        int r = 0;
+
+        if (!user)
+                return 0;
+        /* As that user: the kernel knows of more than modes. Root that cannot become another user, as in some containers,
+         * has nothing to say. */
+        if (initgroups(user->pw_name, user->pw_gid) < 0 || setresgid(user->pw_gid, user->pw_gid, 0) < 0 ||
+            setresuid(user->pw_uid, user->pw_uid, 0) < 0)
+                return setresgid(0, 0, 0) < 0 ? -errno : 0;
+
+        for (; *roots && r >= 0; roots++) {
+                _cleanup_free_ char *directory = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/", *roots);
+
+                r = check_path(c, directory, &told);
+        }
+        for (size_t i = 0; i < c->n_files && r >= 0; i++)
+                r = check_path(c, c->files[i], &told);
+
+        if (setresuid(0, 0, 0) < 0 || setresgid(0, 0, 0) < 0)
+                return -errno;
+        return r;
+}
+
+/* ---- the files ---- */
 
 static int load(const Options *o, Config *c) {
         int r = 0;
