@@ -71,8 +71,9 @@ static int run(const Options *o) {
 
         /* What stands in the way of asking is told after what is wrong with the question. */
         opened = request_open(&bus);
+        /* So that there is a record of a drive that udev has told of a moment ago. */
         if (opened >= 0)
-                (void) request_catch_up(bus);
+                (void) sd_bus_call_method(bus, DAEMON, "CatchUp", NULL, NULL, "");
 
         r = records_read(o->state_dir, &records);
         if (r == -ENOENT)

@@ -17,13 +17,13 @@ static bool service_runs(const char *state_dir) {
         return fd >= 0 && record_directory_is_locked(fd);
 }
 
-/* DeviceIO.gate(): asks the service before a command. */
+/* DeviceIO.gate(): asks the service before a command, which does not visit the drive until the connection is closed. */
 static int leave_gate(void *userdata, const Drive *d, const char **ret_why) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         Leave *l = userdata;
         int r;
 
-        r = request_may_read(l->bus, d->name, &error);
+        r = sd_bus_call_method(l->bus, DAEMON, "MayRead", &error, NULL, "s", d->name);
         if (r >= 0)
                 return 0;
 
@@ -60,7 +60,7 @@ int leave_get(Leave *l, const char *state_dir, Drive *const *drives, const bool 
 
         r = request_open(&l->bus);
         if (r >= 0)
-                r = request_catch_up(l->bus);
+                r = sd_bus_call_method(l->bus, DAEMON, "CatchUp", NULL, NULL, "");
         if (r < 0)
                 return request_explain(r, &SD_BUS_ERROR_NULL);
 

@@ -13,12 +13,15 @@
 static int release(const char *name, const char *setting) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         unsigned n = 0;
         int r;
 
         r = request_open(&bus);
         if (r >= 0)
-                r = request_release(bus, name, setting, &n, &error);
+                r = sd_bus_call_method(bus, DAEMON, "Release", &error, &reply, "ss", name, setting ?: "");
+        if (r >= 0)
+                r = sd_bus_message_read(reply, "u", &n);
         if (r < 0)
                 return request_explain(r, &error);
 

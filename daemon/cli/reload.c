@@ -13,7 +13,7 @@ static int run(_unused_ const Options *o) {
 
         r = request_open(&bus);
         if (r >= 0)
-                r = request_reload(bus, &error);
+                r = sd_bus_call_method(bus, DAEMON, "Reload", &error, NULL, "");
         return r < 0 ? (int) request_explain(r, &error) : EXIT_WANTED;
 }
 

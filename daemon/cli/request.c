@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <err.h>
-#include <stdarg.h>
 
 #include "request.h"
 #include "unit-status.h"
@@ -11,9 +10,6 @@
 #define APPLY_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)
 
 #define PRIVATE_ADDRESS "unix:path=/run/drivekeep/private"
-#define DESTINATION "org.drivekeep1"
-#define OBJECT_PATH "/org/drivekeep1"
-#define INTERFACE "org.drivekeep1.Manager"
 
 int request_open(sd_bus **ret) {
         /* It opens to root and to the service's own user, for its ExecReload=. */
@@ -22,51 +18,15 @@ int request_open(sd_bus **ret) {
         return sd_bus_open_system(ret);
 }
 
-/* Calls a method with arguments as sd_bus_message_append() takes them, or with names. ret_reply: NULL, when nothing is asked.
- * Whether the service runs is the administrator's decision, and not a side effect of asking. */
-static int request_call(sd_bus *bus, const char *method, char *const *names, uint64_t timeout,
-                        sd_bus_message **ret_reply, sd_bus_error *ret_error, const char *types, ...) {
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-        va_list ap;
-        int r;
-
-        r = sd_bus_message_new_method_call(bus, &m, DESTINATION, OBJECT_PATH, INTERFACE, method);
-        if (r >= 0)
-                r = sd_bus_message_set_auto_start(m, false);
-        if (r >= 0 && names)
-                r = sd_bus_message_append_strv(m, (char **) names);
-        va_start(ap, types);
-        if (r >= 0)
-                r = sd_bus_message_appendv(m, types, ap);
-        va_end(ap);
-        return r < 0 ? r : sd_bus_call(bus, m, timeout, ret_error, ret_reply);
-}
-
-int request_catch_up(sd_bus *bus) {
-        return request_call(bus, "CatchUp", NULL, 0, NULL, NULL, "");
-}
-
-int request_may_read(sd_bus *bus, const char *name, sd_bus_error *ret_error) {
-        return request_call(bus, "MayRead", NULL, 0, NULL, ret_error, "s", name);
-}
-
-int request_reload(sd_bus *bus, sd_bus_error *ret_error) {
-        return request_call(bus, "Reload", NULL, 0, NULL, ret_error, "");
-}
-
-int request_release(sd_bus *bus, const char *name, const char *setting, unsigned *ret_n, sd_bus_error *ret_error) {
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
-        int r;
-
-        r = request_call(bus, "Release", NULL, 0, &reply, ret_error, "ss", name, setting ?: "");
-        return r < 0 ? r : sd_bus_message_read(reply, "u", ret_n);
-}
-
 int request_apply(sd_bus *bus, char *const *names, bool permanent, char ***ret_visited, sd_bus_error *ret_error) {
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
         int r;
 
-        r = request_call(bus, permanent ? "ApplyPermanent" : "Apply", names, APPLY_TIMEOUT_USEC, &reply, ret_error, "");
+        r = sd_bus_message_new_method_call(bus, &m, DAEMON, permanent ? "ApplyPermanent" : "Apply");
+        if (r >= 0)
+                r = sd_bus_message_append_strv(m, (char **) names);
+        if (r >= 0)
+                r = sd_bus_call(bus, m, APPLY_TIMEOUT_USEC, ret_error, &reply);
         return r < 0 ? r : sd_bus_message_read_strv(reply, ret_visited);
 }
 
