@@ -24,21 +24,6 @@ static void imports_done(Imports *m) {
         free(m->items);
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state) {
-        Options *o = state->input;
-
-        if (key != OPTION_KEY_FORMAT)
-                return options_parse(key, argument, state);
-
-        o->format = import_kind_from_string(argument);
-        if (o->format == _IMPORT_KIND_INVALID) {
-                _cleanup_free_ char *shown = text_escape(argument, NULL);
-
-                argp_error(state, "there is no format '%s'", strna(shown));
-        }
-        return 0;
-}
-
 /* NULL: it cannot be read, and that was said. The caller frees the text. */
 static char *read_file(const char *path, size_t *ret_size) {
         char *text = NULL;
@@ -70,8 +55,14 @@ static void import_text(Imports *m, const char *name, const char *text, size_t s
 }
 
 static int run(const Options *o) {
+        ImportKind kind = o->format ? import_kind_from_string(o->format) : _IMPORT_KIND_INVALID;
         _cleanup_(imports_done) Imports imports = {};
         int r = 0;
+
+        if (o->format && kind == _IMPORT_KIND_INVALID) {
+                warn_escaped("there is no format '%s'; 'drivekeep import --help' lists them", o->format);
+                return EXIT_BAD_INPUT;
+        }
 
         if (!o->names && o->n_commands == 0) {
                 warnx("say which files, as in 'drivekeep import /etc/hdparm.conf'");
@@ -85,7 +76,7 @@ static int run(const Options *o) {
                 _cleanup_free_ char *text = read_file(*path, &size);
 
                 if (text)
-                        import_text(&imports, *path, text, size, o->format);
+                        import_text(&imports, *path, text, size, kind);
                 else
                         imports.failed = true;
         }
@@ -113,6 +104,5 @@ const Verb verb_import = {
                 "output. Changes nothing."
                 "\vFILE - is standard input.",
         .options = options,
-        .parse = parse,
         .run = run,
 };

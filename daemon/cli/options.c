@@ -10,7 +10,7 @@ const char *const *options_roots(const Options *o) {
         return o->n_roots > 0 ? o->roots : system_roots;
 }
 
-error_t options_parse(int key, char *argument, struct argp_state *state) {
+static error_t parse(int key, char *argument, struct argp_state *state) {
         Options *o = state->input;
 
         switch (key) {
@@ -37,6 +37,9 @@ error_t options_parse(int key, char *argument, struct argp_state *state) {
                 return 0;
         case OPTION_KEY_IDENTIFY:
                 o->identify = argument;
+                return 0;
+        case OPTION_KEY_FORMAT:
+                o->format = argument;
                 return 0;
         case 'c':
                 if (!GREW(o->commands, o->n_commands))
@@ -70,11 +73,11 @@ error_t options_parse(int key, char *argument, struct argp_state *state) {
 int verb_run(const Verb *verb, int argc, char *argv[]) {
         const struct argp argp = {
                 .options = verb->options,
-                .parser = verb->parse ?: options_parse,
+                .parser = parse,
                 .args_doc = verb->arguments,
                 .doc = verb->help,
         };
-        Options o = { .takes_names = verb->arguments != NULL, .state_dir = STATE_DIR, .root = "/", .format = -1 };
+        Options o = { .takes_names = verb->arguments != NULL, .state_dir = STATE_DIR, .root = "/" };
         int r;
 
         r = -argp_parse(&argp, argc, argv, 0, NULL, &o);

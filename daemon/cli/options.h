@@ -17,10 +17,9 @@ typedef struct Options {
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* where configuration is read from; options_roots() */
         size_t n_roots;
-        const char *as, *identify; /* NULL: not given */
-        const char *root;          /* of the file system in which `check` looks for other programs */
-        int format;                /* ImportKind */
-        const char **commands;     /* for import to read; borrowed texts */
+        const char *as, *identify, *format; /* NULL: not given */
+        const char *root;                   /* of the file system in which `check` looks for other programs */
+        const char **commands;              /* for import to read; borrowed texts */
         size_t n_commands;
 } Options;
 
@@ -48,6 +47,3 @@ enum {
 
 /* The roots for config_load(): those that were given, or else the system's. NULL-terminated. */
 const char *const *options_roots(const Options *o);
-
-/* An argp parser whose input is an Options. */
-error_t options_parse(int key, char *argument, struct argp_state *state);

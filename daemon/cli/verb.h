@@ -20,9 +20,6 @@ typedef struct Verb {
         const char *help;      /* for its own --help */
         const struct argp_option *options;
 
-        /* Its options, where options_parse() alone cannot do it. */
-        error_t (*parse)(int key, char *argument, struct argp_state *state);
-
         /* Returns an ExitStatus, having said why on stderr, or a negative errno that nobody has spoken of yet. */
         int (*run)(const Options *o);
 } Verb;
