@@ -5,21 +5,15 @@
 
 int check_running(char **ret_unit) {
         _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
-        static char *const any_state[] = { NULL };
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         UnitStatus u;
         int r;
 
         r = systemd_open_private(&bus);
         if (r >= 0)
-                r = sd_bus_message_new_method_call(bus, &m, SYSTEMD_DESTINATION, SYSTEMD_MANAGER_PATH,
-                                                   SYSTEMD_MANAGER_INTERFACE, "ListUnitsByPatterns");
-        if (r >= 0)
-                r = sd_bus_message_append_strv(m, (char **) any_state);
-        if (r >= 0)
-                r = sd_bus_message_append_strv(m, (char **) fsck_unit_patterns);
-        if (r >= 0)
-                r = sd_bus_call(bus, m, 0, NULL, &reply);
+                r = sd_bus_call_method(bus, SYSTEMD_DESTINATION, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE,
+                                       "ListUnitsByPatterns", NULL, &reply, "asas", 0, 2, fsck_unit_patterns[0],
+                                       fsck_unit_patterns[1]);
         if (r >= 0)
                 r = sd_bus_message_enter_container(reply, 'a', UNIT_STATUS_SIGNATURE);
 

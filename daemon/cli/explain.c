@@ -15,12 +15,19 @@
 #include "settings.h"
 #include "verb.h"
 
-/* `setting`: only that state; NULL: all. */
+/* An assignment that counts now, of a block that is for the drive. */
+typedef struct Saying {
+        const char *file;
+        const Assignment *what;
+} Saying;
+
 typedef struct Explanation {
         const Config *config;
         const Drive *drive;
         bool on_battery;
-        const char *setting;
+        const char *setting; /* only that state; NULL: all */
+        Saying *sayings;     /* in the order of the files */
+        size_t n_sayings;
 } Explanation;
 
 /* ---- rules ---- */
@@ -129,31 +136,37 @@ static const char *assignment_format(const Assignment *a, char buf[static VALUE_
         return value_format(&setting_find(&all_settings, a->name)->range, &a->value, buf);
 }
 
-/* The assignments for this state that lost to the one of that place, in the order of the files. */
-static void tell_overridden(Output *o, const Explanation *e, const Wish *w) {
-        char buf[VALUE_TEXT_MAX];
-
-        for (size_t i = 0; i < e->config->n_blocks; i++) {
-                const Block *b = e->config->blocks + i;
-
+static void find_sayings(Explanation *e) {
+        for (const Block *b = e->config->blocks; b < e->config->blocks + e->config->n_blocks; b++) {
                 if (!block_fits(b, e->drive))
                         continue;
 
-                for (size_t k = 0; k < b->n_assignments; k++) {
-                        const Assignment *a = b->assignments + k;
-                        const char *value;
-
-                        if (!streq(a->name, w->name) || (a->on_battery && !e->on_battery) ||
-                            (b->file == w->file && a->line == w->line && a->column == w->column))
+                for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
+                        if (a->on_battery && !e->on_battery)
                                 continue;
-
-                        value = assignment_format(a, buf);
-                        output_object(o, NULL);
-                        output_text(o, "value", value);
-                        output_textf(o, "rule", "%s:%u", b->file, a->line);
-                        output_end(o);
-                        output_line(o, "    not %s, of %s:%u", value, b->file, a->line);
+                        must_grow(e->sayings, e->n_sayings);
+                        e->sayings[e->n_sayings++] = (Saying){ b->file, a };
                 }
+        }
+}
+
+/* What lost to this wish. */
+static void tell_overridden(Output *o, const Explanation *e, const Wish *w) {
+        char buf[VALUE_TEXT_MAX];
+
+        for (const Saying *s = e->sayings; s < e->sayings + e->n_sayings; s++) {
+                const char *value;
+
+                if (!streq(s->what->name, w->name) ||
+                    (s->file == w->file && s->what->line == w->line && s->what->column == w->column))
+                        continue;
+
+                value = assignment_format(s->what, buf);
+                output_object(o, NULL);
+                output_text(o, "value", value);
+                output_textf(o, "rule", "%s:%u", s->file, s->what->line);
+                output_end(o);
+                output_line(o, "    not %s, of %s:%u", value, s->file, s->what->line);
         }
 }
 
@@ -175,39 +188,27 @@ static bool tell_wish(Output *o, const Explanation *e, const Wish *w, const char
         return true;
 }
 
-static bool assignment_keeps(const Explanation *e, const Block *b, const Assignment *a) {
-        return a->keep && !a->withheld && (!a->on_battery || e->on_battery) && block_fits(b, e->drive);
-}
+/* The last "keep" for the setting; NULL: there is none. */
+static const Saying *find_keep(const Explanation *e, const char *name) {
+        const Saying *found = NULL;
 
-/* Does an assignment behind blocks[i].assignments[k] keep the same setting? */
-static bool is_kept_later(const Explanation *e, size_t i, size_t k) {
-        const char *name = e->config->blocks[i].assignments[k].name;
+        for (const Saying *s = e->sayings; s < e->sayings + e->n_sayings; s++)
+                if (streq(s->what->name, name) && s->what->keep && !s->what->withheld)
+                        found = s;
 
-        for (k++; i < e->config->n_blocks; i++, k = 0) {
-                const Block *b = e->config->blocks + i;
-
-                for (; k < b->n_assignments; k++)
-                        if (streq(b->assignments[k].name, name) && assignment_keeps(e, b, b->assignments + k))
-                                return true;
-        }
-
-        return false;
+        return found;
 }
 
 /* A setting that a rule takes back ("keep") is nothing that is wished for. It is told of as if it were. */
 static bool tell_kept(Output *o, const Explanation *e, const Wishes *w) {
         bool any = false;
 
-        for (size_t i = 0; i < e->config->n_blocks; i++) {
-                const Block *b = e->config->blocks + i;
+        for (const Saying *s = e->sayings; s < e->sayings + e->n_sayings; s++) {
+                const Assignment *a = s->what;
+                const Wish kept = { .name = a->name, .file = s->file, .line = a->line, .column = a->column };
 
-                for (size_t k = 0; k < b->n_assignments; k++) {
-                        const Assignment *a = b->assignments + k;
-                        const Wish kept = { .name = a->name, .file = b->file, .line = a->line, .column = a->column };
-
-                        if (assignment_keeps(e, b, a) && !wishes_find(w, a->name) && !is_kept_later(e, i, k))
-                                any |= tell_wish(o, e, &kept, "keep");
-                }
+                if (!wishes_find(w, a->name) && find_keep(e, a->name) == s)
+                        any |= tell_wish(o, e, &kept, "keep");
         }
 
         return any;
@@ -313,13 +314,16 @@ static int run(const Options *o) {
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, which 'drivekeep check' shows; what they withhold is not written");
 
-        const Explanation e = {
+        Explanation e = {
                 .config = c,
                 .drive = described ?: d,
                 .on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR) > 0,
                 .setting = setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
         };
-        return tell(out, &e);
+        find_sayings(&e);
+        r = tell(out, &e);
+        free(e.sayings);
+        return r;
 }
 
 static const struct argp_option options[] = {
