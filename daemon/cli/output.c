@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <assert.h>
+#include <iconv.h>
 #include <json.h>
-#include <stdio.h>
+#include <libsmartcols.h>
+#include <wchar.h>
 
 #include "output.h"
-#include "text.h"
+#include "verdict.h"
 
 #define DEPTH_MAX 8U
 #define JSON_FLAGS (JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
@@ -18,22 +20,31 @@ struct Output {
 
         const Column *columns;
         size_t n_columns;
-        Table *table; /* NULL: no row yet */
-        bool in_row;
-        FILE *notes_file; /* NULL: no note yet */
+        struct libscols_table *table; /* NULL: no row yet */
+        struct libscols_line *row;    /* the open one */
+        char *text;                   /* the table as it was rendered last … */
+        size_t width;                 /* … and for which width */
+        FILE *notes_file;             /* NULL: no note yet */
         char *notes;
         size_t notes_size;
 };
+
+/* Back to where no row has been. */
+static void forget_table(Output *o) {
+        scols_unref_table(o->table);
+        o->table = NULL;
+        free(TAKE_PTR(o->text));
+        free(TAKE_PTR(o->notes));
+}
 
 Output *output_free(Output *o) {
         if (!o)
                 return NULL;
 
         (void) json_object_put(o->open[0]);
-        (void) table_free(o->table);
         if (o->notes_file)
                 (void) fclose(o->notes_file);
-        free(o->notes);
+        forget_table(o);
         free(o);
         return NULL;
 }
@@ -50,6 +61,8 @@ Output *output_new(bool json, const Column *columns, size_t n_columns) {
 bool output_is_json(const Output *o) {
         return o->json;
 }
+
+/* ---- JSON ---- */
 
 /* Into the innermost; `child` NULL is JSON's null. */
 static void json_add(Output *o, const char *key, struct json_object *child) {
@@ -84,18 +97,144 @@ void output_array(Output *o, const char *key) {
                 json_open(o, key, must(json_object_new_array()));
 }
 
-void output_row(Output *o) {
-        assert(!o->in_row);
+/* ---- the table ---- */
 
-        o->in_row = true;
+/* What the library returns: it fails for want of memory alone. */
+static void check(int r) {
+        if (r < 0)
+                (void) must(NULL);
+}
+
+static struct libscols_table *make_table(const Output *o) {
+        struct libscols_table *table = must(scols_new_table());
+
+        assert(o->n_columns > 0);
+
+        /* Cells are escaped here, in the one way that all output has; the library would escape the escapes. */
+        check(scols_table_enable_noencoding(table, 1));
+        for (const Column *c = o->columns; c < o->columns + o->n_columns; c++)
+                (void) must(scols_table_new_column(table, c->title, 0,
+                                                   (c->right ? SCOLS_FL_RIGHT : 0) | (c->wrap ? SCOLS_FL_WRAP : 0)));
+        return table;
+}
+
+/* Into the characters that this locale has ("..." for "…"): the library loops for ever over a long cell with bytes that
+ * are no characters there. *text is replaced; what cannot be said in them ends it. */
+static void locale_adapt(char **text) {
+        size_t n = strlen(*text), left = 4 * n;
+        char *in = *text, *adapted, *out;
+        iconv_t ic;
+
+        if (mbstowcs(NULL, *text, 0) != (size_t) -1)
+                return;
+
+        out = adapted = must(calloc(1, left + 1));
+        ic = iconv_open("ASCII//TRANSLIT", "UTF-8");
+        if (ic != (iconv_t) -1) {
+                (void) iconv(ic, &in, &n, &out, &left);
+                (void) iconv_close(ic);
+        }
+        free(*text);
+        *text = adapted;
+}
+
+/* Green for what is as wanted, yellow for what may become so or is by nature of the drive, red for what went wrong. */
+static const char *const verdict_colors[_VERDICT_MAX] = {
+        [VERDICT_APPLIED] = "green",   [VERDICT_UNCHANGED] = "green",  [VERDICT_UNVERIFIABLE] = "green",
+        [VERDICT_ADJUSTED] = "yellow", [VERDICT_DRIFTED] = "yellow",   [VERDICT_UNSUPPORTED] = "yellow",
+        [VERDICT_DEFERRED] = "yellow", [VERDICT_FORBIDDEN] = "yellow", [VERDICT_IGNORED] = "red",
+        [VERDICT_REFUSED] = "red",     [VERDICT_QUARANTINED] = "red",  [VERDICT_FAILED] = "red",
+        [VERDICT_VANISHED] = "red",
+};
+
+static void cell_set(Output *o, size_t column, const char *text) {
+        const Column *c = o->columns + column;
+        _cleanup_free_ char *escaped = must(text_escape(c->path ? base_name(text) : text, NULL));
+        Verdict v = c->verdict ? verdict_from_string(text) : _VERDICT_INVALID;
+
+        locale_adapt(&escaped);
+        check(scols_line_set_data(o->row, column, escaped));
+        if (v != _VERDICT_INVALID)
+                check(scols_cell_set_color(scols_line_get_cell(o->row, column), verdict_colors[v]));
+}
+
+/* Is no line wider than the terminal? */
+static bool lines_fit(const char *text, size_t width) {
+        size_t used = 0;
+        wchar_t c;
+
+        for (int n; (n = mbtowc(&c, text, MB_CUR_MAX)) > 0; text += n) {
+                used = c == L'\n' ? 0 : used + (size_t) MAX(wcwidth(c), 0);
+                if (used > width)
+                        return false;
+        }
+
+        return true;
+}
+
+/* Makes the text anew, as wide as it is (`width` 0) or wrapped. Does it fit into `limit` columns (0: into whatever there is)? */
+static bool render(Output *o, size_t width, size_t limit) {
+        free(TAKE_PTR(o->text));
+        o->width = width;
+        check(scols_table_set_termforce(o->table, width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER));
+        check(scols_table_set_termwidth(o->table, width));
+        check(scols_print_table_to_string(o->table, &o->text));
+        return limit == 0 || lines_fit(o->text, limit);
+}
+
+static void column_add_flag(Output *o, size_t i, int flag) {
+        struct libscols_column *c = scols_table_get_column(o->table, i);
+
+        check(scols_column_set_flags(c, scols_column_get_flags(c) | flag));
+}
+
+const char *output_format_table(Output *o, size_t width, bool colored) {
+        bool fits = render(o, 0, width);
+
+        for (size_t i = o->n_columns; i-- > 0 && !fits;)
+                if (o->columns[i].spared) {
+                        column_add_flag(o, i, SCOLS_FL_HIDDEN);
+                        fits = render(o, 0, width);
+                }
+        if (!fits && !render(o, width, width)) {
+                /* The library narrows all columns that may be wrapped at once, so the others join only when it must be. */
+                for (size_t i = 0; i < o->n_columns; i++)
+                        column_add_flag(o, i, SCOLS_FL_WRAP);
+                (void) render(o, width, width);
+        }
+
+        /* Once more in the width that was found to fit: escape sequences take no room. */
+        if (colored) {
+                check(scols_table_enable_colors(o->table, 1));
+                (void) render(o, o->width, 0);
+                (void) scols_table_enable_colors(o->table, 0);
+        }
+        return o->text;
+}
+
+/* Is `fd` a terminal that shows colour, to somebody who has not said no to it (https://no-color.org)? */
+static bool color_is_welcome(int fd) {
+        const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+        return isatty(fd) && !(no && *no) && term && *term && !streq(term, "dumb");
+}
+
+/* ---- what both have ---- */
+
+void output_row(Output *o) {
+        assert(!o->row);
+
         if (o->json) {
                 output_object(o, NULL);
                 return;
         }
 
         if (!o->table)
-                o->table = table_new(o->columns, o->n_columns);
-        table_row(o->table);
+                o->table = make_table(o);
+        o->row = must(scols_table_new_line(o->table, NULL));
+        /* So that every row has as many words as the head. */
+        for (size_t i = 0; i < o->n_columns; i++)
+                check(scols_line_set_data(o->row, i, "-"));
 }
 
 void output_end(Output *o) {
@@ -103,7 +242,7 @@ void output_end(Output *o) {
 
         if (o->json)
                 o->n_open--;
-        o->in_row = false;
+        o->row = NULL;
 }
 
 void output_text(Output *o, const char *key, const char *text) {
@@ -131,8 +270,9 @@ void output_boolean(Output *o, const char *key, bool b) {
 }
 
 void output_cell(Output *o, const char *key, const char *text) {
-        if (!o->json && o->in_row)
-                table_set(o->table, key, text);
+        for (size_t i = 0; i < o->n_columns && o->row; i++)
+                if (streq(o->columns[i].key, key))
+                        cell_set(o, i, text && *text ? text : "-");
 }
 
 void output_take_line(Output *o, char *text) {
@@ -159,15 +299,18 @@ void output_take_note(Output *o, char *text) {
 
 void output_print(Output *o) {
         FILE *notes = TAKE_PTR(o->notes_file);
+        size_t width;
 
         if (o->json)
                 (void) puts(must((char *) json_object_to_json_string_ext(o->open[0], JSON_FLAGS)));
-        if (o->table)
-                table_print(o->table);
-        o->table = table_free(o->table);
+        if (o->table) {
+                /* A new table has the width of the terminal from the library. */
+                width = isatty(STDOUT_FILENO) ? scols_table_get_termwidth(o->table) : 0;
+                (void) puts(output_format_table(o, width, color_is_welcome(STDOUT_FILENO)));
+        }
         if (notes) {
                 must_close(notes);
                 (void) fputs(o->notes, stdout);
         }
-        free(TAKE_PTR(o->notes));
+        forget_table(o);
 }

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What a command shows, as a table for people or as JSON for programs: the same calls make both. A value has the key of its
- * JSON member, and the column of that key shows it in the table. The shapes of the JSON are documented in drivekeep(1) and stay
- * as they are; more keys may be added. */
+/* What a command shows, as a table for people (by libsmartcols) or as JSON for programs (by json-c): the same calls make both. A
+ * value has the key of its JSON member, and the column of that key shows it in the table. The shapes of the JSON are documented in
+ * drivekeep(1) and stay as they are; more keys may be added. */
 
-#include "table.h"
 #include "warning.h"
+
+typedef struct Column {
+        const char *key; /* by which its cells are set */
+        const char *title;
+        bool right;   /* numbers */
+        bool wrap;    /* long cells: broken over lines before others are */
+        bool spared;  /* left out when there is no room */
+        bool path;    /* shown without directories: names of files are unique, since one masks another of its name */
+        bool verdict; /* each verdict has its colour, which says nothing that the word does not say */
+} Column;
 
 typedef struct Output Output;
 
@@ -49,5 +58,10 @@ void output_heading(Output *o, const char *title);
 #define output_note(o, ...) output_take_note(o, format_escaped(__VA_ARGS__))
 void output_take_note(Output *o, char *text);
 
-/* To stdout. Afterwards a new table, with notes of its own, may begin. */
+/* The table as text that fits into `width` columns, 0: as wide as it is. On a terminal too narrow for it, columns that can be
+ * spared are left out, then cells are broken over lines. Without a newline at its end. Good until the next one is made. There must
+ * have been a row. */
+const char *output_format_table(Output *o, size_t width, bool colored);
+
+/* To stdout, in colour where that is welcome. Afterwards a new table, with notes of its own, may begin. */
 void output_print(Output *o);

@@ -2,7 +2,7 @@
 
 #include <locale.h>
 
-#include "table.h"
+#include "output.h"
 #include "test-cli.h"
 #include "verdict.h"
 
@@ -16,18 +16,19 @@ static const Column columns[] = {
 /* clang-format on */
 
 /* One cell per column. */
-static void row_add(Table *t, const char *const *cells) {
-        table_row(t);
+static void row_add(Output *o, const char *const *cells) {
+        output_row(o);
         for (size_t i = 0; i < ELEMENTSOF(columns); i++)
-                table_set(t, columns[i].key, cells[i]);
+                output_cell(o, columns[i].key, cells[i]);
+        output_end(o);
 }
 
-static Table *table_example(void) {
-        Table *t = table_new(columns, ELEMENTSOF(columns));
+static Output *table_example(void) {
+        Output *o = output_new(false, columns, ELEMENTSOF(columns));
 
-        row_add(t, (const char *const[]){ "sda", "ST2000DL003-9VT166", "0x5000c500", "2.0 TB" });
-        row_add(t, (const char *const[]){ "sdb", "QEMU", NULL, "" });
-        return t;
+        row_add(o, (const char *const[]){ "sda", "ST2000DL003-9VT166", "0x5000c500", "2.0 TB" });
+        row_add(o, (const char *const[]){ "sdb", "QEMU", NULL, "" });
+        return o;
 }
 
 /* clang-format off */
@@ -48,29 +49,33 @@ static const struct {
 /* clang-format on */
 
 START_TEST(test_format) {
-        _cleanup_(table_freep) Table *t = table_example();
+        _cleanup_(output_freep) Output *o = table_example();
         _cleanup_free_ char *text = NULL;
 
-        text = strdup(table_format(t, cases[_i].width, false));
+        text = strdup(output_format_table(o, cases[_i].width, false));
         ck_assert_str_eq(text, cases[_i].text);
 }
 END_TEST
 
 /* Whatever the width, no line is wider, down to where the heads alone fill it, and nothing of a cell is lost. */
 START_TEST(test_fits) {
-        _cleanup_(table_freep) Table *t = table_example();
+        _cleanup_(output_freep) Output *o = table_example();
         _cleanup_free_ char *text = NULL;
 
-        text = strdup(table_format(t, (size_t) _i, false));
+        text = strdup(output_format_table(o, (size_t) _i, false));
         for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
                 ck_assert_uint_le(strlen(line), (size_t) _i);
 }
 END_TEST
 
 START_TEST(test_empty) {
-        _cleanup_(table_freep) Table *t = table_new(columns, ELEMENTSOF(columns));
+        _cleanup_(output_freep) Output *o = output_new(false, columns, ELEMENTSOF(columns));
+        _cleanup_free_ char *text = NULL;
+        FILE *f = catch_begin(stdout);
 
-        ck_assert_str_eq(table_format(t, 80, false), "");
+        output_print(o);
+        text = catch_end(stdout, f);
+        ck_assert_str_eq(text, "");
 }
 END_TEST
 
@@ -86,20 +91,20 @@ START_TEST(test_colored) {
         /* clang-format on */
         static const char *const rows[][4] = { { "sda", "ST2000DL003-9VT166", "0x5000c500", "applied" },
                                                { "sdb", "QEMU", NULL, "" } };
-        _cleanup_(table_freep) Table *t = NULL, *plain = NULL;
+        _cleanup_(output_freep) Output *o = NULL, *plain = NULL;
         _cleanup_free_ char *text = NULL, *expected = NULL, *again = NULL;
         unsigned n = 0;
         char *to;
 
-        t = table_new(colored, ELEMENTSOF(colored));
-        plain = table_new(columns, ELEMENTSOF(columns));
+        o = output_new(false, colored, ELEMENTSOF(colored));
+        plain = output_new(false, columns, ELEMENTSOF(columns));
         for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-                row_add(t, rows[i]);
+                row_add(o, rows[i]);
                 row_add(plain, rows[i]);
         }
-        text = strdup(table_format(t, (size_t) _i, true));
-        again = strdup(table_format(t, (size_t) _i, false));
-        expected = strdup(table_format(plain, (size_t) _i, false));
+        text = strdup(output_format_table(o, (size_t) _i, true));
+        again = strdup(output_format_table(o, (size_t) _i, false));
+        expected = strdup(output_format_table(plain, (size_t) _i, false));
 
         to = text;
         for (const char *from = text; *from; from++)
@@ -121,13 +126,14 @@ static const char *color_of(const char *text) {
         static const struct {
                 const char *name, *sequence;
         } colors[] = { { "red", "31m" }, { "green", "32m" }, { "yellow", "33m" } };
-        _cleanup_(table_freep) Table *t = NULL;
+        _cleanup_(output_freep) Output *o = NULL;
         _cleanup_free_ char *shown = NULL;
 
-        t = table_new(column, 1);
-        table_row(t);
-        table_set(t, "verdict", text);
-        shown = strdup(table_format(t, 0, true));
+        o = output_new(false, column, 1);
+        output_row(o);
+        output_cell(o, "verdict", text);
+        output_end(o);
+        shown = strdup(output_format_table(o, 0, true));
         for (size_t i = 0; i < ELEMENTSOF(colors); i++)
                 if (strstr(shown, colors[i].sequence))
                         return colors[i].name;
@@ -162,13 +168,14 @@ START_TEST(test_path) {
         };
 
         for (size_t i = 0; i < ELEMENTSOF(rules); i++) {
-                _cleanup_(table_freep) Table *t = NULL;
+                _cleanup_(output_freep) Output *o = NULL;
                 _cleanup_free_ char *text = NULL;
 
-                t = table_new(rule, 1);
-                table_row(t);
-                table_set(t, "rule", rules[i].rule);
-                text = strdup(table_format(t, 0, false));
+                o = output_new(false, rule, 1);
+                output_row(o);
+                output_cell(o, "rule", rules[i].rule);
+                output_end(o);
+                text = strdup(output_format_table(o, 0, false));
                 ck_assert_str_eq(strchr(text, '\n') + 1, rules[i].shown);
         }
 }
@@ -185,12 +192,12 @@ START_TEST(test_hostile) {
         *p = '\0';
 
         for (size_t width = 0; width < 200; width += 37) {
-                _cleanup_(table_freep) Table *t = NULL;
+                _cleanup_(output_freep) Output *o = NULL;
                 _cleanup_free_ char *text = NULL;
 
-                t = table_new(columns, ELEMENTSOF(columns));
-                row_add(t, (const char *const[]){ hostile, hostile, hostile, hostile });
-                text = strdup(table_format(t, width, false));
+                o = output_new(false, columns, ELEMENTSOF(columns));
+                row_add(o, (const char *const[]){ hostile, hostile, hostile, hostile });
+                text = strdup(output_format_table(o, width, false));
 
                 for (const unsigned char *c = (const unsigned char *) text; *c; c++)
                         ck_assert(*c == '\n' || (*c >= 0x20 && *c < 0x7f));
@@ -210,13 +217,13 @@ START_TEST(test_locale) {
 
         ck_assert_ptr_nonnull(setlocale(LC_CTYPE, cells[_i].locale));
         for (size_t width = 0; width < 100; width += 9) {
-                _cleanup_(table_freep) Table *t = NULL;
+                _cleanup_(output_freep) Output *o = NULL;
                 _cleanup_free_ char *text = NULL;
 
-                t = table_new(columns, ELEMENTSOF(columns));
+                o = output_new(false, columns, ELEMENTSOF(columns));
                 for (unsigned i = 0; i < 30; i++)
-                        row_add(t, (const char *const[]){ "x", "5…20 µs, 70 °C", NULL, NULL });
-                text = strdup(table_format(t, width, false));
+                        row_add(o, (const char *const[]){ "x", "5…20 µs, 70 °C", NULL, NULL });
+                text = strdup(output_format_table(o, width, false));
                 ck_assert(width > 0 || strstr(text, cells[_i].text));
         }
 }
