@@ -237,7 +237,8 @@ static int tell(Output *o, const Explanation *e) {
                     transport_to_string(d->transport), e->on_battery ? ", on battery" : "");
 
         output_array(o, "rules");
-        output_heading(o, "Rules:");
+        output_line(o, "%s", "");
+        output_line(o, "Rules:");
         for (size_t i = 0; i < e->config->n_blocks; i++)
                 tell_rule(o, e->config->blocks + i, d);
         if (e->config->n_blocks == 0)
@@ -245,7 +246,8 @@ static int tell(Output *o, const Explanation *e) {
         output_end(o);
 
         output_array(o, "settings");
-        output_heading(o, "Settings:");
+        output_line(o, "%s", "");
+        output_line(o, "Settings:");
         for (size_t i = 0; i < w.n_items; i++) {
                 const Wish *x = w.items + i;
 

@@ -282,11 +282,6 @@ void output_take_line(Output *o, char *text) {
                 (void) puts(line);
 }
 
-void output_heading(Output *o, const char *title) {
-        if (!o->json)
-                printf("\n%s\n", title);
-}
-
 void output_take_note(Output *o, char *text) {
         _cleanup_free_ char *note = text;
 

@@ -51,10 +51,9 @@ void output_number(Output *o, const char *key, int64_t n);
 /* In the table only: a text that JSON lacks or has in another form. */
 void output_cell(Output *o, const char *key, const char *text);
 
-/* Not in JSON. A line is printed at once, a heading too, behind a blank line; a note is printed below the table. Escaped. */
+/* Not in JSON. A line is printed at once, a note is printed below the table. Escaped. */
 #define output_line(o, ...) output_take_line(o, format_escaped(__VA_ARGS__))
 void output_take_line(Output *o, char *text);
-void output_heading(Output *o, const char *title);
 #define output_note(o, ...) output_take_note(o, format_escaped(__VA_ARGS__))
 void output_take_note(Output *o, char *text);
 

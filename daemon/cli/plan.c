@@ -3,7 +3,6 @@
 /* `drivekeep plan`: reads configuration and drives, and shows what the daemon would write. Writes nothing. */
 
 #include <err.h>
-#include <systemd/sd-id128.h>
 
 #include "choice.h"
 #include "clock.h"
@@ -23,18 +22,6 @@ static void complaints_print(const Complaints *c) {
 
                 fprintf(stderr, "%s\n", escaped);
         }
-}
-
-/* The service's record of this attach of the drive, or NULL. */
-static const DriveRecord *find_record(const Records *records, const Drive *drive) {
-        const DriveRecord *record = records_find(records, drive->name);
-        char boot_id[SD_ID128_STRING_MAX];
-        sd_id128_t boot;
-
-        if (!record || sd_id128_get_boot(&boot) < 0 ||
-            !drive_record_continues(record, drive, sd_id128_to_string(boot, boot_id)))
-                return NULL;
-        return record;
 }
 
 /* clang-format off */
@@ -80,7 +67,7 @@ typedef struct Planner {
 } Planner;
 
 static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
-        const DriveRecord *record = find_record(p->records, d);
+        const DriveRecord *record = records_of(p->records, d);
         _cleanup_free_ Memory *memories = NULL;
         uint64_t used;
         bool counted;

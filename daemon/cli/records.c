@@ -75,14 +75,17 @@ void records_done(Records *r) {
         *r = (Records){};
 }
 
+const DriveRecord *records_of(const Records *records, const Drive *drive) {
+        const DriveRecord *record = records_find(records, drive->name);
+
+        return record && drive_record_continues(record, drive, record->boot_id) ? record : NULL;
+}
+
 int records_reveal(const Records *records, Drive *const *drives, size_t n) {
         for (size_t i = 0; i < n; i++) {
-                const DriveRecord *record = records_find(records, drives[i]->name);
-                int r;
+                const DriveRecord *record = records_of(records, drives[i]);
+                int r = record ? drive_record_reveal(record, drives[i]) : 0;
 
-                if (!record || !drive_record_continues(record, drives[i], record->boot_id))
-                        continue;
-                r = drive_record_reveal(record, drives[i]);
                 if (r < 0)
                         return r;
         }

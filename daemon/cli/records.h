@@ -21,3 +21,6 @@ int records_reveal(const Records *r, Drive *const *drives, size_t n);
 
 /* NULL: there is none. */
 DriveRecord *records_find(const Records *r, const char *name);
+
+/* The same, of this attach of the drive. The directory does not outlive a boot. */
+const DriveRecord *records_of(const Records *r, const Drive *drive);

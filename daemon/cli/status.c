@@ -69,21 +69,12 @@ static const Column columns[] = {
 /* clang-format on */
 
 static void note_state(Output *o, const DriveRecord *d) {
-        switch (d->state) {
-        case DRIVE_WAITING:
+        if (d->state == DRIVE_WAITING)
                 output_note(o, "%s: waits for %s", d->name, wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
-                break;
-        case DRIVE_QUEUED:
+        else if (d->state == DRIVE_QUEUED)
                 output_note(o, "%s: waits for its turn", d->name);
-                break;
-        case DRIVE_VISITING:
+        else if (d->state == DRIVE_VISITING)
                 output_note(o, "%s: is being visited now", d->name);
-                break;
-        case DRIVE_IDLE:
-        case _DRIVE_STATE_MAX:
-        case _DRIVE_STATE_INVALID:
-                break;
-        }
 }
 
 /* Only the weak identities: a drive without a name of its own is whatever sits at that place. */
