@@ -11,21 +11,28 @@ static const struct {
         const char *name;
         void (*read)(const char *text, Import *ret);
         const char *words[2]; /* by which it may be known, somewhere in it */
-        const char *files[6]; /* by which it is known, as globs: of a whole path where there is a '/' in it */
+        const char *begins;   /* how only a text of this kind begins, behind its comments; NULL: as any other */
+        const char *files[4]; /* by which it is known, as globs: of a whole path where there is a '/' in it */
 } kinds[_IMPORT_KIND_MAX] = {
-        [IMPORT_HDPARM_CONF] = { "hdparm.conf", hdparm_conf_read, { "spindown_time", "apm" },    { "hdparm.conf" } },
-        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      { "_args=" },                  { "*/conf.d/hdparm" } },
-        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      { NULL },                      { "*/udisks2/*.conf" } },
-        [IMPORT_TLP]         = { "tlp",         tlp_read,         { "DISK_APM_LEVEL" },          { "tlp.conf", "*/tlp.d/*.conf", "*/default/tlp", "*/tlp/defaults.conf" } },
-        [IMPORT_TUNED]       = { "tuned",       tuned_read,       { "[disk]" },                  { "tuned.conf" } },
-        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      { "DEVICESCAN" },              { "smartd.conf" } },
-        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     { "HD_IDLE_OPTS" },            { "*/default/hd-idle", "*/sysconfig/hd-idle" } },
-        [IMPORT_SCRIPT]      = { "script",      script_file_read, { "hdparm -", "/sys/block/" }, { "*.sh", "rc.local", "rc.local.local" } },
-        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     { NULL },                      { "crontab", "*/cron.d/*", "*/crontabs/*" } },
-        [IMPORT_UNIT]        = { "unit",        unit_read,        { NULL },                      { "*.service", "*.service.d/*.conf" } },
-        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  { NULL },                      { "*.rules" } },
-        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    { NULL },                      { "*/tmpfiles.d/*.conf" } },
-        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  { NULL },                      { "sysfs.conf", "*/sysfs.d/*.conf" } },
+        [IMPORT_HDPARM_CONF] = { "hdparm.conf", hdparm_conf_read, { "spindown_time", "apm" },
+          "/dev/[^ \t\n{]+\\s*\\{\\s*(#[^\n]*\\s+)*(quiet|apm|apm_battery|spindown_time|write_cache|lookahead|read_ahead_sect|"
+          "mult_sect_io|dma|io32_support|acoustic_management|poweron_standby|keep_[a-z_]+|transfer_mode|[a-z_]*standby)\\>",
+          { "hdparm.conf" } },
+        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      { "_args=" }, NULL, { "*/conf.d/hdparm" } },
+        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      { NULL }, "\\[ATA]", { "*/udisks2/*.conf" } },
+        [IMPORT_TLP]         = { "tlp",         tlp_read,         { "DISK_APM_LEVEL" }, NULL,
+          { "tlp.conf", "*/tlp.d/*.conf", "*/default/tlp", "*/tlp/defaults.conf" } },
+        [IMPORT_TUNED]       = { "tuned",       tuned_read,       { "[disk]" }, NULL, { "tuned.conf" } },
+        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      { "DEVICESCAN" }, NULL, { "smartd.conf" } },
+        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     { "HD_IDLE_OPTS" }, NULL, { "*/default/hd-idle", "*/sysconfig/hd-idle" } },
+        [IMPORT_SCRIPT]      = { "script",      script_file_read, { "hdparm -", "/sys/block/" }, "(hdparm|smartctl) -[-A-Za-z]",
+          { "*.sh", "rc.local", "rc.local.local" } },
+        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     { NULL }, "@reboot |([0-9*,/-]+[ \t]+){5}",
+          { "crontab", "*/cron.d/*", "*/crontabs/*" } },
+        [IMPORT_UNIT]        = { "unit",        unit_read,        { NULL }, "\\[(Unit|Service)]", { "*.service", "*.service.d/*.conf" } },
+        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  { NULL }, "(ACTION|SUBSYSTEM)[!=]=\"|KERNEL==\"", { "*.rules" } },
+        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    { NULL }, NULL, { "*/tmpfiles.d/*.conf" } },
+        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  { NULL }, NULL, { "sysfs.conf", "*/sysfs.d/*.conf" } },
 };
 /* clang-format on */
 
@@ -61,23 +68,6 @@ static const char *skip_comments(const char *s) {
         }
 }
 
-/* clang-format off */
-/* How a text begins, behind its comments, which is of one kind for certain. */
-static const struct {
-        const char *begins;
-        ImportKind kind;
-} beginnings[] = {
-        { "\\[(Unit|Service)]",                          IMPORT_UNIT        },
-        { "\\[ATA]",                                     IMPORT_UDISKS      },
-        { "(ACTION|SUBSYSTEM)[!=]=\"|KERNEL==\"",        IMPORT_UDEV_RULES  },
-        { "(hdparm|smartctl) -[-A-Za-z]",                IMPORT_SCRIPT      },
-        { "@reboot |([0-9*,/-]+[ \t]+){5}",              IMPORT_CRONTAB     },
-        { "/dev/[^ \t\n{]+\\s*\\{\\s*(#[^\n]*\\s+)*(quiet|apm|apm_battery|spindown_time|write_cache|lookahead|read_ahead_sect|"
-          "mult_sect_io|dma|io32_support|acoustic_management|poweron_standby|keep_[a-z_]+|transfer_mode|[a-z_]*standby)\\>",
-                                                         IMPORT_HDPARM_CONF },
-};
-/* clang-format on */
-
 /* An extended regular expression, which is to fit at the beginning. */
 static bool begins(const char *text, const char *expression) {
         _cleanup_free_ char *anchored = must_format("^(%s)", expression);
@@ -96,9 +86,9 @@ static ImportKind kind_by_text(const char *text) {
 
         if (starts_with(text, "#!"))
                 return begins(text, "#![^\n]*[/ ](ba|da|a)?sh\\s") ? IMPORT_SCRIPT : _IMPORT_KIND_INVALID;
-        for (size_t i = 0; i < ELEMENTSOF(beginnings); i++)
-                if (begins(first, beginnings[i].begins))
-                        return beginnings[i].kind;
+        for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++)
+                if (kinds[k].begins && begins(first, kinds[k].begins))
+                        return k;
 
         return _IMPORT_KIND_INVALID;
 }
