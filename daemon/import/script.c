@@ -267,8 +267,7 @@ static bool asks_presence(const Script *s) {
                 return word_is_one_of(w->items[0], "which type hash ") ||
                        (w->n_items > 1 && streq(w->items[0], "command") && streq(w->items[1], "-v"));
         for (size_t i = 1; i < w->n_items; i++)
-                asks = asks && (starts_with(w->items[i], "/dev/") || strstr(w->items[i], "/block/") ||
-                                strstr(w->items[i], "bin/") || *w->items[i] == ']');
+                asks = asks && (word_is_program_or_drive(w->items[i]) || *w->items[i] == ']');
         return asks;
 }
 

@@ -18,12 +18,9 @@ static void undo_double(char *s, const char *two) {
                 memmove(s, s + 1, strlen(s));
 }
 
-/* That a program or a drive is there drivekeep finds out for itself. */
 static bool is_condition(const char *name, const char *value) {
-        return streq(name, "ExecCondition") ||
-               ((starts_with(name, "Condition") || starts_with(name, "Assert")) &&
-                (value[-1] == '!' ||
-                 (!starts_with(value, "/dev/") && !strstr(value, "/block/") && !strstr(value, "bin/"))));
+        return streq(name, "ExecCondition") || ((starts_with(name, "Condition") || starts_with(name, "Assert")) &&
+                                                (value[-1] == '!' || !word_is_program_or_drive(value)));
 }
 
 void unit_read(const char *text, Import *ret) {

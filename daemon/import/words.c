@@ -68,6 +68,10 @@ bool word_is_one_of(const char *word, const char *list) {
         return false;
 }
 
+bool word_is_program_or_drive(const char *word) {
+        return starts_with(word, "/dev/") || strstr(word, "/block/") || strstr(word, "bin/");
+}
+
 bool lines_next(Lines *l, bool continued, char **ret) {
         const char *s = l->next;
         char *copy;
