@@ -2,14 +2,6 @@
 
 #include "rival.h"
 
-/* What the configuration wants. */
-typedef struct Meeting {
-        const char *file; /* the rule's */
-        unsigned line;
-        Value value;
-        const char *node; /* the first drive's */
-} Meeting;
-
 /* Does a later rule say something else for this drive? Debian's package sets no apm where there is an apm_battery. */
 static bool is_overridden(const Import *import, size_t i, const ImportWish *w, const Drive *d) {
         for (i++; i < import->n_rules; i++) {
@@ -23,8 +15,9 @@ static bool is_overridden(const Import *import, size_t i, const ImportWish *w, c
         return false;
 }
 
-static bool find_meeting(const Rivals *r, const Source *s, size_t i, const ImportWish *w, const char *state,
-                         Meeting *m) {
+/* The first drive for which the configuration wants that setting, too; *ret: how. NULL: there is none. */
+static const Drive *find_meeting(const Rivals *r, const Source *s, size_t i, const ImportWish *w, const char *state,
+                                 Wish *ret) {
         const ImportRule *rule = &s->import.rules[i];
         /* The conditions of a udev rule hold, whatever else has to. */
         const Match any = {}, *match = rule->partial && s->row->kind != IMPORT_UDEV_RULES ? &any : &rule->match;
@@ -43,11 +36,11 @@ static bool find_meeting(const Rivals *r, const Source *s, size_t i, const Impor
                         ours = wishes_find(&wishes, state);
                         if (!ours || ours->withheld)
                                 continue;
-                        *m = (Meeting){ ours->file, ours->line, ours->value, d->node };
-                        return true;
+                        *ret = (Wish){ .file = ours->file, .line = ours->line, .value = ours->value };
+                        return d;
                 }
         }
-        return false;
+        return NULL;
 }
 
 /* Which line of which file is that, and where does its text begin? */
@@ -76,29 +69,31 @@ void conflict_check(const Rivals *r, const Source *s, size_t i, const ImportWish
         char their_buf[VALUE_TEXT_MAX], our_buf[VALUE_TEXT_MAX];
         ImportKind kind = s->row->kind;
         unsigned line, column;
+        const Drive *d;
         bool unasked;
-        Meeting m;
+        Wish wish;
         Value v;
 
         /* What its own program does not take. */
         if ((s->import.rules[i].held || w->held) && (kind == IMPORT_UDISKS || kind == IMPORT_HDPARM_CONF))
                 return;
-        if (!*w->value || !setting || !find_meeting(r, s, i, w, setting_state(setting), &m) ||
-            (s->row->polls && standby_timer_to_seconds((uint8_t) m.value.number) < strtoul(w->value, NULL, 10)))
+        d = *w->value && setting ? find_meeting(r, s, i, w, setting_state(setting), &wish) : NULL;
+        if (!d ||
+            (s->row->polls && standby_timer_to_seconds((uint8_t) wish.value.number) < strtoul(w->value, NULL, 10)))
                 return;
 
         /* As ours would be written, where it is one. */
         if (value_parse(&setting->range, theirs, &v) >= 0)
                 theirs = value_format(&setting->range, &v, their_buf);
         row = setting_find(r->table, setting_state(setting)) ?: setting;
-        ours = value_format(&row->range, &m.value, our_buf);
+        ours = value_format(&row->range, &wish.value, our_buf);
         file = find_line(s, w->line, &line, &column);
         unasked = kind == IMPORT_HDPARM_CONF && ends_with(file, ".rules");
         (void) must_not_fail(
                         complain(&r->config->complaints, unasked ? COMPLAINT_NOTICE : COMPLAINT_WARNING, file, line,
                                  column, "%s %s %s%s%.63s %s%s, and %s:%u wants %s for %s: %s", s->row->who,
                                  s->row->polls ? "disturbs" : "sets", w->key, *theirs ? " to " : "", theirs,
-                                 w->on_battery ? "on battery " : "", s->row->when, m.file, m.line,
-                                 streq(theirs, ours) ? "the same" : ours, m.node,
+                                 w->on_battery ? "on battery " : "", s->row->when, wish.file, wish.line,
+                                 streq(theirs, ours) ? "the same" : ours, d->node,
                                  s->row->cure ?: "take it out; 'drivekeep import' makes configuration of this file"));
 }
