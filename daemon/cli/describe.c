@@ -6,16 +6,11 @@
 #include "warning.h"
 
 static int set_text(char **field, const char *value) {
-        if (*field)
-                return -EEXIST;
-
-        *field = strdup(value);
-        return *field ? 0 : -ENOMEM;
+        *field = must(strdup(value));
+        return 0;
 }
 
 static int set_boolean(bool *field, bool *untold, const char *value) {
-        if (!*untold)
-                return -EEXIST;
         if (!streq(value, "true") && !streq(value, "false"))
                 return -EINVAL;
 
@@ -24,30 +19,19 @@ static int set_boolean(bool *field, bool *untold, const char *value) {
         return 0;
 }
 
-static int set_transport(Drive *d, const char *value) {
-        if (d->transport != TRANSPORT_UNKNOWN)
-                return -EEXIST;
+/* *said: what was said before. -EEXIST: this is among it, and a drive has one of them; -EINVAL: it is nothing that can be said of
+ * a drive. */
+static int set_fact(Drive *d, unsigned *said, const char *key, const char *value) {
+        /* "raid" is no key of a match. */
+        MatchKey k = streq(key, "raid") ? _MATCH_KEY_MAX : match_key_from_string(key);
 
-        d->transport = transport_from_string(value);
-        return d->transport == _TRANSPORT_INVALID ? -EINVAL : 0;
-}
+        if (k >= 0 && k != MATCH_NODE && k != MATCH_PROPERTY) {
+                if (*said & (1U << k))
+                        return -EEXIST;
+                *said |= 1U << k;
+        }
 
-/* udev's own are in capitals. */
-static int add_property(Drive *d, const char *key, const char *value) {
-        if (!*key || key[strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")])
-                return -EINVAL;
-        if (drive_property(d, key))
-                return -EEXIST;
-
-        return drive_add_property(d, key, value);
-}
-
-/* -EEXIST: the drive has that already, and has one of them; -EINVAL: it is nothing that can be said of a drive. */
-static int set_fact(Drive *d, bool *raid_untold, const char *key, const char *value) {
-        if (streq(key, "raid"))
-                return set_boolean(&d->raid, raid_untold, value);
-
-        switch (match_key_from_string(key)) {
+        switch (k) {
         case MATCH_NODE:
                 /* More of them are its links. */
                 return d->node ? drive_add_link(d, value, LINK_OWN) : set_text(&d->node, value);
@@ -62,24 +46,27 @@ static int set_fact(Drive *d, bool *raid_untold, const char *key, const char *va
         case MATCH_VENDOR:
                 return set_text(&d->vendor, value);
         case MATCH_TRANSPORT:
-                return set_transport(d, value);
+                d->transport = transport_from_string(value);
+                return d->transport == _TRANSPORT_INVALID ? -EINVAL : 0;
         case MATCH_ROTATIONAL:
                 return set_boolean(&d->rotational, &d->rotational_untold, value);
         case MATCH_REMOVABLE:
                 return set_boolean(&d->removable, &d->removable_untold, value);
-        case MATCH_PROPERTY:
         case _MATCH_KEY_MAX:
+                return set_boolean(&d->raid, &(bool){ true }, value);
+        case MATCH_PROPERTY:
+                return drive_property(d, key) ? -EEXIST : drive_add_property(d, key, value);
         case _MATCH_KEY_INVALID:
                 break;
         }
 
-        return add_property(d, key, value);
+        return -EINVAL;
 }
 
 int drive_describe(const char *description, Drive **ret) {
         _cleanup_free_ char *copy = must(strdup(description));
         _cleanup_(drive_freep) Drive *d = must(calloc(1, sizeof *d));
-        bool raid_untold = true;
+        unsigned said = 0;
         char *saved;
 
         d->rotational_untold = d->removable_untold = true;
@@ -92,7 +79,7 @@ int drive_describe(const char *description, Drive **ret) {
                 if (value)
                         *value++ = '\0';
 
-                r = must_not_fail(value ? set_fact(d, &raid_untold, key, value) : -EINVAL);
+                r = must_not_fail(value ? set_fact(d, &said, key, value) : -EINVAL);
                 if (r >= 0)
                         continue;
 
