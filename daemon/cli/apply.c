@@ -28,14 +28,6 @@ static char **chosen_names(const Records *records, const bool *chosen) {
         return names;
 }
 
-static bool is_among(char *const *names, const char *name) {
-        for (; names && *names; names++)
-                if (streq(*names, name))
-                        return true;
-
-        return false;
-}
-
 /* The records of these drives (NULL: none), as the visits have left them. */
 static int show(const Options *o, char *const *names) {
         _cleanup_(records_done) Records records = {};
@@ -49,7 +41,7 @@ static int show(const Options *o, char *const *names) {
 
         chosen = must(calloc(MAX(records.n_items, 1U), sizeof *chosen));
         for (size_t i = 0; i < records.n_items; i++)
-                chosen[i] = is_among(names, records.items[i]->name);
+                chosen[i] = names && name_is_among(names, records.items[i]->name);
         for (; names && *names; names++)
                 if (!records_find(&records, *names)) {
                         warnx("%s went away in the meantime", *names);

@@ -149,6 +149,13 @@ int records_choose(const Records *records, char *const *arguments, bool **ret) {
         return candidates_choose(candidates, records->n_items, arguments, "", ret);
 }
 
+bool name_is_among(char *const *names, const char *name) {
+        while (*names && !streq(*names, name))
+                names++;
+
+        return *names;
+}
+
 int setting_choose(const SettingTable *t, const char *name) {
         const char *nearest;
 

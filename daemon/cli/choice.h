@@ -32,5 +32,8 @@ int candidates_choose(const Candidate *candidates, size_t n, char *const *argume
 int drives_choose(Drive *const *drives, size_t n, char *const *arguments, bool **ret);
 int records_choose(const Records *records, char *const *arguments, bool **ret);
 
+/* Is it one of these, NULL-terminated? */
+bool name_is_among(char *const *names, const char *name);
+
 /* Is there a setting of that name? EXIT_WANTED, or EXIT_BAD_INPUT, having said so. */
 int setting_choose(const SettingTable *t, const char *name);

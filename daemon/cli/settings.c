@@ -97,16 +97,6 @@ static void tell_setting(Output *o, const Setting *s) {
         output_end(o);
 }
 
-static bool is_chosen(const Setting *s, char *const *chosen) {
-        if (!chosen)
-                return true;
-        for (; *chosen; chosen++)
-                if (streq(s->name, *chosen))
-                        return true;
-
-        return false;
-}
-
 /* ---- all that is known of one ---- */
 
 static void put(const char *title, const char *text) {
@@ -163,7 +153,7 @@ static int run(const Options *o) {
 
                 output_array(out, NULL);
                 SETTING_TABLE_FOREACH(s, &all_settings)
-                        if (is_chosen(s, o->names))
+                        if (!o->names || name_is_among(o->names, s->name))
                                 tell_setting(out, s);
                 output_print(out);
                 return EXIT_WANTED;
