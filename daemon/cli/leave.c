@@ -2,7 +2,6 @@
 
 #include <err.h>
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "check-running.h"
 #include "leave.h"
@@ -17,19 +16,17 @@ static bool service_runs(const char *state_dir) {
         return fd >= 0 && record_directory_is_locked(fd);
 }
 
-/* DeviceIO.gate(): asks the service before a command, which does not visit the drive until the connection is closed. */
+/* DeviceIO.gate(): asks the service before a command. Until the connection is closed the service does not visit the drive. */
 static int leave_gate(void *userdata, const Drive *d, const char **ret_why) {
-        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         Leave *l = userdata;
         int r;
 
-        r = sd_bus_call_method(l->bus, DAEMON, "MayRead", &error, NULL, "s", d->name);
+        sd_bus_error_free(&l->error);
+        r = sd_bus_call_method(l->bus, DAEMON, "MayRead", &l->error, NULL, "s", d->name);
         if (r >= 0)
                 return 0;
 
-        (void) snprintf(l->why, sizeof l->why, "%s",
-                        r == -ETIMEDOUT ? "a visit to it takes long" : error.message ?: strerror(-r));
-        *ret_why = l->why;
+        *ret_why = r == -ETIMEDOUT ? "a visit to it takes long" : l->error.message ?: strerror(-r);
         return STEP_DEFERRED;
 }
 
@@ -75,5 +72,6 @@ int leave_get(Leave *l, const char *state_dir, Drive *const *drives, const bool 
 }
 
 void leave_done(Leave *l) {
+        sd_bus_error_free(&l->error);
         (void) sd_bus_flush_close_unref(l->bus);
 }

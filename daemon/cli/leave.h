@@ -9,9 +9,9 @@
 #include "device.h"
 
 typedef struct Leave {
-        sd_bus *bus;   /* to the service; NULL: it does not run */
-        DeviceIO io;   /* points here: not to be moved */
-        char why[256]; /* the service has refused */
+        sd_bus *bus;        /* to the service; NULL: it does not run */
+        DeviceIO io;        /* points here: not to be moved */
+        sd_bus_error error; /* why the service has refused */
 } Leave;
 
 /* For all of these drives, which are kept free of visits until leave_done(). Returns EXIT_WANTED, another ExitStatus when that
