@@ -137,6 +137,8 @@ static const char *assignment_format(const Assignment *a, char buf[static VALUE_
 }
 
 static void find_sayings(Explanation *e) {
+        assert(e->drive);
+
         for (const Block *b = e->config->blocks; b < e->config->blocks + e->config->n_blocks; b++) {
                 if (!block_fits(b, e->drive))
                         continue;
