@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "emit.h"
-#include "kind.h"
+#include "reader.h"
 #include "settings.h"
 #include "text-file.h"
 #include "verb.h"

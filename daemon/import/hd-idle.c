@@ -3,7 +3,7 @@
 /* hd-idle's options in /etc/default/hd-idle: -a names a drive, and -i is the idle time of the one named before it, or of all
  * others (hd-idle(8), 1.05 and 1.21). */
 
-#include "kind.h"
+#include "reader.h"
 #include "words.h"
 
 void hd_idle_read(const char *text, Import *ret) {

@@ -6,7 +6,7 @@
 #include <ctype.h>
 
 #include "hdparm-keyword.h"
-#include "kind.h"
+#include "reader.h"
 #include "text.h"
 #include "words.h"
 

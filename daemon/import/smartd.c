@@ -3,7 +3,7 @@
 /* smartd.conf: -e and -l scterc of a line are smartctl's -s and -l scterc for its drive (smartd.conf(5), 7.3). */
 
 #include "command.h"
-#include "kind.h"
+#include "reader.h"
 
 /* As smartctl would be given them. */
 static void read_directives(Import *import, unsigned line, const char *directives, const char *device) {

@@ -3,7 +3,7 @@
 /* TLP's disk settings: lists of values go by the order of DISK_DEVICES, the last value for the rest (tlp.conf,
  * func.d/15-tlp-func-disk of TLP 1.5 to 1.9). */
 
-#include "kind.h"
+#include "reader.h"
 #include "words.h"
 
 /* Those of DISK are for the drives in DISK_DEVICES, the others for all SATA drives. */

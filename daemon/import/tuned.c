@@ -3,7 +3,7 @@
 /* A profile of tuned: the options of its disk and scsi_host plug-ins (tuned 2.20, plugins/plugin_disk.py and
  * plugin_scsi_host.py). */
 
-#include "kind.h"
+#include "reader.h"
 #include "words.h"
 
 static const struct {

@@ -3,7 +3,7 @@
 /* udisks2's drive files, /etc/udisks2/VENDOR-MODEL-SERIAL.conf: the name of the file is the drive's (udisks(8); the keys are
  * those of its udiskslinuxdriveata.c, 2.10). */
 
-#include "kind.h"
+#include "reader.h"
 #include "words.h"
 
 /* udisks writes blanks in model and serial number as '-', udev's links as '_', and both keep a '-'. */

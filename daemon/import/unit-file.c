@@ -4,7 +4,7 @@
  * sysfsutils, Gentoo's init script. */
 
 #include "command.h"
-#include "kind.h"
+#include "reader.h"
 
 void script_file_read(const char *text, Import *ret) {
         const Place place = { .import = ret };

@@ -4,7 +4,7 @@
 /* The parts of rivals.c. Paths begin with '/'. */
 
 #include "config.h"
-#include "kind.h"
+#include "reader.h"
 #include "words.h"
 
 /* The check under way. */

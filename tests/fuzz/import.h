@@ -7,7 +7,7 @@
 
 #include "config.h"
 #include "emit.h"
-#include "kind.h"
+#include "reader.h"
 #include "settings.h"
 
 static inline void fuzz_import(ImportKind kind, const char *data, size_t size) {

@@ -9,7 +9,7 @@
 #include "config-check.h"
 #include "config.h"
 #include "emit.h"
-#include "kind.h"
+#include "reader.h"
 #include "settings.h"
 
 typedef struct WrittenCase {

@@ -3,7 +3,7 @@
 #include <fnmatch.h>
 #include <regex.h>
 
-#include "kind.h"
+#include "reader.h"
 #include "must.h"
 
 /* clang-format off */
