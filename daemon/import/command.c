@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "command.h"
-#include "reader.h"
+#include "kind.h"
 #include "must.h"
 #include "script.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <fnmatch.h>
 #include <regex.h>
 
-#include "reader.h"
 #include "must.h"
+#include "reader.h"
 
 /* clang-format off */
 static const struct {
@@ -12,27 +11,22 @@ static const struct {
         void (*read)(const char *text, Import *ret);
         const char *words[2]; /* by which it may be known, somewhere in it */
         const char *begins;   /* how only a text of this kind begins, behind its comments; NULL: as any other */
-        const char *files[4]; /* by which it is known, as globs: of a whole path where there is a '/' in it */
 } kinds[_IMPORT_KIND_MAX] = {
         [IMPORT_HDPARM_CONF] = { "hdparm.conf", hdparm_conf_read, { "spindown_time", "apm" },
           "/dev/[^ \t\n{]+\\s*\\{\\s*(#[^\n]*\\s+)*(quiet|apm|apm_battery|spindown_time|write_cache|lookahead|read_ahead_sect|"
-          "mult_sect_io|dma|io32_support|acoustic_management|poweron_standby|keep_[a-z_]+|transfer_mode|[a-z_]*standby)\\>",
-          { "hdparm.conf" } },
-        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      { "_args=" }, NULL, { "*/conf.d/hdparm" } },
-        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      { NULL }, "\\[ATA]", { "*/udisks2/*.conf" } },
-        [IMPORT_TLP]         = { "tlp",         tlp_read,         { "DISK_APM_LEVEL" }, NULL,
-          { "tlp.conf", "*/tlp.d/*.conf", "*/default/tlp", "*/tlp/defaults.conf" } },
-        [IMPORT_TUNED]       = { "tuned",       tuned_read,       { "[disk]" }, NULL, { "tuned.conf" } },
-        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      { "DEVICESCAN" }, NULL, { "smartd.conf" } },
-        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     { "HD_IDLE_OPTS" }, NULL, { "*/default/hd-idle", "*/sysconfig/hd-idle" } },
-        [IMPORT_SCRIPT]      = { "script",      script_file_read, { "hdparm -", "/sys/block/" }, "(hdparm|smartctl) -[-A-Za-z]",
-          { "*.sh", "rc.local", "rc.local.local" } },
-        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     { NULL }, "@reboot |([0-9*,/-]+[ \t]+){5}",
-          { "crontab", "*/cron.d/*", "*/crontabs/*" } },
-        [IMPORT_UNIT]        = { "unit",        unit_read,        { NULL }, "\\[(Unit|Service)]", { "*.service", "*.service.d/*.conf" } },
-        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  { NULL }, "(ACTION|SUBSYSTEM)[!=]=\"|KERNEL==\"", { "*.rules" } },
-        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    { NULL }, NULL, { "*/tmpfiles.d/*.conf" } },
-        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  { NULL }, NULL, { "sysfs.conf", "*/sysfs.d/*.conf" } },
+          "mult_sect_io|dma|io32_support|acoustic_management|poweron_standby|keep_[a-z_]+|transfer_mode|[a-z_]*standby)\\>" },
+        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      { "_args=" }, NULL },
+        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      { NULL }, "\\[ATA]" },
+        [IMPORT_TLP]         = { "tlp",         tlp_read,         { "DISK_APM_LEVEL" }, NULL },
+        [IMPORT_TUNED]       = { "tuned",       tuned_read,       { "[disk]" }, NULL },
+        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      { "DEVICESCAN" }, NULL },
+        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     { "HD_IDLE_OPTS" }, NULL },
+        [IMPORT_SCRIPT]      = { "script",      script_file_read, { "hdparm -", "/sys/block/" }, "(hdparm|smartctl) -[-A-Za-z]" },
+        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     { NULL }, "@reboot |([0-9*,/-]+[ \t]+){5}" },
+        [IMPORT_UNIT]        = { "unit",        unit_read,        { NULL }, "\\[(Unit|Service)]" },
+        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  { NULL }, "(ACTION|SUBSYSTEM)[!=]=\"|KERNEL==\"" },
+        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    { NULL }, NULL },
+        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  { NULL }, NULL },
 };
 /* clang-format on */
 
@@ -43,20 +37,6 @@ ImportKind import_kind_from_string(const char *s) {
 
         return _IMPORT_KIND_INVALID;
 }
-
-ImportKind import_kind_by_name(const char *file) {
-        for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++)
-                for (size_t i = 0; i < ELEMENTSOF(kinds[k].files) && kinds[k].files[i]; i++) {
-                        const char *glob = kinds[k].files[i];
-
-                        if (fnmatch(glob, strchr(glob, '/') ? file : base_name(file), 0) == 0)
-                                return k;
-                }
-
-        return _IMPORT_KIND_INVALID;
-}
-
-/* ---- by the text ---- */
 
 /* Behind blanks and comments. */
 static const char *skip_comments(const char *s) {

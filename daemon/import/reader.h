@@ -1,32 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The kinds of files that can be imported, and the way from a text to its rules. */
+/* The way from a text to its rules. */
 
 #include "import.h"
-
-typedef enum ImportKind {
-        IMPORT_HDPARM_CONF,
-        IMPORT_CONF_D, /* Gentoo's /etc/conf.d/hdparm */
-        IMPORT_UDISKS, /* udisks2's /etc/udisks2/VENDOR-MODEL-SERIAL.conf */
-        IMPORT_TLP,
-        IMPORT_TUNED,
-        IMPORT_SMARTD,
-        IMPORT_HD_IDLE,
-        IMPORT_SCRIPT, /* rc.local, hooks, one command */
-        IMPORT_CRONTAB,
-        IMPORT_UNIT, /* systemd's */
-        IMPORT_UDEV_RULES,
-        IMPORT_TMPFILES,   /* systemd's tmpfiles.d */
-        IMPORT_SYSFS_CONF, /* sysfsutils' /etc/sysfs.conf */
-        _IMPORT_KIND_MAX,
-        _IMPORT_KIND_INVALID = -1,
-} ImportKind;
+#include "kind.h"
 
 ImportKind import_kind_from_string(const char *s);
-
-/* By the file's name and place; _IMPORT_KIND_INVALID: these do not tell. */
-ImportKind import_kind_by_name(const char *file);
 
 /* Reads a text of any bytes, with a NUL behind it, as the kind that the caller says, or else as what its name, its place or its
  * first lines say for certain. 0; or 1 when it is not read, with why in *ret_objection, which the caller frees. */
