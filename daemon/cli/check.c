@@ -87,9 +87,9 @@ static int load(const Options *o, Config *c) {
         int r = 0;
 
         if (!o->names)
-                r = config_load(c, &all_settings, options_roots(o));
+                r = config_load(c, &all_settings, o->roots);
         if (!o->names && r >= 0)
-                r = check_readable(c, options_roots(o));
+                r = check_readable(c, o->roots);
         for (char *const *file = o->names; file && *file && r >= 0; file++)
                 r = config_load_file(c, &all_settings, *file);
         if (r >= 0)

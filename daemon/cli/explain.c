@@ -311,7 +311,7 @@ static int run(const Options *o) {
 
         r = config_new(&c);
         if (r >= 0)
-                r = config_load(c, &all_settings, options_roots(o));
+                r = config_load(c, &all_settings, o->roots);
         if (r < 0)
                 return r;
 

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "options.h"
 #include "text.h"
 #include "verb.h"
-
-const char *const *options_roots(const Options *o) {
-        static const char *const system_roots[] = { "/etc", "/run", "/usr/lib", NULL };
-
-        return o->n_roots > 0 ? o->roots : system_roots;
-}
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
         Options *o = state->input;
@@ -57,8 +50,10 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
                         argp_failure(state, EXIT_BAD_INPUT, errno, "--config-root=%s", strna(shown));
                 } else if (o->n_roots == CONFIG_ROOTS_MAX)
                         argp_error(state, "there may be no more than %u of --config-root", CONFIG_ROOTS_MAX);
-                else
+                else {
                         o->roots[o->n_roots++] = argument;
+                        o->roots[o->n_roots] = NULL; /* in place of the system's */
+                }
                 return 0;
         case ARGP_KEY_ARGS:
                 if (!o->takes_names)
@@ -77,7 +72,10 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
                 .args_doc = verb->arguments,
                 .doc = verb->help,
         };
-        Options o = { .takes_names = verb->arguments != NULL, .state_dir = STATE_DIR, .root = "/" };
+        Options o = { .takes_names = verb->arguments != NULL,
+                      .state_dir = STATE_DIR,
+                      .root = "/",
+                      .roots = { "/etc", "/run", "/usr/lib" } };
         int r;
 
         r = -argp_parse(&argp, argc, argv, 0, NULL, &o);

@@ -142,7 +142,7 @@ static int run(const Options *o) {
 
         r = config_new(&config);
         if (r >= 0)
-                r = config_load(config, &all_settings, options_roots(o));
+                r = config_load(config, &all_settings, o->roots);
         if (r < 0)
                 return r;
         complaints_print(&config->complaints);
