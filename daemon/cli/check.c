@@ -62,8 +62,8 @@ static int check_readable(Config *c, const char *const *roots) {
 
         if (!user)
                 return 0;
-        /* As that user: the kernel knows of more than modes. Root that cannot become another user, as in some containers,
-         * has nothing to say. */
+        /* As that user: the kernel knows of more than modes. Where root cannot become another user, as in some containers, nothing
+         * is said. */
         if (initgroups(user->pw_name, user->pw_gid) < 0 || setresgid(user->pw_gid, user->pw_gid, 0) < 0 ||
             setresuid(user->pw_uid, user->pw_uid, 0) < 0)
                 return setresgid(0, 0, 0) < 0 ? -errno : 0;
