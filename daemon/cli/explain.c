@@ -36,31 +36,24 @@ static const char *criterion_name(const Criterion *c) {
         return c->property ?: match_key_to_string(c->key);
 }
 
-/* "a", "b" or "c". The caller frees it. */
-static char *patterns_format(const Criterion *c) {
-        char *text = NULL;
-        size_t size;
-        FILE *f = must(open_memstream(&text, &size));
-
-        for (size_t i = 0; i < c->n_patterns; i++)
-                fprintf(f, "%s\"%s\"", i == 0 ? "" : i + 1 < c->n_patterns ? ", " : " or ", c->patterns[i]);
-        must_close(f);
-        return text;
-}
-
-/* "its transport is "sata", not "usb"". */
+/* "its transport is "sata", not "usb" or "nvme"". */
 static void put_failing(FILE *f, const Criterion *c, const Drive *d) {
-        _cleanup_free_ char *patterns = patterns_format(c);
         const char *fact = match_fact(c, d), *name = criterion_name(c);
 
         if (c->key == MATCH_NODE)
-                fprintf(f, "neither its node nor a link to it is %s", patterns);
+                fputs("neither its node nor a link to it is ", f);
         else if (fact)
-                fprintf(f, "its %s is \"%s\", not %s", name, fact, patterns);
-        else if (d->name)
-                fprintf(f, "it has no %s, and %s is asked for", name, patterns);
+                fprintf(f, "its %s is \"%s\", not ", name, fact);
         else
-                fprintf(f, "its %s is not known, and %s is asked for; add %s=... to --as", name, patterns, name);
+                fprintf(f, d->name ? "it has no %s, and " : "its %s is not known, and ", name);
+
+        for (size_t i = 0; i < c->n_patterns; i++)
+                fprintf(f, "%s\"%s\"", i == 0 ? "" : i + 1 < c->n_patterns ? ", " : " or ", c->patterns[i]);
+
+        if (c->key != MATCH_NODE && !fact)
+                fputs(" is asked for", f);
+        if (c->key != MATCH_NODE && !fact && !d->name)
+                fprintf(f, "; add %s=... to --as", name);
 }
 
 static void put_fitting(FILE *f, const Block *b, const Drive *d) {
