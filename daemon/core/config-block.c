@@ -28,8 +28,7 @@ static int find_option(const char *name) {
         return -1;
 }
 
-/* What a block has besides settings. */
-static bool is_own_key(const char *name) {
+bool block_has_key(const char *name) {
         return streq(name, KEY_MATCH) || find_option(name) >= 0 || streq(name, CONFIG_ON_BATTERY);
 }
 
@@ -116,10 +115,10 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
  * end was guessed, or in a comment that also hides that end. `next` is what stands behind it, or NULL. */
 static bool match_is_cut(const BlockReader *b, const Statement *st, const Statement *next) {
         if (next && next->value == 0 && !token_starts_statement(b->text, next->name)) {
-                char buf[TOKEN_NAME_MAX];
+                char buf[TOKEN_TEXT_MAX];
 
                 token_copy(b->text, next->name, buf);
-                if (b->text->tokens[next->name].type != TOKEN_REFUSED && !is_own_key(buf) &&
+                if (b->text->tokens[next->name].type != TOKEN_REFUSED && !block_has_key(buf) &&
                     !setting_find(b->table, buf))
                         return true;
         }
@@ -190,7 +189,7 @@ static int read_option(BlockReader *b, const Statement *st, int option) {
 
 /* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
 static int read_known(BlockReader *b, const Statement *st, const Statement *next) {
-        char buf[TOKEN_NAME_MAX];
+        char buf[TOKEN_TEXT_MAX];
         const char *name = token_copy(b->text, st->name, buf);
         const Setting *row;
         int option;
@@ -198,7 +197,7 @@ static int read_known(BlockReader *b, const Statement *st, const Statement *next
         if (st->battery > 0 && !token_is_name(b->text, st->battery, CONFIG_ON_BATTERY))
                 b->battery_withheld = true; /* what is around it is mistyped */
 
-        if (st->battery > 0 && is_own_key(name)) {
+        if (st->battery > 0 && block_has_key(name)) {
                 b->battery_withheld = true;
                 return config_text_error(b->text, st->name,
                                          CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied",
@@ -247,31 +246,29 @@ static int complain_unknown(BlockReader *b, const Statement *st, const char *nea
         if (b->text->tokens[st->name].type != TOKEN_NAME)
                 return 0;
         if (nearest)
-                return config_text_error(b->text, st->name, "unknown setting \"%.*s\"; did you mean \"%s\"?",
+                return config_text_error(b->text, st->name, "unknown setting \"%s\"; did you mean \"%s\"?",
                                          TOKEN_QUOTED(b->text, st->name), nearest);
 
-        return config_text_error(b->text, st->name, "unknown setting \"%.*s\"", TOKEN_QUOTED(b->text, st->name));
+        return config_text_error(b->text, st->name, "unknown setting \"%s\"", TOKEN_QUOTED(b->text, st->name));
 }
 
 static int read_unknown(BlockReader *b, const Statement *st) {
-        char buf[TOKEN_NAME_MAX];
+        char buf[TOKEN_TEXT_MAX];
         Nearest n = { .typed = token_copy(b->text, st->name, buf) };
         const Setting *row;
         Assignment a;
         MatchKey key;
         int option, r;
 
-        if (is_own_key(buf) || setting_find(b->table, buf))
+        if (block_has_key(buf) || setting_find(b->table, buf))
                 return 0;
 
         SETTING_TABLE_FOREACH(s, b->table)
                 nearest_offer(&n, s->name);
 
-        for (const ConfigOption *o = config_options; o->name; o++)
-                if (streq(o->name, buf))
-                        return config_text_error(b->text, st->name,
-                                                 "\"%s\" is no setting of drives: write it outside drives = ( … );",
-                                                 buf);
+        if (config_option_find(buf))
+                return config_text_error(b->text, st->name,
+                                         "\"%s\" is no setting of drives: write it outside drives = ( … );", buf);
 
         key = match_key_from_string(buf);
         if (key >= 0 && !(n.word && n.distance == 0)) {

@@ -17,7 +17,7 @@ static int complain_unit(ConfigText *t, size_t token, const char *name, const Va
         Value v;
 
         for (size_t i = 0; i < ELEMENTSOF(units); i++)
-                if (snprintf(quantity, sizeof quantity, "%.*s %s", TOKEN_QUOTED(t, token), units[i]) <
+                if (snprintf(quantity, sizeof quantity, "%s %s", TOKEN_QUOTED(t, token), units[i]) <
                                     (int) sizeof quantity &&
                     value_parse(range, quantity, &v) == 0)
                         n += snprintf(proposals + n, sizeof proposals - n, "%s\"%s\"", n == 0 ? "" : " or ", quantity);
@@ -25,7 +25,7 @@ static int complain_unit(ConfigText *t, size_t token, const char *name, const Va
                 return config_text_error(t, token, "%s needs a unit, in quotes: %s", name,
                                          value_range_format(range, text, sizeof text));
 
-        (void) snprintf(quantity, sizeof quantity, "%.*s", TOKEN_QUOTED(t, token));
+        (void) snprintf(quantity, sizeof quantity, "%s", TOKEN_QUOTED(t, token));
         steps.unit = range->step;
         if (range->step % 1000 != 0 && value_parse(&steps, quantity, &v) == 0)
                 (void) snprintf(proposals + n, sizeof proposals - n, ", or for as many of the drive's steps \"%s\"",
@@ -43,13 +43,13 @@ int complain_value(ConfigText *t, size_t token, const char *name, const ValueRan
         case -ENOMSG:
                 return complain_unit(t, token, name, range);
         case -ENOTUNIQ:
-                return config_text_error(t, token, "%.*s could mean either here: %s = %s", TOKEN_QUOTED(t, token), name,
+                return config_text_error(t, token, "%s could mean either here: %s = %s", TOKEN_QUOTED(t, token), name,
                                          range->yes_is);
         case -ERANGE:
-                return config_text_error(t, token, "%.*s is out of range for %s: %s", TOKEN_QUOTED(t, token), name,
+                return config_text_error(t, token, "%s is out of range for %s: %s", TOKEN_QUOTED(t, token), name,
                                          value_range_format(range, text, sizeof text));
         default:
-                return config_text_error(t, token, "\"%.*s\" is no value for %s: %s", TOKEN_QUOTED(t, token), name,
+                return config_text_error(t, token, "\"%s\" is no value for %s: %s", TOKEN_QUOTED(t, token), name,
                                          value_range_format(range, text, sizeof text));
         }
 }
@@ -71,23 +71,22 @@ int complain_word(ConfigText *t, const SettingTable *table, size_t name_token, s
                 { "off", "false" },
                 { "no", "false" },
         };
-        const char *word = token_quote(t, token);
-        int n = token_quote_length(t, token), quote = n > 2 ? quote_length(word) : 0, k;
-        char name[TOKEN_NAME_MAX], copy[TOKEN_NAME_MAX];
+        const char *word = TOKEN_QUOTED(t, token);
+        int n = (int) strlen(word), quote = n > 2 ? quote_length(word) : 0, k;
+        char name[TOKEN_TEXT_MAX];
         const Setting *row;
         Value v;
 
         row = setting_find(table, token_copy(t, name_token, name));
-        token_copy(t, token, copy);
-        if (row && quote == 0 && !streq(copy, "keep")) {
+        if (row && quote == 0 && !streq(word, "keep")) {
                 /* Quotes would not make it one. */
-                k = value_parse(&row->range, copy, &v);
+                k = value_parse(&row->range, word, &v);
                 if (k < 0)
                         return complain_value(t, token, name, &row->range, k);
         }
 
         for (size_t i = 0; i < ELEMENTSOF(switches); i++)
-                if ((size_t) n == strlen(switches[i].word) && strncasecmp(word, switches[i].word, n) == 0)
+                if (strcasecmp(word, switches[i].word) == 0)
                         return config_text_error(t, token, "%s must be in quotes: write \"%s\", or %s without quotes",
                                                  switches[i].word, switches[i].word, switches[i].boolean);
 
@@ -97,20 +96,20 @@ int complain_word(ConfigText *t, const SettingTable *table, size_t name_token, s
         if (quote > 0)
                 return config_text_error(t, token, "a string has straight double quotes: \"…\"");
 
+        /* Secret, or cut. */
         if ((uint32_t) n < t->tokens[token].length)
                 return config_text_error(t, token, "a string must be in quotes: \"…\"");
-        return config_text_error(t, token, "%.*s must be in quotes: write \"%.*s\"", n, word, n, word);
+        return config_text_error(t, token, "%s must be in quotes: write \"%s\"", word, word);
 }
 
 int complain_behind(ConfigText *t, size_t name, size_t token) {
         TokenType before = t->tokens[token - 1].type, type = t->tokens[token].type;
 
         if ((before == TOKEN_INTEGER || before == TOKEN_FLOAT) && type == TOKEN_NAME)
-                return config_text_error(
-                                t, token,
-                                "a number with a unit must be in quotes (\"%.*s %.*s\"), or a \";\" is missing "
-                                "before \"%.*s\"",
-                                TOKEN_QUOTED(t, token - 1), TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, token));
+                return config_text_error(t, token,
+                                         "a number with a unit must be in quotes (\"%s %s\"), or a \";\" is missing "
+                                         "before \"%s\"",
+                                         TOKEN_QUOTED(t, token - 1), TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, token));
 
         if (type == TOKEN_UNCLOSED)
                 return config_text_error(t, token,
@@ -118,6 +117,6 @@ int complain_behind(ConfigText *t, size_t name, size_t token) {
         if (type == TOKEN_REFUSED)
                 return 0;
 
-        return config_text_error(t, token, "\"%.*s\" does not belong here, behind the value of \"%.*s\"",
+        return config_text_error(t, token, "\"%s\" does not belong here, behind the value of \"%s\"",
                                  TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, name));
 }

@@ -45,7 +45,7 @@ static int complain_option(FileReader *f, size_t token, const char *name) {
 }
 
 static int read_option(FileReader *f, const Section *section) {
-        char name[TOKEN_NAME_MAX];
+        char name[TOKEN_TEXT_MAX];
         const Statement *st = &f->outline.statements[section->first];
         Value v;
         int r;
@@ -81,7 +81,7 @@ static int read_option(FileReader *f, const Section *section) {
 
 static int read_block(FileReader *f, const Section *section) {
         _cleanup_(block_done) Block block = {};
-        char name[TOKEN_NAME_MAX];
+        char name[TOKEN_TEXT_MAX];
         int r;
 
         if (section->misnamed && section->list_name != f->list_name) {

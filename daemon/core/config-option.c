@@ -27,3 +27,11 @@ const ConfigOption config_options[] = {
         {}
 };
 /* clang-format on */
+
+const ConfigOption *config_option_find(const char *name) {
+        for (const ConfigOption *o = config_options; o->name; o++)
+                if (streq(o->name, name))
+                        return o;
+
+        return NULL;
+}

@@ -14,6 +14,8 @@ typedef struct ConfigOption {
 /* What a value of its range stores there; of a word, the word's number. */
 uint64_t config_option_number(const ConfigOption *o, const Value *v);
 
+const ConfigOption *config_option_find(const char *name); /* NULL: there is none */
+
 extern const ConfigOption config_options[]; /* ends with a row without a name */
 
 #define CONFIG_DRIVES "drives"

@@ -41,7 +41,7 @@ static int complain_unclosed(Reader *r, size_t start) {
         if (token_type(r, r->i) == TOKEN_END)
                 return config_text_error(r->text, start, "this block is not closed; write \"}\" at its end");
 
-        return config_text_error(r->text, start, "this block is not closed; write \"}\" before the \"%.*s\" in line %u",
+        return config_text_error(r->text, start, "this block is not closed; write \"}\" before the \"%s\" in line %u",
                                  TOKEN_QUOTED(r->text, r->i), r->text->tokens[r->i].line);
 }
 
@@ -120,8 +120,7 @@ static int read_debris(Reader *r) {
         if (token_type(r, r->i) == TOKEN_LIST && token_type(r, r->i + 1) == TOKEN_GROUP)
                 return config_text_error(r->text, r->i++, "here is one \"(\" too many");
 
-        k = config_text_error(r->text, r->i, "a block { … } must stand here, not \"%.*s\"",
-                              TOKEN_QUOTED(r->text, r->i));
+        k = config_text_error(r->text, r->i, "a block { … } must stand here, not \"%s\"", TOKEN_QUOTED(r->text, r->i));
         if (k < 0)
                 return k;
 
@@ -273,7 +272,7 @@ static int outline_read(Reader *r) {
                 else {
                         debris = true;
                         k = config_text_error(r->text, r->i,
-                                              "\"%.*s\" is not expected here; a file holds drives = ( … ); and options",
+                                              "\"%s\" is not expected here; a file holds drives = ( … ); and options",
                                               TOKEN_QUOTED(r->text, r->i));
                 }
                 if (k < 0)

@@ -152,13 +152,13 @@ static size_t list_next(const ConfigText *t, size_t token) {
 static int complain_pattern(ConfigText *t, size_t token, MatchKey key) {
         switch (key) {
         case MATCH_NODE:
-                if (token_quote_length(t, token) == 1 && *token_quote(t, token) == '*')
+                if (streq(TOKEN_QUOTED(t, token), "*"))
                         return config_text_error(t, token, "for every drive write match = {}");
                 return config_text_error(t, token,
                                          "a node or link begins with /dev/ (for every drive write match = {})");
         case MATCH_TRANSPORT:
                 return config_text_error(t, token,
-                                         "\"%.*s\" is no transport; there are sata, pata, usb, sas, scsi, nvme, "
+                                         "\"%s\" is no transport; there are sata, pata, usb, sas, scsi, nvme, "
                                          "mmc, virtio, virtual and unknown",
                                          TOKEN_QUOTED(t, token));
         case MATCH_ROTATIONAL:
@@ -244,11 +244,11 @@ static int complain_match_key(ConfigText *t, size_t token, const char *name) {
         const char *nearest = match_key_nearest(name);
 
         if (nearest)
-                return config_text_error(t, token, "drives are not matched by \"%.*s\"; did you mean \"%s\"?",
+                return config_text_error(t, token, "drives are not matched by \"%s\"; did you mean \"%s\"?",
                                          TOKEN_QUOTED(t, token), nearest);
 
         return config_text_error(t, token,
-                                 "drives are not matched by \"%.*s\"; there are node, model, serial, wwn, "
+                                 "drives are not matched by \"%s\"; there are node, model, serial, wwn, "
                                  "firmware, vendor, transport, rotational, removable and udev's properties in capitals",
                                  TOKEN_QUOTED(t, token));
 }
@@ -350,7 +350,7 @@ int statement_read_value(ConfigText *t, const Statement *st, const char *name, c
                 if (r < 0)
                         return complain_value(t, st->value, name, range, r);
                 if (r > 0) {
-                        r = config_text_warning(t, st->value, "%s cannot be exactly \"%.*s\", it becomes %s", name,
+                        r = config_text_warning(t, st->value, "%s cannot be exactly \"%s\", it becomes %s", name,
                                                 TOKEN_QUOTED(t, st->value), value_format(range, &v, text));
                         if (r < 0)
                                 return r;

@@ -156,7 +156,7 @@ static int read_elements(Reader *r, size_t bracket) {
                                 return complain_unclosed(r, bracket);
                         if (sound) {
                                 k = config_text_error(r->text, r->i,
-                                                      "between the values of a list stands a comma, not \"%.*s\"",
+                                                      "between the values of a list stands a comma, not \"%s\"",
                                                       TOKEN_QUOTED(r->text, r->i));
                                 if (k < 0)
                                         return k;
@@ -171,7 +171,7 @@ static int read_elements(Reader *r, size_t bracket) {
 
 /* Whether this is the name of on_battery = { … }, or most likely was meant to be. */
 static bool names_battery(const ConfigText *t, size_t token) {
-        char buf[TOKEN_NAME_MAX];
+        char buf[TOKEN_TEXT_MAX];
         Nearest n = { .typed = token_copy(t, token, buf) };
 
         nearest_offer(&n, CONFIG_ON_BATTERY);
@@ -215,10 +215,15 @@ static int read_bracketed(Reader *r) {
         return k;
 }
 
+static bool is_boolean(const Reader *r, size_t token) {
+        char word[TOKEN_TEXT_MAX];
+
+        token_copy(r->text, token, word);
+        return strcasecmp(word, "true") == 0 || strcasecmp(word, "false") == 0;
+}
+
 /* Goes behind the value; 1 when it is sound, 0 when it was complained about. */
 static int read_value(Reader *r) {
-        const Token *t = &r->text->tokens[r->i];
-
         switch (token_type(r, r->i)) {
         case TOKEN_STRING:
                 while (token_type(r, r->i) == TOKEN_STRING)
@@ -231,8 +236,7 @@ static int read_value(Reader *r) {
                 return 1;
 
         case TOKEN_NAME:
-                if ((t->length == 4 && strncasecmp(token_text(r->text, r->i), "true", 4) == 0) ||
-                    (t->length == 5 && strncasecmp(token_text(r->text, r->i), "false", 5) == 0)) {
+                if (is_boolean(r, r->i)) {
                         r->i++;
                         return 1;
                 }
@@ -264,7 +268,7 @@ static int read_value(Reader *r) {
                 break;
         }
 
-        return config_text_error(r->text, r->name, "\"%.*s\" has no value", TOKEN_QUOTED(r->text, r->name));
+        return config_text_error(r->text, r->name, "\"%s\" has no value", TOKEN_QUOTED(r->text, r->name));
 }
 
 /* What is no statement. Its first token may still be the name of the setting that was meant. */
@@ -274,7 +278,7 @@ static int read_other(Reader *r, Statement *st) {
         r->name = st->name = r->i;
         switch (token_type(r, r->i)) {
         case TOKEN_NAME:
-                k = config_text_error(r->text, r->i, "a \"=\" is missing behind \"%.*s\"", TOKEN_QUOTED(r->text, r->i));
+                k = config_text_error(r->text, r->i, "a \"=\" is missing behind \"%s\"", TOKEN_QUOTED(r->text, r->i));
                 break;
         case TOKEN_REFUSED:
                 k = 0;
@@ -285,7 +289,7 @@ static int read_other(Reader *r, Statement *st) {
                 break;
         default:
                 k = config_text_error(r->text, r->i,
-                                      "\"%.*s\" is not expected here; a block holds match = …; and settings",
+                                      "\"%s\" is not expected here; a block holds match = …; and settings",
                                       TOKEN_QUOTED(r->text, r->i));
         }
 
@@ -301,7 +305,7 @@ static int read_statement(Reader *r, Statement *st) {
                 k = 0;
                 if (token_type(r, r->i) != TOKEN_REFUSED)
                         k = config_text_error(r->text, r->i,
-                                              "\"%.*s\" is no name; names are written without quotes, of "
+                                              "\"%s\" is no name; names are written without quotes, of "
                                               "letters, digits, \"_\" and \"-\"",
                                               TOKEN_QUOTED(r->text, r->i));
                 r->i++;

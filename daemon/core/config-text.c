@@ -9,7 +9,6 @@
 #include "text.h"
 
 #define COMPLAINTS_MAX 100U
-#define QUOTE_MAX 100U /* a link below /dev/disk/by-id, whole */
 
 /* Where the scanner stands. */
 typedef struct Scanner {
@@ -125,7 +124,7 @@ static int scan_string(Scanner *s) {
 }
 
 static TokenType classify_number(const char *p, size_t n) {
-        char copy[TOKEN_NAME_MAX], *end;
+        char copy[TOKEN_TEXT_MAX], *end;
 
         if (n >= sizeof copy)
                 return TOKEN_WORD;
@@ -268,46 +267,18 @@ void config_text_done(ConfigText *t) {
         t->tokens = NULL;
 }
 
-const char *token_text(const ConfigText *t, size_t token) {
+const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_TEXT_MAX]) {
         const Token *k = &t->tokens[token];
+        bool opened = k->type == TOKEN_STRING || k->type == TOKEN_UNCLOSED;
+        size_t n = MIN(k->length - opened - (k->type == TOKEN_STRING), TOKEN_TEXT_MAX - 1);
 
-        return t->text + k->offset + (k->type == TOKEN_STRING || k->type == TOKEN_UNCLOSED);
-}
-
-#define SECRET "…"
-
-const char *token_quote(const ConfigText *t, size_t token) {
-        return t->tokens[token].secret ? SECRET : token_text(t, token);
-}
-
-/* In bytes, not cutting a character. */
-static size_t text_length(const ConfigText *t, size_t token) {
-        const Token *k = &t->tokens[token];
-        size_t n = k->length, i = 0;
-
-        if (k->type == TOKEN_STRING)
-                n -= 2;
-        else if (k->type == TOKEN_UNCLOSED)
-                n -= 1;
-        if (n <= QUOTE_MAX)
-                return n;
-
-        while (i < n && i < QUOTE_MAX)
-                i += MAX(utf8_length(token_text(t, token) + i, n - i), 1U);
-
-        return i;
-}
-
-int token_quote_length(const ConfigText *t, size_t token) {
-        return t->tokens[token].secret ? (int) strlen(SECRET) : (int) text_length(t, token);
-}
-
-const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_NAME_MAX]) {
-        size_t n = MIN(text_length(t, token), TOKEN_NAME_MAX - 1);
-
-        memcpy(buf, token_text(t, token), n);
+        memcpy(buf, t->text + k->offset + opened, n);
         buf[n] = '\0';
         return buf;
+}
+
+const char *token_quote(const ConfigText *t, size_t token, char buf[static TOKEN_TEXT_MAX]) {
+        return t->tokens[token].secret ? "…" : token_copy(t, token, buf);
 }
 
 bool token_is_name(const ConfigText *t, size_t token, const char *name) {

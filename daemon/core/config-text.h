@@ -59,17 +59,13 @@ void config_text_done(ConfigText *t);
         config_text_complain(t, COMPLAINT_WARNING, (t)->tokens + (token), __VA_ARGS__)
 int config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) _printf_(4, 5);
 
-/* Both for a "%.*s": what a sentence may quote of a token, without a string's quotes; "…" for a secret. */
-int token_quote_length(const ConfigText *t, size_t token);
-const char *token_quote(const ConfigText *t, size_t token);
-#define TOKEN_QUOTED(t, token) token_quote_length(t, token), token_quote(t, token)
+/* The token's text without a string's quotes, cut to fit: a longer name cannot be a known one. Returns buf. */
+#define TOKEN_TEXT_MAX 128U /* holds a link below /dev/disk/by-id */
+const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_TEXT_MAX]);
 
-/* The text itself, without a string's opening quote; for looking at, not for sentences. */
-const char *token_text(const ConfigText *t, size_t token);
-
-/* Cut to fit: a longer name cannot be a known one. Returns buf. */
-#define TOKEN_NAME_MAX 64U
-const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_NAME_MAX]);
+/* The same for complaints: "…" for what is secret. It may not be in buf. */
+const char *token_quote(const ConfigText *t, size_t token, char buf[static TOKEN_TEXT_MAX]);
+#define TOKEN_QUOTED(t, token) token_quote(t, token, (char[TOKEN_TEXT_MAX]){})
 
 bool token_is_name(const ConfigText *t, size_t token, const char *name);
 bool token_separates(TokenType type);                           /* "," or ";" */
