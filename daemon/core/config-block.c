@@ -40,6 +40,8 @@ typedef struct BlockReader {
         bool obscure; /* there is something, perhaps a setting's name, that means nothing */
         bool match_known;
         bool match_meant;      /* there is something that was to be a match, and was complained about */
+        bool behind_match;     /* a statement would be the first one behind the match */
+        size_t n_own;          /* statements that stand in no group */
         size_t battery;        /* the name of on_battery = { … }; 0: there is none */
         bool battery_withheld; /* … as it is in error as a whole */
 } BlockReader;
@@ -69,7 +71,7 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, const 
                 .name = setting_state(row),
                 .value.type = row->range.type,
                 .optical = row->backend == BACKEND_OPTICAL,
-                .on_battery = st->battery > 0 || (row->flags & SETTING_ON_BATTERY),
+                .on_battery = st->battery || (row->flags & SETTING_ON_BATTERY),
                 .line = b->text->tokens[st->name].line,
                 .column = b->text->tokens[st->name].column,
                 .row = row,
@@ -111,22 +113,7 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
         return r;
 }
 
-/* Whether the match may go on: in something that is no statement (match = "/dev/"; "sda";), or behind where the block's
- * end was guessed, or in a comment that also hides that end. `next` is what stands behind it, or NULL. */
-static bool match_is_cut(const BlockReader *b, const Statement *st, const Statement *next) {
-        if (next && next->value == 0 && !token_starts_statement(b->text, next->name)) {
-                char buf[TOKEN_TEXT_MAX];
-
-                token_copy(b->text, next->name, buf);
-                if (b->text->tokens[next->name].type != TOKEN_REFUSED && !block_has_key(buf) &&
-                    !setting_find(b->table, buf))
-                        return true;
-        }
-
-        return b->section->broken && (st->end == b->section->end || !gap_is_blank(b->text, st->end - 1));
-}
-
-static int read_match(BlockReader *b, const Statement *st, const Statement *next) {
+static int read_match(BlockReader *b, const Statement *st, const Statement *end) {
         _cleanup_(match_done) Match m = {};
         int r;
 
@@ -137,13 +124,10 @@ static int read_match(BlockReader *b, const Statement *st, const Statement *next
                                          "a second match; a block has one, all of whose keys must hold");
         }
 
-        b->match_meant = true;
-        r = statement_read_match(b->text, st, &m);
+        b->match_meant = b->behind_match = true;
+        r = statement_read_match(b->text, st, end, &m);
         if (r <= 0)
                 return r;
-
-        if (match_is_cut(b, st, next))
-                return 0;
 
         b->match_known = true;
         b->block->match = m;
@@ -152,7 +136,7 @@ static int read_match(BlockReader *b, const Statement *st, const Statement *next
 }
 
 static int read_battery(BlockReader *b, const Statement *st) {
-        const Token *value = &b->text->tokens[st->value];
+        TokenType value = b->text->tokens[st->value].type;
 
         if (b->battery > 0) {
                 b->battery_withheld = true;
@@ -166,12 +150,12 @@ static int read_battery(BlockReader *b, const Statement *st) {
         if (!st->sound)
                 return 0;
 
-        if (value->type != TOKEN_GROUP) {
+        if (value != TOKEN_GROUP) {
                 b->block->broken = b->obscure = true;
                 return config_text_error(b->text, st->value,
                                          CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
         }
-        if (value->partner == st->value + 1)
+        if (st->end == st->value + 2)
                 return config_text_warning(b->text, st->value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
 
         return 0;
@@ -188,16 +172,25 @@ static int read_option(BlockReader *b, const Statement *st, int option) {
 }
 
 /* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
-static int read_known(BlockReader *b, const Statement *st, const Statement *next) {
+static int read_known(BlockReader *b, const Statement *st, const Statement *end) {
         char buf[TOKEN_TEXT_MAX];
         const char *name = token_copy(b->text, st->name, buf);
-        const Setting *row;
+        const Setting *row = setting_find(b->table, name);
         int option;
 
-        if (st->battery > 0 && !token_is_name(b->text, st->battery, CONFIG_ON_BATTERY))
+        if (st->group == 0) {
+                /* Something that is no statement may be the rest of the match: match = "/dev/"; "sda"; */
+                if (b->behind_match && st->value == 0 && !row && !block_has_key(name) &&
+                    b->text->tokens[st->name].type != TOKEN_REFUSED)
+                        b->match_known = false;
+                b->behind_match = false;
+                b->n_own++;
+        } else if (!st->battery)
+                return 0;
+        else if (!token_is_name(b->text, st->group, CONFIG_ON_BATTERY))
                 b->battery_withheld = true; /* what is around it is mistyped */
 
-        if (st->battery > 0 && block_has_key(name)) {
+        if (st->battery && block_has_key(name)) {
                 b->battery_withheld = true;
                 return config_text_error(b->text, st->name,
                                          CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied",
@@ -208,13 +201,12 @@ static int read_known(BlockReader *b, const Statement *st, const Statement *next
                 return read_battery(b, st);
 
         if (streq(name, KEY_MATCH))
-                return read_match(b, st, next);
+                return read_match(b, st, end);
 
         option = find_option(name);
         if (option >= 0)
                 return read_option(b, st, option);
 
-        row = setting_find(b->table, name);
         return row ? read_setting(b, row, st) : 0;
 }
 
@@ -260,7 +252,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         MatchKey key;
         int option, r;
 
-        if (block_has_key(buf) || setting_find(b->table, buf))
+        if ((st->group > 0 && !st->battery) || block_has_key(buf) || setting_find(b->table, buf))
                 return 0;
 
         SETTING_TABLE_FOREACH(s, b->table)
@@ -292,7 +284,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
                         return r;
         }
         if (!n.word) {
-                b->obscure = b->obscure || token_is_wordy(b->text, st->name);
+                b->obscure = true;
                 /* There are no other groups: a match, or what is for battery. */
                 b->block->broken = b->block->broken || b->text->tokens[st->value].type == TOKEN_GROUP;
         }
@@ -331,7 +323,7 @@ static int check_block(BlockReader *b) {
                 return config_text_error(b->text, section->start,
                                          "this block has no match; if it is for every drive, write match = {};");
 
-        if (section->n_statements == 1 && b->match_known && !b->block->broken)
+        if (b->n_own == 1 && b->match_known && !b->block->broken)
                 return config_text_warning(b->text, section->start,
                                            "this block has a match but no settings, it does nothing");
 
@@ -356,7 +348,7 @@ int block_read(ConfigText *t, const SettingTable *table, const Section *section,
         ret->broken = section->broken || section->misnamed || !section->sound;
 
         for (size_t i = 0; i < section->n_statements && r >= 0; i++)
-                r = read_known(&b, &statements[i], i + 1 < section->n_statements ? &statements[i + 1] : NULL);
+                r = read_known(&b, &statements[i], statements + section->n_statements);
         for (size_t i = 0; i < section->n_statements && r >= 0; i++)
                 r = read_unknown(&b, &statements[i]);
         if (r >= 0)
@@ -366,6 +358,9 @@ int block_read(ConfigText *t, const SettingTable *table, const Section *section,
         if (r < 0)
                 return r;
 
+        /* Perhaps it goes on behind where the block's end was guessed. */
+        if (section->broken && b.behind_match)
+                b.match_known = false;
         if (!b.match_known || (b.battery > 0 && section->brace_behind))
                 ret->broken = true;
         if (ret->broken)

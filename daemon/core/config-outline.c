@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <ctype.h>
-
 #include "config-option.h"
 #include "config-statement.h"
 
@@ -50,7 +48,6 @@ static int read_section(Reader *r, Section *s) {
         int k;
 
         r->block = s->block;
-        r->unclosed = false;
         s->inside = r->i;
         s->first = r->outline.n_statements;
         k = s->block ? reader_statements(r) : reader_statement(r);
@@ -301,63 +298,21 @@ void outline_done(Outline *o) {
         *o = (Outline){};
 }
 
-bool gap_is_blank(const ConfigText *t, size_t token) {
-        const Token *k = &t->tokens[token];
-
-        for (size_t i = k->offset + k->length; i < k[1].offset; i++)
-                if (!isspace((unsigned char) t->text[i]))
-                        return false;
-
-        return true;
-}
-
-bool token_is_wordy(const ConfigText *t, size_t token) {
-        TokenType type = t->tokens[token].type;
-
-        return type == TOKEN_NAME || type == TOKEN_WORD || type == TOKEN_STRING || type == TOKEN_UNCLOSED ||
-               type == TOKEN_REFUSED;
-}
-
-/* Whether there is a "name =" that is no statement of the block, nor inside its match: in a bracket too many, say. */
-static bool has_stray_assignment(const ConfigText *t, const Section *section, const Statement *statements) {
-        size_t k = 0;
+/* There are more "=" than statements: in what was gone over behind an error, or in what has become a string. */
+bool section_hides_statements(const ConfigText *t, const Section *section, const Statement *statements) {
+        size_t n = 0;
 
         for (size_t i = section->inside; i < section->end; i++) {
-                const Statement *st = k < section->n_statements ? &statements[k] : NULL;
-
-                if (st && st->name == i) {
-                        k++;
-                        if (st->sound && token_is_name(t, i, "match"))
-                                i = st->end - 1;
-                        else
-                                i++;
-                } else if (t->tokens[i].type == TOKEN_EQUALS && t->tokens[i - 1].type != TOKEN_EQUALS)
-                        return true; /* one that is only typed twice hides nothing */
-        }
-
-        return false;
-}
-
-/* Whether a broken block's statements may stand in what is now a string (for want of a quote) or, in one whose bounds
- * are a guess, a comment. */
-static bool in_string_or_comment(const ConfigText *t, const Section *section, const Statement *statements) {
-        /* Cut off within a statement: the others may stand behind it. */
-        if (section->broken && section->n_statements > 0 && !statements[section->n_statements - 1].sound)
-                return true;
-
-        for (size_t i = section->start; i < section->end; i++) {
                 const Token *k = &t->tokens[i];
-                size_t end = k->offset + k->length;
 
-                if (token_is_wordy(t, i) && memchr(t->text + k->offset, '=', k->length))
-                        return true;
-                if (section->broken && memchr(t->text + end, '=', k[1].offset - end))
-                        return true;
+                /* One that is only typed twice hides nothing. */
+                if (k->type == TOKEN_EQUALS)
+                        n += k[-1].type != TOKEN_EQUALS;
+                else
+                        n += memchr(t->text + k->offset, '=', k->length) != NULL;
         }
+        for (size_t i = 0; i < section->n_statements; i++)
+                n -= statements[i].value > 0;
 
-        return false;
-}
-
-bool section_hides_statements(const ConfigText *t, const Section *section, const Statement *statements) {
-        return has_stray_assignment(t, section, statements) || in_string_or_comment(t, section, statements);
+        return section->broken || n > 0;
 }

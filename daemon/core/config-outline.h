@@ -10,8 +10,9 @@
 typedef struct Statement {
         size_t name;       /* tokens: the name … */
         size_t value, end; /* … and the value, from here up to, not with, there; 0: it is no statement */
-        size_t battery; /* the name of the on_battery = { … }, or what looks like it, that it stands in; 0: in none */
-        bool sound;     /* else it was complained about, and there may be no value at all */
+        size_t group;      /* the name of the group that it stands in; 0: in none */
+        bool battery;      /* that group is on_battery = { … }, or what looks like it */
+        bool sound;        /* else it was complained about, and there may be no value at all */
 } Statement;
 
 typedef struct Section {
@@ -21,7 +22,7 @@ typedef struct Section {
         size_t start;               /* the token to point at */
         size_t inside;              /* the tokens inside: from here … */
         size_t end;                 /* … up to, not with, this one */
-        size_t first, n_statements; /* in Outline.statements; those in on_battery = { … } stand behind it */
+        size_t first, n_statements; /* in Outline.statements; those in a group stand behind it */
         bool brace_behind;          /* a '}' too many: perhaps the block ends only there */
         bool misnamed;              /* a block in a list that is not called "drives" … */
         size_t list_name;           /* … but as this token */
@@ -34,15 +35,8 @@ typedef struct Outline {
         size_t n_statements;
 } Outline;
 
-/* Finds the sections and statements, and sets the partners of the brackets of sound values in the tokens. */
 int outline_make(ConfigText *t, const SettingTable *table, Outline *ret);
 void outline_done(Outline *o);
 
-/* Whether it may be a name. */
-bool token_is_wordy(const ConfigText *t, size_t token);
-
-/* Whether no comment stands between this token and the next. */
-bool gap_is_blank(const ConfigText *t, size_t token);
-
-/* Whether a broken block may have been meant to have more statements than these, its own: settings that cannot be told. */
+/* Whether a broken block may have been meant to have more statements than were found: settings that cannot be told. */
 bool section_hides_statements(const ConfigText *t, const Section *section, const Statement *statements);

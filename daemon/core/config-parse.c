@@ -26,26 +26,18 @@ static char *put_string(char *p, const char *s, size_t n) {
 }
 
 /* libconfig has 32 bits without the L and wraps silently in both. */
-static char *put_integer(char *p, const char *s, size_t n) {
-        char digits[32];
+static char *put_integer(char *p, const ConfigText *t, size_t token) {
+        char digits[TOKEN_TEXT_MAX];
         long long v;
 
-        while (n > 1 && s[n - 1] == 'L')
-                n--;
-        if (n < sizeof digits) {
-                memcpy(digits, s, n);
-                digits[n] = '\0';
-                errno = 0;
-                v = strtoll(digits, NULL, n > 2 && (s[1] == 'x' || s[1] == 'X') ? 16 : 10);
-                if (errno == 0)
-                        return p + sprintf(p, v >= INT32_MIN && v <= INT32_MAX ? "%lld" : "%lldL", v);
-        }
+        token_copy(t, token, digits);
+        errno = 0;
+        v = strtoll(digits, NULL, digits[1] == 'x' || digits[1] == 'X' ? 16 : 10);
+        if (errno == 0)
+                return p + sprintf(p, "%lldL", v);
 
         /* As a string it is out of every range, and the complaint can quote it. */
-        *p++ = '"';
-        p = mempcpy(p, s, n);
-        *p++ = '"';
-        return p;
+        return p + sprintf(p, "\"%.*s\"", (int) strcspn(digits, "L"), digits);
 }
 
 static char *put_token(char *p, const ConfigText *t, size_t token) {
@@ -56,32 +48,28 @@ static char *put_token(char *p, const ConfigText *t, size_t token) {
         if (k->type == TOKEN_STRING)
                 return put_string(p, s, k->length);
         if (k->type == TOKEN_INTEGER)
-                return put_integer(p, s, k->length);
+                return put_integer(p, t, token);
         return mempcpy(p, s, k->length);
 }
 
-/* The statement alone, in the form that libconfig 1.5 reads as it is meant: escapes such as \x20 kept as they are written, integers
- * that 64 bits do not hold as strings, superfluous commas left out. NULL: out of memory. */
-static char *statement_to_text(const ConfigText *t, const Statement *s) {
-        TokenType last = TOKEN_END;
-        size_t size = sizeof ";";
+/* The value in the form that libconfig 1.5 reads as it is meant: escapes such as \x20 kept as they are written, integers that 64 bits
+ * do not hold as strings, a comma behind the last value left out. NULL: out of memory. */
+static char *value_to_text(const ConfigText *t, const Statement *st) {
+        size_t size = sizeof "value = ;";
         char *text, *p;
 
-        for (size_t i = s->name; i < s->end; i++)
+        for (size_t i = st->value; i < st->end; i++)
                 size += 2 * t->tokens[i].length + TOKEN_ROOM;
-        text = p = malloc(size);
+        text = malloc(size);
         if (!text)
                 return NULL;
 
-        for (size_t i = s->name; i < s->end; i++) {
-                TokenType type = t->tokens[i].type, next = t->tokens[i + 1].type;
+        p = stpcpy(text, "value =");
+        for (size_t i = st->value; i < st->end; i++) {
+                TokenType next = t->tokens[i + 1].type;
 
-                if ((type == TOKEN_COMMA || type == TOKEN_SEMICOLON) &&
-                    (last == TOKEN_COMMA || last == TOKEN_SEMICOLON || last == TOKEN_GROUP || next == TOKEN_LIST_END ||
-                     next == TOKEN_ARRAY_END))
-                        continue;
-                p = put_token(p, t, i);
-                last = type;
+                if (t->tokens[i].type != TOKEN_COMMA || (next != TOKEN_LIST_END && next != TOKEN_ARRAY_END))
+                        p = put_token(p, t, i);
         }
         (void) strcpy(p, ";");
 
@@ -90,25 +78,18 @@ static char *statement_to_text(const ConfigText *t, const Statement *s) {
 
 /* Our own reading finds nearly all errors first, and with a column. */
 static int complain_libconfig(ConfigText *t, size_t token, const config_t *config) {
-        const char *text = config_error_text(config);
-
-        if (strstr(text, "duplicate"))
-                return config_text_error(t, token, "a name stands twice in this group");
-        if (strstr(text, "mismatched"))
+        if (strstr(config_error_text(config), "mismatched"))
                 return config_text_error(t, token, "the values in [ ] must all be of one type");
 
-        return config_text_error(t, token, "libconfig does not read this: %s", text);
+        return config_text_error(t, token, "libconfig does not read this: %s", config_error_text(config));
 }
 
-/* `config` is initialized; the setting is its own. */
-static int statement_load(ConfigText *t, const Statement *st, config_t *config, config_setting_t **ret) {
+/* `config` is initialized; the setting is its own. A group is none: its statements are read one by one. */
+static int value_load(ConfigText *t, const Statement *st, config_t *config, config_setting_t **ret) {
         _cleanup_free_ char *text = NULL;
         int r;
 
-        if (!st->sound)
-                return 0;
-
-        text = statement_to_text(t, st);
+        text = value_to_text(t, st);
         if (!text)
                 return -ENOMEM;
 
@@ -119,34 +100,6 @@ static int statement_load(ConfigText *t, const Statement *st, config_t *config, 
 
         *ret = config_setting_get_elem(config_root_setting(config), 0);
         return 1;
-}
-
-static bool ends_value(TokenType type) {
-        return type == TOKEN_GROUP_END || type == TOKEN_LIST_END || type == TOKEN_ARRAY_END || type == TOKEN_END;
-}
-
-/* Inside a sound value: the next statement's name in a group. `token` is the opening bracket at first, then the last answer; 0: no
- * more. */
-static size_t group_next(const ConfigText *t, size_t token) {
-        for (size_t i = token + 1; !ends_value(t->tokens[i].type); i = MAX(t->tokens[i].partner, i) + 1)
-                if (token_starts_statement(t, i))
-                        return i;
-
-        return 0;
-}
-
-/* The next value in a list or array, alike. */
-static size_t list_next(const ConfigText *t, size_t token) {
-        bool first = t->tokens[token].type == TOKEN_LIST || t->tokens[token].type == TOKEN_ARRAY;
-        size_t i = token + 1;
-
-        /* An element that is itself a bracket was skipped as a whole by whoever asks: lists hold strings only. */
-        for (; !first && t->tokens[i].type != TOKEN_COMMA; i++)
-                if (ends_value(t->tokens[i].type))
-                        return 0;
-
-        i += !first;
-        return ends_value(t->tokens[i].type) ? 0 : i;
 }
 
 static int complain_pattern(ConfigText *t, size_t token, MatchKey key) {
@@ -189,17 +142,14 @@ static int warn_literal(ConfigText *t, size_t token, const char *pattern) {
 static int read_pattern(ConfigText *t, const config_setting_t *s, size_t token, MatchKey key, const char *property,
                         Match *m) {
         bool fact = key == MATCH_ROTATIONAL || key == MATCH_REMOVABLE;
+        char buf[TOKEN_TEXT_MAX];
         const char *pattern;
         int r;
 
         if (config_setting_type(s) == CONFIG_TYPE_STRING)
                 pattern = config_setting_get_string(s);
-        else if (fact && config_setting_type(s) == CONFIG_TYPE_BOOL)
-                pattern = config_setting_get_bool(s) ? "true" : "false";
-        else if (fact && config_setting_type(s) == CONFIG_TYPE_INT && (unsigned) config_setting_get_int(s) <= 1)
-                pattern = config_setting_get_int(s) ? "true" : "false";
         else if (fact)
-                return complain_pattern(t, token, key);
+                pattern = token_copy(t, token, buf); /* true, 0, …, or in error */
         else
                 return config_text_error(t, token, "a pattern is a string, in quotes");
 
@@ -213,9 +163,16 @@ static int read_pattern(ConfigText *t, const config_setting_t *s, size_t token, 
 }
 
 /* One pattern, or a list or an array of them: any of these. */
-static int read_patterns(ConfigText *t, const config_setting_t *s, size_t token, MatchKey key, const char *property,
-                         Match *m) {
-        int ok = 1;
+static int read_patterns(ConfigText *t, const Statement *st, MatchKey key, const char *property, Match *m) {
+        _cleanup_(config_destroy) config_t config = {};
+        config_setting_t *s = NULL;
+        size_t token = st->value;
+        int r, ok = 1;
+
+        config_init(&config);
+        r = value_load(t, st, &config, &s);
+        if (r <= 0)
+                return r;
 
         if (!config_setting_is_list(s) && !config_setting_is_array(s))
                 return read_pattern(t, s, token, key, property, m);
@@ -224,17 +181,18 @@ static int read_patterns(ConfigText *t, const config_setting_t *s, size_t token,
                 return config_text_error(t, token, "an empty list fits no drive");
 
         for (int i = 0; i < config_setting_length(s); i++) {
-                int r;
+                const config_setting_t *element = config_setting_get_elem(s, i);
 
-                token = list_next(t, token);
-                r = read_pattern(t, config_setting_get_elem(s, i), token, key, property, m);
+                r = read_pattern(t, element, ++token, key, property, m);
                 if (r < 0)
                         return r;
                 ok = ok && r > 0;
 
-                /* list_next() would look into it. */
-                if (config_setting_is_aggregate(config_setting_get_elem(s, i)))
+                /* Its commas are its own. */
+                if (config_setting_is_aggregate(element))
                         return 0;
+                while (token < st->end && t->tokens[token].type != TOKEN_COMMA)
+                        token++;
         }
 
         return ok;
@@ -244,54 +202,53 @@ static int complain_match_key(ConfigText *t, size_t token, const char *name) {
         const char *nearest = match_key_nearest(name);
 
         if (nearest)
-                return config_text_error(t, token, "drives are not matched by \"%s\"; did you mean \"%s\"?",
-                                         TOKEN_QUOTED(t, token), nearest);
+                return config_text_error(t, token, "drives are not matched by \"%s\"; did you mean \"%s\"?", name,
+                                         nearest);
 
         return config_text_error(t, token,
                                  "drives are not matched by \"%s\"; there are node, model, serial, wwn, "
                                  "firmware, vendor, transport, rotational, removable and udev's properties in capitals",
-                                 TOKEN_QUOTED(t, token));
+                                 name);
 }
 
-static int read_match_group(ConfigText *t, const config_setting_t *group, size_t token, Match *m) {
-        int ok = 1;
+/* One statement of a match = { … }. */
+static int read_criterion(ConfigText *t, const Statement *st, Match *m) {
+        char name[TOKEN_TEXT_MAX];
+        MatchKey key = match_key_from_string(token_copy(t, st->name, name));
 
-        for (int i = 0; i < config_setting_length(group); i++) {
-                const config_setting_t *s = config_setting_get_elem(group, i);
-                const char *name = config_setting_name(s);
-                MatchKey key = match_key_from_string(name);
-                int r;
+        if (key < 0)
+                return complain_match_key(t, st->name, name);
 
-                token = group_next(t, token);
-                if (key < 0)
-                        r = complain_match_key(t, token, name);
-                else
-                        r = read_patterns(t, s, token + 2, key, key == MATCH_PROPERTY ? name : NULL, m);
-                if (r < 0)
-                        return r;
-                ok = ok && r > 0;
-        }
-
-        return ok;
+        return read_patterns(t, st, key, key == MATCH_PROPERTY ? name : NULL, m);
 }
 
-int statement_read_match(ConfigText *t, const Statement *st, Match *ret) {
-        _cleanup_(config_destroy) config_t config = {};
+int statement_read_match(ConfigText *t, const Statement *st, const Statement *end, Match *ret) {
         _cleanup_(match_done) Match m = {};
-        config_setting_t *s = NULL;
-        int r;
+        int r = 1;
+        bool ok = true;
 
-        config_init(&config);
-        r = statement_load(t, st, &config, &s);
-        if (r <= 0)
-                return r;
+        if (!st->sound)
+                return 0;
 
-        if (config_setting_is_group(s))
-                r = read_match_group(t, s, st->value, &m);
-        else
-                r = read_patterns(t, s, st->value, MATCH_NODE, NULL, &m);
-        if (r <= 0)
-                return r;
+        if (t->tokens[st->value].type != TOKEN_GROUP) {
+                r = read_patterns(t, st, MATCH_NODE, NULL, &m);
+                if (r <= 0)
+                        return r;
+        } else
+                for (const Statement *s = st + 1; s < end && s->name < st->end; s++) {
+                        size_t n = m.n_criteria;
+
+                        if (s->group != st->name)
+                                continue;
+                        r = read_criterion(t, s, &m);
+                        if (r > 0 && m.n_criteria == n)
+                                r = config_text_error(t, st->value, "a name stands twice in this group");
+                        if (r < 0)
+                                return r;
+                        ok = ok && r > 0;
+                }
+        if (!ok)
+                return 0;
 
         *ret = m;
         m = (Match){};
@@ -336,8 +293,11 @@ int statement_read_value(ConfigText *t, const Statement *st, const char *name, c
         bool keep;
         int r;
 
+        if (!st->sound)
+                return 0;
+
         config_init(&config);
-        r = statement_load(t, st, &config, &s);
+        r = value_load(t, st, &config, &s);
         if (r <= 0)
                 return r;
 

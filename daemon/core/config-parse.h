@@ -7,7 +7,8 @@
 #include "config-outline.h"
 #include "config.h"
 
-int statement_read_match(ConfigText *t, const Statement *st, Match *ret);
+/* The statements of a match = { … } stand behind it, before `end`. */
+int statement_read_match(ConfigText *t, const Statement *st, const Statement *end, Match *ret);
 int statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret);
 
 /* A value in `range` for the key `name`; one that cannot be held exactly is a warning. `ret_keep` may be NULL where

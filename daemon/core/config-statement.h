@@ -15,13 +15,12 @@ typedef struct Reader {
         bool misnamed;    /* it is not called "drives" … */
         size_t list_name; /* … but this */
         /* The section: */
-        bool block;    /* else it is an option */
-        bool unclosed; /* a bracket has no partner in it; told once, and no other is looked for */
+        bool block; /* else it is an option */
         /* The statement: */
         unsigned depth; /* of brackets */
         size_t name;    /* for complaints */
-        size_t battery; /* the name of the on_battery around it; 0: none */
-        bool inside;    /* a group that is a value: only its soundness counts */
+        size_t group;   /* as in Statement … */
+        bool battery;   /* … both */
 } Reader;
 
 static inline TokenType token_type(const Reader *r, size_t i) {
@@ -35,6 +34,6 @@ int reader_statement(Reader *r);
 int reader_statements(Reader *r);
 
 /* Whether the section ends here, whatever is still open in it. */
-bool reader_at_end(Reader *r);
+bool reader_at_end(const Reader *r);
 
 bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */

@@ -34,7 +34,6 @@ typedef struct Token {
         TokenType type;
         uint32_t offset, length;
         uint32_t line, column; /* from 1; a tab counts as one character */
-        uint32_t partner;      /* of an opening bracket of a sound value: its closing one; else 0 (config-outline.h) */
         bool secret;           /* never quoted: it may be (part of) a password (config-secret.c) */
 } Token;
 
