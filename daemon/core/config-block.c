@@ -2,7 +2,7 @@
 
 #include "config-block.h"
 #include "config-option.h"
-#include "config-parse.h"
+#include "config-value.h"
 #include "nearest.h"
 
 #define KEY_MATCH "match"

@@ -4,8 +4,8 @@
 
 #include "config-block.h"
 #include "config-option.h"
-#include "config-parse.h"
 #include "config-secret.h"
+#include "config-value.h"
 #include "nearest.h"
 
 #define LINES_TEXT_MAX 256U

@@ -3,7 +3,7 @@
 
 /* A configuration file's text as tokens, each with its line and column. libconfig 1.5 stops at the first error, knows
  * no columns, wraps integers and decodes \x20, so this reads first and libconfig gets only sound statements, one by
- * one (config-parse.h). Any bytes are fine as input. */
+ * one (config-value.c). Any bytes are fine as input. */
 
 #include "complaint.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /* What the files want: blocks of (match, assignments) in the order of reading, and every complaint about them.
- * The only file that knows libconfig is config-parse.c. */
+ * The only file that knows libconfig is config-value.c. */
 
 #include "complaint.h"
 #include "match.h"

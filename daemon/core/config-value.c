@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "config-complain.h"
-#include "config-parse.h"
+#include "config-value.h"
 
 /* What a token may need besides its own characters twice: a blank, quotes, a number's digits. */
 #define TOKEN_ROOM 32U
