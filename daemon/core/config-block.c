@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config-block.h"
 #include "config-option.h"
-#include "config-value.h"
+#include "config-reader.h"
 #include "nearest.h"
 
 #define KEY_MATCH "match"

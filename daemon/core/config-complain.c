@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "config-complain.h"
+#include "config-reader.h"
 
 #define RANGE_TEXT_MAX 256U
 /* Five of them, and their quotes, fit in RANGE_TEXT_MAX. */

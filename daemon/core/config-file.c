@@ -2,10 +2,8 @@
 
 #include <stdio.h>
 
-#include "config-block.h"
 #include "config-option.h"
-#include "config-secret.h"
-#include "config-value.h"
+#include "config-reader.h"
 #include "nearest.h"
 
 #define LINES_TEXT_MAX 256U

@@ -17,5 +17,3 @@ uint64_t config_option_number(const ConfigOption *o, const Value *v);
 const ConfigOption *config_option_find(const char *name); /* NULL: there is none */
 
 extern const ConfigOption config_options[]; /* ends with a row without a name */
-
-#define CONFIG_DRIVES "drives"

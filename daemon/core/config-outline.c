@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "config-option.h"
-#include "config-statement.h"
+#include "config-reader.h"
 
 static Section block_here(const Reader *r) {
         return (Section){ .block = true, .start = r->i, .misnamed = r->misnamed, .list_name = r->list_name };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config-block.h"
 #include "config-option.h"
-#include "config-secret.h"
+#include "config-reader.h"
 
 static bool is_key(const char *name, const SettingTable *table) {
         MatchKey key = match_key_from_string(name);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config-complain.h"
 #include "config-option.h"
-#include "config-statement.h"
+#include "config-reader.h"
 #include "nearest.h"
 
 /* The deepest that means anything is a list in a group: match = { model = ("a", "b"); }. */
@@ -43,7 +42,8 @@ static bool opens_value(const Reader *r, size_t brace, bool in_list) {
         return (in_list || assigned) && !token_is_name(r->text, brace + 1, "match");
 }
 
-bool reader_at_end(const Reader *r) {
+/* Whether the block or option ends here, whatever is still open in it. */
+static bool at_end(const Reader *r) {
         switch (token_type(r, r->i)) {
         case TOKEN_END:
                 return true;
@@ -73,7 +73,7 @@ static bool is_closing(TokenType type) {
 static void resynchronize(Reader *r) {
         size_t depth = 0;
 
-        for (; !reader_at_end(r); r->i++) {
+        for (; !at_end(r); r->i++) {
                 TokenType type = token_type(r, r->i);
 
                 if (depth == 0 && (at_group_end(r) || starts_statement(r, r->i) || type == TOKEN_SEMICOLON))
@@ -271,7 +271,7 @@ int reader_statement(Reader *r) {
                 st.end = r->i;
         }
 
-        if (k > 0 && !reader_at_end(r) && !at_group_end(r) && !token_separates(token_type(r, r->i)) &&
+        if (k > 0 && !at_end(r) && !at_group_end(r) && !token_separates(token_type(r, r->i)) &&
             !starts_statement(r, r->i))
                 k = complain_behind(r->text, r->name, r->i);
         if (k == 0)
@@ -285,7 +285,7 @@ int reader_statement(Reader *r) {
 int reader_statements(Reader *r) {
         int k, sound = 1;
 
-        while (!reader_at_end(r) && !at_group_end(r)) {
+        while (!at_end(r) && !at_group_end(r)) {
                 if (token_separates(token_type(r, r->i))) {
                         r->i++;
                         continue;

@@ -7,8 +7,6 @@
 
 #include "complaint.h"
 
-#define CONFIG_ON_BATTERY "on_battery" /* the one group of settings inside a block */
-
 typedef enum TokenType {
         TOKEN_COMMA = ',',
         TOKEN_SEMICOLON = ';',

@@ -3,8 +3,7 @@
 #include <libconfig.h>
 #include <stdio.h>
 
-#include "config-complain.h"
-#include "config-value.h"
+#include "config-reader.h"
 
 /* What a token may need besides its own characters twice: a blank, quotes, a number's digits. */
 #define TOKEN_ROOM 32U

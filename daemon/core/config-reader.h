@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* How config_parse() reads one file, however broken, so that one typo costs one block: tokens (config-text.h), the list of drives
+ * and its blocks, their statements, the statements' values. What is wrong is complained about where it is found. Unless it says
+ * otherwise, a function returns 0 or -ENOMEM. */
+
+#include "config-text.h"
+#include "config.h"
+
+#define CONFIG_DRIVES "drives"
+#define CONFIG_ON_BATTERY "on_battery" /* the one group of settings inside a block */
+
+typedef struct Statement {
+        size_t name;       /* tokens: the name … */
+        size_t value, end; /* … and the value, from here up to, not with, there; 0: it is no statement */
+        size_t group;      /* the name of the group that it stands in; 0: in none */
+        bool battery;      /* that group is on_battery = { … }, or what looks like it */
+        bool sound;        /* else it was complained about, and there may be no value at all */
+} Statement;
+
+typedef struct Section {
+        bool block;                 /* else an option: a statement beside the list of drives */
+        bool broken;                /* its bounds are a guess */
+        bool sound;                 /* all its statements are */
+        size_t start;               /* the token to point at */
+        size_t inside;              /* the tokens inside: from here … */
+        size_t end;                 /* … up to, not with, this one */
+        size_t first, n_statements; /* in Outline.statements; those in a group stand behind it */
+        bool brace_behind;          /* a '}' too many: perhaps the block ends only there */
+        bool misnamed;              /* a block in a list that is not called "drives" … */
+        size_t list_name;           /* … but as this token */
+} Section;
+
+typedef struct Outline {
+        Section *sections;
+        size_t n_sections;
+        Statement *statements;
+        size_t n_statements;
+} Outline;
+
+typedef struct Reader {
+        ConfigText *text;
+        const SettingTable *table;
+        Outline outline;
+        size_t i; /* the next token */
+        /* The list of drives: */
+        size_t drives;    /* where it began; 0: not yet, as it cannot begin with the first token */
+        bool misnamed;    /* it is not called "drives" … */
+        size_t list_name; /* … but this */
+        /* The section: */
+        bool block; /* else it is an option */
+        /* The statement: */
+        unsigned depth; /* of brackets */
+        size_t name;    /* for complaints */
+        size_t group;   /* as in Statement … */
+        bool battery;   /* … both */
+} Reader;
+
+static inline TokenType token_type(const Reader *r, size_t i) {
+        return r->text->tokens[i].type;
+}
+
+/* config-secret.c. A value may be a password: of a setting that is never written, or of another program whose file this is. So no
+ * complaint quotes what stands behind a key that is not one of ours, or behind one of an excluded row, however wrong the statement
+ * is. This marks all from such a key to the next key of ours with an "=". */
+void config_text_hide_secrets(ConfigText *t, const SettingTable *table);
+
+/* Is there text in it, but nothing that only a configuration has: a list of blocks, or a key of ours with "=" behind it? Then it is
+ * not quoted from at all: /etc/shadow, say. */
+bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
+
+/* config-outline.c: a file as a list of blocks and options, and each of those as a list of statements. What the values mean is not
+ * looked at. */
+int outline_make(ConfigText *t, const SettingTable *table, Outline *ret);
+void outline_done(Outline *o);
+
+/* Whether a broken block may have been meant to have more statements than were found: settings that cannot be told. */
+bool section_hides_statements(const ConfigText *t, const Section *section, const Statement *statements);
+
+/* config-statement.c. One statement, to where the next one may begin; and all up to the block's end, or a '}'. 1: sound; 0: it was
+ * complained about. */
+int reader_statement(Reader *r);
+int reader_statements(Reader *r);
+bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
+
+/* config-block.c. Fills an empty Block from a section. Returns 1, or 0 when its match is not known: then it must not be applied, and
+ * neither may any general rule that it was to protect its drives from; *ret holds its assignments all the same. */
+int block_read(ConfigText *t, const SettingTable *table, const Section *section, const Statement *statements,
+               Block *ret);
+
+/* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
+bool block_has_key(const char *name);
+
+/* config-value.c, by libconfig. All return 1, or 0 when there is no value and that was complained about (of a statement that is not
+ * sound: before). The statements of a match = { … } stand behind it, before `end`. */
+int statement_read_match(ConfigText *t, const Statement *st, const Statement *end, Match *ret);
+int statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret);
+
+/* A value in `range` for the key `name`; one that cannot be held exactly is a warning. `ret_keep` may be NULL where "keep" means
+ * nothing. */
+int statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
+                         bool *ret_keep);
+
+/* config-complain.c, of a token in a value's place that is no value. `error` is value_parse()'s. */
+int complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error);
+
+/* Of a word without quotes, behind the "=" of `name`; and of something behind the value of `name`. */
+int complain_word(ConfigText *t, const SettingTable *table, size_t name, size_t token);
+int complain_behind(ConfigText *t, size_t name, size_t token);
