@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config-option.h"
 #include "config-reader.h"
 #include "nearest.h"
 
@@ -257,7 +256,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         SETTING_TABLE_FOREACH(s, b->table)
                 nearest_offer(&n, s->name);
 
-        if (config_option_find(buf))
+        if (config_is_option(buf))
                 return config_text_error(b->text, st->name,
                                          "\"%s\" is no setting of drives: write it outside drives = ( … );", buf);
 

@@ -2,18 +2,45 @@
 
 #include <stdio.h>
 
-#include "config-option.h"
 #include "config-reader.h"
 #include "nearest.h"
 
 #define LINES_TEXT_MAX 256U
+
+static const ValueWord on_drift_words[] = { { "report", ON_DRIFT_REPORT }, { "restore", ON_DRIFT_RESTORE }, {} };
+
+/* clang-format off */
+static const struct {
+        const char *name;
+        ValueRange range;
+        size_t offset; /* of its uint64_t in Config */
+} options[] = {
+        { "fsck_wait", { .type = VALUE_DURATION, .min = 1000, .max = INT64_C(24) * 3600 * 1000 },
+          offsetof(Config, fsck_wait_ms) },
+        { "recheck", { .type = VALUE_DURATION, .min = 60 * 1000, .max = INT64_C(7) * 24 * 3600 * 1000, .has_off = true },
+          offsetof(Config, recheck_ms) },
+        { "on_drift", { .type = VALUE_NAME, .words = on_drift_words }, offsetof(Config, on_drift) },
+};
+/* clang-format on */
+
+static size_t find_option(const char *name) {
+        size_t i = 0;
+
+        while (i < ELEMENTSOF(options) && !streq(options[i].name, name))
+                i++;
+        return i;
+}
+
+bool config_is_option(const char *name) {
+        return streq(name, CONFIG_DRIVES) || find_option(name) < ELEMENTSOF(options);
+}
 
 typedef struct FileReader {
         Config *config;
         const SettingTable *table;
         ConfigText text;
         Outline outline;
-        uint64_t options_seen; /* a bit for each of config_options */
+        uint64_t options_seen; /* a bit for each of options */
         size_t list_name;      /* of the list that was complained about; SIZE_MAX: none */
         size_t first_block;    /* this file's, in the Config */
         size_t lost_block;     /* the token of the first block whose match is not known … */
@@ -28,9 +55,12 @@ static void file_reader_done(FileReader *f) {
 static int complain_option(FileReader *f, size_t token, const char *name) {
         Nearest n = { .typed = name };
 
+        if (streq(name, CONFIG_DRIVES))
+                return config_text_error(&f->text, token, "drives is a list of blocks: drives = ( { … }, { … } );");
+
         nearest_offer(&n, CONFIG_DRIVES);
-        for (const ConfigOption *o = config_options; o->name; o++)
-                nearest_offer(&n, o->name);
+        for (size_t i = 0; i < ELEMENTSOF(options); i++)
+                nearest_offer(&n, options[i].name);
 
         if (n.word)
                 return config_text_error(&f->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
@@ -45,36 +75,29 @@ static int complain_option(FileReader *f, size_t token, const char *name) {
 static int read_option(FileReader *f, const Section *section) {
         char name[TOKEN_TEXT_MAX];
         const Statement *st = &f->outline.statements[section->first];
+        size_t option;
         Value v;
         int r;
 
-        token_copy(&f->text, st->name, name);
-        if (streq(name, CONFIG_DRIVES))
-                return config_text_error(&f->text, st->name, "drives is a list of blocks: drives = ( { … }, { … } );");
+        option = find_option(token_copy(&f->text, st->name, name));
+        if (option == ELEMENTSOF(options))
+                return complain_option(f, st->name, name);
 
-        for (size_t i = 0; config_options[i].name; i++) {
-                const ConfigOption *o = &config_options[i];
+        if (f->options_seen & UINT64_C(1) << option)
+                return config_text_error(&f->text, st->name, "\"%s\" stands here a second time; the first counts",
+                                         name);
+        f->options_seen |= UINT64_C(1) << option;
 
-                if (!streq(o->name, name))
-                        continue;
-
-                if (f->options_seen & UINT64_C(1) << i)
-                        return config_text_error(&f->text, st->name,
-                                                 "\"%s\" stands here a second time; the first counts", name);
-                f->options_seen |= UINT64_C(1) << i;
-
-                r = statement_read_value(&f->text, st, name, &o->range, &v, NULL);
-                if (r > 0)
-                        *(uint64_t *) ((char *) f->config + o->offset) = config_option_number(o, &v);
-                if (o->offset == offsetof(Config, on_drift)) {
-                        f->config->on_drift_file = f->text.file;
-                        f->config->on_drift_line = f->text.tokens[st->name].line;
-                        f->config->on_drift_column = f->text.tokens[st->name].column;
-                }
-                return r < 0 ? r : 0;
+        r = statement_read_value(&f->text, st, name, &options[option].range, &v, NULL);
+        if (r > 0)
+                *(uint64_t *) ((char *) f->config + options[option].offset) =
+                                v.type == VALUE_NAME ? streq(v.name, "restore") : (uint64_t) v.number;
+        if (options[option].offset == offsetof(Config, on_drift)) {
+                f->config->on_drift_file = f->text.file;
+                f->config->on_drift_line = f->text.tokens[st->name].line;
+                f->config->on_drift_column = f->text.tokens[st->name].column;
         }
-
-        return complain_option(f, st->name, name);
+        return MIN(r, 0);
 }
 
 static int read_block(FileReader *f, const Section *section) {

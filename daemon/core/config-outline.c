@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config-option.h"
 #include "config-reader.h"
 
 static Section block_here(const Reader *r) {

@@ -61,6 +61,9 @@ static inline TokenType token_type(const Reader *r, size_t i) {
         return r->text->tokens[i].type;
 }
 
+/* config-file.c: whether it is drives, or an option beside it. */
+bool config_is_option(const char *name);
+
 /* config-secret.c. A value may be a password: of a setting that is never written, or of another program whose file this is. So no
  * complaint quotes what stands behind a key that is not one of ours, or behind one of an excluded row, however wrong the statement
  * is. This marks all from such a key to the next key of ours with an "=". */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config-option.h"
 #include "config-reader.h"
 
 static bool is_key(const char *name, const SettingTable *table) {
         MatchKey key = match_key_from_string(name);
 
-        return streq(name, CONFIG_DRIVES) || config_option_find(name) || block_has_key(name) ||
-               (key >= 0 && key < MATCH_PROPERTY) || setting_find(table, name);
+        return config_is_option(name) || block_has_key(name) || (key >= 0 && key < MATCH_PROPERTY) ||
+               setting_find(table, name);
 }
 
 void config_text_hide_secrets(ConfigText *t, const SettingTable *table) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config-option.h"
 #include "config-reader.h"
 #include "nearest.h"
 
@@ -18,7 +17,7 @@ bool reader_at_option(const Reader *r, size_t i) {
                 return false;
 
         token_copy(r->text, i, name);
-        return streq(name, CONFIG_DRIVES) || config_option_find(name);
+        return config_is_option(name);
 }
 
 /* Whether a ')' here, in a block, is the end of the list: behind a block that is not closed, and not a slip in it. */
