@@ -3,8 +3,6 @@
 #include "config-reader.h"
 #include "nearest.h"
 
-#define KEY_MATCH "match"
-
 /* What a block says of itself as a whole. */
 static const struct {
         const char *name;
@@ -27,7 +25,7 @@ static int find_option(const char *name) {
 }
 
 bool block_has_key(const char *name) {
-        return streq(name, KEY_MATCH) || find_option(name) >= 0 || streq(name, CONFIG_ON_BATTERY);
+        return streq(name, CONFIG_MATCH) || find_option(name) >= 0 || streq(name, CONFIG_ON_BATTERY);
 }
 
 typedef struct BlockReader {
@@ -198,7 +196,7 @@ static int read_known(BlockReader *b, const Statement *st, const Statement *end)
         if (streq(name, CONFIG_ON_BATTERY))
                 return read_battery(b, st);
 
-        if (streq(name, KEY_MATCH))
+        if (streq(name, CONFIG_MATCH))
                 return read_match(b, st, end);
 
         option = find_option(name);
@@ -268,7 +266,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
                                          buf);
         }
 
-        nearest_offer(&n, KEY_MATCH);
+        nearest_offer(&n, CONFIG_MATCH);
         for (size_t i = 0; i < ELEMENTSOF(block_options); i++)
                 nearest_offer(&n, block_options[i].name);
         nearest_offer(&n, CONFIG_ON_BATTERY);
@@ -304,7 +302,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         row = setting_find(b->table, n.word);
         if (!row) {
                 b->block->broken = true;
-                b->match_meant = b->match_meant || streq(n.word, KEY_MATCH);
+                b->match_meant = b->match_meant || streq(n.word, CONFIG_MATCH);
                 return 0;
         }
 

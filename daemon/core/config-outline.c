@@ -26,7 +26,7 @@ static bool block_follows(const Reader *r) {
         TokenType type = token_type(r, r->i + 1);
         size_t k = r->i + 1 + token_separates(type);
 
-        return token_type(r, k) == TOKEN_GROUP || token_is_name(r->text, k, "match") ||
+        return token_type(r, k) == TOKEN_GROUP || token_is_name(r->text, k, CONFIG_MATCH) ||
                (type != TOKEN_SEMICOLON && token_starts_statement(r->text, k) && !reader_at_option(r, k));
 }
 
@@ -82,7 +82,7 @@ static int read_braced_block(Reader *r) {
         int k;
 
         /* The '{' at which a block was found not to be closed; with a match, it begins the next one. */
-        s.broken = before && before->broken && before->end == r->i && !token_is_name(r->text, r->i + 1, "match");
+        s.broken = before && before->broken && before->end == r->i && !token_is_name(r->text, r->i + 1, CONFIG_MATCH);
         r->i++;
         /* On another line it is the next block. */
         if (token_type(r, r->i) == TOKEN_GROUP && r->text->tokens[r->i].line == r->text->tokens[s.start].line) {
@@ -107,7 +107,7 @@ static int read_debris(Reader *r) {
                 Section *before = last_block(r);
 
                 /* A match begins a block; anything else may be the rest of the one before. */
-                if (before && !token_is_name(r->text, r->i, "match"))
+                if (before && !token_is_name(r->text, r->i, CONFIG_MATCH))
                         before->broken = true;
                 k = config_text_error(r->text, r->i, "this stands between blocks; is a \"{\" missing before it?");
                 return k < 0 ? k : read_block(r, &s);

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #define CONFIG_DRIVES "drives"
+#define CONFIG_MATCH "match"
 #define CONFIG_ON_BATTERY "on_battery" /* the one group of settings inside a block */
 
 typedef struct Statement {

@@ -34,11 +34,11 @@ static bool opens_value(const Reader *r, size_t brace, bool in_list) {
         bool assigned = token_type(r, brace - 1) == TOKEN_EQUALS;
         size_t name = brace - (assigned ? 2 : 1);
 
-        if ((token_is_name(r->text, name, "match") || token_is_name(r->text, name, CONFIG_ON_BATTERY)) &&
+        if ((token_is_name(r->text, name, CONFIG_MATCH) || token_is_name(r->text, name, CONFIG_ON_BATTERY)) &&
             r->text->tokens[name].line == r->text->tokens[brace].line)
                 return true;
 
-        return (in_list || assigned) && !token_is_name(r->text, brace + 1, "match");
+        return (in_list || assigned) && !token_is_name(r->text, brace + 1, CONFIG_MATCH);
 }
 
 /* Whether the block or option ends here, whatever is still open in it. */
