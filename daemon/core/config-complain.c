@@ -61,7 +61,7 @@ static int quote_length(const char *s) {
         return s[0] == '\xe2' && s[1] == '\x80' && (s[2] & 0xf8) == 0x98 ? 3 : 0;
 }
 
-int complain_word(ConfigText *t, const SettingTable *table, size_t name_token, size_t token) {
+int complain_word(const Reader *r, size_t token) {
         static const struct {
                 const char *word;
                 const char *boolean;
@@ -71,13 +71,14 @@ int complain_word(ConfigText *t, const SettingTable *table, size_t name_token, s
                 { "off", "false" },
                 { "no", "false" },
         };
+        ConfigText *t = r->text;
         const char *word = TOKEN_QUOTED(t, token);
         int n = (int) strlen(word), quote = n > 2 ? quote_length(word) : 0, k;
         char name[TOKEN_TEXT_MAX];
         const Setting *row;
         Value v;
 
-        row = setting_find(table, token_copy(t, name_token, name));
+        row = setting_find(r->table, token_copy(t, r->name, name));
         if (row && quote == 0 && !streq(word, "keep")) {
                 /* Quotes would not make it one. */
                 k = value_parse(&row->range, word, &v);
@@ -102,8 +103,9 @@ int complain_word(ConfigText *t, const SettingTable *table, size_t name_token, s
         return config_text_error(t, token, "%s must be in quotes: write \"%s\"", word, word);
 }
 
-int complain_behind(ConfigText *t, size_t name, size_t token) {
-        TokenType before = t->tokens[token - 1].type, type = t->tokens[token].type;
+int complain_behind(const Reader *r, size_t token) {
+        TokenType before = token_type(r, token - 1), type = token_type(r, token);
+        ConfigText *t = r->text;
 
         if ((before == TOKEN_INTEGER || before == TOKEN_FLOAT) && type == TOKEN_NAME)
                 return config_text_error(t, token,
@@ -118,5 +120,5 @@ int complain_behind(ConfigText *t, size_t name, size_t token) {
                 return 0;
 
         return config_text_error(t, token, "\"%s\" does not belong here, behind the value of \"%s\"",
-                                 TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, name));
+                                 TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, r->name));
 }

@@ -108,7 +108,5 @@ int statement_read_value(ConfigText *t, const Statement *st, const char *name, c
 
 /* config-complain.c, of a token in a value's place that is no value. `error` is value_parse()'s. */
 int complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error);
-
-/* Of a word without quotes, behind the "=" of `name`; and of something behind the value of `name`. */
-int complain_word(ConfigText *t, const SettingTable *table, size_t name, size_t token);
-int complain_behind(ConfigText *t, size_t name, size_t token);
+int complain_word(const Reader *r, size_t token);   /* without quotes, behind the "=" of r->name */
+int complain_behind(const Reader *r, size_t token); /* something behind the value of r->name */

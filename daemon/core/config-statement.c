@@ -198,7 +198,7 @@ static int read_value(Reader *r) {
                 r->i++;
                 if (type == TOKEN_NAME && is_boolean(r, r->i - 1))
                         return 1;
-                return complain_word(r->text, r->table, r->name, r->i - 1);
+                return complain_word(r, r->i - 1);
 
         case TOKEN_UNCLOSED:
                 return config_text_error(r->text, r->i++, "the closing quote of this string is missing on its line");
@@ -272,7 +272,7 @@ int reader_statement(Reader *r) {
 
         if (k > 0 && !at_end(r) && !at_group_end(r) && !token_separates(token_type(r, r->i)) &&
             !starts_statement(r, r->i))
-                k = complain_behind(r->text, r->name, r->i);
+                k = complain_behind(r, r->i);
         if (k == 0)
                 resynchronize(r);
 
