@@ -221,33 +221,40 @@ static int read_criterion(ConfigText *t, const Statement *st, Match *m) {
         return read_patterns(t, st, key, key == MATCH_PROPERTY ? name : NULL, m);
 }
 
+/* The statements of a match = { … }. */
+static int read_criteria(ConfigText *t, const Statement *match, const Statement *end, Match *m) {
+        int ok = 1;
+
+        for (const Statement *st = match + 1; st < end && st->name < match->end; st++) {
+                size_t n = m->n_criteria;
+                int k;
+
+                if (st->group != match->name)
+                        continue;
+                k = read_criterion(t, st, m);
+                if (k > 0 && m->n_criteria == n)
+                        k = config_text_error(t, match->value, "a name stands twice in this group");
+                if (k < 0)
+                        return k;
+                ok = ok && k > 0;
+        }
+
+        return ok;
+}
+
 int statement_read_match(ConfigText *t, const Statement *st, const Statement *end, Match *ret) {
         _cleanup_(match_done) Match m = {};
-        int r = 1;
-        bool ok = true;
+        int k;
 
         if (!st->sound)
                 return 0;
 
-        if (t->tokens[st->value].type != TOKEN_GROUP) {
-                r = read_patterns(t, st, MATCH_NODE, NULL, &m);
-                if (r <= 0)
-                        return r;
-        } else
-                for (const Statement *s = st + 1; s < end && s->name < st->end; s++) {
-                        size_t n = m.n_criteria;
-
-                        if (s->group != st->name)
-                                continue;
-                        r = read_criterion(t, s, &m);
-                        if (r > 0 && m.n_criteria == n)
-                                r = config_text_error(t, st->value, "a name stands twice in this group");
-                        if (r < 0)
-                                return r;
-                        ok = ok && r > 0;
-                }
-        if (!ok)
-                return 0;
+        if (t->tokens[st->value].type == TOKEN_GROUP)
+                k = read_criteria(t, st, end, &m);
+        else
+                k = read_patterns(t, st, MATCH_NODE, NULL, &m);
+        if (k <= 0)
+                return k;
 
         *ret = m;
         m = (Match){};
