@@ -276,7 +276,6 @@ int statement_read_boolean(ConfigText *t, const Statement *st, const char *name,
 /* Of the scalar's type; 1 for inexact. */
 static int read_scalar(const config_setting_t *s, const ValueRange *range, Value *ret) {
         switch (config_setting_type(s)) {
-        case CONFIG_TYPE_INT:
         case CONFIG_TYPE_INT64:
                 return value_from_integer(range, config_setting_get_int64(s), ret);
         case CONFIG_TYPE_BOOL:
