@@ -326,33 +326,33 @@ static int check_block(BlockReader *b) {
         return 0;
 }
 
-int block_read(ConfigText *t, const SettingTable *table, const Section *section, const Statement *statements,
-               Block *ret) {
+int block_read(Reader *r, const Section *section, Block *ret) {
         BlockReader b = {
-                .text = t,
-                .table = table,
+                .text = r->text,
+                .table = r->table,
                 .section = section,
                 .block = ret,
         };
-        int r = 0;
+        const Statement *statements = r->statements + section->first;
+        int k = 0;
 
         assert(section->block);
 
-        ret->file = t->file;
-        ret->line = t->tokens[section->start].line;
-        ret->column = t->tokens[section->start].column;
+        ret->file = r->text->file;
+        ret->line = r->text->tokens[section->start].line;
+        ret->column = r->text->tokens[section->start].column;
         ret->broken = section->broken || section->misnamed || !section->sound;
 
-        for (size_t i = 0; i < section->n_statements && r >= 0; i++)
-                r = read_known(&b, &statements[i], statements + section->n_statements);
-        for (size_t i = 0; i < section->n_statements && r >= 0; i++)
-                r = read_unknown(&b, &statements[i]);
-        if (r >= 0)
-                r = check_exclusions(&b);
-        if (r >= 0)
-                r = check_block(&b);
-        if (r < 0)
-                return r;
+        for (size_t i = 0; i < section->n_statements && k >= 0; i++)
+                k = read_known(&b, &statements[i], statements + section->n_statements);
+        for (size_t i = 0; i < section->n_statements && k >= 0; i++)
+                k = read_unknown(&b, &statements[i]);
+        if (k >= 0)
+                k = check_exclusions(&b);
+        if (k >= 0)
+                k = check_block(&b);
+        if (k < 0)
+                return k;
 
         /* Perhaps it goes on behind where the block's end was guessed. */
         if (section->broken && b.behind_match)
@@ -360,7 +360,7 @@ int block_read(ConfigText *t, const SettingTable *table, const Section *section,
         if (!b.match_known || (b.battery > 0 && section->brace_behind))
                 ret->broken = true;
         if (ret->broken)
-                ret->obscure = b.obscure || section_hides_statements(t, section, statements);
+                ret->obscure = b.obscure || section_hides_statements(r, section);
         for (size_t i = 0; i < ret->n_assignments; i++) {
                 Assignment *a = &ret->assignments[i];
 

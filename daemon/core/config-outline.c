@@ -7,18 +7,18 @@ static Section block_here(const Reader *r) {
 }
 
 static int add_section(Reader *r, const Section *s) {
-        if (!GREW(r->outline.sections, r->outline.n_sections))
+        if (!GREW(r->sections, r->n_sections))
                 return -ENOMEM;
 
-        r->outline.sections[r->outline.n_sections++] = *s;
+        r->sections[r->n_sections++] = *s;
         return 0;
 }
 
 /* The block read last, or NULL. */
 static Section *last_block(const Reader *r) {
-        size_t n = r->outline.n_sections;
+        size_t n = r->n_sections;
 
-        return n > 0 && r->outline.sections[n - 1].block ? &r->outline.sections[n - 1] : NULL;
+        return n > 0 && r->sections[n - 1].block ? &r->sections[n - 1] : NULL;
 }
 
 /* Whether another block, even without its '{', follows the bracket at r->i: then it is not the end of the list. */
@@ -48,10 +48,10 @@ static int read_section(Reader *r, Section *s) {
 
         r->block = s->block;
         s->inside = r->i;
-        s->first = r->outline.n_statements;
+        s->first = r->n_statements;
         k = s->block ? reader_statements(r) : reader_statement(r);
         s->end = r->i;
-        s->n_statements = r->outline.n_statements - s->first;
+        s->n_statements = r->n_statements - s->first;
         s->sound = k > 0;
         return k;
 }
@@ -150,7 +150,7 @@ static int read_list(Reader *r, size_t start, bool bare) {
                         if (k >= 0)
                                 k = read_braced_block(r);
                         /* Where a block was not closed, its comma is not the next thing to say. */
-                        separated = k >= 0 && r->outline.sections[r->outline.n_sections - 1].broken;
+                        separated = k >= 0 && r->sections[r->n_sections - 1].broken;
                 } else if (type == TOKEN_COMMA || type == TOKEN_REFUSED) {
                         r->i++;
                         separated = true;
@@ -250,7 +250,7 @@ static bool starts_drives(const Reader *r) {
         return value == TOKEN_LIST && token_type(r, r->i + 3) == TOKEN_GROUP;
 }
 
-static int outline_read(Reader *r) {
+int reader_outline(Reader *r) {
         bool debris = false;
 
         while (token_type(r, r->i) != TOKEN_END) {
@@ -278,40 +278,21 @@ static int outline_read(Reader *r) {
         return 0;
 }
 
-int outline_make(ConfigText *t, const SettingTable *table, Outline *ret) {
-        Reader r = { .text = t, .table = table };
-        int k;
-
-        k = outline_read(&r);
-        if (k < 0)
-                outline_done(&r.outline);
-        else
-                *ret = r.outline;
-
-        return k;
-}
-
-void outline_done(Outline *o) {
-        free(o->sections);
-        free(o->statements);
-        *o = (Outline){};
-}
-
 /* There are more "=" than statements: in what was gone over behind an error, or in what has become a string. */
-bool section_hides_statements(const ConfigText *t, const Section *section, const Statement *statements) {
+bool section_hides_statements(const Reader *r, const Section *section) {
         size_t n = 0;
 
         for (size_t i = section->inside; i < section->end; i++) {
-                const Token *k = &t->tokens[i];
+                const Token *k = &r->text->tokens[i];
 
                 /* One that is only typed twice hides nothing. */
                 if (k->type == TOKEN_EQUALS)
                         n += k[-1].type != TOKEN_EQUALS;
                 else
-                        n += memchr(t->text + k->offset, '=', k->length) != NULL;
+                        n += memchr(r->text->text + k->offset, '=', k->length) != NULL;
         }
         for (size_t i = 0; i < section->n_statements; i++)
-                n -= statements[i].value > 0;
+                n -= r->statements[section->first + i].value > 0;
 
         return section->broken || n > 0;
 }

@@ -27,31 +27,33 @@ typedef struct Section {
         size_t start;               /* the token to point at */
         size_t inside;              /* the tokens inside: from here … */
         size_t end;                 /* … up to, not with, this one */
-        size_t first, n_statements; /* in Outline.statements; those in a group stand behind it */
+        size_t first, n_statements; /* in Reader.statements; those in a group stand behind it */
         bool brace_behind;          /* a '}' too many: perhaps the block ends only there */
         bool misnamed;              /* a block in a list that is not called "drives" … */
         size_t list_name;           /* … but as this token */
 } Section;
 
-typedef struct Outline {
-        Section *sections;
-        size_t n_sections;
-        Statement *statements;
-        size_t n_statements;
-} Outline;
-
 typedef struct Reader {
         ConfigText *text;
         const SettingTable *table;
-        Outline outline;
+        Config *config;
         size_t i; /* the next token */
-        /* The list of drives: */
-        size_t drives;    /* where it began; 0: not yet, as it cannot begin with the first token */
-        bool misnamed;    /* it is not called "drives" … */
-        size_t list_name; /* … but this */
-        /* The section: */
-        bool block; /* else it is an option */
-        /* The statement: */
+
+        Section *sections;
+        size_t n_sections;
+        uint64_t options_seen; /* a bit for each */
+        size_t drives;         /* where the list of drives began; 0: not yet, as it cannot begin with the first token */
+        bool misnamed;         /* it is not called "drives" … */
+        size_t list_name;      /* … but this … */
+        size_t told_name;      /* … and of this one it was said; SIZE_MAX: none */
+        const Token *lost;     /* the first block whose match is not known; NULL: none */
+
+        /* The block, or the option beside the list. */
+        bool block;
+        Statement *statements; /* of all sections */
+        size_t n_statements;
+
+        /* The statement. */
         unsigned depth; /* of brackets */
         size_t name;    /* for complaints */
         size_t group;   /* as in Statement … */
@@ -76,11 +78,10 @@ bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
 
 /* config-outline.c: a file as a list of blocks and options, and each of those as a list of statements. What the values mean is not
  * looked at. */
-int outline_make(ConfigText *t, const SettingTable *table, Outline *ret);
-void outline_done(Outline *o);
+int reader_outline(Reader *r);
 
 /* Whether a broken block may have been meant to have more statements than were found: settings that cannot be told. */
-bool section_hides_statements(const ConfigText *t, const Section *section, const Statement *statements);
+bool section_hides_statements(const Reader *r, const Section *section);
 
 /* config-statement.c. One statement, to where the next one may begin; and all up to the block's end, or a '}'. 1: sound; 0: it was
  * complained about. */
@@ -90,8 +91,7 @@ bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
 
 /* config-block.c. Fills an empty Block from a section. Returns 1, or 0 when its match is not known: then it must not be applied, and
  * neither may any general rule that it was to protect its drives from; *ret holds its assignments all the same. */
-int block_read(ConfigText *t, const SettingTable *table, const Section *section, const Statement *statements,
-               Block *ret);
+int block_read(Reader *r, const Section *section, Block *ret);
 
 /* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
 bool block_has_key(const char *name);

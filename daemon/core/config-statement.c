@@ -252,13 +252,13 @@ static int complain_name(Reader *r, size_t token) {
 
 int reader_statement(Reader *r) {
         Statement st = { .name = r->i, .group = r->group, .battery = r->battery };
-        size_t at = r->outline.n_statements;
+        size_t at = r->n_statements;
         int k;
 
         /* Its place, before those inside it. */
-        if (!GREW(r->outline.statements, at))
+        if (!GREW(r->statements, at))
                 return -ENOMEM;
-        r->outline.n_statements++;
+        r->n_statements++;
 
         r->name = st.name;
         if (!starts_statement(r, st.name))
@@ -277,7 +277,7 @@ int reader_statement(Reader *r) {
                 resynchronize(r);
 
         st.sound = k > 0;
-        r->outline.statements[at] = st;
+        r->statements[at] = st;
         return k;
 }
 
