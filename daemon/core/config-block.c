@@ -29,8 +29,7 @@ bool block_has_key(const char *name) {
 }
 
 typedef struct BlockReader {
-        ConfigText *text;
-        const SettingTable *table;
+        Reader *r;
         const Section *section;
         Block *block;
         bool obscure; /* there is something, perhaps a setting's name, that means nothing */
@@ -68,8 +67,8 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, const 
                 .value.type = row->range.type,
                 .optical = row->backend == BACKEND_OPTICAL,
                 .on_battery = st->battery || (row->flags & SETTING_ON_BATTERY),
-                .line = b->text->tokens[st->name].line,
-                .column = b->text->tokens[st->name].column,
+                .line = b->r->text->tokens[st->name].line,
+                .column = b->r->text->tokens[st->name].column,
                 .row = row,
                 .token = st->name,
         };
@@ -79,13 +78,13 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
         Assignment a = assignment_of(b, row, st), *before;
         int r;
 
-        r = statement_read_value(b->text, st, row->name, &row->range, &a.value, &a.keep);
+        r = statement_read_value(b->r->text, st, row->name, &row->range, &a.value, &a.keep);
         if (r < 0)
                 return r;
         a.withheld = r == 0;
 
         if (!a.withheld && !a.keep && (row->flags & (SETTING_DEAD | SETTING_EXCLUDED))) {
-                r = config_text_warning(b->text, st->name, "\"%s\" is never written: %s", row->name, row->instead);
+                r = config_text_warning(b->r->text, st->name, "\"%s\" is never written: %s", row->name, row->instead);
                 if (r < 0)
                         return r;
         }
@@ -96,32 +95,32 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
 
         if (before->row == row) {
                 before->withheld = true;
-                return config_text_error(b->text, st->name,
+                return config_text_error(b->r->text, st->name,
                                          "\"%s\" stands here a second time (the first is in line %u); neither is "
                                          "applied",
                                          row->name, before->line);
         }
 
-        r = config_text_warning(b->text, st->name,
+        r = config_text_warning(b->r->text, st->name,
                                 "\"%s\" and \"%s\" (in line %u) set the same thing; this one, the later, wins",
                                 row->name, before->row->name, before->line);
         *before = a;
         return r;
 }
 
-static int read_match(BlockReader *b, const Statement *st, const Statement *end) {
+static int read_match(BlockReader *b, const Statement *st) {
         _cleanup_(match_done) Match m = {};
         int r;
 
         if (b->match_meant) {
                 /* Which of them is meant? Then it is not known. */
                 b->match_known = false;
-                return config_text_error(b->text, st->name,
+                return config_text_error(b->r->text, st->name,
                                          "a second match; a block has one, all of whose keys must hold");
         }
 
         b->match_meant = b->behind_match = true;
-        r = statement_read_match(b->text, st, end, &m);
+        r = statement_read_match(b->r, st, &m);
         if (r <= 0)
                 return r;
 
@@ -132,14 +131,14 @@ static int read_match(BlockReader *b, const Statement *st, const Statement *end)
 }
 
 static int read_battery(BlockReader *b, const Statement *st) {
-        TokenType value = b->text->tokens[st->value].type;
+        TokenType value = b->r->text->tokens[st->value].type;
 
         if (b->battery > 0) {
                 b->battery_withheld = true;
-                return config_text_error(b->text, st->name,
+                return config_text_error(b->r->text, st->name,
                                          "\"" CONFIG_ON_BATTERY
                                          "\" stands here a second time (the first is in line %u); neither is applied",
-                                         b->text->tokens[b->battery].line);
+                                         b->r->text->tokens[b->battery].line);
         }
 
         b->battery = st->name;
@@ -148,11 +147,12 @@ static int read_battery(BlockReader *b, const Statement *st) {
 
         if (value != TOKEN_GROUP) {
                 b->block->broken = b->obscure = true;
-                return config_text_error(b->text, st->value,
+                return config_text_error(b->r->text, st->value,
                                          CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
         }
         if (st->end == st->value + 2)
-                return config_text_warning(b->text, st->value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
+                return config_text_warning(b->r->text, st->value,
+                                           "this " CONFIG_ON_BATTERY " is empty, it does nothing");
 
         return 0;
 }
@@ -160,7 +160,7 @@ static int read_battery(BlockReader *b, const Statement *st) {
 static int read_option(BlockReader *b, const Statement *st, int option) {
         int r;
 
-        r = statement_read_boolean(b->text, st, block_options[option].name,
+        r = statement_read_boolean(b->r->text, st, block_options[option].name,
                                    (bool *) ((char *) b->block + block_options[option].offset));
         if (r == 0 && block_options[option].narrowing)
                 b->block->broken = true;
@@ -168,27 +168,27 @@ static int read_option(BlockReader *b, const Statement *st, int option) {
 }
 
 /* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
-static int read_known(BlockReader *b, const Statement *st, const Statement *end) {
+static int read_known(BlockReader *b, const Statement *st) {
         char buf[TOKEN_TEXT_MAX];
-        const char *name = token_copy(b->text, st->name, buf);
-        const Setting *row = setting_find(b->table, name);
+        const char *name = token_copy(b->r->text, st->name, buf);
+        const Setting *row = setting_find(b->r->table, name);
         int option;
 
         if (st->group == 0) {
                 /* Something that is no statement may be the rest of the match: match = "/dev/"; "sda"; */
                 if (b->behind_match && st->value == 0 && !row && !block_has_key(name) &&
-                    b->text->tokens[st->name].type != TOKEN_REFUSED)
+                    b->r->text->tokens[st->name].type != TOKEN_REFUSED)
                         b->match_known = false;
                 b->behind_match = false;
                 b->n_own++;
         } else if (!st->battery)
                 return 0;
-        else if (!token_is_name(b->text, st->group, CONFIG_ON_BATTERY))
+        else if (!token_is_name(b->r->text, st->group, CONFIG_ON_BATTERY))
                 b->battery_withheld = true; /* what is around it is mistyped */
 
         if (st->battery && block_has_key(name)) {
                 b->battery_withheld = true;
-                return config_text_error(b->text, st->name,
+                return config_text_error(b->r->text, st->name,
                                          CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied",
                                          name);
         }
@@ -197,7 +197,7 @@ static int read_known(BlockReader *b, const Statement *st, const Statement *end)
                 return read_battery(b, st);
 
         if (streq(name, CONFIG_MATCH))
-                return read_match(b, st, end);
+                return read_match(b, st);
 
         option = find_option(name);
         if (option >= 0)
@@ -219,7 +219,7 @@ static int check_exclusions(BlockReader *b) {
                                 continue;
 
                         x->withheld = y->withheld = true;
-                        r = config_text_error(b->text, x->token,
+                        r = config_text_error(b->r->text, x->token,
                                               "%s and %s (in line %u) exclude each other; neither is applied", x->name,
                                               y->name, y->line);
                         if (r < 0)
@@ -231,38 +231,38 @@ static int check_exclusions(BlockReader *b) {
 
 static int complain_unknown(BlockReader *b, const Statement *st, const char *nearest) {
         /* That it is no name at all has been said. */
-        if (b->text->tokens[st->name].type != TOKEN_NAME)
+        if (b->r->text->tokens[st->name].type != TOKEN_NAME)
                 return 0;
         if (nearest)
-                return config_text_error(b->text, st->name, "unknown setting \"%s\"; did you mean \"%s\"?",
-                                         TOKEN_QUOTED(b->text, st->name), nearest);
+                return config_text_error(b->r->text, st->name, "unknown setting \"%s\"; did you mean \"%s\"?",
+                                         TOKEN_QUOTED(b->r->text, st->name), nearest);
 
-        return config_text_error(b->text, st->name, "unknown setting \"%s\"", TOKEN_QUOTED(b->text, st->name));
+        return config_text_error(b->r->text, st->name, "unknown setting \"%s\"", TOKEN_QUOTED(b->r->text, st->name));
 }
 
 static int read_unknown(BlockReader *b, const Statement *st) {
         char buf[TOKEN_TEXT_MAX];
-        Nearest n = { .typed = token_copy(b->text, st->name, buf) };
+        Nearest n = { .typed = token_copy(b->r->text, st->name, buf) };
         const Setting *row;
         Assignment a;
         MatchKey key;
         int option, r;
 
-        if ((st->group > 0 && !st->battery) || block_has_key(buf) || setting_find(b->table, buf))
+        if ((st->group > 0 && !st->battery) || block_has_key(buf) || setting_find(b->r->table, buf))
                 return 0;
 
-        SETTING_TABLE_FOREACH(s, b->table)
+        SETTING_TABLE_FOREACH(s, b->r->table)
                 nearest_offer(&n, s->name);
 
         if (config_is_option(buf))
-                return config_text_error(b->text, st->name,
+                return config_text_error(b->r->text, st->name,
                                          "\"%s\" is no setting of drives: write it outside drives = ( … );", buf);
 
         key = match_key_from_string(buf);
         if (key >= 0 && !(n.word && n.distance == 0)) {
                 /* Without it the match fits more drives than were meant. */
                 b->block->broken = true;
-                return config_text_error(b->text, st->name, "\"%s\" tells drives apart: write it into match = { … }",
+                return config_text_error(b->r->text, st->name, "\"%s\" tells drives apart: write it into match = { … }",
                                          buf);
         }
 
@@ -282,7 +282,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         if (!n.word) {
                 b->obscure = true;
                 /* There are no other groups: a match, or what is for battery. */
-                b->block->broken = b->block->broken || b->text->tokens[st->value].type == TOKEN_GROUP;
+                b->block->broken = b->block->broken || b->r->text->tokens[st->value].type == TOKEN_GROUP;
         }
         if (!n.word)
                 return 0;
@@ -294,12 +294,12 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         }
 
         if (streq(n.word, CONFIG_ON_BATTERY)) {
-                if (b->text->tokens[st->value].type == TOKEN_GROUP)
+                if (b->r->text->tokens[st->value].type == TOKEN_GROUP)
                         return 0; /* what is in it has been read, and is withheld */
                 b->obscure = true;
         }
 
-        row = setting_find(b->table, n.word);
+        row = setting_find(b->r->table, n.word);
         if (!row) {
                 b->block->broken = true;
                 b->match_meant = b->match_meant || streq(n.word, CONFIG_MATCH);
@@ -316,23 +316,18 @@ static int check_block(BlockReader *b) {
         const Section *section = b->section;
 
         if (!b->match_meant && !section->broken)
-                return config_text_error(b->text, section->start,
+                return config_text_error(b->r->text, section->start,
                                          "this block has no match; if it is for every drive, write match = {};");
 
         if (b->n_own == 1 && b->match_known && !b->block->broken)
-                return config_text_warning(b->text, section->start,
+                return config_text_warning(b->r->text, section->start,
                                            "this block has a match but no settings, it does nothing");
 
         return 0;
 }
 
 int block_read(Reader *r, const Section *section, Block *ret) {
-        BlockReader b = {
-                .text = r->text,
-                .table = r->table,
-                .section = section,
-                .block = ret,
-        };
+        BlockReader b = { .r = r, .section = section, .block = ret };
         const Statement *statements = r->statements + section->first;
         int k = 0;
 
@@ -344,7 +339,7 @@ int block_read(Reader *r, const Section *section, Block *ret) {
         ret->broken = section->broken || section->misnamed || !section->sound;
 
         for (size_t i = 0; i < section->n_statements && k >= 0; i++)
-                k = read_known(&b, &statements[i], statements + section->n_statements);
+                k = read_known(&b, &statements[i]);
         for (size_t i = 0; i < section->n_statements && k >= 0; i++)
                 k = read_unknown(&b, &statements[i]);
         if (k >= 0)

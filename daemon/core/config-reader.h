@@ -97,8 +97,8 @@ int block_read(Reader *r, const Section *section, Block *ret);
 bool block_has_key(const char *name);
 
 /* config-value.c, by libconfig. All return 1, or 0 when there is no value and that was complained about (of a statement that is not
- * sound: before). The statements of a match = { … } stand behind it, before `end`. */
-int statement_read_match(ConfigText *t, const Statement *st, const Statement *end, Match *ret);
+ * sound: before). */
+int statement_read_match(const Reader *r, const Statement *st, Match *ret);
 int statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret);
 
 /* A value in `range` for the key `name`; one that cannot be held exactly is a warning. `ret_keep` may be NULL where "keep" means

@@ -222,7 +222,8 @@ static int read_criterion(ConfigText *t, const Statement *st, Match *m) {
 }
 
 /* The statements of a match = { … }. */
-static int read_criteria(ConfigText *t, const Statement *match, const Statement *end, Match *m) {
+static int read_criteria(const Reader *r, const Statement *match, Match *m) {
+        const Statement *end = r->statements + r->n_statements;
         int ok = 1;
 
         for (const Statement *st = match + 1; st < end && st->name < match->end; st++) {
@@ -231,9 +232,9 @@ static int read_criteria(ConfigText *t, const Statement *match, const Statement 
 
                 if (st->group != match->name)
                         continue;
-                k = read_criterion(t, st, m);
+                k = read_criterion(r->text, st, m);
                 if (k > 0 && m->n_criteria == n)
-                        k = config_text_error(t, match->value, "a name stands twice in this group");
+                        k = config_text_error(r->text, match->value, "a name stands twice in this group");
                 if (k < 0)
                         return k;
                 ok = ok && k > 0;
@@ -242,17 +243,17 @@ static int read_criteria(ConfigText *t, const Statement *match, const Statement 
         return ok;
 }
 
-int statement_read_match(ConfigText *t, const Statement *st, const Statement *end, Match *ret) {
+int statement_read_match(const Reader *r, const Statement *st, Match *ret) {
         _cleanup_(match_done) Match m = {};
         int k;
 
         if (!st->sound)
                 return 0;
 
-        if (t->tokens[st->value].type == TOKEN_GROUP)
-                k = read_criteria(t, st, end, &m);
+        if (token_type(r, st->value) == TOKEN_GROUP)
+                k = read_criteria(r, st, &m);
         else
-                k = read_patterns(t, st, MATCH_NODE, NULL, &m);
+                k = read_patterns(r->text, st, MATCH_NODE, NULL, &m);
         if (k <= 0)
                 return k;
 
