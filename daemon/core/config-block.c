@@ -331,8 +331,6 @@ int block_read(Reader *r, const Section *section, Block *ret) {
         const Statement *statements = r->statements + section->first;
         int k = 0;
 
-        assert(section->block);
-
         ret->file = r->text->file;
         ret->line = r->text->tokens[section->start].line;
         ret->column = r->text->tokens[section->start].column;

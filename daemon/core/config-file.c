@@ -55,13 +55,19 @@ static int complain_option(Reader *r, size_t token, const char *name) {
         return config_text_error(r->text, token, "unknown option \"%s\"", name);
 }
 
-static int read_option(Reader *r, const Section *section) {
+static int read_option(Reader *r) {
         char name[TOKEN_TEXT_MAX];
-        const Statement *st = &r->statements[section->first];
-        size_t option;
+        const Statement *st;
+        size_t option, first = r->n_statements;
         Value v;
         int k;
 
+        r->block = false;
+        k = reader_statement(r);
+        if (k < 0)
+                return k;
+
+        st = &r->statements[first];
         option = find_option(token_copy(r->text, st->name, name));
         if (option == ELEMENTSOF(options))
                 return complain_option(r, st->name, name);
@@ -79,6 +85,34 @@ static int read_option(Reader *r, const Section *section) {
                 r->config->on_drift_line = r->text->tokens[st->name].line;
                 r->config->on_drift_column = r->text->tokens[st->name].column;
         }
+        return MIN(k, 0);
+}
+
+static int read_file(Reader *r) {
+        bool told = false; /* of the token before */
+        int k = 0;
+
+        while (k >= 0 && token_type(r, r->i) != TOKEN_END) {
+                TokenType type = token_type(r, r->i);
+
+                if (reader_at_list(r)) {
+                        k = reader_list(r);
+                        told = false;
+                } else if (token_starts_statement(r->text, r->i)) {
+                        k = read_option(r);
+                        told = false;
+                } else {
+                        if (!told && !token_separates(type) && type != TOKEN_REFUSED) {
+                                told = true;
+                                k = config_text_error(
+                                                r->text, r->i,
+                                                "\"%s\" is not expected here; a file holds drives = ( … ); and options",
+                                                TOKEN_QUOTED(r->text, r->i));
+                        }
+                        r->i++;
+                }
+        }
+
         return MIN(k, 0);
 }
 
@@ -145,12 +179,12 @@ static int read_blocks(Reader *r) {
         size_t first_block = r->config->n_blocks;
         int k;
 
-        k = reader_outline(r);
+        k = read_file(r);
         for (size_t i = 0; i < r->n_sections && k >= 0; i++) {
                 Section *s = &r->sections[i];
 
                 s->broken = s->broken || s->end >= r->text->doubtful;
-                k = s->block ? read_block(r, s) : read_option(r, s);
+                k = read_block(r, s);
         }
         if (k >= 0 && r->lost)
                 k = withhold_general(r, first_block);

@@ -3,7 +3,7 @@
 #include "config-reader.h"
 
 static Section block_here(const Reader *r) {
-        return (Section){ .block = true, .start = r->i, .misnamed = r->misnamed, .list_name = r->list_name };
+        return (Section){ .start = r->i, .misnamed = r->misnamed, .list_name = r->list_name };
 }
 
 static int add_section(Reader *r, const Section *s) {
@@ -14,11 +14,9 @@ static int add_section(Reader *r, const Section *s) {
         return 0;
 }
 
-/* The block read last, or NULL. */
+/* The block of this list that was read last, or NULL. */
 static Section *last_block(const Reader *r) {
-        size_t n = r->n_sections;
-
-        return n > 0 && r->sections[n - 1].block ? &r->sections[n - 1] : NULL;
+        return r->n_sections > r->list ? &r->sections[r->n_sections - 1] : NULL;
 }
 
 /* Whether another block, even without its '{', follows the bracket at r->i: then it is not the end of the list. */
@@ -46,10 +44,10 @@ static int complain_unclosed(Reader *r, size_t start) {
 static int read_section(Reader *r, Section *s) {
         int k;
 
-        r->block = s->block;
+        r->block = true;
         s->inside = r->i;
         s->first = r->n_statements;
-        k = s->block ? reader_statements(r) : reader_statement(r);
+        k = reader_statements(r);
         s->end = r->i;
         s->n_statements = r->n_statements - s->first;
         s->sound = k > 0;
@@ -183,22 +181,15 @@ static int read_list(Reader *r, size_t start, bool bare) {
         }
 }
 
-/* A statement beside the list; a bracket that it leaves open ends before the next option at the latest. */
-static int read_option(Reader *r) {
-        Section s = { .start = r->i };
-        int k;
-
-        k = read_section(r, &s);
-        return k < 0 ? k : add_section(r, &s);
-}
-
-/* `drives = (`, and what looks like it. Sets r->i behind the bracket. */
-static int read_drives(Reader *r) {
+int reader_list(Reader *r) {
         size_t name = r->i, start;
         bool named = token_is_name(r->text, name, CONFIG_DRIVES);
         int k = 0;
 
+        assert(reader_at_list(r));
+
         r->misnamed = false;
+        r->list = r->n_sections;
         if (token_type(r, r->i + 1) == TOKEN_EQUALS)
                 r->i += 2;
         else if (named)
@@ -235,7 +226,7 @@ static int read_drives(Reader *r) {
         return k < 0 ? k : read_list(r, start, false);
 }
 
-static bool starts_drives(const Reader *r) {
+bool reader_at_list(const Reader *r) {
         TokenType type = token_type(r, r->i), value;
         bool named = token_is_name(r->text, r->i, CONFIG_DRIVES);
 
@@ -248,34 +239,6 @@ static bool starts_drives(const Reader *r) {
         if (named)
                 return value == TOKEN_LIST || value == TOKEN_GROUP || value == TOKEN_ARRAY;
         return value == TOKEN_LIST && token_type(r, r->i + 3) == TOKEN_GROUP;
-}
-
-int reader_outline(Reader *r) {
-        bool debris = false;
-
-        while (token_type(r, r->i) != TOKEN_END) {
-                TokenType type = token_type(r, r->i);
-                int k = 0;
-
-                if (starts_drives(r)) {
-                        k = read_drives(r);
-                        debris = false;
-                } else if (token_starts_statement(r->text, r->i)) {
-                        k = read_option(r);
-                        debris = false;
-                } else if (debris || token_separates(type) || type == TOKEN_REFUSED)
-                        r->i++;
-                else {
-                        debris = true;
-                        k = config_text_error(r->text, r->i,
-                                              "\"%s\" is not expected here; a file holds drives = ( … ); and options",
-                                              TOKEN_QUOTED(r->text, r->i));
-                }
-                if (k < 0)
-                        return k;
-        }
-
-        return 0;
 }
 
 /* There are more "=" than statements: in what was gone over behind an error, or in what has become a string. */

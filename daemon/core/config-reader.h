@@ -20,8 +20,8 @@ typedef struct Statement {
         bool sound;        /* else it was complained about, and there may be no value at all */
 } Statement;
 
+/* A block as it was found. */
 typedef struct Section {
-        bool block;                 /* else an option: a statement beside the list of drives */
         bool broken;                /* its bounds are a guess */
         bool sound;                 /* all its statements are */
         size_t start;               /* the token to point at */
@@ -41,6 +41,7 @@ typedef struct Reader {
 
         Section *sections;
         size_t n_sections;
+        size_t list;           /* the first of the list's that is read */
         uint64_t options_seen; /* a bit for each */
         size_t drives;         /* where the list of drives began; 0: not yet, as it cannot begin with the first token */
         bool misnamed;         /* it is not called "drives" … */
@@ -76,9 +77,10 @@ void config_text_hide_secrets(ConfigText *t, const SettingTable *table);
  * not quoted from at all: /etc/shadow, say. */
 bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
 
-/* config-outline.c: a file as a list of blocks and options, and each of those as a list of statements. What the values mean is not
- * looked at. */
-int reader_outline(Reader *r);
+/* config-outline.c: whether `drives = (`, or what looks like it, begins here; and reads it: blocks as sections, and each of those
+ * as a list of statements. What the values mean is not looked at. */
+bool reader_at_list(const Reader *r);
+int reader_list(Reader *r);
 
 /* Whether a broken block may have been meant to have more statements than were found: settings that cannot be told. */
 bool section_hides_statements(const Reader *r, const Section *section);
