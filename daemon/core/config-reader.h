@@ -77,7 +77,7 @@ void config_text_hide_secrets(ConfigText *t, const SettingTable *table);
  * not quoted from at all: /etc/shadow, say. */
 bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
 
-/* config-outline.c: whether `drives = (`, or what looks like it, begins here; and reads it: blocks as sections, and each of those
+/* config-list.c: whether `drives = (`, or what looks like it, begins here; and reads it: blocks as sections, and each of those
  * as a list of statements. What the values mean is not looked at. */
 bool reader_at_list(const Reader *r);
 int reader_list(Reader *r);
