@@ -118,17 +118,7 @@ static int read_file(Reader *r) {
 
 static int read_block(Reader *r, const Section *section) {
         _cleanup_(block_done) Block block = {};
-        char name[TOKEN_TEXT_MAX];
         int k;
-
-        if (section->misnamed && section->list_name != r->told_name) {
-                r->told_name = section->list_name;
-                k = config_text_error(r->text, r->told_name,
-                                      "the list of blocks is called \"drives\", not \"%s\"; nothing of it is applied",
-                                      token_copy(r->text, r->told_name, name));
-                if (k < 0)
-                        return k;
-        }
 
         if (section->inside == section->end && !section->broken)
                 return config_text_warning(r->text, section->start, "this block is empty");
@@ -194,7 +184,7 @@ static int read_blocks(Reader *r) {
 
 int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size) {
         _cleanup_(config_text_done) ConfigText tokens = { .text = text, .size = size, .complaints = &c->complaints };
-        Reader reader = { .text = &tokens, .table = t, .config = c, .told_name = SIZE_MAX };
+        Reader reader = { .text = &tokens, .table = t, .config = c };
         int r;
 
         r = config_add_file(c, file, &tokens.file);

@@ -3,7 +3,7 @@
 #include "config-reader.h"
 
 static Section block_here(const Reader *r) {
-        return (Section){ .start = r->i, .misnamed = r->misnamed, .list_name = r->list_name };
+        return (Section){ .start = r->i, .misnamed = r->misnamed };
 }
 
 static int add_section(Reader *r, const Section *s) {
@@ -182,28 +182,31 @@ static int read_list(Reader *r, size_t start, bool bare) {
 }
 
 int reader_list(Reader *r) {
-        size_t name = r->i, start;
-        bool named = token_is_name(r->text, name, CONFIG_DRIVES);
+        size_t name = r->i;
+        bool named = token_is_name(r->text, name, CONFIG_DRIVES), assigned = token_type(r, name + 1) == TOKEN_EQUALS;
+        TokenType bracket;
         int k = 0;
 
         assert(reader_at_list(r));
 
-        r->misnamed = false;
+        r->i += assigned ? 2 : named;
+        r->misnamed = assigned && !named;
         r->list = r->n_sections;
-        if (token_type(r, r->i + 1) == TOKEN_EQUALS)
-                r->i += 2;
-        else if (named)
-                k = config_text_error(r->text, ++r->i, "a \"=\" is missing before this");
-        else /* a bracket alone */
+        bracket = token_type(r, r->i);
+
+        if (r->misnamed)
+                k = config_text_error(r->text, name,
+                                      "the list of blocks is called \"drives\", not \"%s\"; nothing of it is applied",
+                                      TOKEN_QUOTED(r->text, name));
+        else if (!named) /* a bracket alone */
                 k = config_text_error(r->text, name,
                                       "blocks stand in the list of drives only: drives = ( { … }, { … } );");
+        else if (!assigned)
+                k = config_text_error(r->text, r->i, "a \"=\" is missing before this");
         if (k < 0)
                 return k;
 
-        if (token_type(r, name + 1) == TOKEN_EQUALS && !named) {
-                r->misnamed = true; /* config-file.c complains of the name */
-                r->list_name = name;
-        } else if (named && r->drives > 0)
+        if (named && r->drives > 0)
                 k = config_text_error(r->text, name,
                                       "a second list of drives (the first: line %u); one holds all blocks",
                                       r->text->tokens[r->drives].line);
@@ -212,18 +215,16 @@ int reader_list(Reader *r) {
         if (k < 0)
                 return k;
 
-        start = r->i;
-        if (token_type(r, start) == TOKEN_GROUP) {
-                if (named)
-                        k = config_text_error(r->text, start,
-                                              "drives is a list, also of one block: drives = ( { … } );");
-                return k < 0 ? k : read_list(r, start, true);
-        }
-        if (token_type(r, start) == TOKEN_ARRAY)
-                k = config_text_error(r->text, start, "the list of drives begins with \"(\"");
+        if (named && bracket == TOKEN_GROUP)
+                k = config_text_error(r->text, r->i, "drives is a list, also of one block: drives = ( { … } );");
+        else if (bracket == TOKEN_ARRAY)
+                k = config_text_error(r->text, r->i, "the list of drives begins with \"(\"");
+        if (k < 0)
+                return k;
 
-        r->i++;
-        return k < 0 ? k : read_list(r, start, false);
+        name = r->i;
+        r->i += bracket != TOKEN_GROUP;
+        return read_list(r, name, bracket == TOKEN_GROUP);
 }
 
 bool reader_at_list(const Reader *r) {

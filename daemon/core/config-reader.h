@@ -29,8 +29,7 @@ typedef struct Section {
         size_t end;                 /* … up to, not with, this one */
         size_t first, n_statements; /* in Reader.statements; those in a group stand behind it */
         bool brace_behind;          /* a '}' too many: perhaps the block ends only there */
-        bool misnamed;              /* a block in a list that is not called "drives" … */
-        size_t list_name;           /* … but as this token */
+        bool misnamed;              /* a block in a list that is not called "drives" */
 } Section;
 
 typedef struct Reader {
@@ -44,9 +43,7 @@ typedef struct Reader {
         size_t list;           /* the first of the list's that is read */
         uint64_t options_seen; /* a bit for each */
         size_t drives;         /* where the list of drives began; 0: not yet, as it cannot begin with the first token */
-        bool misnamed;         /* it is not called "drives" … */
-        size_t list_name;      /* … but this … */
-        size_t told_name;      /* … and of this one it was said; SIZE_MAX: none */
+        bool misnamed;         /* it is not called "drives": nothing of it is applied */
         const Token *lost;     /* the first block whose match is not known; NULL: none */
 
         /* The block, or the option beside the list. */
