@@ -33,6 +33,9 @@ static bool ends_list(TokenType type) {
 }
 
 static int complain_unclosed(Reader *r, size_t start) {
+        if (ends_list(token_type(r, r->i)) && block_follows(r))
+                return config_text_error(r->text, r->i++, "here a block is closed by \")\", write \"}\"");
+
         if (token_type(r, r->i) == TOKEN_END)
                 return config_text_error(r->text, start, "this block is not closed; write \"}\" at its end");
 
@@ -66,10 +69,7 @@ static int read_block(Reader *r, Section *s) {
                 r->i++;
         else {
                 s->broken = true;
-                if (token_type(r, r->i) == TOKEN_LIST_END && block_follows(r))
-                        k = config_text_error(r->text, r->i++, "here a block is closed by \")\", write \"}\"");
-                else
-                        k = complain_unclosed(r, s->start);
+                k = complain_unclosed(r, s->start);
         }
 
         return k < 0 ? k : add_section(r, s);
@@ -93,6 +93,19 @@ static int read_braced_block(Reader *r) {
         }
 
         return read_block(r, &s);
+}
+
+/* A '}' between blocks. */
+static int read_brace(Reader *r) {
+        Section *before = last_block(r);
+        size_t brace = r->i;
+
+        if (before)
+                before->brace_behind = true;
+
+        while (token_type(r, r->i) == TOKEN_GROUP_END)
+                r->i++;
+        return config_text_error(r->text, brace, "here is one \"}\" too many");
 }
 
 /* Anything between blocks that is none. What it was meant to be is not known, so it counts as a broken block. */
@@ -133,15 +146,21 @@ static int read_debris(Reader *r) {
 /* Between the blocks of a list, from behind its '('. `bare`: it has none. */
 static int read_list(Reader *r, size_t start, bool bare) {
         bool separated = true;
+        int k = 0;
 
-        for (;;) {
+        while (k >= 0) {
                 TokenType type = token_type(r, r->i);
-                int k = 0;
 
                 if (type == TOKEN_END || reader_at_option(r, r->i))
                         return bare ? 0 : config_text_error(r->text, start, "this list is not closed; write \");\"");
 
-                if (type == TOKEN_GROUP) {
+                if ((ends_list(type) || (bare && type == TOKEN_SEMICOLON)) && !block_follows(r)) {
+                        r->i++;
+                        return 0;
+                }
+
+                switch (type) {
+                case TOKEN_GROUP:
                         if (!separated)
                                 k = config_text_error(r->text, r->i,
                                                       "a comma is missing between this block and the one before it");
@@ -149,36 +168,28 @@ static int read_list(Reader *r, size_t start, bool bare) {
                                 k = read_braced_block(r);
                         /* Where a block was not closed, its comma is not the next thing to say. */
                         separated = k >= 0 && r->sections[r->n_sections - 1].broken;
-                } else if (type == TOKEN_COMMA || type == TOKEN_REFUSED) {
+                        continue;
+                case TOKEN_GROUP_END:
+                        k = read_brace(r);
+                        continue;
+                case TOKEN_COMMA:
+                case TOKEN_REFUSED:
                         r->i++;
-                        separated = true;
-                } else if (type == TOKEN_SEMICOLON) {
-                        if (bare && !block_follows(r))
-                                return 0;
+                        break;
+                case TOKEN_SEMICOLON:
                         k = config_text_error(r->text, r->i++, "between blocks stands a comma, not \";\"");
-                        separated = true;
-                } else if (ends_list(type)) {
-                        if (!block_follows(r)) {
-                                r->i++;
-                                return 0;
-                        }
+                        break;
+                case TOKEN_LIST_END:
+                case TOKEN_ARRAY_END:
                         k = config_text_error(r->text, r->i++, "here the list is closed, but more blocks follow");
-                        separated = true;
-                } else if (type == TOKEN_GROUP_END) {
-                        Section *before = last_block(r);
-
-                        if (before)
-                                before->brace_behind = true;
-                        k = config_text_error(r->text, r->i, "here is one \"}\" too many");
-                        while (token_type(r, r->i) == TOKEN_GROUP_END)
-                                r->i++;
-                } else {
+                        break;
+                default:
                         k = read_debris(r);
-                        separated = true;
                 }
-                if (k < 0)
-                        return k;
+                separated = true;
         }
+
+        return k;
 }
 
 int reader_list(Reader *r) {
