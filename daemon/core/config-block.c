@@ -334,10 +334,12 @@ int block_read(Reader *r, const Section *section, Block *ret) {
         ret->file = r->text->file;
         ret->line = r->text->tokens[section->start].line;
         ret->column = r->text->tokens[section->start].column;
-        ret->broken = section->broken || section->misnamed || !section->sound;
+        ret->broken = section->broken || section->misnamed;
 
-        for (size_t i = 0; i < section->n_statements && k >= 0; i++)
+        for (size_t i = 0; i < section->n_statements && k >= 0; i++) {
+                ret->broken = ret->broken || !statements[i].sound;
                 k = read_known(&b, &statements[i]);
+        }
         for (size_t i = 0; i < section->n_statements && k >= 0; i++)
                 k = read_unknown(&b, &statements[i]);
         if (k >= 0)
@@ -350,15 +352,13 @@ int block_read(Reader *r, const Section *section, Block *ret) {
         /* Perhaps it goes on behind where the block's end was guessed. */
         if (section->broken && b.behind_match)
                 b.match_known = false;
-        if (!b.match_known || (b.battery > 0 && section->brace_behind))
+        if (b.battery > 0 && section->brace_behind)
                 ret->broken = true;
         if (ret->broken)
                 ret->obscure = b.obscure || section_hides_statements(r, section);
-        for (size_t i = 0; i < ret->n_assignments; i++) {
-                Assignment *a = &ret->assignments[i];
-
-                a->withheld = a->withheld || ret->broken || (a->on_battery && b.battery_withheld);
-        }
+        for (size_t i = 0; i < ret->n_assignments; i++)
+                if (ret->assignments[i].on_battery && b.battery_withheld)
+                        ret->assignments[i].withheld = true;
 
         return b.match_known;
 }

@@ -135,7 +135,7 @@ static int read_block(Reader *r, const Section *section) {
 
 /* A general rule must not hit the drives that a block with an unknown match was to protect. Nothing of it is applied,
  * and nothing that it replaces either: it stays, broken. */
-static int withhold_general(Reader *r, size_t first_block) {
+static int break_general(const Reader *r, size_t first_block) {
         char lines[LINES_TEXT_MAX] = "";
         size_t n = 0, used = 0;
 
@@ -146,9 +146,6 @@ static int withhold_general(Reader *r, size_t first_block) {
                         continue;
 
                 b->broken = true;
-                for (size_t k = 0; k < b->n_assignments; k++)
-                        b->assignments[k].withheld = true;
-
                 if (used + 16 < sizeof lines)
                         used += snprintf(lines + used, sizeof lines - used, "%s%u", n == 0 ? " " : ", ", b->line);
                 else if (lines[used - 1] != '.')
@@ -177,7 +174,11 @@ static int read_blocks(Reader *r) {
                 k = read_block(r, s);
         }
         if (k >= 0 && r->lost)
-                k = withhold_general(r, first_block);
+                k = break_general(r, first_block);
+
+        for (size_t i = first_block; i < r->config->n_blocks; i++)
+                for (size_t n = 0; r->config->blocks[i].broken && n < r->config->blocks[i].n_assignments; n++)
+                        r->config->blocks[i].assignments[n].withheld = true;
 
         return k;
 }

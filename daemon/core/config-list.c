@@ -53,7 +53,6 @@ static int read_section(Reader *r, Section *s) {
         k = reader_statements(r);
         s->end = r->i;
         s->n_statements = r->n_statements - s->first;
-        s->sound = k > 0;
         return k;
 }
 

@@ -23,7 +23,6 @@ typedef struct Statement {
 /* A block as it was found. */
 typedef struct Section {
         bool broken;                /* its bounds are a guess */
-        bool sound;                 /* all its statements are */
         size_t start;               /* the token to point at */
         size_t inside;              /* the tokens inside: from here … */
         size_t end;                 /* … up to, not with, this one */
@@ -89,7 +88,7 @@ int reader_statements(Reader *r);
 bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
 
 /* config-block.c. Fills an empty Block from a section. Returns 1, or 0 when its match is not known: then it must not be applied, and
- * neither may any general rule that it was to protect its drives from; *ret holds its assignments all the same. */
+ * neither may any general rule that it was to protect its drives from. */
 int block_read(Reader *r, const Section *section, Block *ret);
 
 /* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
