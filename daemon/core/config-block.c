@@ -328,20 +328,21 @@ static int check_block(BlockReader *b) {
 
 int block_read(Reader *r, const Section *section, Block *ret) {
         BlockReader b = { .r = r, .section = section, .block = ret };
-        const Statement *statements = r->statements + section->first;
         int k = 0;
+
+        assert(r->block);
 
         ret->file = r->text->file;
         ret->line = r->text->tokens[section->start].line;
         ret->column = r->text->tokens[section->start].column;
-        ret->broken = section->broken || section->misnamed;
+        ret->broken = section->broken || r->misnamed;
 
-        for (size_t i = 0; i < section->n_statements && k >= 0; i++) {
-                ret->broken = ret->broken || !statements[i].sound;
-                k = read_known(&b, &statements[i]);
+        for (size_t i = 0; i < r->n_statements && k >= 0; i++) {
+                ret->broken = ret->broken || !r->statements[i].sound;
+                k = read_known(&b, &r->statements[i]);
         }
-        for (size_t i = 0; i < section->n_statements && k >= 0; i++)
-                k = read_unknown(&b, &statements[i]);
+        for (size_t i = 0; i < r->n_statements && k >= 0; i++)
+                k = read_unknown(&b, &r->statements[i]);
         if (k >= 0)
                 k = check_exclusions(&b);
         if (k >= 0)
@@ -352,8 +353,6 @@ int block_read(Reader *r, const Section *section, Block *ret) {
         /* Perhaps it goes on behind where the block's end was guessed. */
         if (section->broken && b.behind_match)
                 b.match_known = false;
-        if (b.battery > 0 && section->brace_behind)
-                ret->broken = true;
         if (ret->broken)
                 ret->obscure = b.obscure || section_hides_statements(r, section);
         for (size_t i = 0; i < ret->n_assignments; i++)

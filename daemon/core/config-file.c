@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* One file: the list of drives, the options beside it, and what a lost block costs the others. */
+
 #include <stdio.h>
 
 #include "config-reader.h"
@@ -58,16 +60,17 @@ static int complain_option(Reader *r, size_t token, const char *name) {
 static int read_option(Reader *r) {
         char name[TOKEN_TEXT_MAX];
         const Statement *st;
-        size_t option, first = r->n_statements;
+        size_t option;
         Value v;
         int k;
 
         r->block = false;
+        r->n_statements = 0;
         k = reader_statement(r);
         if (k < 0)
                 return k;
 
-        st = &r->statements[first];
+        st = &r->statements[0];
         option = find_option(token_copy(r->text, st->name, name));
         if (option == ELEMENTSOF(options))
                 return complain_option(r, st->name, name);
@@ -116,23 +119,6 @@ static int read_file(Reader *r) {
         return MIN(k, 0);
 }
 
-static int read_block(Reader *r, const Section *section) {
-        _cleanup_(block_done) Block block = {};
-        int k;
-
-        if (section->inside == section->end && !section->broken)
-                return config_text_warning(r->text, section->start, "this block is empty");
-
-        k = block_read(r, section, &block);
-        if (k < 0)
-                return k;
-        if (k > 0)
-                return config_add_block(r->config, &block);
-
-        r->lost = r->lost ?: &r->text->tokens[section->start];
-        return 0;
-}
-
 /* A general rule must not hit the drives that a block with an unknown match was to protect. Nothing of it is applied,
  * and nothing that it replaces either: it stays, broken. */
 static int break_general(const Reader *r, size_t first_block) {
@@ -167,12 +153,6 @@ static int read_blocks(Reader *r) {
         int k;
 
         k = read_file(r);
-        for (size_t i = 0; i < r->n_sections && k >= 0; i++) {
-                Section *s = &r->sections[i];
-
-                s->broken = s->broken || s->end >= r->text->doubtful;
-                k = read_block(r, s);
-        }
         if (k >= 0 && r->lost)
                 k = break_general(r, first_block);
 
@@ -185,7 +165,7 @@ static int read_blocks(Reader *r) {
 
 int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size) {
         _cleanup_(config_text_done) ConfigText tokens = { .text = text, .size = size, .complaints = &c->complaints };
-        Reader reader = { .text = &tokens, .table = t, .config = c };
+        Reader reader = { .text = &tokens, .table = t, .config = c, .unclosed = SIZE_MAX };
         int r;
 
         r = config_add_file(c, file, &tokens.file);
@@ -199,7 +179,6 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
         if (!config_text_is_foreign(&tokens, t)) {
                 config_text_hide_secrets(&tokens, t);
                 r = read_blocks(&reader);
-                free(reader.sections);
                 free(reader.statements);
         } else if (tokens.n_complaints == 0) /* said already of what is no UTF-8, say */
                 r = config_text_error(&tokens, 0,

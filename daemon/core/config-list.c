@@ -2,23 +2,6 @@
 
 #include "config-reader.h"
 
-static Section block_here(const Reader *r) {
-        return (Section){ .start = r->i, .misnamed = r->misnamed };
-}
-
-static int add_section(Reader *r, const Section *s) {
-        if (!GREW(r->sections, r->n_sections))
-                return -ENOMEM;
-
-        r->sections[r->n_sections++] = *s;
-        return 0;
-}
-
-/* The block of this list that was read last, or NULL. */
-static Section *last_block(const Reader *r) {
-        return r->n_sections > r->list ? &r->sections[r->n_sections - 1] : NULL;
-}
-
 /* Whether another block, even without its '{', follows the bracket at r->i: then it is not the end of the list. */
 static bool block_follows(const Reader *r) {
         TokenType type = token_type(r, r->i + 1);
@@ -32,10 +15,19 @@ static bool ends_list(TokenType type) {
         return type == TOKEN_LIST_END || type == TOKEN_ARRAY_END;
 }
 
+/* What the list goes on with may be a part of the block read last. */
+static void doubt_last_block(const Reader *r) {
+        Block *b = r->n_blocks > 0 ? &r->config->blocks[r->n_blocks - 1] : NULL;
+
+        if (b)
+                b->broken = b->obscure = true;
+}
+
 static int complain_unclosed(Reader *r, size_t start) {
         if (ends_list(token_type(r, r->i)) && block_follows(r))
                 return config_text_error(r->text, r->i++, "here a block is closed by \")\", write \"}\"");
 
+        r->unclosed = r->i;
         if (token_type(r, r->i) == TOKEN_END)
                 return config_text_error(r->text, start, "this block is not closed; write \"}\" at its end");
 
@@ -43,16 +35,23 @@ static int complain_unclosed(Reader *r, size_t start) {
                                  TOKEN_QUOTED(r->text, r->i), r->text->tokens[r->i].line);
 }
 
-/* The statements of the section, from here to its end. */
-static int read_section(Reader *r, Section *s) {
+static int add_block(Reader *r, const Section *section) {
+        _cleanup_(block_done) Block block = {};
         int k;
 
-        r->block = true;
-        s->inside = r->i;
-        s->first = r->n_statements;
-        k = reader_statements(r);
-        s->end = r->i;
-        s->n_statements = r->n_statements - s->first;
+        if (section->inside == section->end && !section->broken)
+                return config_text_warning(r->text, section->start, "this block is empty");
+
+        k = block_read(r, section, &block);
+        if (k < 0)
+                return k;
+        if (k == 0) {
+                r->lost = r->lost ?: &r->text->tokens[section->start];
+                return 0;
+        }
+
+        k = config_add_block(r->config, &block);
+        r->n_blocks = r->config->n_blocks;
         return k;
 }
 
@@ -60,33 +59,39 @@ static int read_section(Reader *r, Section *s) {
 static int read_block(Reader *r, Section *s) {
         int k;
 
-        k = read_section(r, s);
+        r->block = true;
+        r->n_blocks = r->n_statements = 0;
+        s->inside = r->i;
+        k = reader_statements(r);
         if (k < 0)
                 return k;
 
+        s->end = r->i;
         if (token_type(r, r->i) == TOKEN_GROUP_END)
                 r->i++;
         else {
                 s->broken = true;
                 k = complain_unclosed(r, s->start);
+                if (k < 0)
+                        return k;
         }
+        s->broken = s->broken || s->end >= r->text->doubtful;
 
-        return k < 0 ? k : add_section(r, s);
+        return add_block(r, s);
 }
 
 static int read_braced_block(Reader *r) {
-        Section s = block_here(r), *before = last_block(r);
-        int k;
+        Section s = { .start = r->i++ };
 
-        /* The '{' at which a block was found not to be closed; with a match, it begins the next one. */
-        s.broken = before && before->broken && before->end == r->i && !token_is_name(r->text, r->i + 1, CONFIG_MATCH);
-        r->i++;
+        s.broken = r->unclosed == s.start && !token_is_name(r->text, r->i, CONFIG_MATCH);
+
         /* On another line it is the next block. */
         if (token_type(r, r->i) == TOKEN_GROUP && r->text->tokens[r->i].line == r->text->tokens[s.start].line) {
-                s.broken = true;
-                k = config_text_error(r->text, r->i, "here is one \"{\" too many: a block begins with one");
+                int k = config_text_error(r->text, r->i, "here is one \"{\" too many: a block begins with one");
+
                 if (k < 0)
                         return k;
+                s.broken = true;
                 while (token_type(r, r->i) == TOKEN_GROUP)
                         r->i++;
         }
@@ -96,41 +101,36 @@ static int read_braced_block(Reader *r) {
 
 /* A '}' between blocks. */
 static int read_brace(Reader *r) {
-        Section *before = last_block(r);
         size_t brace = r->i;
 
-        if (before)
-                before->brace_behind = true;
+        /* Which of the braces behind an on_battery = { … } is the one too many? */
+        for (size_t i = 0; i < r->n_statements; i++)
+                if (token_is_name(r->text, r->statements[i].name, CONFIG_ON_BATTERY))
+                        doubt_last_block(r);
 
         while (token_type(r, r->i) == TOKEN_GROUP_END)
                 r->i++;
         return config_text_error(r->text, brace, "here is one \"}\" too many");
 }
 
-/* Anything between blocks that is none. What it was meant to be is not known, so it counts as a broken block. */
+/* Anything between blocks that is none. What it was meant to be is not known, so it counts as a block whose match is not. */
 static int read_debris(Reader *r) {
-        Section s = block_here(r);
+        size_t start = r->i;
+        Section s = { .start = start, .broken = true };
         int k;
 
-        s.broken = true;
-        if (token_starts_statement(r->text, r->i)) {
-                Section *before = last_block(r);
-
+        if (token_starts_statement(r->text, start)) {
                 /* A match begins a block; anything else may be the rest of the one before. */
-                if (before && !token_is_name(r->text, r->i, CONFIG_MATCH))
-                        before->broken = true;
-                k = config_text_error(r->text, r->i, "this stands between blocks; is a \"{\" missing before it?");
+                if (!token_is_name(r->text, start, CONFIG_MATCH))
+                        doubt_last_block(r);
+                k = config_text_error(r->text, start, "this stands between blocks; is a \"{\" missing before it?");
                 return k < 0 ? k : read_block(r, &s);
         }
 
-        if (token_type(r, r->i) == TOKEN_LIST && token_type(r, r->i + 1) == TOKEN_GROUP)
+        if (token_type(r, start) == TOKEN_LIST && token_type(r, start + 1) == TOKEN_GROUP)
                 return config_text_error(r->text, r->i++, "here is one \"(\" too many");
 
-        k = config_text_error(r->text, r->i, "a block { … } must stand here, not \"%s\"", TOKEN_QUOTED(r->text, r->i));
-        if (k < 0)
-                return k;
-
-        s.inside = s.end = r->i;
+        r->lost = r->lost ?: &r->text->tokens[start];
         for (;; r->i++) {
                 TokenType type = token_type(r, r->i);
 
@@ -138,8 +138,8 @@ static int read_debris(Reader *r) {
                     token_separates(type) || token_starts_statement(r->text, r->i))
                         break;
         }
-
-        return add_section(r, &s);
+        return config_text_error(r->text, start, "a block { … } must stand here, not \"%s\"",
+                                 TOKEN_QUOTED(r->text, start));
 }
 
 /* Between the blocks of a list, from behind its '('. `bare`: it has none. */
@@ -166,7 +166,7 @@ static int read_list(Reader *r, size_t start, bool bare) {
                         if (k >= 0)
                                 k = read_braced_block(r);
                         /* Where a block was not closed, its comma is not the next thing to say. */
-                        separated = k >= 0 && r->sections[r->n_sections - 1].broken;
+                        separated = r->unclosed == r->i;
                         continue;
                 case TOKEN_GROUP_END:
                         k = read_brace(r);
@@ -201,7 +201,7 @@ int reader_list(Reader *r) {
 
         r->i += assigned ? 2 : named;
         r->misnamed = assigned && !named;
-        r->list = r->n_sections;
+        r->n_blocks = 0;
         bracket = token_type(r, r->i);
 
         if (r->misnamed)
@@ -265,8 +265,8 @@ bool section_hides_statements(const Reader *r, const Section *section) {
                 else
                         n += memchr(r->text->text + k->offset, '=', k->length) != NULL;
         }
-        for (size_t i = 0; i < section->n_statements; i++)
-                n -= r->statements[section->first + i].value > 0;
+        for (size_t i = 0; i < r->n_statements; i++)
+                n -= r->statements[i].value > 0;
 
         return section->broken || n > 0;
 }

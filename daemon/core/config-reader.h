@@ -20,15 +20,12 @@ typedef struct Statement {
         bool sound;        /* else it was complained about, and there may be no value at all */
 } Statement;
 
-/* A block as it was found. */
+/* Where a block stands. */
 typedef struct Section {
-        bool broken;                /* its bounds are a guess */
-        size_t start;               /* the token to point at */
-        size_t inside;              /* the tokens inside: from here … */
-        size_t end;                 /* … up to, not with, this one */
-        size_t first, n_statements; /* in Reader.statements; those in a group stand behind it */
-        bool brace_behind;          /* a '}' too many: perhaps the block ends only there */
-        bool misnamed;              /* a block in a list that is not called "drives" */
+        bool broken;   /* its bounds are a guess */
+        size_t start;  /* the token to point at */
+        size_t inside; /* the tokens inside: from here … */
+        size_t end;    /* … up to, not with, this one */
 } Section;
 
 typedef struct Reader {
@@ -37,17 +34,16 @@ typedef struct Reader {
         Config *config;
         size_t i; /* the next token */
 
-        Section *sections;
-        size_t n_sections;
-        size_t list;           /* the first of the list's that is read */
         uint64_t options_seen; /* a bit for each */
         size_t drives;         /* where the list of drives began; 0: not yet, as it cannot begin with the first token */
         bool misnamed;         /* it is not called "drives": nothing of it is applied */
+        size_t n_blocks;       /* of the Config up to the block read last; 0: that one is not among them */
+        size_t unclosed;       /* the token at which a block was found not to be closed; SIZE_MAX: none */
         const Token *lost;     /* the first block whose match is not known; NULL: none */
 
         /* The block, or the option beside the list. */
         bool block;
-        Statement *statements; /* of all sections */
+        Statement *statements; /* those in a group stand behind it */
         size_t n_statements;
 
         /* The statement. */
@@ -73,8 +69,7 @@ void config_text_hide_secrets(ConfigText *t, const SettingTable *table);
  * not quoted from at all: /etc/shadow, say. */
 bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
 
-/* config-list.c: whether `drives = (`, or what looks like it, begins here; and reads it: blocks as sections, and each of those
- * as a list of statements. What the values mean is not looked at. */
+/* config-list.c: whether `drives = (`, or what looks like it, begins here; and reads it. */
 bool reader_at_list(const Reader *r);
 int reader_list(Reader *r);
 
@@ -87,8 +82,8 @@ int reader_statement(Reader *r);
 int reader_statements(Reader *r);
 bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
 
-/* config-block.c. Fills an empty Block from a section. Returns 1, or 0 when its match is not known: then it must not be applied, and
- * neither may any general rule that it was to protect its drives from. */
+/* config-block.c. Fills an empty Block from the reader's statements. Returns 1, or 0 when its match is not known: then it must not be
+ * applied, and neither may any general rule that it was to protect its drives from. */
 int block_read(Reader *r, const Section *section, Block *ret);
 
 /* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
