@@ -30,7 +30,6 @@ bool block_has_key(const char *name) {
 
 typedef struct BlockReader {
         Reader *r;
-        const Section *section;
         Block *block;
         bool obscure; /* there is something, perhaps a setting's name, that means nothing */
         bool match_known;
@@ -312,30 +311,28 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         return find_assignment(b, &a) ? 0 : add_assignment(b, &a);
 }
 
-static int check_block(BlockReader *b) {
-        const Section *section = b->section;
-
-        if (!b->match_meant && !section->broken)
-                return config_text_error(b->r->text, section->start,
+static int check_block(BlockReader *b, size_t start, bool guessed) {
+        if (!b->match_meant && !guessed)
+                return config_text_error(b->r->text, start,
                                          "this block has no match; if it is for every drive, write match = {};");
 
         if (b->n_own == 1 && b->match_known && !b->block->broken)
-                return config_text_warning(b->r->text, section->start,
+                return config_text_warning(b->r->text, start,
                                            "this block has a match but no settings, it does nothing");
 
         return 0;
 }
 
-int block_read(Reader *r, const Section *section, Block *ret) {
-        BlockReader b = { .r = r, .section = section, .block = ret };
+int block_read(Reader *r, size_t start, bool guessed, Block *ret) {
+        BlockReader b = { .r = r, .block = ret };
         int k = 0;
 
         assert(r->block);
 
         ret->file = r->text->file;
-        ret->line = r->text->tokens[section->start].line;
-        ret->column = r->text->tokens[section->start].column;
-        ret->broken = section->broken || r->misnamed;
+        ret->line = r->text->tokens[start].line;
+        ret->column = r->text->tokens[start].column;
+        ret->broken = guessed || r->misnamed;
 
         for (size_t i = 0; i < r->n_statements && k >= 0; i++) {
                 ret->broken = ret->broken || !r->statements[i].sound;
@@ -346,15 +343,15 @@ int block_read(Reader *r, const Section *section, Block *ret) {
         if (k >= 0)
                 k = check_exclusions(&b);
         if (k >= 0)
-                k = check_block(&b);
+                k = check_block(&b, start, guessed);
         if (k < 0)
                 return k;
 
         /* Perhaps it goes on behind where the block's end was guessed. */
-        if (section->broken && b.behind_match)
+        if (guessed && b.behind_match)
                 b.match_known = false;
-        if (ret->broken)
-                ret->obscure = b.obscure || section_hides_statements(r, section);
+
+        ret->obscure = b.obscure;
         for (size_t i = 0; i < ret->n_assignments; i++)
                 if (ret->assignments[i].on_battery && b.battery_withheld)
                         ret->assignments[i].withheld = true;

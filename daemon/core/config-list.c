@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* The list of drives: where its blocks begin and end, however broken it is. */
+
 #include "config-reader.h"
 
 /* Whether another block, even without its '{', follows the bracket at r->i: then it is not the end of the list. */
@@ -13,6 +15,26 @@ static bool block_follows(const Reader *r) {
 
 static bool ends_list(TokenType type) {
         return type == TOKEN_LIST_END || type == TOKEN_ARRAY_END;
+}
+
+/* Whether a broken block may have been meant to have more statements than were found: there are more "=", in what was gone over
+ * behind an error, or in what has become a string. */
+static bool hides_statements(const Reader *r, size_t inside, size_t end) {
+        size_t n = 0;
+
+        for (size_t i = inside; i < end; i++) {
+                const Token *k = &r->text->tokens[i];
+
+                /* One that is only typed twice hides nothing. */
+                if (k->type == TOKEN_EQUALS)
+                        n += k[-1].type != TOKEN_EQUALS;
+                else
+                        n += memchr(r->text->text + k->offset, '=', k->length) != NULL;
+        }
+        for (size_t i = 0; i < r->n_statements; i++)
+                n -= r->statements[i].value > 0;
+
+        return n > 0;
 }
 
 /* What the list goes on with may be a part of the block read last. */
@@ -35,68 +57,62 @@ static int complain_unclosed(Reader *r, size_t start) {
                                  TOKEN_QUOTED(r->text, r->i), r->text->tokens[r->i].line);
 }
 
-static int add_block(Reader *r, const Section *section) {
+/* The block whose statements begin at r->i. The others as for block_read(). */
+static int read_block(Reader *r, size_t start, bool guessed) {
         _cleanup_(block_done) Block block = {};
+        size_t inside = r->i, end;
         int k;
 
-        if (section->inside == section->end && !section->broken)
-                return config_text_warning(r->text, section->start, "this block is empty");
+        r->block = true;
+        r->n_blocks = r->n_statements = 0;
+        k = reader_statements(r);
+        if (k < 0)
+                return k;
 
-        k = block_read(r, section, &block);
+        end = r->i;
+        if (token_type(r, end) == TOKEN_GROUP_END)
+                r->i++;
+        else {
+                guessed = true;
+                k = complain_unclosed(r, start);
+                if (k < 0)
+                        return k;
+        }
+        guessed = guessed || end >= r->text->doubtful;
+
+        if (inside == end && !guessed)
+                return config_text_warning(r->text, start, "this block is empty");
+
+        k = block_read(r, start, guessed, &block);
         if (k < 0)
                 return k;
         if (k == 0) {
-                r->lost = r->lost ?: &r->text->tokens[section->start];
+                r->lost = r->lost ?: &r->text->tokens[start];
                 return 0;
         }
 
+        block.obscure = block.broken && (block.obscure || guessed || hides_statements(r, inside, end));
         k = config_add_block(r->config, &block);
         r->n_blocks = r->config->n_blocks;
         return k;
 }
 
-/* The block that begins with the token before r->i, or at r->i when its '{' is missing. */
-static int read_block(Reader *r, Section *s) {
-        int k;
-
-        r->block = true;
-        r->n_blocks = r->n_statements = 0;
-        s->inside = r->i;
-        k = reader_statements(r);
-        if (k < 0)
-                return k;
-
-        s->end = r->i;
-        if (token_type(r, r->i) == TOKEN_GROUP_END)
-                r->i++;
-        else {
-                s->broken = true;
-                k = complain_unclosed(r, s->start);
-                if (k < 0)
-                        return k;
-        }
-        s->broken = s->broken || s->end >= r->text->doubtful;
-
-        return add_block(r, s);
-}
-
 static int read_braced_block(Reader *r) {
-        Section s = { .start = r->i++ };
-
-        s.broken = r->unclosed == s.start && !token_is_name(r->text, r->i, CONFIG_MATCH);
+        size_t start = r->i++;
+        bool guessed = r->unclosed == start && !token_is_name(r->text, r->i, CONFIG_MATCH);
 
         /* On another line it is the next block. */
-        if (token_type(r, r->i) == TOKEN_GROUP && r->text->tokens[r->i].line == r->text->tokens[s.start].line) {
+        if (token_type(r, r->i) == TOKEN_GROUP && r->text->tokens[r->i].line == r->text->tokens[start].line) {
                 int k = config_text_error(r->text, r->i, "here is one \"{\" too many: a block begins with one");
 
                 if (k < 0)
                         return k;
-                s.broken = true;
+                guessed = true;
                 while (token_type(r, r->i) == TOKEN_GROUP)
                         r->i++;
         }
 
-        return read_block(r, &s);
+        return read_block(r, start, guessed);
 }
 
 /* A '}' between blocks. */
@@ -116,7 +132,6 @@ static int read_brace(Reader *r) {
 /* Anything between blocks that is none. What it was meant to be is not known, so it counts as a block whose match is not. */
 static int read_debris(Reader *r) {
         size_t start = r->i;
-        Section s = { .start = start, .broken = true };
         int k;
 
         if (token_starts_statement(r->text, start)) {
@@ -124,7 +139,7 @@ static int read_debris(Reader *r) {
                 if (!token_is_name(r->text, start, CONFIG_MATCH))
                         doubt_last_block(r);
                 k = config_text_error(r->text, start, "this stands between blocks; is a \"{\" missing before it?");
-                return k < 0 ? k : read_block(r, &s);
+                return k < 0 ? k : read_block(r, start, true);
         }
 
         if (token_type(r, start) == TOKEN_LIST && token_type(r, start + 1) == TOKEN_GROUP)
@@ -250,23 +265,4 @@ bool reader_at_list(const Reader *r) {
         if (named)
                 return value == TOKEN_LIST || value == TOKEN_GROUP || value == TOKEN_ARRAY;
         return value == TOKEN_LIST && token_type(r, r->i + 3) == TOKEN_GROUP;
-}
-
-/* There are more "=" than statements: in what was gone over behind an error, or in what has become a string. */
-bool section_hides_statements(const Reader *r, const Section *section) {
-        size_t n = 0;
-
-        for (size_t i = section->inside; i < section->end; i++) {
-                const Token *k = &r->text->tokens[i];
-
-                /* One that is only typed twice hides nothing. */
-                if (k->type == TOKEN_EQUALS)
-                        n += k[-1].type != TOKEN_EQUALS;
-                else
-                        n += memchr(r->text->text + k->offset, '=', k->length) != NULL;
-        }
-        for (size_t i = 0; i < r->n_statements; i++)
-                n -= r->statements[i].value > 0;
-
-        return section->broken || n > 0;
 }

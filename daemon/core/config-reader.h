@@ -20,14 +20,6 @@ typedef struct Statement {
         bool sound;        /* else it was complained about, and there may be no value at all */
 } Statement;
 
-/* Where a block stands. */
-typedef struct Section {
-        bool broken;   /* its bounds are a guess */
-        size_t start;  /* the token to point at */
-        size_t inside; /* the tokens inside: from here … */
-        size_t end;    /* … up to, not with, this one */
-} Section;
-
 typedef struct Reader {
         ConfigText *text;
         const SettingTable *table;
@@ -73,18 +65,16 @@ bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
 bool reader_at_list(const Reader *r);
 int reader_list(Reader *r);
 
-/* Whether a broken block may have been meant to have more statements than were found: settings that cannot be told. */
-bool section_hides_statements(const Reader *r, const Section *section);
-
 /* config-statement.c. One statement, to where the next one may begin; and all up to the block's end, or a '}'. 1: sound; 0: it was
  * complained about. */
 int reader_statement(Reader *r);
 int reader_statements(Reader *r);
 bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
 
-/* config-block.c. Fills an empty Block from the reader's statements. Returns 1, or 0 when its match is not known: then it must not be
- * applied, and neither may any general rule that it was to protect its drives from. */
-int block_read(Reader *r, const Section *section, Block *ret);
+/* config-block.c. Fills an empty Block from the reader's statements. `start`: the token to point at; `guessed`: where the block
+ * begins or ends is a guess. Returns 1, or 0 when its match is not known: then it must not be applied, and neither may any general
+ * rule that it was to protect its drives from. */
+int block_read(Reader *r, size_t start, bool guessed, Block *ret);
 
 /* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
 bool block_has_key(const char *name);
