@@ -3,35 +3,37 @@
 #include "config-reader.h"
 #include "nearest.h"
 
-/* What a block says of itself as a whole. */
+/* What a block has besides settings. */
 static const struct {
         const char *name;
-        size_t offset;  /* a bool of Block */
+        size_t offset;  /* the bool of Block that it is; 0: it is none */
         bool narrowing; /* without it the block would be for more drives, or do more to them */
-} block_options[] = {
+} block_keys[] = {
+        { CONFIG_MATCH, 0, true },
+        { CONFIG_ON_BATTERY, 0, true },
         { "allow_dangerous", offsetof(Block, allow_dangerous), false },
         { "permanent", offsetof(Block, permanent), false },
         { "wake", offsetof(Block, wake), false },
         { "only_in_raid", offsetof(Block, only_in_raid), true },
 };
 
-/* Its index, or -1. */
-static int find_option(const char *name) {
-        for (size_t i = 0; i < ELEMENTSOF(block_options); i++)
-                if (streq(name, block_options[i].name))
-                        return (int) i;
+/* Its index, or the number of keys. */
+static size_t find_key(const char *name) {
+        size_t i = 0;
 
-        return -1;
+        while (i < ELEMENTSOF(block_keys) && !streq(name, block_keys[i].name))
+                i++;
+        return i;
 }
 
 bool block_has_key(const char *name) {
-        return streq(name, CONFIG_MATCH) || find_option(name) >= 0 || streq(name, CONFIG_ON_BATTERY);
+        return find_key(name) < ELEMENTSOF(block_keys);
 }
 
 typedef struct BlockReader {
         Reader *r;
+        ConfigText *text;
         Block *block;
-        bool obscure; /* there is something, perhaps a setting's name, that means nothing */
         bool match_known;
         bool match_meant;      /* there is something that was to be a match, and was complained about */
         bool behind_match;     /* a statement would be the first one behind the match */
@@ -66,8 +68,8 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, const 
                 .value.type = row->range.type,
                 .optical = row->backend == BACKEND_OPTICAL,
                 .on_battery = st->battery || (row->flags & SETTING_ON_BATTERY),
-                .line = b->r->text->tokens[st->name].line,
-                .column = b->r->text->tokens[st->name].column,
+                .line = b->text->tokens[st->name].line,
+                .column = b->text->tokens[st->name].column,
                 .row = row,
                 .token = st->name,
         };
@@ -77,13 +79,13 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
         Assignment a = assignment_of(b, row, st), *before;
         int r;
 
-        r = statement_read_value(b->r->text, st, row->name, &row->range, &a.value, &a.keep);
+        r = statement_read_value(b->text, st, row->name, &row->range, &a.value, &a.keep);
         if (r < 0)
                 return r;
         a.withheld = r == 0;
 
         if (!a.withheld && !a.keep && (row->flags & (SETTING_DEAD | SETTING_EXCLUDED))) {
-                r = config_text_warning(b->r->text, st->name, "\"%s\" is never written: %s", row->name, row->instead);
+                r = config_text_warning(b->text, st->name, "\"%s\" is never written: %s", row->name, row->instead);
                 if (r < 0)
                         return r;
         }
@@ -94,13 +96,13 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
 
         if (before->row == row) {
                 before->withheld = true;
-                return config_text_error(b->r->text, st->name,
+                return config_text_error(b->text, st->name,
                                          "\"%s\" stands here a second time (the first is in line %u); neither is "
                                          "applied",
                                          row->name, before->line);
         }
 
-        r = config_text_warning(b->r->text, st->name,
+        r = config_text_warning(b->text, st->name,
                                 "\"%s\" and \"%s\" (in line %u) set the same thing; this one, the later, wins",
                                 row->name, before->row->name, before->line);
         *before = a;
@@ -114,7 +116,7 @@ static int read_match(BlockReader *b, const Statement *st) {
         if (b->match_meant) {
                 /* Which of them is meant? Then it is not known. */
                 b->match_known = false;
-                return config_text_error(b->r->text, st->name,
+                return config_text_error(b->text, st->name,
                                          "a second match; a block has one, all of whose keys must hold");
         }
 
@@ -130,14 +132,14 @@ static int read_match(BlockReader *b, const Statement *st) {
 }
 
 static int read_battery(BlockReader *b, const Statement *st) {
-        TokenType value = b->r->text->tokens[st->value].type;
+        TokenType value = b->text->tokens[st->value].type;
 
         if (b->battery > 0) {
                 b->battery_withheld = true;
-                return config_text_error(b->r->text, st->name,
+                return config_text_error(b->text, st->name,
                                          "\"" CONFIG_ON_BATTERY
                                          "\" stands here a second time (the first is in line %u); neither is applied",
-                                         b->r->text->tokens[b->battery].line);
+                                         b->text->tokens[b->battery].line);
         }
 
         b->battery = st->name;
@@ -145,64 +147,61 @@ static int read_battery(BlockReader *b, const Statement *st) {
                 return 0;
 
         if (value != TOKEN_GROUP) {
-                b->block->broken = b->obscure = true;
-                return config_text_error(b->r->text, st->value,
+                b->block->broken = b->block->obscure = true;
+                return config_text_error(b->text, st->value,
                                          CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
         }
         if (st->end == st->value + 2)
-                return config_text_warning(b->r->text, st->value,
-                                           "this " CONFIG_ON_BATTERY " is empty, it does nothing");
+                return config_text_warning(b->text, st->value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
 
         return 0;
 }
 
-static int read_option(BlockReader *b, const Statement *st, int option) {
+static int read_option(BlockReader *b, const Statement *st, size_t key) {
         int r;
 
-        r = statement_read_boolean(b->r->text, st, block_options[option].name,
-                                   (bool *) ((char *) b->block + block_options[option].offset));
-        if (r == 0 && block_options[option].narrowing)
+        r = statement_read_boolean(b->text, st, block_keys[key].name,
+                                   (bool *) ((char *) b->block + block_keys[key].offset));
+        if (r == 0 && block_keys[key].narrowing)
                 b->block->broken = true;
-        return r < 0 ? r : 0;
+        return MIN(r, 0);
 }
 
 /* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
 static int read_known(BlockReader *b, const Statement *st) {
         char buf[TOKEN_TEXT_MAX];
-        const char *name = token_copy(b->r->text, st->name, buf);
+        const char *name = token_copy(b->text, st->name, buf);
         const Setting *row = setting_find(b->r->table, name);
-        int option;
+        size_t key = find_key(name);
+
+        if (st->group > 0 && !st->battery)
+                return 0;
 
         if (st->group == 0) {
                 /* Something that is no statement may be the rest of the match: match = "/dev/"; "sda"; */
-                if (b->behind_match && st->value == 0 && !row && !block_has_key(name) &&
-                    b->r->text->tokens[st->name].type != TOKEN_REFUSED)
+                if (b->behind_match && st->value == 0 && !row && key == ELEMENTSOF(block_keys) &&
+                    token_type(b->r, st->name) != TOKEN_REFUSED)
                         b->match_known = false;
                 b->behind_match = false;
                 b->n_own++;
-        } else if (!st->battery)
-                return 0;
-        else if (!token_is_name(b->r->text, st->group, CONFIG_ON_BATTERY))
+        } else if (!token_is_name(b->text, st->group, CONFIG_ON_BATTERY))
                 b->battery_withheld = true; /* what is around it is mistyped */
 
-        if (st->battery && block_has_key(name)) {
+        if (row)
+                return read_setting(b, row, st);
+        if (key == ELEMENTSOF(block_keys))
+                return 0;
+
+        if (st->group > 0) {
                 b->battery_withheld = true;
-                return config_text_error(b->r->text, st->name,
+                return config_text_error(b->text, st->name,
                                          CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied",
                                          name);
         }
 
-        if (streq(name, CONFIG_ON_BATTERY))
-                return read_battery(b, st);
-
-        if (streq(name, CONFIG_MATCH))
-                return read_match(b, st);
-
-        option = find_option(name);
-        if (option >= 0)
-                return read_option(b, st, option);
-
-        return row ? read_setting(b, row, st) : 0;
+        if (block_keys[key].offset > 0)
+                return read_option(b, st, key);
+        return streq(name, CONFIG_MATCH) ? read_match(b, st) : read_battery(b, st);
 }
 
 /* Of what can only fight within one block, nothing is applied. Between blocks the plan decides (plan_new()). */
@@ -218,7 +217,7 @@ static int check_exclusions(BlockReader *b) {
                                 continue;
 
                         x->withheld = y->withheld = true;
-                        r = config_text_error(b->r->text, x->token,
+                        r = config_text_error(b->text, x->token,
                                               "%s and %s (in line %u) exclude each other; neither is applied", x->name,
                                               y->name, y->line);
                         if (r < 0)
@@ -228,103 +227,89 @@ static int check_exclusions(BlockReader *b) {
         return 0;
 }
 
-static int complain_unknown(BlockReader *b, const Statement *st, const char *nearest) {
-        /* That it is no name at all has been said. */
-        if (b->r->text->tokens[st->name].type != TOKEN_NAME)
-                return 0;
-        if (nearest)
-                return config_text_error(b->r->text, st->name, "unknown setting \"%s\"; did you mean \"%s\"?",
-                                         TOKEN_QUOTED(b->r->text, st->name), nearest);
-
-        return config_text_error(b->r->text, st->name, "unknown setting \"%s\"", TOKEN_QUOTED(b->r->text, st->name));
-}
-
-static int read_unknown(BlockReader *b, const Statement *st) {
-        char buf[TOKEN_TEXT_MAX];
-        Nearest n = { .typed = token_copy(b->r->text, st->name, buf) };
-        const Setting *row;
-        Assignment a;
-        MatchKey key;
-        int option, r;
-
-        if ((st->group > 0 && !st->battery) || block_has_key(buf) || setting_find(b->r->table, buf))
-                return 0;
+/* The known name that is nearest to a mistyped one. */
+static Nearest find_nearest(const BlockReader *b, const char *name) {
+        Nearest n = { .typed = name };
 
         SETTING_TABLE_FOREACH(s, b->r->table)
                 nearest_offer(&n, s->name);
-
-        if (config_is_option(buf))
-                return config_text_error(b->r->text, st->name,
-                                         "\"%s\" is no setting of drives: write it outside drives = ( … );", buf);
-
-        key = match_key_from_string(buf);
-        if (key >= 0 && !(n.word && n.distance == 0)) {
-                /* Without it the match fits more drives than were meant. */
-                b->block->broken = true;
-                return config_text_error(b->r->text, st->name, "\"%s\" tells drives apart: write it into match = { … }",
-                                         buf);
-        }
-
-        nearest_offer(&n, CONFIG_MATCH);
-        for (size_t i = 0; i < ELEMENTSOF(block_options); i++)
-                nearest_offer(&n, block_options[i].name);
-        nearest_offer(&n, CONFIG_ON_BATTERY);
-        for (key = 0; key < MATCH_PROPERTY; key++)
+        for (size_t i = 0; i < ELEMENTSOF(block_keys); i++)
+                nearest_offer(&n, block_keys[i].name);
+        for (MatchKey key = 0; key < MATCH_PROPERTY; key++)
                 nearest_offer(&n, match_key_to_string(key));
 
-        /* A statement that is no sound one was complained about; its name may be anything. */
-        if (st->sound || n.word || st->value > 0) {
-                r = complain_unknown(b, st, n.word);
+        return n;
+}
+
+static int read_unknown(BlockReader *b, const Statement *st) {
+        bool group = st->value > 0 && token_type(b->r, st->value) == TOKEN_GROUP;
+        char name[TOKEN_TEXT_MAX];
+        const Setting *row;
+        Assignment a;
+        size_t key;
+        Nearest n;
+        int r;
+
+        token_copy(b->text, st->name, name);
+        if ((st->group > 0 && !st->battery) || block_has_key(name) || setting_find(b->r->table, name))
+                return 0;
+
+        if (config_is_option(name))
+                return config_text_error(b->text, st->name,
+                                         "\"%s\" is no setting of drives: write it outside drives = ( … );", name);
+
+        n = find_nearest(b, name);
+        row = n.word ? setting_find(b->r->table, n.word) : NULL;
+        if (match_key_from_string(name) >= 0 && !(row && n.distance == 0)) {
+                /* Without it the match fits more drives than were meant. */
+                b->block->broken = true;
+                return config_text_error(b->text, st->name, "\"%s\" tells drives apart: write it into match = { … }",
+                                         name);
+        }
+
+        /* Else it was complained about: it is no name, or no statement, and may be anything. */
+        if (token_type(b->r, st->name) == TOKEN_NAME && (n.word || st->value > 0)) {
+                r = n.word ? config_text_error(b->text, st->name, "unknown setting \"%s\"; did you mean \"%s\"?", name,
+                                               n.word)
+                           : config_text_error(b->text, st->name, "unknown setting \"%s\"", name);
                 if (r < 0)
                         return r;
         }
+
+        if (row) {
+                /* Most likely this setting was meant, so an earlier block's value for it must not come through. */
+                a = assignment_of(b, row, st);
+                a.withheld = true;
+                return find_assignment(b, &a) ? 0 : add_assignment(b, &a);
+        }
+
+        key = n.word ? find_key(n.word) : ELEMENTSOF(block_keys);
         if (!n.word) {
-                b->obscure = true;
-                /* There are no other groups: a match, or what is for battery. */
-                b->block->broken = b->block->broken || b->r->text->tokens[st->value].type == TOKEN_GROUP;
-        }
-        if (!n.word)
-                return 0;
-
-        option = find_option(n.word);
-        if (option >= 0) {
-                b->block->broken = b->block->broken || block_options[option].narrowing;
-                return 0;
-        }
-
-        if (streq(n.word, CONFIG_ON_BATTERY)) {
-                if (b->r->text->tokens[st->value].type == TOKEN_GROUP)
-                        return 0; /* what is in it has been read, and is withheld */
-                b->obscure = true;
-        }
-
-        row = setting_find(b->r->table, n.word);
-        if (!row) {
+                b->block->obscure = true;
+                b->block->broken = b->block->broken || group; /* perhaps a match */
+        } else if (streq(n.word, CONFIG_ON_BATTERY)) {
+                /* What is in the group has been read, and is withheld. */
+                if (!group)
+                        b->block->broken = b->block->obscure = true;
+        } else if (key == ELEMENTSOF(block_keys) || block_keys[key].narrowing)
                 b->block->broken = true;
-                b->match_meant = b->match_meant || streq(n.word, CONFIG_MATCH);
-                return 0;
-        }
-
-        /* Most likely this setting was meant, so an earlier block's value for it must not come through. */
-        a = assignment_of(b, row, st);
-        a.withheld = true;
-        return find_assignment(b, &a) ? 0 : add_assignment(b, &a);
+        b->match_meant = b->match_meant || (n.word && streq(n.word, CONFIG_MATCH));
+        return 0;
 }
 
 static int check_block(BlockReader *b, size_t start, bool guessed) {
         if (!b->match_meant && !guessed)
-                return config_text_error(b->r->text, start,
+                return config_text_error(b->text, start,
                                          "this block has no match; if it is for every drive, write match = {};");
 
         if (b->n_own == 1 && b->match_known && !b->block->broken)
-                return config_text_warning(b->r->text, start,
-                                           "this block has a match but no settings, it does nothing");
+                return config_text_warning(b->text, start, "this block has a match but no settings, it does nothing");
 
         return 0;
 }
 
 int block_read(Reader *r, size_t start, bool guessed, Block *ret) {
-        BlockReader b = { .r = r, .block = ret };
+        BlockReader b = { .r = r, .text = r->text, .block = ret };
         int k = 0;
 
         assert(r->block);
@@ -351,7 +336,6 @@ int block_read(Reader *r, size_t start, bool guessed, Block *ret) {
         if (guessed && b.behind_match)
                 b.match_known = false;
 
-        ret->obscure = b.obscure;
         for (size_t i = 0; i < ret->n_assignments; i++)
                 if (ret->assignments[i].on_battery && b.battery_withheld)
                         ret->assignments[i].withheld = true;
