@@ -180,12 +180,9 @@ static int run(const Options *o) {
         /* Where there is no udev (a build machine, a container) the files can be checked all the same. */
         if (inventory_read(NULL, &inventory) >= 0)
                 r = check_drives(c, &inventory, o->verbose);
-        if (r >= 0) {
-                rivals_check(o->root, c, &all_settings, inventory.drives, inventory.n_drives);
-                complaints_sort(&c->complaints);
-        }
         if (r < 0)
                 return r;
+        rivals_check(o->root, c, &all_settings, inventory.drives, inventory.n_drives);
 
         for (size_t i = 0; i < c->complaints.n_items; i++)
                 n_warnings += c->complaints.items[i].level == COMPLAINT_WARNING;

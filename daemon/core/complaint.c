@@ -16,6 +16,10 @@ const char *complaint_level_to_string(ComplaintLevel l) {
         return (size_t) l < ELEMENTSOF(level_table) ? level_table[l] : NULL;
 }
 
+static bool is_behind(const Complaint *c, unsigned line, unsigned column) {
+        return c->line > line || (c->line == line && c->column > column);
+}
+
 int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned line, unsigned column, const char *format,
              ...) {
         _cleanup_free_ char *raw = NULL, *sentence = NULL, *name = NULL;
@@ -40,38 +44,25 @@ int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned lin
         /* Most often it is the file of the one before. */
         for (i = c->n_items; i > 0 && !streq(c->items[i - 1].file, name); i--)
                 ;
+        if (i == 0)
+                i = c->n_items;
+        else
+                while (i > 0 && streq(c->items[i - 1].file, name) && is_behind(&c->items[i - 1], line, column))
+                        i--;
 
-        c->items[c->n_items] = (Complaint){
+        memmove(c->items + i + 1, c->items + i, (c->n_items - i) * sizeof(Complaint));
+        c->items[i] = (Complaint){
                 .level = level,
                 .file = TAKE_PTR(name),
                 .line = line,
                 .column = column,
                 .sentence = TAKE_PTR(sentence),
-                .n = c->n_items,
-                .n_file = i > 0 ? c->items[i - 1].n_file : c->n_items,
         };
         c->n_items++;
         if (level == COMPLAINT_ERROR)
                 c->n_errors++;
 
         return 0;
-}
-
-static int complaint_compare(const void *a, const void *b) {
-        const Complaint *x = a, *y = b;
-
-        if (x->n_file != y->n_file)
-                return x->n_file < y->n_file ? -1 : 1;
-        if (x->line != y->line)
-                return x->line < y->line ? -1 : 1;
-        if (x->column != y->column)
-                return x->column < y->column ? -1 : 1;
-        return x->n < y->n ? -1 : 1;
-}
-
-void complaints_sort(Complaints *c) {
-        if (c->n_items > 0)
-                qsort(c->items, c->n_items, sizeof(Complaint), complaint_compare);
 }
 
 void complaints_done(Complaints *c) {

@@ -16,7 +16,6 @@ typedef struct Complaint {
         char *file;
         unsigned line, column; /* from 1; 0: the file as a whole */
         char *sentence;
-        size_t n, n_file; /* which one it is, and which one the first about its file: the order of complaints_sort() */
 } Complaint;
 
 typedef struct Complaints {
@@ -27,9 +26,9 @@ typedef struct Complaints {
 
 const char *complaint_level_to_string(ComplaintLevel l);
 
+/* Puts it where it belongs: by file in order of first mention, then line and column. */
 int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned line, unsigned column, const char *format,
              ...) _printf_(6, 7);
-void complaints_sort(Complaints *c); /* by file in order of first mention, then line and column */
 void complaints_done(Complaints *c);
 
 /* "file:line:column: error: sentence", without a newline. The caller frees it; NULL on -ENOMEM. */

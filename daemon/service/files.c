@@ -22,7 +22,6 @@ int files_load(Files **ret) {
         if (r < 0)
                 return r;
 
-        complaints_sort(&c->complaints);
         for (size_t i = 0; i < c->complaints.n_items; i++)
                 journal_complaint(c->complaints.items + i);
 
