@@ -23,10 +23,9 @@ static const Assignment *find_assignment(const Block *b, const char *name, bool 
         return NULL;
 }
 
-/* The value that the drives of this block have, off battery or on it, and which block they have it from: this one, or
- * an earlier one for more drives. What is not said for battery goes for both. */
-static const Assignment *value_for(const Config *c, size_t block, const char *name, bool on_battery,
-                                   const Block **ret) {
+/* What decides on this state for the drives of the block, off battery or on it: the last assignment in it, or in a block for more
+ * drives. What is not said for battery goes for both. NULL: nothing does. */
+static const Assignment *find_deciding(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
         bool compare = c->n_blocks <= COMPARED_MAX;
 
         for (size_t i = compare ? c->n_blocks : block + 1; i-- > (compare ? 0 : block);) {
@@ -34,28 +33,9 @@ static const Assignment *value_for(const Config *c, size_t block, const char *na
                 const Assignment *a = on_battery ? find_assignment(b, name, true) : NULL;
 
                 a = a ?: find_assignment(b, name, false);
-                if (!a || (i != block && !block_includes(b, &c->blocks[block])))
-                        continue;
-
-                *ret = b;
-                return i > block || b->broken || a->withheld || a->keep ? NULL : a;
-        }
-
-        return NULL;
-}
-
-/* A later block that takes every drive of this one its value for this state. */
-static const Block *find_winner(const Config *c, size_t block, const Assignment *a, const Assignment **ret) {
-        for (size_t i = block + 1; i < c->n_blocks; i++) {
-                const Block *b = &c->blocks[i];
-                const Assignment *later = find_assignment(b, a->name, false);
-
-                /* On battery a plain value of a later block wins, too. */
-                if (!later && a->on_battery)
-                        later = find_assignment(b, a->name, true);
-                if (later && !b->broken && block_includes(b, &c->blocks[block])) {
-                        *ret = later;
-                        return b;
+                if (a && (i == block || block_includes(b, &c->blocks[block]))) {
+                        *ret = i;
+                        return a;
                 }
         }
 
@@ -63,15 +43,16 @@ static const Block *find_winner(const Config *c, size_t block, const Assignment 
 }
 
 static int check_wins(Config *c, size_t block, const Assignment *a) {
-        const Block *b = &c->blocks[block], *winner;
-        const Assignment *later;
+        const Assignment *winner;
+        size_t i = block;
 
-        winner = find_winner(c, block, a, &later);
-        if (!winner)
+        winner = find_deciding(c, block, a->name, a->on_battery, &i);
+        if (!winner || i == block || c->blocks[i].broken)
                 return 0;
 
-        return warn(c, b, a, "%s never wins here: %s:%u sets it for all drives of this block; general rules come first",
-                    a->name, winner->file, later->line);
+        return warn(c, &c->blocks[block], a,
+                    "%s never wins here: %s:%u sets it for all drives of this block; general rules come first", a->name,
+                    c->blocks[i].file, winner->line);
 }
 
 /* What a block says of all of its settings is a reason for another. */
@@ -175,64 +156,72 @@ static const struct {
           "a drive takes no notice of this write_cache while it has the write_cache_forced of" },
 };
 
-/* Else it is a matter of other blocks. Asked first, as to look through those takes long. */
-static bool names_either(const Block *b, const char *first, const char *second) {
-        for (size_t i = 0; i < b->n_assignments; i++) {
-                const Assignment *a = &b->assignments[i];
+/* The value that decides in the block, or for it in an earlier one; NULL: there is none that is written. */
+static const Assignment *find_value(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
+        const Assignment *a = find_deciding(c, block, name, on_battery, ret);
 
-                if (streq(a->name, first) || streq(a->name, second))
-                        return true;
-        }
-
-        return false;
+        return !a || *ret > block || c->blocks[*ret].broken || a->withheld || a->keep ? NULL : a;
 }
 
-static int check_pair(Config *c, size_t block, size_t pair, bool on_battery) {
-        const Block *first_block, *second_block, *b = &c->blocks[block];
+/* `a` is one of the two; the other may stand in an earlier block. */
+static int check_pair(Config *c, size_t block, const Assignment *a, size_t pair, bool on_battery) {
         const Assignment *first, *second;
+        const Block *b, *other;
+        size_t i, k;
 
-        if (!names_either(b, pairs[pair].first, pairs[pair].second))
-                return 0;
-
-        first = value_for(c, block, pairs[pair].first, on_battery, &first_block);
-        second = first ? value_for(c, block, pairs[pair].second, on_battery, &second_block) : NULL;
-        if (!second || (first_block != b && second_block != b) || !pairs[pair].clash(&first->value, &second->value))
+        first = find_value(c, block, pairs[pair].first, on_battery, &i);
+        second = first ? find_value(c, block, pairs[pair].second, on_battery, &k) : NULL;
+        if (!second || (a != first && (a != second || i == block)) || !pairs[pair].clash(&first->value, &second->value))
                 return 0;
         /* What is the same on battery was said before. */
         if (on_battery && !first->on_battery && !second->on_battery)
                 return 0;
 
-        if (first_block == second_block)
-                return warn(c, first_block, first, "%s line %u", pairs[pair].sentence, second->line);
+        b = &c->blocks[i];
+        other = &c->blocks[k];
+        if (b == other)
+                return warn(c, b, first, "%s line %u", pairs[pair].sentence, second->line);
 
-        return warn(c, first_block, first, "%s %s:%u", pairs[pair].sentence, second_block->file, second->line);
+        return warn(c, b, first, "%s %s:%u", pairs[pair].sentence, other->file, second->line);
 }
 
-static int check_block(Config *c, const SettingTable *t, size_t block, bool battery) {
+static int check_pairs(Config *c, size_t block, const Assignment *a) {
+        int r = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(pairs) && r >= 0; i++) {
+                if (!streq(a->name, pairs[i].first) && !streq(a->name, pairs[i].second))
+                        continue;
+                r = check_pair(c, block, a, i, false);
+                if (r >= 0)
+                        r = check_pair(c, block, a, i, true);
+        }
+
+        return r;
+}
+
+static int check_block(Config *c, const SettingTable *t, size_t block) {
         const Block *b = &c->blocks[block];
-        bool compare = c->n_blocks <= COMPARED_MAX;
         int r;
 
-        r = compare ? check_twin(c, block) : 0;
+        r = c->n_blocks <= COMPARED_MAX ? check_twin(c, block) : 0;
         if (r >= 0)
                 r = check_permanent(c, t, b);
-        for (size_t i = 0; i < ELEMENTSOF(pairs) && r >= 0; i++) {
-                r = check_pair(c, block, i, false);
-                if (r >= 0 && battery)
-                        r = check_pair(c, block, i, true);
-        }
 
         for (size_t i = 0; i < b->n_assignments && r >= 0; i++) {
                 const Assignment *a = &b->assignments[i];
 
                 if (a->withheld)
                         continue;
-                r = compare ? check_wins(c, block, a) : 0;
-                if (r >= 0 && !a->keep)
+                r = check_wins(c, block, a);
+                if (a->keep)
+                        continue;
+                if (r >= 0)
+                        r = check_pairs(c, block, a);
+                if (r >= 0)
                         r = check_danger(c, t, b, a);
-                if (r >= 0 && !a->keep)
+                if (r >= 0)
                         r = check_nonvolatile(c, t, b, a);
-                if (r >= 0 && !a->keep)
+                if (r >= 0)
                         r = config_check_harm(c, t, b, a);
         }
 
@@ -240,28 +229,16 @@ static int check_block(Config *c, const SettingTable *t, size_t block, bool batt
 }
 
 int config_check(Config *c, const SettingTable *t) {
-        bool battery = config_uses_battery(c);
+        int r = 0;
 
-        if (c->on_drift == ON_DRIFT_RESTORE && c->recheck_ms == 0) {
-                int r = complain(&c->complaints, COMPLAINT_WARNING, c->on_drift_file, c->on_drift_line,
-                                 c->on_drift_column,
-                                 "on_drift changes nothing without recheck, which says how often to look");
+        if (c->on_drift == ON_DRIFT_RESTORE && c->recheck_ms == 0)
+                r = complain(&c->complaints, COMPLAINT_WARNING, c->on_drift_file, c->on_drift_line, c->on_drift_column,
+                             "on_drift changes nothing without recheck, which says how often to look");
 
-                if (r < 0)
-                        return r;
-        }
+        /* What is in error was said, and nothing of it is applied. */
+        for (size_t i = 0; i < c->n_blocks && r >= 0; i++)
+                if (!c->blocks[i].broken)
+                        r = check_block(c, t, i);
 
-        for (size_t i = 0; i < c->n_blocks; i++) {
-                int r;
-
-                /* What is in error was said, and nothing of it is applied. */
-                if (c->blocks[i].broken)
-                        continue;
-
-                r = check_block(c, t, i, battery);
-                if (r < 0)
-                        return r;
-        }
-
-        return 0;
+        return r;
 }
