@@ -184,5 +184,5 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
                 r = config_text_error(&tokens, 0,
                                       "this is no configuration of drivekeep: it has no drives = ( … ), and no option");
 
-        return MIN(r, 0);
+        return r < 0 ? r : tokens.error;
 }

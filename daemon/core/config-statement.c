@@ -107,10 +107,8 @@ static int read_elements(Reader *r, size_t bracket) {
 
                 k = read_value(r);
                 if (k > 0 && type == TOKEN_STRING && r->i - first > 1)
-                        k = config_text_warning(r->text, first + 1,
-                                                "these two strings become one; is a comma missing between them?") < 0
-                                            ? -ENOMEM
-                                            : 1;
+                        config_text_warning(r->text, first + 1,
+                                            "these two strings become one; is a comma missing between them?");
                 if (k < 0)
                         return k;
                 sound = sound && k > 0;

@@ -19,20 +19,24 @@ typedef struct Scanner {
         bool no_comment_end; /* from here on; not looked for again */
 } Scanner;
 
-int config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) {
+bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) {
         char sentence[1024];
         va_list ap;
-
-        if (t->n_complaints > COMPLAINTS_MAX)
-                return 0;
-        if (t->n_complaints++ == COMPLAINTS_MAX)
-                return complain(t->complaints, COMPLAINT_ERROR, t->file, at->line, at->column,
-                                "there were %u complaints up to here, what follows is not told", COMPLAINTS_MAX);
+        int r = 0;
 
         va_start(ap, format);
         (void) vsnprintf(sentence, sizeof sentence, format, ap);
         va_end(ap);
-        return complain(t->complaints, level, t->file, at->line, at->column, "%s", sentence);
+
+        if (t->n_complaints < COMPLAINTS_MAX)
+                r = complain(t->complaints, level, t->file, at->line, at->column, "%s", sentence);
+        else if (t->n_complaints == COMPLAINTS_MAX)
+                r = complain(t->complaints, COMPLAINT_ERROR, t->file, at->line, at->column,
+                             "there were %u complaints up to here, what follows is not told", COMPLAINTS_MAX);
+        t->n_complaints++;
+        if (r < 0)
+                t->error = r;
+        return false;
 }
 
 /* Where the scanner stands, which may be before the first token. */
@@ -259,7 +263,7 @@ int config_text_scan(ConfigText *t) {
         for (size_t i = 0; i < 2 && r >= 0; i++)
                 r = add_token(&s, TOKEN_END, 0);
 
-        return r;
+        return r < 0 ? r : t->error;
 }
 
 void config_text_done(ConfigText *t) {

@@ -44,17 +44,19 @@ typedef struct ConfigText {
         size_t doubtful; /* from this token on all may be part of a comment that is not closed; SIZE_MAX: none */
         Complaints *complaints;
         size_t n_complaints; /* from this file */
+        int error; /* -ENOMEM once memory was short: reading goes on, so that nobody has to ask at each step, but it has failed */
 } ConfigText;
 
 /* `t` has file, text, size and complaints filled in. A file that cannot be text has no tokens but TOKEN_END. */
 int config_text_scan(ConfigText *t);
 void config_text_done(ConfigText *t);
 
-/* At a token. Return 0, or -ENOMEM. Behind the hundredth complaint from one file the rest are not kept. */
+/* At a token. All return false, for whoever has nothing to give then. Behind the hundredth complaint from one file the rest are not
+ * kept. */
 #define config_text_error(t, token, ...) config_text_complain(t, COMPLAINT_ERROR, (t)->tokens + (token), __VA_ARGS__)
 #define config_text_warning(t, token, ...) \
         config_text_complain(t, COMPLAINT_WARNING, (t)->tokens + (token), __VA_ARGS__)
-int config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) _printf_(4, 5);
+bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) _printf_(4, 5);
 
 /* The token's text without a string's quotes, cut to fit: a longer name cannot be a known one. Returns buf. */
 #define TOKEN_TEXT_MAX 128U /* holds a link below /dev/disk/by-id */
