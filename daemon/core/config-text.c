@@ -158,15 +158,6 @@ static int scan_word(Scanner *s) {
         const char *p = s->text->text + s->i;
         size_t n = 1, left = s->text->size - s->i;
 
-        if (p[0] == '\'') {
-                /* Not libconfig's, but whoever writes it means a string. */
-                while (n < left && !strchr("'\n", p[n]))
-                        n++;
-                if (n < left && p[n] == '\'')
-                        return add_checked_token(s, TOKEN_WORD, n + 1);
-                n = 1;
-        }
-
         for (; n < left && !isspace((unsigned char) p[n]) && !strchr(",;:={}()[]\"#", p[n]); n++)
                 /* "127//why" has a comment, but in a path without quotes a glob may follow the slash. */
                 if (p[0] != '/' && p[n] == '/' && n + 1 < left && (p[n + 1] == '/' || p[n + 1] == '*'))

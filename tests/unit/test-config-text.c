@@ -35,7 +35,7 @@ static const struct {
         { "20min 1x 0x 1LLL . - 5-3",     "1:1W 1:7W 1:10W 1:13W 1:18W 1:20W 1:22W", {} },
         { "mq-deadline *a a* a.b",        "1:1N 1:13N 1:16N 1:19W",         {} },
         { "/dev/sd*; /dev/disk/by-id/*x", "1:1W 1:9; 1:11W",                {} }, /* no comment in a path */
-        { "'a b' 'c",                     "1:1W 1:7W",                      {} },
+        { "'a b' 'c",                     "1:1W 1:4W 1:7W",                 {} },
         { "@include \"x\" y\nz",          "1:1R 2:1N",                      { { 1, 1, 'e', "drivekeep.conf.d" } } },
         { "a = \"\xff\"; b = \xfe",       "1:1N 1:3= 1:5R 1:8; 1:10N 1:12= 1:14R", { { 1, 5, 'e', "UTF-8" } } },
         { "# \xff\na",                    "2:1N",                           {} }, /* in a comment it does no harm */
