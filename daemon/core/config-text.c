@@ -15,8 +15,7 @@ typedef struct Scanner {
         ConfigText *text;
         size_t i;
         uint32_t line, column;
-        bool garbled;        /* bytes that are not UTF-8 were complained about */
-        bool no_comment_end; /* from here on; not looked for again */
+        bool garbled; /* bytes that are not UTF-8 were complained about */
 } Scanner;
 
 bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) {
@@ -172,27 +171,20 @@ static int scan_word(Scanner *s) {
         return add_checked_token(s, classify_word(p, n), n);
 }
 
-static int skip_comment(Scanner *s) {
-        const char *p = s->text->text + s->i, *end;
-        int r;
+static void skip_comment(Scanner *s) {
+        const char *p = s->text->text + s->i, *end = NULL;
 
-        if (peek(s, 0) == '#' || peek(s, 1) == '/') {
-                advance(s, distance_to(s, '\n'));
-                return 0;
+        if (peek(s, 0) == '/' && peek(s, 1) == '*') {
+                /* Not looked for again once there was none. */
+                if (s->text->doubtful == SIZE_MAX)
+                        end = memmem(p + 2, s->text->size - s->i - 2, "*/", 2);
+                if (!end) {
+                        s->text->doubtful = MIN(s->text->doubtful, s->text->n_tokens);
+                        scanner_error(s, "this comment is not closed; nothing behind it is applied");
+                }
         }
 
-        end = s->no_comment_end ? NULL : memmem(p + 2, s->text->size - s->i - 2, "*/", 2);
-        if (end) {
-                advance(s, (size_t) (end - p) + 2);
-                return 0;
-        }
-        if (!s->no_comment_end)
-                s->text->doubtful = s->text->n_tokens;
-        s->no_comment_end = true;
-
-        r = scanner_error(s, "this comment is not closed; nothing behind it is applied");
-        advance(s, distance_to(s, '\n'));
-        return r;
+        advance(s, end ? (size_t) (end - p) + 2 : distance_to(s, '\n'));
 }
 
 static int scan_tokens(Scanner *s) {
@@ -204,7 +196,7 @@ static int scan_tokens(Scanner *s) {
                 if (isspace((unsigned char) c))
                         advance(s, 1);
                 else if (c == '#' || (c == '/' && (peek(s, 1) == '/' || peek(s, 1) == '*')))
-                        r = skip_comment(s);
+                        skip_comment(s);
                 else if (c == ':')
                         r = add_token(s, TOKEN_EQUALS, 1);
                 else if (strchr(",;={}()[]", c))
