@@ -78,52 +78,43 @@ static bool is_sound(const char *s, size_t size) {
 }
 
 /* Adds the next `length` bytes as a token and goes behind it. */
-static int add_token(Scanner *s, TokenType type, size_t length) {
+static void add_token(Scanner *s, TokenType type, size_t length) {
         ConfigText *t = s->text;
 
-        if (!GREW(t->tokens, t->n_tokens))
-                return -ENOMEM;
-
-        t->tokens[t->n_tokens++] = (Token){
-                .type = type,
-                .offset = s->i,
-                .length = length,
-                .line = s->line,
-                .column = s->column,
-        };
+        if (GREW(t->tokens, t->n_tokens))
+                t->tokens[t->n_tokens++] = (Token){
+                        .type = type,
+                        .offset = s->i,
+                        .length = length,
+                        .line = s->line,
+                        .column = s->column,
+                };
+        else
+                t->error = -ENOMEM;
         advance(s, length);
-        return 0;
 }
 
 /* A string or a word of any bytes: what is not UTF-8 is refused, with one complaint per file. */
-static int add_checked_token(Scanner *s, TokenType type, size_t length) {
-        if (is_sound(s->text->text + s->i, length))
-                return add_token(s, type, length);
+static void add_checked_token(Scanner *s, TokenType type, size_t length) {
+        bool sound = is_sound(s->text->text + s->i, length);
 
-        if (!s->garbled) {
-                int r = scanner_error(s, "this is not UTF-8 text; save the file in that encoding");
-
-                if (r < 0)
-                        return r;
-        }
-        s->garbled = true;
-        return add_token(s, TOKEN_REFUSED, length);
+        if (!sound && !s->garbled)
+                scanner_error(s, "this is not UTF-8 text; save the file in that encoding");
+        s->garbled = s->garbled || !sound;
+        add_token(s, sound ? type : TOKEN_REFUSED, length);
 }
 
-static int scan_string(Scanner *s) {
+static void scan_string(Scanner *s) {
         size_t n = 1;
 
-        for (;; n++) {
-                char c = peek(s, n);
+        /* libconfig would read on to the next quote, however many blocks further down. */
+        while (s->i + n < s->text->size && peek(s, n) != '"' && peek(s, n) != '\n')
+                n += peek(s, n) == '\\' && s->i + n + 1 < s->text->size && peek(s, n + 1) != '\n' ? 2 : 1;
 
-                if (s->i + n >= s->text->size || c == '\n')
-                        /* libconfig would read on to the next quote, however many blocks further down. */
-                        return add_checked_token(s, TOKEN_UNCLOSED, n);
-                if (c == '\\' && peek(s, n + 1) != '\n' && s->i + n + 1 < s->text->size)
-                        n++;
-                else if (c == '"')
-                        return add_checked_token(s, TOKEN_STRING, n + 1);
-        }
+        if (peek(s, n) == '"')
+                add_checked_token(s, TOKEN_STRING, n + 1);
+        else
+                add_checked_token(s, TOKEN_UNCLOSED, n);
 }
 
 static TokenType classify_number(const char *p, size_t n) {
@@ -153,7 +144,7 @@ static TokenType classify_word(const char *p, size_t n) {
         return TOKEN_NAME;
 }
 
-static int scan_word(Scanner *s) {
+static void scan_word(Scanner *s) {
         const char *p = s->text->text + s->i;
         size_t n = 1, left = s->text->size - s->i;
 
@@ -163,12 +154,10 @@ static int scan_word(Scanner *s) {
                         break;
 
         if (n == strlen("@include") && memcmp(p, "@include", n) == 0) {
-                int r = scanner_error(s, "@include is not read; put the file into drivekeep.conf.d instead");
-
-                return r < 0 ? r : add_token(s, TOKEN_REFUSED, distance_to(s, '\n'));
-        }
-
-        return add_checked_token(s, classify_word(p, n), n);
+                scanner_error(s, "@include is not read; put the file into drivekeep.conf.d instead");
+                add_token(s, TOKEN_REFUSED, distance_to(s, '\n'));
+        } else
+                add_checked_token(s, classify_word(p, n), n);
 }
 
 static void skip_comment(Scanner *s) {
@@ -187,10 +176,8 @@ static void skip_comment(Scanner *s) {
         advance(s, end ? (size_t) (end - p) + 2 : distance_to(s, '\n'));
 }
 
-static int scan_tokens(Scanner *s) {
-        int r = 0;
-
-        while (r >= 0 && s->i < s->text->size) {
+static void scan_tokens(Scanner *s) {
+        while (s->i < s->text->size) {
                 char c = peek(s, 0);
 
                 if (isspace((unsigned char) c))
@@ -198,26 +185,24 @@ static int scan_tokens(Scanner *s) {
                 else if (c == '#' || (c == '/' && (peek(s, 1) == '/' || peek(s, 1) == '*')))
                         skip_comment(s);
                 else if (c == ':')
-                        r = add_token(s, TOKEN_EQUALS, 1);
+                        add_token(s, TOKEN_EQUALS, 1);
                 else if (strchr(",;={}()[]", c))
-                        r = add_token(s, (TokenType) c, 1);
+                        add_token(s, (TokenType) c, 1);
                 else if (c == '"')
-                        r = scan_string(s);
+                        scan_string(s);
                 else
-                        r = scan_word(s);
+                        scan_word(s);
         }
-
-        return r;
 }
 
-/* Complains about what is no text file; 1 when it is one. */
-static int scan_whole(Scanner *s) {
+/* Complains about what is no text file. */
+static bool is_text(Scanner *s) {
         ConfigText *t = s->text;
         const char *nul;
 
         if (t->size > CONFIG_FILE_MAX)
-                return complain(t->complaints, COMPLAINT_ERROR, t->file, 0, 0,
-                                "the file is larger than 1 MiB, it is ignored");
+                return config_text_complain(t, COMPLAINT_ERROR, &(Token){},
+                                            "the file is larger than 1 MiB, it is ignored");
 
         if (t->size >= 2 && (memcmp(t->text, "\xff\xfe", 2) == 0 || memcmp(t->text, "\xfe\xff", 2) == 0))
                 return scanner_error(s, "the file is UTF-16, it is ignored; save it as UTF-8");
@@ -228,25 +213,22 @@ static int scan_whole(Scanner *s) {
                 return scanner_error(s, "here is a NUL byte: this is no text file, it is ignored");
         }
 
-        return 1;
+        return true;
 }
 
 int config_text_scan(ConfigText *t) {
         Scanner s = { .text = t, .line = 1, .column = 1 };
-        int r;
 
         t->doubtful = SIZE_MAX;
-        r = scan_whole(&s);
-        if (r > 0) {
+        if (is_text(&s)) {
                 if (t->size >= 3 && memcmp(t->text, "\xef\xbb\xbf", 3) == 0)
                         s.i = 3; /* a byte order mark */
-                r = scan_tokens(&s);
+                scan_tokens(&s);
         }
+        add_token(&s, TOKEN_END, 0);
+        add_token(&s, TOKEN_END, 0);
 
-        for (size_t i = 0; i < 2 && r >= 0; i++)
-                r = add_token(&s, TOKEN_END, 0);
-
-        return r < 0 ? r : t->error;
+        return t->error;
 }
 
 void config_text_done(ConfigText *t) {

@@ -47,7 +47,7 @@ typedef struct ConfigText {
         int error; /* -ENOMEM once memory was short: reading goes on, so that nobody has to ask at each step, but it has failed */
 } ConfigText;
 
-/* `t` has file, text, size and complaints filled in. A file that cannot be text has no tokens but TOKEN_END. */
+/* `t` has file, text, size and complaints filled in. A file that cannot be text has no tokens but TOKEN_END. Returns t->error. */
 int config_text_scan(ConfigText *t);
 void config_text_done(ConfigText *t);
 
