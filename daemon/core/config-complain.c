@@ -9,7 +9,7 @@
 #define QUANTITY_MAX 32U
 
 /* Proposes only what would be taken. Drives count many durations in steps, as "smartctl -l scterc,70" does. */
-static int complain_unit(ConfigText *t, size_t token, const char *name, const ValueRange *range) {
+static bool complain_unit(ConfigText *t, size_t token, const char *name, const ValueRange *range) {
         static const char *const units[] = { "us", "ms", "s", "min", "h" };
         char proposals[RANGE_TEXT_MAX] = "", text[RANGE_TEXT_MAX], quantity[QUANTITY_MAX];
         ValueRange steps = *range;
@@ -34,12 +34,10 @@ static int complain_unit(ConfigText *t, size_t token, const char *name, const Va
         return config_text_error(t, token, "%s needs a unit: write %s, in quotes", name, proposals);
 }
 
-int complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error) {
+bool complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error) {
         char text[RANGE_TEXT_MAX];
 
         switch (error) {
-        case -ENOMEM:
-                return error;
         case -ENOMSG:
                 return complain_unit(t, token, name, range);
         case -ENOTUNIQ:
@@ -61,7 +59,7 @@ static int quote_length(const char *s) {
         return s[0] == '\xe2' && s[1] == '\x80' && (s[2] & 0xf8) == 0x98 ? 3 : 0;
 }
 
-int complain_word(const Reader *r, size_t token) {
+bool complain_word(const Reader *r, size_t token) {
         static const struct {
                 const char *word;
                 const char *boolean;
@@ -103,7 +101,7 @@ int complain_word(const Reader *r, size_t token) {
         return config_text_error(t, token, "%s must be in quotes: write \"%s\"", word, word);
 }
 
-int complain_behind(const Reader *r, size_t token) {
+bool complain_behind(const Reader *r, size_t token) {
         TokenType before = token_type(r, token - 1), type = token_type(r, token);
         ConfigText *t = r->text;
 
@@ -117,7 +115,7 @@ int complain_behind(const Reader *r, size_t token) {
                 return config_text_error(t, token,
                                          "a quote too many, or the end of this string is missing on its line");
         if (type == TOKEN_REFUSED)
-                return 0;
+                return false;
 
         return config_text_error(t, token, "\"%s\" does not belong here, behind the value of \"%s\"",
                                  TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, r->name));

@@ -89,7 +89,7 @@ int statement_read_boolean(ConfigText *t, const Statement *st, const char *name,
 int statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
                          bool *ret_keep);
 
-/* config-complain.c, of a token in a value's place that is no value. `error` is value_parse()'s. */
-int complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error);
-int complain_word(const Reader *r, size_t token);   /* without quotes, behind the "=" of r->name */
-int complain_behind(const Reader *r, size_t token); /* something behind the value of r->name */
+/* config-complain.c, of a token in a value's place that is no value. `error` is value_parse()'s. All return false. */
+bool complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error);
+bool complain_word(const Reader *r, size_t token);   /* without quotes, behind the "=" of r->name */
+bool complain_behind(const Reader *r, size_t token); /* something behind the value of r->name */

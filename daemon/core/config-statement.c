@@ -221,13 +221,13 @@ static int read_value(Reader *r) {
 }
 
 /* Of what is no statement. Its first token may still be the name of the setting that was meant. */
-static int complain_other(Reader *r, size_t token) {
+static bool complain_other(Reader *r, size_t token) {
         switch (token_type(r, token)) {
         case TOKEN_NAME:
                 return config_text_error(r->text, token, "a \"=\" is missing behind \"%s\"",
                                          TOKEN_QUOTED(r->text, token));
         case TOKEN_REFUSED:
-                return 0;
+                return false;
         case TOKEN_UNCLOSED:
                 return config_text_error(r->text, token,
                                          "a quote too many, or the end of this string is missing on its line");
@@ -238,9 +238,9 @@ static int complain_other(Reader *r, size_t token) {
         }
 }
 
-static int complain_name(Reader *r, size_t token) {
+static bool complain_name(Reader *r, size_t token) {
         if (token_type(r, token) == TOKEN_REFUSED)
-                return 0;
+                return false;
 
         return config_text_error(r->text, token,
                                  "\"%s\" is no name; names are written without quotes, of letters, digits, \"_\" and "

@@ -76,7 +76,7 @@ static char *value_to_text(const ConfigText *t, const Statement *st) {
 }
 
 /* Our own reading finds nearly all errors first, and with a column. */
-static int complain_libconfig(ConfigText *t, size_t token, const config_t *config) {
+static bool complain_libconfig(ConfigText *t, size_t token, const config_t *config) {
         if (strstr(config_error_text(config), "mismatched"))
                 return config_text_error(t, token, "the values in [ ] must all be of one type");
 
@@ -101,7 +101,7 @@ static int value_load(ConfigText *t, const Statement *st, config_t *config, conf
         return 1;
 }
 
-static int complain_pattern(ConfigText *t, size_t token, MatchKey key) {
+static bool complain_pattern(ConfigText *t, size_t token, MatchKey key) {
         switch (key) {
         case MATCH_NODE:
                 if (streq(TOKEN_QUOTED(t, token), "*"))
@@ -197,7 +197,7 @@ static int read_patterns(ConfigText *t, const Statement *st, MatchKey key, const
         return ok;
 }
 
-static int complain_match_key(ConfigText *t, size_t token, const char *name) {
+static bool complain_match_key(ConfigText *t, size_t token, const char *name) {
         const char *nearest = match_key_nearest(name);
 
         if (nearest)
