@@ -197,28 +197,22 @@ static int read_patterns(ConfigText *t, const Statement *st, MatchKey key, const
         return ok;
 }
 
-static bool complain_match_key(ConfigText *t, size_t token, const char *name) {
-        const char *nearest = match_key_nearest(name);
-
-        if (nearest)
-                return config_text_error(t, token, "drives are not matched by \"%s\"; did you mean \"%s\"?", name,
-                                         nearest);
-
-        return config_text_error(t, token,
-                                 "drives are not matched by \"%s\"; there are node, model, serial, wwn, "
-                                 "firmware, vendor, transport, rotational, removable and udev's properties in capitals",
-                                 name);
-}
-
 /* One statement of a match = { … }. */
 static int read_criterion(ConfigText *t, const Statement *st, Match *m) {
         char name[TOKEN_TEXT_MAX];
         MatchKey key = match_key_from_string(token_copy(t, st->name, name));
+        const char *nearest = match_key_nearest(name);
 
-        if (key < 0)
-                return complain_match_key(t, st->name, name);
+        if (key >= 0)
+                return read_patterns(t, st, key, key == MATCH_PROPERTY ? name : NULL, m);
+        if (nearest)
+                return config_text_error(t, st->name, "drives are not matched by \"%s\"; did you mean \"%s\"?", name,
+                                         nearest);
 
-        return read_patterns(t, st, key, key == MATCH_PROPERTY ? name : NULL, m);
+        return config_text_error(t, st->name,
+                                 "drives are not matched by \"%s\"; there are node, model, serial, wwn, "
+                                 "firmware, vendor, transport, rotational, removable and udev's properties in capitals",
+                                 name);
 }
 
 /* The statements of a match = { … }. */
