@@ -79,15 +79,14 @@ int block_read(Reader *r, size_t start, bool guessed, Block *ret);
 /* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
 bool block_has_key(const char *name);
 
-/* config-value.c, by libconfig. All return 1, or 0 when there is no value and that was complained about (of a statement that is not
- * sound: before). */
-int statement_read_match(const Reader *r, const Statement *st, Match *ret);
-int statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret);
+/* config-value.c, by libconfig. False: there is no value, which was complained about (of a statement that is not sound: before). */
+bool statement_read_match(const Reader *r, const Statement *st, Match *ret);
+bool statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret);
 
 /* A value in `range` for the key `name`; one that cannot be held exactly is a warning. `ret_keep` may be NULL where "keep" means
  * nothing. */
-int statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
-                         bool *ret_keep);
+bool statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
+                          bool *ret_keep);
 
 /* config-complain.c, of a token in a value's place that is no value. `error` is value_parse()'s. All return false. */
 bool complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error);

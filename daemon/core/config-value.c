@@ -83,22 +83,19 @@ static bool complain_libconfig(ConfigText *t, size_t token, const config_t *conf
         return config_text_error(t, token, "libconfig does not read this: %s", config_error_text(config));
 }
 
-/* `config` is initialized; the setting is its own. A group is none: its statements are read one by one. */
-static int value_load(ConfigText *t, const Statement *st, config_t *config, config_setting_t **ret) {
+/* NULL: there is none. What is returned belongs to `config`, which is initialized. */
+static config_setting_t *value_load(ConfigText *t, const Statement *st, config_t *config) {
         _cleanup_free_ char *text = NULL;
-        int r;
 
         text = value_to_text(t, st);
         if (!text)
-                return -ENOMEM;
+                t->error = -ENOMEM;
+        else if (config_read_string(config, text))
+                return config_setting_get_elem(config_root_setting(config), 0);
+        else
+                complain_libconfig(t, st->value, config);
 
-        if (!config_read_string(config, text)) {
-                r = complain_libconfig(t, st->value, config);
-                return MIN(r, 0);
-        }
-
-        *ret = config_setting_get_elem(config_root_setting(config), 0);
-        return 1;
+        return NULL;
 }
 
 static bool complain_pattern(ConfigText *t, size_t token, MatchKey key) {
@@ -122,24 +119,21 @@ static bool complain_pattern(ConfigText *t, size_t token, MatchKey key) {
 }
 
 /* What shells and others take for a pattern, and fnmatch(3) takes for itself. */
-static int warn_literal(ConfigText *t, size_t token, const char *pattern) {
+static void warn_literal(ConfigText *t, size_t token, const char *pattern) {
         const char *brace = strchr(pattern, '{'), *bracket = strrchr(pattern, '[');
 
         if (brace && strchr(brace, ',') && strchr(brace, '}'))
-                return config_text_warning(t, token,
-                                           "braces stand for themselves in a pattern; for any of several write a list: "
-                                           "(\"...\", \"...\")");
-        if (bracket && !strchr(bracket, ']') && (bracket == pattern || bracket[-1] != '\\'))
-                return config_text_warning(
-                                t, token,
-                                "this pattern has a \"[\" without its \"]\"; it fits nothing, or just a \"[\"");
-
-        return 0;
+                config_text_warning(t, token,
+                                    "braces stand for themselves in a pattern; for any of several write a list: "
+                                    "(\"...\", \"...\")");
+        else if (bracket && !strchr(bracket, ']') && (bracket == pattern || bracket[-1] != '\\'))
+                config_text_warning(t, token,
+                                    "this pattern has a \"[\" without its \"]\"; it fits nothing, or just a \"[\"");
 }
 
 /* One pattern: a string, or a boolean where that is a fact of drives. */
-static int read_pattern(ConfigText *t, const config_setting_t *s, size_t token, MatchKey key, const char *property,
-                        Match *m) {
+static bool read_pattern(ConfigText *t, const config_setting_t *s, size_t token, MatchKey key, const char *property,
+                         Match *m) {
         bool fact = key == MATCH_ROTATIONAL || key == MATCH_REMOVABLE;
         char buf[TOKEN_TEXT_MAX];
         const char *pattern;
@@ -155,23 +149,26 @@ static int read_pattern(ConfigText *t, const config_setting_t *s, size_t token, 
         r = match_add(m, key, property, pattern);
         if (r == -EINVAL)
                 return complain_pattern(t, token, key);
-        if (r >= 0)
-                r = warn_literal(t, token, pattern);
+        if (r < 0) {
+                t->error = r;
+                return false;
+        }
 
-        return r < 0 ? r : 1;
+        warn_literal(t, token, pattern);
+        return true;
 }
 
 /* One pattern, or a list or an array of them: any of these. */
-static int read_patterns(ConfigText *t, const Statement *st, MatchKey key, const char *property, Match *m) {
+static bool read_patterns(ConfigText *t, const Statement *st, MatchKey key, const char *property, Match *m) {
         _cleanup_(config_destroy) config_t config = {};
-        config_setting_t *s = NULL;
+        const config_setting_t *s;
         size_t token = st->value;
-        int r, ok = 1;
+        bool ok = true;
 
         config_init(&config);
-        r = value_load(t, st, &config, &s);
-        if (r <= 0)
-                return r;
+        s = value_load(t, st, &config);
+        if (!s)
+                return false;
 
         if (!config_setting_is_list(s) && !config_setting_is_array(s))
                 return read_pattern(t, s, token, key, property, m);
@@ -182,14 +179,11 @@ static int read_patterns(ConfigText *t, const Statement *st, MatchKey key, const
         for (int i = 0; i < config_setting_length(s); i++) {
                 const config_setting_t *element = config_setting_get_elem(s, i);
 
-                r = read_pattern(t, element, ++token, key, property, m);
-                if (r < 0)
-                        return r;
-                ok = ok && r > 0;
+                ok = read_pattern(t, element, ++token, key, property, m) && ok;
 
                 /* Its commas are its own. */
                 if (config_setting_is_aggregate(element))
-                        return 0;
+                        return false;
                 while (token < st->end && t->tokens[token].type != TOKEN_COMMA)
                         token++;
         }
@@ -198,7 +192,7 @@ static int read_patterns(ConfigText *t, const Statement *st, MatchKey key, const
 }
 
 /* One statement of a match = { … }. */
-static int read_criterion(ConfigText *t, const Statement *st, Match *m) {
+static bool read_criterion(ConfigText *t, const Statement *st, Match *m) {
         char name[TOKEN_TEXT_MAX];
         MatchKey key = match_key_from_string(token_copy(t, st->name, name));
         const char *nearest = match_key_nearest(name);
@@ -216,56 +210,45 @@ static int read_criterion(ConfigText *t, const Statement *st, Match *m) {
 }
 
 /* The statements of a match = { … }. */
-static int read_criteria(const Reader *r, const Statement *match, Match *m) {
+static bool read_criteria(const Reader *r, const Statement *match, Match *m) {
         const Statement *end = r->statements + r->n_statements;
-        int ok = 1;
+        bool ok = true;
 
         for (const Statement *st = match + 1; st < end && st->name < match->end; st++) {
                 size_t n = m->n_criteria;
-                int k;
 
                 if (st->group != match->name)
                         continue;
-                k = read_criterion(r->text, st, m);
-                if (k > 0 && m->n_criteria == n)
-                        k = config_text_error(r->text, match->value, "a name stands twice in this group");
-                if (k < 0)
-                        return k;
-                ok = ok && k > 0;
+                if (!read_criterion(r->text, st, m))
+                        ok = false;
+                else if (m->n_criteria == n)
+                        ok = config_text_error(r->text, match->value, "a name stands twice in this group");
         }
 
         return ok;
 }
 
-int statement_read_match(const Reader *r, const Statement *st, Match *ret) {
+bool statement_read_match(const Reader *r, const Statement *st, Match *ret) {
         _cleanup_(match_done) Match m = {};
-        int k;
 
-        if (!st->sound)
-                return 0;
-
-        if (token_type(r, st->value) == TOKEN_GROUP)
-                k = read_criteria(r, st, &m);
-        else
-                k = read_patterns(r->text, st, MATCH_NODE, NULL, &m);
-        if (k <= 0)
-                return k;
+        if (!st->sound || !(token_type(r, st->value) == TOKEN_GROUP ? read_criteria(r, st, &m)
+                                                                    : read_patterns(r->text, st, MATCH_NODE, NULL, &m)))
+                return false;
 
         *ret = m;
         m = (Match){};
-        return 1;
+        return true;
 }
 
-int statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret) {
+bool statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret) {
         static const ValueRange boolean = { .type = VALUE_BOOL };
-        Value v = {};
-        int r;
+        Value v;
 
-        r = statement_read_value(t, st, name, &boolean, &v, NULL);
-        if (r > 0)
-                *ret = v.number != 0;
+        if (!statement_read_value(t, st, name, &boolean, &v, NULL))
+                return false;
 
-        return r;
+        *ret = v.number != 0;
+        return true;
 }
 
 /* Of the scalar's type; 1 for inexact. */
@@ -284,41 +267,35 @@ static int read_scalar(const config_setting_t *s, const ValueRange *range, Value
         }
 }
 
-int statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
-                         bool *ret_keep) {
+bool statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
+                          bool *ret_keep) {
         _cleanup_(config_destroy) config_t config = {};
+        const config_setting_t *s = NULL;
         char text[VALUE_TEXT_MAX];
-        config_setting_t *s = NULL;
         Value v = {};
         bool keep;
-        int r;
-
-        if (!st->sound)
-                return 0;
+        int r = 0;
 
         config_init(&config);
-        r = value_load(t, st, &config, &s);
-        if (r <= 0)
-                return r;
+        if (st->sound)
+                s = value_load(t, st, &config);
+        if (!s)
+                return false;
 
         if (config_setting_is_aggregate(s))
                 return config_text_error(t, st->value, "%s has one value, no group or list", name);
 
         keep = ret_keep && config_setting_type(s) == CONFIG_TYPE_STRING && streq(config_setting_get_string(s), "keep");
-        if (!keep) {
+        if (!keep)
                 r = read_scalar(s, range, &v);
-                if (r < 0)
-                        return complain_value(t, st->value, name, range, r);
-                if (r > 0) {
-                        r = config_text_warning(t, st->value, "%s cannot be exactly \"%s\", it becomes %s", name,
-                                                TOKEN_QUOTED(t, st->value), value_format(range, &v, text));
-                        if (r < 0)
-                                return r;
-                }
-        }
+        if (r < 0)
+                return complain_value(t, st->value, name, range, r);
+        if (r > 0)
+                config_text_warning(t, st->value, "%s cannot be exactly \"%s\", it becomes %s", name,
+                                    TOKEN_QUOTED(t, st->value), value_format(range, &v, text));
 
         *ret = v;
         if (ret_keep)
                 *ret_keep = keep;
-        return 1;
+        return true;
 }
