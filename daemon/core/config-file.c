@@ -66,9 +66,9 @@ static int read_option(Reader *r) {
 
         r->block = false;
         r->n_statements = 0;
-        k = reader_statement(r);
-        if (k < 0)
-                return k;
+        reader_statement(r);
+        if (r->n_statements == 0)
+                return 0; /* memory is short */
 
         st = &r->statements[0];
         option = find_option(token_copy(r->text, st->name, name));

@@ -65,9 +65,7 @@ static int read_block(Reader *r, size_t start, bool guessed) {
 
         r->block = true;
         r->n_blocks = r->n_statements = 0;
-        k = reader_statements(r);
-        if (k < 0)
-                return k;
+        reader_statements(r);
 
         end = r->i;
         if (token_type(r, end) == TOKEN_GROUP_END)

@@ -65,10 +65,10 @@ bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
 bool reader_at_list(const Reader *r);
 int reader_list(Reader *r);
 
-/* config-statement.c. One statement, to where the next one may begin; and all up to the block's end, or a '}'. 1: sound; 0: it was
- * complained about. */
-int reader_statement(Reader *r);
-int reader_statements(Reader *r);
+/* config-statement.c. One statement, to where the next one may begin; and all up to the block's end, or a '}'. False: it is not
+ * sound, which was complained about. */
+bool reader_statement(Reader *r);
+bool reader_statements(Reader *r);
 bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
 
 /* config-block.c. Fills an empty Block from the reader's statements. `start`: the token to point at; `guessed`: where the block

@@ -84,34 +84,29 @@ static void resynchronize(Reader *r) {
         }
 }
 
-static int read_value(Reader *r);
+static bool read_value(Reader *r);
 
 /* The values of a list or array, from behind its opening bracket. */
-static int read_elements(Reader *r, size_t bracket) {
+static bool read_elements(Reader *r, size_t bracket) {
         TokenType end = token_type(r, bracket) == TOKEN_LIST ? TOKEN_LIST_END : TOKEN_ARRAY_END;
-        bool separated = true;
-        int sound = 1;
+        bool separated = true, sound = true;
 
         while (token_type(r, r->i) != end) {
                 TokenType type = token_type(r, r->i);
                 size_t first = r->i;
-                int k;
 
                 if (type == TOKEN_END || type == TOKEN_SEMICOLON || is_closing(type) || starts_statement(r, first))
                         return config_text_error(r->text, bracket, "this \"%c\" is not closed", token_type(r, bracket));
+                if (!separated && sound)
+                        config_text_error(r->text, first, "between the values of a list stands a comma, not \"%s\"",
+                                          TOKEN_QUOTED(r->text, first));
                 if (!separated)
-                        return sound ? config_text_error(r->text, first,
-                                                         "between the values of a list stands a comma, not \"%s\"",
-                                                         TOKEN_QUOTED(r->text, first))
-                                     : 0;
+                        return false;
 
-                k = read_value(r);
-                if (k > 0 && type == TOKEN_STRING && r->i - first > 1)
+                sound = read_value(r) && sound;
+                if (type == TOKEN_STRING && r->i - first > 1)
                         config_text_warning(r->text, first + 1,
                                             "these two strings become one; is a comma missing between them?");
-                if (k < 0)
-                        return k;
-                sound = sound && k > 0;
 
                 separated = token_type(r, r->i) == TOKEN_COMMA;
                 r->i += separated;
@@ -131,40 +126,37 @@ static bool names_battery(const ConfigText *t, size_t token) {
 }
 
 /* The statements of a group, from behind its '{'. */
-static int read_group(Reader *r, size_t bracket) {
+static bool read_group(Reader *r, size_t bracket) {
         size_t name = r->name, group = r->group;
-        bool battery = r->battery;
-        int k;
+        bool battery = r->battery, sound;
 
         r->group = name;
         r->battery = (group == 0 || battery) && names_battery(r->text, name);
-        k = reader_statements(r);
+        sound = reader_statements(r);
         r->name = name;
         r->group = group;
         r->battery = battery;
 
-        if (k < 0)
-                return k;
         if (at_group_end(r)) {
                 r->i++;
-                return k;
+                return sound;
         }
         /* Of a block it is said that it is not closed. */
-        return r->block ? 0 : config_text_error(r->text, bracket, "this \"{\" is not closed");
+        return !r->block && config_text_error(r->text, bracket, "this \"{\" is not closed");
 }
 
-static int read_bracketed(Reader *r) {
+static bool read_bracketed(Reader *r) {
         size_t bracket = r->i;
-        int k;
+        bool sound;
 
         if (r->depth == DEPTH_MAX)
                 return config_text_error(r->text, bracket, "brackets are nested too deeply here");
 
         r->i++;
         r->depth++;
-        k = token_type(r, bracket) == TOKEN_GROUP ? read_group(r, bracket) : read_elements(r, bracket);
+        sound = token_type(r, bracket) == TOKEN_GROUP ? read_group(r, bracket) : read_elements(r, bracket);
         r->depth--;
-        return k;
+        return sound;
 }
 
 static bool is_boolean(const Reader *r, size_t token) {
@@ -174,20 +166,20 @@ static bool is_boolean(const Reader *r, size_t token) {
         return strcasecmp(word, "true") == 0 || strcasecmp(word, "false") == 0;
 }
 
-/* Goes behind the value; 1 when it is sound, 0 when it was complained about. */
-static int read_value(Reader *r) {
+/* Goes behind the value; false: it was complained about. */
+static bool read_value(Reader *r) {
         TokenType type = token_type(r, r->i);
 
         switch (type) {
         case TOKEN_STRING:
                 while (token_type(r, r->i) == TOKEN_STRING)
                         r->i++;
-                return 1;
+                return true;
 
         case TOKEN_INTEGER:
         case TOKEN_FLOAT:
                 r->i++;
-                return 1;
+                return true;
 
         case TOKEN_NAME:
         case TOKEN_WORD:
@@ -195,7 +187,7 @@ static int read_value(Reader *r) {
                         break;
                 r->i++;
                 if (type == TOKEN_NAME && is_boolean(r, r->i - 1))
-                        return 1;
+                        return true;
                 return complain_word(r, r->i - 1);
 
         case TOKEN_UNCLOSED:
@@ -203,7 +195,7 @@ static int read_value(Reader *r) {
 
         case TOKEN_REFUSED:
                 r->i++;
-                return 0;
+                return false;
 
         case TOKEN_GROUP:
                 if (r->block && !opens_value(r, r->i, r->depth > 0))
@@ -248,51 +240,44 @@ static bool complain_name(Reader *r, size_t token) {
                                  TOKEN_QUOTED(r->text, token));
 }
 
-int reader_statement(Reader *r) {
+bool reader_statement(Reader *r) {
         Statement st = { .name = r->i, .group = r->group, .battery = r->battery };
         size_t at = r->n_statements;
-        int k;
 
         /* Its place, before those inside it. */
-        if (!GREW(r->statements, at))
-                return -ENOMEM;
-        r->n_statements++;
+        if (GREW(r->statements, at))
+                r->n_statements++;
+        else
+                r->text->error = -ENOMEM;
 
         r->name = st.name;
-        if (!starts_statement(r, st.name))
-                k = complain_other(r, st.name);
-        else {
+        if (starts_statement(r, st.name)) {
                 r->i += 2;
                 st.value = r->i;
-                k = token_type(r, st.name) == TOKEN_NAME ? read_value(r) : complain_name(r, st.name);
+                st.sound = token_type(r, st.name) == TOKEN_NAME ? read_value(r) : complain_name(r, st.name);
                 st.end = r->i;
-        }
+        } else
+                complain_other(r, st.name);
 
-        if (k > 0 && !at_end(r) && !at_group_end(r) && !token_separates(token_type(r, r->i)) &&
+        if (st.sound && !at_end(r) && !at_group_end(r) && !token_separates(token_type(r, r->i)) &&
             !starts_statement(r, r->i))
-                k = complain_behind(r, r->i);
-        if (k == 0)
+                st.sound = complain_behind(r, r->i);
+        if (!st.sound)
                 resynchronize(r);
 
-        st.sound = k > 0;
-        r->statements[at] = st;
-        return k;
+        if (at < r->n_statements)
+                r->statements[at] = st;
+        return st.sound;
 }
 
-int reader_statements(Reader *r) {
-        int k, sound = 1;
+bool reader_statements(Reader *r) {
+        bool sound = true;
 
-        while (!at_end(r) && !at_group_end(r)) {
-                if (token_separates(token_type(r, r->i))) {
+        while (!at_end(r) && !at_group_end(r))
+                if (token_separates(token_type(r, r->i)))
                         r->i++;
-                        continue;
-                }
-
-                k = reader_statement(r);
-                if (k < 0)
-                        return k;
-                sound = sound && k > 0;
-        }
+                else
+                        sound = reader_statement(r) && sound;
 
         return sound;
 }
