@@ -110,9 +110,6 @@ static int read_setting(BlockReader *b, const Setting *row, const Statement *st)
 }
 
 static int read_match(BlockReader *b, const Statement *st) {
-        _cleanup_(match_done) Match m = {};
-        int r;
-
         if (b->match_meant) {
                 /* Which of them is meant? Then it is not known. */
                 b->match_known = false;
@@ -121,13 +118,7 @@ static int read_match(BlockReader *b, const Statement *st) {
         }
 
         b->match_meant = b->behind_match = true;
-        r = statement_read_match(b->r, st, &m);
-        if (r <= 0)
-                return r;
-
-        b->match_known = true;
-        b->block->match = m;
-        m = (Match){};
+        b->match_known = statement_read_match(b->r, st, &b->block->match);
         return 0;
 }
 
@@ -155,16 +146,6 @@ static int read_battery(BlockReader *b, const Statement *st) {
                 return config_text_warning(b->text, st->value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
 
         return 0;
-}
-
-static int read_option(BlockReader *b, const Statement *st, size_t key) {
-        int r;
-
-        r = statement_read_boolean(b->text, st, block_keys[key].name,
-                                   (bool *) ((char *) b->block + block_keys[key].offset));
-        if (r == 0 && block_keys[key].narrowing)
-                b->block->broken = true;
-        return MIN(r, 0);
 }
 
 /* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
@@ -199,9 +180,14 @@ static int read_known(BlockReader *b, const Statement *st) {
                                          name);
         }
 
-        if (block_keys[key].offset > 0)
-                return read_option(b, st, key);
-        return streq(name, CONFIG_MATCH) ? read_match(b, st) : read_battery(b, st);
+        if (streq(name, CONFIG_MATCH))
+                return read_match(b, st);
+        if (streq(name, CONFIG_ON_BATTERY))
+                return read_battery(b, st);
+        if (!statement_read_boolean(b->text, st, name, (bool *) ((char *) b->block + block_keys[key].offset)) &&
+            block_keys[key].narrowing)
+                b->block->broken = true;
+        return 0;
 }
 
 /* Of what can only fight within one block, nothing is applied. Between blocks the plan decides (plan_new()). */
@@ -297,17 +283,6 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         return 0;
 }
 
-static int check_block(BlockReader *b, size_t start, bool guessed) {
-        if (!b->match_meant && !guessed)
-                return config_text_error(b->text, start,
-                                         "this block has no match; if it is for every drive, write match = {};");
-
-        if (b->n_own == 1 && b->match_known && !b->block->broken)
-                return config_text_warning(b->text, start, "this block has a match but no settings, it does nothing");
-
-        return 0;
-}
-
 int block_read(Reader *r, size_t start, bool guessed, Block *ret) {
         BlockReader b = { .r = r, .text = r->text, .block = ret };
         int k = 0;
@@ -327,18 +302,19 @@ int block_read(Reader *r, size_t start, bool guessed, Block *ret) {
                 k = read_unknown(&b, &r->statements[i]);
         if (k >= 0)
                 k = check_exclusions(&b);
-        if (k >= 0)
-                k = check_block(&b, start, guessed);
         if (k < 0)
                 return k;
 
-        /* Perhaps it goes on behind where the block's end was guessed. */
-        if (guessed && b.behind_match)
-                b.match_known = false;
+        if (!b.match_meant && !guessed)
+                config_text_error(b.text, start,
+                                  "this block has no match; if it is for every drive, write match = {};");
+        else if (b.n_own == 1 && b.match_known && !ret->broken)
+                config_text_warning(b.text, start, "this block has a match but no settings, it does nothing");
 
         for (size_t i = 0; i < ret->n_assignments; i++)
                 if (ret->assignments[i].on_battery && b.battery_withheld)
                         ret->assignments[i].withheld = true;
 
-        return b.match_known;
+        /* A match that is the last thing before a guessed end perhaps goes on behind it. */
+        return b.match_known && !(guessed && b.behind_match);
 }
