@@ -231,8 +231,6 @@ static int read_unknown(BlockReader *b, const Statement *st) {
         bool group = st->value > 0 && token_type(b->r, st->value) == TOKEN_GROUP;
         char name[TOKEN_TEXT_MAX];
         const Setting *row;
-        Assignment a;
-        size_t key;
         Nearest n;
         int r;
 
@@ -264,22 +262,25 @@ static int read_unknown(BlockReader *b, const Statement *st) {
 
         if (row) {
                 /* Most likely this setting was meant, so an earlier block's value for it must not come through. */
-                a = assignment_of(b, row, st);
-                a.withheld = true;
-                return find_assignment(b, &a) ? 0 : add_assignment(b, &a);
-        }
+                Assignment a = assignment_of(b, row, st);
 
-        key = n.word ? find_key(n.word) : ELEMENTSOF(block_keys);
-        if (!n.word) {
+                a.withheld = true;
+                if (!find_assignment(b, &a))
+                        return add_assignment(b, &a);
+        } else if (!n.word) {
                 b->block->obscure = true;
                 b->block->broken = b->block->broken || group; /* perhaps a match */
         } else if (streq(n.word, CONFIG_ON_BATTERY)) {
                 /* What is in the group has been read, and is withheld. */
                 if (!group)
                         b->block->broken = b->block->obscure = true;
-        } else if (key == ELEMENTSOF(block_keys) || block_keys[key].narrowing)
-                b->block->broken = true;
-        b->match_meant = b->match_meant || (n.word && streq(n.word, CONFIG_MATCH));
+        } else {
+                size_t key = find_key(n.word);
+
+                if (key == ELEMENTSOF(block_keys) || block_keys[key].narrowing)
+                        b->block->broken = true;
+                b->match_meant = b->match_meant || streq(n.word, CONFIG_MATCH);
+        }
         return 0;
 }
 
