@@ -54,12 +54,11 @@ static Assignment *find_assignment(BlockReader *b, const Assignment *a) {
         return NULL;
 }
 
-static int add_assignment(BlockReader *b, const Assignment *a) {
-        if (!GREW(b->block->assignments, b->block->n_assignments))
-                return -ENOMEM;
-
-        b->block->assignments[b->block->n_assignments++] = *a;
-        return 0;
+static void add_assignment(BlockReader *b, const Assignment *a) {
+        if (GREW(b->block->assignments, b->block->n_assignments))
+                b->block->assignments[b->block->n_assignments++] = *a;
+        else
+                b->text->error = -ENOMEM;
 }
 
 static Assignment assignment_of(const BlockReader *b, const Setting *row, const Statement *st) {
@@ -75,88 +74,71 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, const 
         };
 }
 
-static int read_setting(BlockReader *b, const Setting *row, const Statement *st) {
+static void read_setting(BlockReader *b, const Setting *row, const Statement *st) {
         Assignment a = assignment_of(b, row, st), *before;
-        int r;
 
-        r = statement_read_value(b->text, st, row->name, &row->range, &a.value, &a.keep);
-        if (r < 0)
-                return r;
-        a.withheld = r == 0;
-
-        if (!a.withheld && !a.keep && (row->flags & (SETTING_DEAD | SETTING_EXCLUDED))) {
-                r = config_text_warning(b->text, st->name, "\"%s\" is never written: %s", row->name, row->instead);
-                if (r < 0)
-                        return r;
-        }
+        a.withheld = !statement_read_value(b->text, st, row->name, &row->range, &a.value, &a.keep);
+        if (!a.withheld && !a.keep && (row->flags & (SETTING_DEAD | SETTING_EXCLUDED)))
+                config_text_warning(b->text, st->name, "\"%s\" is never written: %s", row->name, row->instead);
 
         before = find_assignment(b, &a);
         if (!before)
-                return add_assignment(b, &a);
-
-        if (before->row == row) {
+                add_assignment(b, &a);
+        else if (before->row == row) {
                 before->withheld = true;
-                return config_text_error(b->text, st->name,
-                                         "\"%s\" stands here a second time (the first is in line %u); neither is "
-                                         "applied",
-                                         row->name, before->line);
+                config_text_error(b->text, st->name,
+                                  "\"%s\" stands here a second time (the first is in line %u); neither is applied",
+                                  row->name, before->line);
+        } else {
+                config_text_warning(b->text, st->name,
+                                    "\"%s\" and \"%s\" (in line %u) set the same thing; this one, the later, wins",
+                                    row->name, before->row->name, before->line);
+                *before = a;
         }
-
-        r = config_text_warning(b->text, st->name,
-                                "\"%s\" and \"%s\" (in line %u) set the same thing; this one, the later, wins",
-                                row->name, before->row->name, before->line);
-        *before = a;
-        return r;
 }
 
-static int read_match(BlockReader *b, const Statement *st) {
+static void read_match(BlockReader *b, const Statement *st) {
         if (b->match_meant) {
                 /* Which of them is meant? Then it is not known. */
                 b->match_known = false;
-                return config_text_error(b->text, st->name,
-                                         "a second match; a block has one, all of whose keys must hold");
+                config_text_error(b->text, st->name, "a second match; a block has one, all of whose keys must hold");
+        } else {
+                b->match_meant = b->behind_match = true;
+                b->match_known = statement_read_match(b->r, st, &b->block->match);
         }
-
-        b->match_meant = b->behind_match = true;
-        b->match_known = statement_read_match(b->r, st, &b->block->match);
-        return 0;
 }
 
-static int read_battery(BlockReader *b, const Statement *st) {
-        TokenType value = b->text->tokens[st->value].type;
-
+static void read_battery(BlockReader *b, const Statement *st) {
         if (b->battery > 0) {
                 b->battery_withheld = true;
-                return config_text_error(b->text, st->name,
-                                         "\"" CONFIG_ON_BATTERY
-                                         "\" stands here a second time (the first is in line %u); neither is applied",
-                                         b->text->tokens[b->battery].line);
+                config_text_error(b->text, st->name,
+                                  "\"" CONFIG_ON_BATTERY
+                                  "\" stands here a second time (the first is in line %u); neither is applied",
+                                  b->text->tokens[b->battery].line);
+                return;
         }
 
         b->battery = st->name;
         if (!st->sound)
-                return 0;
+                return;
 
-        if (value != TOKEN_GROUP) {
+        if (token_type(b->r, st->value) != TOKEN_GROUP) {
                 b->block->broken = b->block->obscure = true;
-                return config_text_error(b->text, st->value,
-                                         CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
-        }
-        if (st->end == st->value + 2)
-                return config_text_warning(b->text, st->value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
-
-        return 0;
+                config_text_error(b->text, st->value,
+                                  CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
+        } else if (st->end == st->value + 2)
+                config_text_warning(b->text, st->value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
 }
 
 /* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
-static int read_known(BlockReader *b, const Statement *st) {
+static void read_known(BlockReader *b, const Statement *st) {
         char buf[TOKEN_TEXT_MAX];
         const char *name = token_copy(b->text, st->name, buf);
         const Setting *row = setting_find(b->r->table, name);
         size_t key = find_key(name);
 
         if (st->group > 0 && !st->battery)
-                return 0;
+                return;
 
         if (st->group == 0) {
                 /* Something that is no statement may be the rest of the match: match = "/dev/"; "sda"; */
@@ -169,31 +151,24 @@ static int read_known(BlockReader *b, const Statement *st) {
                 b->battery_withheld = true; /* what is around it is mistyped */
 
         if (row)
-                return read_setting(b, row, st);
-        if (key == ELEMENTSOF(block_keys))
-                return 0;
-
-        if (st->group > 0) {
+                read_setting(b, row, st);
+        else if (key == ELEMENTSOF(block_keys))
+                return;
+        else if (st->group > 0) {
                 b->battery_withheld = true;
-                return config_text_error(b->text, st->name,
-                                         CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied",
-                                         name);
-        }
-
-        if (streq(name, CONFIG_MATCH))
-                return read_match(b, st);
-        if (streq(name, CONFIG_ON_BATTERY))
-                return read_battery(b, st);
-        if (!statement_read_boolean(b->text, st, name, (bool *) ((char *) b->block + block_keys[key].offset)) &&
-            block_keys[key].narrowing)
+                config_text_error(b->text, st->name,
+                                  CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied", name);
+        } else if (streq(name, CONFIG_MATCH))
+                read_match(b, st);
+        else if (streq(name, CONFIG_ON_BATTERY))
+                read_battery(b, st);
+        else if (!statement_read_boolean(b->text, st, name, (bool *) ((char *) b->block + block_keys[key].offset)) &&
+                 block_keys[key].narrowing)
                 b->block->broken = true;
-        return 0;
 }
 
 /* Of what can only fight within one block, nothing is applied. Between blocks the plan decides (plan_new()). */
-static int check_exclusions(BlockReader *b) {
-        int r;
-
+static void check_exclusions(BlockReader *b) {
         for (size_t i = 0; i < b->block->n_assignments; i++)
                 for (size_t k = 0; k < b->block->n_assignments; k++) {
                         Assignment *x = &b->block->assignments[i], *y = &b->block->assignments[k];
@@ -203,14 +178,10 @@ static int check_exclusions(BlockReader *b) {
                                 continue;
 
                         x->withheld = y->withheld = true;
-                        r = config_text_error(b->text, x->token,
-                                              "%s and %s (in line %u) exclude each other; neither is applied", x->name,
-                                              y->name, y->line);
-                        if (r < 0)
-                                return r;
+                        config_text_error(b->text, x->token,
+                                          "%s and %s (in line %u) exclude each other; neither is applied", x->name,
+                                          y->name, y->line);
                 }
-
-        return 0;
 }
 
 /* The known name that is nearest to a mistyped one. */
@@ -227,38 +198,36 @@ static Nearest find_nearest(const BlockReader *b, const char *name) {
         return n;
 }
 
-static int read_unknown(BlockReader *b, const Statement *st) {
+static void read_unknown(BlockReader *b, const Statement *st) {
         bool group = st->value > 0 && token_type(b->r, st->value) == TOKEN_GROUP;
         char name[TOKEN_TEXT_MAX];
         const Setting *row;
         Nearest n;
-        int r;
 
         token_copy(b->text, st->name, name);
         if ((st->group > 0 && !st->battery) || block_has_key(name) || setting_find(b->r->table, name))
-                return 0;
+                return;
 
-        if (config_is_option(name))
-                return config_text_error(b->text, st->name,
-                                         "\"%s\" is no setting of drives: write it outside drives = ( … );", name);
+        if (config_is_option(name)) {
+                config_text_error(b->text, st->name, "\"%s\" is no setting of drives: write it outside drives = ( … );",
+                                  name);
+                return;
+        }
 
         n = find_nearest(b, name);
         row = n.word ? setting_find(b->r->table, n.word) : NULL;
         if (match_key_from_string(name) >= 0 && !(row && n.distance == 0)) {
                 /* Without it the match fits more drives than were meant. */
                 b->block->broken = true;
-                return config_text_error(b->text, st->name, "\"%s\" tells drives apart: write it into match = { … }",
-                                         name);
+                config_text_error(b->text, st->name, "\"%s\" tells drives apart: write it into match = { … }", name);
+                return;
         }
 
-        /* Else it was complained about: it is no name, or no statement, and may be anything. */
-        if (token_type(b->r, st->name) == TOKEN_NAME && (n.word || st->value > 0)) {
-                r = n.word ? config_text_error(b->text, st->name, "unknown setting \"%s\"; did you mean \"%s\"?", name,
-                                               n.word)
-                           : config_text_error(b->text, st->name, "unknown setting \"%s\"", name);
-                if (r < 0)
-                        return r;
-        }
+        /* That something is no name, or no statement, has been said; then it may be anything. */
+        if (n.word && token_type(b->r, st->name) == TOKEN_NAME)
+                config_text_error(b->text, st->name, "unknown setting \"%s\"; did you mean \"%s\"?", name, n.word);
+        else if (st->value > 0 && token_type(b->r, st->name) == TOKEN_NAME)
+                config_text_error(b->text, st->name, "unknown setting \"%s\"", name);
 
         if (row) {
                 /* Most likely this setting was meant, so an earlier block's value for it must not come through. */
@@ -266,7 +235,7 @@ static int read_unknown(BlockReader *b, const Statement *st) {
 
                 a.withheld = true;
                 if (!find_assignment(b, &a))
-                        return add_assignment(b, &a);
+                        add_assignment(b, &a);
         } else if (!n.word) {
                 b->block->obscure = true;
                 b->block->broken = b->block->broken || group; /* perhaps a match */
@@ -281,12 +250,10 @@ static int read_unknown(BlockReader *b, const Statement *st) {
                         b->block->broken = true;
                 b->match_meant = b->match_meant || streq(n.word, CONFIG_MATCH);
         }
-        return 0;
 }
 
-int block_read(Reader *r, size_t start, bool guessed, Block *ret) {
+bool block_read(Reader *r, size_t start, bool guessed, Block *ret) {
         BlockReader b = { .r = r, .text = r->text, .block = ret };
-        int k = 0;
 
         assert(r->block);
 
@@ -295,16 +262,13 @@ int block_read(Reader *r, size_t start, bool guessed, Block *ret) {
         ret->column = r->text->tokens[start].column;
         ret->broken = guessed || r->misnamed;
 
-        for (size_t i = 0; i < r->n_statements && k >= 0; i++) {
+        for (size_t i = 0; i < r->n_statements; i++) {
                 ret->broken = ret->broken || !r->statements[i].sound;
-                k = read_known(&b, &r->statements[i]);
+                read_known(&b, &r->statements[i]);
         }
-        for (size_t i = 0; i < r->n_statements && k >= 0; i++)
-                k = read_unknown(&b, &r->statements[i]);
-        if (k >= 0)
-                k = check_exclusions(&b);
-        if (k < 0)
-                return k;
+        for (size_t i = 0; i < r->n_statements; i++)
+                read_unknown(&b, &r->statements[i]);
+        check_exclusions(&b);
 
         if (!b.match_meant && !guessed)
                 config_text_error(b.text, start,

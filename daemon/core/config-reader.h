@@ -72,9 +72,9 @@ bool reader_statements(Reader *r);
 bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
 
 /* config-block.c. Fills an empty Block from the reader's statements. `start`: the token to point at; `guessed`: where the block
- * begins or ends is a guess. Returns 1, or 0 when its match is not known: then it must not be applied, and neither may any general
+ * begins or ends is a guess. False: its match is not known; then it must not be applied, and neither may any general
  * rule that it was to protect its drives from. */
-int block_read(Reader *r, size_t start, bool guessed, Block *ret);
+bool block_read(Reader *r, size_t start, bool guessed, Block *ret);
 
 /* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
 bool block_has_key(const char *name);
