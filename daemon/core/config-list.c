@@ -115,44 +115,40 @@ static int read_braced_block(Reader *r) {
 
 /* A '}' between blocks. */
 static int read_brace(Reader *r) {
-        size_t brace = r->i;
+        config_text_error(r->text, r->i, "here is one \"}\" too many");
+        while (token_type(r, r->i) == TOKEN_GROUP_END)
+                r->i++;
 
         /* Which of the braces behind an on_battery = { … } is the one too many? */
         for (size_t i = 0; i < r->n_statements; i++)
                 if (token_is_name(r->text, r->statements[i].name, CONFIG_ON_BATTERY))
                         doubt_last_block(r);
 
-        while (token_type(r, r->i) == TOKEN_GROUP_END)
-                r->i++;
-        return config_text_error(r->text, brace, "here is one \"}\" too many");
+        return 0;
 }
 
 /* Anything between blocks that is none. What it was meant to be is not known, so it counts as a block whose match is not. */
 static int read_debris(Reader *r) {
-        size_t start = r->i;
-        int k;
-
-        if (token_starts_statement(r->text, start)) {
+        if (token_starts_statement(r->text, r->i)) {
                 /* A match begins a block; anything else may be the rest of the one before. */
-                if (!token_is_name(r->text, start, CONFIG_MATCH))
+                if (!token_is_name(r->text, r->i, CONFIG_MATCH))
                         doubt_last_block(r);
-                k = config_text_error(r->text, start, "this stands between blocks; is a \"{\" missing before it?");
-                return k < 0 ? k : read_block(r, start, true);
+                config_text_error(r->text, r->i, "this stands between blocks; is a \"{\" missing before it?");
+                return read_block(r, r->i, true);
         }
 
-        if (token_type(r, start) == TOKEN_LIST && token_type(r, start + 1) == TOKEN_GROUP)
+        if (token_type(r, r->i) == TOKEN_LIST && token_type(r, r->i + 1) == TOKEN_GROUP)
                 return config_text_error(r->text, r->i++, "here is one \"(\" too many");
 
-        r->lost = r->lost ?: &r->text->tokens[start];
+        config_text_error(r->text, r->i, "a block { … } must stand here, not \"%s\"", TOKEN_QUOTED(r->text, r->i));
+        r->lost = r->lost ?: &r->text->tokens[r->i];
         for (;; r->i++) {
                 TokenType type = token_type(r, r->i);
 
                 if (type == TOKEN_END || type == TOKEN_GROUP || type == TOKEN_GROUP_END || ends_list(type) ||
                     token_separates(type) || token_starts_statement(r->text, r->i))
-                        break;
+                        return 0;
         }
-        return config_text_error(r->text, start, "a block { … } must stand here, not \"%s\"",
-                                 TOKEN_QUOTED(r->text, start));
 }
 
 /* Between the blocks of a list, from behind its '('. `bare`: it has none. */
@@ -205,17 +201,17 @@ static int read_list(Reader *r, size_t start, bool bare) {
 }
 
 int reader_list(Reader *r) {
-        size_t name = r->i;
+        size_t name = r->i, start;
         bool named = token_is_name(r->text, name, CONFIG_DRIVES), assigned = token_type(r, name + 1) == TOKEN_EQUALS;
         TokenType bracket;
         int k = 0;
 
         assert(reader_at_list(r));
 
-        r->i += assigned ? 2 : named;
+        start = r->i = name + (assigned ? 2 : named);
+        bracket = token_type(r, start);
         r->misnamed = assigned && !named;
         r->n_blocks = 0;
-        bracket = token_type(r, r->i);
 
         if (r->misnamed)
                 k = config_text_error(r->text, name,
@@ -225,7 +221,7 @@ int reader_list(Reader *r) {
                 k = config_text_error(r->text, name,
                                       "blocks stand in the list of drives only: drives = ( { … }, { … } );");
         else if (!assigned)
-                k = config_text_error(r->text, r->i, "a \"=\" is missing before this");
+                k = config_text_error(r->text, start, "a \"=\" is missing before this");
         if (k < 0)
                 return k;
 
@@ -234,20 +230,19 @@ int reader_list(Reader *r) {
                                       "a second list of drives (the first: line %u); one holds all blocks",
                                       r->text->tokens[r->drives].line);
         else if (named)
-                r->drives = r->i;
+                r->drives = start;
         if (k < 0)
                 return k;
 
         if (named && bracket == TOKEN_GROUP)
-                k = config_text_error(r->text, r->i, "drives is a list, also of one block: drives = ( { … } );");
+                k = config_text_error(r->text, start, "drives is a list, also of one block: drives = ( { … } );");
         else if (bracket == TOKEN_ARRAY)
-                k = config_text_error(r->text, r->i, "the list of drives begins with \"(\"");
+                k = config_text_error(r->text, start, "the list of drives begins with \"(\"");
         if (k < 0)
                 return k;
 
-        name = r->i;
         r->i += bracket != TOKEN_GROUP;
-        return read_list(r, name, bracket == TOKEN_GROUP);
+        return read_list(r, start, bracket == TOKEN_GROUP);
 }
 
 bool reader_at_list(const Reader *r) {
