@@ -99,7 +99,7 @@ static int read_file(Reader *r) {
                 TokenType type = token_type(r, r->i);
 
                 if (reader_at_list(r)) {
-                        k = reader_list(r);
+                        reader_list(r);
                         told = false;
                 } else if (token_starts_statement(r->text, r->i)) {
                         k = read_option(r);

@@ -45,23 +45,24 @@ static void doubt_last_block(const Reader *r) {
                 b->broken = b->obscure = true;
 }
 
-static int complain_unclosed(Reader *r, size_t start) {
-        if (ends_list(token_type(r, r->i)) && block_follows(r))
-                return config_text_error(r->text, r->i++, "here a block is closed by \")\", write \"}\"");
+static void complain_unclosed(Reader *r, size_t start) {
+        if (ends_list(token_type(r, r->i)) && block_follows(r)) {
+                config_text_error(r->text, r->i++, "here a block is closed by \")\", write \"}\"");
+                return;
+        }
 
         r->unclosed = r->i;
         if (token_type(r, r->i) == TOKEN_END)
-                return config_text_error(r->text, start, "this block is not closed; write \"}\" at its end");
-
-        return config_text_error(r->text, start, "this block is not closed; write \"}\" before the \"%s\" in line %u",
-                                 TOKEN_QUOTED(r->text, r->i), r->text->tokens[r->i].line);
+                config_text_error(r->text, start, "this block is not closed; write \"}\" at its end");
+        else
+                config_text_error(r->text, start, "this block is not closed; write \"}\" before the \"%s\" in line %u",
+                                  TOKEN_QUOTED(r->text, r->i), r->text->tokens[r->i].line);
 }
 
 /* The block whose statements begin at r->i. The others as for block_read(). */
-static int read_block(Reader *r, size_t start, bool guessed) {
+static void read_block(Reader *r, size_t start, bool guessed) {
         _cleanup_(block_done) Block block = {};
         size_t inside = r->i, end;
-        int k;
 
         r->block = true;
         r->n_blocks = r->n_statements = 0;
@@ -72,49 +73,44 @@ static int read_block(Reader *r, size_t start, bool guessed) {
                 r->i++;
         else {
                 guessed = true;
-                k = complain_unclosed(r, start);
-                if (k < 0)
-                        return k;
+                complain_unclosed(r, start);
         }
         guessed = guessed || end >= r->text->doubtful;
 
-        if (inside == end && !guessed)
-                return config_text_warning(r->text, start, "this block is empty");
+        if (inside == end && !guessed) {
+                config_text_warning(r->text, start, "this block is empty");
+                return;
+        }
 
-        k = block_read(r, start, guessed, &block);
-        if (k < 0)
-                return k;
-        if (k == 0) {
+        if (!block_read(r, start, guessed, &block)) {
                 r->lost = r->lost ?: &r->text->tokens[start];
-                return 0;
+                return;
         }
 
         block.obscure = block.broken && (block.obscure || guessed || hides_statements(r, inside, end));
-        k = config_add_block(r->config, &block);
-        r->n_blocks = r->config->n_blocks;
-        return k;
+        if (config_add_block(r->config, &block) < 0)
+                r->text->error = -ENOMEM;
+        else
+                r->n_blocks = r->config->n_blocks;
 }
 
-static int read_braced_block(Reader *r) {
+static void read_braced_block(Reader *r) {
         size_t start = r->i++;
         bool guessed = r->unclosed == start && !token_is_name(r->text, r->i, CONFIG_MATCH);
 
         /* On another line it is the next block. */
         if (token_type(r, r->i) == TOKEN_GROUP && r->text->tokens[r->i].line == r->text->tokens[start].line) {
-                int k = config_text_error(r->text, r->i, "here is one \"{\" too many: a block begins with one");
-
-                if (k < 0)
-                        return k;
                 guessed = true;
+                config_text_error(r->text, r->i, "here is one \"{\" too many: a block begins with one");
                 while (token_type(r, r->i) == TOKEN_GROUP)
                         r->i++;
         }
 
-        return read_block(r, start, guessed);
+        read_block(r, start, guessed);
 }
 
 /* A '}' between blocks. */
-static int read_brace(Reader *r) {
+static void read_brace(Reader *r) {
         config_text_error(r->text, r->i, "here is one \"}\" too many");
         while (token_type(r, r->i) == TOKEN_GROUP_END)
                 r->i++;
@@ -123,22 +119,23 @@ static int read_brace(Reader *r) {
         for (size_t i = 0; i < r->n_statements; i++)
                 if (token_is_name(r->text, r->statements[i].name, CONFIG_ON_BATTERY))
                         doubt_last_block(r);
-
-        return 0;
 }
 
 /* Anything between blocks that is none. What it was meant to be is not known, so it counts as a block whose match is not. */
-static int read_debris(Reader *r) {
+static void read_debris(Reader *r) {
         if (token_starts_statement(r->text, r->i)) {
                 /* A match begins a block; anything else may be the rest of the one before. */
                 if (!token_is_name(r->text, r->i, CONFIG_MATCH))
                         doubt_last_block(r);
                 config_text_error(r->text, r->i, "this stands between blocks; is a \"{\" missing before it?");
-                return read_block(r, r->i, true);
+                read_block(r, r->i, true);
+                return;
         }
 
-        if (token_type(r, r->i) == TOKEN_LIST && token_type(r, r->i + 1) == TOKEN_GROUP)
-                return config_text_error(r->text, r->i++, "here is one \"(\" too many");
+        if (token_type(r, r->i) == TOKEN_LIST && token_type(r, r->i + 1) == TOKEN_GROUP) {
+                config_text_error(r->text, r->i++, "here is one \"(\" too many");
+                return;
+        }
 
         config_text_error(r->text, r->i, "a block { … } must stand here, not \"%s\"", TOKEN_QUOTED(r->text, r->i));
         r->lost = r->lost ?: &r->text->tokens[r->i];
@@ -147,64 +144,62 @@ static int read_debris(Reader *r) {
 
                 if (type == TOKEN_END || type == TOKEN_GROUP || type == TOKEN_GROUP_END || ends_list(type) ||
                     token_separates(type) || token_starts_statement(r->text, r->i))
-                        return 0;
+                        return;
         }
 }
 
 /* Between the blocks of a list, from behind its '('. `bare`: it has none. */
-static int read_list(Reader *r, size_t start, bool bare) {
+static void read_list(Reader *r, size_t start, bool bare) {
         bool separated = true;
-        int k = 0;
 
-        while (k >= 0) {
+        for (;;) {
                 TokenType type = token_type(r, r->i);
 
-                if (type == TOKEN_END || reader_at_option(r, r->i))
-                        return bare ? 0 : config_text_error(r->text, start, "this list is not closed; write \");\"");
+                if (type == TOKEN_END || reader_at_option(r, r->i)) {
+                        if (!bare)
+                                config_text_error(r->text, start, "this list is not closed; write \");\"");
+                        return;
+                }
 
                 if ((ends_list(type) || (bare && type == TOKEN_SEMICOLON)) && !block_follows(r)) {
                         r->i++;
-                        return 0;
+                        return;
                 }
 
                 switch (type) {
                 case TOKEN_GROUP:
                         if (!separated)
-                                k = config_text_error(r->text, r->i,
-                                                      "a comma is missing between this block and the one before it");
-                        if (k >= 0)
-                                k = read_braced_block(r);
+                                config_text_error(r->text, r->i,
+                                                  "a comma is missing between this block and the one before it");
+                        read_braced_block(r);
                         /* Where a block was not closed, its comma is not the next thing to say. */
                         separated = r->unclosed == r->i;
                         continue;
                 case TOKEN_GROUP_END:
-                        k = read_brace(r);
+                        read_brace(r);
                         continue;
                 case TOKEN_COMMA:
                 case TOKEN_REFUSED:
                         r->i++;
                         break;
                 case TOKEN_SEMICOLON:
-                        k = config_text_error(r->text, r->i++, "between blocks stands a comma, not \";\"");
+                        config_text_error(r->text, r->i++, "between blocks stands a comma, not \";\"");
                         break;
                 case TOKEN_LIST_END:
                 case TOKEN_ARRAY_END:
-                        k = config_text_error(r->text, r->i++, "here the list is closed, but more blocks follow");
+                        config_text_error(r->text, r->i++, "here the list is closed, but more blocks follow");
                         break;
                 default:
-                        k = read_debris(r);
+                        read_debris(r);
                 }
                 separated = true;
         }
-
-        return k;
 }
 
-int reader_list(Reader *r) {
+void reader_list(Reader *r) {
         size_t name = r->i, start;
         bool named = token_is_name(r->text, name, CONFIG_DRIVES), assigned = token_type(r, name + 1) == TOKEN_EQUALS;
         TokenType bracket;
-        int k = 0;
 
         assert(reader_at_list(r));
 
@@ -214,35 +209,27 @@ int reader_list(Reader *r) {
         r->n_blocks = 0;
 
         if (r->misnamed)
-                k = config_text_error(r->text, name,
-                                      "the list of blocks is called \"drives\", not \"%s\"; nothing of it is applied",
-                                      TOKEN_QUOTED(r->text, name));
+                config_text_error(r->text, name,
+                                  "the list of blocks is called \"drives\", not \"%s\"; nothing of it is applied",
+                                  TOKEN_QUOTED(r->text, name));
         else if (!named) /* a bracket alone */
-                k = config_text_error(r->text, name,
-                                      "blocks stand in the list of drives only: drives = ( { … }, { … } );");
+                config_text_error(r->text, name, "blocks stand in the list of drives only: drives = ( { … }, { … } );");
         else if (!assigned)
-                k = config_text_error(r->text, start, "a \"=\" is missing before this");
-        if (k < 0)
-                return k;
+                config_text_error(r->text, start, "a \"=\" is missing before this");
 
         if (named && r->drives > 0)
-                k = config_text_error(r->text, name,
-                                      "a second list of drives (the first: line %u); one holds all blocks",
-                                      r->text->tokens[r->drives].line);
+                config_text_error(r->text, name, "a second list of drives (the first: line %u); one holds all blocks",
+                                  r->text->tokens[r->drives].line);
         else if (named)
                 r->drives = start;
-        if (k < 0)
-                return k;
 
         if (named && bracket == TOKEN_GROUP)
-                k = config_text_error(r->text, start, "drives is a list, also of one block: drives = ( { … } );");
+                config_text_error(r->text, start, "drives is a list, also of one block: drives = ( { … } );");
         else if (bracket == TOKEN_ARRAY)
-                k = config_text_error(r->text, start, "the list of drives begins with \"(\"");
-        if (k < 0)
-                return k;
+                config_text_error(r->text, start, "the list of drives begins with \"(\"");
 
         r->i += bracket != TOKEN_GROUP;
-        return read_list(r, start, bracket == TOKEN_GROUP);
+        read_list(r, start, bracket == TOKEN_GROUP);
 }
 
 bool reader_at_list(const Reader *r) {

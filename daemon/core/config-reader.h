@@ -63,7 +63,7 @@ bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
 
 /* config-list.c: whether `drives = (`, or what looks like it, begins here; and reads it. */
 bool reader_at_list(const Reader *r);
-int reader_list(Reader *r);
+void reader_list(Reader *r);
 
 /* config-statement.c. One statement, to where the next one may begin; and all up to the block's end, or a '}'. False: it is not
  * sound, which was complained about. */
