@@ -37,50 +37,50 @@ bool config_is_option(const char *name) {
         return streq(name, CONFIG_DRIVES) || find_option(name) < ELEMENTSOF(options);
 }
 
-static int complain_option(Reader *r, size_t token, const char *name) {
+static void complain_option(Reader *r, size_t token, const char *name) {
         Nearest n = { .typed = name };
-
-        if (streq(name, CONFIG_DRIVES))
-                return config_text_error(r->text, token, "drives is a list of blocks: drives = ( { … }, { … } );");
 
         nearest_offer(&n, CONFIG_DRIVES);
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 nearest_offer(&n, options[i].name);
 
-        if (n.word)
-                return config_text_error(r->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
-        if (setting_find(r->table, name) || streq(name, CONFIG_ON_BATTERY))
-                return config_text_error(r->text, token,
-                                         "\"%s\" is a setting of drives: write it into a block of drives = ( … );",
-                                         name);
-
-        return config_text_error(r->text, token, "unknown option \"%s\"", name);
+        if (streq(name, CONFIG_DRIVES))
+                config_text_error(r->text, token, "drives is a list of blocks: drives = ( { … }, { … } );");
+        else if (n.word)
+                config_text_error(r->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
+        else if (setting_find(r->table, name) || streq(name, CONFIG_ON_BATTERY))
+                config_text_error(r->text, token,
+                                  "\"%s\" is a setting of drives: write it into a block of drives = ( … );", name);
+        else
+                config_text_error(r->text, token, "unknown option \"%s\"", name);
 }
 
-static int read_option(Reader *r) {
+static void read_option(Reader *r) {
         char name[TOKEN_TEXT_MAX];
         const Statement *st;
         size_t option;
         Value v;
-        int k;
 
         r->block = false;
         r->n_statements = 0;
         reader_statement(r);
         if (r->n_statements == 0)
-                return 0; /* memory is short */
+                return; /* memory is short */
 
         st = &r->statements[0];
         option = find_option(token_copy(r->text, st->name, name));
-        if (option == ELEMENTSOF(options))
-                return complain_option(r, st->name, name);
+        if (option == ELEMENTSOF(options)) {
+                complain_option(r, st->name, name);
+                return;
+        }
 
-        if (r->options_seen & UINT64_C(1) << option)
-                return config_text_error(r->text, st->name, "\"%s\" stands here a second time; the first counts", name);
+        if (r->options_seen & UINT64_C(1) << option) {
+                config_text_error(r->text, st->name, "\"%s\" stands here a second time; the first counts", name);
+                return;
+        }
         r->options_seen |= UINT64_C(1) << option;
 
-        k = statement_read_value(r->text, st, name, &options[option].range, &v, NULL);
-        if (k > 0)
+        if (statement_read_value(r->text, st, name, &options[option].range, &v, NULL))
                 *(uint64_t *) ((char *) r->config + options[option].offset) =
                                 v.type == VALUE_NAME ? streq(v.name, "restore") : (uint64_t) v.number;
         if (options[option].offset == offsetof(Config, on_drift)) {
@@ -88,26 +88,24 @@ static int read_option(Reader *r) {
                 r->config->on_drift_line = r->text->tokens[st->name].line;
                 r->config->on_drift_column = r->text->tokens[st->name].column;
         }
-        return MIN(k, 0);
 }
 
-static int read_file(Reader *r) {
+static void read_file(Reader *r) {
         bool told = false; /* of the token before */
-        int k = 0;
 
-        while (k >= 0 && token_type(r, r->i) != TOKEN_END) {
+        while (token_type(r, r->i) != TOKEN_END) {
                 TokenType type = token_type(r, r->i);
 
                 if (reader_at_list(r)) {
                         reader_list(r);
                         told = false;
                 } else if (token_starts_statement(r->text, r->i)) {
-                        k = read_option(r);
+                        read_option(r);
                         told = false;
                 } else {
                         if (!told && !token_separates(type) && type != TOKEN_REFUSED) {
                                 told = true;
-                                k = config_text_error(
+                                config_text_error(
                                                 r->text, r->i,
                                                 "\"%s\" is not expected here; a file holds drives = ( … ); and options",
                                                 TOKEN_QUOTED(r->text, r->i));
@@ -115,13 +113,11 @@ static int read_file(Reader *r) {
                         r->i++;
                 }
         }
-
-        return MIN(k, 0);
 }
 
 /* A general rule must not hit the drives that a block with an unknown match was to protect. Nothing of it is applied,
  * and nothing that it replaces either: it stays, broken. */
-static int break_general(const Reader *r, size_t first_block) {
+static void break_general(const Reader *r, size_t first_block) {
         char lines[LINES_TEXT_MAX] = "";
         size_t n = 0, used = 0;
 
@@ -139,28 +135,23 @@ static int break_general(const Reader *r, size_t first_block) {
                 n++;
         }
 
-        if (n == 0)
-                return 0;
-
-        return config_text_complain(r->text, COMPLAINT_ERROR, r->lost,
-                                    "it is not known which drives this block is for, so nothing is applied of the "
-                                    "general rules of this file: line%s%s",
-                                    n == 1 ? "" : "s", lines);
+        if (n > 0)
+                config_text_complain(r->text, COMPLAINT_ERROR, r->lost,
+                                     "it is not known which drives this block is for, so nothing is applied of the "
+                                     "general rules of this file: line%s%s",
+                                     n == 1 ? "" : "s", lines);
 }
 
-static int read_blocks(Reader *r) {
+static void read_blocks(Reader *r) {
         size_t first_block = r->config->n_blocks;
-        int k;
 
-        k = read_file(r);
-        if (k >= 0 && r->lost)
-                k = break_general(r, first_block);
+        read_file(r);
+        if (r->lost)
+                break_general(r, first_block);
 
         for (size_t i = first_block; i < r->config->n_blocks; i++)
                 for (size_t n = 0; r->config->blocks[i].broken && n < r->config->blocks[i].n_assignments; n++)
                         r->config->blocks[i].assignments[n].withheld = true;
-
-        return k;
 }
 
 int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size) {
@@ -178,11 +169,11 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
 
         if (!config_text_is_foreign(&tokens, t)) {
                 config_text_hide_secrets(&tokens, t);
-                r = read_blocks(&reader);
+                read_blocks(&reader);
                 free(reader.statements);
         } else if (tokens.n_complaints == 0) /* said already of what is no UTF-8, say */
-                r = config_text_error(&tokens, 0,
-                                      "this is no configuration of drivekeep: it has no drives = ( … ), and no option");
+                config_text_error(&tokens, 0,
+                                  "this is no configuration of drivekeep: it has no drives = ( … ), and no option");
 
-        return r < 0 ? r : tokens.error;
+        return tokens.error;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /* How config_parse() reads one file, however broken, so that one typo costs one block: tokens (config-text.h), the list of drives
- * and its blocks, their statements, the statements' values. What is wrong is complained about where it is found. Unless it says
- * otherwise, a function returns 0 or -ENOMEM. */
+ * and its blocks, their statements, the statements' values. What is wrong is complained about where it is found; that memory was
+ * short stands in ConfigText.error. */
 
 #include "config-text.h"
 #include "config.h"
