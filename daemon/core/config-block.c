@@ -36,6 +36,7 @@ typedef struct BlockReader {
         Block *block;
         bool match_known;
         bool match_meant;      /* there is something that was to be a match, and was complained about */
+        bool match_open;       /* nothing stands behind it that would end it */
         bool behind_match;     /* a statement would be the first one behind the match */
         size_t n_own;          /* statements that stand in no group */
         size_t battery;        /* the name of on_battery = { … }; 0: there is none */
@@ -104,6 +105,7 @@ static void read_match(BlockReader *b, const Statement *st) {
                 config_text_error(b->text, st->name, "a second match; a block has one, all of whose keys must hold");
         } else {
                 b->match_meant = b->behind_match = true;
+                b->match_open = !token_separates(token_type(b->r, st->end));
                 b->match_known = statement_read_match(b->r, st, &b->block->match);
         }
 }
@@ -281,5 +283,5 @@ bool block_read(Reader *r, size_t start, bool guessed, Block *ret) {
                         ret->assignments[i].withheld = true;
 
         /* A match that is the last thing before a guessed end perhaps goes on behind it. */
-        return b.match_known && !(guessed && b.behind_match);
+        return b.match_known && !(guessed && b.behind_match && b.match_open);
 }

@@ -144,8 +144,9 @@ static void read_debris(Reader *r) {
 
                 if (type == TOKEN_END || type == TOKEN_GROUP || type == TOKEN_GROUP_END || ends_list(type) ||
                     token_separates(type) || token_starts_statement(r->text, r->i))
-                        return;
+                        break;
         }
+        r->unclosed = r->i; /* what begins there is as doubtful */
 }
 
 /* Between the blocks of a list, from behind its '('. `bare`: it has none. */

@@ -20,7 +20,7 @@ void config_text_hide_secrets(ConfigText *t, const SettingTable *table) {
                 if (token_starts_statement(t, i) || excluded)
                         hidden = excluded || !is_key(name, table);
                 else
-                        t->tokens[i].secret = hidden && t->tokens[i].type > TOKEN_END;
+                        t->tokens[i].secret = hidden && t->tokens[i].type > TOKEN_END && !is_key(name, table);
         }
 }
 

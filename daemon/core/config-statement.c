@@ -60,15 +60,11 @@ static bool at_group_end(const Reader *r) {
         return token_type(r, r->i) == TOKEN_GROUP_END && (r->block || r->depth > 0);
 }
 
-static bool is_opening(TokenType type) {
-        return type == TOKEN_GROUP || type == TOKEN_LIST || type == TOKEN_ARRAY;
-}
-
 static bool is_closing(TokenType type) {
         return type == TOKEN_GROUP_END || type == TOKEN_LIST_END || type == TOKEN_ARRAY_END;
 }
 
-/* Behind an error: goes to the next statement, that is to a ';', or to a name with "=", not inside brackets that open here. */
+/* Behind an error: goes to the next statement, that is to a ';', or to a name with "=", not inside braces that open here. */
 static void resynchronize(Reader *r) {
         size_t depth = 0;
 
@@ -77,10 +73,8 @@ static void resynchronize(Reader *r) {
 
                 if (depth == 0 && (at_group_end(r) || starts_statement(r, r->i) || type == TOKEN_SEMICOLON))
                         return;
-                if (is_opening(type))
-                        depth++;
-                else if (is_closing(type) && depth > 0)
-                        depth--;
+                depth += type == TOKEN_GROUP;
+                depth -= type == TOKEN_GROUP_END && depth > 0;
         }
 }
 
