@@ -257,8 +257,6 @@ static void read_unknown(BlockReader *b, const Statement *st) {
 bool block_read(Reader *r, size_t start, bool guessed, Block *ret) {
         BlockReader b = { .r = r, .text = r->text, .block = ret };
 
-        assert(r->block);
-
         ret->file = r->text->file;
         ret->line = r->text->tokens[start].line;
         ret->column = r->text->tokens[start].column;

@@ -61,7 +61,6 @@ static void read_option(Reader *r) {
         size_t option;
         Value v;
 
-        r->block = false;
         r->n_statements = 0;
         reader_statement(r);
         if (r->n_statements == 0)

@@ -64,7 +64,6 @@ static void read_block(Reader *r, size_t start, bool guessed) {
         _cleanup_(block_done) Block block = {};
         size_t inside = r->i, end;
 
-        r->block = true;
         r->n_blocks = r->n_statements = 0;
         reader_statements(r);
 

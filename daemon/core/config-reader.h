@@ -34,7 +34,6 @@ typedef struct Reader {
         const Token *lost;     /* the first block whose match is not known; NULL: none */
 
         /* The block, or the option beside the list. */
-        bool block;
         Statement *statements; /* those in a group stand behind it */
         size_t n_statements;
 

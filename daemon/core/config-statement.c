@@ -29,35 +29,32 @@ static bool ends_list(const Reader *r) {
         return token_type(r, next) == TOKEN_END || token_type(r, next) == TOKEN_GROUP || reader_at_option(r, next);
 }
 
-/* Whether a '{' inside a block, not the block's own, is that of a value. Else it begins a block: this one was not closed. */
+/* Whether a '{' here is that of a value. Else it begins a block: the one before was not closed. */
 static bool opens_value(const Reader *r, size_t brace, bool in_list) {
         bool assigned = token_type(r, brace - 1) == TOKEN_EQUALS;
         size_t name = brace - (assigned ? 2 : 1);
 
-        if ((token_is_name(r->text, name, CONFIG_MATCH) || token_is_name(r->text, name, CONFIG_ON_BATTERY)) &&
+        /* Perhaps without its "=". */
+        if ((assigned || token_is_name(r->text, name, CONFIG_MATCH) ||
+             token_is_name(r->text, name, CONFIG_ON_BATTERY)) &&
             r->text->tokens[name].line == r->text->tokens[brace].line)
                 return true;
 
         return (in_list || assigned) && !token_is_name(r->text, brace + 1, CONFIG_MATCH);
 }
 
-/* Whether the block or option ends here, whatever is still open in it. */
+/* Whether what is being read ends here, whatever is still open in it. */
 static bool at_end(const Reader *r) {
         switch (token_type(r, r->i)) {
         case TOKEN_END:
                 return true;
         case TOKEN_GROUP:
-                return r->block && !opens_value(r, r->i, false);
+                return !opens_value(r, r->i, false);
         case TOKEN_LIST_END:
-                return r->block && ends_list(r);
+                return ends_list(r);
         default:
-                return !r->block && reader_at_option(r, r->i);
+                return false;
         }
-}
-
-/* Whether a '}' here is the end of what is being read. */
-static bool at_group_end(const Reader *r) {
-        return token_type(r, r->i) == TOKEN_GROUP_END && (r->block || r->depth > 0);
 }
 
 static bool is_closing(TokenType type) {
@@ -71,7 +68,8 @@ static void resynchronize(Reader *r) {
         for (; !at_end(r); r->i++) {
                 TokenType type = token_type(r, r->i);
 
-                if (depth == 0 && (at_group_end(r) || starts_statement(r, r->i) || type == TOKEN_SEMICOLON))
+                if (depth == 0 &&
+                    (token_type(r, r->i) == TOKEN_GROUP_END || starts_statement(r, r->i) || type == TOKEN_SEMICOLON))
                         return;
                 depth += type == TOKEN_GROUP;
                 depth -= type == TOKEN_GROUP_END && depth > 0;
@@ -131,12 +129,11 @@ static bool read_group(Reader *r, size_t bracket) {
         r->group = group;
         r->battery = battery;
 
-        if (at_group_end(r)) {
+        if (token_type(r, r->i) == TOKEN_GROUP_END) {
                 r->i++;
                 return sound;
         }
-        /* Of a block it is said that it is not closed. */
-        return !r->block && config_text_error(r->text, bracket, "this \"{\" is not closed");
+        return config_text_error(r->text, bracket, "this \"{\" is not closed");
 }
 
 static bool read_bracketed(Reader *r) {
@@ -192,7 +189,7 @@ static bool read_value(Reader *r) {
                 return false;
 
         case TOKEN_GROUP:
-                if (r->block && !opens_value(r, r->i, r->depth > 0))
+                if (!opens_value(r, r->i, r->depth > 0))
                         break;
                 _fallthrough_;
         case TOKEN_LIST:
@@ -253,7 +250,7 @@ bool reader_statement(Reader *r) {
         } else
                 complain_other(r, st.name);
 
-        if (st.sound && !at_end(r) && !at_group_end(r) && !token_separates(token_type(r, r->i)) &&
+        if (st.sound && !at_end(r) && token_type(r, r->i) != TOKEN_GROUP_END && !token_separates(token_type(r, r->i)) &&
             !starts_statement(r, r->i))
                 st.sound = complain_behind(r, r->i);
         if (!st.sound)
@@ -267,7 +264,7 @@ bool reader_statement(Reader *r) {
 bool reader_statements(Reader *r) {
         bool sound = true;
 
-        while (!at_end(r) && !at_group_end(r))
+        while (!at_end(r) && token_type(r, r->i) != TOKEN_GROUP_END)
                 if (token_separates(token_type(r, r->i)))
                         r->i++;
                 else
