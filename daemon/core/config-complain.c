@@ -60,15 +60,7 @@ static int quote_length(const char *s) {
 }
 
 bool complain_word(const Reader *r, size_t token) {
-        static const struct {
-                const char *word;
-                const char *boolean;
-        } switches[] = {
-                { "on", "true" },
-                { "yes", "true" },
-                { "off", "false" },
-                { "no", "false" },
-        };
+        static const char *const switches[] = { "on", "yes", "off", "no" };
         ConfigText *t = r->text;
         const char *word = TOKEN_QUOTED(t, token);
         int n = (int) strlen(word), quote = n > 2 ? quote_length(word) : 0, k;
@@ -85,9 +77,9 @@ bool complain_word(const Reader *r, size_t token) {
         }
 
         for (size_t i = 0; i < ELEMENTSOF(switches); i++)
-                if (strcasecmp(word, switches[i].word) == 0)
+                if (strcasecmp(word, switches[i]) == 0)
                         return config_text_error(t, token, "%s must be in quotes: write \"%s\", or %s without quotes",
-                                                 switches[i].word, switches[i].word, switches[i].boolean);
+                                                 switches[i], switches[i], i < 2 ? "true" : "false");
 
         if (quote > 0 && n > 2 * quote && quote_length(word + n - quote) == quote)
                 return config_text_error(t, token, "a string has straight double quotes: write \"%.*s\"", n - 2 * quote,

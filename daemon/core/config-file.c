@@ -95,10 +95,9 @@ static void read_file(Reader *r) {
         while (token_type(r, r->i) != TOKEN_END) {
                 TokenType type = token_type(r, r->i);
 
-                if (reader_at_list(r)) {
-                        reader_list(r);
+                if (reader_list(r))
                         told = false;
-                } else if (token_starts_statement(r->text, r->i)) {
+                else if (token_starts_statement(r->text, r->i)) {
                         read_option(r);
                         told = false;
                 } else {

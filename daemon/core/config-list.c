@@ -196,15 +196,19 @@ static void read_list(Reader *r, size_t start, bool bare) {
         }
 }
 
-void reader_list(Reader *r) {
+bool reader_list(Reader *r) {
         size_t name = r->i, start;
-        bool named = token_is_name(r->text, name, CONFIG_DRIVES), assigned = token_type(r, name + 1) == TOKEN_EQUALS;
+        bool named = token_is_name(r->text, name, CONFIG_DRIVES), assigned = token_starts_statement(r->text, name);
         TokenType bracket;
 
-        assert(reader_at_list(r));
-
-        start = r->i = name + (assigned ? 2 : named);
+        start = name + (assigned ? 2 : named);
         bracket = token_type(r, start);
+        if (named ? bracket != TOKEN_LIST && bracket != TOKEN_GROUP && bracket != TOKEN_ARRAY
+                  : !(bracket == TOKEN_LIST && token_type(r, start + 1) == TOKEN_GROUP) &&
+                                            !(bracket == TOKEN_GROUP && !assigned))
+                return false;
+
+        r->i = start + (bracket != TOKEN_GROUP);
         r->misnamed = assigned && !named;
         r->n_blocks = 0;
 
@@ -228,21 +232,6 @@ void reader_list(Reader *r) {
         else if (bracket == TOKEN_ARRAY)
                 config_text_error(r->text, start, "the list of drives begins with \"(\"");
 
-        r->i += bracket != TOKEN_GROUP;
         read_list(r, start, bracket == TOKEN_GROUP);
-}
-
-bool reader_at_list(const Reader *r) {
-        TokenType type = token_type(r, r->i), value;
-        bool named = token_is_name(r->text, r->i, CONFIG_DRIVES);
-
-        if (type == TOKEN_GROUP || (type == TOKEN_LIST && token_type(r, r->i + 1) == TOKEN_GROUP))
-                return true;
-        if (!token_starts_statement(r->text, r->i))
-                return named && (token_type(r, r->i + 1) == TOKEN_LIST || token_type(r, r->i + 1) == TOKEN_GROUP);
-
-        value = token_type(r, r->i + 2);
-        if (named)
-                return value == TOKEN_LIST || value == TOKEN_GROUP || value == TOKEN_ARRAY;
-        return value == TOKEN_LIST && token_type(r, r->i + 3) == TOKEN_GROUP;
+        return true;
 }

@@ -12,27 +12,32 @@
 
 #define complain_file(c, path, ...) complain(&(c)->complaints, COMPLAINT_ERROR, path, 0, 0, __VA_ARGS__)
 
+/* Below a root. NULL: out of memory. */
+static char *path_below(const char *root, const char *name) {
+        char *path;
+
+        return asprintf(&path, "%s/%s", root, name) < 0 ? NULL : path;
+}
+
 /* 1: it is safe to look below it; 0: it is not, and that is a complaint. */
 static int check_directory(Config *c, const char *root, const char *name) {
-        _cleanup_free_ char *path = NULL;
+        _cleanup_free_ char *path = path_below(root, name);
         int r;
 
-        if (asprintf(&path, "%s/%s", root, name) < 0) {
-                path = NULL;
+        if (!path)
                 return -ENOMEM;
-        }
 
         r = text_directory_is_safe(path);
         if (r > 0)
                 return r;
-        if (r < 0) {
-                errno = -r;
-                return complain_file(c, path, "the directory cannot be read: %m");
-        }
-        return complain_file(
-                        c, path,
-                        "the directory can be written by others, so no file in it is read; chown root and chmod go-w "
-                        "make it safe");
+        if (r == 0)
+                return complain_file(
+                                c, path,
+                                "the directory can be written by others, so no file in it is read; chown root and chmod go-w "
+                                "make it safe");
+
+        errno = -r;
+        return complain_file(c, path, "the directory cannot be read: %m");
 }
 
 int config_load_file(Config *c, const SettingTable *t, const char *path) {
@@ -57,13 +62,11 @@ int config_load_file(Config *c, const SettingTable *t, const char *path) {
 /* The main file: the highest root that has one masks the others. */
 static int load_main(Config *c, const SettingTable *t, const char *const *roots) {
         for (; *roots; roots++) {
-                _cleanup_free_ char *path = NULL;
+                _cleanup_free_ char *path = path_below(*roots, MAIN_FILE);
                 struct stat st;
 
-                if (asprintf(&path, "%s/%s", *roots, MAIN_FILE) < 0) {
-                        path = NULL;
+                if (!path)
                         return -ENOMEM;
-                }
 
                 if (lstat(path, &st) >= 0) {
                         int r = check_directory(c, *roots, DIRECTORY);
@@ -106,15 +109,13 @@ static bool is_drop_in(const char *name) {
 
 /* Adds what no higher root has. */
 static int find_drop_ins(Config *c, const char *root, DropIns *found) {
-        _cleanup_free_ char *directory = NULL;
+        _cleanup_free_ char *directory = path_below(root, CONFIG_DROP_IN_DIRECTORY);
         const struct dirent *entry;
         int r = 0;
         DIR *dir;
 
-        if (asprintf(&directory, "%s/%s", root, CONFIG_DROP_IN_DIRECTORY) < 0) {
-                directory = NULL;
+        if (!directory)
                 return -ENOMEM;
-        }
 
         dir = opendir(directory);
         if (!dir)

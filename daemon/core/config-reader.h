@@ -60,9 +60,8 @@ void config_text_hide_secrets(ConfigText *t, const SettingTable *table);
  * not quoted from at all: /etc/shadow, say. */
 bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
 
-/* config-list.c: whether `drives = (`, or what looks like it, begins here; and reads it. */
-bool reader_at_list(const Reader *r);
-void reader_list(Reader *r);
+/* config-list.c: reads `drives = (`, or what looks like it, with all its blocks. False: no such thing begins here. */
+bool reader_list(Reader *r);
 
 /* config-statement.c. One statement, to where the next one may begin; and all up to the block's end, or a '}'. False: it is not
  * sound, which was complained about. */
