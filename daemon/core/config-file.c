@@ -59,7 +59,7 @@ static void read_option(Reader *r) {
         char name[TOKEN_TEXT_MAX];
         const Statement *st;
         size_t option;
-        Value v;
+        Value v = {};
 
         r->n_statements = 0;
         reader_statement(r);

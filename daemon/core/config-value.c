@@ -8,8 +8,7 @@
 /* What a token may need besides its own characters twice: a blank, quotes, a number's digits. */
 #define TOKEN_ROOM 32U
 
-/* All put something at `p`, and return its end. No stdio stream: this is done for every value of every file, and the
- * making of a stream costs more than all else. */
+/* Both put something at `p`, and return its end. */
 
 /* Escapes that libconfig would decode (\x20) or does not know (\*) keep their backslash. */
 static char *put_string(char *p, const char *s, size_t n) {
@@ -39,18 +38,6 @@ static char *put_integer(char *p, const ConfigText *t, size_t token) {
         return p + sprintf(p, "\"%.*s\"", (int) strcspn(digits, "L"), digits);
 }
 
-static char *put_token(char *p, const ConfigText *t, size_t token) {
-        const Token *k = &t->tokens[token];
-        const char *s = t->text + k->offset;
-
-        *p++ = ' ';
-        if (k->type == TOKEN_STRING)
-                return put_string(p, s, k->length);
-        if (k->type == TOKEN_INTEGER)
-                return put_integer(p, t, token);
-        return mempcpy(p, s, k->length);
-}
-
 /* The value in the form that libconfig 1.5 reads as it is meant: escapes such as \x20 kept as they are written, integers that 64 bits
  * do not hold as strings, a comma behind the last value left out. NULL: out of memory. */
 static char *value_to_text(const ConfigText *t, const Statement *st) {
@@ -65,10 +52,17 @@ static char *value_to_text(const ConfigText *t, const Statement *st) {
 
         p = stpcpy(text, "value =");
         for (size_t i = st->value; i < st->end; i++) {
-                TokenType next = t->tokens[i + 1].type;
+                const Token *k = &t->tokens[i];
 
-                if (t->tokens[i].type != TOKEN_COMMA || (next != TOKEN_LIST_END && next != TOKEN_ARRAY_END))
-                        p = put_token(p, t, i);
+                if (k->type == TOKEN_COMMA && (k[1].type == TOKEN_LIST_END || k[1].type == TOKEN_ARRAY_END))
+                        continue;
+                *p++ = ' ';
+                if (k->type == TOKEN_STRING)
+                        p = put_string(p, t->text + k->offset, k->length);
+                else if (k->type == TOKEN_INTEGER)
+                        p = put_integer(p, t, i);
+                else
+                        p = mempcpy(p, t->text + k->offset, k->length);
         }
         (void) strcpy(p, ";");
 
@@ -242,7 +236,7 @@ bool statement_read_match(const Reader *r, const Statement *st, Match *ret) {
 
 bool statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret) {
         static const ValueRange boolean = { .type = VALUE_BOOL };
-        Value v;
+        Value v = {};
 
         if (!statement_read_value(t, st, name, &boolean, &v, NULL))
                 return false;

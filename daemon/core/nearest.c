@@ -15,32 +15,21 @@ static unsigned char fold(char c) {
 
 /* Optimal string alignment: insertions, deletions, replacements and swapped neighbours count one each. */
 static unsigned word_distance(const char *a, size_t n, const char *b, size_t m) {
-        unsigned rows[3][WORD_MAX + 1], *before = rows[0], *last = rows[1], *now = rows[2];
+        uint8_t d[WORD_MAX + 1][WORD_MAX + 1];
 
-        for (size_t j = 0; j <= m; j++)
-                last[j] = j;
-
-        for (size_t i = 1; i <= n; i++) {
-                unsigned *spare;
-
-                now[0] = i;
-                for (size_t j = 1; j <= m; j++) {
-                        unsigned d;
-
-                        d = last[j - 1] + (fold(a[i - 1]) != fold(b[j - 1]));
-                        d = MIN(d, MIN(last[j], now[j - 1]) + 1);
+        for (size_t i = 0; i <= n; i++)
+                for (size_t j = 0; j <= m; j++) {
+                        if (i == 0 || j == 0) {
+                                d[i][j] = i + j;
+                                continue;
+                        }
+                        d[i][j] = d[i - 1][j - 1] + (fold(a[i - 1]) != fold(b[j - 1]));
+                        d[i][j] = MIN(d[i][j], MIN(d[i - 1][j], d[i][j - 1]) + 1);
                         if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) && fold(a[i - 2]) == fold(b[j - 1]))
-                                d = MIN(d, before[j - 2] + 1);
-                        now[j] = d;
+                                d[i][j] = MIN(d[i][j], d[i - 2][j - 2] + 1);
                 }
 
-                spare = before;
-                before = last;
-                last = now;
-                now = spare;
-        }
-
-        return last[m];
+        return d[n][m];
 }
 
 void nearest_offer(Nearest *n, const char *candidate) {
