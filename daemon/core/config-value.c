@@ -69,14 +69,6 @@ static char *value_to_text(const ConfigText *t, const Statement *st) {
         return text;
 }
 
-/* Our own reading finds nearly all errors first, and with a column. */
-static bool complain_libconfig(ConfigText *t, size_t token, const config_t *config) {
-        if (strstr(config_error_text(config), "mismatched"))
-                return config_text_error(t, token, "the values in [ ] must all be of one type");
-
-        return config_text_error(t, token, "libconfig does not read this: %s", config_error_text(config));
-}
-
 /* NULL: there is none. What is returned belongs to `config`, which is initialized. */
 static config_setting_t *value_load(ConfigText *t, const Statement *st, config_t *config) {
         _cleanup_free_ char *text = NULL;
@@ -86,8 +78,11 @@ static config_setting_t *value_load(ConfigText *t, const Statement *st, config_t
                 t->error = -ENOMEM;
         else if (config_read_string(config, text))
                 return config_setting_get_elem(config_root_setting(config), 0);
+        /* Our own reading finds nearly all errors first, and with a column. */
+        else if (strstr(config_error_text(config), "mismatched"))
+                config_text_error(t, st->value, "the values in [ ] must all be of one type");
         else
-                complain_libconfig(t, st->value, config);
+                config_text_error(t, st->value, "libconfig does not read this: %s", config_error_text(config));
 
         return NULL;
 }
