@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <sys/epoll.h>
-#include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
 #include "asker.h"
+#include "bus-server.h"
 #include "peer.h"
 #include "unit-status.h"
 
@@ -13,22 +12,13 @@
 /* The manager has two connections at a time. */
 #define CLIENTS_MAX 8U
 
-typedef struct Asker Asker;
-
-typedef struct Client Client;
-struct Client {
-        Asker *asker;
-        sd_bus *bus, *systemd, *login; /* the last two from the first call on */
-        bool gone;                     /* freed when its connection is not being dispatched any more */
-        Client *next;
-};
-
-struct Asker {
+typedef struct Asker {
         sd_event *event;
         const AskerTargets *targets;
         bool (*accepts)(int fd);
-        Client *clients;
-};
+        BusServer server;
+        sd_bus *systemd, *login; /* each from the first call on that is for it */
+} Asker;
 
 int asker_open(sd_bus **ret) {
         return systemd_open_socket("unix:path=" ASKER_SOCKET, ret);
@@ -114,49 +104,62 @@ static int pass_on(sd_bus_message *m, sd_bus *to, const char *destination) {
         return 0;
 }
 
+/* For every connection: which of them asked for it before nobody needs to know. */
 static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *signal = NULL;
-        Client *c = userdata;
-        int r;
+        Asker *a = userdata;
 
-        r = sd_bus_message_new_signal(c->bus, &signal, sd_bus_message_get_path(m), sd_bus_message_get_interface(m),
-                                      sd_bus_message_get_member(m));
-        if (r >= 0)
-                r = sd_bus_message_copy(signal, m, true);
-        if (r >= 0)
-                (void) sd_bus_send(c->bus, signal, NULL);
+        for (BusPeer *p = a->server.peers; p; p = p->next) {
+                _cleanup_(sd_bus_message_unrefp) sd_bus_message *signal = NULL;
+                int r;
+
+                r = sd_bus_message_rewind(m, true);
+                if (r >= 0)
+                        r = sd_bus_message_new_signal(p->bus, &signal, sd_bus_message_get_path(m),
+                                                      sd_bus_message_get_interface(m), sd_bus_message_get_member(m));
+                if (r >= 0)
+                        r = sd_bus_message_copy(signal, m, true);
+                if (r >= 0)
+                        (void) sd_bus_send(p->bus, signal, NULL);
+        }
         return 0;
 }
 
-static int client_connect(Client *c, bool login) {
+static int asker_connect(Asker *a, bool login) {
         static const char *const signals[] = { "JobNew", "JobRemoved" };
-        sd_bus **bus = login ? &c->login : &c->systemd;
+        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
         int r;
 
-        if (*bus)
+        if (login ? a->login : a->systemd)
                 return 0;
 
-        r = login ? c->asker->targets->open_bus(bus) : c->asker->targets->open_systemd(bus);
+        r = login ? a->targets->open_bus(&bus) : a->targets->open_systemd(&bus);
         if (r >= 0)
-                r = sd_bus_attach_event(*bus, c->asker->event, SD_EVENT_PRIORITY_NORMAL);
+                r = sd_bus_attach_event(bus, a->event, SD_EVENT_PRIORITY_NORMAL);
+        /* So the manager hears that there are no more signals; the next asker connects anew. */
+        if (r >= 0)
+                r = sd_bus_set_exit_on_disconnect(bus, true);
         for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0 && !login; i++)
-                r = sd_bus_match_signal(*bus, NULL, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE, signals[i],
-                                        on_job, c);
-        return r;
+                r = sd_bus_match_signal(bus, NULL, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE, signals[i],
+                                        on_job, a);
+        if (r < 0)
+                return r;
+
+        *(login ? &a->login : &a->systemd) = TAKE_PTR(bus);
+        return 0;
 }
 
 /* What is not passed on sd-bus refuses, there being no object. */
 static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         const Call *call = find_call(m);
-        Client *c = userdata;
+        Asker *a = userdata;
         int r;
 
         if (!call || (call->login && !delays_sleep(m)))
                 return 0;
 
-        r = client_connect(c, call->login);
+        r = asker_connect(a, call->login);
         if (r >= 0)
-                r = call->login ? pass_on(m, c->login, LOGIN_DESTINATION) : pass_on(m, c->systemd, SYSTEMD_DESTINATION);
+                r = call->login ? pass_on(m, a->login, LOGIN_DESTINATION) : pass_on(m, a->systemd, SYSTEMD_DESTINATION);
         if (r < 0)
                 (void) sd_bus_reply_method_errno(m, r, NULL);
         return 1;
@@ -164,114 +167,44 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error _un
 
 /* ---- connections ---- */
 
-static void client_free(Client *c) {
-        (void) sd_bus_close_unref(c->systemd);
-        (void) sd_bus_close_unref(c->login);
-        (void) sd_bus_close_unref(c->bus);
-        free(c);
+static bool on_accept(void *userdata, int fd) {
+        Asker *a = userdata;
+
+        return a->server.n_peers < CLIENTS_MAX && a->accepts(fd);
 }
 
-static void clients_sweep(Asker *a, bool all) {
-        for (Client **p = &a->clients; *p;) {
-                Client *c = *p;
+static int on_connected(void *userdata, sd_bus *bus) {
+        int r;
 
-                if (!all && !c->gone) {
-                        p = &c->next;
-                        continue;
-                }
-                *p = c->next;
-                client_free(c);
-        }
-}
-
-static size_t clients_count(const Asker *a) {
-        size_t n = 0;
-
-        for (const Client *c = a->clients; c; c = c->next)
-                n += !c->gone;
-        return n;
+        r = sd_bus_negotiate_fds(bus, true);
+        return r < 0 ? r : sd_bus_add_filter(bus, NULL, on_message, userdata);
 }
 
 /* Whoever is about to connect finds the next one: systemd listens. */
-static int on_gone(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
-        Client *c = userdata;
-
-        c->gone = true;
-        if (clients_count(c->asker) == 0)
-                (void) sd_event_exit(c->asker->event, 0);
-        return 0;
-}
-
-static int client_start(Client *c, int fd) {
-        sd_id128_t id;
-        int r;
-
-        r = sd_id128_randomize(&id);
-        if (r >= 0)
-                r = sd_bus_new(&c->bus);
-        if (r >= 0)
-                r = sd_bus_set_fd(c->bus, fd, fd);
-        if (r < 0) {
-                (void) close(fd);
-                return r;
-        }
-
-        /* From here on the connection owns the descriptor. */
-        r = sd_bus_set_server(c->bus, true, id);
-        if (r >= 0)
-                r = sd_bus_negotiate_fds(c->bus, true);
-        if (r >= 0)
-                r = sd_bus_add_filter(c->bus, NULL, on_message, c);
-        if (r >= 0)
-                r = sd_bus_match_signal(c->bus, NULL, "org.freedesktop.DBus.Local", NULL, "org.freedesktop.DBus.Local",
-                                        "Disconnected", on_gone, c);
-        if (r >= 0)
-                r = sd_bus_start(c->bus);
-        if (r >= 0)
-                r = sd_bus_attach_event(c->bus, c->asker->event, SD_EVENT_PRIORITY_NORMAL);
-        return r;
-}
-
-static int on_listen(sd_event_source *source _unused_, int listen_fd, uint32_t revents _unused_, void *userdata) {
+static void on_gone(void *userdata, const sd_bus *bus _unused_) {
         Asker *a = userdata;
-        Client *c;
-        int fd, r;
 
-        clients_sweep(a, false);
-        fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0)
-                return 0;
-
-        c = clients_count(a) < CLIENTS_MAX && a->accepts(fd) ? calloc(1, sizeof *c) : NULL;
-        if (!c) {
-                (void) close(fd);
-                return 0;
-        }
-
-        c->asker = a;
-        r = client_start(c, fd);
-        if (r < 0) {
-                client_free(c);
-                return 0;
-        }
-        c->next = a->clients;
-        a->clients = c;
-        return 0;
+        if (a->server.n_peers == 0)
+                (void) sd_event_exit(a->event, 0);
 }
 
 int asker_serve(int listen_fd, const AskerTargets *targets, bool (*accepts)(int fd)) {
-        Asker a = { .targets = targets, .accepts = accepts };
-        sd_event_source *listen = NULL;
+        static const BusServerEvents events = { on_accept, on_connected, on_gone };
+        Asker a = { .targets = targets, .accepts = accepts, .server = { .events = &events, .userdata = &a } };
         int r;
 
         r = sd_event_new(&a.event);
-        if (r >= 0)
-                r = sd_event_add_io(a.event, &listen, listen_fd, EPOLLIN, on_listen, &a);
+        if (r < 0)
+                return r;
+
+        a.server.event = a.event;
+        r = bus_server_start(&a.server, listen_fd);
         if (r >= 0)
                 r = sd_event_loop(a.event);
 
-        clients_sweep(&a, true);
-        sd_event_source_disable_unref(listen);
+        bus_server_stop(&a.server);
+        (void) sd_bus_close_unref(a.systemd);
+        (void) sd_bus_close_unref(a.login);
         sd_event_unref(a.event);
         return r;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <syslog.h>
 
+#include "bus-server.h"
 #include "bus.h"
 #include "readers.h"
 #include "requests.h"
@@ -15,24 +15,14 @@
 #define BUS_INTERFACE "org.drivekeep1.Manager"
 #define ERROR_BAD_CONFIGURATION "org.drivekeep1.Error.BadConfiguration"
 
-/* Somebody at our own socket. */
-typedef struct Peer Peer;
-struct Peer {
-        sd_bus *bus;
-        bool gone; /* closed; its connection is freed when that is not being dispatched any more */
-        Peer *next;
-};
-
 struct Bus {
-        sd_event *event;
         Manager *manager;
         const BusActions *actions;
         void *userdata;
         Requests requests;
         sd_bus_slot *object;
         int socket;
-        sd_event_source *listen;
-        Peer *peers;
+        BusServer server;
         Readers readers;
 };
 
@@ -162,88 +152,21 @@ void bus_lost(Bus *b) {
 
 /* ---- our own socket ---- */
 
-static void peers_sweep(Bus *b) {
-        for (Peer **p = &b->peers; *p;) {
-                Peer *peer = *p;
-
-                if (!peer->gone) {
-                        p = &peer->next;
-                        continue;
-                }
-                *p = peer->next;
-                (void) sd_bus_close_unref(peer->bus);
-                free(peer);
-        }
-}
-
-static int on_peer_gone(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        Bus *b = userdata;
-
-        for (Peer *p = b->peers; p; p = p->next)
-                if (p->bus == sd_bus_message_get_bus(m))
-                        p->gone = true;
-        requests_forget(&b->requests, sd_bus_message_get_bus(m));
-        readers_forget(&b->readers, sd_bus_message_get_bus(m));
-        return 0;
-}
-
-static int peer_start(Bus *b, sd_bus *bus, int fd) {
-        sd_id128_t id;
+static int on_peer_connected(void *userdata, sd_bus *bus) {
         int r;
 
-        r = sd_id128_randomize(&id);
-        if (r >= 0)
-                r = sd_bus_set_fd(bus, fd, fd);
-        if (r < 0) {
-                (void) close(fd);
-                return r;
-        }
-
-        /* From here on the connection owns the descriptor. */
-        r = sd_bus_set_server(bus, true, id);
-        if (r >= 0)
-                r = sd_bus_negotiate_creds(bus, true,
-                                           SD_BUS_CREDS_UID | SD_BUS_CREDS_EUID | SD_BUS_CREDS_EFFECTIVE_CAPS);
-        if (r >= 0)
-                r = sd_bus_add_object_vtable(bus, NULL, BUS_PATH, BUS_INTERFACE, vtable, b);
-        if (r >= 0)
-                r = sd_bus_match_signal(bus, NULL, "org.freedesktop.DBus.Local", NULL, "org.freedesktop.DBus.Local",
-                                        "Disconnected", on_peer_gone, b);
-        if (r >= 0)
-                r = sd_bus_start(bus);
-        if (r >= 0)
-                r = sd_bus_attach_event(bus, b->event, SD_EVENT_PRIORITY_NORMAL);
-        return r;
+        r = sd_bus_negotiate_creds(bus, true, SD_BUS_CREDS_UID | SD_BUS_CREDS_EUID | SD_BUS_CREDS_EFFECTIVE_CAPS);
+        return r < 0 ? r : sd_bus_add_object_vtable(bus, NULL, BUS_PATH, BUS_INTERFACE, vtable, userdata);
 }
 
-static int on_listen(sd_event_source *source _unused_, int fd, uint32_t revents _unused_, void *userdata) {
+static void on_peer_gone(void *userdata, const sd_bus *bus) {
         Bus *b = userdata;
-        sd_bus *bus = NULL;
-        Peer *peer;
-        int client, r;
 
-        peers_sweep(b);
-
-        client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (client < 0)
-                return 0;
-
-        r = sd_bus_new(&bus);
-        if (r < 0)
-                (void) close(client);
-        else
-                r = peer_start(b, bus, client);
-
-        peer = r < 0 ? NULL : malloc(sizeof *peer);
-        if (!peer) {
-                (void) sd_bus_close_unref(bus);
-                return 0;
-        }
-
-        *peer = (Peer){ .bus = bus, .next = b->peers };
-        b->peers = peer;
-        return 0;
+        requests_forget(&b->requests, bus);
+        readers_forget(&b->readers, bus);
 }
+
+static const BusServerEvents server_events = { .connected = on_peer_connected, .gone = on_peer_gone };
 
 /* Root and our own user alone may connect: the mode says so, and the methods ask again. */
 static int socket_listen(const char *path) {
@@ -275,15 +198,15 @@ int bus_new(sd_event *event, const char *path, Manager *m, const BusActions *act
                 return -ENOMEM;
 
         *b = (Bus){
-                .event = sd_event_ref(event),
                 .manager = m,
                 .actions = actions,
                 .userdata = userdata,
                 .requests = { .manager = m },
+                .server = { .event = event, .events = &server_events, .userdata = b },
                 .readers = { .event = event, .manager = m },
         };
         b->socket = socket_listen(path);
-        r = b->socket < 0 ? b->socket : sd_event_add_io(event, &b->listen, b->socket, EPOLLIN, on_listen, b);
+        r = b->socket < 0 ? b->socket : bus_server_start(&b->server, b->socket);
         if (r < 0)
                 journal_log(LOG_WARNING, "%s cannot be offered, ignoring: %s", path, strerror(-r));
 
@@ -297,13 +220,9 @@ Bus *bus_free(Bus *b) {
 
         requests_done(&b->requests);
         readers_done(&b->readers);
-        for (Peer *p = b->peers; p; p = p->next)
-                p->gone = true;
-        peers_sweep(b);
+        bus_server_stop(&b->server);
         sd_bus_slot_unref(b->object);
-        sd_event_source_disable_unref(b->listen);
         closep(&b->socket);
-        sd_event_unref(b->event);
         free(b);
         return NULL;
 }
