@@ -3,32 +3,6 @@
 #include "boot-finished.h"
 #include "unit-status.h"
 
-struct Boot {
-        sd_bus *bus;
-        sd_bus_slot *question;
-        bool over;
-};
-
-int boot_new(Boot **ret) {
-        Boot *b;
-
-        b = calloc(1, sizeof *b);
-        if (!b)
-                return -ENOMEM;
-
-        *ret = b;
-        return 0;
-}
-
-Boot *boot_free(Boot *b) {
-        if (!b)
-                return NULL;
-
-        boot_bus_lost(b);
-        free(b);
-        return NULL;
-}
-
 static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         uint64_t finished = 0;
         Boot *b = userdata;

@@ -8,13 +8,14 @@
 
 #include "macro.h"
 
-typedef struct Boot Boot;
+/* All zero: there is no bus, and nobody knows. */
+typedef struct Boot {
+        sd_bus *bus;
+        sd_bus_slot *question;
+        bool over;
+} Boot;
 
-int boot_new(Boot **ret);
-Boot *boot_free(Boot *b);
-DEFINE_CLEANUP(Boot *, boot_free);
-
-/* The system bus has come, and PID 1 is asked; or it went. */
+/* The system bus has come, and PID 1 is asked; or it went, as it does at the end. */
 void boot_bus_connected(Boot *b, sd_bus *bus);
 void boot_bus_lost(Boot *b);
 

@@ -38,7 +38,7 @@ struct Daemon {
         Recheck *recheck;
         Sleep *sleep;
         SystemBus *system_bus;
-        Boot *boot;
+        Boot boot;
         Bus *bus;
         bool on_battery;
         bool stopping;
@@ -197,7 +197,7 @@ static void on_lost(void *userdata) {
 static bool on_booting(void *userdata) {
         Daemon *d = userdata;
 
-        return !boot_is_over(d->boot);
+        return !boot_is_over(&d->boot);
 }
 
 static const MonitorEvents monitor_events = {
@@ -252,7 +252,7 @@ static const BusActions bus_actions = {
 static void on_bus_connected(void *userdata, sd_bus *bus) {
         Daemon *d = userdata;
 
-        boot_bus_connected(d->boot, bus);
+        boot_bus_connected(&d->boot, bus);
         bus_connected(d->bus, bus);
         sleep_bus_connected(d->sleep, bus);
 }
@@ -260,7 +260,7 @@ static void on_bus_connected(void *userdata, sd_bus *bus) {
 static void on_bus_lost(void *userdata) {
         Daemon *d = userdata;
 
-        boot_bus_lost(d->boot);
+        boot_bus_lost(&d->boot);
         bus_lost(d->bus);
         sleep_bus_lost(d->sleep);
 }
@@ -365,8 +365,6 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 r = bus_new(event, BUS_PRIVATE_SOCKET, d->manager, &bus_actions, d, &d->bus);
         if (r >= 0)
                 r = sleep_new(event, &sleep_events, d, &d->sleep);
-        if (r >= 0)
-                r = boot_new(&d->boot);
         /* What udev says from now on waits in its socket until everything that is there already is known. */
         if (r >= 0)
                 r = monitor_new(event, &monitor_events, d, &d->monitor);
@@ -405,7 +403,7 @@ Daemon *daemon_free(Daemon *d) {
                 return NULL;
 
         (void) system_bus_free(d->system_bus);
-        (void) boot_free(d->boot);
+        boot_bus_lost(&d->boot);
         (void) monitor_free(d->monitor);
         (void) sleep_free(d->sleep);
         (void) recheck_free(d->recheck);

@@ -7,8 +7,8 @@
 struct Request {
         sd_bus_message *message;
         sd_bus_message *reply; /* the names, as they were asked for */
-        char **pending;        /* drives still to rest; entries are set to "" */
-        size_t n_pending, n_left;
+        char **pending;        /* drives still to rest */
+        size_t n_pending;
         Request *next;
 };
 
@@ -42,7 +42,6 @@ static int request_add(Request *q, const char *name) {
                 return -ENOMEM;
 
         q->pending[q->n_pending++] = copy;
-        q->n_left++;
         return 0;
 }
 
@@ -70,29 +69,15 @@ static int request_read(Request *q, Manager *m, sd_bus_error *error) {
         return r < 0 ? r : sd_bus_message_close_container(q->reply);
 }
 
-static void requests_answer(Requests *requests, Request *q) {
-        for (Request **p = &requests->items; *p; p = &(*p)->next)
-                if (*p == q) {
-                        *p = q->next;
-                        break;
-                }
-
+static void request_answer(Request *q) {
         /* Whoever asked may be gone. */
         (void) sd_bus_send(NULL, q->reply, NULL);
         (void) request_free(q);
 }
 
 static void request_done_at(Request *q, size_t i) {
-        if (q->pending[i][0] == '\0')
-                return;
-        q->pending[i][0] = '\0';
-        q->n_left--;
-}
-
-static void request_rested(Request *q, const char *name) {
-        for (size_t i = 0; i < q->n_pending; i++)
-                if (streq(q->pending[i], name))
-                        request_done_at(q, i);
+        free(q->pending[i]);
+        q->pending[i] = q->pending[--q->n_pending];
 }
 
 /* A visit that is deferred is as good as over: it may take hours. */
@@ -102,7 +87,6 @@ static bool is_over(const Target *t) {
 
 int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {
         _cleanup_(request_freep) Request *q = NULL;
-        Request *shared;
         int r;
 
         q = calloc(1, sizeof *q);
@@ -114,23 +98,27 @@ int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd
         if (r < 0)
                 return r;
 
-        shared = TAKE_PTR(q);
-        shared->next = requests->items;
-        requests->items = shared;
-
-        /* One more, so that drives which rest at once do not end the request under our hands. */
-        shared->n_left++;
-        for (size_t i = 0; i < shared->n_pending; i++) {
-                Target *t = shared->pending[i][0] ? manager_find(requests->manager, shared->pending[i]) : NULL;
+        for (size_t i = 0; i < q->n_pending; i++) {
+                Target *t = manager_find(requests->manager, q->pending[i]);
 
                 if (t)
                         manager_visit(requests->manager, t, reason);
-                if (!t || is_over(t))
-                        request_done_at(shared, i);
         }
-        if (--shared->n_left == 0)
-                requests_answer(requests, shared);
 
+        /* Some have rested at once. */
+        for (size_t i = q->n_pending; i-- > 0;) {
+                const Target *t = manager_find(requests->manager, q->pending[i]);
+
+                if (!t || is_over(t))
+                        request_done_at(q, i);
+        }
+
+        if (q->n_pending == 0) {
+                request_answer(TAKE_PTR(q));
+                return 1;
+        }
+        q->next = requests->items;
+        requests->items = TAKE_PTR(q);
         return 1;
 }
 
@@ -149,17 +137,22 @@ void requests_forget(Requests *requests, const sd_bus *bus) {
 }
 
 void requests_drive_rested(Requests *requests, const Target *t) {
-        Request *next;
-
         /* The visit that was asked for has just begun. */
         if (!is_over(t))
                 return;
 
-        for (Request *q = requests->items; q; q = next) {
-                next = q->next;
-                request_rested(q, t->drive->name);
-                if (q->n_left == 0)
-                        requests_answer(requests, q);
+        for (Request **p = &requests->items; *p;) {
+                Request *q = *p;
+
+                for (size_t i = q->n_pending; i-- > 0;)
+                        if (streq(q->pending[i], t->drive->name))
+                                request_done_at(q, i);
+                if (q->n_pending > 0) {
+                        p = &q->next;
+                        continue;
+                }
+                *p = q->next;
+                request_answer(q);
         }
 }
 
