@@ -8,63 +8,6 @@
 #include "clock.h"
 #include "journal-socket.h"
 
-typedef struct Waiting {
-        struct Waiting *next;
-        char record[];
-} Waiting;
-
-struct JournalSocket {
-        char *path;
-        JournalLossFn loss;
-        int fd;
-        Waiting *first, **last;
-        size_t n_bytes;
-        unsigned n_lost; /* after all that wait */
-        sd_event *event;
-        sd_event_source *io; /* tells when the journal takes records again; NULL: nobody waits for that */
-};
-
-int journal_socket_new(const char *path, JournalLossFn loss, JournalSocket **ret) {
-        JournalSocket *j;
-
-        j = malloc(sizeof *j);
-        if (!j)
-                return -ENOMEM;
-
-        *j = (JournalSocket){ .path = strdup(path), .loss = loss, .fd = -EBADF };
-        if (!j->path) {
-                free(j);
-                return -ENOMEM;
-        }
-        j->last = &j->first;
-        *ret = j;
-        return 0;
-}
-
-static void drop_first(JournalSocket *j) {
-        Waiting *w = j->first;
-
-        j->first = w->next;
-        if (!j->first)
-                j->last = &j->first;
-        j->n_bytes -= strlen(w->record);
-        free(w);
-}
-
-JournalSocket *journal_socket_free(JournalSocket *j) {
-        if (!j)
-                return NULL;
-
-        while (j->first)
-                drop_first(j);
-        sd_event_source_disable_unref(j->io);
-        sd_event_unref(j->event);
-        closep(&j->fd);
-        free(j->path);
-        free(j);
-        return NULL;
-}
-
 static int socket_connect(JournalSocket *j) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         _cleanup_close_ int fd = -EBADF;
@@ -80,58 +23,78 @@ static int socket_connect(JournalSocket *j) {
         return 0;
 }
 
+static void socket_close(JournalSocket *j) {
+        j->io = sd_event_source_disable_unref(j->io);
+        closep(&j->fd);
+        j->fd = -EBADF;
+}
+
 /* -EAGAIN: the journal takes none now. */
 static int socket_put(JournalSocket *j, const char *record) {
         for (bool again = false;; again = true) {
-                bool fresh = j->fd < 0;
-                int r = fresh ? socket_connect(j) : 0;
+                int r = j->fd < 0 ? socket_connect(j) : 0;
 
                 if (r < 0)
                         return r;
                 if (send(j->fd, record, strlen(record), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
                         return 0;
                 r = -errno;
-                if (fresh || again || (r != -ECONNREFUSED && r != -ENOTCONN && r != -ECONNRESET))
+                if (again || r == -EAGAIN)
                         return r;
 
-                /* Somebody has made another socket in its place. */
-                sd_event_source_disable_unref(TAKE_PTR(j->io));
-                (void) close(TAKE_FD(j->fd));
+                /* Somebody may have made another socket in its place. */
+                socket_close(j);
         }
 }
 
 /* ---- what waits ---- */
 
-static bool add_waiting(JournalSocket *j, const char *record) {
-        size_t size = strlen(record);
-        Waiting *w;
+static void drop_waiting(JournalSocket *j, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+                j->n_bytes -= strlen(j->waiting[i]);
+                free(j->waiting[i]);
+        }
+        j->n_waiting -= n;
+        if (n > 0)
+                memmove(j->waiting, j->waiting + n, j->n_waiting * sizeof *j->waiting);
+        if (j->n_waiting == 0) {
+                free(j->waiting);
+                j->waiting = NULL;
+        }
+}
 
-        w = size <= JOURNAL_WAITING_MAX - j->n_bytes ? malloc(sizeof *w + size + 1) : NULL;
-        if (!w)
+static bool add_waiting(JournalSocket *j, const char *record) {
+        char *copy;
+
+        if (strlen(record) > JOURNAL_WAITING_MAX - j->n_bytes || !GREW(j->waiting, j->n_waiting))
+                return false;
+        copy = strdup(record);
+        if (!copy)
                 return false;
 
-        w->next = NULL;
-        memcpy(w->record, record, size + 1);
-        *j->last = w;
-        j->last = &w->next;
-        j->n_bytes += size;
+        j->waiting[j->n_waiting++] = copy;
+        j->n_bytes += strlen(copy);
         return true;
 }
 
 /* Sends what waits, and then what became of the rest. -EAGAIN: there is more. */
 static int send_waiting(JournalSocket *j) {
         _cleanup_free_ char *record = NULL;
-        int r;
+        size_t n = 0;
+        int r = 0;
 
-        for (; j->first; drop_first(j)) {
-                r = socket_put(j, j->first->record);
+        for (; n < j->n_waiting; n++) {
+                r = socket_put(j, j->waiting[n]);
                 if (r == -EAGAIN)
-                        return r;
+                        break;
                 if (r < 0)
                         j->n_lost++;
         }
+        drop_waiting(j, n);
+        if (r == -EAGAIN || j->n_lost == 0)
+                return r == -EAGAIN ? r : 0;
 
-        record = j->n_lost > 0 ? j->loss(j->n_lost) : NULL;
+        record = j->loss(j->n_lost);
         if (!record)
                 return 0;
         r = socket_put(j, record);
@@ -148,12 +111,6 @@ static int on_writable(sd_event_source *source _unused_, int fd _unused_, uint32
         return 0;
 }
 
-static void wait_for_room(JournalSocket *j) {
-        /* Should that fail, it is tried with the next record. */
-        if (j->event && !j->io)
-                (void) sd_event_add_io(j->event, &j->io, j->fd, EPOLLOUT, on_writable, j);
-}
-
 int journal_socket_send(JournalSocket *j, const char *record) {
         int r;
 
@@ -161,16 +118,15 @@ int journal_socket_send(JournalSocket *j, const char *record) {
         r = send_waiting(j);
         if (r >= 0)
                 r = socket_put(j, record);
-        if (r == -EAFNOSUPPORT)
+        if (r >= 0 || r == -EAFNOSUPPORT)
                 return r;
-        if (r >= 0)
-                return 0;
 
         /* What follows on a loss would wait before it is told. */
         if (r != -EAGAIN || j->n_lost > 0 || !add_waiting(j, record))
                 j->n_lost++;
-        if (r == -EAGAIN)
-                wait_for_room(j);
+        /* Should that fail, it is tried with the next record. */
+        if (r == -EAGAIN && j->event && !j->io)
+                (void) sd_event_add_io(j->event, &j->io, j->fd, EPOLLOUT, on_writable, j);
         return 0;
 }
 
@@ -190,5 +146,11 @@ void journal_socket_finish(JournalSocket *j, unsigned ms) {
                         break;
         }
         j->io = sd_event_source_disable_unref(j->io);
+        j->event = sd_event_unref(j->event);
+}
+
+void journal_socket_done(JournalSocket *j) {
+        drop_waiting(j, j->n_waiting);
+        socket_close(j);
         j->event = sd_event_unref(j->event);
 }

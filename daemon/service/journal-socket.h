@@ -14,14 +14,22 @@
 /* So many bytes of records may wait. */
 #define JOURNAL_WAITING_MAX (1024U * 1024U)
 
-typedef struct JournalSocket JournalSocket;
-
 /* The record that says that so many are lost; the caller frees it. NULL: no memory for it. */
 typedef char *(*JournalLossFn)(unsigned n);
 
-int journal_socket_new(const char *path, JournalLossFn loss, JournalSocket **ret);
-JournalSocket *journal_socket_free(JournalSocket *j);
-DEFINE_CLEANUP(JournalSocket *, journal_socket_free);
+typedef struct JournalSocket {
+        const char *path; /* JOURNAL_SOCKET */
+        JournalLossFn loss;
+        int fd; /* -EBADF in the beginning: it is opened for the first record */
+
+        char **waiting;
+        size_t n_waiting, n_bytes;
+        unsigned n_lost; /* after all that wait */
+        sd_event *event;
+        sd_event_source *io; /* tells when the journal takes records again; NULL: nobody waits for that */
+} JournalSocket;
+
+void journal_socket_done(JournalSocket *j);
 
 /* `record`: lines "FIELD=value". -EAFNOSUPPORT: this process may have no such socket, and nothing was kept. All else is no
  * error of the caller's. */

@@ -3,134 +3,52 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <syslog.h>
 
 #include "text.h"
 #include "journal-socket.h"
 #include "journal.h"
 
-#define FIELDS_MAX 24
-
 /* At the end nobody waits longer for a journal that takes nothing. */
 #define FINISH_MS 500U
 
 /* One record in the making. Fields without a value are left out; running out of memory loses a field, not the record. */
 typedef struct Record {
-        char *fields[FIELDS_MAX];
-        int n;
+        char *text; /* lines "FIELD=value" */
         int priority;
 } Record;
 
-_printf_(3, 4) static void record_add(Record *r, const char *name, const char *format, ...) {
-        _cleanup_free_ char *value = NULL, *clean = NULL;
-        char *field;
-        va_list ap;
-        int n;
+/* NULL when there is no memory for it; the caller frees it. */
+_printf_(1, 0) static char *text_format(const char *format, va_list ap) {
+        char *text;
 
-        if (r->n == FIELDS_MAX)
-                return;
+        return vasprintf(&text, format, ap) < 0 ? NULL : text;
+}
 
-        va_start(ap, format);
-        n = vasprintf(&value, format, ap);
-        va_end(ap);
-        if (n < 0) {
-                value = NULL;
-                return;
-        }
+_printf_(3, 0) static void record_add_format(Record *r, const char *name, const char *format, va_list ap) {
+        _cleanup_free_ char *value = text_format(format, ap), *clean = NULL;
+        char *text;
 
         /* No value has a line feed then, and needs the protocol's other form. */
-        clean = text_escape(value, NULL);
-        if (!clean || asprintf(&field, "%s=%s\n", name, clean) < 0)
+        clean = value ? text_escape(value, NULL) : NULL;
+        if (!clean || asprintf(&text, "%s%s=%s\n", r->text ?: "", name, clean) < 0)
                 return;
 
-        r->fields[r->n++] = field;
+        free(r->text);
+        r->text = text;
+}
+
+_printf_(3, 4) static void record_add(Record *r, const char *name, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        record_add_format(r, name, format, ap);
+        va_end(ap);
 }
 
 static void record_add_string(Record *r, const char *name, const char *value) {
         if (value)
                 record_add(r, name, "%s", value);
-}
-
-static JournalSocket *journal; /* NULL: nothing was sent yet */
-
-static char *record_text(const Record *r) {
-        size_t size = 1;
-        char *text, *end;
-
-        for (int i = 0; i < r->n; i++)
-                size += strlen(r->fields[i]);
-        text = end = malloc(size);
-        if (!text)
-                return NULL;
-        for (int i = 0; i < r->n; i++)
-                end = stpcpy(end, r->fields[i]);
-        *end = '\0';
-        return text;
-}
-
-static void record_done(Record *r) {
-        while (r->n > 0)
-                free(r->fields[--r->n]);
-}
-
-/* The broker and its workers may make no socket, and have standard error, which leads to the journal. */
-static void record_print(const Record *r) {
-        char priority[] = { '<', (char) ('0' + r->priority), '>' };
-        const char *message = NULL;
-
-        for (int i = 0; i < r->n; i++)
-                if (starts_with(r->fields[i], "MESSAGE="))
-                        message = r->fields[i] + strlen("MESSAGE=");
-        if (!message)
-                return;
-
-        struct iovec iov[] = {
-                { .iov_base = priority, .iov_len = sizeof priority },
-                { .iov_base = (char *) message, .iov_len = strlen(message) },
-        };
-        struct msghdr m = { .msg_iov = iov, .msg_iovlen = ELEMENTSOF(iov) };
-
-        /* A file or a terminal, where somebody started it by hand. What cannot be said so cannot be said. */
-        if (sendmsg(STDERR_FILENO, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == ENOTSOCK &&
-            writev(STDERR_FILENO, iov, ELEMENTSOF(iov)) < 0)
-                return;
-}
-
-static Record record_new(int priority, const char *message_id);
-
-static char *loss_record(unsigned n) {
-        Record r = record_new(LOG_WARNING, NULL);
-        char *text;
-
-        record_add(&r, "MESSAGE", "%u record%s of drivekeep %s lost here: the journal took none for too long.", n,
-                   n == 1 ? "" : "s", n == 1 ? "is" : "are");
-        text = record_text(&r);
-        record_done(&r);
-        return text;
-}
-
-static bool journal_open(void) {
-        return journal || journal_socket_new(JOURNAL_SOCKET, loss_record, &journal) >= 0;
-}
-
-static void record_send(Record *r) {
-        _cleanup_free_ char *text = record_text(r);
-
-        if (text && journal_open() && journal_socket_send(journal, text) == -EAFNOSUPPORT)
-                record_print(r);
-        record_done(r);
-}
-
-void journal_attach(sd_event *event) {
-        if (journal_open())
-                journal_socket_attach(journal, event);
-}
-
-void journal_finish(void) {
-        if (journal)
-                journal_socket_finish(journal, FINISH_MS);
-        journal = journal_socket_free(journal);
 }
 
 static Record record_new(int priority, const char *message_id) {
@@ -141,6 +59,56 @@ static Record record_new(int priority, const char *message_id) {
         record_add_string(&r, "MESSAGE_ID", message_id);
         return r;
 }
+
+/* ---- how it is sent ---- */
+
+static char *loss_record(unsigned n) {
+        Record r = record_new(LOG_WARNING, NULL);
+
+        record_add(&r, "MESSAGE", "%u record%s of drivekeep %s lost here: the journal took none for too long.", n,
+                   n == 1 ? "" : "s", n == 1 ? "is" : "are");
+        return r.text;
+}
+
+static JournalSocket journal = { .path = JOURNAL_SOCKET, .loss = loss_record, .fd = -EBADF };
+
+/* The broker and its workers may make no socket, and have standard error, which leads to the journal. */
+static void record_print(const Record *r) {
+        const char *message = strstr(r->text, "\nMESSAGE=");
+        _cleanup_free_ char *text = NULL;
+        int n;
+
+        if (!message)
+                return;
+        message += strlen("\nMESSAGE=");
+        n = asprintf(&text, "<%i>%.*s\n", r->priority, (int) strcspn(message, "\n"), message);
+        if (n < 0) {
+                text = NULL;
+                return;
+        }
+
+        /* A file or a terminal, where somebody started it by hand. What cannot be said so cannot be said. */
+        if (send(STDERR_FILENO, text, n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == ENOTSOCK &&
+            write(STDERR_FILENO, text, n) < 0)
+                return;
+}
+
+static void record_send(Record *r) {
+        if (r->text && journal_socket_send(&journal, r->text) == -EAFNOSUPPORT)
+                record_print(r);
+        free(r->text);
+}
+
+void journal_attach(sd_event *event) {
+        journal_socket_attach(&journal, event);
+}
+
+void journal_finish(void) {
+        journal_socket_finish(&journal, FINISH_MS);
+        journal_socket_done(&journal);
+}
+
+/* ---- what is told ---- */
 
 static void record_add_drive(Record *r, const Drive *d) {
         record_add_string(r, "DRIVEKEEP_DRIVE", d->name);
@@ -210,6 +178,14 @@ static int step_priority(const Step *s) {
         return LOG_ERR;
 }
 
+static void record_add_step(Record *r, const Drive *d, VisitReason reason, const Step *s) {
+        record_add_drive(r, d);
+        record_add_string(r, "DRIVEKEEP_SETTING", s->wish->name);
+        record_add_string(r, "DRIVEKEEP_VERDICT", verdict_to_string(s->verdict));
+        record_add_string(r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));
+        record_add(r, "DRIVEKEEP_RULE", "%s:%u", s->wish->file, s->wish->line);
+}
+
 void journal_step(const Drive *d, VisitReason reason, const Step *s) {
         char wanted_buf[VALUE_TEXT_MAX], before_buf[VALUE_TEXT_MAX], after_buf[VALUE_TEXT_MAX];
         const char *wanted, *before, *after, *verdict = verdict_to_string(s->verdict);
@@ -232,15 +208,11 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s) {
         else
                 record_add(&r, "MESSAGE", "%s: %s = %s: %s", d->name, s->wish->name, strna(wanted), verdict);
 
-        record_add_drive(&r, d);
-        record_add_string(&r, "DRIVEKEEP_SETTING", s->wish->name);
+        record_add_step(&r, d, reason, s);
         record_add_string(&r, "DRIVEKEEP_WANTED", wanted);
         record_add_string(&r, "DRIVEKEEP_BEFORE", before);
         record_add_string(&r, "DRIVEKEEP_AFTER", after ?: (s->written || s->failed ? NULL : before));
-        record_add_string(&r, "DRIVEKEEP_VERDICT", verdict);
         record_add_string(&r, "DRIVEKEEP_REASON", s->reason[0] ? s->reason : NULL);
-        record_add_string(&r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));
-        record_add(&r, "DRIVEKEEP_RULE", "%s:%u", s->wish->file, s->wish->line);
         record_send(&r);
 }
 
@@ -250,13 +222,9 @@ void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char
         record_add(&r, "MESSAGE", "%s: %s has drifted: it was left at %s, and something made it %s; %s", d->name,
                    s->wish->name, from, to,
                    s->verdict == VERDICT_DRIFTED ? "it is left so (on_drift = \"report\")." : "it is set back.");
-        record_add_drive(&r, d);
-        record_add_string(&r, "DRIVEKEEP_SETTING", s->wish->name);
+        record_add_step(&r, d, reason, s);
         record_add_string(&r, "DRIVEKEEP_DRIFT_FROM", from);
         record_add_string(&r, "DRIVEKEEP_DRIFT_TO", to);
-        record_add_string(&r, "DRIVEKEEP_VERDICT", verdict_to_string(s->verdict));
-        record_add_string(&r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));
-        record_add(&r, "DRIVEKEEP_RULE", "%s:%u", s->wish->file, s->wish->line);
         record_send(&r);
 }
 
@@ -272,6 +240,13 @@ void journal_storm(const Drive *d, VisitReason reason, unsigned minutes) {
         record_send(&r);
 }
 
+static void record_add_guard(Record *r, const GuardRecord *d, const char *why) {
+        record_add_string(r, "DRIVEKEEP_SERIAL", d->serial);
+        record_add_string(r, "DRIVEKEEP_MODEL", d->model);
+        record_add_string(r, "DRIVEKEEP_VERDICT", verdict_to_string(VERDICT_QUARANTINED));
+        record_add_string(r, "DRIVEKEEP_REASON", why);
+}
+
 void journal_quarantined(const GuardRecord *d, const GuardEntry *e) {
         Record r = record_new(LOG_ERR, JOURNAL_ID_QUARANTINED);
 
@@ -279,12 +254,9 @@ void journal_quarantined(const GuardRecord *d, const GuardEntry *e) {
                    "%s %s: %s = %s is not written to it again, because %s; 'drivekeep release' or another value in the "
                    "file lets it be written.",
                    strna(d->model), strna(d->serial), e->setting, e->value, strna(e->why));
-        record_add_string(&r, "DRIVEKEEP_SERIAL", d->serial);
-        record_add_string(&r, "DRIVEKEEP_MODEL", d->model);
+        record_add_guard(&r, d, e->why);
         record_add_string(&r, "DRIVEKEEP_SETTING", e->setting);
         record_add_string(&r, "DRIVEKEEP_WANTED", e->value);
-        record_add_string(&r, "DRIVEKEEP_VERDICT", verdict_to_string(VERDICT_QUARANTINED));
-        record_add_string(&r, "DRIVEKEEP_REASON", e->why);
         record_send(&r);
 }
 
@@ -295,10 +267,7 @@ void journal_alone(const GuardRecord *d) {
                    "%s %s: the drive is left alone, because " GUARD_ALONE_WHY
                    "; 'drivekeep release' has it visited again.",
                    strna(d->model), strna(d->serial));
-        record_add_string(&r, "DRIVEKEEP_SERIAL", d->serial);
-        record_add_string(&r, "DRIVEKEEP_MODEL", d->model);
-        record_add_string(&r, "DRIVEKEEP_VERDICT", verdict_to_string(VERDICT_QUARANTINED));
-        record_add_string(&r, "DRIVEKEEP_REASON", GUARD_ALONE_WHY);
+        record_add_guard(&r, d, GUARD_ALONE_WHY);
         record_send(&r);
 }
 
@@ -346,38 +315,25 @@ void journal_waiting(const Drive *d, Wait w, bool deferred) {
         record_send(&r);
 }
 
-/* NULL when there is no memory for it; the caller frees it. */
-_printf_(1, 0) static char *text_format(const char *format, va_list ap) {
-        char *text;
-
-        return vasprintf(&text, format, ap) < 0 ? NULL : text;
-}
-
 void journal_worker(const Drive *d, const char *format, ...) {
+        Record r = record_new(LOG_ERR, JOURNAL_ID_WORKER);
         _cleanup_free_ char *text = NULL;
         va_list ap;
-        Record r;
 
         va_start(ap, format);
         text = text_format(format, ap);
         va_end(ap);
-
-        r = record_new(LOG_ERR, JOURNAL_ID_WORKER);
         record_add(&r, "MESSAGE", "%s: %s", d->name, strna(text));
         record_add_drive(&r, d);
         record_send(&r);
 }
 
 void journal_log(int priority, const char *format, ...) {
-        _cleanup_free_ char *text = NULL;
+        Record r = record_new(priority, NULL);
         va_list ap;
-        Record r;
 
         va_start(ap, format);
-        text = text_format(format, ap);
+        record_add_format(&r, "MESSAGE", format, ap);
         va_end(ap);
-
-        r = record_new(priority, NULL);
-        record_add_string(&r, "MESSAGE", strna(text));
         record_send(&r);
 }

@@ -72,17 +72,16 @@ static unsigned hear(int fd, Heard *h, unsigned most) {
 
 /* _i: with the loop that the service has; without, as in a child of it. */
 START_TEST(test_stuck) {
-        _cleanup_(journal_socket_freep) JournalSocket *j = NULL;
+        _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .loss = on_loss, .fd = -EBADF };
         sd_event *event = NULL;
         int fd = journal_make();
         Heard h = {};
 
-        ck_assert_int_eq(journal_socket_new(path, on_loss, &j), 0);
         ck_assert_int_ge(sd_event_new(&event), 0);
         if (_i == 0)
-                journal_socket_attach(j, event);
+                journal_socket_attach(&j, event);
         for (unsigned i = 0; i < MANY; i++)
-                say(j, i);
+                say(&j, i);
 
         /* It goes on, and all that waited comes. */
         for (unsigned n = 1; n > 0;) {
@@ -90,14 +89,14 @@ START_TEST(test_stuck) {
                 while (_i == 0 && sd_event_run(event, 0) > 0)
                         n++;
                 if (_i == 1 && n > 0)
-                        journal_socket_finish(j, 0);
+                        journal_socket_finish(&j, 0);
         }
         ck_assert_uint_gt(h.lost, 0);
         ck_assert_uint_eq(h.n + h.lost, MANY);
         ck_assert_uint_ge(h.n, JOURNAL_WAITING_MAX / 520);
 
         /* As if nothing had been; and nobody waits for anything. */
-        say(j, MANY);
+        say(&j, MANY);
         ck_assert_uint_eq(hear(fd, &h, 2), 1);
         ck_assert_uint_eq(h.n + h.lost, MANY + 1);
         ck_assert_int_eq(sd_event_run(event, 0), 0);
@@ -109,16 +108,15 @@ END_TEST
 
 /* It is slow, and takes one while two are said: nothing is lost that there is room for. */
 START_TEST(test_slow) {
-        _cleanup_(journal_socket_freep) JournalSocket *j = NULL;
+        _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .loss = on_loss, .fd = -EBADF };
         sd_event *event = NULL;
         int fd = journal_make();
         Heard h = {};
 
-        ck_assert_int_eq(journal_socket_new(path, on_loss, &j), 0);
         ck_assert_int_ge(sd_event_new(&event), 0);
-        journal_socket_attach(j, event);
+        journal_socket_attach(&j, event);
         for (unsigned i = 0; i < 1500; i++) {
-                say(j, i);
+                say(&j, i);
                 if (i % 2)
                         (void) hear(fd, &h, 1);
                 (void) sd_event_run(event, 0);
@@ -136,21 +134,20 @@ END_TEST
 
 /* It is not there, comes, and comes anew at the same path. */
 START_TEST(test_absent) {
-        _cleanup_(journal_socket_freep) JournalSocket *j = NULL;
+        _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .loss = on_loss, .fd = -EBADF };
         Heard h = {};
         int fd;
 
         (void) snprintf(path, sizeof path, "/tmp/test-journal-%d", (int) getpid());
-        ck_assert_int_eq(journal_socket_new(path, on_loss, &j), 0);
-        say(j, 0);
-        say(j, 1);
+        say(&j, 0);
+        say(&j, 1);
         fd = journal_make();
-        say(j, 2);
+        say(&j, 2);
         ck_assert_uint_eq(hear(fd, &h, 9), 2);
         ck_assert_uint_eq(h.lost, 2);
         (void) close(fd);
         fd = journal_make();
-        say(j, 3);
+        say(&j, 3);
         ck_assert_uint_eq(hear(fd, &h, 9), 1);
         ck_assert_uint_eq(h.n, 2);
         (void) close(fd);
@@ -160,15 +157,14 @@ END_TEST
 
 /* The end does not wait for ever either. */
 START_TEST(test_finish) {
-        JournalSocket *j;
+        JournalSocket j = { .path = path, .loss = on_loss, .fd = -EBADF };
         int fd = journal_make();
         Heard h = {};
 
-        ck_assert_int_eq(journal_socket_new(path, on_loss, &j), 0);
         for (unsigned i = 0; i < MANY; i++)
-                say(j, i);
-        journal_socket_finish(j, 100);
-        (void) journal_socket_free(j);
+                say(&j, i);
+        journal_socket_finish(&j, 100);
+        journal_socket_done(&j);
         ck_assert_uint_gt(hear(fd, &h, MANY), 0);
         (void) close(fd);
         (void) unlink(path);
