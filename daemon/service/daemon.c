@@ -364,7 +364,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r >= 0)
                 r = bus_new(event, BUS_PRIVATE_SOCKET, d->manager, &bus_actions, d, &d->bus);
         if (r >= 0)
-                r = sleep_new(event, &sleep_events, d, &d->sleep);
+                r = sleep_new(event, &sleep_world, &sleep_events, d, &d->sleep);
         /* What udev says from now on waits in its socket until everything that is there already is known. */
         if (r >= 0)
                 r = monitor_new(event, &monitor_events, d, &d->monitor);

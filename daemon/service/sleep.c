@@ -18,37 +18,34 @@
 struct Sleep {
         sd_event *event;
         sd_event_source *post, *clock;
+        const SleepWorld *world;
         const SleepEvents *events;
         void *userdata;
 
         sd_bus_slot *signal_slot, *owner_slot;
-        sd_bus *bus, *asker;
-        sd_event_source *asked;
+        sd_bus *asker; /* while logind is asked to wait */
         int inhibitor; /* logind waits while this is open */
         bool preparing;
         unsigned long n_failures; /* the kernel's count, when that began */
 
-        int stats_fd, clock_fd;
+        int clock_fd;
         uint64_t slept;         /* slept_usec(), when it was looked at last */
         unsigned long n_sleeps; /* the kernel's count */
 };
 
-static unsigned long read_count(int fd) {
-        char buf[32];
-        ssize_t n;
+const SleepWorld sleep_world = { asker_open, slept_usec, "/sys/power/suspend_stats" };
 
-        n = fd >= 0 ? pread(fd, buf, sizeof buf - 1, 0) : -1;
-        if (n <= 0)
-                return 0;
+/* Documentation/ABI/testing/sysfs-power. A kernel without suspend has no such file, and never sleeps. */
+static unsigned long read_count(const Sleep *s, const char *name) {
+        char text[32];
 
-        buf[n] = '\0';
-        return strtoul(buf, NULL, 10);
+        return attribute_read(text, sizeof text, "%s/%s", s->world->stats, name) < 0 ? 0 : strtoul(text, NULL, 10);
 }
 
 /* Has the machine slept since this was asked last? A stepped clock does not count: neither of the two is ever set. */
 static bool sleep_look(Sleep *s) {
-        uint64_t now = slept_usec();
-        unsigned long n = read_count(s->stats_fd);
+        unsigned long n = read_count(s, "success");
+        uint64_t now = s->world->slept_usec();
         bool clocks = now > s->slept + SLEPT_JITTER_USEC, slept = clocks || (long) (n - s->n_sleeps) > 0;
 
         if (slept) {
@@ -60,21 +57,15 @@ static bool sleep_look(Sleep *s) {
 }
 
 /* How often the machine was on its way to sleep and came back half-way, its devices asleep already or some of them. Freezing
- * programs fails without touching any. Documentation/ABI/testing/sysfs-power, suspend_stats. */
-static unsigned long count_failures(void) {
-        static const char *const steps[] = { "failed_suspend", "failed_suspend_late", "failed_suspend_noirq" };
-        unsigned long n = 0;
-        char text[32];
-
-        for (size_t i = 0; i < ELEMENTSOF(steps); i++)
-                if (attribute_read(text, sizeof text, "/sys/power/suspend_stats/%s", steps[i]) >= 0)
-                        n += strtoul(text, NULL, 10);
-        return n;
+ * programs fails without touching any. */
+static unsigned long count_failures(const Sleep *s) {
+        return read_count(s, "failed_suspend") + read_count(s, "failed_suspend_late") +
+               read_count(s, "failed_suspend_noirq");
 }
 
 /* logind's sleep is over, or came to nothing. */
 static void sleep_end(Sleep *s) {
-        bool slept = sleep_look(s) || count_failures() != s->n_failures;
+        bool slept = sleep_look(s) || count_failures(s) != s->n_failures;
 
         s->preparing = false;
         s->events->awake(s->userdata, slept);
@@ -105,7 +96,7 @@ static int on_clock(sd_event_source *source _unused_, int fd, uint32_t revents _
         return 0;
 }
 
-int sleep_new(sd_event *event, const SleepEvents *events, void *userdata, Sleep **ret) {
+int sleep_new(sd_event *event, const SleepWorld *world, const SleepEvents *events, void *userdata, Sleep **ret) {
         _cleanup_(sleep_freep) Sleep *s = NULL;
         int r;
 
@@ -113,16 +104,20 @@ int sleep_new(sd_event *event, const SleepEvents *events, void *userdata, Sleep 
         if (!s)
                 return -ENOMEM;
 
-        *s = (Sleep){ .event = sd_event_ref(event), .events = events, .userdata = userdata, .inhibitor = -EBADF };
-        /* A kernel without suspend has no such file, and never sleeps. */
-        s->stats_fd = open("/sys/power/suspend_stats/success", O_RDONLY | O_CLOEXEC);
+        *s = (Sleep){
+                .event = sd_event_ref(event),
+                .world = world,
+                .events = events,
+                .userdata = userdata,
+                .inhibitor = -EBADF,
+        };
         s->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
         if (s->clock_fd < 0)
                 return -errno;
 
-        s->slept = slept_usec();
-        s->n_sleeps = read_count(s->stats_fd);
-        s->n_failures = count_failures();
+        s->slept = world->slept_usec();
+        s->n_sleeps = read_count(s, "success");
+        s->n_failures = count_failures(s);
         clock_arm(s);
 
         r = sd_event_add_post(event, &s->post, on_post, s);
@@ -142,7 +137,6 @@ Sleep *sleep_free(Sleep *s) {
         sleep_bus_lost(s);
         sd_event_source_disable_unref(s->post);
         sd_event_source_disable_unref(s->clock);
-        closep(&s->stats_fd);
         closep(&s->clock_fd);
         sd_event_unref(s->event);
         free(s);
@@ -156,37 +150,26 @@ void sleep_ready(Sleep *s) {
         s->inhibitor = -EBADF;
 }
 
-static void sleep_ask_no_more(Sleep *s) {
-        s->asked = sd_event_source_disable_unref(s->asked);
-        s->asker = sd_bus_close_unref(s->asker);
-}
-
-/* Here and not where the answer came: the connection was still being dispatched there. */
-static int on_asked(sd_event_source *source _unused_, void *userdata) {
-        sleep_ask_no_more(userdata);
-        return 0;
-}
-
 static int on_inhibited(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Sleep *s = userdata;
         int fd;
 
-        (void) sd_event_add_defer(s->event, &s->asked, on_asked, s);
-
         /* Without logind, or without its leave: sleep is noticed afterwards. */
-        if (sd_bus_message_is_method_error(m, NULL) || sd_bus_message_read(m, "h", &fd) < 0)
-                return 0;
+        if (!sd_bus_message_is_method_error(m, NULL) && sd_bus_message_read(m, "h", &fd) >= 0) {
+                sleep_ready(s);
+                s->inhibitor = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        }
 
-        sleep_ready(s);
-        s->inhibitor = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        /* sd-bus keeps it until it has been dispatched. */
+        s->asker = sd_bus_close_unref(s->asker);
         return 0;
 }
 
 static void sleep_inhibit(Sleep *s) {
         int r;
 
-        sleep_ask_no_more(s);
-        r = asker_open(&s->asker);
+        s->asker = sd_bus_close_unref(s->asker);
+        r = s->world->open_asker(&s->asker);
         if (r >= 0)
                 r = sd_bus_set_close_on_exit(s->asker, false);
         if (r >= 0)
@@ -208,7 +191,7 @@ static int on_prepare_for_sleep(sd_bus_message *m, void *userdata, sd_bus_error 
 
         if (preparing) {
                 s->preparing = true;
-                s->n_failures = count_failures();
+                s->n_failures = count_failures(s);
                 s->events->preparing(s->userdata);
                 return 0;
         }
@@ -236,7 +219,6 @@ static int on_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *err
 void sleep_bus_connected(Sleep *s, sd_bus *bus) {
         int r;
 
-        s->bus = sd_bus_ref(bus);
         r = sd_bus_match_signal_async(bus, &s->signal_slot, LOGIN_DESTINATION, LOGIN_PATH, LOGIN_INTERFACE,
                                       "PrepareForSleep", on_prepare_for_sleep, NULL, s);
         if (r >= 0)
@@ -253,8 +235,7 @@ void sleep_bus_connected(Sleep *s, sd_bus *bus) {
 void sleep_bus_lost(Sleep *s) {
         s->signal_slot = sd_bus_slot_unref(s->signal_slot);
         s->owner_slot = sd_bus_slot_unref(s->owner_slot);
-        sleep_ask_no_more(s);
-        s->bus = sd_bus_unref(s->bus);
+        s->asker = sd_bus_close_unref(s->asker);
         sleep_ready(s);
 
         /* Whoever would have said that it is over is gone. */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A connection with D-Bus at both its ends, which are the test's: one for what is tested, and one to play PID 1, logind or a bus. */
+
+#include <check.h>
+#include <sys/socket.h>
+#include <systemd/sd-bus.h>
+
+#include "macro.h"
+
+/* One end of a connection in the loop `event`. */
+static inline sd_bus *bus_end(sd_event *event, int fd, bool server) {
+        sd_id128_t id = SD_ID128_NULL;
+        sd_bus *bus;
+
+        ck_assert(sd_bus_new(&bus) >= 0 && sd_bus_set_fd(bus, fd, fd) >= 0 && sd_bus_set_server(bus, server, id) >= 0 &&
+                  sd_bus_set_anonymous(bus, true) >= 0 && sd_bus_negotiate_fds(bus, true) >= 0 &&
+                  sd_bus_start(bus) >= 0);
+        if (event)
+                ck_assert_int_ge(sd_bus_attach_event(bus, event, SD_EVENT_PRIORITY_NORMAL), 0);
+        return bus;
+}
+
+/* `client`: not in the loop yet, as one that was just opened; NULL: it is. */
+static inline sd_bus *bus_pair(sd_event *event, sd_bus **ret_client) {
+        int fds[2];
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+        *ret_client = bus_end(NULL, fds[1], false);
+        return bus_end(event, fds[0], true);
+}
+
+/* Until nobody has anything to say any more. */
+static inline void bus_settle(sd_event *event) {
+        while (sd_event_run(event, 100 * 1000) > 0)
+                ;
+}

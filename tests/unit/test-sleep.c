@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How sleep is noticed: by logind's word, by the clocks and by the kernel's counts, which all are the test's. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "bus-pair.h"
+#include "sleep.h"
+#include "suite.h"
+
+#define LOGIND "org.freedesktop.login1"
+#define LOGIND_PATH "/org/freedesktop/login1"
+
+static sd_event *event;
+static Sleep *machine;
+
+/* ---- logind, and the bus that it is on ---- */
+
+static sd_bus *bus, *bus_at_service; /* the two ends of what is the system bus to the service */
+static sd_bus *asker;                /* logind's end of the service's question */
+static unsigned n_asked;
+static enum { GRANTS, REFUSES, ANSWERS_NOTHING, ANSWERS_ELSE } logind;
+static bool nobody_listens;
+static int lock = -EBADF; /* its end of the lock that it gave last */
+
+static int on_inhibit(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error) {
+        const char *what, *who, *why, *mode;
+        int fds[2], r;
+
+        if (sd_bus_message_is_method_call(m, LOGIND ".Manager", "Inhibit") <= 0)
+                return 0;
+        ck_assert_str_eq(sd_bus_message_get_path(m), LOGIND_PATH);
+        ck_assert_int_gt(sd_bus_message_read(m, "ssss", &what, &who, &why, &mode), 0);
+        ck_assert_str_eq(what, "sleep");
+        ck_assert_str_eq(who, "drivekeep");
+        ck_assert_str_eq(mode, "delay");
+        n_asked++;
+        if (logind == REFUSES)
+                return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED, "no");
+        if (logind == ANSWERS_NOTHING)
+                return 1;
+        if (logind == ANSWERS_ELSE)
+                return sd_bus_reply_method_return(m, "s", "?");
+
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+        r = sd_bus_reply_method_return(m, "h", fds[1]);
+        (void) close(fds[1]);
+        closep(&lock);
+        lock = fds[0];
+        return r;
+}
+
+static int open_asker(sd_bus **ret) {
+        if (nobody_listens)
+                return -ECONNREFUSED;
+        asker = sd_bus_close_unref(asker);
+        asker = bus_pair(event, ret);
+        return sd_bus_add_filter(asker, NULL, on_inhibit, NULL);
+}
+
+/* Does logind wait for us? The lock is held as long as anybody has the other end open. */
+static bool is_held(void) {
+        char byte;
+
+        return lock >= 0 && read(lock, &byte, 1) < 0 && errno == EAGAIN;
+}
+
+static void say(const char *sender, const char *path, const char *interface, const char *member, const char *types,
+                ...) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        va_list ap;
+
+        ck_assert_int_ge(sd_bus_message_new_signal(bus, &m, path, interface, member), 0);
+        ck_assert_int_ge(sd_bus_message_set_sender(m, sender), 0);
+        va_start(ap, types);
+        ck_assert_int_ge(sd_bus_message_appendv(m, types, ap), 0);
+        va_end(ap);
+        ck_assert_int_ge(sd_bus_send(bus, m, NULL), 0);
+        bus_settle(event);
+}
+
+static void prepare(bool preparing) {
+        say(LOGIND, LOGIND_PATH, LOGIND ".Manager", "PrepareForSleep", "b", preparing);
+}
+
+static void change_owner(const char *old_owner, const char *new_owner) {
+        say("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", "sss", LOGIND,
+            old_owner, new_owner);
+}
+
+/* ---- the machine ---- */
+
+static uint64_t slept;
+static char stats[32];
+
+static uint64_t slept_so_far(void) {
+        return slept;
+}
+
+static void count(const char *name, unsigned n) {
+        char path[64];
+        FILE *f;
+
+        (void) snprintf(path, sizeof path, "%s/%s", stats, name);
+        f = fopen(path, "we");
+        ck_assert_ptr_nonnull(f);
+        (void) fprintf(f, "%u\n", n);
+        (void) fclose(f);
+}
+
+static int on_deferred(sd_event_source *source _unused_, void *userdata _unused_) {
+        return 0;
+}
+
+/* Any event at all. */
+static void wake_up(void) {
+        sd_event_source *source = NULL;
+
+        ck_assert_int_ge(sd_event_add_defer(event, &source, on_deferred, NULL), 0);
+        bus_settle(event);
+        sd_event_source_disable_unref(source);
+}
+
+/* ---- what is heard ---- */
+
+static char heard[64]; /* P: logind prepares; A: awake, and nothing slept; S: awake, and something did */
+static bool at_once;   /* there is nothing to end first */
+
+static void on_preparing(void *userdata _unused_) {
+        (void) strcat(heard, "P");
+        if (at_once)
+                sleep_ready(machine);
+}
+
+static void on_awake(void *userdata _unused_, bool any) {
+        (void) strcat(heard, any ? "S" : "A");
+}
+
+static void expect(const char *what) {
+        ck_assert_str_eq(heard, what);
+        heard[0] = '\0';
+}
+
+static void setup(void) {
+        static const SleepEvents events = { on_preparing, on_awake };
+        static SleepWorld world = { open_asker, slept_so_far, stats };
+
+        lock = -EBADF;
+        slept = 7000000;
+        (void) strcpy(stats, "/tmp/test-sleep-XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(stats));
+        count("success", 4);
+        ck_assert_int_ge(sd_event_new(&event), 0);
+        bus = bus_pair(event, &bus_at_service);
+        ck_assert_int_ge(sd_bus_attach_event(bus_at_service, event, 0), 0);
+        ck_assert_int_eq(sleep_new(event, &world, &events, NULL, &machine), 0);
+}
+
+static void teardown(void) {
+        static const char *const names[] = { "success", "failed_suspend", "failed_suspend_late",
+                                             "failed_suspend_noirq" };
+        char path[64];
+
+        machine = sleep_free(machine);
+        ck_assert(!is_held());
+        for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                (void) snprintf(path, sizeof path, "%s/%s", stats, names[i]);
+                (void) unlink(path);
+        }
+        (void) rmdir(stats);
+        closep(&lock);
+        (void) sd_bus_close_unref(asker);
+        (void) sd_bus_close_unref(bus);
+        (void) sd_bus_close_unref(bus_at_service);
+        (void) sd_event_unref(event);
+}
+
+static void connect_bus(void) {
+        sleep_bus_connected(machine, bus_at_service);
+        bus_settle(event);
+}
+
+/* ---- the tests ---- */
+
+/* logind waits until the drives are quiet; when it is over it is asked again. */
+START_TEST(test_logind) {
+        connect_bus();
+        ck_assert_uint_eq(n_asked, 1);
+        ck_assert(is_held());
+
+        for (unsigned i = 2; i <= 4; i++) {
+                prepare(true);
+                expect("P");
+                ck_assert(is_held());
+                sleep_ready(machine);
+                ck_assert(!is_held());
+                slept += 5000000;
+                prepare(false);
+                expect("S");
+                ck_assert_uint_eq(n_asked, i);
+                ck_assert(is_held());
+        }
+
+        /* One sleep is noticed once. */
+        wake_up();
+        expect("");
+}
+END_TEST
+
+START_TEST(test_at_once) {
+        at_once = true;
+        connect_bus();
+        prepare(true);
+        expect("P");
+        ck_assert(!is_held());
+        prepare(false);
+        expect("A");
+        ck_assert(is_held());
+}
+END_TEST
+
+/* What logind calls a sleep that came to nothing. */
+static const struct {
+        const char *counted;
+        const char *heard;
+} failures[] = {
+        { "failed_freeze", "A" }, /* programs alone were held up */
+        { "failed_suspend", "S" }, { "failed_suspend_late", "S" }, { "failed_suspend_noirq", "S" }, { "success", "S" },
+};
+
+START_TEST(test_failure) {
+        char path[64];
+
+        connect_bus();
+        for (unsigned i = 1; i <= 2; i++) {
+                prepare(true);
+                expect("P");
+                count(failures[_i].counted, 10 * i);
+                prepare(false);
+                expect(failures[_i].heard);
+                wake_up();
+                expect("");
+        }
+        (void) snprintf(path, sizeof path, "%s/%s", stats, failures[_i].counted);
+        (void) unlink(path);
+}
+END_TEST
+
+/* Sleep that logind knows nothing of shows at the next event, and once. */
+static const struct {
+        uint64_t more_usec;
+        unsigned count; /* of the kernel; 4 as before */
+        unsigned later; /* it counts on when we run already */
+        const char *heard;
+} unseen[] = {
+        { 0, 4, 4, "" },      { 50000, 4, 4, "" }, /* no more than two clocks that are read one after the other may differ by */
+        { 50001, 4, 4, "S" }, { 3000000, 5, 5, "S" }, { 3000000, 4, 5, "S" },
+        { 0, 5, 5, "S" }, /* the clocks stand still while it sleeps */
+        { 0, 7, 7, "S" },
+};
+
+START_TEST(test_unseen) {
+        if (_i % 2)
+                connect_bus();
+        wake_up();
+        expect("");
+        slept += unseen[_i].more_usec;
+        count("success", unseen[_i].count);
+        wake_up();
+        expect(unseen[_i].heard);
+        count("success", unseen[_i].later);
+        wake_up();
+        expect("");
+
+        slept += 3000000;
+        count("success", unseen[_i].later + 1);
+        wake_up();
+        expect("S");
+}
+END_TEST
+
+/* While logind prepares, it is about to say so itself. */
+START_TEST(test_preparing) {
+        connect_bus();
+        prepare(true);
+        expect("P");
+        slept += 3000000;
+        wake_up();
+        expect("");
+        prepare(false);
+        expect("S");
+}
+END_TEST
+
+/* logind, or the bus, goes before it has said that sleep is over: nobody would say it any more. */
+START_TEST(test_lost) {
+        connect_bus();
+        prepare(true);
+        expect("P");
+        change_owner(":1.1", "");
+        expect("A");
+        ck_assert_uint_eq(n_asked, 1);
+        change_owner("", ":1.2");
+        expect("");
+        ck_assert_uint_eq(n_asked, 2);
+        ck_assert(is_held());
+
+        prepare(true);
+        expect("P");
+        sleep_bus_lost(machine);
+        expect("A");
+        ck_assert(!is_held());
+        prepare(true);
+        expect("");
+        connect_bus();
+        ck_assert_uint_eq(n_asked, 3);
+        ck_assert(is_held());
+        prepare(true);
+        expect("P");
+}
+END_TEST
+
+/* Without its leave, its answer or anybody to ask, sleep is heard of all the same. */
+START_TEST(test_refused) {
+        logind = _i;
+        nobody_listens = _i == GRANTS;
+        connect_bus();
+        ck_assert_uint_eq(n_asked, _i != GRANTS);
+        ck_assert(!is_held());
+        prepare(true);
+        expect("P");
+        sleep_ready(machine);
+        logind = GRANTS;
+        nobody_listens = false;
+        prepare(false);
+        expect("A");
+        ck_assert(is_held());
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("sleep");
+        TCase *t = tcase_create("sleep");
+
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_test(t, test_logind);
+        tcase_add_test(t, test_at_once);
+        tcase_add_loop_test(t, test_failure, 0, ELEMENTSOF(failures));
+        tcase_add_loop_test(t, test_unseen, 0, ELEMENTSOF(unseen));
+        tcase_add_test(t, test_preparing);
+        tcase_add_test(t, test_lost);
+        tcase_add_loop_test(t, test_refused, 0, 4);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
