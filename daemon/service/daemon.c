@@ -384,7 +384,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         recheck_recheck_every(d->recheck, d->files->config->recheck_ms * 1000);
 
         /* Without a bus nobody but root can ask, and sleep is noticed afterwards; all else works. */
-        r = system_bus_new(event, &system_bus_events, d, &d->system_bus);
+        r = system_bus_new(event, SYSTEM_BUS_ADDRESS, &system_bus_events, d, &d->system_bus);
         if (r < 0)
                 journal_log(LOG_NOTICE, "No system bus, ignoring: %s", strerror(-r));
 

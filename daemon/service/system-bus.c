@@ -6,12 +6,12 @@
 #include "journal.h"
 #include "system-bus.h"
 
-#define ADDRESS "unix:path=/run/dbus/system_bus_socket"
 #define RECONNECT_USEC (500ULL * 1000)
 #define RETRY_USEC (30ULL * 1000 * 1000)
 
 struct SystemBus {
         sd_event *event;
+        const char *address;
         sd_bus *bus;
         sd_event_source *timer;
         const SystemBusEvents *events;
@@ -19,30 +19,35 @@ struct SystemBus {
 };
 
 static int system_bus_connect(SystemBus *b);
+static void system_bus_connect_later(SystemBus *b, uint64_t usec);
 
-static int on_reconnect(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         SystemBus *b = userdata;
         int r;
 
         b->timer = sd_event_source_disable_unref(b->timer);
-
-        /* Here and not where the loss was noticed: the connection was still being dispatched there. */
-        b->bus = sd_bus_close_unref(b->bus);
         r = system_bus_connect(b);
-        if (r >= 0)
-                return 0;
-
-        journal_log(LOG_WARNING, "No connection to the system bus, trying again: %s", strerror(-r));
-        (void) sd_event_add_time_relative(b->event, &b->timer, CLOCK_MONOTONIC, RETRY_USEC, 0, on_reconnect, b);
+        if (r < 0) {
+                journal_log(LOG_WARNING, "No connection to the system bus, trying again: %s", strerror(-r));
+                system_bus_connect_later(b, RETRY_USEC);
+        }
         return 0;
+}
+
+static void system_bus_connect_later(SystemBus *b, uint64_t usec) {
+        int r;
+
+        r = sd_event_add_time_relative(b->event, &b->timer, CLOCK_MONOTONIC, usec, 0, on_timer, b);
+        if (r < 0)
+                journal_log(LOG_ERR, "There will be no connection to the system bus: %s", strerror(-r));
 }
 
 static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
         SystemBus *b = userdata;
 
-        if (!b->timer &&
-            sd_event_add_time_relative(b->event, &b->timer, CLOCK_MONOTONIC, RECONNECT_USEC, 0, on_reconnect, b) >= 0)
-                b->events->lost(b->userdata);
+        b->events->lost(b->userdata);
+        b->bus = sd_bus_close_unref(b->bus);
+        system_bus_connect_later(b, RECONNECT_USEC);
         return 0;
 }
 
@@ -59,7 +64,7 @@ static int system_bus_connect(SystemBus *b) {
 
         r = sd_bus_new(&bus);
         if (r >= 0)
-                r = sd_bus_set_address(bus, ADDRESS);
+                r = sd_bus_set_address(bus, b->address);
         if (r >= 0)
                 r = sd_bus_set_bus_client(bus, true);
         /* Where there is no socket yet, an inotify watch waits for it, without waking us up. */
@@ -87,22 +92,21 @@ static int system_bus_connect(SystemBus *b) {
         return 0;
 }
 
-int system_bus_new(sd_event *event, const SystemBusEvents *events, void *userdata, SystemBus **ret) {
-        SystemBus *b;
+int system_bus_new(sd_event *event, const char *address, const SystemBusEvents *events, void *userdata,
+                   SystemBus **ret) {
+        _cleanup_(system_bus_freep) SystemBus *b = NULL;
         int r;
 
         b = calloc(1, sizeof *b);
         if (!b)
                 return -ENOMEM;
 
-        *b = (SystemBus){ .event = sd_event_ref(event), .events = events, .userdata = userdata };
+        *b = (SystemBus){ .event = sd_event_ref(event), .address = address, .events = events, .userdata = userdata };
         r = system_bus_connect(b);
-        if (r < 0) {
-                (void) system_bus_free(b);
+        if (r < 0)
                 return r;
-        }
 
-        *ret = b;
+        *ret = TAKE_PTR(b);
         return 0;
 }
 

@@ -17,5 +17,10 @@ typedef struct SystemBusEvents {
         void (*lost)(void *userdata);                   /* it is gone, with all its slots */
 } SystemBusEvents;
 
-int system_bus_new(sd_event *event, const SystemBusEvents *events, void *userdata, SystemBus **ret);
+#define SYSTEM_BUS_ADDRESS "unix:path=/run/dbus/system_bus_socket"
+
+/* `address` stays the caller's. */
+int system_bus_new(sd_event *event, const char *address, const SystemBusEvents *events, void *userdata,
+                   SystemBus **ret);
 SystemBus *system_bus_free(SystemBus *b);
+DEFINE_CLEANUP(SystemBus *, system_bus_free);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The connection to the system bus: not there yet, there, lost, there again. The bus is played here. */
+
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/un.h>
+
+#include "bus-pair.h"
+#include "suite.h"
+#include "system-bus.h"
+
+static char path[64], address[80];
+static sd_event *event;
+static SystemBus *service;
+
+/* ---- the bus ---- */
+
+static int listening;
+static sd_event_source *listen_source;
+static sd_bus *served;
+
+static int on_call(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error _unused_) {
+        if (sd_bus_message_is_method_call(m, "org.freedesktop.DBus", "Hello") > 0)
+                return sd_bus_reply_method_return(m, "s", ":1.7");
+        return 0;
+}
+
+static int on_connection(sd_event_source *source _unused_, int fd, uint32_t revents _unused_, void *userdata _unused_) {
+        ck_assert_ptr_null(served);
+        served = bus_end(event, accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), true);
+        return sd_bus_add_filter(served, NULL, on_call, NULL);
+}
+
+static void bus_start(void) {
+        struct sockaddr_un un = { .sun_family = AF_UNIX };
+
+        (void) strcpy(un.sun_path, path);
+        listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        ck_assert(bind(listening, (const struct sockaddr *) &un, sizeof un) >= 0 && listen(listening, 4) >= 0);
+        ck_assert_int_ge(sd_event_add_io(event, &listen_source, listening, EPOLLIN, on_connection, NULL), 0);
+}
+
+static void bus_stop(void) {
+        served = sd_bus_close_unref(served);
+        listen_source = sd_event_source_disable_unref(listen_source);
+        closep(&listening);
+        listening = -EBADF;
+        (void) unlink(path);
+}
+
+/* ---- the service ---- */
+
+static char heard[16]; /* C: connected; L: lost */
+static sd_bus *connection;
+
+static void on_connected(void *userdata, sd_bus *bus) {
+        ck_assert_ptr_eq(userdata, &service);
+        ck_assert_ptr_null(connection);
+        connection = sd_bus_ref(bus);
+        (void) strcat(heard, "C");
+}
+
+static void on_lost(void *userdata) {
+        ck_assert_ptr_eq(userdata, &service);
+        connection = sd_bus_unref(connection);
+        (void) strcat(heard, "L");
+}
+
+static void run_until(const char *what) {
+        while (!streq(heard, what)) {
+                ck_assert_uint_lt(strlen(heard), strlen(what));
+                ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
+        }
+}
+
+static void setup(void) {
+        listening = -EBADF;
+        (void) snprintf(path, sizeof path, "/tmp/test-system-bus-%d", (int) getpid());
+        (void) snprintf(address, sizeof address, "unix:path=%s", path);
+        ck_assert_int_ge(sd_event_new(&event), 0);
+}
+
+static void teardown(void) {
+        connection = sd_bus_unref(connection);
+        service = system_bus_free(service);
+        bus_stop();
+        (void) sd_event_unref(event);
+}
+
+static void service_start(void) {
+        static const SystemBusEvents events = { on_connected, on_lost };
+
+        ck_assert_int_eq(system_bus_new(event, address, &events, &service, &service), 0);
+        ck_assert_str_eq(heard, "");
+}
+
+/* ---- the tests ---- */
+
+/* The service starts before the bus (_i), or after it. It is connected anew however often the bus goes. */
+START_TEST(test_anew) {
+        static const char all[] = "CLCLC";
+
+        if (_i == 0)
+                bus_start();
+        service_start();
+        if (_i == 1) {
+                bus_settle(event);
+                ck_assert_str_eq(heard, "");
+                bus_start();
+        }
+        for (size_t n = 1; n <= strlen(all); n += 2) {
+                char so_far[sizeof all] = "";
+                const char *name;
+
+                (void) memcpy(so_far, all, n);
+                run_until(so_far);
+                ck_assert_int_ge(sd_bus_get_unique_name(connection, &name), 0);
+                ck_assert_str_eq(name, ":1.7");
+                if (n == strlen(all))
+                        break;
+
+                bus_stop();
+                (void) memcpy(so_far, all, n + 1);
+                run_until(so_far);
+                bus_settle(event);
+                bus_start();
+        }
+}
+END_TEST
+
+/* Nothing is waited for, at the end either: a bus that listens and says nothing. */
+START_TEST(test_silent) {
+        bus_start();
+        listen_source = sd_event_source_disable_unref(listen_source);
+        service_start();
+        bus_settle(event);
+        ck_assert_str_eq(heard, "");
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("system-bus");
+        TCase *t = tcase_create("system-bus");
+
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_loop_test(t, test_anew, 0, 2);
+        tcase_add_test(t, test_silent);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
