@@ -15,8 +15,7 @@ static inline sd_bus *bus_end(sd_event *event, int fd, bool server) {
         sd_bus *bus;
 
         ck_assert(sd_bus_new(&bus) >= 0 && sd_bus_set_fd(bus, fd, fd) >= 0 && sd_bus_set_server(bus, server, id) >= 0 &&
-                  sd_bus_set_anonymous(bus, true) >= 0 && sd_bus_negotiate_fds(bus, true) >= 0 &&
-                  sd_bus_start(bus) >= 0);
+                  sd_bus_negotiate_fds(bus, true) >= 0 && sd_bus_start(bus) >= 0);
         if (event)
                 ck_assert_int_ge(sd_bus_attach_event(bus, event, SD_EVENT_PRIORITY_NORMAL), 0);
         return bus;

@@ -4,9 +4,9 @@
  * end of it is in our hands. */
 
 #include <stdio.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 
+#include "bus-pair.h"
 #include "bus.h"
 #include "suite.h"
 #include "system-bus.h"
@@ -15,10 +15,14 @@
 
 /* ---- stand-ins ---- */
 
-static DriveRecord record = { .identity = (char *) "wwn" };
-static Drive disk = { .name = (char *) "sda" };
+static DriveRecord record = { .identity = (char *) "wwn", .state = DRIVE_IDLE }, second_record;
+static Drive disk = { .name = (char *) "sda" }, second_disk = { .name = (char *) "sdb" };
 static TargetEnv env;
+static Target second = { .env = &env, .drive = &second_disk, .record = &second_record };
 static Target watched = { .env = &env, .drive = &disk, .record = &record };
+static bool slow; /* visits take their time */
+static VisitReason visit_reason;
+static const char *released; /* the setting that was let go; NULL: all */
 static FsckWaitFn gate_fn;
 static void *gate_userdata;
 static unsigned n_visits, n_catch_ups, n_answers, n_lists, n_lists_before;
@@ -28,14 +32,22 @@ Target *manager_first(_unused_ Manager *m) {
         return &watched;
 }
 Target *manager_find(_unused_ Manager *m, const char *name) {
-        return streq(name, "sda") ? &watched : NULL;
+        for (Target *t = &watched; t; t = t->next)
+                if (streq(t->drive->name, name) && !t->gone)
+                        return t;
+        return NULL;
 }
-void manager_visit(_unused_ Manager *m, _unused_ Target *t, _unused_ VisitReason reason) {
+void manager_visit(_unused_ Manager *m, Target *t, VisitReason reason) {
         n_visits++;
+        visit_reason = reason;
+        t->visit.reason = reason;
+        t->visit.job = slow ? (VisitJob *) &n_visits : NULL;
         n_lists_before = n_lists;
 }
-unsigned target_release(_unused_ Target *t, _unused_ const char *setting) {
-        return 0;
+unsigned target_release(Target *t, const char *setting) {
+        ck_assert_ptr_eq(t, &watched);
+        released = setting ? strdup(setting) : NULL;
+        return 3;
 }
 void manager_schedule(_unused_ Manager *m) {
 }
@@ -59,8 +71,12 @@ static void on_catch_up(_unused_ void *userdata) {
         n_catch_ups++;
 }
 
-static int on_reload(_unused_ void *userdata, _unused_ char **ret_sentence) {
-        return 0;
+static int reload_error;
+
+static int on_reload(_unused_ void *userdata, char **ret_sentence) {
+        if (reload_error == -EINVAL)
+                *ret_sentence = strdup("a.conf:3: error: no");
+        return reload_error;
 }
 
 static const BusActions actions = { .reload = on_reload, .catch_up = on_catch_up };
@@ -72,28 +88,14 @@ static sd_event *event;
 static Bus *bus;
 static sd_bus *service, *user; /* the two ends of what is the system bus to the service */
 
-static sd_bus *end_make(int fd, bool server, int64_t priority) {
-        sd_id128_t id = SD_ID128_NULL;
-        sd_bus *b;
-
-        ck_assert_int_ge(sd_bus_new(&b), 0);
-        ck_assert_int_ge(sd_bus_set_fd(b, fd, fd), 0);
-        ck_assert_int_ge(sd_bus_set_server(b, server, id), 0);
-        ck_assert_int_ge(sd_bus_start(b), 0);
-        ck_assert_int_ge(sd_bus_attach_event(b, event, priority), 0);
-        return b;
-}
-
 static void setup(void) {
-        int fds[2];
-
         n_visits = n_catch_ups = n_answers = n_lists = 0;
         (void) snprintf(path, sizeof path, "/tmp/test-bus-%d", (int) getpid());
         ck_assert_int_eq(sd_event_new(&event), 0);
         ck_assert_int_eq(bus_new(event, path, NULL, &actions, NULL, &bus), 0);
-        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
-        service = end_make(fds[0], true, SYSTEM_BUS_PRIORITY);
-        user = end_make(fds[1], false, SD_EVENT_PRIORITY_NORMAL);
+        service = bus_pair(NULL, &user);
+        ck_assert_int_ge(sd_bus_attach_event(service, event, SYSTEM_BUS_PRIORITY), 0);
+        ck_assert_int_ge(sd_bus_attach_event(user, event, SD_EVENT_PRIORITY_NORMAL), 0);
         bus_connected(bus, service);
 }
 
@@ -107,8 +109,7 @@ static void teardown(void) {
 }
 
 static void run(void) {
-        while (sd_event_run(event, 200 * 1000) > 0)
-                ;
+        bus_settle(event);
 }
 
 static int on_answer(sd_bus_message *m, _unused_ void *userdata, _unused_ sd_bus_error *error) {
@@ -149,7 +150,7 @@ static sd_bus *root_connect(void) {
 
         (void) strncpy(address.sun_path, path, sizeof address.sun_path - 1);
         ck_assert_int_eq(connect(fd, (const struct sockaddr *) &address, sizeof address), 0);
-        return end_make(fd, false, SD_EVENT_PRIORITY_NORMAL);
+        return bus_end(event, fd, false);
 }
 
 /* Whoever reads a drive has it for himself until he goes, however he goes. */
@@ -201,6 +202,239 @@ START_TEST(test_turn) {
 }
 END_TEST
 
+/* ---- what root has it do ---- */
+
+static sd_bus *root;
+static char answer[256]; /* the names or the number that it holds; or the error */
+
+static int on_result(sd_bus_message *m, _unused_ void *userdata, _unused_ sd_bus_error *error) {
+        const sd_bus_error *e = sd_bus_message_get_error(m);
+        const char *text;
+        uint32_t number;
+
+        n_answers++;
+        (void) strcpy(answer, e ? e->name : "");
+        if (e)
+                (void) snprintf(answer, sizeof answer, "%s: %s", e->name, e->message);
+        else if (sd_bus_message_has_signature(m, "u"))
+                (void) snprintf(answer, sizeof answer, "%u", sd_bus_message_read(m, "u", &number) > 0 ? number : 0);
+        else if (sd_bus_message_has_signature(m, "as") && sd_bus_message_enter_container(m, 'a', "s") >= 0)
+                while (sd_bus_message_read(m, "s", &text) > 0)
+                        (void) strcat(strcat(answer, text), " ");
+        return 0;
+}
+
+static void call(sd_bus *from, const char *method, const char *types, ...) {
+        sd_bus_message *m;
+        va_list ap;
+
+        answer[0] = '\0';
+        ck_assert_int_ge(sd_bus_message_new_method_call(from, &m, "org.drivekeep1", "/org/drivekeep1",
+                                                        "org.drivekeep1.Manager", method),
+                         0);
+        va_start(ap, types);
+        ck_assert_int_ge(sd_bus_message_appendv(m, types, ap), 0);
+        va_end(ap);
+        ck_assert_int_ge(sd_bus_call_async(from, NULL, m, on_result, NULL, 0), 0);
+        sd_bus_message_unref(m);
+        run();
+}
+
+static void setup_root(void) {
+        setup();
+        watched.next = &second;
+        slow = true;
+        root = root_connect();
+        run();
+}
+
+static void teardown_root(void) {
+        sd_bus_close_unref(root);
+        run();
+        teardown();
+}
+
+static void rest(Target *t) {
+        t->visit.job = NULL;
+        bus_drive_rested(bus, t);
+        run();
+}
+
+#define NONE "org.drivekeep1.Error.NoSuchDrive: There is no drive 'sdq'."
+
+/* The answer comes when the last of the drives asked for has rested, in whatever order. */
+static const struct {
+        const char *method, *names[3];
+        VisitReason reason;
+        unsigned n_visits;
+        const char *answer; /* "": to what names no drive */
+} applies[] = {
+        { "Apply", {}, VISIT_REQUEST, 2, "sda sdb " },
+        { "Apply", { "sda" }, VISIT_REQUEST, 1, "sda " },
+        { "Apply", { "sdb", "sda" }, VISIT_REQUEST, 2, "sdb sda " },
+        { "Apply", { "sda", "sda" }, VISIT_REQUEST, 2, "sda sda " },
+        { "Apply", { "sda", "sdq" }, VISIT_REQUEST, 0, NONE },
+        { "ApplyPermanent", { "sda" }, VISIT_PERMANENT, 1, "sda " },
+        { "ApplyPermanent", { "sdq" }, VISIT_PERMANENT, 0, NONE },
+};
+
+START_TEST(test_apply) {
+        bool at_once = applies[_i].n_visits == 0, second_too = strstr(applies[_i].answer, "sdb") && !at_once;
+        size_t n = 0;
+
+        while (applies[_i].names[n])
+                n++;
+        call(root, applies[_i].method, "as", (unsigned) n, applies[_i].names[0], applies[_i].names[1]);
+        ck_assert_uint_eq(n_catch_ups, 1);
+        ck_assert_uint_eq(n_visits, applies[_i].n_visits);
+        if (!at_once) {
+                ck_assert_int_eq(visit_reason, applies[_i].reason);
+                ck_assert_uint_eq(n_answers, 0);
+                if (second_too) {
+                        rest(&second);
+                        rest(&second);
+                        ck_assert_uint_eq(n_answers, 0);
+                }
+                rest(&watched);
+        }
+        ck_assert_uint_eq(n_answers, 1);
+        ck_assert_str_eq(answer, applies[_i].answer);
+        rest(&watched);
+        ck_assert_uint_eq(n_answers, 1);
+}
+END_TEST
+
+/* Visits that are over before the call is, and two calls for the same drive. */
+START_TEST(test_apply_twice) {
+        slow = false;
+        call(root, "Apply", "as", 0);
+        ck_assert_uint_eq(n_answers, 1);
+        ck_assert_str_eq(answer, "sda sdb ");
+
+        slow = true;
+        call(root, "Apply", "as", 1, "sda");
+        call(root, "Apply", "as", 0);
+        ck_assert_uint_eq(n_answers, 1);
+        /* The visit that was asked for begins only now. */
+        bus_drive_rested(bus, &watched);
+        run();
+        ck_assert_uint_eq(n_answers, 1);
+        rest(&watched);
+        ck_assert_uint_eq(n_answers, 2);
+        rest(&second);
+        ck_assert_uint_eq(n_answers, 3);
+}
+END_TEST
+
+/* What may take hours is not waited for: a visit that is put off, and a drive that is gone. */
+START_TEST(test_apply_deferred) {
+        call(root, "Apply", "as", 1, "sda");
+        record.waiting_kind = WAIT_CHECK;
+        bus_drive_rested(bus, &watched);
+        run();
+        ck_assert_uint_eq(n_answers, 0);
+        watched.visit.reason = VISIT_RETRY;
+        bus_drive_rested(bus, &watched);
+        run();
+        ck_assert_uint_eq(n_answers, 1);
+
+        call(root, "Apply", "as", 1, "sdb");
+        second.visit.reason = VISIT_RETRY;
+        bus_drive_rested(bus, &second);
+        run();
+        ck_assert_uint_eq(n_answers, 1);
+        second.gone = true;
+        bus_drive_rested(bus, &second);
+        run();
+        ck_assert_uint_eq(n_answers, 2);
+}
+END_TEST
+
+/* Whoever waited is gone when the visit is over; the others are answered. */
+START_TEST(test_apply_gone) {
+        sd_bus *other = root_connect();
+
+        call(root, "Apply", "as", 0);
+        call(other, "Apply", "as", 0);
+        call(user, "Apply", "as", 0);
+        ck_assert_uint_eq(n_visits, 6);
+        sd_bus_close_unref(other);
+        bus_lost(bus);
+        run();
+        rest(&watched);
+        rest(&second);
+        ck_assert_uint_eq(n_answers, 1);
+
+        /* One still waits at the end. */
+        call(root, "Apply", "as", 0);
+}
+END_TEST
+
+START_TEST(test_release) {
+        call(root, "Release", "ss", "sda", "apm");
+        ck_assert_str_eq(answer, "3");
+        ck_assert_str_eq(released, "apm");
+        free((char *) released);
+        call(root, "Release", "ss", "sda", "");
+        ck_assert_str_eq(answer, "3");
+        ck_assert_ptr_null(released);
+        ck_assert_uint_eq(n_catch_ups, 2);
+        call(root, "Release", "ss", "sdq", "");
+        ck_assert_str_eq(answer, NONE);
+}
+END_TEST
+
+static const struct {
+        int error;
+        const char *answer;
+} reloads[] = {
+        { 0, "" },
+        { -EINVAL, "org.drivekeep1.Error.BadConfiguration: a.conf:3: error: no" },
+        { -EACCES, "org.freedesktop.DBus.Error.AccessDenied: Permission denied" },
+};
+
+START_TEST(test_reload) {
+        reload_error = reloads[_i].error;
+        call(root, "Reload", "");
+        ck_assert_uint_eq(n_answers, 1);
+        ck_assert_str_eq(answer, reloads[_i].answer);
+}
+END_TEST
+
+static int on_drives(sd_bus_message *m, _unused_ void *userdata, _unused_ sd_bus_error *error) {
+        const char *name, *state, *identity;
+
+        ck_assert_int_ge(sd_bus_message_enter_container(m, 'a', "(sss)"), 0);
+        while (sd_bus_message_read(m, "(sss)", &name, &state, &identity) > 0)
+                (void) snprintf(answer + strlen(answer), sizeof answer - strlen(answer), "%s %s %s;", name, state,
+                                identity);
+        return 0;
+}
+
+static int on_version(sd_bus_message *m, _unused_ void *userdata, _unused_ sd_bus_error *error) {
+        const char *version;
+
+        ck_assert_int_gt(sd_bus_message_read(m, "v", "s", &version), 0);
+        (void) strcpy(answer, version);
+        return 0;
+}
+
+START_TEST(test_told) {
+        second_record = (DriveRecord){ .identity = (char *) "serial", .state = DRIVE_VISITING };
+        ck_assert_int_ge(sd_bus_call_method_async(user, NULL, "org.drivekeep1", "/org/drivekeep1",
+                                                  "org.drivekeep1.Manager", "ListDrives", on_drives, NULL, NULL),
+                         0);
+        run();
+        ck_assert_str_eq(answer, "sda idle wwn;sdb visiting serial;");
+        ck_assert_int_ge(sd_bus_call_method_async(user, NULL, "org.drivekeep1", "/org/drivekeep1",
+                                                  "org.freedesktop.DBus.Properties", "Get", on_version, NULL, "ss",
+                                                  "org.drivekeep1.Manager", "Version"),
+                         0);
+        run();
+        ck_assert_str_eq(answer, DRIVEKEEP_VERSION);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("bus");
         TCase *t = tcase_create("bus");
@@ -209,6 +443,17 @@ int main(void) {
         tcase_add_loop_test(t, test_reading, 0, ELEMENTSOF(rows));
         tcase_add_test(t, test_reader);
         tcase_add_test(t, test_turn);
+        suite_add_tcase(s, t);
+
+        t = tcase_create("root");
+        tcase_add_checked_fixture(t, setup_root, teardown_root);
+        tcase_add_loop_test(t, test_apply, 0, ELEMENTSOF(applies));
+        tcase_add_test(t, test_apply_twice);
+        tcase_add_test(t, test_apply_deferred);
+        tcase_add_test(t, test_apply_gone);
+        tcase_add_test(t, test_release);
+        tcase_add_loop_test(t, test_reload, 0, ELEMENTSOF(reloads));
+        tcase_add_test(t, test_told);
         suite_add_tcase(s, t);
 
         return suite_run(s);
