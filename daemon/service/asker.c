@@ -206,7 +206,7 @@ int asker_serve(int listen_fd, const AskerTargets *targets, bool (*accepts)(int 
         (void) sd_bus_close_unref(a.systemd);
         (void) sd_bus_close_unref(a.login);
         sd_event_unref(a.event);
-        return r;
+        return MIN(r, 0);
 }
 
 static int open_bus(sd_bus **ret) {

@@ -261,6 +261,23 @@ START_TEST(test_signal) {
 }
 END_TEST
 
+/* Nobody tells of jobs any more: whoever listens hears of that, since the asker ends. */
+START_TEST(test_pid1_goes) {
+        pid_t pid1 = start_theirs(), asker = start_asker(true, accept_all);
+        _cleanup_(sd_bus_error_free) sd_bus_error error = {};
+        sd_bus *bus;
+
+        ck_assert_int_ge(connect_to(ours, &bus), 0);
+        ck_assert_int_ge(ask(bus, 1, NULL, &error), 0);
+        (void) kill(pid1, SIGKILL);
+        (void) waitpid(pid1, NULL, 0);
+        while (sd_bus_process(bus, NULL) >= 0)
+                (void) sd_bus_wait(bus, 10 * 1000);
+        (void) sd_bus_close_unref(bus);
+        assert_ends(asker);
+}
+END_TEST
+
 /* An error is an answer, and one who is refused holds up nobody: it ends with the last of the others. */
 START_TEST(test_nobody_there) {
         pid_t asker = start_asker(false, accept_all);
@@ -315,6 +332,7 @@ int main(void) {
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_loop_test(tc, test_question, 0, ELEMENTSOF(questions));
         tcase_add_test(tc, test_signal);
+        tcase_add_test(tc, test_pid1_goes);
         tcase_add_test(tc, test_nobody_there);
         tcase_add_loop_test(tc, test_owner, 0, ELEMENTSOF(owners));
         suite_add_tcase(suite, tc);
