@@ -178,7 +178,7 @@ static int run(const Options *o) {
                 return r;
 
         /* Where there is no udev (a build machine, a container) the files can be checked all the same. */
-        if (inventory_read(NULL, &inventory) >= 0)
+        if (inventory_read(&inventory) >= 0)
                 r = check_drives(c, &inventory, o->verbose);
         if (r < 0)
                 return r;

@@ -266,7 +266,7 @@ static int find_drive(char *name, Inventory *inventory, const Drive **ret) {
         _cleanup_free_ bool *chosen = NULL;
         int r;
 
-        r = inventory_read(NULL, inventory);
+        r = inventory_read(inventory);
         if (r >= 0)
                 r = drives_choose(inventory->drives, inventory->n_drives, (char *[]){ name, NULL }, &chosen);
         if (r != EXIT_WANTED)

@@ -60,7 +60,7 @@ static int run(const Options *o) {
         _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
         int r;
 
-        r = inventory_read(NULL, &inventory);
+        r = inventory_read(&inventory);
         if (r < 0)
                 return r;
 

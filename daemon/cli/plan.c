@@ -147,7 +147,7 @@ static int run(const Options *o) {
                 return r;
         complaints_print(&config->complaints);
 
-        r = inventory_read(NULL, &inventory);
+        r = inventory_read(&inventory);
         if (r < 0)
                 return r;
         (void) records_read(o->state_dir, &records);

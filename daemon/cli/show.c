@@ -154,7 +154,7 @@ static int show_drives(const Options *o) {
         bool any = false;
         int r;
 
-        r = inventory_read(NULL, &inventory);
+        r = inventory_read(&inventory);
         if (r >= 0)
                 r = drives_choose(inventory.drives, inventory.n_drives, o->names, &chosen);
         if (r != EXIT_WANTED)

@@ -105,9 +105,6 @@ void wishes_done(Wishes *w);
 /* NULL: nobody asks for that setting. */
 Wish *wishes_find(const Wishes *w, const char *name);
 
-/* Does some rule go by this property of udev's? */
-bool config_asks_property(const Config *c, const char *key);
-
 /* Whether what the machine runs on makes a difference to any drive. */
 bool config_uses_battery(const Config *c);
 

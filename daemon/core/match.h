@@ -53,9 +53,6 @@ const char *match_fact(const Criterion *c, const Drive *d);
 /* The criterion that does not hold, for explanations; NULL when all do, and then *ret_link is as above. */
 const Criterion *match_failing(const Match *m, const Drive *d, const DriveLink **ret_link);
 
-/* Does it go by this property of udev's? */
-bool match_asks_property(const Match *m, const char *key);
-
 /* Does it go by what only the drive itself can say: model, serial, firmware or WWN? */
 bool match_asks_identity(const Match *m);
 

@@ -120,13 +120,6 @@ int config_resolve(const Config *c, const Drive *d, bool on_battery, Wishes *ret
         return 0;
 }
 
-bool config_asks_property(const Config *c, const char *key) {
-        for (size_t i = 0; i < c->n_blocks; i++)
-                if (match_asks_property(&c->blocks[i].match, key))
-                        return true;
-        return false;
-}
-
 bool config_uses_battery(const Config *c) {
         for (size_t i = 0; i < c->n_blocks; i++) {
                 const Block *b = &c->blocks[i];

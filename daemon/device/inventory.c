@@ -109,7 +109,7 @@ static int reveal_from_sysfs(Drive *d) {
         return n > 0 && ata_information_parse(page, (size_t) n, &identity) ? drive_reveal(d, &identity) : 0;
 }
 
-int inventory_drive(struct udev_device *device, const PropertyFilter *filter, Drive **ret) {
+int inventory_drive(struct udev_device *device, Drive **ret) {
         UdevLookup udev = { .device = device };
         const DriveLookup lookup = { lookup_property, lookup_sysattr, &udev };
         _cleanup_(drive_freep) Drive *d = NULL;
@@ -126,11 +126,7 @@ int inventory_drive(struct udev_device *device, const PropertyFilter *filter, Dr
                 return r;
 
         udev_list_entry_foreach(e, udev_device_get_properties_list_entry(device)) {
-                const char *key = udev_list_entry_get_name(e);
-
-                if (filter && !filter->wanted(filter->userdata, key))
-                        continue;
-                r = drive_add_property(d, key, udev_list_entry_get_value(e));
+                r = drive_add_property(d, udev_list_entry_get_name(e), udev_list_entry_get_value(e));
                 if (r < 0)
                         return r;
         }
@@ -154,7 +150,7 @@ bool inventory_is_drive(struct udev_device *device) {
                drive_name_is_kept(udev_device_get_sysname(device));
 }
 
-int inventory_drive_by_name(const char *name, const PropertyFilter *filter, Drive **ret) {
+int inventory_drive_by_name(const char *name, Drive **ret) {
         _cleanup_(udev_unrefp) struct udev *udev = NULL;
         _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
 
@@ -166,10 +162,10 @@ int inventory_drive_by_name(const char *name, const PropertyFilter *filter, Driv
         if (!device || !inventory_is_drive(device))
                 return -ENODEV;
 
-        return inventory_drive(device, filter, ret);
+        return inventory_drive(device, ret);
 }
 
-int inventory_read(const PropertyFilter *filter, Inventory *ret) {
+int inventory_read(Inventory *ret) {
         _cleanup_(udev_unrefp) struct udev *udev = NULL;
         _cleanup_(udev_enumerate_unrefp) struct udev_enumerate *e = NULL;
         _cleanup_(inventory_done) Inventory i = {};
@@ -204,7 +200,7 @@ int inventory_read(const PropertyFilter *filter, Inventory *ret) {
                 if (!device || !inventory_is_drive(device))
                         continue;
 
-                r = inventory_drive(device, filter, &d);
+                r = inventory_drive(device, &d);
                 if (r == -ENOMEM)
                         return r;
                 if (r < 0)

@@ -9,28 +9,21 @@ struct udev_device;
 
 #define INVENTORY_CLASSDIR "/sys/class/block"
 
-/* udev has 1 to 3 KiB of properties for each drive. The service, which keeps its drives, keeps only the properties that its
- * files ask for. NULL in place of a filter: all. */
-typedef struct PropertyFilter {
-        bool (*wanted)(const void *userdata, const char *key);
-        const void *userdata;
-} PropertyFilter;
-
 typedef struct Inventory {
         Drive **drives;
         size_t n_drives;
 } Inventory;
 
 /* All drives that udev has processed, sorted by name in the order people count (sda, sdb, …, sdaa). */
-int inventory_read(const PropertyFilter *filter, Inventory *ret);
+int inventory_read(Inventory *ret);
 void inventory_done(Inventory *i);
 
 /* Is this device one that drivekeep looks after? */
 bool inventory_is_drive(struct udev_device *device);
 
 /* Its identity as of now, with all links: its own, its partitions' and those of what is stacked on it. */
-int inventory_drive(struct udev_device *device, const PropertyFilter *filter, Drive **ret);
-int inventory_drive_by_name(const char *name, const PropertyFilter *filter, Drive **ret); /* -ENODEV: no such drive */
+int inventory_drive(struct udev_device *device, Drive **ret);
+int inventory_drive_by_name(const char *name, Drive **ret); /* -ENODEV: no such drive */
 
 /* How far udev and the file systems' tools are with one block device (a disk, partition, md or dm). */
 typedef struct Readiness {

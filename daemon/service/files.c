@@ -48,27 +48,6 @@ Files *files_unref(Files *f) {
         return NULL;
 }
 
-static bool files_want(const void *userdata, const char *key) {
-        const Files *f = userdata;
-
-        return config_asks_property(f->config, key);
-}
-
-PropertyFilter files_filter(const Files *f) {
-        return (PropertyFilter){ files_want, f };
-}
-
-bool files_ask_more(const Files *f, const Files *than) {
-        for (size_t b = 0; b < f->config->n_blocks; b++) {
-                const Match *m = &f->config->blocks[b].match;
-
-                for (size_t i = 0; i < m->n_criteria; i++)
-                        if (m->criteria[i].property && !files_want(than, m->criteria[i].property))
-                                return true;
-        }
-        return false;
-}
-
 char *files_first_error(const Files *f) {
         const Complaints *c = &f->config->complaints;
         _cleanup_free_ char *first = NULL;

@@ -4,7 +4,6 @@
 /* The configuration in force. Wishes point into it, and those of a visit under way outlive a reload: so it is counted. */
 
 #include "config.h"
-#include "inventory.h"
 
 typedef struct Files {
         unsigned n_ref;
@@ -16,10 +15,6 @@ int files_load(Files **ret);
 Files *files_ref(Files *f);
 Files *files_unref(Files *f);
 DEFINE_CLEANUP(Files *, files_unref);
-
-/* The properties of udev's that these files ask for; valid as long as the files. */
-PropertyFilter files_filter(const Files *f);
-bool files_ask_more(const Files *f, const Files *than); /* for properties that the others do not ask for */
 
 /* The first error as one sentence, with how many there are more. NULL when there is none, or no memory. */
 char *files_first_error(const Files *f);

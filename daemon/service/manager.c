@@ -173,22 +173,8 @@ void manager_visit_all(Manager *m, VisitReason reason) {
                 manager_visit(m, t, reason);
 }
 
-/* New rules may be about properties of udev's that nobody asked for before. */
-static void manager_read_anew(Manager *m, const Files *files) {
-        const PropertyFilter filter = files_filter(files);
-
-        for (Target *t = m->drives; t; t = t->next) {
-                Drive *drive;
-
-                if (inventory_drive_by_name(t->drive->name, &filter, &drive) >= 0)
-                        target_succeed(t, drive);
-        }
-}
-
 void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason reason) {
         if (files) {
-                if (files_ask_more(files, m->env.files))
-                        manager_read_anew(m, files);
                 (void) files_unref(m->env.files);
                 m->env.files = files_ref(files);
         }
@@ -280,10 +266,9 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
 }
 
 void manager_plugged(Manager *m, struct udev_device *device) {
-        const PropertyFilter filter = files_filter(m->env.files);
         Drive *drive;
 
-        if (inventory_drive(device, &filter, &drive) < 0)
+        if (inventory_drive(device, &drive) < 0)
                 return;
 
         manager_add(m, drive, VISIT_ATTACH);
@@ -300,7 +285,6 @@ void manager_unplugged(Manager *m, const char *name) {
 
 /* The links of a partition or of something stacked are links of the drives below: match them again. */
 void manager_stack_changed(Manager *m, const char *name, bool removed) {
-        const PropertyFilter filter = files_filter(m->env.files);
         _cleanup_(names_freep) char **disks = NULL;
 
         fsck_wait_poke(m->env.fsck_wait);
@@ -312,7 +296,7 @@ void manager_stack_changed(Manager *m, const char *name, bool removed) {
                 Target *t = manager_find(m, *n);
                 Drive *drive;
 
-                if (t && !streq(*n, name) && inventory_drive_by_name(*n, &filter, &drive) >= 0)
+                if (t && !streq(*n, name) && inventory_drive_by_name(*n, &drive) >= 0)
                         manager_add(m, drive, VISIT_ATTACH);
         }
 }
@@ -329,12 +313,11 @@ static bool keep_state(void *userdata, const char *name) {
 }
 
 int manager_enumerate(Manager *m, VisitReason reason) {
-        const PropertyFilter filter = files_filter(m->env.files);
         _cleanup_(inventory_done) Inventory i = {};
         Target *next;
         int r;
 
-        r = inventory_read(&filter, &i);
+        r = inventory_read(&i);
         if (r < 0)
                 return r;
 

@@ -8,6 +8,8 @@
 
 #include "target.h"
 
+struct udev_device;
+
 typedef struct Manager Manager;
 
 typedef struct ManagerEvents {

@@ -21,7 +21,7 @@ static Drive *drives[] = { &disk };
 static size_t n_found;
 static bool battery;
 
-int inventory_read(_unused_ const PropertyFilter *filter, Inventory *ret) {
+int inventory_read(Inventory *ret) {
         *ret = (Inventory){ .drives = drives, .n_drives = n_found };
         return 0;
 }

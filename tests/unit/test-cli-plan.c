@@ -33,7 +33,7 @@ uid_t geteuid(void) {
         return user;
 }
 
-int inventory_read(_unused_ const PropertyFilter *filter, Inventory *ret) {
+int inventory_read(Inventory *ret) {
         *ret = (Inventory){ .drives = found, .n_drives = drives_missing ? 0 : ELEMENTSOF(found) };
         return 0;
 }

@@ -204,20 +204,6 @@ START_TEST(test_uses_battery) {
 }
 END_TEST
 
-START_TEST(test_asks_property) {
-        static const char text[] =
-                        "drives = ({ match = { model = \"X\" }; apm = 1 },"
-                        "{ match = { transport = \"sata\"; ID_BUS = \"ata\"; ID_PATH = [ \"a\", \"b\" ] }; apm = 2 });";
-        _cleanup_(config_freep) Config *c = parse(text, strlen(text));
-
-        ck_assert(config_asks_property(c, "ID_BUS"));
-        ck_assert(config_asks_property(c, "ID_PATH"));
-        ck_assert(!config_asks_property(c, "ID_MODEL"));
-        ck_assert(!config_asks_property(c, "model"));
-        ck_assert(!config_asks_property(c, ""));
-}
-END_TEST
-
 /* What the files want of the drive with this node for apm; 0: nothing, -1: withheld. */
 static int resolve_apm(const Config *c, const char *node, bool on_battery) {
         _cleanup_(wishes_done) Wishes w = {};
@@ -316,7 +302,6 @@ int main(void) {
         tcase_add_loop_test(tc, test_resolve, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(tc, test_optical, 0, ELEMENTSOF(kinds));
         tcase_add_loop_test(tc, test_equal, 0, ELEMENTSOF(pairs));
-        tcase_add_test(tc, test_asks_property);
         tcase_add_loop_test(tc, test_uses_battery, 0, ELEMENTSOF(uses));
         tcase_add_loop_test(tc, test_slips, 0, 4);
         tcase_add_loop_test(tc, test_battery_slips, 0, 4);
