@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
 
 #include "boot-finished.h"
 #include "bus.h"
@@ -17,6 +16,7 @@
 #include "sandbox.h"
 #include "sleep.h"
 #include "system-bus.h"
+#include "timer.h"
 
 /* Slow drives need ten seconds to spin up. */
 #define RULES_CHECK_USEC (30ULL * 1000 * 1000)
@@ -75,16 +75,6 @@ static int on_rules_check(sd_event_source *source _unused_, uint64_t usec _unuse
         return 0;
 }
 
-static int timer_start(Daemon *d, sd_event_source **source, uint64_t usec, sd_event_time_handler_t handler) {
-        int r;
-
-        if (!*source)
-                return sd_event_add_time_relative(d->event, source, CLOCK_MONOTONIC, usec, 0, handler, d);
-
-        r = sd_event_source_set_time_relative(*source, usec);
-        return r < 0 ? r : sd_event_source_set_enabled(*source, SD_EVENT_ONESHOT);
-}
-
 static bool daemon_look_at_power(Daemon *d) {
         return config_uses_battery(d->files->config) && power_on_battery(POWER_SUPPLY_CLASSDIR) > 0;
 }
@@ -110,7 +100,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         d->on_battery = daemon_look_at_power(d);
         manager_reconfigure(d->manager, files, d->on_battery, VISIT_RELOAD);
         recheck_recheck_every(d->recheck, files->config->recheck_ms * 1000);
-        (void) timer_start(d, &d->rules_check, RULES_CHECK_USEC, on_rules_check);
+        (void) timer_start(d->event, &d->rules_check, RULES_CHECK_USEC, 0, on_rules_check, d);
         journal_log(LOG_INFO, "The files have been read anew, and are in force.");
         return 0;
 }
@@ -175,10 +165,8 @@ static void on_power(void *userdata) {
         Daemon *d = userdata;
 
         /* Not pushed back by more of them: a supply may tell of itself all the time. */
-        if (d->power_timer && sd_event_source_get_enabled(d->power_timer, NULL) > 0)
-                return;
-        if (config_uses_battery(d->files->config))
-                (void) timer_start(d, &d->power_timer, POWER_DEBOUNCE_USEC, on_power_timer);
+        if (!timer_runs(d->power_timer) && config_uses_battery(d->files->config))
+                (void) timer_start(d->event, &d->power_timer, POWER_DEBOUNCE_USEC, 0, on_power_timer, d);
 }
 
 static void on_lost(void *userdata) {
@@ -294,8 +282,7 @@ static int on_signal(sd_event_source *source _unused_, const struct signalfd_sig
         d->stopping = true;
         d->stopping_since = monotonic_usec();
         (void) sd_notify(false, "STOPPING=1");
-        if (sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, STOP_USEC, STOP_ACCURACY_USEC,
-                                       on_stop_timer, d) < 0)
+        if (timer_start(d->event, &d->stop_timer, STOP_USEC, STOP_ACCURACY_USEC, on_stop_timer, d) < 0)
                 return sd_event_exit(d->event, 0);
         manager_hold(d->manager, true);
         return 0;
@@ -326,7 +313,7 @@ static void on_rested(void *userdata, const Target *t) {
 
         bus_drive_rested(d->bus, t);
         recheck_rested(d->recheck, t);
-        (void) timer_start(d, &d->tidy, TIDY_USEC, on_tidy);
+        (void) timer_start(d->event, &d->tidy, TIDY_USEC, 0, on_tidy, d);
 }
 
 static bool on_is_read(void *userdata, const Target *t) {
@@ -369,7 +356,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r >= 0)
                 r = monitor_new(event, &monitor_events, d, &d->monitor);
         if (r >= 0)
-                r = timer_start(d, &d->rules_check, RULES_CHECK_USEC, on_rules_check);
+                r = timer_start(d->event, &d->rules_check, RULES_CHECK_USEC, 0, on_rules_check, d);
         if (r < 0)
                 return r;
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <time.h>
-
 #include "fsck-devices.h"
 #include "fsck-wait.h"
 #include "stack.h"
+#include "timer.h"
 
 #define SETTLE_RETRY_USEC (250ULL * 1000)   /* udev's events say when to look again; PID 1 is a little behind them */
 #define FAILURE_RETRY_USEC (1000ULL * 1000) /* while PID 1 cannot be asked */
@@ -110,19 +109,9 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         return 0;
 }
 
+/* Without a timer udev's events still lead to another look. */
 static void fsck_wait_set_timer(FsckWait *g, uint64_t usec) {
-        int r;
-
-        if (!g->timer)
-                r = sd_event_add_time_relative(g->event, &g->timer, CLOCK_MONOTONIC, usec, 0, on_timer, g);
-        else {
-                r = sd_event_source_set_time_relative(g->timer, usec);
-                if (r >= 0)
-                        r = sd_event_source_set_enabled(g->timer, SD_EVENT_ONESHOT);
-        }
-
-        /* Without a timer udev's events still make us look again. */
-        (void) r;
+        (void) timer_start(g->event, &g->timer, usec, 0, on_timer, g);
 }
 
 /* Nobody has leave or waits for it. An idle connection to PID 1 means wake-ups for its signals. */

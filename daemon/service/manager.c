@@ -6,7 +6,6 @@
 
 #include "bridge-fall.h"
 #include "clock.h"
-#include "drive-timer.h"
 #include "inventory.h"
 #include "machine.h"
 #include "manager.h"
@@ -15,6 +14,7 @@
 #include "state.h"
 #include "status-line.h"
 #include "target-guard.h"
+#include "timer.h"
 
 /* Enough to hide the latency of many drives; few enough that a machine with a thousand does not fork itself to death. */
 #define WORKERS_MAX 16U
@@ -30,7 +30,8 @@ struct Manager {
         bool held;
         bool judged; /* what earlier runs intended */
         sd_event_source *status, *schedule;
-        DriveTimer *timer;
+        sd_event_source *timer; /* one for all drives, which runs only while one of them waits for a time … */
+        uint64_t due;           /* … until then (CLOCK_MONOTONIC, µs); UINT64_MAX: it does not run */
         char boot_id[SD_ID128_STRING_MAX];
 };
 
@@ -84,6 +85,22 @@ void manager_schedule(Manager *m) {
         (void) sd_event_source_set_enabled(m->schedule, SD_EVENT_ONESHOT);
 }
 
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata);
+
+/* Something is due then. */
+static void manager_wake(Manager *m, uint64_t due) {
+        uint64_t now = monotonic_usec();
+        int r;
+
+        if (due >= m->due)
+                return;
+
+        m->due = due;
+        r = timer_start(m->env.event, &m->timer, due > now ? due - now : 0, 0, on_timer, m);
+        if (r < 0)
+                journal_log(LOG_ERR, "No timer: what is put off waits for the next event: %s", strerror(-r));
+}
+
 static int on_schedule(sd_event_source *source, void *userdata) {
         Manager *m = userdata;
         unsigned busy = count_busy(m->drives);
@@ -111,7 +128,7 @@ static int on_schedule(sd_event_source *source, void *userdata) {
                 if (r < 0) {
                         journal_log(LOG_ERR, "No worker for %s, trying again (see drivekeep-broker): %s",
                                     t->drive->name, strerror(-r));
-                        drive_timer_wake(m->timer, monotonic_usec() + RETRY_USEC);
+                        manager_wake(m, monotonic_usec() + RETRY_USEC);
                         break;
                 }
                 busy++;
@@ -125,23 +142,21 @@ static void on_wants_worker(void *userdata, Target *t _unused_) {
 }
 
 static void on_wake(void *userdata, Target *t) {
-        Manager *m = userdata;
-
-        drive_timer_wake(m->timer, target_due(t));
+        manager_wake(userdata, target_due(t));
 }
 
-static uint64_t on_timer(void *userdata) {
-        uint64_t due = UINT64_MAX;
+static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Manager *m = userdata;
 
+        m->due = UINT64_MAX;
         /* What had no process may have one now. */
         manager_schedule(m);
         for (Target *t = m->drives; t; t = t->next) {
                 target_tick(t);
-                due = MIN(due, target_due(t));
+                manager_wake(m, target_due(t));
         }
         manager_changed(m);
-        return due;
+        return 0;
 }
 
 static Target *on_next(void *userdata, const Target *t) {
@@ -371,6 +386,7 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 return -ENOMEM;
         m->events = events;
         m->userdata = userdata;
+        m->due = UINT64_MAX;
 
         r = sd_id128_get_boot(&boot);
         if (r < 0)
@@ -399,8 +415,6 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 r = add_source(event, &m->schedule, on_schedule, SD_EVENT_PRIORITY_NORMAL, m);
         if (r >= 0)
                 r = add_source(event, &m->status, on_status, SD_EVENT_PRIORITY_IDLE, m);
-        if (r >= 0)
-                r = drive_timer_new(event, on_timer, m, &m->timer);
         if (r < 0)
                 return r;
 
@@ -434,7 +448,7 @@ Manager *manager_free(Manager *m) {
         (void) files_unref(m->env.files);
         sd_event_source_disable_unref(m->status);
         sd_event_source_disable_unref(m->schedule);
-        (void) drive_timer_free(m->timer);
+        sd_event_source_disable_unref(m->timer);
         free(m->fall.port);
         free(m);
         return NULL;

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "inventory.h"
 #include "monitor.h"
+#include "timer.h"
 
 /* Enough for the coldplug of a machine with hundreds of drives, if net.core.rmem_max lets it be so large. */
 #define RECEIVE_BUFFER (8 * 1024 * 1024)
@@ -17,6 +18,7 @@
 #define GATHER_USEC (1000ULL * 1000)
 
 struct Monitor {
+        sd_event *event;
         struct udev *udev;
         struct udev_monitor *monitor;
         sd_event_source *source, *timer;
@@ -116,7 +118,7 @@ static void monitor_dispatch_all(Monitor *m) {
         m->n_devices = 0;
         m->gathering_since = 0;
         m->lost = m->urgent = false;
-        (void) sd_event_source_set_enabled(m->timer, SD_EVENT_OFF);
+        m->timer = sd_event_source_disable_unref(m->timer);
         for (size_t i = 0; i < n; i++) {
                 monitor_dispatch(m, devices[i]);
                 (void) udev_device_unref(devices[i]);
@@ -133,15 +135,14 @@ static int on_quiet(sd_event_source *source _unused_, uint64_t usec _unused_, vo
 }
 
 static int monitor_wait(Monitor *m) {
-        uint64_t now = monotonic_usec();
-        int r;
+        uint64_t now = monotonic_usec(), until;
 
         if (m->gathering_since == 0) {
                 m->gathering_since = now;
                 m->quiet_usec = m->events->booting(m->userdata) ? QUIET_BOOT_USEC : QUIET_USEC;
         }
-        r = sd_event_source_set_time(m->timer, MIN(now + m->quiet_usec, m->gathering_since + GATHER_USEC));
-        return r < 0 ? r : sd_event_source_set_enabled(m->timer, SD_EVENT_ONESHOT);
+        until = MIN(now + m->quiet_usec, m->gathering_since + GATHER_USEC);
+        return timer_start(m->event, &m->timer, until > now ? until - now : 0, QUIET_USEC / 10, on_quiet, m);
 }
 
 static int on_monitor(sd_event_source *source _unused_, int fd _unused_, uint32_t revents _unused_, void *userdata) {
@@ -165,6 +166,7 @@ int monitor_new(sd_event *event, const MonitorEvents *events, void *userdata, Mo
         m = calloc(1, sizeof *m);
         if (!m)
                 return -ENOMEM;
+        m->event = sd_event_ref(event);
         m->events = events;
         m->userdata = userdata;
 
@@ -189,10 +191,6 @@ int monitor_new(sd_event *event, const MonitorEvents *events, void *userdata, Mo
                 r = udev_monitor_enable_receiving(m->monitor);
         if (r >= 0)
                 r = sd_event_add_io(event, &m->source, udev_monitor_get_fd(m->monitor), EPOLLIN, on_monitor, m);
-        if (r >= 0)
-                r = sd_event_add_time_relative(event, &m->timer, CLOCK_MONOTONIC, 0, QUIET_USEC / 10, on_quiet, m);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(m->timer, SD_EVENT_OFF);
         if (r < 0)
                 return r;
 
@@ -211,6 +209,7 @@ Monitor *monitor_free(Monitor *m) {
         free(m->devices);
         (void) udev_monitor_unref(m->monitor);
         (void) udev_unref(m->udev);
+        sd_event_unref(m->event);
         free(m);
         return NULL;
 }

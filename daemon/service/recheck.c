@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <syslog.h>
-#include <time.h>
 
 #include "kernel-log.h"
 #include "recheck.h"
+#include "timer.h"
 
 /* Coarse on purpose, so that it goes with some wake-up of somebody else's. */
 #define WAKE_USEC (30ULL * 1000 * 1000)
@@ -26,21 +26,6 @@ struct Recheck {
         sd_event_source *wake, *recheck, *busy, *meddled;
         uint64_t recheck_usec;
 };
-
-static int timer_start(Recheck *p, sd_event_source **source, uint64_t usec, uint64_t accuracy_usec,
-                       sd_event_time_handler_t handler) {
-        int r;
-
-        if (!*source)
-                return sd_event_add_time_relative(p->event, source, CLOCK_MONOTONIC, usec, accuracy_usec, handler, p);
-
-        r = sd_event_source_set_time_relative(*source, usec);
-        return r < 0 ? r : sd_event_source_set_enabled(*source, SD_EVENT_ONESHOT);
-}
-
-static bool timer_runs(sd_event_source *source) {
-        return source && sd_event_source_get_enabled(source, NULL) > 0;
-}
 
 /* ---- drives that sleep ---- */
 
@@ -63,7 +48,7 @@ void recheck_rested(Recheck *p, const Target *t) {
         if (t->gone || !target_has_deferred(t) || timer_runs(p->wake))
                 return;
 
-        r = timer_start(p, &p->wake, WAKE_USEC, WAKE_ACCURACY_USEC, on_wake);
+        r = timer_start(p->event, &p->wake, WAKE_USEC, WAKE_ACCURACY_USEC, on_wake, p);
         if (r < 0)
                 journal_log(LOG_WARNING, "No timer: what is deferred on %s waits for its next event: %s",
                             t->drive->name, strerror(-r));
@@ -98,8 +83,8 @@ static int on_recheck(sd_event_source *source _unused_, uint64_t usec _unused_, 
                 if (!t->visit.job && !target_has_deferred(t))
                         (void) target_look(t);
 
-        (void) timer_start(p, &p->busy, BUSY_USEC, BUSY_USEC / 10, on_busy);
-        return timer_start(p, &p->recheck, p->recheck_usec, p->recheck_usec / 10, on_recheck);
+        (void) timer_start(p->event, &p->busy, BUSY_USEC, BUSY_USEC / 10, on_busy, p);
+        return timer_start(p->event, &p->recheck, p->recheck_usec, p->recheck_usec / 10, on_recheck, p);
 }
 
 /* ---- other programs ---- */
@@ -145,7 +130,7 @@ void recheck_attached(Recheck *p, const char *name) {
 
         if (!is_in_reach(name) || !recheck_meets_debian(""))
                 return;
-        r = timer_start(p, &p->meddled, MEDDLED_USEC, MEDDLED_USEC / 10, on_meddled);
+        r = timer_start(p->event, &p->meddled, MEDDLED_USEC, MEDDLED_USEC / 10, on_meddled, p);
         if (r < 0)
                 journal_log(LOG_WARNING, "No timer: what another program has changed is seen at the next visit: %s",
                             strerror(-r));
@@ -163,7 +148,7 @@ void recheck_recheck_every(Recheck *p, uint64_t usec) {
         if (usec == 0)
                 return;
 
-        r = timer_start(p, &p->recheck, usec, usec / 10, on_recheck);
+        r = timer_start(p->event, &p->recheck, usec, usec / 10, on_recheck, p);
         if (r < 0)
                 journal_log(LOG_ERR, "There will be no rechecks: %s", strerror(-r));
 }
