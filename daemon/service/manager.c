@@ -24,7 +24,6 @@ struct Manager {
         TargetEnv env;
         const ManagerEvents *events;
         void *userdata;
-        Target *drives;
         Target *leaving; /* unplugged, with a worker still at them */
         BridgeFall fall;
         bool held;
@@ -38,11 +37,11 @@ struct Manager {
 /* ---- the list ---- */
 
 Target *manager_first(Manager *m) {
-        return m->drives;
+        return m->env.drives;
 }
 
 Target *manager_find(Manager *m, const char *name) {
-        for (Target *t = m->drives; t; t = t->next)
+        for (Target *t = m->env.drives; t; t = t->next)
                 if (streq(t->drive->name, name))
                         return t;
         return NULL;
@@ -64,7 +63,7 @@ static int on_status(sd_event_source *source, void *userdata) {
         Manager *m = userdata;
 
         (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
-        status_line_tell(m->drives);
+        status_line_tell(m->env.drives);
         return 0;
 }
 
@@ -103,7 +102,7 @@ static void manager_wake(Manager *m, uint64_t due) {
 
 static int on_schedule(sd_event_source *source, void *userdata) {
         Manager *m = userdata;
-        unsigned busy = count_busy(m->drives);
+        unsigned busy = count_busy(m->env.drives);
 
         (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
 
@@ -113,7 +112,7 @@ static int on_schedule(sd_event_source *source, void *userdata) {
                 return 0;
         }
 
-        for (Target *t = m->drives; t && busy < WORKERS_MAX; t = t->next) {
+        for (Target *t = m->env.drives; t && busy < WORKERS_MAX; t = t->next) {
                 int r;
 
                 if (!t->visit.ready || m->events->is_read(m->userdata, t))
@@ -151,18 +150,12 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         m->due = UINT64_MAX;
         /* What had no process may have one now. */
         manager_schedule(m);
-        for (Target *t = m->drives; t; t = t->next) {
+        for (Target *t = m->env.drives; t; t = t->next) {
                 target_tick(t);
                 manager_wake(m, target_due(t));
         }
         manager_changed(m);
         return 0;
-}
-
-static Target *on_next(void *userdata, const Target *t) {
-        Manager *m = userdata;
-
-        return t ? t->next : m->drives;
 }
 
 static void on_rested(void *userdata, Target *t) {
@@ -184,7 +177,7 @@ void manager_visit(Manager *m, Target *t, VisitReason reason) {
 }
 
 void manager_visit_all(Manager *m, VisitReason reason) {
-        for (Target *t = m->drives; t; t = t->next)
+        for (Target *t = m->env.drives; t; t = t->next)
                 manager_visit(m, t, reason);
 }
 
@@ -195,26 +188,22 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
         }
         m->env.on_battery = on_battery;
 
-        for (Target *t = m->drives; t; t = t->next) {
+        for (Target *t = m->env.drives; t; t = t->next)
                 target_reconfigure(t, reason);
-                /* A visit that somebody waits for may have been withdrawn. */
-                if (!t->visit.job)
-                        m->events->rested(m->userdata, t);
-        }
         manager_changed(m);
 }
 
 void manager_hold(Manager *m, bool hold) {
         m->held = hold;
 
-        for (Target *t = m->drives; t && hold; t = t->next)
+        for (Target *t = m->env.drives; t && hold; t = t->next)
                 if (t->visit.job)
                         visit_job_stop(t->visit.job);
         manager_schedule(m);
 }
 
 void manager_rest(Manager *m, uint64_t usec) {
-        for (Target *t = m->drives; t; t = t->next)
+        for (Target *t = m->env.drives; t; t = t->next)
                 target_guard_rest(t);
         guard_flush(m->env.guard, usec);
 }
@@ -226,7 +215,7 @@ static void tell_stuck(const Target *list) {
 }
 
 void manager_tell_stuck(Manager *m) {
-        tell_stuck(m->drives);
+        tell_stuck(m->env.drives);
         tell_stuck(m->leaving);
 }
 
@@ -234,7 +223,7 @@ void manager_tell_stuck(Manager *m) {
 
 static void manager_remove(Manager *m, Target *t) {
         bridge_fall_note(&m->fall, t);
-        list_remove(&m->drives, t);
+        list_remove(&m->env.drives, t);
         (void) state_remove(STATE_DIR, t->drive->name);
         manager_changed(m);
 
@@ -256,8 +245,6 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
         t = manager_find(m, drive->name);
         if (t && drive_same(t->drive, drive)) {
                 target_update(t, drive);
-                if (!t->visit.job)
-                        m->events->rested(m->userdata, t);
                 manager_changed(m);
                 return;
         }
@@ -273,7 +260,7 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
         }
 
         bridge_fall_spare(&m->fall, t);
-        for (end = &m->drives; *end; end = &(*end)->next)
+        for (end = &m->env.drives; *end; end = &(*end)->next)
                 ;
         *end = t;
         if (m->judged)
@@ -317,7 +304,7 @@ void manager_stack_changed(Manager *m, const char *name, bool removed) {
 }
 
 void manager_disturbed(Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum) {
-        for (Target *t = m->drives; t; t = t->next)
+        for (Target *t = m->env.drives; t; t = t->next)
                 if (stack_hangs_on(t->drive->syspath, syspath))
                         target_disturbed(t, reason, seqnum);
         manager_changed(m);
@@ -336,7 +323,7 @@ int manager_enumerate(Manager *m, VisitReason reason) {
         if (r < 0)
                 return r;
 
-        for (Target *t = m->drives; t; t = next) {
+        for (Target *t = m->env.drives; t; t = next) {
                 bool there = false;
 
                 next = t->next;
@@ -404,7 +391,6 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 .wants_worker = on_wants_worker,
                 .rested = on_rested,
                 .wake = on_wake,
-                .next = on_next,
                 .userdata = m,
         };
 
@@ -441,7 +427,7 @@ Manager *manager_free(Manager *m) {
         if (!m)
                 return NULL;
 
-        free_all(m->drives);
+        free_all(m->env.drives);
         free_all(m->leaving);
         (void) fsck_wait_free(m->env.fsck_wait);
         (void) guard_free(m->env.guard);

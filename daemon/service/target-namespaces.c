@@ -51,13 +51,11 @@ static void have_ones_way(const Target *t, Target *other) {
 }
 
 void target_note_shared(Target *t) {
-        Target *other = NULL;
-
         /* Only namespaces share anything: a thousand SCSI drives need not look at each other. */
         if (t->drive->transport != TRANSPORT_NVME)
                 return;
 
-        while ((other = t->env->next(t->env->userdata, other))) {
+        for (Target *other = t->env->drives; other; other = other->next) {
                 if (other == t || !drive_shares_controller(t->drive, other->drive))
                         continue;
                 if (drive_name_compare(other->drive->name, t->drive->name) < 0)

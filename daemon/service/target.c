@@ -275,13 +275,11 @@ static void target_refresh(Target *t) {
                 r = target_adopt(t, TAKE_PTR(t->successor));
         if (r >= 0)
                 r = target_resolve(t);
-        if (r < 0) {
-                journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
-                return;
-        }
 
         /* A rule that is for what only the drive itself can say is none of its wishes before that was asked. */
-        if (new_files && (r > 0 || interrupted || target_wants_identity(t))) {
+        if (r < 0)
+                journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
+        else if (new_files && (r > 0 || interrupted || target_wants_identity(t))) {
                 target_tell_released(t);
                 pending_restore(&t->pending, &(Pending){ .reasons = new_files });
         } else if (r > 0)
@@ -289,6 +287,8 @@ static void target_refresh(Target *t) {
         else if (described && !interrupted)
                 target_disturbed(t, VISIT_REVALIDATION, 0);
         target_decide(t);
+        if (interrupted && !t->visit.job)
+                t->env->rested(t->env->userdata, t);
 }
 
 void target_succeed(Target *t, Drive *drive) {

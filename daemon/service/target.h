@@ -28,15 +28,14 @@ typedef struct TargetEnv {
         const char *state_dir;
         const char *boot_id;
         const char *forbidden_by; /* the word on the kernel's command line that forbids all writing; NULL: none */
+        Target *drives;           /* all that are looked after, by ->next */
 
         /* The drive may be sent commands: call target_work() when a worker may be started. */
         void (*wants_worker)(void *userdata, Target *t);
-        /* Its visit is over (and then it may be freed from here), or deferred for as long as a check takes. */
+        /* Its visit is over (and then it may be freed from here), was withdrawn, or is deferred for as long as a check takes. */
         void (*rested)(void *userdata, Target *t);
         /* target_due() has become earlier: call target_tick() then. */
         void (*wake)(void *userdata, Target *t);
-        /* The next drive after `t` (NULL: the first) of all that are looked after, or NULL. */
-        Target *(*next)(void *userdata, const Target *t);
         void *userdata;
 } TargetEnv;
 
@@ -92,7 +91,7 @@ struct Target {
         uint64_t made_up; /* the last visit that took the drive's state for lost made up for all events up to this one */
         TargetGuard guard;
 
-        Target *next; /* the manager's list */
+        Target *next; /* TargetEnv.drives */
 };
 
 /* Takes over `drive`. What an earlier run of the daemon knew of this attach of the drive is taken from its state file. */

@@ -212,16 +212,11 @@ static void on_rested(_unused_ void *userdata, _unused_ Target *t) {
 static void on_wake(_unused_ void *userdata, _unused_ Target *t) {
 }
 
-static Target *on_next(_unused_ void *userdata, _unused_ const Target *t) {
-        return NULL;
-}
-
 static TargetEnv env = {
         .settings = &all_settings,
         .wants_worker = on_wants_worker,
         .rested = on_rested,
         .wake = on_wake,
-        .next = on_next,
 };
 
 static Files *files_of(const char *drives) {
