@@ -11,7 +11,7 @@ void pending_add(Pending *p, VisitReason reason, uint64_t not_before) {
         p->reasons |= 1U << reason;
 }
 
-void pending_restore(Pending *p, const Pending *other) {
+void pending_merge(Pending *p, const Pending *other) {
         p->not_before = 0;
         p->reasons |= other->reasons;
         p->reads = p->reads || other->reads;

@@ -16,8 +16,8 @@ typedef struct Pending {
 /* Of several times the earliest counts. */
 void pending_add(Pending *p, VisitReason reason, uint64_t not_before);
 
-/* A visit that was to begin for `other` did not. */
-void pending_restore(Pending *p, const Pending *other);
+/* All of `other` is pending, too, and at once. */
+void pending_merge(Pending *p, const Pending *other);
 
 static inline bool pending_has(const Pending *p, VisitReason reason) {
         return p->reasons & 1U << reason;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is known of a drive: its state file, what the kernel's counters tell of it, and what may not be believed any more. Nothing
- * here leads to a visit. */
+/* What is known of a drive. Nothing here leads to a visit. */
 
 #include <syslog.h>
 
@@ -10,7 +9,6 @@
 #include "kernel-view.h"
 #include "state.h"
 #include "target.h"
-#include "visit.h"
 
 /* Whoever has filled /run up is at it for a while. */
 #define SAVE_AGAIN_USEC (60ULL * 1000 * 1000)
@@ -93,34 +91,6 @@ bool target_look(Target *t) {
         return more;
 }
 
-bool target_link_changed(Target *t) {
-        return link_news(t->drive->syspath, &t->record->link_since) != LINK_SAME;
-}
-
-bool target_is_active(const Target *t) {
-        uint64_t used;
-
-        if (monotonic_usec() < t->active_until || (t->visit.reason == VISIT_RECHECK && t->visit.pending.busy))
-                return true;
-
-        switch (t->visit.reason) {
-        case VISIT_ATTACH: /* the kernel has read its partitions, or made it spin up */
-        case VISIT_RESUME:
-        case VISIT_RESET:
-        case VISIT_WAKE:
-                return true;
-        default:
-                return activity_read(t->drive->syspath, &used) >= 0 &&
-                       drive_record_in_use(t->record, used, monotonic_usec());
-        }
-}
-
-bool target_in_ata_sleep(const Target *t) {
-        uint64_t used;
-
-        return activity_read(t->drive->syspath, &used) >= 0 && drive_record_in_ata_sleep(t->record, used);
-}
-
 bool target_has_deferred(const Target *t) {
         if (t->visit.job)
                 return false;
@@ -143,74 +113,4 @@ void target_distrust(Target *t) {
 
                 v->memories[i].sent = v->memories[i].sent && s && s->sent;
         }
-}
-
-void target_resumed(Target *t) {
-        t->disturbances = DISTURBANCES;
-        t->told_storm = false;
-}
-
-void target_settles(void *userdata) {
-        Target *t = userdata;
-
-        t->visit.settles = true;
-        if (visit_reason_forgets(t->visit.reason))
-                t->made_up = activity_last_event();
-}
-
-void target_visited(Target *t) {
-        bool ata_sleep = t->record->ata_sleep;
-
-        if (!t->visit.settles)
-                target_settles(t);
-        /* What the visit itself did is no use of the drive's user's. */
-        (void) target_look(t);
-        t->record->ata_sleep = ata_sleep;
-
-        /* Two that set the same thing differently would do so for ever. */
-        if (t->visit.reason == VISIT_REVALIDATION && t->visit.summary.n_written > 0)
-                rate_limit_count(&t->disturbances, monotonic_usec());
-}
-
-/* A drive that was reset while the machine slept tells so at the first command of the visit that is for that. */
-bool target_made_up_for(const Target *t, uint64_t seqnum) {
-        return (t->visit.job && visit_reason_forgets(t->visit.reason) && !t->visit.settles) || seqnum <= t->made_up;
-}
-
-static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
-        return -EPERM;
-}
-
-/* The kernel looked at it anew, or only said so, as it does whenever something that was open for writing is closed: is what the
- * kernel holds still as it was left? That is read from here, from the same files of sysfs as the drive's identity, and needs no
- * process of its own. */
-bool target_was_revalidated(const Target *t) {
-        static const DeviceIO io = { .open_node = open_nothing };
-        _cleanup_free_ Memory *memories = NULL;
-        Wishes selected;
-        bool news = true;
-        Plan p;
-
-        if (scope_select(SCOPE_KERNEL, &t->wishes, t->env->settings, drive_backends(t->drive), t->record, &selected) <
-            0)
-                return true;
-
-        if (drive_record_memories(t->record, &selected, &memories) >= 0 &&
-            visit_dry_run(
-                            &(Visit){
-                                            .drive = t->drive,
-                                            .wishes = &selected,
-                                            .memories = memories,
-                                            .settings = t->env->settings,
-                                            .io = &io,
-                            },
-                            &p) >= 0) {
-                news = false;
-                for (size_t i = 0; i < p.n_steps; i++)
-                        news = news || target_finds_news(t, p.steps + i);
-                plan_done(&p);
-        }
-
-        scope_done(&selected);
-        return news;
 }

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <syslog.h>
 
+#include "kernel-view.h"
 #include "clock.h"
 #include "device.h"
 #include "target-guard.h"
@@ -79,10 +80,45 @@ static void tell_drift(const Target *t, const Step *s) {
 
 /* ---- it begins ---- */
 
+static bool is_active(const Target *t) {
+        uint64_t used;
+
+        if (monotonic_usec() < t->active_until || (t->visit.reason == VISIT_RECHECK && t->visit.pending.busy))
+                return true;
+
+        switch (t->visit.reason) {
+        case VISIT_ATTACH: /* the kernel has read its partitions, or made it spin up */
+        case VISIT_RESUME:
+        case VISIT_RESET:
+        case VISIT_WAKE:
+                return true;
+        default:
+                return activity_read(t->drive->syspath, &used) >= 0 &&
+                       drive_record_in_use(t->record, used, monotonic_usec());
+        }
+}
+
+static bool is_in_ata_sleep(const Target *t) {
+        uint64_t used;
+
+        return activity_read(t->drive->syspath, &used) >= 0 && drive_record_in_ata_sleep(t->record, used);
+}
+
+/* The first commands are over: what the kernel has told up to now of what was lost, a visit that takes the drive's state for lost
+ * makes up for. A drive that was reset while the machine slept tells so at the first command of the visit that is for that. */
+static void on_settling(void *userdata) {
+        Target *t = userdata;
+
+        if (t->made_up == UINT64_MAX)
+                t->made_up = activity_last_event();
+}
+
 void target_withdraw(Target *t) {
         assert(!target_has_worker(t));
 
-        pending_restore(&t->pending, &t->visit.pending);
+        on_settling(t);
+
+        pending_merge(&t->pending, &t->visit.pending);
         t->visit.job = visit_job_free(t->visit.job);
         t->visit.ready = false;
         (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
@@ -102,7 +138,7 @@ static int begin_job(Target *t) {
                                              .permanent = pending_has(&v->pending, VISIT_PERMANENT),
                                              /* Both look whether somebody has changed it: it is not woken for that. */
                                              .no_wake = v->reason == VISIT_RECHECK || v->reason == VISIT_PARAMETERS,
-                                             .ata_sleep = target_in_ata_sleep(t),
+                                             .ata_sleep = is_in_ata_sleep(t),
                                              .look = v->reason == VISIT_RECHECK &&
                                                      t->files->config->on_drift == ON_DRIFT_REPORT,
                              },
@@ -132,10 +168,11 @@ int target_begin(Target *t, TargetVisitedFn over) {
                 return 0;
 
         if (pending_has(&v->pending, VISIT_RESUME))
-                target_resumed(t);
-        else if (v->pending.put_off && v->pending.not_before > 0)
+                /* That is none of them, and makes up for those before. */
+                t->n_disturbances = 0;
+        else if (v->pending.put_off)
                 /* Until it has been quiet for that long, one visit is enough. */
-                rate_limit_exhaust(&t->disturbances, monotonic_usec());
+                t->disturbed_since = monotonic_usec();
         (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
         drive_record_drop_unwanted(t->record, &t->wishes);
         if (pending_forgets(&v->pending))
@@ -162,6 +199,8 @@ int target_begin(Target *t, TargetVisitedFn over) {
                 r = begin_job(t);
         if (r < 0)
                 return r;
+        if (pending_forgets(&v->pending))
+                t->made_up = UINT64_MAX;
 
         /* Whoever comes after us, should we not live to see the worker, is not to take for sent what the drive has lost; and
          * whoever asks for a new drive is to find it, however long it waits for its worker. */
@@ -175,7 +214,7 @@ int target_work(Target *t) {
         int r;
 
         target_guard_remember(t);
-        v->active = target_is_active(t);
+        v->active = is_active(t);
         r = visit_job_work(v->job, v->active);
         if (r < 0)
                 return r;
@@ -297,13 +336,21 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
         if (end == VISIT_INTERRUPTED && pending_forgets(&v->pending))
                 pending_add(&t->pending, pending_has(&v->pending, VISIT_PERMANENT) ? VISIT_PERMANENT : VISIT_CHANGE, 0);
         else if (end == VISIT_INTERRUPTED && v->reason != VISIT_RECHECK)
-                pending_restore(&t->pending, &v->pending);
+                pending_merge(&t->pending, &v->pending);
         if (lost && !t->lost && v->reason != VISIT_RECHECK) {
                 pending_add(&t->pending, VISIT_RETRY, monotonic_usec() + LOST_AGAIN_USEC);
                 journal_worker(t->drive, "it is visited again in %llu s.", LOST_AGAIN_USEC / 1000000);
         }
         if (v->revealed)
                 pending_add(&t->pending, reason_for_new_wishes(v->reason), 0);
+}
+
+/* Notes what its own commands did to the counters: that is no use of the drive's user's. */
+static void note_counters(Target *t) {
+        bool ata_sleep = t->record->ata_sleep;
+
+        (void) target_look(t);
+        t->record->ata_sleep = ata_sleep;
 }
 
 static void on_ended(void *userdata, VisitEnd end, const char *lost) {
@@ -317,7 +364,11 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         /* The next visit, which begins at once, tells of all. */
         if (!revealed && end != VISIT_INTERRUPTED)
                 journal_visit(t->drive, v->reason, &v->summary);
-        target_visited(t);
+        on_settling(t);
+        note_counters(t);
+        /* Two that set the same thing differently would do so for ever. */
+        if (v->reason == VISIT_REVALIDATION && v->summary.n_written > 0)
+                target_count_disturbance(t);
         target_guard_ended(t);
 
         if (!t->gone)
@@ -340,7 +391,7 @@ static const VisitJobEvents visit_job_events = {
         .ready = on_ready,
         .intends = target_guard_intends,
         .writing = target_guard_writing,
-        .settling = target_settles,
+        .settling = on_settling,
         .step = on_step,
         .silent = on_silent,
         .ended = on_ended,

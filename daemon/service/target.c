@@ -11,6 +11,11 @@
 #include "state.h"
 #include "target-guard.h"
 #include "target.h"
+#include "visit.h"
+
+/* So often in so long a time may events that are not its user's lead to a visit. */
+#define DISTURBANCES 5U
+#define DISTURBANCES_USEC (10ULL * 60 * 1000 * 1000)
 
 int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
@@ -38,13 +43,10 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
         if (!t)
                 return -ENOMEM;
 
-        *t = (Target){ .env = env,
-                       .drive = drive,
-                       .files = files_ref(env->files),
-                       .record = TAKE_PTR(record),
-                       .disturbances = DISTURBANCES };
+        *t = (Target){ .env = env, .drive = drive, .files = files_ref(env->files), .record = TAKE_PTR(record) };
         /* The machine slept, or the drive lost its link, while no service ran that would have noticed. */
-        if (target_link_changed(t) || slept_usec() > t->record->slept + SLEPT_JITTER_USEC)
+        if (link_news(drive->syspath, &t->record->link_since) != LINK_SAME ||
+            slept_usec() > t->record->slept + SLEPT_JITTER_USEC)
                 drive_record_forget(t->record, env->settings);
 
         r = config_resolve(env->files->config, drive, env->on_battery, &t->wishes);
@@ -156,34 +158,75 @@ void target_tick(Target *t) {
 
 /* ---- what comes from outside of drive and kernel, and what their counters tell ---- */
 
-void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
+static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
+        return -EPERM;
+}
+
+/* The kernel looked at it anew, or only said so, as it does whenever something that was open for writing is closed: is what the
+ * kernel holds still as it was left? That is read from here, from the same files of sysfs as the drive's identity, and needs no
+ * process of its own. */
+static bool was_revalidated(const Target *t) {
+        static const DeviceIO io = { .open_node = open_nothing };
+        _cleanup_free_ Memory *memories = NULL;
+        Wishes selected;
+        bool news = true;
+        Plan p;
+
+        if (scope_select(SCOPE_KERNEL, &t->wishes, t->env->settings, drive_backends(t->drive), t->record, &selected) <
+            0)
+                return true;
+
+        if (drive_record_memories(t->record, &selected, &memories) >= 0 &&
+            visit_dry_run(
+                            &(Visit){
+                                            .drive = t->drive,
+                                            .wishes = &selected,
+                                            .memories = memories,
+                                            .settings = t->env->settings,
+                                            .io = &io,
+                            },
+                            &p) >= 0) {
+                news = false;
+                for (size_t i = 0; i < p.n_steps; i++)
+                        news = news || target_finds_news(t, p.steps + i);
+                plan_done(&p);
+        }
+
+        scope_done(&selected);
+        return news;
+}
+
+void target_count_disturbance(Target *t) {
         uint64_t now = monotonic_usec();
 
-        if (reason == VISIT_REVALIDATION && !target_was_revalidated(t))
+        if (t->n_disturbances == 0 || now >= t->disturbed_since + DISTURBANCES_USEC) {
+                t->disturbed_since = now;
+                t->n_disturbances = 0;
+        }
+        t->n_disturbances = MIN(t->n_disturbances + 1, DISTURBANCES);
+}
+
+void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
+        uint64_t end = t->disturbed_since + DISTURBANCES_USEC;
+
+        if (reason == VISIT_REVALIDATION && !was_revalidated(t))
                 return;
-        if (visit_reason_forgets(reason) && seqnum != 0 && target_made_up_for(t, seqnum))
+        if (visit_reason_forgets(reason) && seqnum != 0 && seqnum <= t->made_up)
                 return;
-        /* The visit that was put off is for this, too. */
-        if (t->pending.put_off) {
-                target_visit_later(t, reason, UINT64_MAX);
+
+        if (t->n_disturbances >= DISTURBANCES && monotonic_usec() < end) {
+                if (t->n_disturbances == DISTURBANCES)
+                        journal_storm(t->drive, reason, DISTURBANCES_USEC / 60000000);
+                t->n_disturbances = DISTURBANCES + 1;
+                t->pending.put_off = true;
+                target_visit_later(t, reason, end);
                 return;
         }
 
-        if (rate_limit_allows(&t->disturbances, now)) {
-                /* Quiet for as long as it takes to be sure. */
-                if (now >= rate_limit_end(&t->disturbances) + DISTURBANCES_USEC)
-                        t->told_storm = false;
-                /* A look at what the kernel holds costs nothing; that something had to be written counts (above). */
-                if (reason != VISIT_REVALIDATION)
-                        rate_limit_count(&t->disturbances, now);
-                target_visit(t, reason);
-                return;
-        }
-
-        if (!t->told_storm)
-                journal_storm(t->drive, reason, DISTURBANCES_USEC / 60000000);
-        t->told_storm = t->pending.put_off = true;
-        target_visit_later(t, reason, rate_limit_end(&t->disturbances));
+        /* A look at what the kernel holds costs nothing; a visit that had to write counts when it ends. */
+        if (reason != VISIT_REVALIDATION)
+                target_count_disturbance(t);
+        target_visit(t, reason);
 }
 
 bool target_look_at_link(Target *t, bool visited) {
@@ -281,7 +324,7 @@ static void target_refresh(Target *t) {
                 journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
         else if (new_files && (r > 0 || interrupted || target_wants_identity(t))) {
                 target_tell_released(t);
-                pending_restore(&t->pending, &(Pending){ .reasons = new_files });
+                pending_merge(&t->pending, &(Pending){ .reasons = new_files });
         } else if (r > 0)
                 pending_add(&t->pending, VISIT_CHANGE, 0);
         else if (described && !interrupted)

@@ -9,7 +9,6 @@
 #include "guard.h"
 #include "journal.h"
 #include "pending.h"
-#include "rate-limit.h"
 #include "record.h"
 #include "scope.h"
 #include "visit-job.h"
@@ -39,10 +38,6 @@ typedef struct TargetEnv {
         void *userdata;
 } TargetEnv;
 
-/* So often in so long a time may events that are not its user's lead to a visit. */
-#define DISTURBANCES_USEC (10ULL * 60 * 1000 * 1000)
-#define DISTURBANCES ((RateLimit){ .usec = DISTURBANCES_USEC, .most = 5 })
-
 /* A visit is over. `identified`: it found out which drive is behind its bridge. */
 typedef void (*TargetVisitedFn)(Target *t, bool identified);
 
@@ -58,7 +53,6 @@ typedef struct CurrentVisit {
         bool ready;    /* waits for a worker */
         bool active;   /* the drive had been in use just now, and so cannot be asleep */
         bool revealed; /* found out which drive is behind its bridge */
-        bool settles;  /* makes up for no event from now on */
 } CurrentVisit;
 
 /* What the crash guard does for the drive. */
@@ -83,12 +77,12 @@ struct Target {
 
         Pending pending;
         CurrentVisit visit;
-        char *told_waiting;     /* the check that the journal knows the drive waits for */
-        bool lost;              /* the worker of the last visit died */
-        uint64_t active_until;  /* the drive cannot be asleep before (CLOCK_MONOTONIC, µs) */
-        RateLimit disturbances; /* target_disturbed() */
-        bool told_storm;        /* that there were too many was told */
-        uint64_t made_up; /* the last visit that took the drive's state for lost made up for all events up to this one */
+        char *told_waiting;       /* the check that the journal knows the drive waits for */
+        bool lost;                /* the worker of the last visit died */
+        uint64_t active_until;    /* the drive cannot be asleep before (CLOCK_MONOTONIC, µs) */
+        uint64_t disturbed_since; /* target_disturbed() counts from then (CLOCK_MONOTONIC, µs) … */
+        unsigned n_disturbances;  /* … up to DISTURBANCES, and one more when it was told that there were too many */
+        uint64_t made_up; /* the last visit that took the drive's state for lost makes up for all events up to this one */
         TargetGuard guard;
 
         Target *next; /* TargetEnv.drives */
@@ -124,6 +118,9 @@ unsigned target_release(Target *t, const char *setting);
 /* Something may have taken the drive's state: visits it, but not too often. `seqnum`: the number of the event that tells of it
  * (activity_last_event()); 0: none does. */
 void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum);
+
+/* The present visit, which is for none of that, had to write: it counts as one. */
+void target_count_disturbance(Target *t);
 
 /* What the kernel noted of the drive's link may be news: then the drive is visited. What a visit that is under way led to is left
  * to the end of that, which calls this with `visited`: the kernel resets the link of a drive that answers no command. Returns true
@@ -178,33 +175,8 @@ bool target_finds_news(const Target *t, const Step *s);
 /* Notes how much the drive has been used up to now. Returns true when that is more than at the last look. */
 bool target_look(Target *t);
 
-/* Was the link lost or reset, as the kernel noted, since this was asked last, also by an earlier daemon? */
-bool target_link_changed(Target *t);
-
-/* Has the drive been in use just now, so that it cannot be asleep? */
-bool target_is_active(const Target *t);
-
-/* Was the drive put into ATA's Sleep mode, and not used since? */
-bool target_in_ata_sleep(const Target *t);
-
 /* Is something put off until the drive's user wakes it? */
 bool target_has_deferred(const Target *t);
 
 /* Somebody asks for a visit, and wants what cannot be read to be sent: also by the visit that is about to begin. */
 void target_distrust(Target *t);
-
-/* The drive is visited because the machine slept: that is none of the disturbances, and makes up for those before. */
-void target_resumed(Target *t);
-
-/* Whatever the kernel has told up to now of what was lost, the present visit makes up for, if it is for that at all. `userdata` is
- * the Target. */
-void target_settles(void *userdata);
-
-/* A visit is over: notes what its own commands did to the counters. */
-void target_visited(Target *t);
-
-/* Did the present visit, or the last that took the drive's state for lost, make up for this event? */
-bool target_made_up_for(const Target *t, uint64_t seqnum);
-
-/* The kernel looked at the drive anew, or only said so: is what the kernel holds not as it was left? */
-bool target_was_revalidated(const Target *t);

@@ -52,7 +52,7 @@ START_TEST(test_restore) {
         Pending p = { .reasons = 1U << VISIT_CHANGE, .not_before = 8, .reads = true };
         const Pending begun = { .reasons = 1U << VISIT_PERMANENT, .not_before = 9, .busy = true };
 
-        pending_restore(&p, &begun);
+        pending_merge(&p, &begun);
         ck_assert(pending_has(&p, VISIT_CHANGE) && pending_has(&p, VISIT_PERMANENT) && p.reads && p.busy);
         ck_assert_uint_eq(p.not_before, 0);
 }

@@ -861,7 +861,7 @@ START_TEST(test_echo) {
                 visitor.events->ended(t, VISIT_OVER, NULL);
         }
         ck_assert_int_eq(!!t->visit.job, echoes[_i].again);
-        ck_assert_uint_eq(t->disturbances.n, echoes[_i].again);
+        ck_assert_uint_eq(t->n_disturbances, echoes[_i].again);
         end(t);
 }
 END_TEST
