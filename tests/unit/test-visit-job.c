@@ -7,63 +7,12 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "fsck-devices.h"
+#include "fake-pid1.h"
 #include "settings.h"
 #include "suite.h"
 #include "visit-job.h"
 
-/* ---- stand-ins: PID 1 and udev, who know of no check; the broker ---- */
-
-static FsckStatusFn status_fn;
-static void *status_userdata;
-
-const Pid1Ways pid1_ways;
-static Pid1NewsFn news_fn;
-static void *news_userdata;
-
-int pid1_new(_unused_ sd_event *event, _unused_ const Pid1Ways *ways, Pid1NewsFn news, void *userdata, Pid1 **ret) {
-        news_fn = news;
-        news_userdata = userdata;
-        *ret = (Pid1 *) &status_fn;
-        return 0;
-}
-Pid1 *pid1_free(_unused_ Pid1 *p) {
-        return NULL;
-}
-int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units, FsckStatusFn fn, void *userdata) {
-        status_fn = fn;
-        status_userdata = userdata;
-        return 0;
-}
-void pid1_disconnect(_unused_ Pid1 *p) {
-}
-int fsck_devices_add(_unused_ FsckDevices *d, _unused_ const char *disk) {
-        return 0;
-}
-void fsck_devices_done(_unused_ FsckDevices *d) {
-}
-int fsck_devices_units(_unused_ const FsckDevices *d, char ***ret) {
-        *ret = NULL;
-        return 0;
-}
-bool disk_is_settled(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const char *disk,
-                     _unused_ char *const *above) {
-        return true;
-}
-bool unit_covers(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const FsckUnit *u,
-                 _unused_ const char *disk, _unused_ char *const *above) {
-        return true;
-}
-
-/* PID 1 answers. What `runs` is a check of this disk; NULL: there is none. */
-static void pid1_says(const char *runs) {
-        FsckUnit unit = { .name = (char *) runs, .sysname = (char *) "x" };
-        FsckStatusFn fn = status_fn;
-
-        status_fn = NULL;
-        if (fn)
-                fn(status_userdata, 0, &(FsckStatus){ .units = &unit, .n_units = runs ? 1 : 0 });
-}
+/* ---- a stand-in: the broker ---- */
 
 static int worker_fd; /* the worker's end */
 
@@ -146,6 +95,13 @@ static const VisitJobEvents events = {
         .silent = on_silent,
         .ended = on_ended,
 };
+
+/* PID 1 answers, if it is asked. What `runs` is a check of this disk; NULL: there is none. */
+static void pid1_says(Visited *x, const char *runs) {
+        world = (typeof(world)){ .unit = runs, .covers = true, .settled = true };
+        if (is_asked(x->event))
+                pid1_answers(x->event);
+}
 
 /* Until nothing is left to hear. */
 static void hear(Visited *x) {
@@ -258,9 +214,9 @@ static void going_on(Visited *x) {
         say(GOES_ON);
         hear(x);
 }
-static void interrupted(_unused_ Visited *x) {
+static void interrupted(Visited *x) {
         news_fn(news_userdata, PID1_CHECK_QUEUED);
-        pid1_says("systemd-fsck@x.service");
+        pid1_says(x, "systemd-fsck@x.service");
 }
 static void intending(Visited *x) {
         say(INTENDS);
@@ -359,7 +315,7 @@ static void visit_begin(Visited *x, Transport transport, bool asked) {
                                                  .settings = &all_settings },
                                        UINT64_MAX, &events, x, &x->job),
                          0);
-        pid1_says(NULL);
+        pid1_says(x, NULL);
         ck_assert_int_eq(visit_job_work(x->job, false), 0);
 }
 
@@ -400,7 +356,7 @@ START_TEST(test_each_message) {
                               what, x.n_ended);
 
                 /* Whatever it asked before: what it has lost nobody calls, and it gets no leave. */
-                pid1_says(NULL);
+                pid1_says(&x, NULL);
                 hear(&x);
                 closed = drain(&n_answers);
                 if (!expected) {
