@@ -1,79 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the gate says that a drive waits for. PID 1's and udev's answers are ours. */
+/* What it is told that a drive waits for. PID 1's and udev's answers are the test's. */
 
-#include "fsck-devices.h"
-#include "fsck-wait.h"
+#include "fake-pid1.h"
 #include "stack.h"
-#include "suite.h"
 
-/* ---- stand-ins ---- */
+static bool out_of_memory; /* what lies on the disk cannot be found out */
 
-static struct {
-        int error;          /* PID 1 cannot be asked */
-        const char *unit;   /* queued or running */
-        bool root;          /* … it checks the root file system */
-        bool covers;        /* … that lies on the disk */
-        bool settled;       /* udev knows the disk's partitions */
-        bool out_of_memory; /* what lies on the disk cannot be found out */
-} world;
-
-static FsckStatusFn status_fn;
-static void *status_userdata;
-
-const Pid1Ways pid1_ways;
-static Pid1NewsFn news_fn;
-static void *news_userdata;
-
-int pid1_new(_unused_ sd_event *event, _unused_ const Pid1Ways *ways, Pid1NewsFn news, void *userdata, Pid1 **ret) {
-        news_fn = news;
-        news_userdata = userdata;
-        *ret = NULL;
-        return 0;
-}
-Pid1 *pid1_free(_unused_ Pid1 *p) {
-        return NULL;
-}
-static unsigned n_disconnected;
-void pid1_disconnect(_unused_ Pid1 *p) {
-        n_disconnected++;
-}
-static int ask_error;
-int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units, FsckStatusFn fn, void *userdata) {
-        if (ask_error < 0)
-                return ask_error;
-        status_fn = fn;
-        status_userdata = userdata;
-        return 0;
-}
-
-int fsck_devices_add(_unused_ FsckDevices *d, _unused_ const char *disk) {
-        return 0;
-}
-void fsck_devices_done(_unused_ FsckDevices *d) {
-}
-int fsck_devices_units(_unused_ const FsckDevices *d, char ***ret) {
-        *ret = NULL;
-        return 0;
-}
-bool disk_is_settled(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const char *disk,
-                     _unused_ char *const *above) {
-        return world.settled;
-}
-bool unit_covers(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const FsckUnit *u,
-                 _unused_ const char *disk, _unused_ char *const *above) {
-        return world.covers;
-}
 char **names_free(char **names) {
         free(names);
         return NULL;
 }
 int stack_above(_unused_ const char *classdir, _unused_ const char *name, char ***ret) {
         *ret = NULL;
-        return world.out_of_memory ? -ENOMEM : 0;
+        return out_of_memory ? -ENOMEM : 0;
 }
 
-/* ---- the gate ---- */
+/* ---- who asks for leave ---- */
 
 static unsigned n_told;
 static WaitKind told_kind;
@@ -86,15 +29,29 @@ static void on_leave(_unused_ void *userdata, Wait w) {
         told_name = w.name ? strdup(w.name) : NULL;
 }
 
-/* PID 1 answers, twice where the first answer makes the gate ask about all devices. */
-static void pid1_answers(void) {
-        FsckUnit unit = { (char *) world.unit, world.root ? NULL : (char *) "sda1", world.root };
-        const FsckStatus s = { &unit, world.unit ? 1 : 0, NULL }, none = {};
-        FsckStatusFn fn = status_fn;
+static sd_event *event;
+static FsckWait *fsck_wait;
+static FsckTicket *ticket;
 
-        status_fn = NULL;
-        ck_assert_ptr_nonnull(fn);
-        fn(status_userdata, world.error, world.error < 0 ? &none : &s);
+static void setup(void) {
+        n_told = 0;
+        world = (typeof(world)){ .settled = true, .covers = true };
+        ck_assert_int_eq(sd_event_new(&event), 0);
+        ck_assert_int_eq(fsck_wait_new(event, &fsck_wait), 0);
+}
+
+static void teardown(void) {
+        free(TAKE_PTR(told_name));
+        fsck_wait = fsck_wait_free(fsck_wait);
+        event = sd_event_unref(event);
+}
+
+static void ask(void) {
+        ck_assert_int_eq(fsck_wait_ask(fsck_wait, "sda", true, on_leave, NULL, &ticket), 0);
+}
+
+static void news(Pid1News n) {
+        news_fn(news_userdata, n);
 }
 
 #define UNIT "systemd-fsck@dev-sda1.service"
@@ -122,23 +79,16 @@ static const struct {
 
 /* A kind each, and a name where it is a unit's; told once, however often the answer is the same. */
 START_TEST(test_kinds) {
-        sd_event *event = NULL;
-        FsckTicket *t;
-        FsckWait *g;
+        world = (typeof(world)){ .error = rows[_i].error,
+                                 .unit = rows[_i].unit,
+                                 .root = rows[_i].root,
+                                 .covers = rows[_i].covers,
+                                 .settled = rows[_i].settled };
+        out_of_memory = rows[_i].out_of_memory;
 
-        n_told = 0;
-        world.error = rows[_i].error;
-        world.unit = rows[_i].unit;
-        world.root = rows[_i].root;
-        world.covers = rows[_i].covers;
-        world.settled = rows[_i].settled;
-        world.out_of_memory = rows[_i].out_of_memory;
-
-        ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(fsck_wait_new(event, &g), 0);
-        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_leave, NULL, &t), 0);
+        ask();
         ck_assert_uint_eq(n_told, 0);
-        pid1_answers();
+        pid1_answers(event);
         ck_assert_uint_eq(n_told, 1);
         ck_assert_int_eq(told_kind, rows[_i].kind);
         if (rows[_i].name)
@@ -147,137 +97,96 @@ START_TEST(test_kinds) {
                 ck_assert_ptr_null(told_name);
 
         if (rows[_i].kind != WAIT_NOTHING) {
-                fsck_wait_poke(g);
-                pid1_answers();
+                fsck_wait_poke(fsck_wait);
+                pid1_answers(event);
                 ck_assert_uint_eq(n_told, 1);
         }
-
-        free(TAKE_PTR(told_name));
-        (void) fsck_wait_free(g);
-        sd_event_unref(event);
 }
 END_TEST
-
-static bool is_asked(void) {
-        return status_fn;
-}
 
 /* Leave lasts until a check is queued, or PID 1 cannot be asked any more; it is given again when that is over. What cannot take it
  * back asks nobody. */
 START_TEST(test_leave) {
-        sd_event *event = NULL;
-        FsckTicket *t;
-        FsckWait *g;
+        news(PID1_CHECK_QUEUED);
+        ck_assert(!is_asked(event));
 
-        n_told = 0;
-        world = (typeof(world)){ .settled = true, .covers = true };
-        ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(fsck_wait_new(event, &g), 0);
-        news_fn(news_userdata, PID1_CHECK_QUEUED);
-        ck_assert(!is_asked());
-
-        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_leave, NULL, &t), 0);
-        pid1_answers();
+        ask();
+        pid1_answers(event);
         ck_assert_uint_eq(n_told, 1);
         ck_assert_int_eq(told_kind, WAIT_NOTHING);
 
         /* udev looks at the drive; a check of another one ends, or is queued. */
         world.settled = false;
-        fsck_wait_poke(g);
-        ck_assert(!is_asked());
-        news_fn(news_userdata, PID1_CHECK_ENDED);
-        ck_assert(!is_asked());
-        news_fn(news_userdata, PID1_DEVICE);
-        pid1_answers();
+        fsck_wait_poke(fsck_wait);
+        ck_assert(!is_asked(event));
+        news(PID1_CHECK_ENDED);
+        ck_assert(!is_asked(event));
+        news(PID1_DEVICE);
+        pid1_answers(event);
         world.unit = UNIT;
         world.covers = false;
-        news_fn(news_userdata, PID1_CHECK_QUEUED);
-        pid1_answers();
+        news(PID1_CHECK_QUEUED);
+        pid1_answers(event);
         ck_assert_uint_eq(n_told, 1);
 
         for (int i = 0; i < 3; i++) {
-                static const Pid1News news[] = { PID1_CHECK_QUEUED, PID1_DEVICE, PID1_DISCONNECTED };
+                static const Pid1News all_news[] = { PID1_CHECK_QUEUED, PID1_DEVICE, PID1_DISCONNECTED };
 
                 world.covers = true;
                 world.settled = true;
-                world.error = news[i] == PID1_DISCONNECTED ? -EIO : 0;
-                news_fn(news_userdata, news[i]);
-                pid1_answers();
+                world.error = all_news[i] == PID1_DISCONNECTED ? -EIO : 0;
+                news(all_news[i]);
+                pid1_answers(event);
                 ck_assert_uint_eq(n_told, 2U + 2U * (unsigned) i);
                 ck_assert_int_eq(told_kind, world.error ? WAIT_SYSTEMD : WAIT_CHECK);
 
                 world.error = 0;
                 world.unit = NULL;
-                news_fn(news_userdata, PID1_CHECK_ENDED);
-                pid1_answers();
+                news(PID1_CHECK_ENDED);
+                pid1_answers(event);
                 ck_assert_uint_eq(n_told, 3U + 2U * (unsigned) i);
                 ck_assert_int_eq(told_kind, WAIT_NOTHING);
                 world.unit = UNIT;
         }
 
-        /* Nobody is told who has gone. */
-        news_fn(news_userdata, PID1_CHECK_QUEUED);
-        (void) fsck_ticket_free(t);
-        pid1_answers();
+        /* Nobody is told who has gone, and then nobody asks. */
+        news(PID1_CHECK_QUEUED);
+        ck_assert(is_asked(event));
+        ticket = fsck_ticket_free(ticket);
+        pid1_answers(event);
         ck_assert_uint_eq(n_told, 7);
-        news_fn(news_userdata, PID1_CHECK_QUEUED);
-        ck_assert(!is_asked());
-
-        free(TAKE_PTR(told_name));
-        (void) fsck_wait_free(g);
-        sd_event_unref(event);
+        news(PID1_CHECK_QUEUED);
+        ck_assert(!is_asked(event));
 }
 END_TEST
 
 /* A check is queued, and there is no memory to ask about it: that is made good, also for those who have leave. */
 START_TEST(test_ask_again) {
-        sd_event *event = NULL;
-        FsckTicket *t;
-        FsckWait *g;
-
-        n_told = 0;
-        world = (typeof(world)){ .settled = true, .covers = true };
-        ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(fsck_wait_new(event, &g), 0);
-        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_leave, NULL, &t), 0);
-        pid1_answers();
+        ask();
+        pid1_answers(event);
         ask_error = -ENOMEM;
         world.unit = UNIT;
-        news_fn(news_userdata, PID1_CHECK_QUEUED);
+        news(PID1_CHECK_QUEUED);
+        ck_assert(!is_asked(event));
         ask_error = 0;
-        while (!is_asked())
-                ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
-        pid1_answers();
+        pid1_answers(event);
         ck_assert_int_eq(told_kind, WAIT_CHECK);
-
-        free(TAKE_PTR(told_name));
-        (void) fsck_wait_free(g);
-        sd_event_unref(event);
 }
 END_TEST
 
 /* When the last leave is given back the connection is closed, so that nothing wakes the service any more. */
 START_TEST(test_rest) {
-        sd_event *event = NULL;
-        FsckTicket *t;
-        FsckWait *g;
-
-        world = (typeof(world)){ .settled = true };
-        ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(fsck_wait_new(event, &g), 0);
-        ck_assert_int_eq(fsck_wait_ask(g, "sda", true, on_leave, NULL, &t), 0);
+        ask();
+        ck_assert(is_asked(event));
         if (_i == 0)
-                pid1_answers();
+                pid1_answers(event);
         n_disconnected = 0;
-        (void) fsck_ticket_free(t);
+        ticket = fsck_ticket_free(ticket);
         ck_assert_uint_eq(n_disconnected, 0);
         if (_i == 1)
-                pid1_answers();
+                pid1_answers(event);
         while (n_disconnected == 0)
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
-
-        (void) fsck_wait_free(g);
-        sd_event_unref(event);
 }
 END_TEST
 
@@ -297,6 +206,7 @@ int main(void) {
         Suite *s = suite_create("fsck-wait");
         TCase *t = tcase_create("fsck-wait");
 
+        tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_kinds, 0, ELEMENTSOF(rows));
         tcase_add_test(t, test_leave);
         tcase_add_test(t, test_ask_again);
