@@ -174,6 +174,58 @@ START_TEST(test_ask_again) {
 }
 END_TEST
 
+/* An answer to a question that was asked before, when something else was so, is none. */
+START_TEST(test_old_answer) {
+        FsckTicket *first;
+
+        ask();
+        first = ticket;
+        ck_assert(is_asked(event));
+        ask();
+        (void) fsck_ticket_free(first);
+        pid1_answers(event);
+        ck_assert_uint_eq(n_told, 0);
+        pid1_answers(event);
+        ck_assert_uint_eq(n_told, 1);
+}
+END_TEST
+
+/* It is told with an answer that there is leave, and asks for another at once: that is asked about as soon. */
+static void on_leave_again(_unused_ void *userdata, Wait w) {
+        ck_assert_int_eq(w.kind, WAIT_CHECK);
+        ticket = fsck_ticket_free(ticket);
+        ask();
+}
+
+START_TEST(test_ask_when_told) {
+        world.unit = UNIT;
+        ck_assert_int_eq(fsck_wait_ask(fsck_wait, "sda", true, on_leave_again, NULL, &ticket), 0);
+        pid1_answers(event);
+        ck_assert(is_asked(event));
+        world.unit = NULL;
+        pid1_answers(event);
+        ck_assert_uint_eq(n_told, 1);
+        ck_assert_int_eq(told_kind, WAIT_NOTHING);
+}
+END_TEST
+
+/* A check of something that PID 1 does not know yet: all devices are asked about before anybody is told. */
+START_TEST(test_unresolved) {
+        FsckUnit unit = { .name = (char *) UNIT };
+        const FsckStatus s = { .units = &unit, .n_units = 1 };
+        FsckStatusFn fn;
+
+        ask();
+        for (int i = 0; i < 2; i++) {
+                ck_assert(is_asked(event));
+                fn = TAKE_PTR(status_fn);
+                fn(status_userdata, 0, &s);
+                ck_assert_uint_eq(n_told, i);
+        }
+        ck_assert_int_eq(told_kind, WAIT_CHECK);
+}
+END_TEST
+
 /* When the last leave is given back the connection is closed, so that nothing wakes the service any more. */
 START_TEST(test_rest) {
         ask();
@@ -210,6 +262,9 @@ int main(void) {
         tcase_add_loop_test(t, test_kinds, 0, ELEMENTSOF(rows));
         tcase_add_test(t, test_leave);
         tcase_add_test(t, test_ask_again);
+        tcase_add_test(t, test_old_answer);
+        tcase_add_test(t, test_ask_when_told);
+        tcase_add_test(t, test_unresolved);
         tcase_add_loop_test(t, test_rest, 0, 2);
         tcase_add_test(t, test_words);
         suite_add_tcase(s, t);
