@@ -98,6 +98,7 @@ static bool is_plugged(const FsckStatus *s, const FsckDevice *device) {
         return !device->unit || !names_contain(s->inactive, device->unit);
 }
 
+/* A device that is gone hides nothing; one that cannot be asked about may. */
 static bool is_settled(const FsckDevices *d, const FsckStatus *s, const char *name) {
         const FsckDevice *device = find_device(d, name);
 
@@ -106,34 +107,27 @@ static bool is_settled(const FsckDevices *d, const FsckStatus *s, const char *na
         return device->ready.initialized && is_plugged(s, device);
 }
 
-bool disk_is_settled(const FsckDevices *d, const FsckStatus *s, const char *disk, char *const *above) {
-        if (!is_settled(d, s, disk))
-                return false;
-        for (; above && *above; above++)
-                if (!is_settled(d, s, *above))
-                        return false;
-        return true;
-}
-
-/* May something still come to light on this device that a waiting check is for? What udev or PID 1 have not processed, and
- * LUKS, LVM or RAID members that nothing has opened yet. */
-static bool is_unresolved(const FsckDevices *d, const FsckStatus *s, const char *name) {
+/* May nothing come to light on this device any more that a waiting check is for? It may on what udev or PID 1 have not processed, and
+ * on LUKS, LVM or RAID members that nothing has opened yet. */
+static bool is_resolved(const FsckDevices *d, const FsckStatus *s, const char *name) {
         const FsckDevice *device = find_device(d, name);
 
-        /* A device that is gone hides nothing; one that cannot be asked about may. */
-        if (!device || device->error < 0)
-                return !device || device->error != -ENODEV;
-        return !device->ready.initialized || !device->ready.ready || !is_plugged(s, device) ||
-               (device->ready.container && !stack_is_held(INVENTORY_CLASSDIR, name));
+        return is_settled(d, s, name) &&
+               (device->error < 0 ||
+                (device->ready.ready && (!device->ready.container || stack_is_held(INVENTORY_CLASSDIR, name))));
 }
 
-static bool disk_is_unresolved(const FsckDevices *d, const FsckStatus *s, const char *disk, char *const *above) {
-        if (is_unresolved(d, s, disk))
-                return true;
-        for (; above && *above; above++)
-                if (is_unresolved(d, s, *above))
-                        return true;
-        return false;
+static bool all_are(bool (*is)(const FsckDevices *d, const FsckStatus *s, const char *name), const FsckDevices *d,
+                    const FsckStatus *s, const char *disk, char *const *above) {
+        bool all = is(d, s, disk);
+
+        for (; above && *above && all; above++)
+                all = is(d, s, *above);
+        return all;
+}
+
+bool disk_is_settled(const FsckDevices *d, const FsckStatus *s, const char *disk, char *const *above) {
+        return all_are(is_settled, d, s, disk, above);
 }
 
 bool unit_covers(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u, const char *disk, char *const *above) {
@@ -143,5 +137,5 @@ bool unit_covers(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u, c
         if (sysname)
                 return streq(sysname, disk) || names_contain(above, sysname);
         /* When it cannot be known which device that is, it may lie on this one. */
-        return u->root || disk_is_unresolved(d, s, disk, above);
+        return u->root || !all_are(is_resolved, d, s, disk, above);
 }
