@@ -195,7 +195,7 @@ static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error 
         else {
                 r = sd_bus_message_read(m, "v", "s", &path);
                 slash = r >= 0 ? strrchr(path, '/') : NULL;
-                if (slash && !u->sysname) {
+                if (slash) {
                         u->sysname = strdup(slash + 1);
                         if (!u->sysname)
                                 r = -ENOMEM;
@@ -206,11 +206,22 @@ static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error 
         return 0;
 }
 
-static int ask(Pid1 *p, size_t unit, const char *path, const char *interface, const char *property,
-               sd_bus_message_handler_t handler) {
+/* systemd-fsck@NAME.service checks what NAME.device is (systemd-fsck@.service has BindsTo=%i.device). */
+static int ask_what_is_checked(Pid1 *p, size_t unit) {
+        const char *name = p->status.units[unit].name, *at = strchr(name, '@'), *dot = strrchr(name, '.');
+        _cleanup_free_ char *device = NULL, *path = NULL;
         sd_bus_slot *slot;
         Question *q;
         int r;
+
+        if (!at || !dot || dot < at)
+                return 0;
+        if (asprintf(&device, "%.*s.device", (int) (dot - at - 1), at + 1) < 0)
+                return -ENOMEM;
+
+        r = sd_bus_path_encode(SYSTEMD_UNIT_PATH, device, &path);
+        if (r < 0)
+                return r;
 
         q = malloc(sizeof *q);
         if (!q)
@@ -218,7 +229,7 @@ static int ask(Pid1 *p, size_t unit, const char *path, const char *interface, co
         *q = (Question){ p, unit };
 
         r = sd_bus_call_method_async(p->bus, &slot, SYSTEMD_DESTINATION, path, "org.freedesktop.DBus.Properties", "Get",
-                                     handler, q, "ss", interface, property);
+                                     on_sysfs_path, q, "ss", "org.freedesktop.systemd1.Device", "SysFSPath");
         if (r < 0) {
                 free(q);
                 return r;
@@ -232,50 +243,19 @@ static int ask(Pid1 *p, size_t unit, const char *path, const char *interface, co
         return 0;
 }
 
-static int on_binds_to(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        Question *q = userdata;
-        const char *name;
-        int r;
-
-        if (sd_bus_message_is_method_error(m, NULL)) {
-                status_answered(q->pid1, -sd_bus_message_get_errno(m));
-                return 0;
-        }
-
-        r = sd_bus_message_enter_container(m, 'v', "as");
-        if (r >= 0)
-                r = sd_bus_message_enter_container(m, 'a', "s");
-        while (r >= 0 && (r = sd_bus_message_read(m, "s", &name)) > 0) {
-                const char *dot = strrchr(name, '.');
-                _cleanup_free_ char *path = NULL;
-
-                if (!dot || !streq(dot, ".device"))
-                        continue;
-
-                r = sd_bus_path_encode(SYSTEMD_UNIT_PATH, name, &path);
-                if (r >= 0)
-                        r = ask(q->pid1, q->unit, path, "org.freedesktop.systemd1.Device", "SysFSPath", on_sysfs_path);
-        }
-
-        status_answered(q->pid1, r);
-        return 0;
-}
-
-static int status_add(Pid1 *p, const UnitStatus *u) {
-        bool root = streq(u->name, "systemd-fsck-root.service");
+static int status_add(Pid1 *p, const char *unit) {
+        bool root = streq(unit, "systemd-fsck-root.service");
         char *name;
 
         if (!GREW(p->status.units, p->status.n_units))
                 return -ENOMEM;
 
-        name = strdup(u->name);
+        name = strdup(unit);
         if (!name)
                 return -ENOMEM;
 
         p->status.units[p->status.n_units++] = (FsckUnit){ .name = name, .root = root };
-        if (root)
-                return 0;
-        return ask(p, p->status.n_units - 1, u->path, "org.freedesktop.systemd1.Unit", "BindsTo", on_binds_to);
+        return ask_what_is_checked(p, p->status.n_units - 1);
 }
 
 static int on_fsck_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
@@ -291,7 +271,7 @@ static int on_fsck_units(sd_bus_message *m, void *userdata, sd_bus_error *error 
         r = sd_bus_message_enter_container(m, 'a', UNIT_STATUS_SIGNATURE);
         while (r >= 0 && (r = unit_status_read(m, &u)) > 0)
                 if (unit_status_is_pending(&u))
-                        r = status_add(p, &u);
+                        r = status_add(p, u.name);
 
         status_answered(p, r);
         return 0;

@@ -15,7 +15,7 @@
 typedef struct Unit {
         const char *name, *state;
         uint32_t job;
-        const char *binds_to, *sysfs_path; /* NULL: "" */
+        const char *sysfs_path; /* NULL: "" */
 } Unit;
 
 #define CHECK(d) "systemd-fsck@dev-" d ".service"
@@ -66,11 +66,8 @@ static int reply_units(sd_bus_message *m, bool checks) {
 static int reply_property(sd_bus_message *m, const char *property) {
         const Unit *u = unit_at(sd_bus_message_get_path(m));
 
-        if (streq(property, "SysFSPath"))
-                return sd_bus_reply_method_return(m, "v", "s", u->sysfs_path ?: "");
-        ck_assert_str_eq(property, "BindsTo");
-        return u->binds_to ? sd_bus_reply_method_return(m, "v", "as", 2, "a.mount", u->binds_to)
-                           : sd_bus_reply_method_return(m, "v", "as", 0);
+        ck_assert_str_eq(property, "SysFSPath");
+        return sd_bus_reply_method_return(m, "v", "s", u->sysfs_path ?: "");
 }
 
 static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
@@ -207,21 +204,20 @@ static const struct {
         const char *answer;
 } rows[] = {
         { { {} }, "" },
-        { { { "dev-sda1.device", "active", 0, NULL, NULL }, {} }, "" },
-        { { { "dev-sda1.device", "inactive", 0, NULL, NULL }, {} }, "-dev-sda1.device " },
-        { { { CHECK("sda1"), "active", 0, NULL, NULL }, {} }, "" }, /* it has run */
-        { { { CHECK("sda1"), "inactive", 0, NULL, NULL }, {} }, "" },
-        { { { CHECK("sda1"), "inactive", 9, "dev-sda1.device", NULL },
-            { "dev-sda1.device", "active", 0, NULL, "/sys/x/block/sda/sda1" },
-            {} },
+        { { { "dev-sda1.device", "active", 0, NULL }, {} }, "" },
+        { { { "dev-sda1.device", "inactive", 0, NULL }, {} }, "-dev-sda1.device " },
+        { { { CHECK("sda1"), "active", 0, NULL }, {} }, "" }, /* it has run */
+        { { { CHECK("sda1"), "inactive", 0, NULL }, {} }, "" },
+        { { { CHECK("sda1"), "inactive", 9, NULL }, { "dev-sda1.device", "active", 0, "/sys/x/block/sda/sda1" }, {} },
           CHECK("sda1") "=sda1 " },
-        { { { CHECK("sda1"), "activating", 0, "dev-sda1.device", NULL },
-            { "dev-sda1.device", "active", 0, NULL, "/sys/x/block/sda/sda1" },
-            { CHECK("x"), "inactive", 8, "dev-x.device", NULL },
-            { "dev-x.device", "inactive", 0, NULL, NULL } },
+        { { { CHECK("sda1"), "activating", 0, NULL },
+            { "dev-sda1.device", "active", 0, "/sys/x/block/sda/sda1" },
+            { CHECK("x"), "inactive", 8, NULL },
+            { "dev-x.device", "inactive", 0, NULL } },
           CHECK("sda1") "=sda1 " CHECK("x") "=? -dev-x.device " },
-        { { { CHECK("x"), "deactivating", 0, NULL, NULL }, {} }, CHECK("x") "=? " },
-        { { { "systemd-fsck-root.service", "activating", 0, NULL, NULL }, {} }, "systemd-fsck-root.service=/ " },
+        { { { CHECK("x"), "deactivating", 0, NULL }, { "dev-x.device", "inactive", 0, NULL }, {} },
+          CHECK("x") "=? -dev-x.device " },
+        { { { "systemd-fsck-root.service", "activating", 0, NULL }, {} }, "systemd-fsck-root.service=/ " },
 };
 
 START_TEST(test_status) {
@@ -241,8 +237,8 @@ START_TEST(test_status) {
 END_TEST
 
 static const char *const refusals[] = {
-        "ListUnitsByPatterns",       "ListUnitsByNames",       "BindsTo",       "SysFSPath",
-        "ListUnitsByPatterns, gone", "ListUnitsByNames, gone", "BindsTo, gone", "SysFSPath, gone"
+        "ListUnitsByPatterns",       "ListUnitsByNames",       "SysFSPath",
+        "ListUnitsByPatterns, gone", "ListUnitsByNames, gone", "SysFSPath, gone",
 };
 
 /* One answer that is an error makes the whole an error, whatever else was answered; the next question goes the other way. */
