@@ -25,12 +25,6 @@ struct Pid1 {
         sd_event_source *deferred;
 };
 
-/* One question about one unit. */
-typedef struct Question {
-        Pid1 *pid1;
-        size_t unit;
-} Question;
-
 static void status_done(FsckStatus *s) {
         for (size_t i = 0; i < s->n_units; i++) {
                 free(s->units[i].name);
@@ -185,9 +179,8 @@ static int on_deferred(sd_event_source *source _unused_, void *userdata) {
 
 /* For a name that the kernel may take back at any time: the last component of its sysfs path. */
 static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        Question *q = userdata;
-        FsckUnit *u = q->pid1->status.units + q->unit;
         const char *path, *slash;
+        FsckUnit *u = userdata;
         int r;
 
         if (sd_bus_message_is_method_error(m, NULL))
@@ -202,16 +195,14 @@ static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error 
                 }
         }
 
-        status_answered(q->pid1, r);
+        status_answered(u->pid1, r);
         return 0;
 }
 
 /* systemd-fsck@NAME.service checks what NAME.device is (systemd-fsck@.service has BindsTo=%i.device). */
-static int ask_what_is_checked(Pid1 *p, size_t unit) {
-        const char *name = p->status.units[unit].name, *at = strchr(name, '@'), *dot = strrchr(name, '.');
+static int ask_what_is_checked(FsckUnit *u) {
+        const char *at = strchr(u->name, '@'), *dot = strrchr(u->name, '.');
         _cleanup_free_ char *device = NULL, *path = NULL;
-        sd_bus_slot *slot;
-        Question *q;
         int r;
 
         if (!at || !dot || dot < at)
@@ -220,27 +211,13 @@ static int ask_what_is_checked(Pid1 *p, size_t unit) {
                 return -ENOMEM;
 
         r = sd_bus_path_encode(SYSTEMD_UNIT_PATH, device, &path);
-        if (r < 0)
-                return r;
-
-        q = malloc(sizeof *q);
-        if (!q)
-                return -ENOMEM;
-        *q = (Question){ p, unit };
-
-        r = sd_bus_call_method_async(p->bus, &slot, SYSTEMD_DESTINATION, path, "org.freedesktop.DBus.Properties", "Get",
-                                     on_sysfs_path, q, "ss", "org.freedesktop.systemd1.Device", "SysFSPath");
-        if (r < 0) {
-                free(q);
-                return r;
-        }
-
-        /* The question lives as long as its slot, and the slot as long as the call: it frees both. */
-        (void) sd_bus_slot_set_destroy_callback(slot, free);
-        (void) sd_bus_slot_set_floating(slot, true);
-        (void) sd_bus_slot_unref(slot);
-        p->outstanding++;
-        return 0;
+        if (r >= 0)
+                r = sd_bus_call_method_async(u->pid1->bus, NULL, SYSTEMD_DESTINATION, path,
+                                             "org.freedesktop.DBus.Properties", "Get", on_sysfs_path, u, "ss",
+                                             "org.freedesktop.systemd1.Device", "SysFSPath");
+        if (r >= 0)
+                u->pid1->outstanding++;
+        return r;
 }
 
 static int status_add(Pid1 *p, const char *unit) {
@@ -254,8 +231,8 @@ static int status_add(Pid1 *p, const char *unit) {
         if (!name)
                 return -ENOMEM;
 
-        p->status.units[p->status.n_units++] = (FsckUnit){ .name = name, .root = root };
-        return ask_what_is_checked(p, p->status.n_units - 1);
+        p->status.units[p->status.n_units++] = (FsckUnit){ .pid1 = p, .name = name, .root = root };
+        return 0;
 }
 
 static int on_fsck_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
@@ -272,7 +249,9 @@ static int on_fsck_units(sd_bus_message *m, void *userdata, sd_bus_error *error 
         while (r >= 0 && (r = unit_status_read(m, &u)) > 0)
                 if (unit_status_is_pending(&u))
                         r = status_add(p, u.name);
-
+        /* The array stays where it is from here on. */
+        for (size_t i = 0; i < p->status.n_units && r >= 0; i++)
+                r = ask_what_is_checked(p->status.units + i);
         status_answered(p, r);
         return 0;
 }

@@ -11,6 +11,7 @@
 typedef struct Pid1 Pid1;
 
 typedef struct FsckUnit {
+        Pid1 *pid1;    /* that was asked; for pid1.c alone */
         char *name;    /* systemd-fsck@….service */
         char *sysname; /* kernel name of what it checks; NULL: its device is not there yet */
         bool root;     /* checks the root file system; sysname is NULL */
