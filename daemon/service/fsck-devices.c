@@ -95,7 +95,10 @@ static const FsckDevice *find_device(const FsckDevices *d, const char *name) {
 
 /* Does PID 1 know this device? udev is a little ahead of it, and only then is a check's job bound to the device. */
 static bool is_plugged(const FsckStatus *s, const FsckDevice *device) {
-        return !device->unit || !names_contain(s->inactive, device->unit);
+        for (size_t i = 0; device->unit && i < s->n_inactive; i++)
+                if (streq(s->inactive[i], device->unit))
+                        return false;
+        return true;
 }
 
 /* A device that is gone hides nothing; one that cannot be asked about may. */

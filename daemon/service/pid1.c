@@ -31,7 +31,9 @@ static void status_done(FsckStatus *s) {
                 free(s->units[i].sysname);
         }
         free(s->units);
-        (void) names_free(s->inactive);
+        for (size_t i = 0; i < s->n_inactive; i++)
+                free(s->inactive[i]);
+        free(s->inactive);
         *s = (FsckStatus){};
 }
 
@@ -183,16 +185,14 @@ static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error 
         FsckUnit *u = userdata;
         int r;
 
-        if (sd_bus_message_is_method_error(m, NULL))
-                r = -sd_bus_message_get_errno(m);
-        else {
+        r = -sd_bus_message_get_errno(m);
+        if (r >= 0)
                 r = sd_bus_message_read(m, "v", "s", &path);
-                slash = r >= 0 ? strrchr(path, '/') : NULL;
-                if (slash) {
-                        u->sysname = strdup(slash + 1);
-                        if (!u->sysname)
-                                r = -ENOMEM;
-                }
+        slash = r >= 0 ? strrchr(path, '/') : NULL;
+        if (slash) {
+                u->sysname = strdup(slash + 1);
+                if (!u->sysname)
+                        r = -ENOMEM;
         }
 
         status_answered(u->pid1, r);
@@ -220,35 +220,50 @@ static int ask_what_is_checked(FsckUnit *u) {
         return r;
 }
 
-static int status_add(Pid1 *p, const char *unit) {
-        bool root = streq(unit, "systemd-fsck-root.service");
+static int status_add_unit(Pid1 *p, const char *unit) {
+        FsckStatus *s = &p->status;
         char *name;
 
-        if (!GREW(p->status.units, p->status.n_units))
+        if (!GREW(s->units, s->n_units))
                 return -ENOMEM;
-
         name = strdup(unit);
         if (!name)
                 return -ENOMEM;
 
-        p->status.units[p->status.n_units++] = (FsckUnit){ .pid1 = p, .name = name, .root = root };
+        s->units[s->n_units++] =
+                        (FsckUnit){ .pid1 = p, .name = name, .root = streq(unit, "systemd-fsck-root.service") };
         return 0;
+}
+
+static int status_add_inactive(Pid1 *p, const char *unit) {
+        FsckStatus *s = &p->status;
+
+        if (!GREW(s->inactive, s->n_inactive))
+                return -ENOMEM;
+        s->inactive[s->n_inactive] = strdup(unit);
+        return s->inactive[s->n_inactive] ? (int) s->n_inactive++ : -ENOMEM;
+}
+
+static int on_units(sd_bus_message *m, Pid1 *p, bool checks) {
+        UnitStatus u;
+        int r;
+
+        r = -sd_bus_message_get_errno(m);
+        if (r >= 0)
+                r = sd_bus_message_enter_container(m, 'a', UNIT_STATUS_SIGNATURE);
+        while (r >= 0 && (r = unit_status_read(m, &u)) > 0)
+                if (checks && unit_status_is_pending(&u))
+                        r = status_add_unit(p, u.name);
+                else if (!checks && !streq(u.active_state, "active"))
+                        r = status_add_inactive(p, u.name);
+        return r;
 }
 
 static int on_fsck_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Pid1 *p = userdata;
-        UnitStatus u;
         int r;
 
-        if (sd_bus_message_is_method_error(m, NULL)) {
-                status_answered(p, -sd_bus_message_get_errno(m));
-                return 0;
-        }
-
-        r = sd_bus_message_enter_container(m, 'a', UNIT_STATUS_SIGNATURE);
-        while (r >= 0 && (r = unit_status_read(m, &u)) > 0)
-                if (unit_status_is_pending(&u))
-                        r = status_add(p, u.name);
+        r = on_units(m, p, true);
         /* The array stays where it is from here on. */
         for (size_t i = 0; i < p->status.n_units && r >= 0; i++)
                 r = ask_what_is_checked(p->status.units + i);
@@ -257,44 +272,13 @@ static int on_fsck_units(sd_bus_message *m, void *userdata, sd_bus_error *error 
 }
 
 static int on_device_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        Pid1 *p = userdata;
-        UnitStatus u;
-        size_t n = 0;
-        int r;
-
-        if (sd_bus_message_is_method_error(m, NULL)) {
-                status_answered(p, -sd_bus_message_get_errno(m));
-                return 0;
-        }
-
-        r = sd_bus_message_enter_container(m, 'a', UNIT_STATUS_SIGNATURE);
-        while (r >= 0 && (r = unit_status_read(m, &u)) > 0) {
-                char **names;
-
-                if (streq(u.active_state, "active"))
-                        continue;
-
-                names = reallocarray(p->status.inactive, n + 2, sizeof *names);
-                if (!names) {
-                        r = -ENOMEM;
-                        break;
-                }
-                p->status.inactive = names;
-                names[n] = strdup(u.name);
-                if (!names[n]) {
-                        r = -ENOMEM;
-                        break;
-                }
-                names[++n] = NULL;
-        }
-
-        status_answered(p, r);
+        status_answered(userdata, on_units(m, userdata, false));
         return 0;
 }
 
 static int status_call(Pid1 *p, const char *method, char *const *states, char *const *names,
                        sd_bus_message_handler_t handler) {
-        sd_bus_message *m = NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         int r;
 
         r = sd_bus_message_new_method_call(p->bus, &m, SYSTEMD_DESTINATION, SYSTEMD_MANAGER_PATH,
@@ -307,8 +291,6 @@ static int status_call(Pid1 *p, const char *method, char *const *states, char *c
                 r = sd_bus_call_async(p->bus, NULL, m, handler, p, 0);
         if (r >= 0)
                 p->outstanding++;
-
-        (void) sd_bus_message_unref(m);
         return r;
 }
 

@@ -148,8 +148,8 @@ static void on_status(_unused_ void *userdata, int error, const FsckStatus *s) {
         for (size_t i = 0; i < s->n_units; i++)
                 n += snprintf(answered + n, sizeof answered - n, "%s=%s ", s->units[i].name,
                               s->units[i].root ? "/" : s->units[i].sysname ?: "?");
-        for (char **u = s->inactive; u && *u; u++)
-                n += snprintf(answered + n, sizeof answered - n, "-%s ", *u);
+        for (size_t i = 0; i < s->n_inactive; i++)
+                n += snprintf(answered + n, sizeof answered - n, "-%s ", s->inactive[i]);
 }
 
 static void ask(void) {
