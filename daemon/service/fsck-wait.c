@@ -2,6 +2,7 @@
 
 #include "fsck-devices.h"
 #include "fsck-wait.h"
+#include "record.h"
 #include "stack.h"
 #include "timer.h"
 
@@ -16,11 +17,10 @@ struct FsckTicket {
         char *disk;
         bool settled;
         unsigned since; /* the first question to PID 1 that may answer it */
-        bool leave;     /* was given, and not taken back */
         FsckWaitFn fn;
         void *userdata;
-        WaitKind waiting_kind;
-        char *waiting_for;
+        WaitKind told; /* what its holder knows: WAIT_NOTHING is leave; _WAIT_KIND_MAX: nothing yet */
+        char *told_name;
         bool answered; /* by the answer that is being told of … */
         Wait blocker;  /* … with this */
 };
@@ -84,7 +84,7 @@ FsckTicket *fsck_ticket_free(FsckTicket *t) {
                         break;
                 }
 
-        free(t->waiting_for);
+        free(t->told_name);
         free(t->disk);
         free(t);
         if (!g->tickets)
@@ -92,9 +92,13 @@ FsckTicket *fsck_ticket_free(FsckTicket *t) {
         return NULL;
 }
 
+static bool has_leave(const FsckTicket *t) {
+        return t->told == WAIT_NOTHING;
+}
+
 static bool fsck_wait_has_waiting(const FsckWait *g) {
         for (const FsckTicket *t = g->tickets; t; t = t->next)
-                if (!t->leave)
+                if (!has_leave(t))
                         return true;
         return false;
 }
@@ -125,7 +129,7 @@ static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_s
         _cleanup_(names_freep) char **above = NULL;
 
         /* Nothing waits for a check and nothing is to settle: as nearly always. */
-        if (s->n_units == 0 && (t->leave || !t->settled))
+        if (s->n_units == 0 && (has_leave(t) || !t->settled))
                 return (Wait){ WAIT_NOTHING };
 
         if (stack_above(INVENTORY_CLASSDIR, t->disk, &above) < 0)
@@ -140,7 +144,7 @@ static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_s
                 return (Wait){ WAIT_CHECK, s->units[i].name };
         }
 
-        if (t->settled && !t->leave && !disk_is_settled(&t->wait->devices, s, t->disk, above)) {
+        if (t->settled && !has_leave(t) && !disk_is_settled(&t->wait->devices, s, t->disk, above)) {
                 *ret_soon = true;
                 return (Wait){ WAIT_UDEV };
         }
@@ -150,14 +154,11 @@ static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_s
 
 /* Whoever is told may free the ticket. */
 static void ticket_tell(FsckTicket *t, Wait w) {
-        if (t->leave ? w.kind == WAIT_NOTHING
-                     : t->waiting_kind == w.kind && w.kind != WAIT_NOTHING && streq_ptr(t->waiting_for, w.name))
+        if (t->told == w.kind && streq_ptr(t->told_name, w.name))
                 return;
 
-        t->leave = w.kind == WAIT_NOTHING;
-        t->waiting_kind = w.kind;
-        free(t->waiting_for);
-        t->waiting_for = w.name ? strdup(w.name) : NULL;
+        t->told = w.kind;
+        (void) string_replace(&t->told_name, w.name);
         t->fn(t->userdata, w);
 }
 
@@ -230,7 +231,7 @@ static int fsck_wait_ask_udev(FsckWait *g) {
 
         fsck_devices_done(&g->devices);
         for (const FsckTicket *t = g->tickets; t && r >= 0; t = t->next)
-                if ((t->settled && !t->leave) || g->thorough)
+                if ((t->settled && !has_leave(t)) || g->thorough)
                         r = fsck_devices_add(&g->devices, t->disk);
         return r;
 }
@@ -281,6 +282,7 @@ int fsck_wait_ask(FsckWait *g, const char *disk, bool settled, FsckWaitFn fn, vo
                 .since = g->question + 1,
                 .fn = fn,
                 .userdata = userdata,
+                .told = _WAIT_KIND_MAX,
         };
         g->tickets = t;
         fsck_wait_look(g);
