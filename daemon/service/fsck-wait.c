@@ -177,6 +177,14 @@ static FsckTicket *fsck_wait_answered(FsckWait *g) {
         return NULL;
 }
 
+/* Is there a check of which nobody can say yet what it is for? */
+static bool is_unresolved(const FsckStatus *s) {
+        for (size_t i = 0; i < s->n_units; i++)
+                if (!s->units[i].sysname && !s->units[i].root)
+                        return true;
+        return false;
+}
+
 static void on_fsck_status(void *userdata, int error, const FsckStatus *status) {
         FsckWait *g = userdata;
         bool soon = false;
@@ -184,13 +192,11 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
         g->asking = false;
 
         /* Were all devices asked about that matter? If not, no answer can be given yet. */
-        if (error >= 0 && !g->thorough)
-                for (size_t i = 0; i < status->n_units; i++)
-                        if (!status->units[i].sysname && !status->units[i].root) {
-                                g->thorough = true;
-                                fsck_wait_look(g);
-                                return;
-                        }
+        if (g->tickets && error >= 0 && !g->thorough && is_unresolved(status)) {
+                g->thorough = true;
+                fsck_wait_look(g);
+                return;
+        }
 
         for (FsckTicket *t = g->tickets; t; t = t->next) {
                 if ((int) (t->since - g->question) > 0)
