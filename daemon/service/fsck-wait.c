@@ -10,6 +10,7 @@
 #define FAILURE_RETRY_USEC (1000ULL * 1000) /* while PID 1 cannot be asked */
 #define SAFETY_USEC (5000ULL * 1000)        /* while something waits, even if nobody tells us anything */
 #define LINGER_USEC (3000ULL * 1000)        /* the next visit may follow at once */
+#define TIMER_ACCURACY_USEC 1ULL            /* sd-event's own is a quarter of a second */
 
 struct FsckTicket {
         FsckWait *wait;
@@ -33,12 +34,21 @@ struct FsckWait {
         bool asking, again;
         bool thorough;          /* a check waits for a device that PID 1 does not know yet: ask about all devices */
         FsckDevices devices;    /* that the present question is about */
-        sd_event_source *timer; /* next look, or the end of an idle connection */
+        sd_event_source *timer; /* next question, or the end of an idle connection */
 };
 
-static void fsck_wait_look(FsckWait *g);
-static void fsck_wait_rest(FsckWait *g);
 static void on_news(void *userdata, Pid1News news);
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata);
+
+static int fsck_wait_set_timer(FsckWait *g, uint64_t usec) {
+        return timer_start(g->event, &g->timer, usec, TIMER_ACCURACY_USEC, on_timer, g);
+}
+
+/* Nobody has leave or waits for it. An idle connection to PID 1 means wake-ups for its signals. */
+static void fsck_wait_rest(FsckWait *g) {
+        g->again = false;
+        (void) fsck_wait_set_timer(g, LINGER_USEC);
+}
 
 int fsck_wait_new(sd_event *event, FsckWait **ret) {
         _cleanup_(fsck_wait_freep) FsckWait *g = NULL;
@@ -50,6 +60,9 @@ int fsck_wait_new(sd_event *event, FsckWait **ret) {
 
         g->event = sd_event_ref(event);
         r = pid1_new(event, &pid1_ways, on_news, g, &g->pid1);
+        /* Here, where an error can be told. */
+        if (r >= 0)
+                r = fsck_wait_set_timer(g, LINGER_USEC);
         if (r < 0)
                 return r;
 
@@ -103,25 +116,12 @@ static bool fsck_wait_has_waiting(const FsckWait *g) {
         return false;
 }
 
-static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        FsckWait *g = userdata;
-
-        if (g->again || fsck_wait_has_waiting(g))
-                fsck_wait_look(g);
-        else if (!g->tickets && !g->asking)
-                pid1_disconnect(g->pid1);
-        return 0;
-}
-
-/* Without a timer udev's events still lead to another look. */
-static void fsck_wait_set_timer(FsckWait *g, uint64_t usec) {
-        (void) timer_start(g->event, &g->timer, usec, 0, on_timer, g);
-}
-
-/* Nobody has leave or waits for it. An idle connection to PID 1 means wake-ups for its signals. */
-static void fsck_wait_rest(FsckWait *g) {
-        g->again = false;
-        fsck_wait_set_timer(g, LINGER_USEC);
+/* Ask soon; never from in here. */
+static void fsck_wait_look(FsckWait *g) {
+        if (g->asking)
+                g->again = true;
+        else if (g->tickets)
+                (void) fsck_wait_set_timer(g, 0);
 }
 
 /* What keeps this ticket waiting. `ret_soon`: look again in a moment, without being told. */
@@ -189,10 +189,9 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
         FsckWait *g = userdata;
         bool soon = false;
 
-        g->asking = false;
-
         /* Were all devices asked about that matter? If not, no answer can be given yet. */
         if (g->tickets && error >= 0 && !g->thorough && is_unresolved(status)) {
+                g->asking = false;
                 g->thorough = true;
                 fsck_wait_look(g);
                 return;
@@ -214,58 +213,49 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
                 ticket_tell(t, t->blocker);
         }
 
-        g->thorough = false;
-        if (!g->tickets) {
-                fsck_devices_done(&g->devices);
+        fsck_devices_done(&g->devices);
+        g->asking = g->thorough = false;
+
+        if (!g->tickets)
                 fsck_wait_rest(g);
-                return;
-        }
-
-        if (g->again) {
+        else if (g->again)
                 fsck_wait_look(g);
-                return;
-        }
-
         /* PID 1 and udev tell when to look again; the first is a little behind the other. */
-        if (error < 0 || fsck_wait_has_waiting(g))
-                fsck_wait_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
+        else if (fsck_wait_has_waiting(g))
+                (void) fsck_wait_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
 }
 
-/* The disks whose tickets want them settled, or all. */
-static int fsck_wait_ask_udev(FsckWait *g) {
+/* udev is asked about the disks that have to be settled first, or about all. */
+static void fsck_wait_ask_pid1(FsckWait *g) {
+        _cleanup_free_ char **units = NULL; /* the names are the devices' */
         int r = 0;
 
+        g->asking = true;
+        g->again = false;
+        g->question++;
         fsck_devices_done(&g->devices);
         for (const FsckTicket *t = g->tickets; t && r >= 0; t = t->next)
                 if ((t->settled && !has_leave(t)) || g->thorough)
                         r = fsck_devices_add(&g->devices, t->disk);
-        return r;
-}
-
-static void fsck_wait_look(FsckWait *g) {
-        _cleanup_free_ char **units = NULL; /* the names are the devices' */
-        int r;
-
-        if (!g->tickets)
-                return;
-
-        g->again = g->asking;
-        if (g->asking)
-                return;
-
-        r = fsck_wait_ask_udev(g);
         if (r >= 0)
                 r = fsck_devices_units(&g->devices, &units);
         if (r >= 0)
                 r = pid1_ask_fsck_status(g->pid1, units, on_fsck_status, g);
-        if (r < 0) {
-                g->again = true;
-                fsck_wait_set_timer(g, FAILURE_RETRY_USEC);
-                return;
-        }
 
-        g->question++;
-        g->asking = true;
+        if (r < 0)
+                on_fsck_status(g, r, NULL);
+}
+
+static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        FsckWait *g = userdata;
+
+        if (g->asking)
+                return 0;
+        if (g->tickets)
+                fsck_wait_ask_pid1(g);
+        else
+                pid1_disconnect(g->pid1);
+        return 0;
 }
 
 int fsck_wait_ask(FsckWait *g, const char *disk, bool settled, FsckWaitFn fn, void *userdata, FsckTicket **ret) {

@@ -160,7 +160,7 @@ START_TEST(test_leave) {
 }
 END_TEST
 
-/* A check is queued, and there is no memory to ask about it: that is made good, also for those who have leave. */
+/* A check is queued, and there is no memory to ask about it: nobody has leave until that is made good. */
 START_TEST(test_ask_again) {
         ask();
         pid1_answers(event);
@@ -168,6 +168,7 @@ START_TEST(test_ask_again) {
         world.unit = UNIT;
         news(PID1_CHECK_QUEUED);
         ck_assert(!is_asked(event));
+        ck_assert_int_eq(told_kind, WAIT_SYSTEMD);
         ask_error = 0;
         pid1_answers(event);
         ck_assert_int_eq(told_kind, WAIT_CHECK);
