@@ -17,20 +17,17 @@ struct FsckTicket {
         FsckTicket *next;
         char *disk;
         bool settled;
-        unsigned since; /* the first question to PID 1 that may answer it */
+        bool asked; /* the present question to PID 1 is for it, too */
         FsckWaitFn fn;
         void *userdata;
         WaitKind told; /* what its holder knows: WAIT_NOTHING is leave; _WAIT_KIND_MAX: nothing yet */
         char *told_name;
-        bool answered; /* by the answer that is being told of … */
-        Wait blocker;  /* … with this */
 };
 
 struct FsckWait {
         sd_event *event;
         Pid1 *pid1;
         FsckTicket *tickets;
-        unsigned question; /* number of the last one to PID 1 */
         bool asking, again;
         bool thorough;          /* a check waits for a device that PID 1 does not know yet: ask about all devices */
         FsckDevices devices;    /* that the present question is about */
@@ -170,13 +167,6 @@ static void on_news(void *userdata, Pid1News news) {
                 fsck_wait_look(g);
 }
 
-static FsckTicket *fsck_wait_answered(FsckWait *g) {
-        for (FsckTicket *t = g->tickets; t; t = t->next)
-                if (t->answered)
-                        return t;
-        return NULL;
-}
-
 /* Is there a check of which nobody can say yet what it is for? */
 static bool is_unresolved(const FsckStatus *s) {
         for (size_t i = 0; i < s->n_units; i++)
@@ -197,22 +187,11 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
                 return;
         }
 
-        for (FsckTicket *t = g->tickets; t; t = t->next) {
-                if ((int) (t->since - g->question) > 0)
-                        continue;
-                t->answered = true;
-                if (error < 0)
-                        t->blocker = (Wait){ WAIT_SYSTEMD };
-                else
-                        t->blocker = ticket_blocker(t, status, &soon);
+        for (FsckTicket *t = g->tickets, *next; t; t = next) {
+                next = t->next;
+                if (t->asked)
+                        ticket_tell(t, error < 0 ? (Wait){ WAIT_SYSTEMD } : ticket_blocker(t, status, &soon));
         }
-
-        /* Whoever is told may ask anew and withdraw questions, so the list is begun from the top each time. */
-        for (FsckTicket *t; (t = fsck_wait_answered(g));) {
-                t->answered = false;
-                ticket_tell(t, t->blocker);
-        }
-
         fsck_devices_done(&g->devices);
         g->asking = g->thorough = false;
 
@@ -232,11 +211,12 @@ static void fsck_wait_ask_pid1(FsckWait *g) {
 
         g->asking = true;
         g->again = false;
-        g->question++;
         fsck_devices_done(&g->devices);
-        for (const FsckTicket *t = g->tickets; t && r >= 0; t = t->next)
-                if ((t->settled && !has_leave(t)) || g->thorough)
+        for (FsckTicket *t = g->tickets; t; t = t->next) {
+                t->asked = true;
+                if (r >= 0 && ((t->settled && !has_leave(t)) || g->thorough))
                         r = fsck_devices_add(&g->devices, t->disk);
+        }
         if (r >= 0)
                 r = fsck_devices_units(&g->devices, &units);
         if (r >= 0)
@@ -269,13 +249,12 @@ int fsck_wait_ask(FsckWait *g, const char *disk, bool settled, FsckWaitFn fn, vo
                 return -ENOMEM;
         }
 
-        /* An answer on its way already may be older than the question. */
+        /* An answer on its way already is older than this, and none for it. */
         *t = (FsckTicket){
                 .wait = g,
                 .next = g->tickets,
                 .disk = copy,
                 .settled = settled,
-                .since = g->question + 1,
                 .fn = fn,
                 .userdata = userdata,
                 .told = _WAIT_KIND_MAX,

@@ -13,7 +13,7 @@ typedef struct FsckWait FsckWait;
 typedef struct FsckTicket FsckTicket;
 
 /* WAIT_NOTHING: there is leave to send commands to the drive, until the ticket is freed or this is called once more. Otherwise what
- * the drive waits for now; called again when that changes. Never called from within fsck_wait_ask(). */
+ * the drive waits for now; called again when that changes. Never called from within fsck_wait_ask(). May free this ticket, and no other. */
 typedef void (*FsckWaitFn)(void *userdata, Wait w);
 
 int fsck_wait_new(sd_event *event, FsckWait **ret);
