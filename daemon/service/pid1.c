@@ -16,13 +16,11 @@ struct Pid1 {
         Pid1NewsFn news;
         void *news_userdata;
 
-        bool asking;
-        bool failed;          /* a reply was an error */
         unsigned outstanding; /* replies still to come */
+        int error;            /* < 0: one of them was an error */
         FsckStatus status;
         FsckStatusFn fn;
         void *userdata;
-        sd_event_source *deferred;
 };
 
 static void status_done(FsckStatus *s) {
@@ -61,7 +59,6 @@ Pid1 *pid1_free(Pid1 *p) {
                 return NULL;
 
         pid1_disconnect(p);
-        sd_event_source_disable_unref(p->deferred);
         status_done(&p->status);
         sd_event_unref(p->event);
         free(p);
@@ -145,38 +142,24 @@ static int pid1_connect(Pid1 *p) {
 
 /* ---- the checks ---- */
 
-static void status_finish(Pid1 *p) {
-        FsckStatus s = p->status;
-        FsckStatusFn fn = p->fn;
-        bool failed = p->failed;
-
-        p->status = (FsckStatus){};
-        p->asking = false;
-
-        if (failed) {
-                /* Whatever was wrong with this connection, the other kind is tried next. */
-                pid1_disconnect(p);
-                p->by_asker = !p->by_asker;
-                status_done(&s);
-        }
-
-        fn(p->userdata, failed ? -EIO : 0, &s);
-        status_done(&s);
+/* Whatever was wrong with this connection, the other kind is tried next. */
+static void status_fail(Pid1 *p) {
+        pid1_disconnect(p);
+        p->by_asker = !p->by_asker;
+        p->outstanding = 0;
+        status_done(&p->status);
 }
 
 static void status_answered(Pid1 *p, int r) {
         if (r < 0)
-                p->failed = true;
-        if (--p->outstanding == 0)
-                status_finish(p);
-}
+                p->error = r;
+        if (--p->outstanding > 0)
+                return;
 
-static int on_deferred(sd_event_source *source _unused_, void *userdata) {
-        Pid1 *p = userdata;
-
-        p->deferred = sd_event_source_disable_unref(p->deferred);
-        status_answered(p, 0);
-        return 0;
+        if (p->error < 0)
+                status_fail(p);
+        p->fn(p->userdata, p->error, &p->status);
+        status_done(&p->status);
 }
 
 /* For a name that the kernel may take back at any time: the last component of its sysfs path. */
@@ -298,29 +281,21 @@ int pid1_ask_fsck_status(Pid1 *p, char *const *device_units, FsckStatusFn fn, vo
         static char *const any_state[] = { NULL };
         int r;
 
-        if (p->asking)
-                return -EBUSY;
+        assert(p->outstanding == 0);
 
         p->fn = fn;
         p->userdata = userdata;
-        p->failed = false;
-        p->outstanding = 1; /* on_deferred(), so that the answer never comes from in here */
-        p->asking = true;
-
-        r = sd_event_add_defer(p->event, &p->deferred, on_deferred, p);
-        if (r < 0) {
-                p->asking = false;
-                return r;
-        }
+        p->error = 0;
 
         r = pid1_connect(p);
-        if (r >= 0)
-                r = status_call(p, "ListUnitsByPatterns", any_state, fsck_unit_patterns, on_fsck_units);
+        if (r < 0)
+                return r;
+        r = status_call(p, "ListUnitsByPatterns", any_state, fsck_unit_patterns, on_fsck_units);
         if (r >= 0 && device_units && device_units[0])
                 r = status_call(p, "ListUnitsByNames", NULL, device_units, on_device_units);
         if (r < 0)
-                p->failed = true;
-        return 0;
+                status_fail(p);
+        return r;
 }
 
 int device_unit_name(const char *node, char **ret) {

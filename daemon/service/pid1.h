@@ -48,7 +48,8 @@ int pid1_new(sd_event *event, const Pid1Ways *ways, Pid1NewsFn news, void *userd
 Pid1 *pid1_free(Pid1 *p);
 DEFINE_CLEANUP(Pid1 *, pid1_free);
 
-/* `device_units` (NULL-terminated, may be NULL) are looked at too. fn is called later, once, never from in here. */
+/* `device_units` (NULL-terminated, may be NULL) are looked at too. fn is called later, once, and asks nothing anew itself; never from
+ * in here, nor after an error. No other question may be open. */
 int pid1_ask_fsck_status(Pid1 *p, char *const *device_units, FsckStatusFn fn, void *userdata);
 
 /* Closes the connection; the next question opens another. */
