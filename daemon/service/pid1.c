@@ -290,9 +290,11 @@ int pid1_ask_fsck_status(Pid1 *p, char *const *device_units, FsckStatusFn fn, vo
         r = pid1_connect(p);
         if (r < 0)
                 return r;
-        r = status_call(p, "ListUnitsByPatterns", any_state, fsck_unit_patterns, on_fsck_units);
-        if (r >= 0 && device_units && device_units[0])
+        /* In this order: once a device is active, the jobs for its checks are queued. */
+        if (device_units && device_units[0])
                 r = status_call(p, "ListUnitsByNames", NULL, device_units, on_device_units);
+        if (r >= 0)
+                r = status_call(p, "ListUnitsByPatterns", any_state, fsck_unit_patterns, on_fsck_units);
         if (r < 0)
                 status_fail(p);
         return r;
