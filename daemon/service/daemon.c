@@ -5,7 +5,6 @@
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
 
-#include "boot-finished.h"
 #include "bus.h"
 #include "clock.h"
 #include "daemon.h"
@@ -38,7 +37,6 @@ struct Daemon {
         Recheck *recheck;
         Sleep *sleep;
         SystemBus *system_bus;
-        Boot boot;
         Bus *bus;
         bool on_battery;
         bool stopping;
@@ -182,14 +180,7 @@ static void on_lost(void *userdata) {
         on_power(d);
 }
 
-static bool on_booting(void *userdata) {
-        Daemon *d = userdata;
-
-        return !boot_is_over(&d->boot);
-}
-
 static const MonitorEvents monitor_events = {
-        .booting = on_booting,
         .drive = on_drive,
         .removed = on_removed,
         .other = on_other,
@@ -240,7 +231,6 @@ static const BusActions bus_actions = {
 static void on_bus_connected(void *userdata, sd_bus *bus) {
         Daemon *d = userdata;
 
-        boot_bus_connected(&d->boot, bus);
         bus_connected(d->bus, bus);
         sleep_bus_connected(d->sleep, bus);
 }
@@ -248,7 +238,6 @@ static void on_bus_connected(void *userdata, sd_bus *bus) {
 static void on_bus_lost(void *userdata) {
         Daemon *d = userdata;
 
-        boot_bus_lost(&d->boot);
         bus_lost(d->bus);
         sleep_bus_lost(d->sleep);
 }
@@ -390,7 +379,6 @@ Daemon *daemon_free(Daemon *d) {
                 return NULL;
 
         (void) system_bus_free(d->system_bus);
-        boot_bus_lost(&d->boot);
         (void) monitor_free(d->monitor);
         (void) sleep_free(d->sleep);
         (void) recheck_free(d->recheck);

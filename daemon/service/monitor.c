@@ -15,6 +15,7 @@
  * At boot somebody waits for these drives to be mounted, and systemd is behind udev. */
 #define QUIET_USEC (100ULL * 1000)
 #define QUIET_BOOT_USEC (500ULL * 1000)
+#define BOOT_USEC (60ULL * 1000 * 1000)
 #define GATHER_USEC (1000ULL * 1000)
 
 struct Monitor {
@@ -23,7 +24,6 @@ struct Monitor {
         struct udev_monitor *monitor;
         sd_event_source *source, *timer;
         uint64_t gathering_since;     /* on the monotonic clock; 0: nothing has come */
-        uint64_t quiet_usec;          /* how long nothing more may come until it is looked at */
         struct udev_device **devices; /* that have come since */
         size_t n_devices;
         bool lost, urgent;
@@ -137,11 +137,9 @@ static int on_quiet(sd_event_source *source _unused_, uint64_t usec _unused_, vo
 static int monitor_wait(Monitor *m) {
         uint64_t now = monotonic_usec(), until;
 
-        if (m->gathering_since == 0) {
+        if (m->gathering_since == 0)
                 m->gathering_since = now;
-                m->quiet_usec = m->events->booting(m->userdata) ? QUIET_BOOT_USEC : QUIET_USEC;
-        }
-        until = MIN(now + m->quiet_usec, m->gathering_since + GATHER_USEC);
+        until = MIN(now + (now < BOOT_USEC ? QUIET_BOOT_USEC : QUIET_USEC), m->gathering_since + GATHER_USEC);
         return timer_start(m->event, &m->timer, until > now ? until - now : 0, QUIET_USEC / 10, on_quiet, m);
 }
 

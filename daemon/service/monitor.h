@@ -21,12 +21,12 @@ typedef struct MonitorEvents {
         /* What hangs on this device (a path below /sys/devices) may have lost its state, for that reason; `seqnum`: the event's
          * number (activity_last_event()). */
         void (*disturbed)(void *userdata, const char *syspath, VisitReason reason, uint64_t seqnum);
-        bool (*booting)(void *userdata); /* asked when events begin to come: does the machine still boot? */
-        void (*power)(void *userdata);   /* something about a power supply changed */
-        void (*lost)(void *userdata);    /* events were lost: look at everything anew */
+        void (*power)(void *userdata); /* something about a power supply changed */
+        void (*lost)(void *userdata);  /* events were lost: look at everything anew */
 } MonitorEvents;
 
-/* Listens from now on. Events come in the loop, together, when none has come for a tenth of a second (while the machine boots: half a second),
+/* Listens from now on. Events come in the loop, together, when none has come for a tenth of a second (in the first minute after the machine was
+ * started: half a second),
  * or some have waited for a second; with the news that something has gone they come at once. */
 int monitor_new(sd_event *event, const MonitorEvents *events, void *userdata, Monitor **ret);
 Monitor *monitor_free(Monitor *m);
