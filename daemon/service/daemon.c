@@ -121,32 +121,6 @@ static int on_hangup(sd_event_source *source _unused_, const struct signalfd_sig
 
 /* ---- udev ---- */
 
-static void on_drive(void *userdata, struct udev_device *device, const char *attached) {
-        Daemon *d = userdata;
-
-        manager_plugged(d->manager, device);
-        if (attached)
-                recheck_attached(d->recheck, attached);
-}
-
-static void on_removed(void *userdata, const char *name) {
-        Daemon *d = userdata;
-
-        manager_unplugged(d->manager, name);
-}
-
-static void on_other(void *userdata, const char *name, bool removed) {
-        Daemon *d = userdata;
-
-        manager_stack_changed(d->manager, name, removed);
-}
-
-static void on_disturbed(void *userdata, const char *syspath, VisitReason reason, uint64_t seqnum) {
-        Daemon *d = userdata;
-
-        manager_disturbed(d->manager, syspath, reason, seqnum);
-}
-
 static int on_power_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Daemon *d = userdata;
         bool on_battery = daemon_look_at_power(d);
@@ -159,16 +133,13 @@ static int on_power_timer(sd_event_source *source _unused_, uint64_t usec _unuse
         return 0;
 }
 
-static void on_power(void *userdata) {
-        Daemon *d = userdata;
-
+static void daemon_look_at_power_soon(Daemon *d) {
         /* Not pushed back by more of them: a supply may tell of itself all the time. */
         if (!timer_runs(d->power_timer) && config_uses_battery(d->files->config))
                 (void) timer_start(d->event, &d->power_timer, POWER_DEBOUNCE_USEC, 0, on_power_timer, d);
 }
 
-static void on_lost(void *userdata) {
-        Daemon *d = userdata;
+static void daemon_look_at_all(Daemon *d) {
         int r;
 
         journal_log(LOG_NOTICE, "Some events of udev's were lost; looking at all drives anew.");
@@ -177,17 +148,35 @@ static void on_lost(void *userdata) {
                 journal_log(LOG_ERR, "The drives cannot be enumerated: %s", strerror(-r));
         /* A reset may be among what was lost, and with it what cannot be read. */
         manager_visit_all(d->manager, VISIT_RESET);
-        on_power(d);
+        daemon_look_at_power_soon(d);
 }
 
-static const MonitorEvents monitor_events = {
-        .drive = on_drive,
-        .removed = on_removed,
-        .other = on_other,
-        .disturbed = on_disturbed,
-        .power = on_power,
-        .lost = on_lost,
-};
+static void on_udev(void *userdata, const MonitorEvent *e) {
+        Daemon *d = userdata;
+
+        switch (e->news) {
+        case MONITOR_DRIVE:
+                manager_plugged(d->manager, e->device);
+                if (e->added)
+                        recheck_attached(d->recheck, e->name);
+                break;
+        case MONITOR_REMOVED:
+                manager_unplugged(d->manager, e->name);
+                break;
+        case MONITOR_STACKED:
+                manager_stack_changed(d->manager, e->name, e->removed);
+                break;
+        case MONITOR_DISTURBED:
+                manager_disturbed(d->manager, e->syspath, e->reason, e->seqnum);
+                break;
+        case MONITOR_POWER:
+                daemon_look_at_power_soon(d);
+                break;
+        case MONITOR_LOST:
+                daemon_look_at_all(d);
+                break;
+        }
+}
 
 /* ---- sleep ---- */
 
@@ -207,7 +196,7 @@ static void on_awake(void *userdata, bool slept) {
 
         manager_visit_all(d->manager, VISIT_RESUME);
         /* Some supplies say nothing of what happened meanwhile. */
-        on_power(d);
+        daemon_look_at_power_soon(d);
 }
 
 static const SleepEvents sleep_events = {
@@ -343,7 +332,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 r = sleep_new(event, &sleep_world, &sleep_events, d, &d->sleep);
         /* What udev says from now on waits in its socket until everything that is there already is known. */
         if (r >= 0)
-                r = monitor_new(event, &monitor_events, d, &d->monitor);
+                r = monitor_new(event, NULL, on_udev, d, &d->monitor);
         if (r >= 0)
                 r = timer_start(d->event, &d->rules_check, RULES_CHECK_USEC, 0, on_rules_check, d);
         if (r < 0)

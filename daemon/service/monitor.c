@@ -22,12 +22,13 @@ struct Monitor {
         sd_event *event;
         struct udev *udev;
         struct udev_monitor *monitor;
+        MonitorSource from;
         sd_event_source *source, *timer;
         uint64_t gathering_since;     /* on the monotonic clock; 0: nothing has come */
         struct udev_device **devices; /* that have come since */
         size_t n_devices;
         bool lost, urgent;
-        const MonitorEvents *events;
+        MonitorFn fn;
         void *userdata;
 };
 
@@ -35,8 +36,13 @@ static bool property_is(struct udev_device *device, const char *key, const char 
         return streq_ptr(udev_device_get_property_value(device, key), value);
 }
 
+static void monitor_tell(Monitor *m, MonitorEvent *e, MonitorNews news) {
+        e->news = news;
+        m->fn(m->userdata, e);
+}
+
 /* Of all the news of what drives hang on: that their state may be lost (Linux drivers/scsi/scsi_lib.c, drivers/nvme/host/core.c). */
-static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
+static void monitor_dispatch_parent(Monitor *m, MonitorEvent *e) {
         static const struct {
                 const char *key, *value;
                 VisitReason reason;
@@ -46,42 +52,42 @@ static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
                 { "NVME_EVENT", "connected", VISIT_CONTROLLER },
         };
 
-        if (!streq_ptr(udev_device_get_action(device), "change"))
+        if (!streq_ptr(udev_device_get_action(e->device), "change"))
                 return;
         for (size_t i = 0; i < ELEMENTSOF(news); i++)
-                if (property_is(device, news[i].key, news[i].value))
-                        m->events->disturbed(m->userdata, udev_device_get_syspath(device), news[i].reason,
-                                             udev_device_get_seqnum(device));
+                if (property_is(e->device, news[i].key, news[i].value)) {
+                        e->reason = news[i].reason;
+                        monitor_tell(m, e, MONITOR_DISTURBED);
+                }
 }
 
 static void monitor_dispatch(Monitor *m, struct udev_device *device) {
-        const char *action = udev_device_get_action(device), *name = udev_device_get_sysname(device);
-        const char *subsystem = udev_device_get_subsystem(device);
-        bool removed = action && streq(action, "remove");
+        const char *action = udev_device_get_action(device), *subsystem = udev_device_get_subsystem(device);
+        MonitorEvent e = {
+                .device = device,
+                .name = udev_device_get_sysname(device),
+                .syspath = udev_device_get_syspath(device),
+                .added = streq_ptr(action, "add"),
+                .removed = streq_ptr(action, "remove"),
+                .seqnum = udev_device_get_seqnum(device),
+        };
+        bool drive;
 
-        if (subsystem && streq(subsystem, "power_supply")) {
-                m->events->power(m->userdata);
+        if (streq_ptr(subsystem, "power_supply")) {
+                monitor_tell(m, &e, MONITOR_POWER);
                 return;
         }
-
         if (streq_ptr(subsystem, "scsi") || streq_ptr(subsystem, "nvme")) {
-                monitor_dispatch_parent(m, device);
+                monitor_dispatch_parent(m, &e);
                 return;
         }
 
-        if (!inventory_is_drive(device)) {
-                m->events->other(m->userdata, name, removed);
-                return;
-        }
-
-        if (removed)
-                m->events->removed(m->userdata, name);
-        else
-                m->events->drive(m->userdata, device, streq_ptr(action, "add") ? name : NULL);
-
+        drive = inventory_is_drive(device);
+        if (drive)
+                monitor_tell(m, &e, e.removed ? MONITOR_REMOVED : MONITOR_DRIVE);
         /* md and dm are drives to some rules and something on top of drives to others. */
-        if (strncmp(name, "md", 2) == 0 || strncmp(name, "dm-", 3) == 0)
-                m->events->other(m->userdata, name, removed);
+        if (!drive || starts_with(e.name, "md") || starts_with(e.name, "dm-"))
+                monitor_tell(m, &e, MONITOR_STACKED);
 }
 
 static int keep_device(Monitor *m, struct udev_device *device) {
@@ -99,7 +105,7 @@ static void monitor_receive(Monitor *m) {
                 struct udev_device *device;
 
                 errno = 0;
-                device = udev_monitor_receive_device(m->monitor);
+                device = m->from.receive(m->from.userdata);
                 if (!device && errno != ENOBUFS)
                         return;
 
@@ -126,7 +132,7 @@ static void monitor_dispatch_all(Monitor *m) {
         free(devices);
 
         if (lost)
-                m->events->lost(m->userdata);
+                monitor_tell(m, &(MonitorEvent){}, MONITOR_LOST);
 }
 
 static int on_quiet(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -157,16 +163,15 @@ void monitor_catch_up(Monitor *m) {
         monitor_dispatch_all(m);
 }
 
-int monitor_new(sd_event *event, const MonitorEvents *events, void *userdata, Monitor **ret) {
-        _cleanup_(monitor_freep) Monitor *m = NULL;
-        int r;
+static struct udev_device *receive_from_udev(void *userdata) {
+        return udev_monitor_receive_device(userdata);
+}
 
-        m = calloc(1, sizeof *m);
-        if (!m)
-                return -ENOMEM;
-        m->event = sd_event_ref(event);
-        m->events = events;
-        m->userdata = userdata;
+static int monitor_open_udev(Monitor *m) {
+        static const struct {
+                const char *subsystem, *devtype;
+        } matches[] = { { "block", NULL }, { "power_supply", NULL }, { "scsi", "scsi_device" }, { "nvme", NULL } };
+        int r = 0;
 
         m->udev = udev_new();
         if (!m->udev)
@@ -178,17 +183,32 @@ int monitor_new(sd_event *event, const MonitorEvents *events, void *userdata, Mo
         /* A larger buffer is a favour of the kernel's: lost events are noticed. */
         (void) udev_monitor_set_receive_buffer_size(m->monitor, RECEIVE_BUFFER);
 
-        r = udev_monitor_filter_add_match_subsystem_devtype(m->monitor, "block", NULL);
-        if (r >= 0)
-                r = udev_monitor_filter_add_match_subsystem_devtype(m->monitor, "power_supply", NULL);
-        if (r >= 0)
-                r = udev_monitor_filter_add_match_subsystem_devtype(m->monitor, "scsi", "scsi_device");
-        if (r >= 0)
-                r = udev_monitor_filter_add_match_subsystem_devtype(m->monitor, "nvme", NULL);
+        for (size_t i = 0; i < ELEMENTSOF(matches) && r >= 0; i++)
+                r = udev_monitor_filter_add_match_subsystem_devtype(m->monitor, matches[i].subsystem,
+                                                                    matches[i].devtype);
         if (r >= 0)
                 r = udev_monitor_enable_receiving(m->monitor);
+        m->from = (MonitorSource){ udev_monitor_get_fd(m->monitor), receive_from_udev, m->monitor };
+        return r;
+}
+
+int monitor_new(sd_event *event, const MonitorSource *source, MonitorFn fn, void *userdata, Monitor **ret) {
+        _cleanup_(monitor_freep) Monitor *m = NULL;
+        int r = 0;
+
+        m = calloc(1, sizeof *m);
+        if (!m)
+                return -ENOMEM;
+        m->event = sd_event_ref(event);
+        m->fn = fn;
+        m->userdata = userdata;
+
+        if (source)
+                m->from = *source;
+        else
+                r = monitor_open_udev(m);
         if (r >= 0)
-                r = sd_event_add_io(event, &m->source, udev_monitor_get_fd(m->monitor), EPOLLIN, on_monitor, m);
+                r = sd_event_add_io(event, &m->source, m->from.fd, EPOLLIN, on_monitor, m);
         if (r < 0)
                 return r;
 

@@ -11,24 +11,40 @@ struct udev_device;
 
 typedef struct Monitor Monitor;
 
-typedef struct MonitorEvents {
-        /* It is there, or something about it changed. `attached`: its name if it was attached just now, and udev has run what its
-         * rules run for that, which it does before it tells of it; else NULL. */
-        void (*drive)(void *userdata, struct udev_device *device, const char *attached);
-        void (*removed)(void *userdata, const char *name);
-        void (*other)(void *userdata, const char *name,
-                      bool removed); /* a partition, md or dm device came, changed, went */
-        /* What hangs on this device (a path below /sys/devices) may have lost its state, for that reason; `seqnum`: the event's
-         * number (activity_last_event()). */
-        void (*disturbed)(void *userdata, const char *syspath, VisitReason reason, uint64_t seqnum);
-        void (*power)(void *userdata); /* something about a power supply changed */
-        void (*lost)(void *userdata);  /* events were lost: look at everything anew */
-} MonitorEvents;
+typedef enum MonitorNews {
+        MONITOR_DRIVE,     /* a drive is there, or something about it changed */
+        MONITOR_REMOVED,   /* a drive is gone */
+        MONITOR_STACKED,   /* a partition, md or dm device came, changed or went */
+        MONITOR_DISTURBED, /* what hangs on this device may have lost its state, for `reason` */
+        MONITOR_POWER,     /* something about a power supply changed */
+        MONITOR_LOST,      /* events were lost: look at everything anew. Of no device */
+} MonitorNews;
 
-/* Listens from now on. Events come in the loop, together, when none has come for a tenth of a second (in the first minute after the machine was
- * started: half a second),
- * or some have waited for a second; with the news that something has gone they come at once. */
-int monitor_new(sd_event *event, const MonitorEvents *events, void *userdata, Monitor **ret);
+/* One of udev's events; all is borrowed. */
+typedef struct MonitorEvent {
+        MonitorNews news;
+        struct udev_device *device;
+        const char *name;    /* the kernel's */
+        const char *syspath; /* below /sys/devices */
+        bool added; /* attached just now, and udev has run what its rules run for that, which it does before it tells of it */
+        bool removed;
+        VisitReason reason;
+        uint64_t seqnum; /* activity_last_event() */
+} MonitorEvent;
+
+typedef void (*MonitorFn)(void *userdata, const MonitorEvent *e);
+
+/* Where events come from: `receive` returns the next one, or NULL with errno as udev_monitor_receive_device() has it. */
+typedef struct MonitorSource {
+        int fd;
+        struct udev_device *(*receive)(void *userdata);
+        void *userdata;
+} MonitorSource;
+
+/* Listens from now on; `source`: NULL for udev. Events come in the loop, together, when none has come for a tenth of a second (in the
+ * first minute after the machine was started: half a second), or some have waited for a second; with the news that something has gone
+ * they come at once. */
+int monitor_new(sd_event *event, const MonitorSource *source, MonitorFn fn, void *userdata, Monitor **ret);
 Monitor *monitor_free(Monitor *m);
 DEFINE_CLEANUP(Monitor *, monitor_free);
 
