@@ -114,3 +114,13 @@ void target_distrust(Target *t) {
                 v->memories[i].sent = v->memories[i].sent && s && s->sent;
         }
 }
+
+void target_count_disturbance(Target *t) {
+        uint64_t now = monotonic_usec();
+
+        if (t->n_disturbances == 0 || now >= t->disturbed_since + DISTURBANCES_USEC) {
+                t->disturbed_since = now;
+                t->n_disturbances = 0;
+        }
+        t->n_disturbances = MIN(t->n_disturbances + 1, DISTURBANCES);
+}

@@ -378,7 +378,6 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
 
         (void) visit_job_free(v->job);
         visit_done(v);
-        (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
         (void) string_replace(&t->told_waiting, NULL);
         target_save(t);
 

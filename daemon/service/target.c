@@ -13,50 +13,48 @@
 #include "target.h"
 #include "visit.h"
 
-/* So often in so long a time may events that are not its user's lead to a visit. */
-#define DISTURBANCES 5U
-#define DISTURBANCES_USEC (10ULL * 60 * 1000 * 1000)
-
-int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
-        _cleanup_(drive_record_freep) DriveRecord *record = NULL;
-        Target *t;
+static int target_adopt(Target *t, Drive *drive) {
         int r;
 
-        if (state_read(env->state_dir, drive->name, &record) < 0 ||
-            !drive_record_continues(record, drive, env->boot_id)) {
-                (void) drive_record_free(TAKE_PTR(record));
-                record = calloc(1, sizeof *record);
-                if (!record)
-                        return -ENOMEM;
-        }
+        (void) drive_free(t->drive);
+        t->drive = drive;
+        r = drive_record_reveal(t->record, drive);
+        if (r >= 0)
+                r = drive_record_set_identity(t->record, drive, t->env->boot_id);
+        return r < 0 ? r : target_guard_attach(t);
+}
 
-        /* Nobody has looked yet whether it still waits. */
-        r = drive_record_wait(record, (Wait){ WAIT_NOTHING });
-        if (r >= 0)
-                r = drive_record_reveal(record, drive);
-        if (r >= 0)
-                r = drive_record_set_identity(record, drive, env->boot_id);
-        if (r < 0)
-                return r;
+int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
+        Target *t;
+        int r;
 
         t = calloc(1, sizeof *t);
         if (!t)
                 return -ENOMEM;
 
-        *t = (Target){ .env = env, .drive = drive, .files = files_ref(env->files), .record = TAKE_PTR(record) };
-        /* The machine slept, or the drive lost its link, while no service ran that would have noticed. */
-        if (link_news(drive->syspath, &t->record->link_since) != LINK_SAME ||
-            slept_usec() > t->record->slept + SLEPT_JITTER_USEC)
-                drive_record_forget(t->record, env->settings);
+        *t = (Target){ .env = env, .files = files_ref(env->files) };
+        if (state_read(env->state_dir, drive->name, &t->record) < 0 ||
+            !drive_record_continues(t->record, drive, env->boot_id)) {
+                (void) drive_record_free(t->record);
+                t->record = calloc(1, sizeof *t->record);
+        }
 
-        r = config_resolve(env->files->config, drive, env->on_battery, &t->wishes);
+        r = t->record ? target_adopt(t, drive) : -ENOMEM;
+        /* Nobody has looked yet whether it still waits. */
         if (r >= 0)
-                r = target_guard_attach(t);
+                r = drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
+        if (r >= 0)
+                r = config_resolve(env->files->config, drive, env->on_battery, &t->wishes);
         if (r < 0) {
                 t->drive = NULL;
                 (void) target_free(t);
                 return r;
         }
+
+        /* The machine slept, or the drive lost its link, while no service ran that would have noticed. */
+        if (link_news(drive->syspath, &t->record->link_since) != LINK_SAME ||
+            slept_usec() > t->record->slept + SLEPT_JITTER_USEC)
+                drive_record_forget(t->record, env->settings);
 
         *ret = t;
         return 0;
@@ -196,16 +194,6 @@ static bool was_revalidated(const Target *t) {
         return news;
 }
 
-void target_count_disturbance(Target *t) {
-        uint64_t now = monotonic_usec();
-
-        if (t->n_disturbances == 0 || now >= t->disturbed_since + DISTURBANCES_USEC) {
-                t->disturbed_since = now;
-                t->n_disturbances = 0;
-        }
-        t->n_disturbances = MIN(t->n_disturbances + 1, DISTURBANCES);
-}
-
 void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
         uint64_t end = t->disturbed_since + DISTURBANCES_USEC;
 
@@ -291,17 +279,6 @@ static int target_resolve(Target *t) {
         return !same;
 }
 
-static int target_adopt(Target *t, Drive *drive) {
-        int r;
-
-        (void) drive_free(t->drive);
-        t->drive = drive;
-        r = drive_record_reveal(t->record, drive);
-        if (r >= 0)
-                r = drive_record_set_identity(t->record, drive, t->env->boot_id);
-        return r < 0 ? r : target_guard_attach(t);
-}
-
 /* The drive is described anew, or the files are read anew; no worker is at the drive. A visit that has not begun yet begins anew:
  * the links of partitions, which it waited for, may say that this drive is to be left alone. */
 static void target_refresh(Target *t) {
@@ -327,7 +304,7 @@ static void target_refresh(Target *t) {
                 pending_merge(&t->pending, &(Pending){ .reasons = new_files });
         } else if (r > 0)
                 pending_add(&t->pending, VISIT_CHANGE, 0);
-        else if (described && !interrupted)
+        else if (described && !interrupted && !new_files)
                 target_disturbed(t, VISIT_REVALIDATION, 0);
         target_decide(t);
         if (interrupted && !t->visit.job)

@@ -63,6 +63,10 @@ typedef struct TargetGuard {
         uint64_t steady_until; /* the drive was lost, and is not visited before, but on request; 0: it was not lost */
 } TargetGuard;
 
+/* So often in so long a time may events that are not its user's lead to a visit. */
+#define DISTURBANCES 5U
+#define DISTURBANCES_USEC (10ULL * 60 * 1000 * 1000)
+
 struct Target {
         const TargetEnv *env;
         Drive *drive;
@@ -119,9 +123,6 @@ unsigned target_release(Target *t, const char *setting);
  * (activity_last_event()); 0: none does. */
 void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum);
 
-/* The present visit, which is for none of that, had to write: it counts as one. */
-void target_count_disturbance(Target *t);
-
 /* What the kernel noted of the drive's link may be news: then the drive is visited. What a visit that is under way led to is left
  * to the end of that, which calls this with `visited`: the kernel resets the link of a drive that answers no command. Returns true
  * when the kernel is still at it: look again soon. */
@@ -177,6 +178,9 @@ bool target_look(Target *t);
 
 /* Is something put off until the drive's user wakes it? */
 bool target_has_deferred(const Target *t);
+
+/* One more event, or visit, of those of which there may be too many (DISTURBANCES). */
+void target_count_disturbance(Target *t);
 
 /* Somebody asks for a visit, and wants what cannot be read to be sent: also by the visit that is about to begin. */
 void target_distrust(Target *t);
