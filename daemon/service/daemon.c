@@ -41,18 +41,10 @@ struct Daemon {
         bool on_battery;
         bool stopping;
         uint64_t stopping_since; /* on the monotonic clock */
-        sd_event_source *term, *interrupt, *hangup, *rules_check, *power_timer, *stop_timer, *tidy;
+        sd_event_source *rules_check, *power_timer, *stop_timer, *tidy;
 };
 
 /* ---- the files ---- */
-
-static size_t daemon_count_drives(const Daemon *d) {
-        size_t n = 0;
-
-        for (const Target *t = manager_first(d->manager); t; t = t->next)
-                n++;
-        return n;
-}
 
 /* Rules for drives that have not come by then are told of once; while a machine boots drives come late. */
 static int on_rules_check(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -238,17 +230,11 @@ static const SystemBusEvents system_bus_events = {
 
 /* ---- the end ---- */
 
-static int daemon_end(Daemon *d) {
-        uint64_t until = d->stopping_since + STOP_NOTES_USEC, now;
-
-        manager_tell_stuck(d->manager);
-        now = monotonic_usec();
-        manager_rest(d->manager, now < until ? until - now : 0);
-        return sd_event_exit(d->event, 0);
-}
-
 static int on_stop_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        return daemon_end(userdata);
+        Daemon *d = userdata;
+
+        manager_rest(d->manager, d->stopping_since + STOP_NOTES_USEC);
+        return sd_event_exit(d->event, 0);
 }
 
 static int on_signal(sd_event_source *source _unused_, const struct signalfd_siginfo *si _unused_, void *userdata) {
@@ -270,7 +256,7 @@ static void on_quiet(void *userdata) {
         Daemon *d = userdata;
 
         if (d->stopping)
-                (void) daemon_end(d);
+                (void) on_stop_timer(NULL, 0, d);
         else
                 sleep_ready(d->sleep);
 }
@@ -308,6 +294,7 @@ static const ManagerEvents manager_events = {
 
 int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         _cleanup_(daemon_freep) Daemon *d = NULL;
+        size_t n_drives = 0;
         int r;
 
         d = calloc(1, sizeof *d);
@@ -315,11 +302,12 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 return -ENOMEM;
         d->event = sd_event_ref(event);
 
-        r = sd_event_add_signal(event, &d->term, SIGTERM, on_signal, d);
+        /* These live as long as the loop. */
+        r = sd_event_add_signal(event, NULL, SIGTERM, on_signal, d);
         if (r >= 0)
-                r = sd_event_add_signal(event, &d->interrupt, SIGINT, on_signal, d);
+                r = sd_event_add_signal(event, NULL, SIGINT, on_signal, d);
         if (r >= 0)
-                r = sd_event_add_signal(event, &d->hangup, SIGHUP, on_hangup, d);
+                r = sd_event_add_signal(event, NULL, SIGHUP, on_hangup, d);
         if (r >= 0)
                 r = files_load(&d->files);
         if (r >= 0)
@@ -357,7 +345,9 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r < 0)
                 return r;
 
-        journal_started(daemon_count_drives(d), d->files->config->n_blocks);
+        for (const Target *t = manager_first(d->manager); t; t = t->next)
+                n_drives++;
+        journal_started(n_drives, d->files->config->n_blocks);
 
         *ret = TAKE_PTR(d);
         return 0;
@@ -374,9 +364,6 @@ Daemon *daemon_free(Daemon *d) {
         (void) bus_free(d->bus); /* its readers have asked the manager's FsckWait */
         (void) manager_free(d->manager);
         (void) files_unref(d->files);
-        sd_event_source_disable_unref(d->term);
-        sd_event_source_disable_unref(d->interrupt);
-        sd_event_source_disable_unref(d->hangup);
         sd_event_source_disable_unref(d->rules_check);
         sd_event_source_disable_unref(d->power_timer);
         sd_event_source_disable_unref(d->stop_timer);

@@ -202,21 +202,21 @@ void manager_hold(Manager *m, bool hold) {
         manager_schedule(m);
 }
 
-void manager_rest(Manager *m, uint64_t usec) {
-        for (Target *t = m->env.drives; t; t = t->next)
-                target_guard_rest(t);
-        guard_flush(m->env.guard, usec);
-}
-
 static void tell_stuck(const Target *list) {
         for (const Target *t = list; t; t = t->next)
                 if (target_has_worker(t))
                         journal_worker(t->drive, "its worker process still waits for the kernel, and is left to it.");
 }
 
-void manager_tell_stuck(Manager *m) {
+void manager_rest(Manager *m, uint64_t until) {
+        uint64_t now;
+
         tell_stuck(m->env.drives);
         tell_stuck(m->leaving);
+        for (Target *t = m->env.drives; t; t = t->next)
+                target_guard_rest(t);
+        now = monotonic_usec();
+        guard_flush(m->env.guard, now < until ? until - now : 0);
 }
 
 /* ---- drives come and go ---- */

@@ -46,12 +46,9 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
  * Or go on. */
 void manager_hold(Manager *m, bool hold);
 
-/* The daemon ends: what was written and did no harm so far is not held against it. Waits for that to be on stable storage, for
- * so long at most. */
-void manager_rest(Manager *m, uint64_t usec);
+/* The daemon ends: the journal is told which drives still have a worker; what was written to the others and did no harm so far is not
+ * held against it. Waits for that to be on stable storage, until then (CLOCK_MONOTONIC, µs) at most. */
+void manager_rest(Manager *m, uint64_t until);
 
 /* A drive may be visited again (is_read). */
 void manager_schedule(Manager *m);
-
-/* Tells the journal which drives still have a worker. */
-void manager_tell_stuck(Manager *m);
