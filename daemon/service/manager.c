@@ -24,7 +24,6 @@ struct Manager {
         TargetEnv env;
         const ManagerEvents *events;
         void *userdata;
-        Target *leaving; /* unplugged, with a worker still at them */
         BridgeFall fall;
         bool held;
         bool judged; /* what earlier runs intended */
@@ -47,15 +46,6 @@ Target *manager_find(Manager *m, const char *name) {
         return NULL;
 }
 
-static void list_remove(Target **list, Target *t) {
-        for (; *list; list = &(*list)->next)
-                if (*list == t) {
-                        *list = t->next;
-                        t->next = NULL;
-                        return;
-                }
-}
-
 /* ---- visits ---- */
 
 /* Called when the loop has nothing more urgent: many drives change at once, and one line tells of all. */
@@ -72,10 +62,10 @@ static void manager_changed(Manager *m) {
 }
 
 /* A worker that is stuck is the kernel's, and takes no place. */
-static unsigned count_busy(const Target *list) {
+static unsigned count_busy(const Manager *m) {
         unsigned n = 0;
 
-        for (const Target *t = list; t; t = t->next)
+        for (const Target *t = m->env.drives; t; t = t->next)
                 n += t->visit.job && visit_job_is_busy(t->visit.job);
         return n;
 }
@@ -102,12 +92,12 @@ static void manager_wake(Manager *m, uint64_t due) {
 
 static int on_schedule(sd_event_source *source, void *userdata) {
         Manager *m = userdata;
-        unsigned busy = count_busy(m->env.drives);
+        unsigned busy = count_busy(m);
 
         (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
 
         if (m->held) {
-                if (busy + count_busy(m->leaving) == 0)
+                if (busy == 0)
                         m->events->quiet(m->userdata);
                 return 0;
         }
@@ -164,11 +154,6 @@ static void on_rested(void *userdata, Target *t) {
         manager_schedule(m);
         manager_changed(m);
         m->events->rested(m->userdata, t);
-
-        if (t->gone && !t->visit.job) {
-                list_remove(&m->leaving, t);
-                (void) target_free(t);
-        }
 }
 
 void manager_visit(Manager *m, Target *t, VisitReason reason) {
@@ -202,17 +187,12 @@ void manager_hold(Manager *m, bool hold) {
         manager_schedule(m);
 }
 
-static void tell_stuck(const Target *list) {
-        for (const Target *t = list; t; t = t->next)
-                if (target_has_worker(t))
-                        journal_worker(t->drive, "its worker process still waits for the kernel, and is left to it.");
-}
-
 void manager_rest(Manager *m, uint64_t until) {
         uint64_t now;
 
-        tell_stuck(m->env.drives);
-        tell_stuck(m->leaving);
+        for (const Target *t = m->env.drives; t; t = t->next)
+                if (target_has_worker(t))
+                        journal_worker(t->drive, "its worker process still waits for the kernel, and is left to it.");
         for (Target *t = m->env.drives; t; t = t->next)
                 target_guard_rest(t);
         now = monotonic_usec();
@@ -222,19 +202,17 @@ void manager_rest(Manager *m, uint64_t until) {
 /* ---- drives come and go ---- */
 
 static void manager_remove(Manager *m, Target *t) {
-        bridge_fall_note(&m->fall, t);
-        list_remove(&m->env.drives, t);
-        (void) state_remove(STATE_DIR, t->drive->name);
-        manager_changed(m);
+        Target **link = &m->env.drives;
 
-        if (target_leave(t)) {
-                t->next = m->leaving;
-                m->leaving = t;
-                m->events->rested(m->userdata, t);
-        } else {
-                m->events->rested(m->userdata, t);
-                (void) target_free(t);
-        }
+        while (*link != t)
+                link = &(*link)->next;
+        *link = t->next;
+
+        bridge_fall_note(&m->fall, t);
+        target_leave(t);
+        (void) state_remove(STATE_DIR, t->drive->name);
+        on_rested(m, t);
+        (void) target_free(t);
 }
 
 /* Takes over `drive`; `reason` is what a new one is visited for. */
@@ -414,21 +392,16 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
         return 0;
 }
 
-static void free_all(Target *list) {
-        while (list) {
-                Target *t = list;
-
-                list = t->next;
-                (void) target_free(t);
-        }
-}
-
 Manager *manager_free(Manager *m) {
         if (!m)
                 return NULL;
 
-        free_all(m->env.drives);
-        free_all(m->leaving);
+        while (m->env.drives) {
+                Target *t = m->env.drives;
+
+                m->env.drives = t->next;
+                (void) target_free(t);
+        }
         (void) fsck_wait_free(m->env.fsck_wait);
         (void) guard_free(m->env.guard);
         (void) files_unref(m->env.files);

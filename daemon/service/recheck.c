@@ -45,7 +45,7 @@ static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, voi
 void recheck_rested(Recheck *p, const Target *t) {
         int r;
 
-        if (t->gone || !target_has_deferred(t) || timer_runs(p->wake))
+        if (!target_has_deferred(t) || timer_runs(p->wake))
                 return;
 
         r = timer_start(p->event, &p->wake, WAKE_USEC, WAKE_ACCURACY_USEC, on_wake, p);

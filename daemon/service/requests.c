@@ -82,7 +82,7 @@ static void request_done_at(Request *q, size_t i) {
 
 /* A visit that is deferred is as good as over: it may take hours. */
 static bool is_over(const Target *t) {
-        return !t->visit.job || t->gone || (t->visit.reason == VISIT_RETRY && t->record->waiting_kind != WAIT_NOTHING);
+        return !t->visit.job || (t->visit.reason == VISIT_RETRY && t->record->waiting_kind != WAIT_NOTHING);
 }
 
 int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {

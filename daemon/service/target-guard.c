@@ -195,11 +195,7 @@ void target_guard_intends(void *userdata, size_t wish) {
         const char *value = wish != WORKER_READS && is_dangerous(t, wish) ? wish_value(t, wish, buf) : NULL;
         int r;
 
-        /* Its worker has not heard of it yet. What would be noted now nobody would take back. */
-        if (t->gone)
-                r = -ENODEV;
-        else
-                r = guarded_intend(t->guard.drive, value ? t->visit.selected.items[wish].name : NULL, value);
+        r = guarded_intend(t->guard.drive, value ? t->visit.selected.items[wish].name : NULL, value);
         if (r != 0)
                 visit_job_intended(t->visit.job, r);
 }
@@ -209,9 +205,6 @@ void target_guard_writing(void *userdata, size_t wish) {
         char buf[VALUE_TEXT_MAX];
         const char *value = wish == WORKER_READS ? NULL : wish_value(t, wish, buf);
 
-        /* What is under way now may be another visit's, as the drive may be back. */
-        if (t->gone)
-                return;
         guarded_underway(t->guard.drive, value ? t->visit.selected.items[wish].name : NULL, value);
 }
 
@@ -222,11 +215,8 @@ unsigned target_guard_release(Target *t, const char *setting) {
 }
 
 void target_guard_lost(Target *t) {
-        Target *other;
+        Target *other = guarded_other_path(t->guard.drive);
 
-        if (t->gone)
-                return;
-        other = guarded_other_path(t->guard.drive);
         /* No harm that was done to it: its next visit, which is to come, shows whether it is well. */
         if (drive_medium_changed(t->drive))
                 guarded_underway(t->guard.drive, NULL, NULL);

@@ -36,8 +36,7 @@ void target_guard_stored(void *userdata, int error);
 /* The drive went away, or another medium came into it, maybe while something was being written: called before more is told. */
 void target_guard_lost(Target *t);
 
-/* It is no longer there at all; a worker may still be at it, but of that visit the guard hears no more. Called before t->gone is
- * set. */
+/* It is no longer there at all; a worker may still be at it, but of that visit the guard hears no more. */
 void target_guard_leaves(Target *t);
 
 /* Takes a setting (NULL: all) out of quarantine; how many values that were. */

@@ -16,9 +16,6 @@
 void target_save(Target *t) {
         int r;
 
-        if (t->gone)
-                return;
-
         t->record->state = t->record->waiting_kind != WAIT_NOTHING ? DRIVE_WAITING
                            : !t->visit.job                         ? DRIVE_IDLE
                            : target_has_worker(t)                  ? DRIVE_VISITING

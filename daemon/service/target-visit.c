@@ -311,10 +311,8 @@ static void on_step(void *userdata, const Step *s) {
 static void on_silent(void *userdata, unsigned seconds) {
         Target *t = userdata;
 
-        if (!t->gone)
-                journal_worker(t->drive,
-                               "no answer for %u s; the kernel goes on trying, and other drives do not wait for it.",
-                               seconds);
+        journal_worker(t->drive, "no answer for %u s; the kernel goes on trying, and other drives do not wait for it.",
+                       seconds);
         t->env->rested(t->env->userdata, t);
 }
 
@@ -371,8 +369,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
                 target_count_disturbance(t);
         target_guard_ended(t);
 
-        if (!t->gone)
-                leave_undone(t, end, lost);
+        leave_undone(t, end, lost);
         t->lost = lost;
         t->active_until = revealed && v->active ? monotonic_usec() + ACTIVE_USEC : 0;
 

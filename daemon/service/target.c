@@ -337,11 +337,6 @@ void target_reconfigure(Target *t, VisitReason reason) {
 static void on_visited(Target *t, bool identified) {
         int r = 0;
 
-        if (t->gone) {
-                t->env->rested(t->env->userdata, t);
-                return;
-        }
-
         if (identified)
                 r = target_guard_attach(t);
         if (identified && r >= 0)
@@ -367,14 +362,11 @@ unsigned target_release(Target *t, const char *setting) {
         return n;
 }
 
-bool target_leave(Target *t) {
+void target_leave(Target *t) {
+        if (target_has_worker(t)) {
+                visit_job_vanish(t->visit.job);
+                journal_visit(t->drive, t->visit.reason, &t->visit.summary);
+        }
+        t->visit.job = visit_job_free(t->visit.job);
         target_guard_leaves(t);
-        t->gone = true;
-        t->pending = (Pending){};
-        t->save_again = 0;
-        if (!target_has_worker(t))
-                return false;
-
-        visit_job_vanish(t->visit.job);
-        return true;
 }

@@ -31,7 +31,7 @@ typedef struct TargetEnv {
 
         /* The drive may be sent commands: call target_work() when a worker may be started. */
         void (*wants_worker)(void *userdata, Target *t);
-        /* Its visit is over (and then it may be freed from here), was withdrawn, or is deferred for as long as a check takes. */
+        /* Its visit is over, was withdrawn, or is deferred for as long as a check takes. */
         void (*rested)(void *userdata, Target *t);
         /* target_due() has become earlier: call target_tick() then. */
         void (*wake)(void *userdata, Target *t);
@@ -77,7 +77,6 @@ struct Target {
         DriveRecord *record;
         bool saved;          /* the record has been written down … */
         uint64_t save_again; /* … or its file could not be written, and is tried again then; 0: not */
-        bool gone;           /* unplugged while a worker was at it: nothing of it may be written down any more */
 
         Pending pending;
         CurrentVisit visit;
@@ -135,9 +134,8 @@ void target_recheck(Target *t, bool busy);
  * with on_drift = "restore" sets it back, now or when its user has woken it. */
 void target_meddled(Target *t);
 
-/* The drive was unplugged: tells so of what was under way. Returns true when a worker is still at it; it is to be freed when it
- * rests. */
-bool target_leave(Target *t);
+/* The drive was unplugged: tells so of what was under way, and leaves a worker that is still at it to end by itself. */
+void target_leave(Target *t);
 
 /* ---- target-visit.c: one visit, from its beginning to its end ---- */
 

@@ -302,34 +302,6 @@ static void run_a_while(void) {
                 ck_assert_int_ge(sd_event_run(env.event, 10000), 0);
 }
 
-/* What its worker said before it heard that the drive was pulled is noted nowhere, and touches no note of the next visit's. */
-START_TEST(test_worker_of_one_gone) {
-        const GuardEntry *e;
-        Target t, back;
-
-        plug(&t);
-        target_guard_begins(&t);
-        target_guard_leaves(&t);
-        t.gone = true;
-        target_guard_intends(&t, 1);
-        ck_assert_int_eq(intended, -ENODEV);
-        ck_assert_ptr_null(t.guard.drive);
-
-        plug(&back);
-        target_guard_begins(&back);
-        target_guard_intends(&back, 1);
-        target_guard_writing(&back, 1);
-        target_guard_writing(&t, WORKER_READS);
-        target_guard_lost(&t);
-        target_guard_ended(&t);
-        e = guard_record_find(guarded_record(back.guard.drive), "nap", "on", NULL);
-        ck_assert(e && e->intended && e->begun);
-        pull(&back);
-        ck_assert_str_eq(e->why, "the drive was lost while it was written");
-        target_guard_done(&t);
-}
-END_TEST
-
 /* Pulled with its worker stuck, plugged in again, written to, and well. */
 START_TEST(test_stuck_and_back) {
         Target old, new;
@@ -338,7 +310,6 @@ START_TEST(test_stuck_and_back) {
 
         target_guard_begins(&old);
         target_guard_leaves(&old);
-        old.gone = true;
         plug(&new);
         visit_writes(&new);
         target_guard_look(&new);
@@ -385,7 +356,6 @@ START_TEST(test_one_path_leaves) {
         if (_i > 0)
                 target_guard_ended(&t);
         pull(&t);
-        t.gone = true;
         ck_assert_uint_eq(n_quarantined, 0);
         ck_assert_ptr_null(t.guard.drive);
         ck_assert(guard_record_intends(guarded_record(other.guard.drive)));
@@ -442,7 +412,6 @@ int main(void) {
         tcase_add_test(t, test_told_of_again);
         tcase_add_test(t, test_known_by_another_name);
         tcase_add_loop_test(t, test_another_medium, 0, 3);
-        tcase_add_test(t, test_worker_of_one_gone);
         tcase_add_test(t, test_stuck_and_back);
         tcase_add_test(t, test_two_paths);
         tcase_add_loop_test(t, test_one_path_leaves, 0, 3);
