@@ -10,7 +10,8 @@ typedef struct Pending {
         unsigned reasons;    /* a bit for each VisitReason; 0: the drive is not to be visited */
         uint64_t not_before; /* CLOCK_MONOTONIC, µs; 0: at once */
         bool put_off;        /* not_before is there because the drive was disturbed too often */
-        bool reads, busy;    /* of VISIT_RECHECK: what the drive holds is read, too; as its user keeps it busy */
+        bool reads;          /* of VISIT_RECHECK: what the drive holds is read, too */
+        bool busy;           /* the drive is in use just now, and so cannot be asleep */
 } Pending;
 
 /* Of several times the earliest counts. */

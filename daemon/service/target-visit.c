@@ -11,9 +11,6 @@
 #include "target-guard.h"
 #include "target.h"
 
-/* The visit for what the files want of a drive follows at once on the one that found out which drive it is: no drive falls
- * asleep as quickly. */
-#define ACTIVE_USEC (30ULL * 1000 * 1000)
 /* What killed the worker, such as a lack of memory, may be over by then. */
 #define LOST_AGAIN_USEC (5ULL * 1000 * 1000)
 
@@ -83,7 +80,7 @@ static void tell_drift(const Target *t, const Step *s) {
 static bool is_active(const Target *t) {
         uint64_t used;
 
-        if (monotonic_usec() < t->active_until || (t->visit.reason == VISIT_RECHECK && t->visit.pending.busy))
+        if (t->visit.pending.busy)
                 return true;
 
         switch (t->visit.reason) {
@@ -339,8 +336,11 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
                 pending_add(&t->pending, VISIT_RETRY, monotonic_usec() + LOST_AGAIN_USEC);
                 journal_worker(t->drive, "it is visited again in %llu s.", LOST_AGAIN_USEC / 1000000);
         }
-        if (v->revealed)
+        if (v->revealed) {
                 pending_add(&t->pending, reason_for_new_wishes(v->reason), 0);
+                /* That begins at once: no drive falls asleep as quickly. */
+                t->pending.busy = t->pending.busy || v->active;
+        }
 }
 
 /* Notes what its own commands did to the counters: that is no use of the drive's user's. */
@@ -371,7 +371,6 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
 
         leave_undone(t, end, lost);
         t->lost = lost;
-        t->active_until = revealed && v->active ? monotonic_usec() + ACTIVE_USEC : 0;
 
         (void) visit_job_free(v->job);
         visit_done(v);

@@ -118,7 +118,8 @@ static void target_decide(Target *t) {
                 journal_log(LOG_ERR, "%s cannot be visited: %s", t->drive->name, strerror(-r));
 }
 
-void target_visit_later(Target *t, VisitReason reason, uint64_t not_before) {
+/* `not_before`: CLOCK_MONOTONIC, µs. */
+static void target_visit_later(Target *t, VisitReason reason, uint64_t not_before) {
         if (reason == VISIT_REQUEST || reason == VISIT_PERMANENT)
                 target_distrust(t);
 

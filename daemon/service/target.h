@@ -82,7 +82,6 @@ struct Target {
         CurrentVisit visit;
         char *told_waiting;       /* the check that the journal knows the drive waits for */
         bool lost;                /* the worker of the last visit died */
-        uint64_t active_until;    /* the drive cannot be asleep before (CLOCK_MONOTONIC, µs) */
         uint64_t disturbed_since; /* target_disturbed() counts from then (CLOCK_MONOTONIC, µs) … */
         unsigned n_disturbances;  /* … up to DISTURBANCES, and one more when it was told that there were too many */
         uint64_t made_up; /* the last visit that took the drive's state for lost makes up for all events up to this one */
@@ -98,9 +97,6 @@ Target *target_free(Target *t);
 /* Visits the drive, now or after the present visit. A drive that no rule wants anything of is sent nothing. Errors of this and of all
  * that follows here are told to the journal. */
 void target_visit(Target *t, VisitReason reason);
-
-/* The same, not before a time of CLOCK_MONOTONIC. */
-void target_visit_later(Target *t, VisitReason reason, uint64_t not_before);
 
 /* When something is to be done without an event, on CLOCK_MONOTONIC; UINT64_MAX: never. */
 uint64_t target_due(const Target *t);
