@@ -34,7 +34,6 @@ struct FsckWait {
         sd_event_source *timer; /* next question, or the end of an idle connection */
 };
 
-static void on_news(void *userdata, Pid1News news);
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata);
 
 static int fsck_wait_set_timer(FsckWait *g, uint64_t usec) {
@@ -45,6 +44,18 @@ static int fsck_wait_set_timer(FsckWait *g, uint64_t usec) {
 static void fsck_wait_rest(FsckWait *g) {
         g->again = false;
         (void) fsck_wait_set_timer(g, LINGER_USEC);
+}
+
+/* Ask soon; never from in here. */
+static void fsck_wait_look(FsckWait *g) {
+        if (g->asking)
+                g->again = true;
+        else if (g->tickets)
+                (void) fsck_wait_set_timer(g, 0);
+}
+
+static void on_news(void *userdata) {
+        fsck_wait_look(userdata);
 }
 
 int fsck_wait_new(sd_event *event, FsckWait **ret) {
@@ -113,14 +124,6 @@ static bool fsck_wait_has_waiting(const FsckWait *g) {
         return false;
 }
 
-/* Ask soon; never from in here. */
-static void fsck_wait_look(FsckWait *g) {
-        if (g->asking)
-                g->again = true;
-        else if (g->tickets)
-                (void) fsck_wait_set_timer(g, 0);
-}
-
 /* What keeps this ticket waiting. `ret_soon`: look again in a moment, without being told. */
 static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_soon) {
         _cleanup_(names_freep) char **above = NULL;
@@ -157,14 +160,6 @@ static void ticket_tell(FsckTicket *t, Wait w) {
         t->told = w.kind;
         (void) string_replace(&t->told_name, w.name);
         t->fn(t->userdata, w);
-}
-
-static void on_news(void *userdata, Pid1News news) {
-        FsckWait *g = userdata;
-
-        /* That only gives leave. */
-        if (news != PID1_CHECK_ENDED || fsck_wait_has_waiting(g))
-                fsck_wait_look(g);
 }
 
 /* Is there a check of which nobody can say yet what it is for? */

@@ -69,25 +69,20 @@ Pid1 *pid1_free(Pid1 *p) {
 
 static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         bool ended = sd_bus_message_is_signal(m, NULL, "JobRemoved") > 0;
-        const char *path, *unit, *dot;
+        const char *path, *unit;
         Pid1 *p = userdata;
         uint32_t id;
 
-        if (sd_bus_message_read(m, "uos", &id, &path, &unit) < 0)
-                return 0;
-
-        dot = strrchr(unit, '.');
-        if (starts_with(unit, "systemd-fsck"))
-                p->news(p->news_userdata, ended ? PID1_CHECK_ENDED : PID1_CHECK_QUEUED);
-        else if (ended && dot && streq(dot, ".device"))
-                p->news(p->news_userdata, PID1_DEVICE);
+        if (sd_bus_message_read(m, "uos", &id, &path, &unit) >= 0 &&
+            (starts_with(unit, "systemd-fsck") || (ended && ends_with(unit, ".device"))))
+                p->news(p->news_userdata);
         return 0;
 }
 
 static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
         Pid1 *p = userdata;
 
-        p->news(p->news_userdata, PID1_DISCONNECTED);
+        p->news(p->news_userdata);
         return 0;
 }
 

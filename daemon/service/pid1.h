@@ -27,15 +27,9 @@ typedef struct FsckStatus {
 /* `error` < 0: PID 1 cannot be asked at present, and *status is empty. */
 typedef void (*FsckStatusFn)(void *userdata, int error, const FsckStatus *status);
 
-/* What PID 1 tells from the first question on, for as long as the connection lasts: nothing of that goes unheard between a question
- * and the next. */
-typedef enum Pid1News {
-        PID1_CHECK_QUEUED, /* a job for a check */
-        PID1_CHECK_ENDED,
-        PID1_DEVICE,       /* a job for a device ended: checks that wait for it may start */
-        PID1_DISCONNECTED, /* no more news before the next question */
-} Pid1News;
-typedef void (*Pid1NewsFn)(void *userdata, Pid1News news);
+/* The answer may be another one now: a job for a check was queued or ended; or one for a device ended, and checks that wait for it may
+ * start; or the connection broke. That is told from the first question on: nothing goes unheard between a question and the next. */
+typedef void (*Pid1NewsFn)(void *userdata);
 
 /* How PID 1 is reached: by the system bus, else by the asker. */
 typedef struct Pid1Ways {

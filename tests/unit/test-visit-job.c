@@ -215,7 +215,7 @@ static void going_on(Visited *x) {
         hear(x);
 }
 static void interrupted(Visited *x) {
-        news_fn(news_userdata, PID1_CHECK_QUEUED);
+        news_fn(news_userdata);
         pid1_says(x, "systemd-fsck@x.service");
 }
 static void intending(Visited *x) {
