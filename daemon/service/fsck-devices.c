@@ -25,9 +25,10 @@ static int add_device(FsckDevices *d, const char *name) {
                 return -ENOMEM;
         d->n_items++;
 
-        item->error = inventory_readiness(name, &item->ready);
-        if (item->error < 0 || !item->ready.plugged)
-                return item->error == -ENOMEM ? item->error : 0;
+        r = inventory_readiness(name, &item->ready);
+        item->gone = r == -ENODEV;
+        if (r < 0 || !item->ready.plugged)
+                return item->gone ? 0 : r;
 
         r = device_node(name, &node);
         return r < 0 ? r : device_unit_name(node, &item->unit);
@@ -101,13 +102,11 @@ static bool is_plugged(const FsckStatus *s, const FsckDevice *device) {
         return true;
 }
 
-/* A device that is gone hides nothing; one that cannot be asked about may. */
+/* A device that is gone hides nothing. */
 static bool is_settled(const FsckDevices *d, const FsckStatus *s, const char *name) {
         const FsckDevice *device = find_device(d, name);
 
-        if (!device || device->error < 0)
-                return device && device->error == -ENODEV;
-        return device->ready.initialized && is_plugged(s, device);
+        return device && (device->gone || (device->ready.initialized && is_plugged(s, device)));
 }
 
 /* May nothing come to light on this device any more that a waiting check is for? It may on what udev or PID 1 have not processed, and
@@ -116,7 +115,7 @@ static bool is_resolved(const FsckDevices *d, const FsckStatus *s, const char *n
         const FsckDevice *device = find_device(d, name);
 
         return is_settled(d, s, name) &&
-               (device->error < 0 ||
+               (device->gone ||
                 (device->ready.ready && (!device->ready.container || stack_is_held(INVENTORY_CLASSDIR, name))));
 }
 

@@ -11,7 +11,7 @@ typedef struct FsckDevice {
         char *name;
         char *unit; /* its device unit; NULL: PID 1 makes none of it */
         Readiness ready;
-        int error; /* < 0: udev could not be asked; -ENODEV: there is no such device any more */
+        bool gone; /* there is no such device any more */
 } FsckDevice;
 
 typedef struct FsckDevices {
