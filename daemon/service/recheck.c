@@ -27,6 +27,15 @@ struct Recheck {
         uint64_t recheck_usec;
 };
 
+static void recheck_start(Recheck *p, sd_event_source **timer, uint64_t usec, uint64_t accuracy_usec,
+                          sd_event_time_handler_t handler) {
+        int r = timer_start(p->event, timer, usec, accuracy_usec, handler, p);
+
+        if (r < 0)
+                journal_log(LOG_WARNING, "No timer: what no event tells is noticed at the next visit: %s",
+                            strerror(-r));
+}
+
 /* ---- drives that sleep ---- */
 
 static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -43,15 +52,8 @@ static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, voi
 }
 
 void recheck_rested(Recheck *p, const Target *t) {
-        int r;
-
-        if (!target_has_deferred(t) || timer_runs(p->wake))
-                return;
-
-        r = timer_start(p->event, &p->wake, WAKE_USEC, WAKE_ACCURACY_USEC, on_wake, p);
-        if (r < 0)
-                journal_log(LOG_WARNING, "No timer: what is deferred on %s waits for its next event: %s",
-                            t->drive->name, strerror(-r));
+        if (target_has_deferred(t) && !timer_runs(p->wake))
+                recheck_start(p, &p->wake, WAKE_USEC, WAKE_ACCURACY_USEC, on_wake);
 }
 
 /* ---- links ---- */
@@ -83,8 +85,9 @@ static int on_recheck(sd_event_source *source _unused_, uint64_t usec _unused_, 
                 if (!t->visit.job && !target_has_deferred(t))
                         (void) target_look(t);
 
-        (void) timer_start(p->event, &p->busy, BUSY_USEC, BUSY_USEC / 10, on_busy, p);
-        return timer_start(p->event, &p->recheck, p->recheck_usec, p->recheck_usec / 10, on_recheck, p);
+        recheck_start(p, &p->busy, BUSY_USEC, BUSY_USEC / 10, on_busy);
+        recheck_start(p, &p->recheck, p->recheck_usec, p->recheck_usec / 10, on_recheck);
+        return 0;
 }
 
 /* ---- other programs ---- */
@@ -122,31 +125,19 @@ static int on_meddled(sd_event_source *source _unused_, uint64_t usec _unused_, 
 }
 
 void recheck_attached(Recheck *p, const char *name) {
-        int r;
-
-        if (!is_in_reach(name) || !recheck_meets_debian(""))
-                return;
-        r = timer_start(p->event, &p->meddled, MEDDLED_USEC, MEDDLED_USEC / 10, on_meddled, p);
-        if (r < 0)
-                journal_log(LOG_WARNING, "No timer: what another program has changed is seen at the next visit: %s",
-                            strerror(-r));
+        if (is_in_reach(name) && recheck_meets_debian(""))
+                recheck_start(p, &p->meddled, MEDDLED_USEC, MEDDLED_USEC / 10, on_meddled);
 }
 
 void recheck_recheck_every(Recheck *p, uint64_t usec) {
-        int r;
-
         if (usec == p->recheck_usec)
                 return;
 
         p->recheck_usec = usec;
         p->recheck = sd_event_source_disable_unref(p->recheck);
         p->busy = sd_event_source_disable_unref(p->busy);
-        if (usec == 0)
-                return;
-
-        r = timer_start(p->event, &p->recheck, usec, usec / 10, on_recheck, p);
-        if (r < 0)
-                journal_log(LOG_ERR, "There will be no rechecks: %s", strerror(-r));
+        if (usec > 0)
+                recheck_start(p, &p->recheck, usec, usec / 10, on_recheck);
 }
 
 int recheck_new(sd_event *event, Manager *m, Recheck **ret) {
