@@ -39,8 +39,7 @@ struct Daemon {
         SystemBus *system_bus;
         Bus *bus;
         bool on_battery;
-        bool stopping;
-        uint64_t stopping_since; /* on the monotonic clock */
+        uint64_t stopping_since; /* on the monotonic clock; 0: it is not stopping */
         sd_event_source *rules_check, *power_timer, *stop_timer, *tidy;
 };
 
@@ -101,7 +100,7 @@ static int on_hangup(sd_event_source *source _unused_, const struct signalfd_sig
         Daemon *d = userdata;
         int r;
 
-        if (d->stopping)
+        if (d->stopping_since > 0)
                 return 0;
 
         r = on_reload(d, &sentence);
@@ -181,7 +180,7 @@ static void on_preparing(void *userdata) {
 static void on_awake(void *userdata, bool slept) {
         Daemon *d = userdata;
 
-        if (!d->stopping)
+        if (d->stopping_since == 0)
                 manager_hold(d->manager, false);
         if (!slept)
                 return;
@@ -240,10 +239,9 @@ static int on_stop_timer(sd_event_source *source _unused_, uint64_t usec _unused
 static int on_signal(sd_event_source *source _unused_, const struct signalfd_siginfo *si _unused_, void *userdata) {
         Daemon *d = userdata;
 
-        if (d->stopping)
+        if (d->stopping_since > 0)
                 return 0;
 
-        d->stopping = true;
         d->stopping_since = monotonic_usec();
         (void) sd_notify(false, "STOPPING=1");
         if (timer_start(d->event, &d->stop_timer, STOP_USEC, STOP_ACCURACY_USEC, on_stop_timer, d) < 0)
@@ -255,7 +253,7 @@ static int on_signal(sd_event_source *source _unused_, const struct signalfd_sig
 static void on_quiet(void *userdata) {
         Daemon *d = userdata;
 
-        if (d->stopping)
+        if (d->stopping_since > 0)
                 (void) on_stop_timer(NULL, 0, d);
         else
                 sleep_ready(d->sleep);
