@@ -38,7 +38,6 @@ struct Daemon {
         Sleep *sleep;
         SystemBus *system_bus;
         Bus *bus;
-        bool on_battery;
         uint64_t stopping_since; /* on the monotonic clock; 0: it is not stopping */
         sd_event_source *rules_check, *power_timer, *stop_timer, *tidy;
 };
@@ -86,8 +85,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
 
         (void) files_unref(d->files);
         d->files = files_ref(files);
-        d->on_battery = daemon_look_at_power(d);
-        manager_reconfigure(d->manager, files, d->on_battery, VISIT_RELOAD);
+        manager_reconfigure(d->manager, files, daemon_look_at_power(d), VISIT_RELOAD);
         recheck_recheck_every(d->recheck, files->config->recheck_ms * 1000);
         (void) timer_start(d->event, &d->rules_check, RULES_CHECK_USEC, 0, on_rules_check, d);
         journal_log(LOG_INFO, "The files have been read anew, and are in force.");
@@ -114,13 +112,7 @@ static int on_hangup(sd_event_source *source _unused_, const struct signalfd_sig
 
 static int on_power_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Daemon *d = userdata;
-        bool on_battery = daemon_look_at_power(d);
-
-        if (on_battery == d->on_battery)
-                return 0;
-
-        d->on_battery = on_battery;
-        manager_reconfigure(d->manager, NULL, on_battery, VISIT_POWER);
+        manager_reconfigure(d->manager, NULL, daemon_look_at_power(d), VISIT_POWER);
         return 0;
 }
 
@@ -330,8 +322,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                             "The kernel has no Landlock, or it is switched off: a process that visits a drive could open "
                             "other drives and other files, too; what its unit forbids stays forbidden.");
 
-        d->on_battery = daemon_look_at_power(d);
-        manager_reconfigure(d->manager, NULL, d->on_battery, VISIT_BOOT);
+        manager_reconfigure(d->manager, NULL, daemon_look_at_power(d), VISIT_BOOT);
         recheck_recheck_every(d->recheck, d->files->config->recheck_ms * 1000);
 
         /* Without a bus nobody but root can ask, and sleep is noticed afterwards; all else works. */

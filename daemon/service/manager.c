@@ -167,6 +167,9 @@ void manager_visit_all(Manager *m, VisitReason reason) {
 }
 
 void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason reason) {
+        if (!files && on_battery == m->env.on_battery)
+                return;
+
         if (files) {
                 (void) files_unref(m->env.files);
                 m->env.files = files_ref(files);
