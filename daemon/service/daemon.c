@@ -17,8 +17,6 @@
 #include "system-bus.h"
 #include "timer.h"
 
-/* Slow drives need ten seconds to spin up. */
-#define RULES_CHECK_USEC (30ULL * 1000 * 1000)
 /* A plug that makes bad contact, and supplies that tell of one change in several events. */
 #define POWER_DEBOUNCE_USEC (2ULL * 1000 * 1000)
 /* systemd and its user wait for us, for five seconds at most (TimeoutStopSec= in the unit). Visits that are under way by then are
@@ -39,29 +37,10 @@ struct Daemon {
         SystemBus *system_bus;
         Bus *bus;
         uint64_t stopping_since; /* on the monotonic clock; 0: it is not stopping */
-        sd_event_source *rules_check, *power_timer, *stop_timer, *tidy;
+        sd_event_source *power_timer, *stop_timer, *tidy;
 };
 
 /* ---- the files ---- */
-
-/* Rules for drives that have not come by then are told of once; while a machine boots drives come late. */
-static int on_rules_check(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Daemon *d = userdata;
-        const Config *c = d->files->config;
-
-        for (size_t b = 0; b < c->n_blocks; b++) {
-                const Block *block = c->blocks + b;
-                bool fits = false;
-
-                for (const Target *t = manager_first(d->manager); t && !fits; t = t->next)
-                        fits = match_drive(&block->match, t->drive, NULL);
-                if (!fits)
-                        journal_log(LOG_NOTICE, "%s:%u:%u: notice: no drive that is present fits this rule",
-                                    block->file, block->line, block->column);
-        }
-
-        return 0;
-}
 
 static bool daemon_look_at_power(Daemon *d) {
         return config_uses_battery(d->files->config) && power_on_battery(POWER_SUPPLY_CLASSDIR) > 0;
@@ -87,7 +66,6 @@ static int on_reload(void *userdata, char **ret_sentence) {
         d->files = files_ref(files);
         manager_reconfigure(d->manager, files, daemon_look_at_power(d), VISIT_RELOAD);
         recheck_recheck_every(d->recheck, files->config->recheck_ms * 1000);
-        (void) timer_start(d->event, &d->rules_check, RULES_CHECK_USEC, 0, on_rules_check, d);
         journal_log(LOG_INFO, "The files have been read anew, and are in force.");
         return 0;
 }
@@ -311,8 +289,6 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         /* What udev says from now on waits in its socket until everything that is there already is known. */
         if (r >= 0)
                 r = monitor_new(event, NULL, on_udev, d, &d->monitor);
-        if (r >= 0)
-                r = timer_start(d->event, &d->rules_check, RULES_CHECK_USEC, 0, on_rules_check, d);
         if (r < 0)
                 return r;
 
@@ -353,7 +329,6 @@ Daemon *daemon_free(Daemon *d) {
         (void) bus_free(d->bus); /* its readers have asked the manager's FsckWait */
         (void) manager_free(d->manager);
         (void) files_unref(d->files);
-        sd_event_source_disable_unref(d->rules_check);
         sd_event_source_disable_unref(d->power_timer);
         sd_event_source_disable_unref(d->stop_timer);
         sd_event_source_disable_unref(d->tidy);
