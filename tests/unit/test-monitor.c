@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is made of udev's events, and when: the test is udev, and has the clock. */
+
+#include <libudev.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+
+#include "monitor.h"
+#include "own-clock.h"
+#include "suite.h"
+
+/* ---- udev ---- */
+
+static sd_event *event;
+static Monitor *monitor;
+static struct udev *udev;
+static int fd;
+static struct udev_device *queue[16];
+static size_t n_queued, n_received;
+static bool overrun; /* the next one was lost */
+
+static struct udev_device *receive(_unused_ void *userdata) {
+        uint64_t n;
+
+        (void) !read(fd, &n, sizeof n);
+        if (overrun) {
+                overrun = false;
+                errno = ENOBUFS;
+                return NULL;
+        }
+        errno = EAGAIN;
+        return n_received < n_queued ? queue[n_received++] : NULL;
+}
+
+static void wake(void) {
+        const uint64_t one = 1;
+
+        ck_assert_int_eq(write(fd, &one, sizeof one), sizeof one);
+}
+
+/* "block disk sda": subsystem, type and name. */
+static void tell(const char *action, const char *subsystem, const char *type, const char *name, const char *key,
+                 const char *value) {
+        char path[64];
+
+        ck_assert_int_eq(clearenv(), 0);
+        (void) snprintf(path, sizeof path, "/devices/x/%s/%s", subsystem, name);
+        ck_assert(setenv("DEVPATH", path, 1) == 0 && setenv("ACTION", action, 1) == 0 &&
+                  setenv("SUBSYSTEM", subsystem, 1) == 0 && setenv("SEQNUM", "77", 1) == 0 &&
+                  setenv("DEVTYPE", type, 1) == 0 && (!key || setenv(key, value, 1) == 0));
+        queue[n_queued] = udev_device_new_from_environment(udev);
+        ck_assert_ptr_nonnull(queue[n_queued]);
+        n_queued++;
+        wake();
+}
+
+/* ---- what is heard ---- */
+
+static char heard[512];
+
+static void on_event(_unused_ void *userdata, const MonitorEvent *e) {
+        static const char *const names[] = { "drive", "removed", "stacked", "disturbed", "power", "lost" };
+        size_t n = strlen(heard);
+
+        n += snprintf(heard + n, sizeof heard - n, "%s", names[e->news]);
+        if (e->news == MONITOR_DISTURBED)
+                n += snprintf(heard + n, sizeof heard - n, " %s %s %lu", e->syspath, visit_reason_to_string(e->reason),
+                              (unsigned long) e->seqnum);
+        else if (e->news < MONITOR_POWER)
+                n += snprintf(heard + n, sizeof heard - n, " %s%s%s", e->name, e->added ? "+" : "",
+                              e->removed ? "-" : "");
+        (void) snprintf(heard + n, sizeof heard - n, "; ");
+}
+
+#define MS 1000ULL
+
+static void setup(void) {
+        const MonitorSource source = { .fd = fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), .receive = receive };
+
+        heard[0] = '\0';
+        n_queued = n_received = 0;
+        overrun = false;
+        /* The machine was started long ago. */
+        passed_usec = 3600 * 1000 * MS;
+        udev = udev_new();
+        ck_assert_ptr_nonnull(udev);
+        ck_assert_int_eq(sd_event_new(&event), 0);
+        ck_assert_int_eq(monitor_new(event, &source, on_event, NULL, &monitor), 0);
+}
+
+static void teardown(void) {
+        monitor = monitor_free(monitor);
+        event = sd_event_unref(event);
+        while (n_received < n_queued)
+                (void) udev_device_unref(queue[n_received++]);
+        udev = udev_unref(udev);
+        (void) close(fd);
+}
+
+/* ---- the tests ---- */
+
+static const struct {
+        const char *action, *subsystem, *type, *name, *key, *value, *heard;
+} events[] = {
+        { "add", "block", "disk", "sda", NULL, NULL, "drive sda+; " },
+        { "change", "block", "disk", "sda", NULL, NULL, "drive sda; " },
+        { "remove", "block", "disk", "sda", NULL, NULL, "removed sda-; " },
+        { "change", "block", "disk", "nvme0n1", NULL, NULL, "drive nvme0n1; " },
+        { "add", "block", "partition", "sda1", NULL, NULL, "stacked sda1+; " },
+        { "remove", "block", "partition", "sda1", NULL, NULL, "stacked sda1-; " },
+        { "change", "power_supply", "x", "AC", NULL, NULL, "power; " },
+        { "change", "scsi", "scsi_device", "0:0:0:0", "SDEV_UA", "POWER_ON_RESET_OCCURRED",
+          "disturbed /sys/devices/x/scsi/0:0:0:0 reset 77; " },
+        { "change", "scsi", "scsi_device", "0:0:0:0", "SDEV_UA", "MODE_PARAMETERS_CHANGED",
+          "disturbed /sys/devices/x/scsi/0:0:0:0 parameters 77; " },
+        { "change", "scsi", "scsi_device", "0:0:0:0", "SDEV_UA", "LUN_CHANGED", "" },
+        { "change", "scsi", "scsi_device", "0:0:0:0", NULL, NULL, "" },
+        { "add", "scsi", "scsi_device", "0:0:0:0", "SDEV_UA", "POWER_ON_RESET_OCCURRED", "" },
+        { "change", "nvme", "x", "nvme0", "NVME_EVENT", "connected",
+          "disturbed /sys/devices/x/nvme/nvme0 controller 77; " },
+        { "change", "nvme", "x", "nvme0", "NVME_EVENT", "rediscover", "" },
+};
+
+START_TEST(test_event) {
+        tell(events[_i].action, events[_i].subsystem, events[_i].type, events[_i].name, events[_i].key,
+             events[_i].value);
+        pass(event, 200 * MS);
+        ck_assert_str_eq(heard, events[_i].heard);
+}
+END_TEST
+
+/* md and dm are on top of drives in any case, and drives for some rules. */
+START_TEST(test_stacked) {
+        static const char *const names[] = { "md0", "dm-1" };
+        char both[64], stacked[64];
+
+        (void) snprintf(both, sizeof both, "drive %s; stacked %s; ", names[_i], names[_i]);
+        (void) snprintf(stacked, sizeof stacked, "stacked %s; ", names[_i]);
+        tell("change", "block", "disk", names[_i], NULL, NULL);
+        pass(event, 200 * MS);
+        ck_assert(streq(heard, both) || streq(heard, stacked));
+}
+END_TEST
+
+/* Those that come together are told of together, a tenth of a second after the last one. */
+START_TEST(test_gather) {
+        tell("add", "block", "disk", "sda", NULL, NULL);
+        pass(event, 80 * MS);
+        tell("add", "block", "disk", "sdb", NULL, NULL);
+        pass(event, 80 * MS);
+        ck_assert_str_eq(heard, "");
+        pass(event, 40 * MS);
+        ck_assert_str_eq(heard, "drive sda+; drive sdb+; ");
+
+        /* The next one begins anew. */
+        heard[0] = '\0';
+        pass(event, 5000 * MS);
+        tell("change", "block", "disk", "sda", NULL, NULL);
+        pass(event, 80 * MS);
+        ck_assert_str_eq(heard, "");
+        pass(event, 40 * MS);
+        ck_assert_str_eq(heard, "drive sda; ");
+}
+END_TEST
+
+/* However many come: none waits for longer than a second. */
+START_TEST(test_no_longer) {
+        for (int i = 0; i < 13; i++) {
+                tell("change", "block", "disk", "sda", NULL, NULL);
+                pass(event, 80 * MS);
+                ck_assert_int_eq(heard[0] != '\0', i == 12);
+        }
+}
+END_TEST
+
+/* What is gone is told at once, with what came before. */
+START_TEST(test_at_once) {
+        tell("change", "block", "disk", "sda", NULL, NULL);
+        run(event);
+        ck_assert_str_eq(heard, "");
+        tell("remove", "block", "disk", "sdb", NULL, NULL);
+        run(event);
+        ck_assert_str_eq(heard, "drive sda; removed sdb-; ");
+        pass(event, 5000 * MS);
+        ck_assert_str_eq(heard, "drive sda; removed sdb-; ");
+}
+END_TEST
+
+/* Somebody asks for what has come so far, seen by the loop or not. */
+START_TEST(test_catch_up) {
+        tell("add", "block", "disk", "sda", NULL, NULL);
+        if (_i)
+                run(event);
+        monitor_catch_up(monitor);
+        ck_assert_str_eq(heard, "drive sda+; ");
+        pass(event, 5000 * MS);
+        ck_assert_str_eq(heard, "drive sda+; ");
+}
+END_TEST
+
+/* Lost ones are told of behind those that came. */
+START_TEST(test_lost) {
+        overrun = true;
+        tell("add", "block", "disk", "sda", NULL, NULL);
+        pass(event, 200 * MS);
+        ck_assert_str_eq(heard, "drive sda+; lost; ");
+
+        heard[0] = '\0';
+        tell("change", "block", "disk", "sda", NULL, NULL);
+        pass(event, 200 * MS);
+        ck_assert_str_eq(heard, "drive sda; ");
+}
+END_TEST
+
+/* In the first minute of a machine more comes, and is waited for. */
+START_TEST(test_first_minute) {
+        struct timespec ts;
+
+        passed_usec = 0;
+        (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+        passed_usec = ((_i ? 61 : 30) - ts.tv_sec) * 1000000;
+        tell("add", "block", "disk", "sda", NULL, NULL);
+        pass(event, 150 * MS);
+        ck_assert_str_eq(heard, _i ? "drive sda+; " : "");
+        pass(event, 400 * MS);
+        ck_assert_str_eq(heard, "drive sda+; ");
+        passed_usec = 0; /* Check looks at the clock, too */
+}
+END_TEST
+
+/* It goes while something waits. */
+START_TEST(test_free) {
+        tell("add", "block", "disk", "sda", NULL, NULL);
+        run(event);
+        monitor = monitor_free(monitor);
+        pass(event, 5000 * MS);
+        ck_assert_str_eq(heard, "");
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("monitor");
+        TCase *t = tcase_create("monitor");
+
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_loop_test(t, test_event, 0, ELEMENTSOF(events));
+        tcase_add_loop_test(t, test_stacked, 0, 2);
+        tcase_add_test(t, test_gather);
+        tcase_add_test(t, test_no_longer);
+        tcase_add_test(t, test_at_once);
+        tcase_add_loop_test(t, test_catch_up, 0, 2);
+        tcase_add_test(t, test_lost);
+        tcase_add_loop_test(t, test_first_minute, 0, 2);
+        tcase_add_test(t, test_free);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
