@@ -161,6 +161,32 @@ static _unused_ void ready(Target *t) {
         t->visit.job->events->ready(t);
 }
 
+/* Its visit ends, and all has this verdict. */
+static _unused_ void over(Target *t, Verdict verdict) {
+        const VisitJobEvents *events = t->visit.job->events;
+
+        for (size_t i = 0; i < t->visit.selected.n_items; i++) {
+                const Wish *wish = t->visit.selected.items + i;
+                Step s = { .wish = wish,
+                           .setting = setting_for_backends(&all_settings, wish->name, drive_backends(t->drive)),
+                           .before = { .known = true, .value = wish->value },
+                           .verdict = verdict };
+
+                events->step(t, &s);
+        }
+        events->ended(t, VISIT_OVER, NULL);
+}
+
+/* From its leave to its end. */
+static _unused_ void visit_whole(sd_event *event, Target *t, Verdict verdict) {
+        ready(t);
+        run(event);
+        ck_assert(t->visit.job->working);
+        over(t, verdict);
+        run(event);
+        (void) all_done();
+}
+
 int fsck_wait_new(_unused_ sd_event *event, FsckWait **ret) {
         *ret = NULL;
         return 0;

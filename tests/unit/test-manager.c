@@ -19,6 +19,13 @@ static void start(size_t n) {
         ck_assert_int_eq(manager_enumerate(manager, VISIT_BOOT), 0);
 }
 
+static void visit_all(void) {
+        for (Target *t = manager_first(manager); t; t = t->next)
+                visit_whole(event, t, VERDICT_UNCHANGED);
+        run(event);
+        (void) all_done();
+}
+
 /* ---- drives come and go ---- */
 
 /* Nobody is visited before it is known who is to be left alone. */
@@ -30,12 +37,150 @@ START_TEST(test_start) {
 }
 END_TEST
 
+/* Events were lost: what is new is visited, what is gone is dropped, the others stay. */
+START_TEST(test_enumerate_again) {
+        start(3);
+        visit_all();
+        present[1].name = "sdx";
+        present[0] = present[2];
+        n_present = 2;
+        ck_assert_int_eq(manager_enumerate(manager, VISIT_ATTACH), 0);
+        ck_assert_str_eq(all_done(), "sda:removed sda:rested sdb:removed sdb:rested sdx:attach sda:pruned sdz:pruned ");
+        ck_assert_ptr_null(drive("sdc")->visit.job);
+
+        inventory_error = -EIO;
+        ck_assert_int_eq(manager_enumerate(manager, VISIT_ATTACH), -EIO);
+        inventory_error = 0;
+        ck_assert_ptr_nonnull(drive("sdc"));
+}
+END_TEST
+
+START_TEST(test_plugged) {
+        start(1);
+        visit_all();
+        n_pokes = 0;
+        plug("sdb");
+        ck_assert_str_eq(all_done(), "sdb:attach ");
+        ck_assert_uint_eq(n_pokes, 1);
+        visit_whole(event, drive("sdb"), VERDICT_APPLIED);
+
+        /* The same once more: nothing has changed. */
+        manager_plugged(manager, (struct udev_device *) "sdb");
+        run(event);
+        ck_assert_str_eq(all_done(), "");
+
+        /* Another drive, or medium, by the same name. */
+        present[1].diskseq = 9;
+        manager_plugged(manager, (struct udev_device *) "sdb");
+        ck_assert_str_eq(all_done(), "sdb:removed sdb:rested sdb:attach ");
+
+        manager_unplugged(manager, "sdb");
+        ck_assert_str_eq(all_done(), "sdb:removed sdb:rested ");
+        ck_assert_ptr_null(manager_find(manager, "sdb"));
+        manager_unplugged(manager, "sdb");
+        ck_assert_uint_eq(n_pokes, 5);
+}
+END_TEST
+
+/* With a worker still at it: that is told, and nobody waits for it. */
+START_TEST(test_unplugged_in_visit) {
+        start(2);
+        (void) all_done();
+        ready(drive("sda"));
+        run(event);
+        ck_assert_str_eq(all_done(), "sda:works ");
+        manager_unplugged(manager, "sda");
+        ck_assert_str_eq(all_done(), "sda:vanishes sda:removed sda:rested ");
+        manager_hold(manager, true);
+        run(event);
+        ck_assert_str_eq(all_done(), "sdb:stop quiet ");
+}
+END_TEST
+
+/* ---- what is wanted ---- */
+
+START_TEST(test_reconfigure) {
+        Files *files = files_of("{ match = \"/dev/sda\"; apm = 127; }, { match = \"/dev/sdb\"; apm = 128; }");
+
+        start(2);
+        visit_all();
+        manager_reconfigure(manager, files, false, VISIT_RELOAD);
+        run(event);
+        ck_assert_str_eq(all_done(), "sda:reload ");
+        (void) files_unref(files);
+        visit_whole(event, drive("sda"), VERDICT_APPLIED);
+
+        /* The power source alone, which no rule is about. */
+        manager_reconfigure(manager, NULL, true, VISIT_POWER);
+        run(event);
+        ck_assert_str_eq(all_done(), "");
+}
+END_TEST
+
+START_TEST(test_power) {
+        Files *files = files_of("{ match = {}; apm = 254; on_battery = { apm = 1; }; }");
+
+        manager_reconfigure(manager, files, false, VISIT_RELOAD);
+        (void) files_unref(files);
+        start(1);
+        visit_all();
+        manager_reconfigure(manager, NULL, true, VISIT_POWER);
+        ck_assert_str_eq(all_done(), "sda:power ");
+        visit_whole(event, drive("sda"), VERDICT_APPLIED);
+        manager_reconfigure(manager, NULL, true, VISIT_POWER);
+        ck_assert_str_eq(all_done(), "");
+}
+END_TEST
+
+/* A visit that has no worker yet begins anew; where nothing is wanted any more it is over for who waits for it. */
+START_TEST(test_withdrawn) {
+        Files *files = files_of("{ match = \"/dev/nonesuch\"; apm = 127; }");
+
+        start(1);
+        (void) all_done();
+        manager_reconfigure(manager, files, false, VISIT_RELOAD);
+        ck_assert_str_eq(all_done(), "sda:rested ");
+        ck_assert_ptr_null(drive("sda")->visit.job);
+        (void) files_unref(files);
+}
+END_TEST
+
+START_TEST(test_disturbed) {
+        start(2);
+        visit_all();
+        present[n_present].port = "u";
+        plug("sdx");
+        present[n_present - 1].port = "u";
+        visit_whole(event, drive("sdx"), VERDICT_APPLIED);
+        manager_disturbed(manager, "/sys/devices/p", VISIT_RESET, 101);
+        ck_assert_str_eq(all_done(), "sda:reset sdb:reset sdx:reset ");
+}
+END_TEST
+
+START_TEST(test_visit) {
+        start(2);
+        visit_all();
+        manager_visit(manager, drive("sdb"), VISIT_REQUEST);
+        ck_assert_str_eq(all_done(), "sdb:request ");
+        manager_visit_all(manager, VISIT_RESUME);
+        ck_assert_str_eq(all_done(), "sda:resume sdb:resume ");
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("manager");
         TCase *t = tcase_create("manager");
 
         tcase_add_checked_fixture(t, setup, manager_teardown);
         tcase_add_test(t, test_start);
+        tcase_add_test(t, test_enumerate_again);
+        tcase_add_test(t, test_plugged);
+        tcase_add_test(t, test_unplugged_in_visit);
+        tcase_add_test(t, test_reconfigure);
+        tcase_add_test(t, test_power);
+        tcase_add_test(t, test_withdrawn);
+        tcase_add_test(t, test_disturbed);
+        tcase_add_test(t, test_visit);
         suite_add_tcase(s, t);
 
         return suite_run(s);
