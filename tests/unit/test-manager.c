@@ -167,6 +167,137 @@ START_TEST(test_visit) {
 }
 END_TEST
 
+/* ---- workers ---- */
+
+static unsigned count_workers(void) {
+        unsigned n = 0;
+
+        for (Target *t = manager_first(manager); t; t = t->next)
+                n += t->visit.job && t->visit.job->working;
+        return n;
+}
+
+/* Sixteen at a time; the kernel's own are none of them. */
+START_TEST(test_bound) {
+        start(20);
+        for (Target *t = manager_first(manager); t; t = t->next)
+                ready(t);
+        ck_assert_uint_eq(count_workers(), 0);
+        run(event);
+        ck_assert_uint_eq(count_workers(), 16);
+
+        over(drive("sda"), VERDICT_APPLIED);
+        ck_assert_uint_eq(count_workers(), 15);
+        run(event);
+        ck_assert_uint_eq(count_workers(), 16);
+        drive("sdb")->visit.job->silent = true;
+        drive("sdb")->visit.job->events->silent(drive("sdb"), 20);
+        run(event);
+        ck_assert_uint_eq(count_workers(), 17);
+}
+END_TEST
+
+/* No process: once more in a second. */
+START_TEST(test_no_process) {
+        start(2);
+        ready(drive("sda"));
+        ready(drive("sdb"));
+        work_error = -EAGAIN;
+        run(event);
+        work_error = 0;
+        run(event);
+        ck_assert_uint_eq(count_workers(), 0);
+        pass(event, SECOND / 2);
+        ck_assert_uint_eq(count_workers(), 0);
+        pass(event, SECOND);
+        ck_assert_uint_eq(count_workers(), 2);
+}
+END_TEST
+
+/* The broker's socket is closed for good: systemd starts both anew. */
+START_TEST(test_no_broker) {
+        int r;
+
+        start(1);
+        ready(drive("sda"));
+        work_error = -ESHUTDOWN;
+        while ((r = sd_event_run(event, 0)) > 0)
+                ;
+        ck_assert_int_eq(r, -ESTALE);
+        ck_assert_int_eq(sd_event_get_exit_code(event, &r), 0);
+        ck_assert_int_eq(r, -ECONNREFUSED);
+        work_error = 0;
+}
+END_TEST
+
+/* Somebody else reads it. */
+START_TEST(test_read_by_others) {
+        start(2);
+        read_by_others = "sda";
+        ready(drive("sda"));
+        ready(drive("sdb"));
+        (void) all_done();
+        run(event);
+        ck_assert_str_eq(all_done(), "sdb:works ");
+        read_by_others = NULL;
+        run(event);
+        ck_assert_str_eq(all_done(), "");
+        manager_schedule(manager);
+        run(event);
+        ck_assert_str_eq(all_done(), "sda:works ");
+}
+END_TEST
+
+/* ---- nobody is visited ---- */
+
+START_TEST(test_hold) {
+        start(3);
+        ready(drive("sda"));
+        ready(drive("sdb"));
+        run(event);
+        ready(drive("sdc"));
+        (void) all_done();
+        manager_hold(manager, true);
+        run(event);
+        ck_assert_str_eq(all_done(), "sda:stop sdb:stop sdc:stop ");
+        over(drive("sda"), VERDICT_APPLIED);
+        run(event);
+        ck_assert_str_eq(all_done(), "sda:rested ");
+        over(drive("sdb"), VERDICT_APPLIED);
+        run(event);
+        ck_assert_str_eq(all_done(), "sdb:rested quiet ");
+
+        manager_hold(manager, false);
+        run(event);
+        ck_assert_str_eq(all_done(), "sdc:works ");
+
+        /* One that is stuck is the kernel's. */
+        drive("sdc")->visit.job->silent = true;
+        manager_hold(manager, true);
+        run(event);
+        ck_assert_str_eq(all_done(), "sdc:stop quiet ");
+}
+END_TEST
+
+START_TEST(test_rest) {
+        struct timespec ts;
+        uint64_t now;
+
+        start(2);
+        ready(drive("sdb"));
+        run(event);
+        (void) all_done();
+        (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+        now = (uint64_t) ts.tv_sec * SECOND;
+        manager_rest(manager, _i ? now + 60 * SECOND : now - SECOND);
+        ck_assert_str_eq(all_done(), "sdb:worker sda:rests sdb:rests flushed ");
+        if (_i)
+                ck_assert(flush_usec > 50 * SECOND && flush_usec <= 60 * SECOND);
+        else
+                ck_assert_uint_eq(flush_usec, 0);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("manager");
         TCase *t = tcase_create("manager");
@@ -181,6 +312,12 @@ int main(void) {
         tcase_add_test(t, test_withdrawn);
         tcase_add_test(t, test_disturbed);
         tcase_add_test(t, test_visit);
+        tcase_add_test(t, test_bound);
+        tcase_add_test(t, test_no_process);
+        tcase_add_test(t, test_no_broker);
+        tcase_add_test(t, test_read_by_others);
+        tcase_add_test(t, test_hold);
+        tcase_add_loop_test(t, test_rest, 0, 2);
         suite_add_tcase(s, t);
 
         return suite_run(s);
