@@ -298,6 +298,72 @@ START_TEST(test_rest) {
 }
 END_TEST
 
+/* ---- times ---- */
+
+/* Two drives that are disturbed too often: one timer, and each in its turn. */
+START_TEST(test_timer) {
+        start(2);
+        visit_all();
+        for (unsigned i = 0; i < 12; i++) {
+                Target *t = drive(i % 2 ? "sdb" : "sda");
+
+                if (i == 1)
+                        pass(event, 60 * SECOND);
+                target_disturbed(t, VISIT_RESET, 0);
+                if (t->visit.job)
+                        visit_whole(event, t, VERDICT_UNCHANGED);
+        }
+        ck_assert_str_eq(all_done(), "sda:storm sdb:storm ");
+        pass(event, 538 * SECOND);
+        ck_assert_str_eq(all_done(), "");
+        pass(event, 4 * SECOND);
+        ck_assert_str_eq(all_done(), "sda:reset ");
+        pass(event, 54 * SECOND);
+        ck_assert_str_eq(all_done(), "");
+        pass(event, 8 * SECOND);
+        ck_assert_str_eq(all_done(), "sdb:reset ");
+}
+END_TEST
+
+/* ---- bridges ---- */
+
+static const struct {
+        bool working, asked, sata;
+        const char *port; /* where it is back */
+        unsigned seconds;
+        bool spared;
+} falls[] = {
+        { .working = true, .port = "usb1/1-1/host7/7:0:0:0", .seconds = 3, .spared = true },
+        { .working = true, .port = "usb1/1-1/host7/7:0:0:0", .seconds = 19, .spared = true },
+        { .working = true, .port = "usb1/1-1/host7/7:0:0:0", .seconds = 21 },
+        { .working = true, .port = "usb1/1-2/host7/7:0:0:0", .seconds = 3 },
+        { .working = true, .port = "usb1/1-1.1/host7/7:0:0:0", .seconds = 3 },
+        { .working = false, .port = "usb1/1-1/host7/7:0:0:0", .seconds = 3 },
+        { .working = true, .asked = true, .port = "usb1/1-1/host7/7:0:0:0", .seconds = 3 },
+        { .working = true, .sata = true, .port = "usb1/1-1/host7/7:0:0:0", .seconds = 3 },
+};
+
+/* A bridge that falls off the bus while it is sent its first ATA command is sent no more of them when it is back. */
+START_TEST(test_fall) {
+        present[0] = (typeof(present[0])){ .name = "sdx", .port = "usb1/1-1/host6/6:0:0:0" };
+        n_present = 1;
+        ck_assert_int_eq(manager_enumerate(manager, VISIT_BOOT), 0);
+        drive("sdx")->record->bridge.asked = falls[_i].asked;
+        if (falls[_i].sata)
+                drive("sdx")->drive->transport = TRANSPORT_SATA;
+        if (falls[_i].working) {
+                ready(drive("sdx"));
+                run(event);
+        }
+        manager_unplugged(manager, "sdx");
+        pass(event, falls[_i].seconds * SECOND);
+        present[0].port = falls[_i].port;
+        manager_plugged(manager, (struct udev_device *) "sdx");
+        ck_assert_int_eq(drive("sdx")->record->bridge.fragile, falls[_i].spared);
+        ck_assert_int_eq(drive("sdx")->record->bridge.asked, falls[_i].spared);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("manager");
         TCase *t = tcase_create("manager");
@@ -318,6 +384,8 @@ int main(void) {
         tcase_add_test(t, test_read_by_others);
         tcase_add_test(t, test_hold);
         tcase_add_loop_test(t, test_rest, 0, 2);
+        tcase_add_test(t, test_timer);
+        tcase_add_loop_test(t, test_fall, 0, ELEMENTSOF(falls));
         suite_add_tcase(s, t);
 
         return suite_run(s);
