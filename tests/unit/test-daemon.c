@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the daemon makes of all that can happen to it: each event's way to the manager. All of its parts are the test's, which calls
+ * what they would call, and so is the clock. */
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "bus.h"
+#include "daemon.h"
+#include "machine.h"
+#include "memory.h"
+#include "monitor.h"
+#include "own-clock.h"
+#include "recheck.h"
+#include "sandbox.h"
+#include "settings.h"
+#include "sleep.h"
+#include "suite.h"
+#include "system-bus.h"
+
+#define SECOND 1000000ULL
+
+static char done[1024]; /* what was done, a word each */
+
+static _printf_(1, 2) void note(const char *format, ...) {
+        size_t n = strlen(done);
+        va_list ap;
+
+        va_start(ap, format);
+        n += vsnprintf(done + n, sizeof done - n, format, ap);
+        va_end(ap);
+        ck_assert_uint_lt(n + 1, sizeof done);
+        (void) strcpy(done + n, " ");
+}
+
+static const char *all_done(void) {
+        static char last[sizeof done];
+
+        (void) strcpy(last, done);
+        done[0] = '\0';
+        return last;
+}
+
+/* ---- its parts ---- */
+
+static const ManagerEvents *manager_events;
+static MonitorFn monitor_fn;
+static const BusActions *bus_actions;
+static const SleepEvents *sleep_events;
+static const SystemBusEvents *system_bus_events;
+static int monitor_error, enumerate_error, files_error, system_bus_error;
+static const char *file; /* what the next files say */
+static bool on_battery;
+static Target target = {}, *drives;
+static uint64_t rest_until;
+
+int manager_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ Files *files, const ManagerEvents *events,
+                _unused_ void *userdata, _unused_ Manager **ret) {
+        manager_events = events;
+        return 0;
+}
+Manager *manager_free(_unused_ Manager *m) {
+        return NULL;
+}
+void manager_visit_all(_unused_ Manager *m, VisitReason reason) {
+        note("visit-all:%s", visit_reason_to_string(reason));
+}
+Target *manager_first(_unused_ Manager *m) {
+        return drives;
+}
+int manager_enumerate(_unused_ Manager *m, VisitReason reason) {
+        note("enumerate:%s", visit_reason_to_string(reason));
+        return enumerate_error;
+}
+void manager_plugged(_unused_ Manager *m, struct udev_device *device) {
+        note("plugged:%s", (const char *) device);
+}
+void manager_unplugged(_unused_ Manager *m, const char *name) {
+        note("unplugged:%s", name);
+}
+void manager_stack_changed(_unused_ Manager *m, const char *name, bool removed) {
+        note("stack:%s%s", name, removed ? "-" : "");
+}
+void manager_disturbed(_unused_ Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum) {
+        note("disturbed:%s:%s:%lu", syspath, visit_reason_to_string(reason), (unsigned long) seqnum);
+}
+void manager_reconfigure(_unused_ Manager *m, Files *files, bool battery, VisitReason reason) {
+        note("reconfigure:%s%s%s", visit_reason_to_string(reason), files ? ":files" : "", battery ? ":battery" : "");
+}
+void manager_hold(_unused_ Manager *m, bool hold) {
+        note(hold ? "hold" : "go-on");
+}
+void manager_rest(_unused_ Manager *m, uint64_t until) {
+        rest_until = until;
+        note("rest");
+}
+
+int monitor_new(_unused_ sd_event *event, const MonitorSource *source, MonitorFn fn, _unused_ void *userdata,
+                _unused_ Monitor **ret) {
+        ck_assert_ptr_null(source);
+        monitor_fn = fn;
+        return monitor_error;
+}
+Monitor *monitor_free(_unused_ Monitor *m) {
+        return NULL;
+}
+void monitor_catch_up(_unused_ Monitor *m) {
+        note("catch-up");
+}
+
+int recheck_new(_unused_ sd_event *event, _unused_ Manager *m, _unused_ Recheck **ret) {
+        return 0;
+}
+Recheck *recheck_free(_unused_ Recheck *p) {
+        return NULL;
+}
+void recheck_rested(_unused_ Recheck *p, _unused_ const Target *t) {
+        note("recheck-rested");
+}
+void recheck_attached(_unused_ Recheck *p, const char *name) {
+        note("attached:%s", name);
+}
+void recheck_recheck_every(_unused_ Recheck *p, uint64_t usec) {
+        note("recheck:%lu", (unsigned long) (usec / SECOND));
+}
+
+int bus_new(_unused_ sd_event *event, _unused_ const char *path, _unused_ Manager *m, const BusActions *actions,
+            _unused_ void *userdata, _unused_ Bus **ret) {
+        bus_actions = actions;
+        return 0;
+}
+Bus *bus_free(_unused_ Bus *b) {
+        return NULL;
+}
+void bus_connected(_unused_ Bus *b, _unused_ sd_bus *bus) {
+        note("bus");
+}
+void bus_lost(_unused_ Bus *b) {
+        note("no-bus");
+}
+bool bus_drive_is_read(_unused_ const Bus *b, const Target *t) {
+        return t == NULL;
+}
+void bus_drive_rested(_unused_ Bus *b, _unused_ const Target *t) {
+        note("bus-rested");
+}
+
+const SleepWorld sleep_world = {};
+int sleep_new(_unused_ sd_event *event, _unused_ const SleepWorld *world, const SleepEvents *events,
+              _unused_ void *userdata, _unused_ Sleep **ret) {
+        sleep_events = events;
+        return 0;
+}
+Sleep *sleep_free(_unused_ Sleep *s) {
+        return NULL;
+}
+void sleep_bus_connected(_unused_ Sleep *s, _unused_ sd_bus *bus) {
+        note("sleep-bus");
+}
+void sleep_bus_lost(_unused_ Sleep *s) {
+        note("no-sleep-bus");
+}
+void sleep_ready(_unused_ Sleep *s) {
+        note("sleep-ready");
+}
+
+int system_bus_new(_unused_ sd_event *event, _unused_ const char *address, const SystemBusEvents *events,
+                   _unused_ void *userdata, _unused_ SystemBus **ret) {
+        system_bus_events = events;
+        return system_bus_error;
+}
+SystemBus *system_bus_free(_unused_ SystemBus *b) {
+        return NULL;
+}
+
+int files_load(Files **ret) {
+        Files *f;
+
+        if (files_error < 0)
+                return files_error;
+        f = calloc(1, sizeof *f);
+        ck_assert_ptr_nonnull(f);
+        f->n_ref = 1;
+        ck_assert_int_eq(config_new(&f->config), 0);
+        ck_assert_int_eq(config_parse(f->config, &all_settings, "f", file, strlen(file)), 0);
+        *ret = f;
+        return 0;
+}
+Files *files_ref(Files *f) {
+        f->n_ref++;
+        return f;
+}
+Files *files_unref(Files *f) {
+        if (!f || --f->n_ref > 0)
+                return NULL;
+        (void) config_free(f->config);
+        free(f);
+        return NULL;
+}
+char *files_first_error(_unused_ const Files *f) {
+        return strdup("an error");
+}
+
+int power_on_battery(_unused_ const char *classdir) {
+        return on_battery;
+}
+bool sandbox_lacks_landlock(void) {
+        return false;
+}
+void memory_hand_back(void) {
+        note("tidy");
+}
+void journal_started(size_t n_drives, size_t n_rules) {
+        note("started:%zu:%zu", n_drives, n_rules);
+}
+void journal_log(int priority, _unused_ const char *format, ...) {
+        note("log:%d", priority);
+}
+
+/* ---- the daemon ---- */
+
+static sd_event *event;
+static Daemon *d;
+
+#define PLAIN "recheck = \"30min\"; drives = ({ match = {}; apm = 128; });"
+#define BATTERY "drives = ({ match = {}; apm = 128; on_battery = { apm = 1; }; });"
+
+static int daemon_start(const char *text) {
+        sigset_t mask;
+
+        (void) sigemptyset(&mask);
+        (void) sigaddset(&mask, SIGTERM);
+        (void) sigaddset(&mask, SIGINT);
+        (void) sigaddset(&mask, SIGHUP);
+        ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
+        file = text;
+        ck_assert_int_eq(sd_event_new(&event), 0);
+        return daemon_new(event, NULL, &d);
+}
+
+static void setup_with(const char *text) {
+        ck_assert_int_eq(daemon_start(text), 0);
+}
+
+static void setup(void) {
+        setup_with(PLAIN);
+        (void) all_done();
+}
+
+static void setup_battery(void) {
+        setup_with(BATTERY);
+        (void) all_done();
+}
+
+static void teardown(void) {
+        d = daemon_free(d);
+        event = sd_event_unref(event);
+}
+
+/* ---- start ---- */
+
+START_TEST(test_start) {
+        drives = &target;
+        on_battery = true;
+        system_bus_error = _i ? -ENOENT : 0;
+        setup_with(_i ? BATTERY : PLAIN);
+        ck_assert_str_eq(all_done(), _i ? "reconfigure:boot:battery recheck:0 log:5 enumerate:boot started:1:1 "
+                                        : "reconfigure:boot recheck:1800 enumerate:boot started:1:1 ");
+        teardown();
+}
+END_TEST
+
+START_TEST(test_no_start) {
+        int *const errors[] = { &files_error, &monitor_error, &enumerate_error };
+
+        *errors[_i] = -EIO;
+        ck_assert_int_eq(daemon_start(PLAIN), -EIO);
+        event = sd_event_unref(event);
+}
+END_TEST
+
+/* ---- udev ---- */
+
+static const struct {
+        MonitorEvent e;
+        const char *done;
+} events[] = {
+        { { .news = MONITOR_DRIVE, .name = "sda" }, "plugged:x " },
+        { { .news = MONITOR_DRIVE, .name = "sda", .added = true }, "plugged:x attached:sda " },
+        { { .news = MONITOR_REMOVED, .name = "sda" }, "unplugged:sda " },
+        { { .news = MONITOR_STACKED, .name = "sda1" }, "stack:sda1 " },
+        { { .news = MONITOR_STACKED, .name = "sda1", .removed = true }, "stack:sda1- " },
+        { { .news = MONITOR_DISTURBED, .syspath = "/p", .reason = VISIT_RESET, .seqnum = 7 }, "disturbed:/p:reset:7 " },
+        { { .news = MONITOR_POWER }, "" },
+        { { .news = MONITOR_LOST }, "log:5 enumerate:attach visit-all:reset " },
+};
+
+static void tell(MonitorEvent e) {
+        e.device = (struct udev_device *) "x";
+        monitor_fn(d, &e);
+}
+
+START_TEST(test_udev) {
+        tell(events[_i].e);
+        ck_assert_str_eq(all_done(), events[_i].done);
+}
+END_TEST
+
+/* Lost once more, and the drives cannot be found: that is told, and those that are known are visited. */
+START_TEST(test_lost) {
+        enumerate_error = -EIO;
+        tell((MonitorEvent){ .news = MONITOR_LOST });
+        ck_assert_str_eq(all_done(), "log:5 enumerate:attach log:3 visit-all:reset ");
+}
+END_TEST
+
+/* ---- the power source ---- */
+
+/* Looked at two seconds after the first event of several; where no rule is for it, never. */
+START_TEST(test_power) {
+        on_battery = true;
+        for (int i = 0; i < 4; i++) {
+                tell((MonitorEvent){ .news = MONITOR_POWER });
+                pass(event, SECOND / 2);
+        }
+        pass(event, SECOND);
+        ck_assert_str_eq(all_done(), "reconfigure:power:battery ");
+        pass(event, 10 * SECOND);
+        ck_assert_str_eq(all_done(), "");
+
+        on_battery = false;
+        tell((MonitorEvent){ .news = MONITOR_POWER });
+        pass(event, SECOND);
+        ck_assert_str_eq(all_done(), "");
+        pass(event, 2 * SECOND);
+        ck_assert_str_eq(all_done(), "reconfigure:power ");
+}
+END_TEST
+
+START_TEST(test_no_power) {
+        tell((MonitorEvent){ .news = MONITOR_POWER });
+        pass(event, 10 * SECOND);
+        ck_assert_str_eq(all_done(), "");
+}
+END_TEST
+
+/* Supplies may say nothing of what happened in sleep, nor among lost events. */
+START_TEST(test_power_unsaid) {
+        if (_i == 0)
+                sleep_events->awake(d, true);
+        else
+                tell((MonitorEvent){ .news = MONITOR_LOST });
+        (void) all_done();
+        pass(event, 3 * SECOND);
+        ck_assert_str_eq(all_done(), "reconfigure:power ");
+}
+END_TEST
+
+/* ---- the files ---- */
+
+START_TEST(test_reload) {
+        char *sentence = NULL;
+
+        file = BATTERY;
+        on_battery = true;
+        ck_assert_int_eq(bus_actions->reload(d, &sentence), 0);
+        ck_assert_ptr_null(sentence);
+        ck_assert_str_eq(all_done(), "reconfigure:reload:files:battery recheck:0 log:6 ");
+        /* They are in force. */
+        tell((MonitorEvent){ .news = MONITOR_POWER });
+        pass(event, 3 * SECOND);
+        ck_assert_str_eq(all_done(), "reconfigure:power:battery ");
+
+        file = "drives = ({ match = {}; apmm = 128; });";
+        ck_assert_int_eq(bus_actions->reload(d, &sentence), -EINVAL);
+        ck_assert_str_eq(sentence, "an error");
+        free(sentence);
+        ck_assert_str_eq(all_done(), "log:3 ");
+
+        files_error = -EIO;
+        ck_assert_int_eq(bus_actions->reload(d, &sentence), -EIO);
+        ck_assert_str_eq(all_done(), "");
+}
+END_TEST
+
+static const struct {
+        const char *text;
+        int error;
+        const char *done;
+} hangups[] = {
+        { PLAIN, 0, "reconfigure:reload:files recheck:1800 log:6 " },
+        { "drives = ({ match = {}; apmm = 128; });", 0, "log:3 " },
+        { PLAIN, -EIO, "log:3 " },
+};
+
+START_TEST(test_hangup) {
+        file = hangups[_i].text;
+        files_error = hangups[_i].error;
+        ck_assert_int_eq(raise(SIGHUP), 0);
+        run(event);
+        ck_assert_str_eq(all_done(), hangups[_i].done);
+}
+END_TEST
+
+/* ---- sleep, and the buses ---- */
+
+START_TEST(test_sleep) {
+        sleep_events->preparing(d);
+        ck_assert_str_eq(all_done(), "hold ");
+        manager_events->quiet(d);
+        ck_assert_str_eq(all_done(), "sleep-ready ");
+        sleep_events->awake(d, true);
+        ck_assert_str_eq(all_done(), "go-on visit-all:resume ");
+        sleep_events->awake(d, false);
+        ck_assert_str_eq(all_done(), "go-on ");
+}
+END_TEST
+
+START_TEST(test_buses) {
+        system_bus_events->connected(d, NULL);
+        ck_assert_str_eq(all_done(), "bus sleep-bus ");
+        system_bus_events->lost(d);
+        ck_assert_str_eq(all_done(), "no-bus no-sleep-bus ");
+        bus_actions->catch_up(d);
+        ck_assert_str_eq(all_done(), "catch-up ");
+        ck_assert(manager_events->is_read(d, NULL));
+        ck_assert(!manager_events->is_read(d, &target));
+}
+END_TEST
+
+/* ---- at rest ---- */
+
+/* Whoever waits is told, and some time after the last visit what is not needed is given back. */
+START_TEST(test_rested) {
+        drives = &target;
+        target.visit.job = NULL;
+        manager_events->rested(d, &target);
+        ck_assert_str_eq(all_done(), "bus-rested recheck-rested ");
+        pass(event, 10 * SECOND);
+        manager_events->rested(d, &target);
+        (void) all_done();
+        pass(event, 10 * SECOND);
+        ck_assert_str_eq(all_done(), "");
+        target.visit.job = _i ? (VisitJob *) &target : NULL;
+        pass(event, 6 * SECOND);
+        ck_assert_str_eq(all_done(), _i ? "" : "tidy ");
+}
+END_TEST
+
+/* ---- the end ---- */
+
+static void stop(int signal) {
+        ck_assert_int_eq(raise(signal), 0);
+        run(event);
+        ck_assert_str_eq(all_done(), "hold ");
+}
+
+static void has_ended(bool ended) {
+        int code, r;
+
+        r = sd_event_get_exit_code(event, &code);
+        ck_assert_int_eq(r, ended ? 0 : -ENODATA);
+        if (ended)
+                ck_assert_int_eq(code, 0);
+}
+
+/* When nobody is visited any more … */
+START_TEST(test_stop) {
+        stop(_i ? SIGINT : SIGTERM);
+        has_ended(false);
+        manager_events->quiet(d);
+        ck_assert_str_eq(all_done(), "rest ");
+        has_ended(true);
+}
+END_TEST
+
+/* … or after three seconds, of the four that notes have; what happens meanwhile begins nothing. */
+START_TEST(test_stop_late) {
+        struct timespec ts;
+
+        stop(SIGTERM);
+        (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+        ck_assert_int_eq(raise(SIGTERM), 0);
+        ck_assert_int_eq(raise(SIGHUP), 0);
+        run(event);
+        ck_assert_str_eq(all_done(), "");
+        sleep_events->awake(d, false);
+        ck_assert_str_eq(all_done(), "");
+        passed_usec += 29 * (int64_t) SECOND / 10;
+        run(event);
+        has_ended(false);
+        passed_usec += (int64_t) SECOND / 5;
+        while (sd_event_run(event, 0) > 0)
+                ;
+        ck_assert_str_eq(all_done(), "rest ");
+        has_ended(true);
+        ck_assert_uint_ge(rest_until, (uint64_t) ts.tv_sec * SECOND + 3 * SECOND);
+        ck_assert_uint_le(rest_until, (uint64_t) ts.tv_sec * SECOND + 5 * SECOND);
+}
+END_TEST
+
+int main(void) {
+        TCase *begin = tcase_create("start"), *t = tcase_create("daemon"), *battery = tcase_create("battery");
+        Suite *s = suite_create("daemon");
+
+        tcase_add_loop_test(begin, test_start, 0, 2);
+        tcase_add_loop_test(begin, test_no_start, 0, 3);
+        suite_add_tcase(s, begin);
+
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_loop_test(t, test_udev, 0, ELEMENTSOF(events));
+        tcase_add_test(t, test_lost);
+        tcase_add_test(t, test_no_power);
+        tcase_add_test(t, test_reload);
+        tcase_add_loop_test(t, test_hangup, 0, ELEMENTSOF(hangups));
+        tcase_add_test(t, test_sleep);
+        tcase_add_test(t, test_buses);
+        tcase_add_loop_test(t, test_rested, 0, 2);
+        tcase_add_loop_test(t, test_stop, 0, 2);
+        tcase_add_test(t, test_stop_late);
+        suite_add_tcase(s, t);
+
+        tcase_add_checked_fixture(battery, setup_battery, teardown);
+        tcase_add_test(battery, test_power);
+        tcase_add_loop_test(battery, test_power_unsaid, 0, 2);
+        suite_add_tcase(s, battery);
+
+        return suite_run(s);
+}
