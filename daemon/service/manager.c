@@ -366,7 +366,6 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 .broker = broker,
                 .files = files_ref(files),
                 .settings = &all_settings,
-                .state_dir = STATE_DIR,
                 .boot_id = m->boot_id,
                 .forbidden_by = kernel_line_forbids(KERNEL_LINE),
                 .wants_worker = on_wants_worker,

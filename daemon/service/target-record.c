@@ -23,11 +23,12 @@ void target_save(Target *t) {
 
         t->record->slept = slept_usec();
         t->saved = true;
-        r = state_write(t->env->state_dir, t->record);
+        r = state_write(STATE_DIR, t->record);
         if (r < 0 && t->save_again == 0)
                 journal_log(LOG_WARNING,
-                            "%s is looked after, but 'drivekeep status' does not know of it until %s can be written: %s",
-                            t->drive->name, t->env->state_dir, strerror(-r));
+                            "%s is looked after, but 'drivekeep status' does not know of it until " STATE_DIR
+                            " can be written: %s",
+                            t->drive->name, strerror(-r));
 
         t->save_again = r < 0 ? monotonic_usec() + SAVE_AGAIN_USEC : 0;
         if (r < 0)

@@ -33,7 +33,7 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
                 return -ENOMEM;
 
         *t = (Target){ .env = env, .files = files_ref(env->files) };
-        if (state_read(env->state_dir, drive->name, &t->record) < 0 ||
+        if (state_read(STATE_DIR, drive->name, &t->record) < 0 ||
             !drive_record_continues(t->record, drive, env->boot_id)) {
                 (void) drive_record_free(t->record);
                 t->record = calloc(1, sizeof *t->record);

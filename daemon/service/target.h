@@ -24,7 +24,6 @@ typedef struct TargetEnv {
         const SettingTable *settings;
         Files *files; /* in force now */
         bool on_battery;
-        const char *state_dir;
         const char *boot_id;
         const char *forbidden_by; /* the word on the kernel's command line that forbids all writing; NULL: none */
         Target *drives;           /* all that are looked after, by ->next */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* How systemd's manager tells of its units, for the service's gate and for the command: both must agree on which file
- * system checks are still to be waited for. */
+/* How systemd's manager tells of its units, for the service and for the command: both must agree on which file system checks are
+ * still to be waited for. */
 
 #include <systemd/sd-bus.h>
 

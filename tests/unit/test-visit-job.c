@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A worker may have been taken over, and say what it likes: each message in each state of the visit. The visitor and the gate
+/* A worker may have been taken over, and say what it likes: each message in each state of the visit. The visit job and the wait
  * are the real ones, PID 1's answer and the broker are ours, and the worker is this test, at its end of the socket. */
 
 #include <check.h>
@@ -479,7 +479,7 @@ START_TEST(test_stop) {
 }
 END_TEST
 
-/* Nothing of a visit that has ended is left at the gate. */
+/* Nothing of a visit that has ended is left waiting for checks. */
 START_TEST(test_dies) {
         Visited x;
 
