@@ -103,28 +103,26 @@ static bool is_plugged(const FsckStatus *s, const FsckDevice *device) {
 }
 
 /* A device that is gone hides nothing. */
-static bool is_settled(const FsckDevices *d, const FsckStatus *s, const char *name) {
-        const FsckDevice *device = find_device(d, name);
-
-        return device && (device->gone || (device->ready.initialized && is_plugged(s, device)));
+static bool is_settled(const FsckStatus *s, const FsckDevice *device) {
+        return device->gone || (device->ready.initialized && is_plugged(s, device));
 }
 
 /* May nothing come to light on this device any more that a waiting check is for? It may on what udev or PID 1 have not processed, and
  * on LUKS, LVM or RAID members that nothing has opened yet. */
-static bool is_resolved(const FsckDevices *d, const FsckStatus *s, const char *name) {
-        const FsckDevice *device = find_device(d, name);
-
-        return is_settled(d, s, name) &&
-               (device->gone ||
-                (device->ready.ready && (!device->ready.container || stack_is_held(INVENTORY_CLASSDIR, name))));
+static bool is_resolved(const FsckStatus *s, const FsckDevice *device) {
+        return device->gone || (is_settled(s, device) && device->ready.ready &&
+                                (!device->ready.container || stack_is_held(INVENTORY_CLASSDIR, device->name)));
 }
 
-static bool all_are(bool (*is)(const FsckDevices *d, const FsckStatus *s, const char *name), const FsckDevices *d,
+static bool all_are(bool (*is)(const FsckStatus *s, const FsckDevice *device), const FsckDevices *d,
                     const FsckStatus *s, const char *disk, char *const *above) {
-        bool all = is(d, s, disk);
+        const FsckDevice *device = find_device(d, disk);
+        bool all = device && is(s, device);
 
-        for (; above && *above && all; above++)
-                all = is(d, s, *above);
+        for (; above && *above && all; above++) {
+                device = find_device(d, *above);
+                all = device && is(s, device);
+        }
         return all;
 }
 

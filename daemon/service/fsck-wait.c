@@ -184,8 +184,10 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
 
         for (FsckTicket *t = g->tickets, *next; t; t = next) {
                 next = t->next;
-                if (t->asked)
-                        ticket_tell(t, error < 0 ? (Wait){ WAIT_SYSTEMD } : ticket_blocker(t, status, &soon));
+                if (t->asked && error < 0)
+                        ticket_tell(t, (Wait){ WAIT_SYSTEMD });
+                else if (t->asked)
+                        ticket_tell(t, ticket_blocker(t, status, &soon));
         }
         fsck_devices_done(&g->devices);
         g->asking = g->thorough = false;
