@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 
 #include "kernel-log.h"
+#include "timer.h"
 
 #define TICK_USEC (1000ULL * 1000)
 /* A port on which there is no end of errors does not keep the drives of others waiting for longer. */
@@ -53,12 +54,12 @@ static void drain(KernelLog *l, bool *ret_any, bool *ret_libata) {
         }
 }
 
-static int tick(KernelLog *l) {
-        int r;
+static int on_tick(sd_event_source *source, uint64_t usec, void *userdata);
 
-        r = sd_event_source_set_time_relative(l->timer, TICK_USEC);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
+static int tick(KernelLog *l) {
+        sd_event *event = sd_event_source_get_event(l->source);
+        int r = timer_start(event, &l->timer, TICK_USEC, TICK_USEC / 10, on_tick, l);
+
         return r < 0 ? r : sd_event_source_set_enabled(l->source, SD_EVENT_OFF);
 }
 
@@ -105,10 +106,6 @@ int kernel_log_new(sd_event *event, int fd, KernelLogHandler handler, void *user
         *l = (KernelLog){ .fd = fd, .handler = handler, .userdata = userdata };
 
         r = sd_event_add_io(event, &l->source, fd, EPOLLIN, on_record, l);
-        if (r >= 0)
-                r = sd_event_add_time_relative(event, &l->timer, CLOCK_MONOTONIC, 0, TICK_USEC / 10, on_tick, l);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(l->timer, SD_EVENT_OFF);
         if (r < 0)
                 return r;
 
