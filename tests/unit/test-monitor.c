@@ -239,6 +239,25 @@ START_TEST(test_free) {
 }
 END_TEST
 
+/* udev's own events: there are none, or they are this machine's. */
+START_TEST(test_listen) {
+        Monitor *real;
+
+        ck_assert_int_eq(monitor_new(event, NULL, on_event, NULL, &real), 0);
+        monitor_catch_up(real);
+        (void) monitor_free(real);
+}
+END_TEST
+
+/* Where no events can come from, there is no monitor. */
+START_TEST(test_no_source) {
+        const MonitorSource source = { .fd = -1, .receive = receive };
+        Monitor *none;
+
+        ck_assert_int_lt(monitor_new(event, &source, on_event, NULL, &none), 0);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("monitor");
         TCase *t = tcase_create("monitor");
@@ -253,6 +272,8 @@ int main(void) {
         tcase_add_test(t, test_lost);
         tcase_add_loop_test(t, test_first_minute, 0, 2);
         tcase_add_test(t, test_free);
+        tcase_add_test(t, test_listen);
+        tcase_add_test(t, test_no_source);
         suite_add_tcase(s, t);
 
         return suite_run(s);
