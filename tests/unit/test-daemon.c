@@ -56,12 +56,24 @@ static bool on_battery;
 static Target target = {}, *drives;
 static uint64_t rest_until;
 
-int manager_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ Files *files, const ManagerEvents *events,
-                _unused_ void *userdata, _unused_ Manager **ret) {
-        manager_events = events;
+static unsigned n_parts; /* that are there */
+static char part;
+
+static int part_new(void **ret, int error) {
+        if (error < 0)
+                return error;
+        n_parts++;
+        *ret = &part;
         return 0;
 }
-Manager *manager_free(_unused_ Manager *m) {
+
+int manager_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ Files *files, const ManagerEvents *events,
+                _unused_ void *userdata, Manager **ret) {
+        manager_events = events;
+        return part_new((void **) ret, 0);
+}
+Manager *manager_free(Manager *m) {
+        n_parts -= m != NULL;
         return NULL;
 }
 void manager_visit_all(_unused_ Manager *m, VisitReason reason) {
@@ -98,22 +110,24 @@ void manager_rest(_unused_ Manager *m, uint64_t until) {
 }
 
 int monitor_new(_unused_ sd_event *event, const MonitorSource *source, MonitorFn fn, _unused_ void *userdata,
-                _unused_ Monitor **ret) {
+                Monitor **ret) {
         ck_assert_ptr_null(source);
         monitor_fn = fn;
-        return monitor_error;
+        return part_new((void **) ret, monitor_error);
 }
-Monitor *monitor_free(_unused_ Monitor *m) {
+Monitor *monitor_free(Monitor *m) {
+        n_parts -= m != NULL;
         return NULL;
 }
 void monitor_catch_up(_unused_ Monitor *m) {
         note("catch-up");
 }
 
-int recheck_new(_unused_ sd_event *event, _unused_ Manager *m, _unused_ Recheck **ret) {
-        return 0;
+int recheck_new(_unused_ sd_event *event, _unused_ Manager *m, Recheck **ret) {
+        return part_new((void **) ret, 0);
 }
-Recheck *recheck_free(_unused_ Recheck *p) {
+Recheck *recheck_free(Recheck *p) {
+        n_parts -= p != NULL;
         return NULL;
 }
 void recheck_rested(_unused_ Recheck *p, _unused_ const Target *t) {
@@ -127,11 +141,12 @@ void recheck_recheck_every(_unused_ Recheck *p, uint64_t usec) {
 }
 
 int bus_new(_unused_ sd_event *event, _unused_ const char *path, _unused_ Manager *m, const BusActions *actions,
-            _unused_ void *userdata, _unused_ Bus **ret) {
+            _unused_ void *userdata, Bus **ret) {
         bus_actions = actions;
-        return 0;
+        return part_new((void **) ret, 0);
 }
-Bus *bus_free(_unused_ Bus *b) {
+Bus *bus_free(Bus *b) {
+        n_parts -= b != NULL;
         return NULL;
 }
 void bus_connected(_unused_ Bus *b, _unused_ sd_bus *bus) {
@@ -149,11 +164,12 @@ void bus_drive_rested(_unused_ Bus *b, _unused_ const Target *t) {
 
 const SleepWorld sleep_world = {};
 int sleep_new(_unused_ sd_event *event, _unused_ const SleepWorld *world, const SleepEvents *events,
-              _unused_ void *userdata, _unused_ Sleep **ret) {
+              _unused_ void *userdata, Sleep **ret) {
         sleep_events = events;
-        return 0;
+        return part_new((void **) ret, 0);
 }
-Sleep *sleep_free(_unused_ Sleep *s) {
+Sleep *sleep_free(Sleep *s) {
+        n_parts -= s != NULL;
         return NULL;
 }
 void sleep_bus_connected(_unused_ Sleep *s, _unused_ sd_bus *bus) {
@@ -167,11 +183,12 @@ void sleep_ready(_unused_ Sleep *s) {
 }
 
 int system_bus_new(_unused_ sd_event *event, _unused_ const char *address, const SystemBusEvents *events,
-                   _unused_ void *userdata, _unused_ SystemBus **ret) {
+                   _unused_ void *userdata, SystemBus **ret) {
         system_bus_events = events;
-        return system_bus_error;
+        return part_new((void **) ret, system_bus_error);
 }
-SystemBus *system_bus_free(_unused_ SystemBus *b) {
+SystemBus *system_bus_free(SystemBus *b) {
+        n_parts -= b != NULL;
         return NULL;
 }
 
@@ -256,6 +273,7 @@ static void setup_battery(void) {
 
 static void teardown(void) {
         d = daemon_free(d);
+        ck_assert_uint_eq(n_parts, 0);
         event = sd_event_unref(event);
 }
 
@@ -277,6 +295,7 @@ START_TEST(test_no_start) {
 
         *errors[_i] = -EIO;
         ck_assert_int_eq(daemon_start(PLAIN), -EIO);
+        ck_assert_uint_eq(n_parts, 0);
         event = sd_event_unref(event);
 }
 END_TEST
