@@ -322,6 +322,7 @@ START_TEST(test_timer) {
         ck_assert_str_eq(all_done(), "");
         pass(event, 8 * SECOND);
         ck_assert_str_eq(all_done(), "sdb:reset ");
+        ck_assert_int_eq(last_priority, 0); /* nothing went wrong */
 }
 END_TEST
 

@@ -51,12 +51,13 @@ END_TEST
 static KernelLogHandler libata;
 static void *libata_userdata;
 static Recheck *recheck;
+static int log_error;
 
 int kernel_log_new(_unused_ sd_event *loop, _unused_ int log, KernelLogHandler handler, void *userdata,
                    _unused_ KernelLog **ret) {
         libata = handler;
         libata_userdata = userdata;
-        return 0;
+        return log_error;
 }
 KernelLog *kernel_log_free(_unused_ KernelLog *l) {
         return NULL;
@@ -126,6 +127,7 @@ END_TEST
 
 START_TEST(test_recheck) {
         recheck_recheck_every(recheck, 3600 * SECOND);
+        used++;
         pass(event, 3500 * SECOND);
         ck_assert_str_eq(all_done(), "");
         pass(event, 500 * SECOND);
@@ -207,6 +209,18 @@ START_TEST(test_link) {
 }
 END_TEST
 
+/* There is no log to read: that is told, and all else works. */
+START_TEST(test_no_log) {
+        Recheck *without;
+
+        ck_assert_int_eq(last_priority, 0);
+        log_error = -ENODEV;
+        ck_assert_int_eq(recheck_new(event, manager, &without), 0);
+        ck_assert_int_eq(last_priority, 5);
+        (void) recheck_free(without);
+}
+END_TEST
+
 static const struct {
         const char *attached, *done;
 } attached[] = { { "sda", "sda:recheck sdb:recheck " }, { "nvme0n1", "" }, { "sdaa", "" } };
@@ -237,6 +251,7 @@ int main(void) {
         tcase_add_test(drives, test_recheck_same);
         tcase_add_test(drives, test_recheck_sleeps);
         tcase_add_loop_test(drives, test_link, 0, ELEMENTSOF(links));
+        tcase_add_test(drives, test_no_log);
         tcase_add_loop_test(drives, test_attached, 0, ELEMENTSOF(attached));
         suite_add_tcase(s, drives);
         return suite_run(s);
