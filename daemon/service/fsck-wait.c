@@ -92,6 +92,10 @@ FsckWait *fsck_wait_free(FsckWait *g) {
         return NULL;
 }
 
+Wait fsck_ticket_waits(const FsckTicket *t) {
+        return (Wait){ t->told, t->told_name };
+}
+
 FsckTicket *fsck_ticket_free(FsckTicket *t) {
         FsckWait *g;
 

@@ -25,5 +25,8 @@ DEFINE_CLEANUP(FsckWait *, fsck_wait_free);
 int fsck_wait_ask(FsckWait *g, const char *disk, bool settled, FsckWaitFn fn, void *userdata, FsckTicket **ret);
 FsckTicket *fsck_ticket_free(FsckTicket *t);
 
+/* What was told last. */
+Wait fsck_ticket_waits(const FsckTicket *t);
+
 /* Something about block devices changed: those that wait may get another answer. */
 void fsck_wait_poke(FsckWait *g);

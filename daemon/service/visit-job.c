@@ -17,12 +17,9 @@ struct VisitJob {
         const VisitJobEvents *events;
         void *userdata;
 
-        FsckTicket *ticket; /* the leave to send commands, or the question for it */
-        uint64_t patience_usec;
+        FsckTicket *ticket;        /* the leave to send commands, or the question for it */
+        uint64_t patience_usec;    /* UINT64_MAX: for ever, also when it has run out once */
         sd_event_source *patience; /* runs while the visit waits for leave */
-        WaitKind waiting_kind;
-        char *waiting_for;
-        bool deferred; /* its patience has run out */
 
         Worker worker; /* its fd is < 0 where there is none */
         WorkerState state;
@@ -39,16 +36,6 @@ struct VisitJob {
 
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
 static void visit_job_order_stop(VisitJob *v, VisitEnd end);
-
-static void visit_job_stop_waiting(VisitJob *v) {
-        v->patience = sd_event_source_disable_unref(v->patience);
-        v->waiting_kind = WAIT_NOTHING;
-        free(TAKE_PTR(v->waiting_for));
-}
-
-static Wait visit_job_waits(const VisitJob *v) {
-        return (Wait){ v->waiting_kind, v->waiting_for };
-}
 
 /* More than an honest worker has to say: it says twice at most of each wish what it sends, once each what it intends and what came of
  * that, and goes on every few seconds. */
@@ -67,15 +54,13 @@ static void on_leave(void *userdata, Wait w) {
         }
 
         if (w.kind == WAIT_NOTHING) {
-                visit_job_stop_waiting(v);
+                v->patience = sd_event_source_disable_unref(v->patience);
                 v->events->ready(v->userdata);
                 return;
         }
 
-        v->waiting_kind = w.kind;
-        (void) string_replace(&v->waiting_for, w.name);
         /* Should the timer fail, it waits without a bound, and nothing is written. */
-        if (!v->patience && !v->deferred && v->patience_usec != UINT64_MAX)
+        if (!v->patience && v->patience_usec != UINT64_MAX)
                 (void) sd_event_add_time_relative(v->event, &v->patience, CLOCK_MONOTONIC, v->patience_usec, 0,
                                                   on_patience, v);
         v->events->waiting(v->userdata, w, false);
@@ -100,14 +85,15 @@ static void visit_job_tell(VisitJob *v, size_t wish, Verdict verdict, const char
 
 static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         VisitJob *v = userdata;
+        Wait w = fsck_ticket_waits(v->ticket);
         char reason[STEP_REASON_MAX];
 
         v->patience = sd_event_source_disable_unref(v->patience);
-        v->deferred = true;
-        v->events->waiting(v->userdata, visit_job_waits(v), true);
+        v->patience_usec = UINT64_MAX;
+        v->events->waiting(v->userdata, w, true);
 
         /* The visit goes on waiting, and begins when there is leave. */
-        (void) snprintf(reason, sizeof reason, "still waiting for %s", wait_describe(visit_job_waits(v)));
+        (void) snprintf(reason, sizeof reason, "still waiting for %s", wait_describe(w));
         for (size_t i = 0; i < v->visit.wishes->n_items; i++)
                 visit_job_tell(v, i, VERDICT_DEFERRED, reason);
         return 0;
@@ -147,7 +133,7 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
 /* Without its socket a worker ends by itself, or the broker kills it. */
 static void visit_job_close(VisitJob *v) {
         v->ticket = fsck_ticket_free(v->ticket);
-        visit_job_stop_waiting(v);
+        v->patience = sd_event_source_disable_unref(v->patience);
         v->io = sd_event_source_disable_unref(v->io);
         v->silence = sd_event_source_disable_unref(v->silence);
         closep(&v->worker.fd);
@@ -310,10 +296,6 @@ int visit_job_work(VisitJob *v, bool active) {
         if (r < 0)
                 return r;
 
-        /* A bound that has passed once is not counted anew for the same visit. */
-        if (v->deferred)
-                v->patience_usec = UINT64_MAX;
-        v->deferred = false;
         r = sd_event_add_time_relative(v->event, &v->silence, CLOCK_MONOTONIC, SILENT_SECONDS * 1000000ULL, 0,
                                        on_silence, v);
         if (r >= 0)
@@ -364,7 +346,7 @@ void visit_job_vanish(VisitJob *v) {
         /* What it is at hangs in the kernel until that gives up; then it finds its socket closed, and ends or is killed. */
         v->vanished = true;
         v->ticket = fsck_ticket_free(v->ticket);
-        visit_job_stop_waiting(v);
+        v->patience = sd_event_source_disable_unref(v->patience);
         if (visit_job_has_worker(v))
                 (void) shutdown(v->worker.fd, SHUT_WR);
 }

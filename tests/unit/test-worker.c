@@ -680,6 +680,9 @@ int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const char *disk, _unused_ bool
 FsckTicket *fsck_ticket_free(_unused_ FsckTicket *t) {
         return NULL;
 }
+Wait fsck_ticket_waits(_unused_ const FsckTicket *t) {
+        return (Wait){ WAIT_NOTHING };
+}
 
 static const struct {
         const char *diskseq; /* of what is there now; NULL: nothing */
