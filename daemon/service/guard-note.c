@@ -188,10 +188,9 @@ int guard_note_write(GuardNote *n) {
 }
 
 int guard_note_await(GuardNote *n, GuardedDrive *d) {
-        int r;
+        int r = 0;
 
-        r = n->late ? -ETIMEDOUT : guard_note_write(n);
-        if (r >= 0 && !n->patience)
+        if (!n->patience)
                 r = sd_event_add_time_relative(n->guard->event, &n->patience, CLOCK_MONOTONIC, GUARD_PATIENCE_USEC, 0,
                                                on_patience, n);
         if (r >= 0)

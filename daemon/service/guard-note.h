@@ -59,8 +59,8 @@ GuardNote *guard_note_free(GuardNote *n);
 /* The record has changed: brings it to its file, after what is being written now. Errors are told, and the file is written later. */
 int guard_note_write(GuardNote *n);
 
-/* The same, and Guard.stored is called for `d` when the record as it is now is on stable storage, or has not been for too long;
- * never from within. */
+/* The record is being written: has Guard.stored called for `d` when the record as it is now is on stable storage, or has not been for
+ * too long; never from within. */
 int guard_note_await(GuardNote *n, GuardedDrive *d);
 
 /* The directory is of no use: said once, until it is again. */

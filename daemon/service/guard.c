@@ -26,8 +26,12 @@ int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
 
         if (n->unreadable)
                 return -EBADMSG;
-        if (!setting && n->record->visiting && !n->writer && !n->failed)
-                return 1;
+        /* Its file is not waited for twice. */
+        if (n->late)
+                return -ETIMEDOUT;
+        /* It is on stable storage, or on its way there. */
+        if (!setting && n->record->visiting && !n->failed)
+                return n->writer ? guard_note_await(n, d) : 1;
 
         r = string_replace(&n->record->boot_id, g->boot_id);
         if (r >= 0 && setting)
@@ -37,7 +41,8 @@ int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
 
         n->record->visiting = true;
         n->record->diskseq = d->diskseq;
-        return guard_note_await(n, d);
+        r = guard_note_write(n);
+        return r < 0 ? r : guard_note_await(n, d);
 }
 
 void guarded_forget_call(GuardedDrive *d) {
