@@ -2,6 +2,7 @@
 
 #include "bus.h"
 #include "readers.h"
+#include "timer.h"
 
 /* One that was stopped in the midst of it does not keep a drive from being visited for ever. */
 #define LEAVE_USEC (60ULL * 1000 * 1000)
@@ -99,8 +100,7 @@ static int reader_new(Readers *readers, sd_bus *bus, const char *name, Reader **
                 return -ENOMEM;
         *r = (Reader){ .readers = readers, .bus = bus, .name = strdup(name) };
 
-        k = r->name ? sd_event_add_time_relative(readers->event, &r->end, CLOCK_MONOTONIC, LEAVE_USEC, 0, on_end, r)
-                    : -ENOMEM;
+        k = r->name ? timer_start(readers->event, &r->end, LEAVE_USEC, 0, on_end, r) : -ENOMEM;
         if (k < 0) {
                 (void) reader_free(r);
                 return k;
@@ -134,7 +134,7 @@ int readers_method(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         if (!r)
                 k = reader_new(readers, sd_bus_message_get_bus(m), name, &r);
         if (k >= 0)
-                k = sd_event_source_set_time_relative(r->end, LEAVE_USEC);
+                k = timer_start(readers->event, &r->end, LEAVE_USEC, 0, on_end, r);
         if (k < 0)
                 return k;
 

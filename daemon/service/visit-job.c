@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 
+#include "timer.h"
 #include "visit-job.h"
 
 /* Our patience with a drive; the kernel's is longer, and nothing is aborted. A silent drive takes no worker's place. */
@@ -61,8 +61,7 @@ static void on_leave(void *userdata, Wait w) {
 
         /* Should the timer fail, it waits without a bound, and nothing is written. */
         if (!v->patience && v->patience_usec != UINT64_MAX)
-                (void) sd_event_add_time_relative(v->event, &v->patience, CLOCK_MONOTONIC, v->patience_usec, 0,
-                                                  on_patience, v);
+                (void) timer_start(v->event, &v->patience, v->patience_usec, 0, on_patience, v);
         v->events->waiting(v->userdata, w, false);
 }
 
@@ -164,10 +163,9 @@ static int on_silence(sd_event_source *source _unused_, uint64_t usec _unused_, 
 }
 
 /* It said something, or was told something. */
-static void visit_job_heard(VisitJob *v) {
+static int visit_job_heard(VisitJob *v) {
         v->silent = false;
-        if (sd_event_source_set_time_relative(v->silence, SILENT_SECONDS * 1000000ULL) >= 0)
-                (void) sd_event_source_set_enabled(v->silence, SD_EVENT_ONESHOT);
+        return timer_start(v->event, &v->silence, SILENT_SECONDS * 1000000ULL, 0, on_silence, v);
 }
 
 static void on_step(VisitJob *v, const WorkerMessage *m) {
@@ -214,7 +212,7 @@ static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
 }
 
 static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
-        visit_job_heard(v);
+        (void) visit_job_heard(v);
         switch (m->type) {
         case WORKER_GOES_ON:
                 if (!v->goes_on)
@@ -296,8 +294,7 @@ int visit_job_work(VisitJob *v, bool active) {
         if (r < 0)
                 return r;
 
-        r = sd_event_add_time_relative(v->event, &v->silence, CLOCK_MONOTONIC, SILENT_SECONDS * 1000000ULL, 0,
-                                       on_silence, v);
+        r = visit_job_heard(v);
         if (r >= 0)
                 r = sd_event_add_io(v->event, &v->io, v->worker.fd, EPOLLIN, on_io, v);
         if (r < 0) {
@@ -314,7 +311,7 @@ void visit_job_intended(VisitJob *v, int error) {
                 return;
 
         v->state = WORKER_VISITS;
-        visit_job_heard(v);
+        (void) visit_job_heard(v);
         (void) worker_order(&v->worker, error < 0 ? WORKER_UNGUARDED : WORKER_GO);
 }
 
