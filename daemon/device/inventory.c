@@ -86,7 +86,8 @@ static int add_above(Drive *d, struct udev *udev) {
                         continue;
                 d->raid = d->raid || is_raid_member(device);
                 r = add_links(d, device,
-                              stack_is_partition(INVENTORY_CLASSDIR, d->name, *n) ? LINK_PARTITION : LINK_STACKED);
+                              stack_hangs_on(udev_device_get_syspath(device), d->syspath) ? LINK_PARTITION
+                                                                                          : LINK_STACKED);
         }
 
         return r;

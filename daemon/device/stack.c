@@ -18,7 +18,6 @@ bool names_contain(char *const *names, const char *name) {
         return names && str_in_set(name, (const char *const *) names);
 }
 
-/* Returns 1 when it is new. */
 static int names_add(char ***names, const char *name) {
         size_t n = 0;
         char **p;
@@ -35,33 +34,27 @@ static int names_add(char ***names, const char *name) {
         *names = p;
         p[n + 1] = NULL;
         p[n] = strdup(name);
-        return p[n] ? 1 : -ENOMEM;
+        return p[n] ? 0 : -ENOMEM;
 }
 
-/* The kernel names them after their disk (add_partition() in block/partitions/core.c). */
-bool stack_is_partition(const char *classdir, const char *disk, const char *name) {
-        return starts_with(name, disk) && attribute_exists("%s/%s/%s/partition", classdir, disk, name);
-}
+/* Adds the names of the directories in this device's own that hold one of these files (a pattern). Returns how many there are. */
+static int names_add_found(char ***names, const char *classdir, const char *name, const char *files) {
+        _cleanup_(globfree) glob_t found;
+        int r;
 
-/* Adds the names of the directories that these files are in. */
-static int names_add_found(char ***names, const glob_t *found) {
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < found->gl_pathc; i++) {
-                *strrchr(found->gl_pathv[i], '/') = '\0';
-                r = names_add(names, base_name(found->gl_pathv[i]));
+        r = attribute_glob(&found, "%s/%s/%s", classdir, name, files);
+        for (size_t i = 0; r >= 0 && i < found.gl_pathc; i++) {
+                *strrchr(found.gl_pathv[i], '/') = '\0';
+                r = names_add(names, base_name(found.gl_pathv[i]));
         }
-        return MIN(r, 0);
+        return r < 0 ? r : (int) found.gl_pathc;
 }
 
 int stack_partitions(const char *classdir, const char *name, char ***ret) {
         _cleanup_(names_freep) char **names = NULL;
-        _cleanup_(globfree) glob_t found;
         int r;
 
-        r = attribute_glob(&found, "%s/%s/%s*/partition", classdir, name, name);
-        if (r >= 0)
-                r = names_add_found(&names, &found);
+        r = names_add_found(&names, classdir, name, "*[0-9]/partition");
         if (r < 0)
                 return r;
 
@@ -71,27 +64,23 @@ int stack_partitions(const char *classdir, const char *name, char ***ret) {
 
 int stack_above(const char *classdir, const char *name, char ***ret) {
         _cleanup_(names_freep) char **names = NULL;
+        int r = 0;
 
         /* The list is its own queue: what is appended is looked at in turn. Names are never added twice, so it ends. */
-        for (size_t i = 0; name; name = names ? names[i++] : NULL) {
-                _cleanup_(globfree) glob_t found;
-                int r;
-
-                r = attribute_glob(&found, "%s/%s/{%s*/partition,holders/*/.}", classdir, name, name);
-                if (r >= 0)
-                        r = names_add_found(&names, &found);
-                if (r < 0)
-                        return r;
-        }
+        for (size_t i = 0; r >= 0 && name; name = names ? names[i++] : NULL)
+                r = names_add_found(&names, classdir, name, "{*[0-9]/partition,holders/*/.}");
+        if (r < 0)
+                return r;
 
         *ret = TAKE_PTR(names);
         return 0;
 }
 
-/* sda1 -> sda, by the directory that the class link leads to: …/block/sda/sda1. */
-static int partition_parent(const char *classdir, const char *name, char **ret) {
+/* sda1 -> sda, by the directory that the class link leads to: …/block/sda/sda1. Returns 0 when it is no partition. */
+static int names_add_parent(char ***names, const char *classdir, const char *name) {
         _cleanup_free_ char *real = NULL;
         char parent[PATH_MAX];
+        int r;
 
         if (!attribute_exists("%s/%s/partition", classdir, name))
                 return 0;
@@ -101,8 +90,8 @@ static int partition_parent(const char *classdir, const char *name, char **ret) 
         if (!real)
                 return -errno;
 
-        *ret = strdup(base_name(real));
-        return *ret ? 1 : -ENOMEM;
+        r = names_add(names, base_name(real));
+        return r < 0 ? r : 1;
 }
 
 int stack_disks_below(const char *classdir, const char *name, char ***ret) {
@@ -111,20 +100,11 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
 
         r = names_add(&seen, name);
         for (size_t i = 0; r >= 0 && seen[i]; i++) {
-                _cleanup_free_ char *parent = NULL;
-                _cleanup_(globfree) glob_t slaves = {};
-
-                r = partition_parent(classdir, seen[i], &parent);
-                if (r < 0)
-                        return r;
-                if (parent) {
-                        r = names_add(&seen, parent);
-                        continue;
-                }
-
-                r = attribute_glob(&slaves, "%s/%s/slaves/*/.", classdir, seen[i]);
-                if (r >= 0)
-                        r = slaves.gl_pathc > 0 ? names_add_found(&seen, &slaves) : names_add(&disks, seen[i]);
+                r = names_add_parent(&seen, classdir, seen[i]);
+                if (r == 0)
+                        r = names_add_found(&seen, classdir, seen[i], "slaves/*/.");
+                if (r == 0)
+                        r = names_add(&disks, seen[i]);
         }
         if (r < 0)
                 return r;
@@ -137,18 +117,18 @@ bool stack_is_held(const char *classdir, const char *name) {
         return attribute_exists("%s/%s/holders/*", classdir, name);
 }
 
-bool stack_hangs_on(const char *disk_syspath, const char *device_syspath) {
-        const char *subsystem_end = strrchr(disk_syspath, '/'), *controller = strrchr(device_syspath, '/');
+bool stack_hangs_on(const char *syspath, const char *device_syspath) {
+        const char *subsystem_end = strrchr(syspath, '/'), *controller = strrchr(device_syspath, '/');
         _cleanup_free_ char *target = NULL;
         size_t n = strlen(device_syspath);
         char link[PATH_MAX];
 
-        if (starts_with(disk_syspath, device_syspath) && disk_syspath[n] == '/')
+        if (starts_with(syspath, device_syspath) && syspath[n] == '/')
                 return true;
         if (!subsystem_end || !controller)
                 return false;
 
-        (void) snprintf(link, sizeof link, "%.*s%s", (int) (subsystem_end - disk_syspath), disk_syspath, controller);
+        (void) snprintf(link, sizeof link, "%.*s%s", (int) (subsystem_end - syspath), syspath, controller);
         target = realpath(link, NULL);
         return target && streq(target, device_syspath);
 }

@@ -15,18 +15,15 @@ bool names_contain(char *const *names, const char *name);
 /* Everything on top of a disk: its partitions, their holders, and so on. The disk itself is not in it. */
 int stack_above(const char *classdir, const char *name, char ***ret);
 
-/* Is this a partition of that disk? */
-bool stack_is_partition(const char *classdir, const char *disk, const char *name);
-
 /* The partitions of a disk alone. */
 int stack_partitions(const char *classdir, const char *name, char ***ret);
 
 /* The whole disks below a block device: itself when it is one. */
 int stack_disks_below(const char *classdir, const char *name, char ***ret);
 
-/* Does this disk hang on that device (a SCSI device, an NVMe controller)? Both are paths below /sys/devices. With NVMe
- * multipath a disk hangs on its subsystem, which has a link to each controller. */
-bool stack_hangs_on(const char *disk_syspath, const char *device_syspath);
+/* Does this block device hang on that device (a partition's disk, a SCSI device, an NVMe controller)? Both are paths below
+ * /sys/devices. With NVMe multipath a disk hangs on its subsystem, which has a link to each controller. */
+bool stack_hangs_on(const char *syspath, const char *device_syspath);
 
 /* The SCSI host in a path below /sys/devices, the lowest one: its name ("host3"), at *ret in the path. Returns its length; 0:
  * the path has none. */
