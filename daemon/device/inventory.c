@@ -12,7 +12,6 @@
 
 DEFINE_CLEANUP(struct udev *, udev_unref);
 DEFINE_CLEANUP(struct udev_device *, udev_device_unref);
-DEFINE_CLEANUP(struct udev_enumerate *, udev_enumerate_unref);
 
 typedef struct UdevLookup {
         struct udev_device *device;
@@ -146,9 +145,9 @@ int inventory_drive(struct udev_device *device, Drive **ret) {
 }
 
 bool inventory_is_drive(struct udev_device *device) {
-        return streq_ptr(udev_device_get_subsystem(device), "block") &&
-               streq_ptr(udev_device_get_devtype(device), "disk") &&
-               drive_name_is_kept(udev_device_get_sysname(device));
+        return drive_name_is_kept(udev_device_get_sysname(device)) &&
+               streq_ptr(udev_device_get_subsystem(device), "block") &&
+               streq_ptr(udev_device_get_devtype(device), "disk");
 }
 
 int inventory_drive_by_name(const char *name, Drive **ret) {
@@ -167,38 +166,24 @@ int inventory_drive_by_name(const char *name, Drive **ret) {
 }
 
 int inventory_read(Inventory *ret) {
-        _cleanup_(udev_unrefp) struct udev *udev = NULL;
-        _cleanup_(udev_enumerate_unrefp) struct udev_enumerate *e = NULL;
+        _cleanup_(udev_unrefp) struct udev *udev = udev_new();
         _cleanup_(inventory_done) Inventory i = {};
-        struct udev_list_entry *entry;
+        _cleanup_(globfree) glob_t found = {};
         int r;
 
-        udev = udev_new();
-        if (!udev)
-                return -errno;
-        e = udev_enumerate_new(udev);
-        if (!e)
-                return -ENOMEM;
-
-        r = udev_enumerate_add_match_subsystem(e, "block");
-        if (r >= 0)
-                r = udev_enumerate_add_match_property(e, "DEVTYPE", "disk");
-        if (r >= 0)
-                r = udev_enumerate_add_match_is_initialized(e);
-        if (r >= 0)
-                r = udev_enumerate_scan_devices(e);
+        r = udev ? attribute_glob(&found, INVENTORY_CLASSDIR "/*") : -errno;
         if (r < 0)
                 return r;
 
-        udev_list_entry_foreach(entry, udev_enumerate_get_list_entry(e)) {
+        for (size_t k = 0; k < found.gl_pathc; k++) {
                 _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
                 _cleanup_(drive_freep) Drive *d = NULL;
 
                 errno = 0;
-                device = udev_device_new_from_syspath(udev, udev_list_entry_get_name(entry));
+                device = udev_device_new_from_syspath(udev, found.gl_pathv[k]);
                 if (!device && errno != 0 && errno != ENOENT && errno != ENODEV)
                         return -errno;
-                if (!device || !inventory_is_drive(device))
+                if (!device || !inventory_is_drive(device) || udev_device_get_is_initialized(device) <= 0)
                         continue;
 
                 r = inventory_drive(device, &d);
