@@ -31,13 +31,11 @@ static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
 
         if (v->type != VALUE_STRIPES)
                 return 0;
-        if (d->drive->transport != TRANSPORT_VIRTUAL)
-                return device_fail(d, STEP_UNSUPPORTED, "it is no array, and has no stripes: give a size instead");
-
-        if (sysfs_number(d, "queue/minimum_io_size", &least) < 0 ||
+        if (d->drive->transport != TRANSPORT_VIRTUAL || sysfs_number(d, "queue/minimum_io_size", &least) < 0 ||
             sysfs_number(d, "queue/optimal_io_size", &stripe) < 0 || least <= 0 || stripe <= least ||
             stripe % least != 0)
-                return device_fail(d, STEP_UNSUPPORTED, "the array has no stripes: give a size instead");
+                return device_fail(d, STEP_UNSUPPORTED,
+                                   "it is no array, or one that has no stripes: give a size instead");
         if (__builtin_mul_overflow(stripe, v->number, &bytes))
                 return device_fail(d, STEP_REFUSED, "that many stripes are more than the kernel can read ahead");
 
@@ -91,116 +89,84 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
 }
 
 /* clang-format off */
-/* A file of the queue's that has the setting's name; `from` is the kernel's file that tells of it. */
-#define QUEUE_FROM(from, key, ...) \
-        .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .equivalent = "/sys/block/*/queue/" key, \
-        .source = "Linux " from, SYSFS_ROW(.path = "queue/" key, __VA_ARGS__)
-#define QUEUE(key, ...) QUEUE_FROM("block/blk-sysfs.c", key, __VA_ARGS__)
-#define SWITCH(key, order_, lost, what) \
-        { \
-                QUEUE(key), .range = RANGE_BOOL, .order = order_, .lost_by = lost, .summary = what \
-        }
-#define CHOICE(key, order_, what) \
-        { \
-                QUEUE(key, .requests = true), .range = { .type = VALUE_INT, .max = 2 }, .order = order_, .lost_by = "re-add", \
-                .summary = what \
-        }
+/* A file of the queue's that has the setting's name; `from` is the kernel's file that tells of it, and members of the
+ * SysfsAttribute follow the summary. */
+#define QUEUE(key, order_, lost, from, what, ...) \
+        .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = order_, .lost_by = lost, .summary = what, \
+        .equivalent = "/sys/block/*/queue/" key, .source = "Linux block/" from, SYSFS_ROW(.path = "queue/" key, __VA_ARGS__)
+#define READ_AHEAD(key, unit_, what, how, from, ...) \
+        .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 900, .lost_by = "re-add, revalidation", \
+        .range = { .type = VALUE_SIZE, .max = 1LL << 40, .unit = unit_, .step = PAGE, __VA_ARGS__ }, \
+        .summary = what, .equivalent = how, .source = from
 
+#define RANGE_CHOICE { .type = VALUE_INT, .max = 2 }
 static const ValueWord max_sectors_words[] = { { "default", MAX_SECTORS_DEFAULT }, {} };
 static const ValueWord wbt_words[] = { { "default", WBT_DEFAULT }, {} };
 
 const Setting kernel_block_settings[] = {
-        {
-                QUEUE_FROM("block/elevator.c", "scheduler", .choices = true),
-                .range = { .type = VALUE_NAME },
-                .order = 10, /* changing it resets nr_requests and wbt_lat_usec (elevator_switch()) */
-                .summary = "I/O scheduler of the kernel's request queue; deadline is mq-deadline, noop is none",
-                .lost_by = "re-add",
-                .localize = scheduler_localize,
-        },
-        {
-                QUEUE_FROM("block/blk-sysfs.c, block/blk-mq.c", "nr_requests", .requests = true),
-                .range = { .type = VALUE_INT, .min = 4, .max = 65536 },
-                .order = 35, /* after scheduler and queue_depth, which both reset it */
-                .summary = "requests that the kernel's queue holds, for each direction",
-                .lost_by = "re-add, change of scheduler or queue_depth",
-        },
-        {
-                QUEUE_FROM("block/blk-wbt.c", "wbt_lat_usec", .reset = "-1", .requests = true, .unset = true),
-                .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = 60 * 1000 * 1000, .unit = 1, .has_off = true, .off = 0, .words = wbt_words },
-                .order = 40, /* after scheduler: bfq turns it off */
-                .summary = "how late reads may be before the kernel throttles buffered writes",
-                .lost_by = "re-add, change of scheduler",
-                .localize = wbt_localize,
-        },
+        /* Changing it resets nr_requests and wbt_lat_usec (elevator_switch()). */
+        { QUEUE("scheduler", 10, "re-add", "elevator.c",
+                "I/O scheduler of the kernel's request queue; deadline is mq-deadline, noop is none", .choices = true),
+          .range = { .type = VALUE_NAME },
+          .localize = scheduler_localize },
+        /* After scheduler and queue_depth, which both reset it. */
+        { QUEUE("nr_requests", 35, "re-add, change of scheduler or queue_depth", "blk-sysfs.c, block/blk-mq.c",
+                "requests that the kernel's queue holds, for each direction", .requests = true),
+          .range = { .type = VALUE_INT, .min = 4, .max = 65536 } },
+        /* After scheduler: bfq turns it off. */
+        { QUEUE("wbt_lat_usec", 40, "re-add, change of scheduler", "blk-wbt.c",
+                "how late reads may be before the kernel throttles buffered writes",
+                .reset = "-1", .requests = true, .unset = true),
+          .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = 60 * 1000 * 1000, .unit = 1, .has_off = true,
+                     .words = wbt_words },
+          .localize = wbt_localize },
         /* These and those after them commit queue limits, which may reset read_ahead_kb. */
-        SWITCH("rotational", 800, "re-add, revalidation", "whether the kernel takes it for a disk that turns"),
-        SWITCH("add_random", 801, "re-add, revalidation", "whether its timing feeds the kernel's random numbers"),
-        SWITCH("iostats", 802, "re-add", "whether the kernel counts its reads and writes"),
-        CHOICE("rq_affinity", 803, "which processor ends a request: 0 any, 1 the group of the one that asked, 2 that very one"),
-        CHOICE("nomerges", 804, "merging of requests: 0 all, 1 only the simplest, 2 none"),
-        {
-                QUEUE("io_timeout", .requests = true),
-                /* The range is our own: the kernel takes any number but 0. */
-                .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1 },
-                .order = 805,
-                .summary = "how long the kernel waits for a request; of SCSI drives the same as timeout",
-                .harm = &spin_up_harm,
-                .lost_by = "re-add",
-        },
-        {
-                QUEUE("discard_max_bytes", .support = "queue/discard_max_hw_bytes", .limit = "queue/discard_granularity"),
-                .range = { .type = VALUE_SIZE, .min = 512, .max = 0xFFFFFFFFLL << 9, .unit = 1, .has_off = true, .off = 0 },
-                .order = 806,
-                .summary = "how much the kernel discards (TRIM, UNMAP) in one request",
-                .lost_by = "re-add, revalidation",
-        },
-        {
-                QUEUE_FROM("block/blk-sysfs.c, block/blk-settings.c", "max_sectors_kb", .scale = 1024, .limit = "queue/max_hw_sectors_kb", .reset = "0"),
-                .range = { .type = VALUE_SIZE, .min = 4096, .max = 1LL << 41, .unit = 1024, .step = 1024, .words = max_sectors_words },
-                .order = 810,
-                .summary = "how much the kernel puts into one request",
-                .lost_by = "re-add, revalidation",
-                .localize = max_sectors_localize,
-        },
-        {
-                .name = "queue_write_cache",
-                .backend = BACKEND_BLOCK,
-                .range = { .type = VALUE_NAME, .words = cache_words },
-                .order = 820, /* after write_cache and cache_type, which tell the kernel anew */
-                .summary = "what the kernel believes of the write cache: whether it sends flushes",
-                .equivalent = "/sys/block/*/queue/write_cache",
-                .lost_by = "re-add, revalidation",
-                .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
-                .source = "Linux block/blk-sysfs.c",
-                SYSFS_ROW_BY(cache_belief_read, cache_belief_write, .path = "queue/write_cache",
-                             .hint = "write_cache sets the drive's own"),
-        },
-        {
-                .name = "read_ahead_kb",
-                .backend = BACKEND_BLOCK,
-                .range = { .type = VALUE_SIZE, .min = 0, .max = 1LL << 40, .unit = 1024, .step = PAGE, .stripes = true },
-                .flags = SETTING_KERNEL,
-                .order = 900, /* every later commit of queue limits may reset it: last */
-                .summary = "how far the kernel reads ahead of a sequential reader",
-                .equivalent = "hdparm -a, blockdev --setra",
-                .lost_by = "re-add, revalidation",
-                .source = "Linux block/blk-sysfs.c",
-                .localize = read_ahead_localize,
-                SYSFS_ROW(.path = "queue/read_ahead_kb", .scale = 1024),
-        },
-        {
-                .name = "read_ahead_sect",
-                .alias_of = "read_ahead_kb",
-                .backend = BACKEND_BLOCK,
-                .range = { .type = VALUE_SIZE, .min = 0, .max = 1LL << 40, .unit = 512, .step = PAGE },
-                .flags = SETTING_KERNEL,
-                .order = 900,
-                .summary = "read_ahead_kb in sectors of 512 bytes, as hdparm.conf has it",
-                .equivalent = "hdparm -a",
-                .lost_by = "re-add, revalidation",
-                .source = "hdparm.conf(5)",
-        },
+        { QUEUE("rotational", 800, "re-add, revalidation", "blk-sysfs.c",
+                "whether the kernel takes it for a disk that turns"),
+          .range = RANGE_BOOL },
+        { QUEUE("add_random", 801, "re-add, revalidation", "blk-sysfs.c",
+                "whether its timing feeds the kernel's random numbers"),
+          .range = RANGE_BOOL },
+        { QUEUE("iostats", 802, "re-add", "blk-sysfs.c", "whether the kernel counts its reads and writes"),
+          .range = RANGE_BOOL },
+        { QUEUE("rq_affinity", 803, "re-add", "blk-sysfs.c",
+                "which processor ends a request: 0 any, 1 the group of the one that asked, 2 that very one",
+                .requests = true),
+          .range = RANGE_CHOICE },
+        { QUEUE("nomerges", 804, "re-add", "blk-sysfs.c", "merging of requests: 0 all, 1 only the simplest, 2 none",
+                .requests = true),
+          .range = RANGE_CHOICE },
+        /* The range is our own: the kernel takes any number but 0. */
+        { QUEUE("io_timeout", 805, "re-add", "blk-sysfs.c",
+                "how long the kernel waits for a request; of SCSI drives the same as timeout", .requests = true),
+          .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1 },
+          .harm = &spin_up_harm },
+        { QUEUE("discard_max_bytes", 806, "re-add, revalidation", "blk-sysfs.c",
+                "how much the kernel discards (TRIM, UNMAP) in one request",
+                .support = "queue/discard_max_hw_bytes", .limit = "queue/discard_granularity"),
+          .range = { .type = VALUE_SIZE, .min = 512, .max = 0xFFFFFFFFLL << 9, .unit = 1, .has_off = true } },
+        { QUEUE("max_sectors_kb", 810, "re-add, revalidation", "blk-sysfs.c, block/blk-settings.c",
+                "how much the kernel puts into one request",
+                .scale = 1024, .limit = "queue/max_hw_sectors_kb", .reset = "0"),
+          .range = { .type = VALUE_SIZE, .min = 4096, .max = 1LL << 41, .unit = 1024, .step = 1024,
+                     .words = max_sectors_words },
+          .localize = max_sectors_localize },
+        /* After write_cache and cache_type, which tell the kernel anew. */
+        { .name = "queue_write_cache", .backend = BACKEND_BLOCK, .order = 820, .lost_by = "re-add, revalidation",
+          .summary = "what the kernel believes of the write cache: whether it sends flushes",
+          .equivalent = "/sys/block/*/queue/write_cache", .source = "Linux block/blk-sysfs.c",
+          .range = { .type = VALUE_NAME, .words = cache_words },
+          .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
+          SYSFS_ROW_BY(cache_belief_read, cache_belief_write, .path = "queue/write_cache",
+                       .hint = "write_cache sets the drive's own") },
+        /* Every later commit of queue limits may reset it: last. */
+        { READ_AHEAD("read_ahead_kb", 1024, "how far the kernel reads ahead of a sequential reader",
+                     "hdparm -a, blockdev --setra", "Linux block/blk-sysfs.c", .stripes = true),
+          .localize = read_ahead_localize,
+          SYSFS_ROW(.path = "queue/read_ahead_kb", .scale = 1024) },
+        { READ_AHEAD("read_ahead_sect", 512, "read_ahead_kb in sectors of 512 bytes, as hdparm.conf has it",
+                     "hdparm -a", "hdparm.conf(5)"),
+          .alias_of = "read_ahead_kb" },
         {},
 };
 /* clang-format on */
