@@ -67,19 +67,12 @@ static uint32_t read_register(Device *d, const char *path) {
 /* Is the controller itself something that is plugged in (Thunderbolt, ExpressCard)? PCI says so of the device or of a port
  * above it. */
 static bool controller_is_removable(Device *d) {
-        char path[PATH_MAX], text[32];
-        _cleanup_free_ char *real = NULL;
+        _cleanup_free_ char *path = strdup(d->drive->syspath);
+        char text[32];
 
-        (void) snprintf(path, sizeof path, "%s/device/../..", d->drive->syspath);
-        real = realpath(path, NULL);
-        if (!real)
-                return false;
-
-        for (char *slash; (slash = strrchr(real, '/')) && slash > real; *slash = '\0') {
-                (void) attribute_read(text, sizeof text, "%s/removable", real);
-                if (streq(text, "removable"))
+        for (char *slash; path && (slash = strrchr(path, '/')); *slash = '\0')
+                if (attribute_read(text, sizeof text, "%s/removable", path) >= 0 && streq(text, "removable"))
                         return true;
-        }
 
         return false;
 }
@@ -128,131 +121,79 @@ static const ValueWord link_power_words[] = {
 static const ValueWord runtime_pm_words[] = { { "auto", 0 }, { "on", 0 }, {} };
 static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 
-#define KERNEL(key) .name = key, .backend = BACKEND_SCSI, .flags = SETTING_KERNEL, .lost_by = "re-add"
+/* What all rows have in common that the kernel alone holds; `from` is its file that tells of it. */
+#define KERNEL(key, order_, lost, how, from, what) \
+        .name = key, .backend = BACKEND_SCSI, .flags = SETTING_KERNEL, .order = order_, .lost_by = lost, .summary = what, \
+        .equivalent = how, .source = "Linux drivers/" from
 
-/* A file of the SCSI device's, or of its SCSI disk's, that has the setting's name. */
-#define DEVICE(key, ...) \
-        KERNEL(key), .equivalent = "/sys/block/*/device/" key, .source = "Linux drivers/scsi/scsi_sysfs.c", \
-        SYSFS_ROW(.path = "device/" key, __VA_ARGS__)
-#define DISK(key, kernels, ...) \
-        KERNEL(key), .equivalent = "/sys/class/scsi_disk/*/" key, .source = "Linux drivers/scsi/sd.c" kernels, \
+/* A time that the SCSI device has in a file of the setting's name; or a file of its SCSI disk's with that name, where members
+ * of the SysfsAttribute follow the summary. */
+#define DEVICE(key, order_, what) \
+        KERNEL(key, order_, "re-add", "/sys/block/*/device/" key, "scsi/scsi_sysfs.c", what), .range = RANGE_SECONDS, \
+        SYSFS_ROW(.path = "device/" key, .scale = 1000)
+#define DISK(key, order_, kernels, what, ...) \
+        KERNEL(key, order_, "re-add", "/sys/class/scsi_disk/*/" key, "scsi/sd.c" kernels, what), \
         SYSFS_ROW(.path = "device/scsi_disk/*/" key, __VA_ARGS__)
 #define MANAGE(key, order_, kernels, instead_, what) \
-        { \
-                DISK(key, kernels, .hint = instead_), .range = RANGE_BOOL, .order = order_, \
-                .summary = "whether the kernel " what \
-        }
+        { DISK(key, order_, kernels, "whether the kernel " what, .hint = instead_), .range = RANGE_BOOL }
+#define POWER(key, order_, file, what) \
+        KERNEL(key, order_, "re-add", "/sys/block/*/" file, "base/power/sysfs.c", what), \
+        SYSFS_ROW_BY(sysfs_setting_read, runtime_write, .path = file)
 /* The kernel does not check what is stored there (sdev_store_timeout()): this range is our own. */
 #define RANGE_SECONDS { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 }
 
 const Setting kernel_scsi_settings[] = {
-        {
-                DEVICE("timeout", .scale = 1000),
-                .range = RANGE_SECONDS,
-                .order = 20,
-                .excludes = "io_timeout", /* the same number, by another path */
-                .summary = "how long the kernel waits for a command before it resets the drive",
-                .harm = &spin_up_harm,
-        },
-        {
-                KERNEL("queue_depth"),
-                .range = { .type = VALUE_INT, .min = 1, .max = 65535 },
-                .order = 30, /* before nr_requests, which it resets */
-                .summary = "commands outstanding at the drive at once; 1 turns NCQ off",
-                .equivalent = "hdparm -Q",
-                .source = "Linux drivers/scsi/scsi_sysfs.c, drivers/ata/libata-sata.c",
-                SYSFS_ROW(.path = "device/queue_depth"),
-        },
-        {
-                DEVICE("eh_timeout", .scale = 1000),
-                .range = RANGE_SECONDS,
-                .order = 21,
-                .summary = "how long the kernel waits for each command of its error handling",
-        },
-        {
-                DISK("max_retries", ""),
-                .range = { .type = VALUE_INT, .min = 0, .max = 5, .words = max_retries_words },
-                .order = 22,
-                .summary = "how often the kernel tries a failed read or write again",
-        },
-        {
-                DISK("allow_restart", ""),
-                .range = RANGE_BOOL,
-                .order = 23,
-                .summary = "whether the kernel starts a drive that says it was stopped",
-        },
-        {
-                .name = "cdl_enable",
-                .backend = BACKEND_SCSI,
-                .range = RANGE_BOOL,
-                .order = 31, /* before ncq_prio_enable, which cannot be had together with it */
-                .summary = "command duration limits, asked for by I/O priorities",
-                .equivalent = "/sys/block/*/device/cdl_enable",
-                .lost_by = "re-add",
-                .source = "Linux drivers/scsi/scsi_sysfs.c (6.5)",
-                SYSFS_ROW_BY(sysfs_setting_read, cdl_write, .path = "device/cdl_enable", .support = "device/cdl_supported"),
-        },
-        {
-                KERNEL("ncq_prio_enable"),
-                .range = RANGE_BOOL,
-                .order = 32,
-                .summary = "high NCQ priority for I/O of the real-time class",
-                .equivalent = "/sys/block/*/device/ncq_prio_enable, sas_ncq_prio_enable",
-                .source = "Linux drivers/ata/libata-sata.c, drivers/scsi/mpt3sas",
-                SYSFS_ROW(.path = "device/*ncq_prio_enable", .support = "device/*ncq_prio_supported"),
-        },
-        {
-                .name = "link_power_management",
-                .backend = BACKEND_SCSI,
-                .flags = SETTING_KERNEL,
-                .range = { .type = VALUE_NAME, .words = link_power_words },
-                .order = 90, /* set by the kernel's error handling: before the drive's own settings */
-                .summary = "power saving on the SATA link of the drive's port",
-                .equivalent = "/sys/class/scsi_host/*/link_power_management_policy",
-                .lost_by = "reload of the driver",
-                .source = "Linux drivers/ata/libata-sata.c, libahci.c",
-                SYSFS_ROW_BY(sysfs_setting_read, link_power_write, .path = LINK_HOST "link_power_management_policy",
-                             .support = LINK_HOST "link_power_management_supported"),
-        },
-        {
-                .name = "cache_type",
-                .backend = BACKEND_SCSI,
-                .range = { .type = VALUE_NAME, .words = cache_words },
-                .order = 400, /* after the drive's own settings */
-                .summary = "what the kernel's SCSI disk believes of the write cache; the drive is left alone",
-                .equivalent = "\"temporary …\" into /sys/class/scsi_disk/*/cache_type",
-                .lost_by = "re-add",
-                .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
-                .source = "Linux drivers/scsi/sd.c",
-                /* Without that word the kernel would change the drive itself. */
-                SYSFS_ROW_BY(cache_belief_read, cache_belief_write, .path = "device/scsi_disk/*/cache_type",
-                             .prefix = "temporary ", .hint = "write_cache sets the drive's own"),
-        },
+        { DEVICE("timeout", 20, "how long the kernel waits for a command before it resets the drive"),
+          .excludes = "io_timeout", /* the same number, by another path */
+          .harm = &spin_up_harm },
+        /* Before nr_requests, which it resets. */
+        { KERNEL("queue_depth", 30, "re-add", "hdparm -Q", "scsi/scsi_sysfs.c, drivers/ata/libata-sata.c",
+                 "commands outstanding at the drive at once; 1 turns NCQ off"),
+          .range = { .type = VALUE_INT, .min = 1, .max = 65535 },
+          SYSFS_ROW(.path = "device/queue_depth") },
+        { DEVICE("eh_timeout", 21, "how long the kernel waits for each command of its error handling") },
+        { DISK("max_retries", 22, "", "how often the kernel tries a failed read or write again"),
+          .range = { .type = VALUE_INT, .min = 0, .max = 5, .words = max_retries_words } },
+        { DISK("allow_restart", 23, "", "whether the kernel starts a drive that says it was stopped"), .range = RANGE_BOOL },
+        /* Before ncq_prio_enable, which cannot be had together with it. */
+        { .name = "cdl_enable", .backend = BACKEND_SCSI, .order = 31, .lost_by = "re-add",
+          .summary = "command duration limits, asked for by I/O priorities",
+          .equivalent = "/sys/block/*/device/cdl_enable", .source = "Linux drivers/scsi/scsi_sysfs.c (6.5)",
+          .range = RANGE_BOOL,
+          SYSFS_ROW_BY(sysfs_setting_read, cdl_write, .path = "device/cdl_enable", .support = "device/cdl_supported") },
+        { KERNEL("ncq_prio_enable", 32, "re-add", "/sys/block/*/device/ncq_prio_enable, sas_ncq_prio_enable",
+                 "ata/libata-sata.c, drivers/scsi/mpt3sas", "high NCQ priority for I/O of the real-time class"),
+          .range = RANGE_BOOL,
+          SYSFS_ROW(.path = "device/*ncq_prio_enable", .support = "device/*ncq_prio_supported") },
+        /* Set by the kernel's error handling: before the drive's own settings. */
+        { KERNEL("link_power_management", 90, "reload of the driver", "/sys/class/scsi_host/*/link_power_management_policy",
+                 "ata/libata-sata.c, libahci.c", "power saving on the SATA link of the drive's port"),
+          .range = { .type = VALUE_NAME, .words = link_power_words },
+          SYSFS_ROW_BY(sysfs_setting_read, link_power_write, .path = LINK_HOST "link_power_management_policy",
+                       .support = LINK_HOST "link_power_management_supported") },
+        /* After the drive's own settings. Without the word before it the kernel would change the drive itself. */
+        { .name = "cache_type", .backend = BACKEND_SCSI, .order = 400, .lost_by = "re-add",
+          .summary = "what the kernel's SCSI disk believes of the write cache; the drive is left alone",
+          .equivalent = "\"temporary …\" into /sys/class/scsi_disk/*/cache_type", .source = "Linux drivers/scsi/sd.c",
+          .range = { .type = VALUE_NAME, .words = cache_words },
+          .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
+          SYSFS_ROW_BY(cache_belief_read, cache_belief_write, .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ",
+                       .hint = "write_cache sets the drive's own") },
         MANAGE("manage_start_stop", 410, "", SPLIT, "stops and starts the drive with the machine (up to 6.5)"),
         MANAGE("manage_system_start_stop", 411, " (6.6)", WHOLE,
                "stops the drive when the machine is suspended, and starts it again"),
         MANAGE("manage_runtime_start_stop", 412, " (6.6)", WHOLE,
                "stops the drive when it is idle for autosuspend_delay, and starts it again"),
         MANAGE("manage_shutdown", 413, " (6.6)", WHOLE, "stops the drive when the machine is switched off"),
-        {
-                KERNEL("autosuspend_delay"),
-                .range = { .type = VALUE_DURATION, .min = 1000, .max = 7LL * 24 * 3600 * 1000, .step = 1, .words = autosuspend_words },
-                .order = 420, /* before runtime_pm, which makes it count */
-                .summary = "how long the drive is idle before the kernel suspends it",
-                .equivalent = "/sys/block/*/device/power/autosuspend_delay_ms",
-                .source = "Linux drivers/base/power/sysfs.c",
-                SYSFS_ROW_BY(sysfs_setting_read, runtime_write, .path = "device/power/autosuspend_delay_ms"),
-        },
-        {
-                KERNEL("runtime_pm"),
-                .range = { .type = VALUE_NAME, .words = runtime_pm_words,
-                           .yes_is = "\"auto\" lets the kernel suspend the drive, \"on\" never does" },
-                .order = 421,
-                .summary = "whether the kernel may suspend the idle drive: auto it may, on it stays on",
-                .equivalent = "/sys/block/*/device/power/control",
-                .source = "Linux drivers/base/power/sysfs.c",
-                SYSFS_ROW_BY(sysfs_setting_read, runtime_write, .path = "device/power/control"),
-        },
+        /* Before runtime_pm, which makes it count. */
+        { POWER("autosuspend_delay", 420, "device/power/autosuspend_delay_ms",
+                "how long the drive is idle before the kernel suspends it"),
+          .range = { .type = VALUE_DURATION, .min = 1000, .max = 7LL * 24 * 3600 * 1000, .step = 1,
+                     .words = autosuspend_words } },
+        { POWER("runtime_pm", 421, "device/power/control",
+                "whether the kernel may suspend the idle drive: auto it may, on it stays on"),
+          .range = { .type = VALUE_NAME, .words = runtime_pm_words,
+                     .yes_is = "\"auto\" lets the kernel suspend the drive, \"on\" never does" } },
         {},
 };
 /* clang-format on */
