@@ -8,12 +8,15 @@
 #include "device.h"
 #include "plan.h"
 
-bool drive_medium_changed(const Drive *drive) {
+bool drive_is_exchanged(const Drive *drive) {
         char diskseq[32];
 
-        return drive->removable && drive->diskseq != 0 &&
-               attribute_read(diskseq, sizeof diskseq, "%s/diskseq", drive->syspath) >= 0 &&
+        return drive->diskseq != 0 && attribute_read(diskseq, sizeof diskseq, "%s/diskseq", drive->syspath) >= 0 &&
                strtoull(diskseq, NULL, 10) != drive->diskseq;
+}
+
+bool drive_medium_changed(const Drive *drive) {
+        return drive->removable && drive_is_exchanged(drive);
 }
 
 int device_node(const char *name, char **ret) {
@@ -40,24 +43,21 @@ void device_done(Device *d) {
 }
 
 unsigned drive_backends(const Drive *drive) {
-        static const unsigned by_transport[_TRANSPORT_MAX] = {
-                [TRANSPORT_SATA] = 1U << BACKEND_SCSI,
-                [TRANSPORT_PATA] = 1U << BACKEND_SCSI,
-                [TRANSPORT_USB] = 1U << BACKEND_SCSI,
-                [TRANSPORT_SAS] = 1U << BACKEND_SCSI | 1U << BACKEND_SCSI_MODE,
-                [TRANSPORT_SCSI] = 1U << BACKEND_SCSI | 1U << BACKEND_SCSI_MODE,
-                [TRANSPORT_NVME] = 1U << BACKEND_NVME,
-        };
         unsigned mask = 1U << BACKEND_BLOCK;
 
         assert((unsigned) drive->transport < _TRANSPORT_MAX);
-        mask |= by_transport[drive->transport];
         if (drive->optical)
                 return 1U << BACKEND_OPTICAL;
 
+        if (drive->transport >= TRANSPORT_SATA && drive->transport <= TRANSPORT_SCSI)
+                mask |= 1U << BACKEND_SCSI;
         /* A USB bridge says nothing about the drive behind it: whether it takes ATA commands shows when it is asked. */
         if (drive->ata || drive->transport == TRANSPORT_USB)
-                mask = (mask & ~(1U << BACKEND_SCSI_MODE)) | 1U << BACKEND_ATA;
+                mask |= 1U << BACKEND_ATA;
+        else if (drive->transport == TRANSPORT_SAS || drive->transport == TRANSPORT_SCSI)
+                mask |= 1U << BACKEND_SCSI_MODE;
+        else if (drive->transport == TRANSPORT_NVME)
+                mask |= 1U << BACKEND_NVME;
         return mask;
 }
 

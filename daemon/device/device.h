@@ -79,8 +79,12 @@ void device_done(Device *d);
 /* The node of a disk or partition, by its kernel name. */
 int device_node(const char *name, char **ret);
 
-/* Is another disc or card in it than when it was attached? To the kernel that is an attach of its own (disk_check_events()); to the
- * drive it is no harm, and it stays where it is. */
+/* Is another drive or medium in its place than when it was attached, by the kernel's number for that? Kernels before 5.15 have
+ * none. */
+bool drive_is_exchanged(const Drive *drive);
+
+/* Is it another disc or card? To the kernel that is an attach of its own (disk_check_events()); to the drive it is no harm, and it
+ * stays where it is. */
 bool drive_medium_changed(const Drive *drive);
 
 /* The backends this drive can have, as a mask of 1 << Backend; from its identity alone. */

@@ -2,9 +2,6 @@
 
 /* What the kernel's SCSI devices hold: of SATA, SAS and USB drives. What a SCSI drive holds itself: scsi-settings.c. */
 
-#include <limits.h>
-#include <stdio.h>
-
 #include "attribute.h"
 #include "cache.h"
 #include "kernel-view.h"
@@ -33,17 +30,11 @@ static int runtime_write(Device *d, const Setting *s, const Value *v) {
 static int cdl_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
-        if (d->drive->ata) {
-                r = power_look(d, BACKEND_ATA);
-                if (r < 0)
-                        return r;
-                if (d->power != POWER_AWAKE && !d->wake)
-                        return device_fail(
-                                        d, STEP_DEFERRED,
-                                        "the drive sleeps, and the kernel would wake it for this; it is set the next time the drive is used");
-        }
-
-        return sysfs_setting_write(d, s, v);
+        r = d->drive->ata ? power_look(d, BACKEND_ATA) : 0;
+        if (r >= 0 && d->drive->ata && d->power != POWER_AWAKE && !d->wake)
+                r = device_fail(d, STEP_DEFERRED,
+                                "the drive sleeps, and the kernel would wake it for this; it is set the next time the drive is used");
+        return r < 0 ? r : sysfs_setting_write(d, s, v);
 }
 
 /* ---- the link's power saving ----

@@ -19,11 +19,11 @@ static int sysfs_path(Device *d, const char *path, char ret[static PATH_MAX]) {
 
         r = attribute_glob(&found, nvme ? "%s/device/{,nvme*/}%s" : "%s/%s", d->drive->syspath,
                            nvme ? path + strlen("device/") : path);
-        if (r < 0)
-                return r;
-        if (found.gl_pathc == 0)
-                return -ENOENT;
-        return snprintf(ret, PATH_MAX, "%s", found.gl_pathv[0]) < PATH_MAX ? 0 : -ENAMETOOLONG;
+        if (r >= 0 && found.gl_pathc == 0)
+                r = -ENOENT;
+        if (r >= 0)
+                (void) snprintf(ret, PATH_MAX, "%s", found.gl_pathv[0]);
+        return r;
 }
 
 int sysfs_read(Device *d, const char *path, char *buf, size_t size) {
@@ -37,25 +37,15 @@ int sysfs_read(Device *d, const char *path, char *buf, size_t size) {
 int sysfs_write(Device *d, const char *path, const char *text) {
         _cleanup_close_ int fd = -EBADF;
         size_t n = strlen(text);
-        char diskseq[32], p[PATH_MAX];
+        char p[PATH_MAX];
         ssize_t k;
         int r;
 
         r = device_gate(d);
-        if (r < 0)
-                return r;
-
-        /* In the same slot there may be another drive by now. */
-        if (d->drive->diskseq != 0) {
-                r = sysfs_read(d, "diskseq", diskseq, sizeof diskseq);
-                if (r < 0)
-                        return r;
-                if (strtoull(diskseq, NULL, 10) != d->drive->diskseq)
-                        return device_fail(d, STEP_VANISHED, "%s is another drive or has another medium by now",
-                                           d->drive->node);
-        }
-
-        r = sysfs_path(d, path, p);
+        if (r >= 0 && drive_is_exchanged(d->drive))
+                r = device_fail(d, STEP_VANISHED, "%s is another drive or has another medium by now", d->drive->node);
+        if (r >= 0)
+                r = sysfs_path(d, path, p);
         if (r < 0)
                 return r;
         fd = open(p, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
@@ -81,21 +71,16 @@ static int sysfs_unreadable(Device *d, const char *path, const char *hint, int e
         return device_fail(d, error, "%s cannot be read: %s", path, strerror(-error));
 }
 
-static bool number_parse(const char *text, int64_t *ret) {
+static int parse_number(Device *d, const char *path, const char *text, int64_t scale, int64_t *ret) {
         int64_t n;
         char *end;
 
         errno = 0;
         n = strtoll(text, &end, 10);
-        if (errno != 0 || end == text || *end != '\0')
-                return false;
-
-        *ret = n;
-        return true;
-}
-
-static int not_a_number(Device *d, const char *path, const char *text) {
-        return device_fail(d, -EBADMSG, "%s reads '%s', which is no number", path, text);
+        /* A negative number is a word ("never"), and counts nothing. */
+        if (errno != 0 || end == text || *end != '\0' || __builtin_mul_overflow(n, n < 0 ? 1 : scale, ret))
+                return device_fail(d, -EBADMSG, "%s reads '%s', which is no number", path, text);
+        return 0;
 }
 
 int sysfs_number(Device *d, const char *path, int64_t *ret) {
@@ -103,26 +88,17 @@ int sysfs_number(Device *d, const char *path, int64_t *ret) {
         int r;
 
         r = sysfs_read(d, path, text, sizeof text);
-        if (r < 0)
-                return sysfs_unreadable(d, path, NULL, r);
-        return number_parse(text, ret) ? 0 : not_a_number(d, path, text);
+        return r < 0 ? sysfs_unreadable(d, path, NULL, r) : parse_number(d, path, text, 1, ret);
 }
 
 static int line_to_number(Device *d, const SysfsAttribute *a, const char *text, int64_t *ret) {
-        int64_t n;
-
         for (const ValueWord *w = a->words; w && w->word; w++)
                 if (streq(w->word, text)) {
                         *ret = w->number;
                         return 0;
                 }
 
-        if (!number_parse(text, &n) || __builtin_mul_overflow(n, MAX(a->scale, 1), ret))
-                return not_a_number(d, a->path, text);
-        /* A negative number is a word ("never"), and counts nothing. */
-        if (n < 0)
-                *ret = n;
-        return 0;
+        return parse_number(d, a->path, text, MAX(a->scale, 1), ret);
 }
 
 /* "mq-deadline [none]", or just "none" where there is no choice. */
@@ -187,21 +163,15 @@ static int sysfs_refused(Device *d, const SysfsAttribute *a, const char *text, i
         return device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s", text, a->path, strerror(-r));
 }
 
-/* Root may open a file for writing that the kernel never lets anybody write: the mode tells. */
-static bool is_read_only(Device *d, const char *path) {
-        char p[PATH_MAX];
-        struct stat st;
-
-        return sysfs_path(d, path, p) >= 0 && stat(p, &st) >= 0 && !(st.st_mode & 0222);
-}
-
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
         const SysfsAttribute *a = s->detail;
-        char buf[VALUE_TEXT_MAX];
-        const char *text = v->name;
+        char buf[VALUE_TEXT_MAX], path[PATH_MAX];
+        const char *text = buf;
+        struct stat st;
         int r;
 
-        if (is_read_only(d, a->path))
+        /* Root may open a file for writing that the kernel never lets anybody write: the mode tells. */
+        if (sysfs_path(d, a->path, path) >= 0 && stat(path, &st) >= 0 && !(st.st_mode & 0222))
                 return device_fail(d, STEP_UNSUPPORTED, "this kernel lets nobody write to %s%s%s", a->path,
                                    a->hint ? ": " : "", a->hint ?: "");
 
@@ -212,16 +182,13 @@ int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
                         return r < 0 ? sysfs_refused(d, a, a->reset, r) : 0;
         }
 
-        if (v->type != VALUE_NAME) {
+        if (v->type == VALUE_NAME)
+                (void) snprintf(buf, sizeof buf, "%s%s", a->prefix ?: "", v->name);
+        else
                 (void) snprintf(buf, sizeof buf, "%" PRIi64, v->number < 0 ? v->number : v->number / MAX(a->scale, 1));
-                text = buf;
-                for (const ValueWord *w = a->words; w && w->word; w++)
-                        if (w->number == v->number)
-                                text = w->word;
-        } else if (a->prefix) {
-                (void) snprintf(buf, sizeof buf, "%s%s", a->prefix, v->name);
-                text = buf;
-        }
+        for (const ValueWord *w = a->words; w && w->word; w++)
+                if (w->number == v->number)
+                        text = w->word;
 
         r = sysfs_write(d, a->path, text);
         return r < 0 ? sysfs_refused(d, a, text, r) : 0;
