@@ -149,17 +149,12 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
 
 /* A store's errno, as a step's end. */
 static int sysfs_refused(Device *d, const SysfsAttribute *a, const char *text, int r) {
-        char limit[64];
-
         if (r == STEP_DEFERRED || r == STEP_VANISHED)
                 return r;
         if (r == -ENOENT || r == -ENODEV || r == -ENXIO)
                 return sysfs_missing(d, a->path, a->hint);
         if (r == -EOPNOTSUPP)
                 return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver cannot do it (%s)", a->path);
-        if (a->limit && sysfs_read(d, a->limit, limit, sizeof limit) >= 0)
-                return device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s (%s is %s)", text,
-                                   a->path, strerror(-r), a->limit, limit);
         return device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s", text, a->path, strerror(-r));
 }
 

@@ -24,7 +24,6 @@ typedef struct SysfsAttribute {
         const char *path;
         int64_t scale; /* what one unit of the file counts in the value's own unit: 1024 for KiB, 1000 for seconds; 0: 1 */
         const char *support; /* another attribute: where it reads 0, there is no such setting. NULL: none */
-        const char *limit;   /* another attribute: the most that the kernel takes, in the same unit. NULL: none */
         const char *reset;   /* what is stored for "the kernel's own choice" (Value.name is "default"). NULL: no such */
         const char *prefix;  /* stands before each word that is stored. NULL: none */
         const ValueWord *words; /* numbers that stand in the file as words. NULL: none */
