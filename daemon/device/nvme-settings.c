@@ -3,7 +3,6 @@
 /* The settings an NVMe controller holds: features (NVMe 1.4). What the kernel writes itself (HMB, APST) goes by the kernel's
  * files. */
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -21,11 +20,12 @@ typedef struct NvmeFeature {
         uint32_t keep;             /* the other bits, which are written back as they are; 0: there are none */
         int64_t scale;             /* what one unit of the register counts in the value's own unit; 0: 1 */
         int64_t bias;              /* the value of 0 */
-        bool namespace;            /* each namespace has its own */
         uint16_t id_word, id_bits; /* what Identify Controller has where there is such a feature; 0, 0: always */
 } NvmeFeature;
 
-static Value feature_value(const Setting *s, const NvmeFeature *f, uint32_t reg) {
+static Value feature_value(const Setting *s, uint32_t reg) {
+        const NvmeFeature *f = s->detail;
+
         return (Value){
                 .type = s->range.type,
                 .number = (int64_t) (reg >> f->shift & f->mask) * MAX(f->scale, 1) + f->bias,
@@ -33,34 +33,33 @@ static Value feature_value(const Setting *s, const NvmeFeature *f, uint32_t reg)
 }
 
 /* The number of the namespace that this drive is, for features that each namespace has for itself; else 0. */
-static int feature_namespace(Device *d, const NvmeFeature *f, uint32_t *ret) {
+static int feature_namespace(Device *d, const Setting *s, uint32_t *ret) {
         int64_t n = 0;
         int r;
 
-        r = f->namespace ? sysfs_number(d, "nsid", &n) : 0;
-        if (r >= 0 && f->namespace && n <= 0)
-                r = device_fail(d, -EBADMSG, "nsid reads %" PRIi64 ", which is no namespace", n);
+        r = s->flags & SETTING_CONTROLLER ? 0 : sysfs_number(d, "nsid", &n);
         if (r >= 0)
                 *ret = (uint32_t) n;
         return r;
 }
 
-static int feature_get(Device *d, const NvmeFeature *f, NvmeSelect select, uint32_t *ret) {
-        uint32_t nsid = 0;
+static int feature_get(Device *d, const Setting *s, NvmeSelect select, uint32_t *ret) {
+        const NvmeFeature *f = s->detail;
+        uint32_t nsid;
         int r;
 
-        r = feature_namespace(d, f, &nsid);
+        r = feature_namespace(d, s, &nsid);
         return r < 0 ? r : nvme_get_feature(d, f->fid, select, nsid, ret);
 }
 
 /* Can the controller save it? Not asked of one without the save bit. */
-static int feature_can_save(Device *d, const NvmeFeature *f, bool *ret) {
+static int feature_can_save(Device *d, const Setting *s, bool *ret) {
         uint32_t capabilities = 0;
         int r;
 
         r = nvme_identify(d);
         if (r >= 0 && (nvme_identify_word(d, NVME_ID_ONCS) & 1 << 4))
-                r = feature_get(d, f, NVME_SELECT_CAPABILITIES, &capabilities);
+                r = feature_get(d, s, NVME_SELECT_CAPABILITIES, &capabilities);
         /* "Not for this feature" is an answer too. */
         if (r < 0 && r != STEP_REFUSED && r != STEP_UNSUPPORTED)
                 return r;
@@ -80,34 +79,35 @@ static int feature_read(Device *d, const Setting *s, Reading *ret) {
                 return r;
         supported = f->id_bits == 0 || (nvme_identify_word(d, f->id_word) & f->id_bits);
         if (supported)
-                r = feature_get(d, f, NVME_SELECT_CURRENT, &reg);
+                r = feature_get(d, s, NVME_SELECT_CURRENT, &reg);
         if (r < 0)
                 return r;
 
-        *ret = (Reading){ .supported = supported, .known = true, .value = feature_value(s, f, reg) };
+        *ret = (Reading){ .supported = supported, .known = true, .value = feature_value(s, reg) };
         if (supported && d->permanent)
-                r = feature_can_save(d, f, &saveable);
+                r = feature_can_save(d, s, &saveable);
         if (saveable)
-                r = feature_get(d, f, NVME_SELECT_SAVED, &reg);
+                r = feature_get(d, s, NVME_SELECT_SAVED, &reg);
         if (r < 0 || !saveable)
                 return r;
 
         ret->saved_known = true;
-        ret->saved = feature_value(s, f, reg);
+        ret->saved = feature_value(s, reg);
         return 0;
 }
 
 /* Writes `bits`, and the register's bits of `keep` as they are. Saves too where device->save is set and the controller can. */
-static int feature_store(Device *d, const NvmeFeature *f, uint32_t keep, uint32_t bits) {
+static int feature_store(Device *d, const Setting *s, uint32_t keep, uint32_t bits) {
+        const NvmeFeature *f = s->detail;
         uint32_t nsid = 0, old = 0;
         bool save = false;
         int r;
 
-        r = f->namespace ? feature_namespace(d, f, &nsid) : nvme_check_controller(d);
+        r = s->flags & SETTING_CONTROLLER ? nvme_check_controller(d) : feature_namespace(d, s, &nsid);
         if (r >= 0 && keep != 0)
-                r = feature_get(d, f, NVME_SELECT_CURRENT, &old);
+                r = feature_get(d, s, NVME_SELECT_CURRENT, &old);
         if (r >= 0 && d->save)
-                r = feature_can_save(d, f, &save);
+                r = feature_can_save(d, s, &save);
         return r < 0 ? r : nvme_set_feature(d, f->fid, save, nsid, (old & keep) | bits);
 }
 
@@ -115,7 +115,7 @@ static int feature_write(Device *d, const Setting *s, const Value *v) {
         const NvmeFeature *f = s->detail;
         uint32_t field = (uint32_t) ((v->number - f->bias) / MAX(f->scale, 1)) & f->mask;
 
-        return feature_store(d, f, f->keep, field << f->shift);
+        return feature_store(d, s, f->keep, field << f->shift);
 }
 
 static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
@@ -130,15 +130,13 @@ static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
 /* The kernel knows from Identify Controller that there is a cache, and never asks whether it is on: it sends flushes, unless
  * somebody has turned them off (queue/write_cache). */
 static int write_cache_write(Device *d, const Setting *s, const Value *v) {
-        int r;
+        int r = 0;
 
-        if (!v->number || cache_kernel_view(d) != 0)
-                return feature_write(d, s, v);
-
-        r = sysfs_write(d, "queue/write_cache", CACHE_WRITE_BACK);
+        if (v->number && cache_kernel_view(d) == 0)
+                r = sysfs_write(d, "queue/write_cache", CACHE_WRITE_BACK);
         if (r == STEP_DEFERRED || r == STEP_VANISHED)
                 return r;
-        if (cache_kernel_view(d) != 0)
+        if (!v->number || cache_kernel_view(d) != 0)
                 return feature_write(d, s, v);
 
         r = feature_write(d, s, &VALUE_BOOLEAN(false));
@@ -209,19 +207,14 @@ static bool thermal_is_taken(const Device *d, uint32_t field) {
         return field == 0 || ((min == 0 || field >= min) && (max == 0 || field <= max));
 }
 
-/* What this visit goes on to write there, if the controller takes it, or what is there now. */
-static uint32_t thermal_wanted(const Device *d, const char *name, uint32_t now) {
-        const Step *s = device_planned(d, name);
-        uint32_t field = s ? (uint32_t) (s->wanted.number + NVME_KELVIN) : 0;
-
-        return s && !s->failed && thermal_is_taken(d, field) ? field : now;
-}
-
-/* Two settings in one register: the temperatures of light and of heavy throttling, the first below the second. Both at once:
- * one after the other, the first might be refused for what the second is only about to become. */
+/* Two settings in one register: the temperatures of heavy and of light throttling, the second below the first. What this visit
+ * goes on to write of the other one is written at once: one after the other, the first might be refused for what the second is
+ * only about to become. */
 static int thermal_write(Device *d, const Setting *s, const Value *v) {
         const NvmeFeature *f = s->detail;
-        uint32_t now, light, heavy, field = (uint32_t) (v->number + NVME_KELVIN);
+        unsigned mine = f->shift / THERMAL_LIGHT_SHIFT;
+        const Step *other = device_planned(d, mine ? "thermal_heavy" : "thermal_light");
+        uint32_t now, both[2], field = (uint32_t) (v->number + NVME_KELVIN);
         int r;
 
         if (!thermal_is_taken(d, field))
@@ -229,18 +222,20 @@ static int thermal_write(Device *d, const Setting *s, const Value *v) {
                                    nvme_identify_word(d, NVME_ID_MNTMT) - NVME_KELVIN,
                                    nvme_identify_word(d, NVME_ID_MXTMT) - NVME_KELVIN);
 
-        r = nvme_get_feature(d, f->fid, NVME_SELECT_CURRENT, 0, &now);
+        r = feature_get(d, s, NVME_SELECT_CURRENT, &now);
         if (r < 0)
                 return r;
 
-        light = f->shift == THERMAL_LIGHT_SHIFT ? field
-                                                : thermal_wanted(d, "thermal_light", now >> THERMAL_LIGHT_SHIFT);
-        heavy = f->shift == THERMAL_LIGHT_SHIFT ? thermal_wanted(d, "thermal_heavy", now & f->mask) : field;
-        if (light != 0 && heavy != 0 && light >= heavy)
+        both[0] = now & f->mask;
+        both[1] = now >> THERMAL_LIGHT_SHIFT;
+        both[mine] = field;
+        if (other && !other->failed && thermal_is_taken(d, (uint32_t) (other->wanted.number + NVME_KELVIN)))
+                both[!mine] = (uint32_t) (other->wanted.number + NVME_KELVIN);
+        if (both[0] != 0 && both[1] != 0 && both[1] >= both[0])
                 return device_fail(d, STEP_FORBIDDEN, "thermal_light (%i °C) has to be below thermal_heavy (%i °C)",
-                                   (int) light - NVME_KELVIN, (int) heavy - NVME_KELVIN);
+                                   (int) both[1] - NVME_KELVIN, (int) both[0] - NVME_KELVIN);
 
-        return feature_store(d, f, 0, light << THERMAL_LIGHT_SHIFT | heavy);
+        return feature_store(d, s, 0, both[1] << THERMAL_LIGHT_SHIFT | both[0]);
 }
 
 static int controller_file_read(Device *d, const Setting *s, Reading *ret) {
@@ -305,97 +300,68 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
 }
 
 /* clang-format off */
-/* What rows have in common that are features, of the whole controller or (0) of a namespace; the arguments behind the
- * functions are the members of the NvmeFeature. */
-#define FEATURE(key, whose, option, from, read_, write_, ...) \
-        .name = key, .backend = BACKEND_NVME, .flags = SETTING_SAVEABLE | (whose), \
-        .equivalent = "nvme set-feature -f " option, .lost_by = "power, controller reset", .source = "NVMe 1.4 feature " from, \
+/* What all rows have in common, and those that are features, of the whole controller or (0) of a namespace; the arguments
+ * behind the functions are the members of the NvmeFeature. */
+#define ROW(key, whose, order_, what, how, lost, from) \
+        .name = key, .backend = BACKEND_NVME, .flags = whose, .order = order_, .summary = what, .equivalent = how, \
+        .lost_by = lost, .source = from
+#define FEATURE(key, whose, order_, what, option, from, read_, write_, ...) \
+        ROW(key, SETTING_SAVEABLE | (whose), order_, what, "nvme set-feature -f " option, "power, controller reset", \
+            "NVMe 1.4 feature " from), \
         .read = read_, .write = write_, .detail = &(const NvmeFeature) { __VA_ARGS__ }
 
 #define THERMAL(key, shift_, order_, what) \
-        { \
-                FEATURE(key, SETTING_CONTROLLER, "0x10", "10h", feature_read, thermal_write, \
-                        .fid = NVME_FEATURE_THERMAL_MANAGEMENT, .shift = shift_, .mask = 0xFFFF, .bias = -NVME_KELVIN, \
-                        .id_word = NVME_ID_HCTMA, .id_bits = 1), \
-                .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150, .has_off = true, .off = -NVME_KELVIN }, \
-                .order = order_, .summary = "temperature from which on the controller slows down " what \
-        }
+        { FEATURE(key, SETTING_CONTROLLER, order_, "temperature from which on the controller slows down " what, "0x10", "10h", \
+                  feature_read, thermal_write, .fid = NVME_FEATURE_THERMAL_MANAGEMENT, .shift = shift_, .mask = 0xFFFF, \
+                  .bias = -NVME_KELVIN, .id_word = NVME_ID_HCTMA, .id_bits = 1), \
+          .range = { .type = VALUE_CELSIUS, .max = 150, .has_off = true, .off = -NVME_KELVIN } }
 
 const Setting nvme_settings[] = {
-        {
-                FEATURE("write_cache", SETTING_CONTROLLER, "6", "06h", write_cache_read, write_cache_write,
-                        .fid = NVME_FEATURE_VOLATILE_WRITE_CACHE, .mask = 1, .id_word = NVME_ID_VWC, .id_bits = 1),
-                .range = RANGE_BOOL,
-                .order = 100,
-                .summary = "volatile write cache",
-        },
-        {
-                FEATURE("error_recovery", 0, "5", "05h, TLER", feature_read, feature_write,
-                        .fid = NVME_FEATURE_ERROR_RECOVERY, .mask = 0xFFFF, .keep = 1U << 16, .scale = 100, .namespace = true),
-                .range = RANGE_RECOVERY,
-                .order = 130,
-                .summary = "how long the drive tries to recover a sector before it reports an error (time limited error recovery)",
-        },
-        {
-                /* Kept: the hysteresis of NVMe 2.0. */
-                FEATURE("temperature_threshold", SETTING_CONTROLLER, "4, hwmon temp1_max",
-                        "04h, over temperature of the composite sensor", feature_read, feature_write,
-                        .fid = NVME_FEATURE_TEMPERATURE_THRESHOLD, .mask = 0xFFFF, .keep = 7U << 22, .bias = -NVME_KELVIN,
-                        .id_word = NVME_ID_WCTEMP, .id_bits = 0xFFFF),
-                .range = { .type = VALUE_CELSIUS, .min = 0, .max = 150 },
-                .order = 300,
-                .summary = "composite temperature from which on the controller warns",
-        },
+        { FEATURE("write_cache", SETTING_CONTROLLER, 100, "volatile write cache", "6", "06h",
+                  write_cache_read, write_cache_write,
+                  .fid = NVME_FEATURE_VOLATILE_WRITE_CACHE, .mask = 1, .id_word = NVME_ID_VWC, .id_bits = 1),
+          .range = RANGE_BOOL },
+        { FEATURE("error_recovery", 0, 130,
+                  "how long the drive tries to recover a sector before it reports an error (time limited error recovery)",
+                  "5", "05h, TLER", feature_read, feature_write,
+                  .fid = NVME_FEATURE_ERROR_RECOVERY, .mask = 0xFFFF, .keep = 1U << 16, .scale = 100),
+          .range = RANGE_RECOVERY },
+        /* Kept: the hysteresis of NVMe 2.0. */
+        { FEATURE("temperature_threshold", SETTING_CONTROLLER, 300, "composite temperature from which on the controller warns",
+                  "4, hwmon temp1_max", "04h, over temperature of the composite sensor", feature_read, feature_write,
+                  .fid = NVME_FEATURE_TEMPERATURE_THRESHOLD, .mask = 0xFFFF, .keep = 7U << 22, .bias = -NVME_KELVIN,
+                  .id_word = NVME_ID_WCTEMP, .id_bits = 0xFFFF),
+          .range = { .type = VALUE_CELSIUS, .max = 150 } },
         THERMAL("thermal_light", THERMAL_LIGHT_SHIFT, 310, "a little (HCTM, TMT1)"),
         THERMAL("thermal_heavy", 0, 311, "however much it takes (HCTM, TMT2)"),
-        {
-                FEATURE("interrupt_coalescing_threshold", SETTING_CONTROLLER, "8", "08h, THR", feature_read, feature_write,
-                        .fid = NVME_FEATURE_INTERRUPT_COALESCING, .mask = 0xFF, .keep = 0xFF00, .bias = 1),
-                .range = { .type = VALUE_INT, .min = 1, .max = 256 },
-                .order = 320,
-                .summary = "completions that the controller gathers for one interrupt; 1 gathers none",
-        },
-        {
-                FEATURE("interrupt_coalescing_time", SETTING_CONTROLLER, "8", "08h, TIME", feature_read, feature_write,
-                        .fid = NVME_FEATURE_INTERRUPT_COALESCING, .shift = 8, .mask = 0xFF, .keep = 0xFF, .scale = 100),
-                .range = { .type = VALUE_MICROSECONDS, .min = 100, .max = 25500, .step = 100, .has_off = true, .off = 0 },
-                .order = 321,
-                .summary = "how long the controller gathers completions for one interrupt at most",
-        },
-        {
-                .name = "hmb",
-                .backend = BACKEND_NVME,
-                .range = RANGE_BOOL,
-                .flags = SETTING_CONTROLLER,
-                .order = 330,
-                .summary = "memory of the machine that the kernel lends to a controller without its own (Host Memory Buffer)",
-                .equivalent = "/sys/class/nvme/nvme*/hmb",
-                .lost_by = "re-add, controller reset",
-                .source = "Linux drivers/nvme/host/pci.c",
-                SYSFS_ROW_BY(controller_file_read, controller_file_write, .path = "device/hmb"),
-        },
-        {
-                .name = "apst_latency",
-                .backend = BACKEND_NVME,
-                .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = INT32_MAX - 1, .has_off = true, .off = 0,
-                           .words = latency_words },
-                .flags = SETTING_CONTROLLER,
-                .order = 400,
-                .summary = "time that a power state of the controller's own choice may take to enter and leave; off: no such states (APST)",
-                .equivalent = "/sys/class/nvme/nvme*/power/pm_qos_latency_tolerance_us",
-                .lost_by = "re-add",
-                .source = "Linux drivers/nvme/host/core.c, drivers/base/power/sysfs.c",
-                SYSFS_ROW_BY(apst_latency_read, apst_latency_write,
-                             .path = "device/power/pm_qos_latency_tolerance_us", .words = latency_words),
-        },
-        {
-                /* Kept: the workload hint. */
-                FEATURE("power_state", SETTING_CONTROLLER, "2", "02h", power_state_read, power_state_write,
-                        .fid = NVME_FEATURE_POWER_MANAGEMENT, .mask = 0x1F, .keep = 7U << 5),
-                .range = { .type = VALUE_INT, .min = 0, .max = 31 },
-                .order = 410, /* after APST, which moves the controller between states too */
-                .summary = "power state of the controller: 0 takes most power, the higher the less",
-        },
+        { FEATURE("interrupt_coalescing_threshold", SETTING_CONTROLLER, 320,
+                  "completions that the controller gathers for one interrupt; 1 gathers none", "8", "08h, THR",
+                  feature_read, feature_write,
+                  .fid = NVME_FEATURE_INTERRUPT_COALESCING, .mask = 0xFF, .keep = 0xFF00, .bias = 1),
+          .range = { .type = VALUE_INT, .min = 1, .max = 256 } },
+        { FEATURE("interrupt_coalescing_time", SETTING_CONTROLLER, 321,
+                  "how long the controller gathers completions for one interrupt at most", "8", "08h, TIME",
+                  feature_read, feature_write,
+                  .fid = NVME_FEATURE_INTERRUPT_COALESCING, .shift = 8, .mask = 0xFF, .keep = 0xFF, .scale = 100),
+          .range = { .type = VALUE_MICROSECONDS, .min = 100, .max = 25500, .step = 100, .has_off = true } },
+        { ROW("hmb", SETTING_CONTROLLER, 330,
+              "memory of the machine that the kernel lends to a controller without its own (Host Memory Buffer)",
+              "/sys/class/nvme/nvme*/hmb", "re-add, controller reset", "Linux drivers/nvme/host/pci.c"),
+          .range = RANGE_BOOL,
+          SYSFS_ROW_BY(controller_file_read, controller_file_write, .path = "device/hmb") },
+        { ROW("apst_latency", SETTING_CONTROLLER, 400,
+              "time that a power state of the controller's own choice may take to enter and leave; off: no such states (APST)",
+              "/sys/class/nvme/nvme*/power/pm_qos_latency_tolerance_us", "re-add",
+              "Linux drivers/nvme/host/core.c, drivers/base/power/sysfs.c"),
+          .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = INT32_MAX - 1, .has_off = true, .words = latency_words },
+          SYSFS_ROW_BY(apst_latency_read, apst_latency_write,
+                       .path = "device/power/pm_qos_latency_tolerance_us", .words = latency_words) },
+        /* After APST, which moves the controller between states too. Kept: the workload hint. */
+        { FEATURE("power_state", SETTING_CONTROLLER, 410,
+                  "power state of the controller: 0 takes most power, the higher the less", "2", "02h",
+                  power_state_read, power_state_write,
+                  .fid = NVME_FEATURE_POWER_MANAGEMENT, .mask = 0x1F, .keep = 7U << 5),
+          .range = { .type = VALUE_INT, .min = 0, .max = 31 } },
         {},
 };
 /* clang-format on */
