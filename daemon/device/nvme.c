@@ -49,22 +49,16 @@ static const char *status_meaning(int status) {
  * subsystem, and one that is live is enough. */
 int nvme_check_live(Device *d) {
         _cleanup_(globfree) glob_t found;
-        char state[32] = "", text[32];
+        char state[32] = "";
         int r;
 
         r = attribute_glob(&found, "%s/device/{state,nvme*/state}", d->drive->syspath);
-        if (r < 0)
+        for (size_t i = 0; r >= 0 && i < found.gl_pathc; i++)
+                if (attribute_read(state, sizeof state, "%s", found.gl_pathv[i]) >= 0 && health_parse(state) > 0)
+                        return 0;
+
+        if (r < 0 || !*state) /* a kernel that does not tell */
                 return r;
-
-        for (size_t i = 0; i < found.gl_pathc; i++)
-                if (attribute_read(text, sizeof text, "%s", found.gl_pathv[i]) >= 0) {
-                        if (health_parse(text) > 0)
-                                return 0;
-                        (void) strcpy(state, text);
-                }
-
-        if (!*state) /* a kernel that does not tell */
-                return 0;
         if (streq(state, "dead"))
                 return device_fail(d, -EIO, "the kernel has given up its NVMe controller (state dead)");
         if (health_parse(state) < 0)
