@@ -147,21 +147,9 @@ static int scsi_synchronize_cache(Device *d) {
         return scsi_command(d, &q, "SYNCHRONIZE CACHE");
 }
 
-static bool field_has_bit(const ModeField *f) {
-        return f->byte > 0;
-}
-
-static uint64_t field_number(const ModeField *f, const ModePage *p) {
-        uint64_t n = 0;
-
-        for (size_t i = 0; i < f->len; i++)
-                n = n << 8 | p->bytes[f->timer + i];
-        return n;
-}
-
 static Value field_get(const Setting *s, const ModePage *p) {
         const ModeField *f = s->detail;
-        bool enabled = !field_has_bit(f) || (p->bytes[f->byte] & 1U << f->bit);
+        bool enabled = f->byte == 0 || (p->bytes[f->byte] & 1U << f->bit);
         Value v = { .type = s->range.type };
 
         if (f->len == 0)
@@ -169,9 +157,11 @@ static Value field_get(const Setting *s, const ModePage *p) {
         else if (!enabled)
                 v.number = s->range.off;
         else {
-                v.number = (int64_t) field_number(f, p) * f->scale;
+                for (size_t i = 0; i < f->len; i++)
+                        v.number = v.number << 8 | p->bytes[f->timer + i];
+                v.number *= f->scale;
                 /* No file can ask for a timer that is enabled with a time of 0. */
-                if (field_has_bit(f) && v.number == s->range.off)
+                if (f->byte > 0 && v.number == s->range.off)
                         v.number = -1;
         }
         return v;
@@ -182,15 +172,14 @@ static void field_set(const Setting *s, const Value *v, ModePage *p) {
         bool enable = f->len == 0 ? (bool) v->number != f->disables : v->number != s->range.off;
         uint64_t n = v->number / MAX(f->scale, 1);
 
-        if (field_has_bit(f)) {
+        if (f->byte > 0) {
                 p->bytes[f->byte] &= ~(1U << f->bit);
                 p->bytes[f->byte] |= enable << f->bit;
         }
 
         /* A timer that is turned off keeps its time. */
-        if (f->len > 0 && (enable || !field_has_bit(f)))
-                for (size_t i = 0; i < f->len; i++)
-                        p->bytes[f->timer + i] = n >> 8 * (f->len - 1 - i);
+        for (size_t i = 0; i < f->len && (enable || f->byte == 0); i++)
+                p->bytes[f->timer + i] = n >> 8 * (f->len - 1 - i);
 }
 
 static int mode_read(Device *d, const Setting *s, Reading *ret) {
@@ -217,30 +206,12 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
         return 0;
 }
 
-/* All bits that differ have to be changeable. */
-static int mode_changeable(Device *d, const ModeField *f, const ModePage *from, const ModePage *to) {
-        ModePage mask = {};
-        int r;
-
-        r = mode_sense(d, f, MODE_CHANGEABLE, &mask);
-        if (r < 0)
-                return r;
-
-        for (size_t i = 2; i < MIN(MIN(from->len, to->len), mask.len); i++)
-                if ((from->bytes[i] ^ to->bytes[i]) & ~mask.bytes[i])
-                        return device_fail(
-                                        d, STEP_REFUSED,
-                                        "the drive does not let this be changed, or not to this value (mode page %02Xh)",
-                                        f->page);
-        return 0;
-}
-
-/* Returns the page as it was sent, too. */
+/* All bits that differ have to be changeable. Returns the page as it was sent, too. */
 static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage *ret) {
         const ModeField *f = s->detail;
         Value limit = { .type = s->range.type, .number = ((1LL << 8 * f->len) - 1) * f->scale };
+        ModePage now = {}, mask = {};
         char most[VALUE_TEXT_MAX];
-        ModePage now = {};
         int r;
 
         if (f->len > 0 && v->number > limit.number)
@@ -248,13 +219,20 @@ static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage
                                    value_format(&s->range, &limit, most));
 
         r = mode_sense(d, f, MODE_CURRENT, &now);
+        if (r >= 0)
+                r = mode_sense(d, f, MODE_CHANGEABLE, &mask);
         if (r < 0)
                 return r;
+
         *ret = now;
         field_set(s, v, ret);
-
-        r = mode_changeable(d, f, &now, ret);
-        return r < 0 ? r : mode_select(d, ret);
+        for (size_t i = 2; i < MIN(now.len, mask.len); i++)
+                if ((now.bytes[i] ^ ret->bytes[i]) & ~mask.bytes[i])
+                        return device_fail(
+                                        d, STEP_REFUSED,
+                                        "the drive does not let this be changed, or not to this value (mode page %02Xh)",
+                                        f->page);
+        return mode_select(d, ret);
 }
 
 static int mode_write(Device *d, const Setting *s, const Value *v) {
@@ -300,38 +278,29 @@ static const Harm no_reallocation_harm = {
 
 /* clang-format off */
 /* What all rows have in common; the arguments behind the functions are the members of the ModeField. */
-#define MODE(key, field, from, read_, write_, ...) \
-        .name = key, .backend = BACKEND_SCSI_MODE, .flags = SETTING_SAVEABLE, .equivalent = "sdparm --set " field, \
-        .lost_by = "power, reset; unless saved", .source = from, .read = read_, .write = write_, \
-        .detail = &(const ModeField) { __VA_ARGS__ }
+#define MODE(key, order_, what, field, from, read_, write_, ...) \
+        .name = key, .backend = BACKEND_SCSI_MODE, .flags = SETTING_SAVEABLE, .order = order_, .summary = what, \
+        .equivalent = "sdparm --set " field, .lost_by = "power, reset; unless saved", .source = from, \
+        .read = read_, .write = write_, .detail = &(const ModeField) { __VA_ARGS__ }
 
 #define BIT(key, order_, what, field, from, ...) \
-        MODE(key, field, "SBC-3 " from, mode_read, mode_write, __VA_ARGS__), \
-        .range = RANGE_BOOL, .order = order_, .summary = what
+        MODE(key, order_, what, field, "SBC-3 " from, mode_read, mode_write, __VA_ARGS__), .range = RANGE_BOOL
 
 #define CONDITION(key, field, order_, byte_, bit_, timer_) \
-        { \
-                MODE(key, field, "SPC-4 power condition mode page 1Ah", mode_read, mode_write, .page = 0x1A, .byte = byte_, \
-                     .bit = bit_, .timer = timer_, .len = 4, .scale = 100), \
-                .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true }, \
-                .order = order_, .summary = "how long the drive is idle before it goes to " key \
-        }
+        { MODE(key, order_, "how long the drive is idle before it goes to " key, field, \
+               "SPC-4 power condition mode page 1Ah", mode_read, mode_write, .page = 0x1A, .byte = byte_, .bit = bit_, .timer = timer_, .len = 4, .scale = 100), \
+          .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true } }
 
 const Setting scsi_settings[] = {
-        {
-                MODE("write_cache", "WCE", "SBC-3 caching mode page 08h, WCE", mode_cache_read, mode_cache_write, .page = 0x08,
-                     .byte = 2, .bit = 2),
-                .range = RANGE_BOOL,
-                .order = 100, /* the kernel revalidates the disk afterwards */
-                .summary = "volatile write cache",
-        },
-        {
-                MODE("error_recovery", "RTL", "SBC-3 read-write error recovery mode page 01h, recovery time limit",
-                     mode_read, mode_write, .page = 0x01, .timer = 10, .len = 2, .scale = 1),
-                .range = RANGE_RECOVERY,
-                .order = 130,
-                .summary = "how long the drive tries to recover a sector before it reports an error (65.5 s at most; off: its own limit)",
-        },
+        /* First: the kernel revalidates the disk afterwards. */
+        { MODE("write_cache", 100, "volatile write cache", "WCE", "SBC-3 caching mode page 08h, WCE",
+               mode_cache_read, mode_cache_write, .page = 0x08, .byte = 2, .bit = 2),
+          .range = RANGE_BOOL },
+        { MODE("error_recovery", 130,
+               "how long the drive tries to recover a sector before it reports an error (65.5 s at most; off: its own limit)",
+               "RTL", "SBC-3 read-write error recovery mode page 01h, recovery time limit",
+               mode_read, mode_write, .page = 0x01, .timer = 10, .len = 2, .scale = 1),
+          .range = RANGE_RECOVERY },
         { BIT("read_cache", 101, "whether reads may be answered from the drive's cache", "RCD",
               "caching mode page 08h, RCD (off sets it)", .page = 0x08, .byte = 2, .bit = 0, .disables = true) },
         { BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)",
