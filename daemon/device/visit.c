@@ -172,10 +172,11 @@ static void run_read_step(Run *run, Step *s) {
         int r = 0;
 
         run_select(run, s);
+        s->before = (Reading){};
         if (run->power_error < 0 && step_asks_power(s))
                 r = device_fail(d, run->power_error, "%s", run->power_why);
         else if (step_would_wake(s, d))
-                s->before = (Reading){ .supported = true };
+                s->before.supported = true;
         else
                 r = s->setting->read(d, s->setting, &s->before);
         if (r >= 0 && s->setting->localize)
@@ -209,9 +210,16 @@ static void run_remember(Run *run) {
         }
 }
 
-static void run_read(Run *run, bool dry) {
+static void run_decide(Run *run, Step *s) {
         const Visit *v = run->visit;
-        Device *d = &run->device;
+
+        step_decide(s, run_memory(run, s),
+                    (step_would_wake(s, &run->device) ? DECIDE_ASLEEP : 0) | (v->permanent ? DECIDE_PERMANENT : 0) |
+                                    (v->look ? DECIDE_LOOK : 0) |
+                                    (run->device.power == POWER_UNCLEAR ? DECIDE_UNCLEAR : 0));
+}
+
+static void run_read(Run *run, bool dry) {
         bool writing = false;
 
         run_settle(run);
@@ -222,27 +230,12 @@ static void run_read(Run *run, bool dry) {
         run_remember(run);
 
         FOREACH_OPEN_STEP(s, run) {
-                step_decide(s, run_memory(run, s),
-                            (step_would_wake(s, d) ? DECIDE_ASLEEP : 0) | (v->permanent ? DECIDE_PERMANENT : 0) |
-                                            (v->look ? DECIDE_LOOK : 0) |
-                                            (d->power == POWER_UNCLEAR ? DECIDE_UNCLEAR : 0));
+                run_decide(run, s);
                 if (!dry && step_may_be_reset(s, writing))
                         s->verdict = _VERDICT_INVALID;
                 writing = writing || s->write;
                 run_ended(run, s);
         }
-}
-
-/* Is it still as wanted? Else it is to be written. */
-static void run_look_again(Run *run, Step *s) {
-        int r;
-
-        s->before = (Reading){};
-        r = s->setting->read(&run->device, s->setting, &s->before);
-        if (r < 0)
-                step_error(s, r, run->device.error);
-        step_decide(s, run_memory(run, s), 0);
-        run_ended(run, s);
 }
 
 static bool step_is_dangerous(const Step *s) {
@@ -287,12 +280,18 @@ static void run_write(Run *run) {
                 bool sent = false;
                 int r;
 
-                run_select(run, s);
-                if (!s->write)
-                        run_look_again(run, s);
+                /* Is it still as wanted? Else it is to be written. */
+                if (!s->write) {
+                        run_read_step(run, s);
+                        if (step_is_open(s)) {
+                                run_decide(run, s);
+                                run_ended(run, s);
+                        }
+                }
                 if (!s->write)
                         continue;
 
+                run_select(run, s);
                 r = run_intend_dangerous(run, s);
                 if (r >= 0) {
                         any = true;
