@@ -20,11 +20,8 @@ static const char *directory(char *path) {
 
 /* ---- who writes to it; `where`: the mount point, or another use ---- */
 
-static bool is_writable(const char *options) {
-        return strncmp(options, "rw", 2) == 0 && (options[2] == ',' || options[2] == '\0');
-}
-
-/* Of the file system and not of the mount: a read-only bind mount of it is no promise. proc(5), mountinfo. */
+/* Of the file system and not of the mount: a read-only bind mount of it is no promise. proc(5), mountinfo: its options begin with
+ * "rw" or "ro". */
 static int find_mount(const char *mountinfo, const char *dev, char where[static PATH_MAX]) {
         _cleanup_free_ char *line = NULL;
         FILE *f = fopen(mountinfo, "re");
@@ -35,11 +32,11 @@ static int find_mount(const char *mountinfo, const char *dev, char where[static 
                 return -errno;
 
         while (!found && getline(&line, &size, f) > 0) {
-                char number[32], options[256];
+                char number[32], options[3];
                 const char *rest = strstr(line, " - ");
 
                 found = rest && sscanf(line, "%*s %*s %31s %*s %4095s", number, where) == 2 && streq(number, dev) &&
-                        sscanf(rest, " - %*s %*s %255s", options) == 1 && is_writable(options);
+                        sscanf(rest, " - %*s %*s %2s", options) == 1 && streq(options, "rw");
         }
         (void) fclose(f);
         return found;
@@ -47,28 +44,23 @@ static int find_mount(const char *mountinfo, const char *dev, char where[static 
 
 /* Swap has no number there, and btrfs one of its own for all its devices. An array writes to its members also while nothing on
  * it is mounted, and throws out one that refuses: Documentation/admin-guide/md.rst, array_state. */
-static int find_other_use(const char *dir, char where[static PATH_MAX]) {
+static bool find_other_use(const char *dir, char where[static PATH_MAX]) {
         char swaps[4096], line[NAME_MAX + sizeof "\n/dev/ "], state[32];
         const char *name = base_name(dir);
-        _cleanup_(globfree) glob_t btrfs;
-        int r;
 
-        r = attribute_glob(&btrfs, "/sys/fs/btrfs/*/devices/%s", name);
-        if (r < 0)
-                return r;
         (void) attribute_read_all(swaps, sizeof swaps, "/proc/swaps");
         (void) snprintf(line, sizeof line, "\n/dev/%s ", name);
         (void) attribute_read(state, sizeof state, "%s/md/array_state", dir);
 
         if (strstr(swaps, line))
                 (void) strcpy(where, "swap");
-        else if (btrfs.gl_pathc > 0)
+        else if (attribute_exists("/sys/fs/btrfs/*/devices/%s", name))
                 (void) strcpy(where, "a btrfs file system");
         else if (STR_IN_SET(state, "clean", "active", "write-pending", "active-idle"))
                 (void) snprintf(where, PATH_MAX, "the array %s", name);
         else
-                return 0;
-        return 1;
+                return false;
+        return true;
 }
 
 /* 1: something writes to the device of this directory, or to what lies on it. */

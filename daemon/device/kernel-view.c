@@ -9,16 +9,11 @@
 
 int health_parse(const char *state) {
         /* drivers/scsi/scsi_sysfs.c, sdev_states; drivers/nvme/host/sysfs.c, state_name. */
-        static const char *const sound[] = { "running", "live", "quiesce" };
-        static const char *const lost[] = { "offline",  "transport-offline", "cancel", "deleted",
-                                            "deleting", "deleting (no IO)",  "dead" };
-
-        for (size_t i = 0; i < ELEMENTSOF(sound); i++)
-                if (streq(state, sound[i]))
-                        return 1;
-        for (size_t i = 0; i < ELEMENTSOF(lost); i++)
-                if (streq(state, lost[i]))
-                        return -ENODEV;
+        if (STR_IN_SET(state, "running", "live", "quiesce"))
+                return 1;
+        if (STR_IN_SET(state, "offline", "transport-offline", "cancel", "deleted", "deleting", "deleting (no IO)",
+                       "dead"))
+                return -ENODEV;
         return 0;
 }
 
