@@ -312,24 +312,24 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
 
 #define THERMAL(key, shift_, order_, what) \
         { FEATURE(key, SETTING_CONTROLLER, order_, "temperature from which on the controller slows down " what, "0x10", "10h", \
-                  feature_read, thermal_write, .fid = NVME_FEATURE_THERMAL_MANAGEMENT, .shift = shift_, .mask = 0xFFFF, \
+                  feature_read, thermal_write, .fid = 0x10, .shift = shift_, .mask = 0xFFFF, \
                   .bias = -NVME_KELVIN, .id_word = NVME_ID_HCTMA, .id_bits = 1), \
           .range = { .type = VALUE_CELSIUS, .max = 150, .has_off = true, .off = -NVME_KELVIN } }
 
 const Setting nvme_settings[] = {
         { FEATURE("write_cache", SETTING_CONTROLLER, 100, "volatile write cache", "6", "06h",
                   write_cache_read, write_cache_write,
-                  .fid = NVME_FEATURE_VOLATILE_WRITE_CACHE, .mask = 1, .id_word = NVME_ID_VWC, .id_bits = 1),
+                  .fid = 0x06, .mask = 1, .id_word = NVME_ID_VWC, .id_bits = 1),
           .range = RANGE_BOOL },
         { FEATURE("error_recovery", 0, 130,
                   "how long the drive tries to recover a sector before it reports an error (time limited error recovery)",
                   "5", "05h, TLER", feature_read, feature_write,
-                  .fid = NVME_FEATURE_ERROR_RECOVERY, .mask = 0xFFFF, .keep = 1U << 16, .scale = 100),
+                  .fid = 0x05, .mask = 0xFFFF, .keep = 1U << 16, .scale = 100),
           .range = RANGE_RECOVERY },
         /* Kept: the hysteresis of NVMe 2.0. */
         { FEATURE("temperature_threshold", SETTING_CONTROLLER, 300, "composite temperature from which on the controller warns",
                   "4, hwmon temp1_max", "04h, over temperature of the composite sensor", feature_read, feature_write,
-                  .fid = NVME_FEATURE_TEMPERATURE_THRESHOLD, .mask = 0xFFFF, .keep = 7U << 22, .bias = -NVME_KELVIN,
+                  .fid = 0x04, .mask = 0xFFFF, .keep = 7U << 22, .bias = -NVME_KELVIN,
                   .id_word = NVME_ID_WCTEMP, .id_bits = 0xFFFF),
           .range = { .type = VALUE_CELSIUS, .max = 150 } },
         THERMAL("thermal_light", THERMAL_LIGHT_SHIFT, 310, "a little (HCTM, TMT1)"),
@@ -337,12 +337,12 @@ const Setting nvme_settings[] = {
         { FEATURE("interrupt_coalescing_threshold", SETTING_CONTROLLER, 320,
                   "completions that the controller gathers for one interrupt; 1 gathers none", "8", "08h, THR",
                   feature_read, feature_write,
-                  .fid = NVME_FEATURE_INTERRUPT_COALESCING, .mask = 0xFF, .keep = 0xFF00, .bias = 1),
+                  .fid = 0x08, .mask = 0xFF, .keep = 0xFF00, .bias = 1),
           .range = { .type = VALUE_INT, .min = 1, .max = 256 } },
         { FEATURE("interrupt_coalescing_time", SETTING_CONTROLLER, 321,
                   "how long the controller gathers completions for one interrupt at most", "8", "08h, TIME",
                   feature_read, feature_write,
-                  .fid = NVME_FEATURE_INTERRUPT_COALESCING, .shift = 8, .mask = 0xFF, .keep = 0xFF, .scale = 100),
+                  .fid = 0x08, .shift = 8, .mask = 0xFF, .keep = 0xFF, .scale = 100),
           .range = { .type = VALUE_MICROSECONDS, .min = 100, .max = 25500, .step = 100, .has_off = true } },
         { ROW("hmb", SETTING_CONTROLLER, 330,
               "memory of the machine that the kernel lends to a controller without its own (Host Memory Buffer)",
@@ -360,7 +360,7 @@ const Setting nvme_settings[] = {
         { FEATURE("power_state", SETTING_CONTROLLER, 410,
                   "power state of the controller: 0 takes most power, the higher the less", "2", "02h",
                   power_state_read, power_state_write,
-                  .fid = NVME_FEATURE_POWER_MANAGEMENT, .mask = 0x1F, .keep = 7U << 5),
+                  .fid = 0x02, .mask = 0x1F, .keep = 7U << 5),
           .range = { .type = VALUE_INT, .min = 0, .max = 31 } },
         {},
 };

@@ -6,15 +6,7 @@
 
 #include "device.h"
 
-enum {
-        NVME_FEATURE_POWER_MANAGEMENT = 0x02,
-        NVME_FEATURE_TEMPERATURE_THRESHOLD = 0x04,
-        NVME_FEATURE_ERROR_RECOVERY = 0x05,
-        NVME_FEATURE_VOLATILE_WRITE_CACHE = 0x06,
-        NVME_FEATURE_INTERRUPT_COALESCING = 0x08,
-        NVME_FEATURE_APST = 0x0C,
-        NVME_FEATURE_THERMAL_MANAGEMENT = 0x10,
-};
+#define NVME_FEATURE_APST 0x0C
 
 /* Bytes of Identify Controller (CNS 01h). */
 enum {
