@@ -53,17 +53,13 @@ static struct udev_device *block_device(struct udev *udev, const char *name) {
 static int add_links(Drive *d, struct udev_device *device, LinkVia via) {
         const char *node = udev_device_get_devnode(device);
         struct udev_list_entry *e;
-        int r = 0;
+        int r;
 
-        if (node)
-                r = drive_add_link(d, node, via);
-
+        r = node ? drive_add_link(d, node, via) : 0;
         udev_list_entry_foreach(e, udev_device_get_devlinks_list_entry(device)) {
-                if (r < 0)
-                        return r;
-                r = drive_add_link(d, udev_list_entry_get_name(e), via);
+                if (r >= 0)
+                        r = drive_add_link(d, udev_list_entry_get_name(e), via);
         }
-
         return r;
 }
 
@@ -110,29 +106,26 @@ static int reveal_from_sysfs(Drive *d) {
 }
 
 int inventory_drive(struct udev_device *device, Drive **ret) {
+        const char *node = udev_device_get_devnode(device);
         UdevLookup udev = { .device = device };
         const DriveLookup lookup = { lookup_property, lookup_sysattr, &udev };
         _cleanup_(drive_freep) Drive *d = NULL;
         struct udev_list_entry *e;
-        const char *node;
         int r;
 
-        node = udev_device_get_devnode(device);
         if (!node)
                 return -ENODEV;
-
         r = drive_new(udev_device_get_sysname(device), node, udev_device_get_syspath(device), &lookup, &d);
         if (r < 0)
                 return r;
 
         udev_list_entry_foreach(e, udev_device_get_properties_list_entry(device)) {
-                r = drive_add_property(d, udev_list_entry_get_name(e), udev_list_entry_get_value(e));
-                if (r < 0)
-                        return r;
+                if (r >= 0)
+                        r = drive_add_property(d, udev_list_entry_get_name(e), udev_list_entry_get_value(e));
         }
-
         d->raid = is_raid_member(device);
-        r = add_links(d, device, LINK_OWN);
+        if (r >= 0)
+                r = add_links(d, device, LINK_OWN);
         if (r >= 0)
                 r = add_above(d, udev_device_get_udev(device));
         if (r >= 0)
