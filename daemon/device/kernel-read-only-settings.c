@@ -189,21 +189,11 @@ static const Harm all_read_only_harm = {
 
 /* clang-format off */
 const Setting kernel_read_only_settings[] = {
-        {
-                .name = "read_only",
-                .backend = BACKEND_BLOCK,
-                .range = RANGE_BOOL,
-                .flags = SETTING_KERNEL,
-                .order = 890,
-                .summary = "the kernel takes no more writes for the disk and its partitions (SATA, SAS, SCSI, USB and NVMe)",
-                .harm = &all_read_only_harm,
-                .equivalent = "hdparm -r, blockdev --setro",
-                .lost_by = "re-add",
-                .source = "Linux block/ioctl.c, BLKROSET",
-                .read = read_only_read,
-                .write = read_only_write,
-                .localize = read_only_localize,
-        },
+        { .name = "read_only", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 890, .lost_by = "re-add",
+          .summary = "the kernel takes no more writes for the disk and its partitions (SATA, SAS, SCSI, USB and NVMe)",
+          .equivalent = "hdparm -r, blockdev --setro", .source = "Linux block/ioctl.c, BLKROSET",
+          .range = RANGE_BOOL, .harm = &all_read_only_harm,
+          .read = read_only_read, .write = read_only_write, .localize = read_only_localize },
         {},
 };
 /* clang-format on */
