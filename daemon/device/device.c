@@ -24,9 +24,6 @@ int device_node(const char *name, char **ret) {
 
         if (asprintf(&node, "/dev/%s", name) < 0)
                 return -ENOMEM;
-        /* "cciss!c0d0" is /dev/cciss/c0d0. */
-        for (char *p = node; (p = strchr(p, '!'));)
-                *p = '/';
 
         *ret = node;
         return 0;

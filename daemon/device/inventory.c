@@ -44,9 +44,6 @@ static struct udev_device *block_device(struct udev *udev, const char *name) {
         char path[PATH_MAX];
 
         (void) snprintf(path, sizeof path, INVENTORY_CLASSDIR "/%s", name);
-        /* As the kernel does: "cciss/c0d0". */
-        for (char *p = path + strlen(INVENTORY_CLASSDIR "/"); (p = strchr(p, '/'));)
-                *p = '!';
         return udev_device_new_from_syspath(udev, path);
 }
 
