@@ -39,12 +39,16 @@ static const char *lookup_sysattr(void *userdata, const char *path) {
         return r < 0 ? NULL : l->text;
 }
 
-/* By its path: by subsystem and name udev would look for it in two places first. */
-static struct udev_device *block_device(struct udev *udev, const char *name) {
+/* By its path: by subsystem and name udev would look for it in two places first. -ENODEV: there is no such device. */
+static int block_device(struct udev *udev, const char *name, struct udev_device **ret) {
         char path[PATH_MAX];
 
         (void) snprintf(path, sizeof path, INVENTORY_CLASSDIR "/%s", name);
-        return udev_device_new_from_syspath(udev, path);
+        errno = 0;
+        *ret = udev_device_new_from_syspath(udev, path);
+        if (*ret)
+                return 0;
+        return errno == 0 || errno == ENOENT ? -ENODEV : -errno;
 }
 
 static int add_links(Drive *d, struct udev_device *device, LinkVia via) {
@@ -72,9 +76,9 @@ static int add_above(Drive *d, struct udev *udev) {
 
         r = stack_above(INVENTORY_CLASSDIR, d->name, &above);
         for (char **n = above; r >= 0 && n && *n; n++) {
-                _cleanup_(udev_device_unrefp) struct udev_device *device = block_device(udev, *n);
+                _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
 
-                if (!device)
+                if (block_device(udev, *n, &device) < 0)
                         continue;
                 d->raid = d->raid || is_raid_member(device);
                 r = add_links(d, device,
@@ -141,46 +145,37 @@ bool inventory_is_drive(struct udev_device *device) {
 }
 
 int inventory_drive_by_name(const char *name, Drive **ret) {
-        _cleanup_(udev_unrefp) struct udev *udev = NULL;
+        _cleanup_(udev_unrefp) struct udev *udev = udev_new();
         _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
+        int r;
 
-        udev = udev_new();
-        if (!udev)
-                return -errno;
-
-        device = block_device(udev, name);
-        if (!device || !inventory_is_drive(device))
+        r = udev ? block_device(udev, name, &device) : -errno;
+        if (r < 0)
+                return r;
+        if (!inventory_is_drive(device) || udev_device_get_is_initialized(device) <= 0)
                 return -ENODEV;
 
-        return inventory_drive(device, ret);
+        r = inventory_drive(device, ret);
+        return r < 0 && r != -ENOMEM ? -ENODEV : r; /* it has just gone */
 }
 
 int inventory_read(Inventory *ret) {
-        _cleanup_(udev_unrefp) struct udev *udev = udev_new();
         _cleanup_(inventory_done) Inventory i = {};
-        _cleanup_(globfree) glob_t found = {};
+        _cleanup_(globfree) glob_t found;
         int r;
 
-        r = udev ? attribute_glob(&found, INVENTORY_CLASSDIR "/*") : -errno;
+        r = attribute_glob(&found, INVENTORY_CLASSDIR "/*");
         if (r < 0)
                 return r;
 
         for (size_t k = 0; k < found.gl_pathc; k++) {
-                _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
                 _cleanup_(drive_freep) Drive *d = NULL;
 
-                errno = 0;
-                device = udev_device_new_from_syspath(udev, found.gl_pathv[k]);
-                if (!device && errno != 0 && errno != ENOENT && errno != ENODEV)
-                        return -errno;
-                if (!device || !inventory_is_drive(device) || udev_device_get_is_initialized(device) <= 0)
+                r = inventory_drive_by_name(base_name(found.gl_pathv[k]), &d);
+                if (r == -ENODEV)
                         continue;
-
-                r = inventory_drive(device, &d);
-                if (r == -ENOMEM)
-                        return r;
                 if (r < 0)
-                        continue; /* it has just gone */
+                        return r;
 
                 if (!GREW(i.drives, i.n_drives))
                         return -ENOMEM;
@@ -203,17 +198,14 @@ void inventory_done(Inventory *i) {
 }
 
 int inventory_readiness(const char *name, Readiness *ret) {
-        _cleanup_(udev_unrefp) struct udev *udev = NULL;
+        _cleanup_(udev_unrefp) struct udev *udev = udev_new();
         _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
         const char *usage;
+        int r;
 
-        udev = udev_new();
-        if (!udev)
-                return -errno;
-        errno = 0;
-        device = block_device(udev, name);
-        if (!device)
-                return errno == 0 || errno == ENOENT ? -ENODEV : -errno;
+        r = udev ? block_device(udev, name, &device) : -errno;
+        if (r < 0)
+                return r;
 
         usage = udev_device_get_property_value(device, "ID_FS_USAGE");
         ret->initialized = udev_device_get_is_initialized(device) > 0;

@@ -23,7 +23,7 @@ bool inventory_is_drive(struct udev_device *device);
 
 /* Its identity as of now, with all links: its own, its partitions' and those of what is stacked on it. */
 int inventory_drive(struct udev_device *device, Drive **ret);
-int inventory_drive_by_name(const char *name, Drive **ret); /* -ENODEV: no such drive */
+int inventory_drive_by_name(const char *name, Drive **ret); /* -ENODEV: udev has processed none of that name */
 
 /* How far udev and the file systems' tools are with one block device (a disk, partition, md or dm). */
 typedef struct Readiness {
