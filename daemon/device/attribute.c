@@ -20,34 +20,23 @@
                 _n >= 0 && (size_t) _n < sizeof(path) ? 0 : -ENAMETOOLONG; \
         })
 
-static int text_read(const char *path, char *buf, size_t size) {
-        _cleanup_close_ int fd = -EBADF;
-        size_t n = 0;
-        ssize_t k;
+/* In one go: the kernel hands out such a file whole, as far as there is room. */
+static ssize_t text_read(const char *path, char *buf, size_t size) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        ssize_t n = fd < 0 ? -1 : read(fd, buf, size - 1);
 
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (fd < 0)
-                return -errno;
-
-        do {
-                k = read(fd, buf + n, size - 1 - n);
-                if (k < 0 && errno != EINTR)
-                        return -errno;
-                n += (size_t) MAX(k, 0);
-        } while (k != 0 && n < size - 1);
-
-        return (int) n;
+        return n < 0 ? -errno : n;
 }
 
 int attribute_read_all(char *buf, size_t size, const char *format, ...) {
         char path[PATH_MAX];
-        int r = MAKE_PATH(path, format);
+        ssize_t n = MAKE_PATH(path, format);
 
         assert(size > 0);
-        if (r >= 0)
-                r = text_read(path, buf, size);
-        buf[MAX(r, 0)] = '\0';
-        return MIN(r, 0);
+        if (n >= 0)
+                n = text_read(path, buf, size);
+        buf[MAX(n, 0)] = '\0';
+        return (int) MIN(n, 0);
 }
 
 int attribute_read(char *buf, size_t size, const char *format, ...) {
