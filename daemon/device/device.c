@@ -87,11 +87,12 @@ int device_gate(Device *d) {
         return r == STEP_DEFERRED ? device_fail(d, r, "%s", why) : r;
 }
 
-int device_open(Device *d) {
+int device_begin(Device *d) {
         int r;
 
-        if (d->fd >= 0)
-                return d->fd;
+        r = device_gate(d);
+        if (r < 0 || d->fd >= 0)
+                return r < 0 ? r : d->fd;
 
         r = d->io.open_node(d->io.userdata, d->drive);
         if (r == -ENXIO || r == -ENODEV || r == -ENOENT)
@@ -101,12 +102,6 @@ int device_open(Device *d) {
                 return device_fail(d, r, "%s cannot be opened: %s", d->drive->node, strerror(-r));
 
         return d->fd = r;
-}
-
-int device_begin(Device *d) {
-        int r = device_gate(d);
-
-        return r < 0 ? r : device_open(d);
 }
 
 int device_fail(Device *d, int error, const char *format, ...) {

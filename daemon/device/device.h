@@ -96,9 +96,9 @@ void device_refresh(Device *d);
 /* The step of this visit that is to write the setting of that name; NULL: there is none, or no plan. */
 const Step *device_planned(const Device *d, const char *name);
 
+/* Asks the gate, and for a command opens the node, too: then the fd is returned. */
 int device_gate(Device *d);
-int device_open(Device *d);  /* the fd, or a negative errno */
-int device_begin(Device *d); /* both, as before every command: the fd, or a negative errno */
+int device_begin(Device *d);
 
 /* Record the sentence and return `error`: return device_fail(d, -EREMOTEIO, "…"). */
 int device_fail(Device *d, int error, const char *format, ...) _printf_(3, 4);

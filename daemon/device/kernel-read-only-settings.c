@@ -146,7 +146,7 @@ static int read_only_write(Device *d, const Setting *s, const Value *v) {
         }
 
         /* The node may be another drive's by now: this asks. */
-        r = device_open(d);
+        r = device_begin(d);
         if (r == -EPERM)
                 return device_fail(
                                 d, STEP_UNSUPPORTED,

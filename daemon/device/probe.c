@@ -5,11 +5,6 @@
 #include "power.h"
 #include "probe.h"
 
-static bool would_wake(const Setting *s, const Device *d) {
-        return !(s->flags & SETTING_KERNEL) &&
-               (d->power == POWER_SUSPENDED || d->power == POWER_STANDBY || d->power == POWER_UNCLEAR);
-}
-
 static bool row_is_asked(const Setting *s, unsigned backends) {
         return !s->alias_of && s->read && !(s->flags & SETTING_AT_ATTACH) && (backends & 1U << s->backend);
 }
@@ -32,7 +27,7 @@ int probe(const Drive *drive, unsigned backends, const SettingTable *t, const De
                         continue;
 
                 d.error[0] = '\0';
-                if (would_wake(s, &d))
+                if (!(s->flags & SETTING_KERNEL) && d.power != POWER_AWAKE && d.power != POWER_UNKNOWN)
                         x.reason = "the drive sleeps, and is not woken to be asked";
                 else if (answer < 0 && (asked & 1U << s->backend))
                         x.reason = "the drive does not answer";
