@@ -166,8 +166,19 @@ static bool step_may_be_reset(const Step *s, bool after_writing) {
                (s->setting->backend == BACKEND_BLOCK || s->setting->backend == BACKEND_SCSI);
 }
 
+static void run_decide(Run *run, Step *s, bool after_writing) {
+        const Visit *v = run->visit;
+
+        step_decide(s, run_memory(run, s),
+                    (step_would_wake(s, &run->device) ? DECIDE_ASLEEP : 0) | (v->permanent ? DECIDE_PERMANENT : 0) |
+                                    (v->look ? DECIDE_LOOK : 0) |
+                                    (run->device.power == POWER_UNCLEAR ? DECIDE_UNCLEAR : 0));
+        if (step_may_be_reset(s, after_writing))
+                s->verdict = _VERDICT_INVALID;
+        run_ended(run, s);
+}
+
 static void run_read_step(Run *run, Step *s) {
-        const Memory *memory = run_memory(run, s);
         Device *d = &run->device;
         int r = 0;
 
@@ -183,12 +194,9 @@ static void run_read_step(Run *run, Step *s) {
                 r = s->setting->localize(d, s->setting, &s->wanted);
         if (r < 0) {
                 step_error(s, r, d->error);
-                step_decide(s, memory, 0);
-                run_ended(run, s);
-                return;
-        }
-
-        run->plan.lost = run->plan.lost || step_shows_loss(s, memory);
+                run_decide(run, s, false);
+        } else
+                run->plan.lost = run->plan.lost || step_shows_loss(s, run_memory(run, s));
 }
 
 /* After all that can be read has been: nothing of it, or of the turns before, has shown a loss; or what rests on memory is read as
@@ -210,15 +218,6 @@ static void run_remember(Run *run) {
         }
 }
 
-static void run_decide(Run *run, Step *s) {
-        const Visit *v = run->visit;
-
-        step_decide(s, run_memory(run, s),
-                    (step_would_wake(s, &run->device) ? DECIDE_ASLEEP : 0) | (v->permanent ? DECIDE_PERMANENT : 0) |
-                                    (v->look ? DECIDE_LOOK : 0) |
-                                    (run->device.power == POWER_UNCLEAR ? DECIDE_UNCLEAR : 0));
-}
-
 static void run_read(Run *run, bool dry) {
         bool writing = false;
 
@@ -230,11 +229,8 @@ static void run_read(Run *run, bool dry) {
         run_remember(run);
 
         FOREACH_OPEN_STEP(s, run) {
-                run_decide(run, s);
-                if (!dry && step_may_be_reset(s, writing))
-                        s->verdict = _VERDICT_INVALID;
-                writing = writing || s->write;
-                run_ended(run, s);
+                run_decide(run, s, writing);
+                writing = writing || (s->write && !dry);
         }
 }
 
@@ -283,10 +279,8 @@ static void run_write(Run *run) {
                 /* Is it still as wanted? Else it is to be written. */
                 if (!s->write) {
                         run_read_step(run, s);
-                        if (step_is_open(s)) {
-                                run_decide(run, s);
-                                run_ended(run, s);
-                        }
+                        if (step_is_open(s))
+                                run_decide(run, s, false);
                 }
                 if (!s->write)
                         continue;
