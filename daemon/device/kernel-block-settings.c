@@ -7,8 +7,7 @@
 #include "settings.h"
 #include "sysfs.h"
 
-#define MAX_SECTORS_DEFAULT 0
-#define WBT_DEFAULT (-1)
+#define DEFAULT (-1) /* the kernel's own choice, by a word */
 
 /* Old guides say "deadline" and "noop". The first is the one alias that Linux has (block/mq-deadline.c): it sets mq-deadline
  * and reads mq-deadline, but does not load its module. The second was a scheduler until Linux 5.0, which calls it none. */
@@ -57,7 +56,7 @@ static int max_sectors_localize(Device *d, const Setting *s _unused_, Value *v) 
         int64_t hardware, now, optimal = 0, limit = 0;
         int r;
 
-        if (v->number != MAX_SECTORS_DEFAULT)
+        if (v->number != DEFAULT)
                 return 0;
 
         r = sysfs_number(d, "queue/max_hw_sectors_kb", &hardware);
@@ -78,7 +77,7 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
         int64_t rotational;
         int r;
 
-        if (v->number != WBT_DEFAULT)
+        if (v->number != DEFAULT)
                 return 0;
         r = sysfs_number(d, "queue/rotational", &rotational);
         if (r < 0)
@@ -100,8 +99,7 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
         .summary = what, .equivalent = how, .source = from
 
 #define RANGE_CHOICE { .type = VALUE_INT, .max = 2 }
-static const ValueWord max_sectors_words[] = { { "default", MAX_SECTORS_DEFAULT }, {} };
-static const ValueWord wbt_words[] = { { "default", WBT_DEFAULT }, {} };
+static const ValueWord default_words[] = { { "default", DEFAULT }, {} };
 
 const Setting kernel_block_settings[] = {
         /* Changing it resets nr_requests and wbt_lat_usec (elevator_switch()). */
@@ -118,7 +116,7 @@ const Setting kernel_block_settings[] = {
                 "how late reads may be before the kernel throttles buffered writes",
                 .reset = "-1", .requests = true, .unset = true),
           .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = 60 * 1000 * 1000, .unit = 1, .has_off = true,
-                     .words = wbt_words },
+                     .words = default_words },
           .localize = wbt_localize },
         /* These and those after them commit queue limits, which may reset read_ahead_kb. */
         { QUEUE("rotational", 800, "re-add, revalidation", "blk-sysfs.c",
@@ -147,7 +145,7 @@ const Setting kernel_block_settings[] = {
         { QUEUE("max_sectors_kb", 810, "re-add, revalidation", "blk-sysfs.c, block/blk-settings.c",
                 "how much the kernel puts into one request", .scale = 1024, .reset = "0"),
           .range = { .type = VALUE_SIZE, .min = 4096, .max = 1LL << 41, .unit = 1024, .step = 1024,
-                     .words = max_sectors_words },
+                     .words = default_words },
           .localize = max_sectors_localize },
         /* After write_cache and cache_type, which tell the kernel anew. */
         { .name = "queue_write_cache", .backend = BACKEND_BLOCK, .order = 820, .lost_by = "re-add, revalidation",
