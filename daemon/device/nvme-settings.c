@@ -32,24 +32,10 @@ static Value feature_value(const Setting *s, uint32_t reg) {
         };
 }
 
-/* The number of the namespace that this drive is, for features that each namespace has for itself; else 0. */
-static int feature_namespace(Device *d, const Setting *s, uint32_t *ret) {
-        int64_t n = 0;
-        int r;
-
-        r = s->flags & SETTING_CONTROLLER ? 0 : sysfs_number(d, "nsid", &n);
-        if (r >= 0)
-                *ret = (uint32_t) n;
-        return r;
-}
-
 static int feature_get(Device *d, const Setting *s, NvmeSelect select, uint32_t *ret) {
         const NvmeFeature *f = s->detail;
-        uint32_t nsid;
-        int r;
 
-        r = feature_namespace(d, s, &nsid);
-        return r < 0 ? r : nvme_get_feature(d, f->fid, select, nsid, ret);
+        return nvme_get_feature(d, f->fid, select, s->flags & SETTING_CONTROLLER, ret);
 }
 
 /* Can the controller save it? Not asked of one without the save bit. */
@@ -98,17 +84,17 @@ static int feature_read(Device *d, const Setting *s, Reading *ret) {
 
 /* Writes `bits`, and the register's bits of `keep` as they are. Saves too where device->save is set and the controller can. */
 static int feature_store(Device *d, const Setting *s, uint32_t keep, uint32_t bits) {
+        bool whole = s->flags & SETTING_CONTROLLER, save = false;
         const NvmeFeature *f = s->detail;
-        uint32_t nsid = 0, old = 0;
-        bool save = false;
+        uint32_t old = 0;
         int r;
 
-        r = s->flags & SETTING_CONTROLLER ? nvme_check_controller(d) : feature_namespace(d, s, &nsid);
+        r = whole ? nvme_check_controller(d) : 0;
         if (r >= 0 && keep != 0)
                 r = feature_get(d, s, NVME_SELECT_CURRENT, &old);
         if (r >= 0 && d->save)
                 r = feature_can_save(d, s, &save);
-        return r < 0 ? r : nvme_set_feature(d, f->fid, save, nsid, (old & keep) | bits);
+        return r < 0 ? r : nvme_set_feature(d, f->fid, save, whole, (old & keep) | bits);
 }
 
 static int feature_write(Device *d, const Setting *s, const Value *v) {
@@ -145,15 +131,15 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
                                    "the kernel goes on believing that there is no cache and would not flush it, so it is off");
 }
 
-static int apst_enabled(Device *d, bool *ret) {
+/* Has the controller a table of the power states that it goes to by itself, and does it go by that? 1: yes. */
+static int apst_enabled(Device *d) {
         uint32_t reg = 0;
         int r;
 
         r = nvme_identify(d);
         if (r >= 0 && (d->nvme_identify[NVME_ID_APSTA] & 1))
-                r = nvme_get_feature(d, NVME_FEATURE_APST, NVME_SELECT_CURRENT, 0, &reg);
-        *ret = r >= 0 && (reg & 1);
-        return r;
+                r = nvme_get_feature(d, NVME_FEATURE_APST, NVME_SELECT_CURRENT, true, &reg);
+        return r < 0 ? r : (int) (reg & 1);
 }
 
 static bool is_idle_state(const Device *d, int64_t state) {
@@ -161,31 +147,26 @@ static bool is_idle_state(const Device *d, int64_t state) {
 }
 
 static int power_state_read(Device *d, const Setting *s, Reading *ret) {
-        bool apst;
         int r;
 
         r = feature_read(d, s, ret);
         if (r < 0 || !is_idle_state(d, ret->value.number))
                 return r;
 
-        r = apst_enabled(d, &apst);
-        if (r < 0)
-                return r;
-
-        /* APST has moved it there. At the next I/O it returns to the state that was set, which cannot be read now. */
-        ret->known = !apst;
-        return 0;
+        /* APST may have moved it there. At the next I/O it returns to the state that was set, which cannot be read now. */
+        r = apst_enabled(d);
+        ret->known = r == 0;
+        return MIN(r, 0);
 }
 
 static int power_state_write(Device *d, const Setting *s, const Value *v) {
-        bool apst;
         int r;
 
         if (v->number > d->nvme_identify[NVME_ID_NPSS])
                 return device_fail(d, STEP_UNSUPPORTED, "the controller's power states are 0…%u",
                                    d->nvme_identify[NVME_ID_NPSS]);
 
-        r = apst_enabled(d, &apst);
+        r = apst_enabled(d);
         if (r < 0)
                 return r;
 
@@ -193,7 +174,7 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
         if (is_idle_state(d, v->number))
                 (void) snprintf(d->note, sizeof d->note,
                                 "accepted; it does no I/O in state %i, so the next I/O ends it", (int) v->number);
-        else if (apst)
+        else if (r > 0)
                 (void) snprintf(d->note, sizeof d->note,
                                 "accepted; with APST on it leaves this state by itself when idle (apst_latency = \"off\" turns that off)");
         return feature_write(d, s, v);
@@ -260,7 +241,6 @@ static int controller_file_write(Device *d, const Setting *s, const Value *v) {
 static const ValueWord latency_words[] = { { "any", LATENCY_ANY }, { "auto", LATENCY_AUTO }, {} };
 
 static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
-        bool enabled;
         int r;
 
         r = nvme_identify(d);
@@ -276,27 +256,24 @@ static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
                 return r;
 
         /* The kernel's wish is not yet the controller's state. */
-        r = apst_enabled(d, &enabled);
-        if (r >= 0 && enabled) {
-                ret->value = (Value){ .type = VALUE_NAME };
-                (void) strcpy(ret->value.name, "off, but still on in the controller");
-        }
-        return r;
+        r = apst_enabled(d);
+        if (r > 0)
+                ret->value = (Value){ .type = VALUE_NAME, .name = "off, but still on in the controller" };
+        return MIN(r, 0);
 }
 
 static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
-        bool enabled;
         int r;
 
         r = controller_file_write(d, s, v);
         if (r < 0 || v->number == 0)
                 return r;
 
-        r = apst_enabled(d, &enabled);
-        if (r >= 0 && !enabled)
+        r = apst_enabled(d);
+        if (r == 0)
                 (void) snprintf(d->note, sizeof d->note,
                                 "the kernel took it, and APST is off all the same: no power state is left as quickly as that");
-        return r;
+        return MIN(r, 0);
 }
 
 /* clang-format off */

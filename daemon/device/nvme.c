@@ -8,6 +8,7 @@
 #include "kernel-view.h"
 #include "nvme.h"
 #include "plan.h"
+#include "sysfs.h"
 
 #define NVME_TIMEOUT_MS 15000U
 
@@ -68,16 +69,20 @@ int nvme_check_live(Device *d) {
                            state);
 }
 
-static int nvme_admin(Device *d, const char *what, struct nvme_passthru_cmd *cmd) {
+static int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd *cmd) {
+        int64_t nsid = 0;
         int fd, r, status;
 
         r = nvme_check_live(d);
+        if (r >= 0 && !whole)
+                r = sysfs_number(d, "nsid", &nsid);
         if (r < 0)
                 return r;
         fd = device_begin(d);
         if (fd < 0)
                 return fd;
 
+        cmd->nsid = (uint32_t) nsid;
         cmd->timeout_ms = NVME_TIMEOUT_MS;
         r = d->io.nvme_admin(d->io.userdata, fd, cmd);
         if (r == -ENODEV || r == -ENXIO)
@@ -109,7 +114,7 @@ int nvme_identify(Device *d) {
         if (d->nvme_identified)
                 return 0;
 
-        r = nvme_admin(d, "Identify Controller", &cmd);
+        r = nvme_admin(d, "Identify Controller", true, &cmd);
         d->nvme_identified = r >= 0;
         return r;
 }
@@ -120,11 +125,10 @@ uint16_t nvme_identify_word(const Device *d, unsigned at) {
         return (uint16_t) (d->nvme_identify[at] | d->nvme_identify[at + 1] << 8);
 }
 
-int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, uint32_t *ret) {
+int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, bool whole, uint32_t *ret) {
         uint8_t table[256] = {};
         struct nvme_passthru_cmd cmd = {
                 .opcode = NVME_ADMIN_GET_FEATURES,
-                .nsid = nsid,
                 .cdw10 = fid | (uint32_t) select << 8,
         };
         char what[64];
@@ -137,23 +141,22 @@ int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, u
         }
 
         (void) snprintf(what, sizeof what, "feature %02Xh", fid);
-        r = nvme_admin(d, what, &cmd);
+        r = nvme_admin(d, what, whole, &cmd);
         if (r >= 0)
                 *ret = cmd.result;
         return r;
 }
 
-int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t value) {
+int nvme_set_feature(Device *d, uint8_t fid, bool save, bool whole, uint32_t value) {
         struct nvme_passthru_cmd cmd = {
                 .opcode = NVME_ADMIN_SET_FEATURES,
-                .nsid = nsid,
                 .cdw10 = fid | (save ? 1U << 31 : 0),
                 .cdw11 = value,
         };
         char what[64];
 
         (void) snprintf(what, sizeof what, "feature %02Xh = %Xh", fid, value);
-        return nvme_admin(d, what, &cmd);
+        return nvme_admin(d, what, whole, &cmd);
 }
 
 int nvme_check_controller(Device *d) {

@@ -40,9 +40,9 @@ int nvme_identify(Device *d);
 /* The 16 bits at this byte of it, little-endian. */
 uint16_t nvme_identify_word(const Device *d, unsigned at);
 
-/* `nsid`: 0 for what belongs to the whole controller. */
-int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, uint32_t nsid, uint32_t *ret);
-int nvme_set_feature(Device *d, uint8_t fid, bool save, uint32_t nsid, uint32_t value);
+/* `whole`: it belongs to the whole controller; else each namespace has its own, and the drive's is meant. */
+int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, bool whole, uint32_t *ret);
+int nvme_set_feature(Device *d, uint8_t fid, bool save, bool whole, uint32_t value);
 
 /* May something be sent that is for one controller? STEP_FORBIDDEN: the disk is reached through several, and which of them a
  * command gets is the kernel's choice. */

@@ -196,14 +196,10 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
                 return 0;
 
         r = mode_sense(d, f, MODE_SAVED, &saved);
-        if (r == STEP_UNSUPPORTED || r == STEP_REFUSED)
-                return 0;
-        if (r < 0)
-                return r;
-
-        ret->saved_known = true;
-        ret->saved = field_get(s, &saved);
-        return 0;
+        ret->saved_known = r >= 0;
+        if (r >= 0)
+                ret->saved = field_get(s, &saved);
+        return r == STEP_UNSUPPORTED || r == STEP_REFUSED ? 0 : r;
 }
 
 /* All bits that differ have to be changeable. Returns the page as it was sent, too. */
