@@ -118,17 +118,13 @@ bool stack_is_held(const char *classdir, const char *name) {
 }
 
 bool stack_hangs_on(const char *syspath, const char *device_syspath) {
-        const char *subsystem_end = strrchr(syspath, '/'), *controller = strrchr(device_syspath, '/');
         _cleanup_free_ char *target = NULL;
-        size_t n = strlen(device_syspath);
         char link[PATH_MAX];
 
-        if (starts_with(syspath, device_syspath) && syspath[n] == '/')
+        if (starts_with(syspath, device_syspath) && syspath[strlen(device_syspath)] == '/')
                 return true;
-        if (!subsystem_end || !controller)
-                return false;
 
-        (void) snprintf(link, sizeof link, "%.*s%s", (int) (subsystem_end - syspath), syspath, controller);
+        (void) snprintf(link, sizeof link, "%s/../%s", syspath, base_name(device_syspath));
         target = realpath(link, NULL);
         return target && streq(target, device_syspath);
 }
