@@ -29,15 +29,9 @@ static bool is_source(const char *supply) {
 }
 
 static bool is_online(const char *supply, const char *type) {
-        char online[ATTRIBUTE_MAX];
-
-        /* Besides 1 there is 2, "programmable". */
-        (void) attribute_read(online, sizeof online, "%s/online", supply);
-        return *online >= '1' && *online <= '9' && !(streq(type, "USB") && is_source(supply));
-}
-
-static bool is_discharging(const char *supply) {
-        return !attribute_is(supply, "present", "0") && attribute_is(supply, "status", "Discharging");
+        /* 2 is "programmable". */
+        return (attribute_is(supply, "online", "1") || attribute_is(supply, "online", "2")) &&
+               !(streq(type, "USB") && is_source(supply));
 }
 
 int power_on_battery(const char *classdir) {
@@ -58,7 +52,8 @@ int power_on_battery(const char *classdir) {
                         continue;
 
                 if (streq(type, "Battery"))
-                        discharging = discharging || is_discharging(supply);
+                        discharging = discharging || (!attribute_is(supply, "present", "0") &&
+                                                      attribute_is(supply, "status", "Discharging"));
                 else if (*type)
                         online = online || is_online(supply, type);
         }
