@@ -27,15 +27,9 @@ static const char *status_meaning(int status) {
                 const char *meaning;
         } table[] = {
                 { NVME_STATUS_INVALID_FIELD, "it does not take this value, or has no such feature" },
-                { 0x006, "an error inside the controller" },
-                { 0x00B, "there is no such namespace" },
-                { 0x015, "the operation is denied" },
-                { 0x01D, "a sanitize operation is under way" },
-                { 0x082, "the namespace is not ready" },
                 { 0x10D, "the controller cannot save this feature" },
                 { 0x10E, "this feature cannot be changed" },
                 { 0x10F, "this feature belongs to the whole controller, not to one namespace" },
-                { 0x371, "the kernel cancelled the command" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(table); i++)
@@ -87,8 +81,6 @@ static int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passt
         r = d->io.nvme_admin(d->io.userdata, fd, cmd);
         if (r == -ENODEV || r == -ENXIO)
                 return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", what);
-        if (r == -EINTR || r == -EAGAIN) /* the kernel's word for a command that it cancelled in a controller reset */
-                return device_fail(d, -EIO, "%s was cancelled by a controller reset", what);
         if (r < 0)
                 return device_fail(d, r, "%s could not be sent: %s", what, strerror(-r));
 
