@@ -32,6 +32,7 @@ size_t stack_scsi_host(const char *syspath, const char **ret);
 /* Is anything stacked on this very device (a holder; partitions do not count)? */
 bool stack_is_held(const char *classdir, const char *name);
 
-/* Is this very device a member of an array that can do without it? From sysfs, and from what udev found on it: `fs_type`, its
- * ID_FS_TYPE, or NULL. A disk is one where itself is, or anything above it. `btrfsdir` is /sys/fs/btrfs. */
+/* Is this very device an array that can do without one of its members (md, LVM), or a member of one (btrfs, ZFS)? From sysfs, and
+ * from what udev found on it: `fs_type`, its ID_FS_TYPE, or NULL. A disk is a member where this holds for itself, or for anything
+ * above it. `btrfsdir` is /sys/fs/btrfs. */
 bool stack_is_raid_member(const char *classdir, const char *btrfsdir, const char *name, const char *fs_type);
