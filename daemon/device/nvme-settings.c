@@ -89,7 +89,7 @@ static int feature_store(Device *d, const Setting *s, uint32_t keep, uint32_t bi
         uint32_t old = 0;
         int r;
 
-        r = whole ? nvme_check_controller(d) : 0;
+        r = nvme_check_live(d, whole);
         if (r >= 0 && keep != 0)
                 r = feature_get(d, s, NVME_SELECT_CURRENT, &old);
         if (r >= 0 && d->save)
@@ -220,17 +220,14 @@ static int thermal_write(Device *d, const Setting *s, const Value *v) {
 }
 
 static int controller_file_read(Device *d, const Setting *s, Reading *ret) {
-        int r = nvme_check_controller(d);
+        int r = nvme_check_live(d, true);
 
         return r < 0 ? r : sysfs_setting_read(d, s, ret);
 }
 
 static int controller_file_write(Device *d, const Setting *s, const Value *v) {
-        int r;
+        int r = nvme_check_live(d, true);
 
-        r = nvme_check_live(d);
-        if (r >= 0)
-                r = nvme_check_controller(d);
         return r < 0 ? r : sysfs_setting_write(d, s, v);
 }
 

@@ -42,12 +42,17 @@ static const char *status_meaning(int status) {
 /* The kernel holds commands back while a controller starts anew, for as long as that takes, and ends those to a controller
  * that does not come back with an error of no meaning. With the kernel's multipathing the controllers are below the
  * subsystem, and one that is live is enough. */
-int nvme_check_live(Device *d) {
+int nvme_check_live(Device *d, bool alone) {
         _cleanup_(globfree) glob_t found;
         char state[32] = "";
         int r;
 
-        r = attribute_glob(&found, "%s/device/{state,nvme*/state}", d->drive->syspath);
+        r = attribute_glob(&found, "%s/device/{,nvme*/}state", d->drive->syspath);
+        if (r >= 0 && alone && found.gl_pathc > 1)
+                return device_fail(
+                                d, STEP_FORBIDDEN,
+                                "it is reached through %zu controllers, and which of them takes a command is the kernel's choice",
+                                found.gl_pathc);
         for (size_t i = 0; r >= 0 && i < found.gl_pathc; i++)
                 if (attribute_read(state, sizeof state, "%s", found.gl_pathv[i]) >= 0 && health_parse(state) > 0)
                         return 0;
@@ -67,7 +72,7 @@ static int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passt
         int64_t nsid = 0;
         int fd, r, status;
 
-        r = nvme_check_live(d);
+        r = nvme_check_live(d, false);
         if (r >= 0 && !whole)
                 r = sysfs_number(d, "nsid", &nsid);
         if (r < 0)
@@ -149,16 +154,4 @@ int nvme_set_feature(Device *d, uint8_t fid, bool save, bool whole, uint32_t val
 
         (void) snprintf(what, sizeof what, "feature %02Xh = %Xh", fid, value);
         return nvme_admin(d, what, whole, &cmd);
-}
-
-int nvme_check_controller(Device *d) {
-        _cleanup_(globfree) glob_t found;
-        int r;
-
-        r = attribute_glob(&found, "%s/device/{,nvme*/}cntlid", d->drive->syspath);
-        if (r >= 0 && found.gl_pathc > 1)
-                r = device_fail(d, STEP_FORBIDDEN,
-                                "it is reached through %zu controllers, and which of them takes a command is the kernel's choice",
-                                found.gl_pathc);
-        return r;
 }

@@ -31,8 +31,9 @@ typedef enum NvmeSelect {
 #define NVME_KELVIN 273 /* the standard's own rounding, and the kernel's: 0 °C is 273 K */
 
 /* May a command be sent? STEP_DEFERRED while the controller is being reset or connected, STEP_VANISHED while it is removed,
- * -EIO when the kernel has given it up. Asks the kernel only. */
-int nvme_check_live(Device *d);
+ * -EIO when the kernel has given it up. `alone`: it is for one controller; STEP_FORBIDDEN: the disk is reached through several,
+ * and which of them a command gets is the kernel's choice. Asks the kernel only. */
+int nvme_check_live(Device *d, bool alone);
 
 /* Identify Controller into d->nvme_identify, once per visit. */
 int nvme_identify(Device *d);
@@ -43,7 +44,3 @@ uint16_t nvme_identify_word(const Device *d, unsigned at);
 /* `whole`: it belongs to the whole controller; else each namespace has its own, and the drive's is meant. */
 int nvme_get_feature(Device *d, uint8_t fid, NvmeSelect select, bool whole, uint32_t *ret);
 int nvme_set_feature(Device *d, uint8_t fid, bool save, bool whole, uint32_t value);
-
-/* May something be sent that is for one controller? STEP_FORBIDDEN: the disk is reached through several, and which of them a
- * command gets is the kernel's choice. */
-int nvme_check_controller(Device *d);

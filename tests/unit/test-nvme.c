@@ -168,7 +168,7 @@ static void setup(void) {
         ck_assert_ptr_nonnull(mkdtemp(dir));
         make_directory("device");
         put("nsid", "7\n");
-        put("device/cntlid", "0\n");
+        put("device/state", "live\n");
         put("device/hmb", "1\n");
         make_directory("device/power");
 }
@@ -274,7 +274,7 @@ START_TEST(test_several_controllers) {
         ck_assert_int_eq(hmb->read(&d, hmb, &reading), 0);
         ck_assert_int_eq(reading.value.number, 1);
 
-        snprintf(path, sizeof path, "%s/device/cntlid", dir);
+        snprintf(path, sizeof path, "%s/device/state", dir);
         ck_assert_int_eq(unlink(path), 0);
         snprintf(path, sizeof path, "%s/device/hmb", dir);
         ck_assert_int_eq(unlink(path), 0);
@@ -282,13 +282,13 @@ START_TEST(test_several_controllers) {
         ck_assert(strstr(d.error, "the kernel has no device/hmb for it"));
         make_directory("device/nvme0n1");
         make_directory("device/nvme3");
-        put("device/nvme3/cntlid", "3\n");
+        put("device/nvme3/state", "live\n");
         put("device/nvme3/hmb", "0\n");
         ck_assert_int_eq(hmb->read(&d, hmb, &reading), 0);
         ck_assert_int_eq(reading.value.number, 0);
 
         make_directory("device/nvme4");
-        put("device/nvme4/cntlid", "4\n");
+        put("device/nvme4/state", "live\n");
         ck_assert_int_eq(hmb->read(&d, hmb, &reading), STEP_FORBIDDEN);
         ck_assert_int_eq(hmb->write(&d, hmb, &VALUE_BOOLEAN(true)), STEP_FORBIDDEN);
         ck_assert_int_eq(cache->read(&d, cache, &reading), 0);
@@ -363,7 +363,7 @@ START_TEST(test_state) {
         Plan p;
 
         if (states[_i].states[1]) {
-                snprintf(path, sizeof path, "%s/device/cntlid", dir);
+                snprintf(path, sizeof path, "%s/device/state", dir);
                 ck_assert_int_eq(unlink(path), 0);
         }
         for (size_t i = 0; i < 2 && states[_i].states[i]; i++) {
