@@ -349,7 +349,6 @@ static bool run_identify(Run *run) {
         const Visit *v = run->visit;
         Device *d = &run->device;
         DriveIdentity identity = {};
-        bool asked = false;
         int r;
 
         if (!visit_asks_identity(v))
@@ -358,21 +357,18 @@ static bool run_identify(Run *run) {
         r = bridge_check(d);
         if (r >= 0)
                 r = power_look(d, BACKEND_ATA);
+        d->bridge.asked = r == STEP_FORBIDDEN || r == STEP_UNSUPPORTED;
         if (r >= 0 && d->power != POWER_AWAKE)
                 r = device_fail(d, STEP_DEFERRED,
                                 "the drive sleeps, and which one it is shows only when it is asked through its bridge");
         if (r >= 0) {
-                asked = true;
                 r = ata_identify(d);
+                d->bridge.asked = r != STEP_DEFERRED && r != STEP_VANISHED;
         }
-        if (r == STEP_DEFERRED) {
+        if (r == STEP_DEFERRED)
                 run_end(run, r, d->error);
-                return false;
-        }
-
-        d->bridge.asked = asked ? r != STEP_VANISHED : r == STEP_FORBIDDEN || r == STEP_UNSUPPORTED;
         if (r < 0)
-                return true;
+                return r != STEP_DEFERRED;
 
         identify_drive(d->identify, &identity);
         d->bridge.identified = identity.serial[0];
