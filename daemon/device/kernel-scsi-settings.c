@@ -112,10 +112,11 @@ static const ValueWord link_power_words[] = {
 static const ValueWord runtime_pm_words[] = { { "auto", 0 }, { "on", 0 }, {} };
 static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 
-/* What all rows have in common that the kernel alone holds; `from` is its file that tells of it. */
-#define KERNEL(key, order_, lost, how, from, what) \
-        .name = key, .backend = BACKEND_SCSI, .flags = SETTING_KERNEL, .order = order_, .lost_by = lost, .summary = what, \
-        .equivalent = how, .source = "Linux drivers/" from
+/* What all rows have in common, and those that the kernel alone holds; `from` is its file that tells of it. */
+#define ROW(key, order_, lost, how, from, what) \
+        .name = key, .backend = BACKEND_SCSI, .order = order_, .lost_by = lost, .summary = what, .equivalent = how, \
+        .source = "Linux drivers/" from
+#define KERNEL(...) ROW(__VA_ARGS__), .flags = SETTING_KERNEL
 
 /* A time that the SCSI device has in a file of the setting's name; or a file of its SCSI disk's with that name, where members
  * of the SysfsAttribute follow the summary. */
@@ -147,9 +148,8 @@ const Setting kernel_scsi_settings[] = {
           .range = { .type = VALUE_INT, .min = 0, .max = 5, .words = max_retries_words } },
         { DISK("allow_restart", 23, "", "whether the kernel starts a drive that says it was stopped"), .range = RANGE_BOOL },
         /* Before ncq_prio_enable, which cannot be had together with it. */
-        { .name = "cdl_enable", .backend = BACKEND_SCSI, .order = 31, .lost_by = "re-add",
-          .summary = "command duration limits, asked for by I/O priorities",
-          .equivalent = "/sys/block/*/device/cdl_enable", .source = "Linux drivers/scsi/scsi_sysfs.c (6.5)",
+        { ROW("cdl_enable", 31, "re-add", "/sys/block/*/device/cdl_enable", "scsi/scsi_sysfs.c (6.5)",
+              "command duration limits, asked for by I/O priorities"),
           .range = RANGE_BOOL,
           SYSFS_ROW_BY(sysfs_setting_read, cdl_write, .path = "device/cdl_enable", .support = "device/cdl_supported") },
         { KERNEL("ncq_prio_enable", 32, "re-add", "/sys/block/*/device/ncq_prio_enable, sas_ncq_prio_enable",
@@ -163,9 +163,8 @@ const Setting kernel_scsi_settings[] = {
           SYSFS_ROW_BY(sysfs_setting_read, link_power_write, .path = LINK_HOST "link_power_management_policy",
                        .support = LINK_HOST "link_power_management_supported") },
         /* After the drive's own settings. Without the word before it the kernel would change the drive itself. */
-        { .name = "cache_type", .backend = BACKEND_SCSI, .order = 400, .lost_by = "re-add",
-          .summary = "what the kernel's SCSI disk believes of the write cache; the drive is left alone",
-          .equivalent = "\"temporary …\" into /sys/class/scsi_disk/*/cache_type", .source = "Linux drivers/scsi/sd.c",
+        { ROW("cache_type", 400, "re-add", "\"temporary …\" into /sys/class/scsi_disk/*/cache_type", "scsi/sd.c",
+              "what the kernel's SCSI disk believes of the write cache; the drive is left alone"),
           .range = { .type = VALUE_NAME, .words = cache_words },
           .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
           SYSFS_ROW_BY(cache_belief_read, cache_belief_write, .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ",
