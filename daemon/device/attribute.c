@@ -20,23 +20,25 @@
                 _n >= 0 && (size_t) _n < sizeof(path) ? 0 : -ENAMETOOLONG; \
         })
 
-/* In one go: the kernel hands out such a file whole, as far as there is room. */
-static ssize_t text_read(const char *path, char *buf, size_t size) {
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        ssize_t n = fd < 0 ? -1 : read(fd, buf, size - 1);
-
-        return n < 0 ? -errno : n;
-}
-
 int attribute_read_all(char *buf, size_t size, const char *format, ...) {
+        _cleanup_close_ int fd = -EBADF;
         char path[PATH_MAX];
-        ssize_t n = MAKE_PATH(path, format);
+        ssize_t n;
+        int r;
 
         assert(size > 0);
-        if (n >= 0)
-                n = text_read(path, buf, size);
-        buf[MAX(n, 0)] = '\0';
-        return (int) MIN(n, 0);
+        buf[0] = '\0';
+        r = MAKE_PATH(path, format);
+        if (r < 0)
+                return r;
+
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        /* In one go: the kernel hands out such a file whole, as far as there is room. */
+        n = fd < 0 ? -1 : read(fd, buf, size - 1);
+        if (n < 0)
+                return -errno;
+        buf[n] = '\0';
+        return 0;
 }
 
 int attribute_read(char *buf, size_t size, const char *format, ...) {

@@ -36,9 +36,8 @@ int sysfs_read(Device *d, const char *path, char *buf, size_t size) {
 
 int sysfs_write(Device *d, const char *path, const char *text) {
         _cleanup_close_ int fd = -EBADF;
-        size_t n = strlen(text);
         char p[PATH_MAX];
-        ssize_t k;
+        ssize_t n;
         int r;
 
         r = device_gate(d);
@@ -52,10 +51,10 @@ int sysfs_write(Device *d, const char *path, const char *text) {
         if (fd < 0)
                 return -errno;
 
-        k = write(fd, text, n);
-        if (k < 0)
+        n = write(fd, text, strlen(text));
+        if (n < 0)
                 return -errno;
-        return (size_t) k == n ? 0 : -EIO;
+        return (size_t) n == strlen(text) ? 0 : -EIO;
 }
 
 int sysfs_missing(Device *d, const char *path, const char *hint) {
