@@ -11,8 +11,6 @@
 #include "sysfs.h"
 
 #define NEVER (-1)
-/* Data sheets of large drives say 15 to 25 s from standby. */
-#define SPIN_UP_MS 20000
 
 static int runtime_write(Device *d, const Setting *s, const Value *v) {
         /* With these values the kernel does not suspend the drive, and resumes one that is suspended at once. */
@@ -94,8 +92,9 @@ static int link_power_write(Device *d, const Setting *s, const Value *v) {
         return sysfs_setting_write(d, s, v);
 }
 
+/* Data sheets of large drives say 15 to 25 s from standby. */
 const Harm spin_up_harm = {
-        .to = SPIN_UP_MS - 1,
+        .to = 20000 - 1,
         .scope = HARM_TURNING,
         .why = "a drive that has to spin up answers later than that, and is reset again and again; 30s is the kernel's own",
 };

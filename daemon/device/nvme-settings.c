@@ -126,9 +126,7 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
                 return feature_write(d, s, v);
 
         r = feature_write(d, s, &VALUE_BOOLEAN(false));
-        return r < 0 ? r
-                     : device_fail(d, STEP_FORBIDDEN,
-                                   "the kernel goes on believing that there is no cache and would not flush it, so it is off");
+        return r < 0 ? r : cache_was_turned_off(d);
 }
 
 /* Has the controller a table of the power states that it goes to by itself, and does it go by that? 1: yes. */
@@ -232,10 +230,7 @@ static int controller_file_write(Device *d, const Setting *s, const Value *v) {
 }
 
 /* The kernel rewrites the controller's table whenever this latency changes, and at every start of the controller. */
-#define LATENCY_ANY INT32_MAX
-#define LATENCY_AUTO (-1)
-
-static const ValueWord latency_words[] = { { "any", LATENCY_ANY }, { "auto", LATENCY_AUTO }, {} };
+static const ValueWord latency_words[] = { { "any", INT32_MAX }, { "auto", -1 }, {} };
 
 static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
         int r;
