@@ -42,15 +42,9 @@ static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
         return 0;
 }
 
-/* The number that the kernel will choose for "default". */
-static void make_default(Value *v, int64_t number) {
-        v->number = number;
-        (void) strcpy(v->name, "default");
-}
-
-/* What blk_validate_limits() makes of it: the hardware's limit, but no more than a cap, or the optimal I/O size where that
- * is greater. The cap was 1280 KiB for long and is 4 MiB in newer kernels: either is taken for the default where it is in
- * force. */
+/* "default" is the number that blk_validate_limits() makes of it: the hardware's limit, but no more than a cap, or the optimal
+ * I/O size where that is greater. The cap was 1280 KiB for long and is 4 MiB in newer kernels: either is taken for the default
+ * where it is in force. */
 static int max_sectors_localize(Device *d, const Setting *s _unused_, Value *v) {
         static const int64_t caps[] = { 4096, 1280 };
         int64_t hardware, now, optimal = 0, limit = 0;
@@ -68,7 +62,7 @@ static int max_sectors_localize(Device *d, const Setting *s _unused_, Value *v) 
 
         for (size_t i = 0; i < ELEMENTSOF(caps) && limit != now; i++)
                 limit = MIN(hardware, MAX(caps[i], optimal / 1024));
-        make_default(v, limit * 1024);
+        *v = (Value){ .type = v->type, .number = limit * 1024, .name = "default" };
         return 0;
 }
 
@@ -83,7 +77,7 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
         if (r < 0)
                 return r;
 
-        make_default(v, rotational ? 75000 : 2000);
+        *v = (Value){ .type = v->type, .number = rotational ? 75000 : 2000, .name = "default" };
         return 0;
 }
 

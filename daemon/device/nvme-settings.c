@@ -105,9 +105,8 @@ static int feature_write(Device *d, const Setting *s, const Value *v) {
 }
 
 static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
+        int r = feature_read(d, s, ret);
 
-        r = feature_read(d, s, ret);
         if (r >= 0)
                 cache_reading_judge(d, ret);
         return r;

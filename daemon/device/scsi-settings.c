@@ -232,15 +232,12 @@ static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage
 }
 
 static int mode_write(Device *d, const Setting *s, const Value *v) {
-        ModePage page;
-
-        return mode_write_page(d, s, v, &page);
+        return mode_write_page(d, s, v, &(ModePage){});
 }
 
 static int mode_cache_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
+        int r = mode_read(d, s, ret);
 
-        r = mode_read(d, s, ret);
         if (r >= 0)
                 cache_reading_judge(d, ret);
         return r;
