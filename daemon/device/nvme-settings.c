@@ -3,7 +3,6 @@
 /* The settings an NVMe controller holds: features (NVMe 1.4). What the kernel writes itself (HMB, APST) goes by the kernel's
  * files. */
 
-#include <limits.h>
 #include <stdio.h>
 
 #include "cache.h"
