@@ -115,10 +115,8 @@ static int read_only_read(Device *d, const Setting *s, Reading *ret) {
                 if (r == -ENOENT || r == -ENODEV)
                         r = 0; /* as above */
         }
-        if (r < 0)
-                return device_fail(d, r, "its flags cannot be read: %s", strerror(-r));
-        if (n == 0)
-                return sysfs_missing(d, "ro", NULL);
+        if (r < 0 || n == 0)
+                return sysfs_unreadable(d, "ro", NULL, r < 0 ? r : -ENOENT);
 
         *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(n_set > 0) };
         if (n_set > 0 && n_set < n) {

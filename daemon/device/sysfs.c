@@ -57,17 +57,13 @@ int sysfs_write(Device *d, const char *path, const char *text) {
         return (size_t) n == strlen(text) ? 0 : -EIO;
 }
 
-int sysfs_missing(Device *d, const char *path, const char *hint) {
+int sysfs_unreadable(Device *d, const char *path, const char *hint, int error) {
+        if (error != -ENOENT)
+                return device_fail(d, error, "%s cannot be read: %s", path, strerror(-error));
         /* A missing attribute means "no such setting here", unless the whole disk is missing. */
         if (access(d->drive->syspath, F_OK) < 0)
                 return device_fail(d, STEP_VANISHED, "%s is gone", d->drive->node);
         return device_fail(d, STEP_UNSUPPORTED, "the kernel has no %s for it%s%s", path, hint ? ": " : "", hint ?: "");
-}
-
-static int sysfs_unreadable(Device *d, const char *path, const char *hint, int error) {
-        if (error == -ENOENT)
-                return sysfs_missing(d, path, hint);
-        return device_fail(d, error, "%s cannot be read: %s", path, strerror(-error));
 }
 
 static int parse_number(Device *d, const char *path, const char *text, int64_t scale, int64_t *ret) {
@@ -151,7 +147,7 @@ static int sysfs_refused(Device *d, const SysfsAttribute *a, const char *text, i
         if (r == STEP_DEFERRED || r == STEP_VANISHED)
                 return r;
         if (r == -ENOENT || r == -ENODEV || r == -ENXIO)
-                return sysfs_missing(d, a->path, a->hint);
+                return sysfs_unreadable(d, a->path, a->hint, -ENOENT);
         if (r == -EOPNOTSUPP)
                 return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver cannot do it (%s)", a->path);
         return device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s", text, a->path, strerror(-r));

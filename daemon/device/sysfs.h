@@ -12,9 +12,9 @@ int sysfs_read(Device *d, const char *path, char *buf, size_t size);
 /* One write(2) of the whole text; the kernel's answer is its errno. Asks the gate first. */
 int sysfs_write(Device *d, const char *path, const char *text);
 
-/* The end of a step whose attribute is not there: unsupported, or the whole disk has vanished. `hint`: what to use instead,
- * as a clause; NULL: nothing. */
-int sysfs_missing(Device *d, const char *path, const char *hint);
+/* The end of a step whose attribute cannot be read; with -ENOENT: unsupported, or the whole disk has vanished. `hint`: what to use
+ * instead, as a clause; NULL: nothing. */
+int sysfs_unreadable(Device *d, const char *path, const char *hint, int error);
 
 /* 0, or the end of a step, with a sentence. */
 int sysfs_number(Device *d, const char *path, int64_t *ret);
