@@ -66,15 +66,21 @@ int sysfs_unreadable(Device *d, const char *path, const char *hint, int error) {
         return device_fail(d, STEP_UNSUPPORTED, "the kernel has no %s for it%s%s", path, hint ? ": " : "", hint ?: "");
 }
 
-static int parse_number(Device *d, const char *path, const char *text, int64_t scale, int64_t *ret) {
+static int parse_number(Device *d, const SysfsAttribute *a, const char *text, int64_t *ret) {
         int64_t n;
         char *end;
+
+        for (const ValueWord *w = a->words; w && w->word; w++)
+                if (streq(w->word, text)) {
+                        *ret = w->number;
+                        return 0;
+                }
 
         errno = 0;
         n = strtoll(text, &end, 10);
         /* A negative number is a word ("never"), and counts nothing. */
-        if (errno != 0 || end == text || *end != '\0' || __builtin_mul_overflow(n, n < 0 ? 1 : scale, ret))
-                return device_fail(d, -EBADMSG, "%s reads '%s', which is no number", path, text);
+        if (errno != 0 || end == text || *end != '\0' || __builtin_mul_overflow(n, n < 0 ? 1 : MAX(a->scale, 1), ret))
+                return device_fail(d, -EBADMSG, "%s reads '%s', which is no number", a->path, text);
         return 0;
 }
 
@@ -83,17 +89,9 @@ int sysfs_number(Device *d, const char *path, int64_t *ret) {
         int r;
 
         r = sysfs_read(d, path, text, sizeof text);
-        return r < 0 ? sysfs_unreadable(d, path, NULL, r) : parse_number(d, path, text, 1, ret);
-}
-
-static int line_to_number(Device *d, const SysfsAttribute *a, const char *text, int64_t *ret) {
-        for (const ValueWord *w = a->words; w && w->word; w++)
-                if (streq(w->word, text)) {
-                        *ret = w->number;
-                        return 0;
-                }
-
-        return parse_number(d, a->path, text, MAX(a->scale, 1), ret);
+        if (r < 0)
+                return sysfs_unreadable(d, path, NULL, r);
+        return parse_number(d, &(SysfsAttribute){ .path = path }, text, ret);
 }
 
 /* "mq-deadline [none]", or just "none" where there is no choice. */
@@ -132,7 +130,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
 
         text = a->choices ? find_choice(buf) : buf;
         if (s->range.type != VALUE_NAME)
-                r = line_to_number(d, a, text, &reading.value.number);
+                r = parse_number(d, a, text, &reading.value.number);
         else if (strlen(text) >= VALUE_NAME_MAX)
                 r = device_fail(d, -EBADMSG, "%s reads '%s'", a->path, text);
         else
