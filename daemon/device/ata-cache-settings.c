@@ -30,16 +30,17 @@ static int cache_flush(Device *d) {
                 .timeout_ms = SG_TIMEOUT_FLUSH_MS,
         };
 
-        return ata_nondata(d, &tf, NULL);
+        return ata_command(d, &tf, NULL);
 }
 
 /* By SET FEATURES, with what must go with it. Returns -ETIME when the kernel goes on believing that there is none over a
  * cache that is on. */
 static int cache_set(Device *d, bool enable) {
+        Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = enable ? 0x02 : 0x82 };
         bool was_unknown = enable && cache_kernel_view(d) == 0;
         int r;
 
-        r = ata_set_features(d, enable ? 0x02 : 0x82, 0);
+        r = ata_command(d, &tf, NULL);
         if (r < 0)
                 return r;
 

@@ -55,10 +55,13 @@ static int read_descriptor(Device *d, const Condition *c, Descriptor *ret) {
                 .lbal = LOG_POWER_CONDITIONS,
                 .count = sizeof log / 512,
                 .ext = true,
+                .direction = SG_FROM_DEVICE,
+                .data = log,
+                .len = sizeof log,
         };
         int r;
 
-        r = ata_command(d, &tf, SG_FROM_DEVICE, log, sizeof log, NULL);
+        r = ata_command(d, &tf, NULL);
         if (r < 0)
                 return r;
 
@@ -149,7 +152,7 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
 
         tf.lbam = timer & 0xFF;
         tf.lbah = timer >> 8;
-        return ata_nondata(d, &tf, NULL);
+        return ata_command(d, &tf, NULL);
 }
 
 /* Long times are counted in minutes: the nearest one that is not shorter. That there is nothing to set is known before

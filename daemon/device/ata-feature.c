@@ -83,5 +83,5 @@ int ata_feature_write(Device *d, const Setting *s, const Value *v) {
                 tf.command = ATA_CMD_SET_FEATURES;
         if (!off && v->type != VALUE_BOOL)
                 tf.count = v->number;
-        return ata_nondata(d, &tf, NULL);
+        return ata_command(d, &tf, NULL);
 }

@@ -18,13 +18,16 @@ enum {
         SANITIZE_FROZEN = 1U << 5, /* COUNT 13 */
 };
 
-static int dco_identify(Device *d, uint8_t *data, size_t size, Registers *ret) {
+static int dco_identify(Device *d, uint8_t data[static 512], Registers *ret) {
         Taskfile tf = { .command = ATA_CMD_DEVICE_CONFIGURATION,
                         .feature = DCO_IDENTIFY,
                         .count = 1,
-                        .want_registers = true };
+                        .want_registers = true,
+                        .direction = SG_FROM_DEVICE,
+                        .data = data,
+                        .len = 512 };
 
-        return ata_command(d, &tf, SG_FROM_DEVICE, data, size, ret);
+        return ata_command(d, &tf, ret);
 }
 
 /* No bit tells: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, and any other sends its data. When a bridge fails the command, or
@@ -38,7 +41,7 @@ static int dco_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0 || !ret->supported)
                 return r;
 
-        r = dco_identify(d, data, sizeof data, &regs);
+        r = dco_identify(d, data, &regs);
         if (r == STEP_REFUSED || r == STEP_UNSUPPORTED) {
                 bool locked = d->identify[128] & 1U << 2; /* by a password: refuses this too */
 
@@ -62,7 +65,7 @@ static int dco_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
         r = ata_feature_write(d, s, v);
-        if (r != STEP_REFUSED || dco_identify(d, data, sizeof data, &regs) != STEP_REFUSED)
+        if (r != STEP_REFUSED || dco_identify(d, data, &regs) != STEP_REFUSED)
                 return r;
 
         (void) snprintf(d->note, sizeof d->note,
@@ -78,7 +81,7 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0 || !ret->supported)
                 return r;
 
-        r = ata_nondata(d, &(Taskfile){ .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_STATUS, .ext = true },
+        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_STATUS, .ext = true },
                         &regs);
         if (r < 0)
                 return r;

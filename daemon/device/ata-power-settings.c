@@ -72,7 +72,7 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
 
         if (d->power == POWER_STANDBY && v->number != 0)
                 tf.command = ATA_CMD_STANDBY;
-        r = ata_nondata(d, &tf, &regs);
+        r = ata_command(d, &tf, &regs);
         if (r >= 0 && v->number != 0 && d->identify_valid && !(d->identify[49] & 1U << 13))
                 (void) snprintf(d->note, sizeof d->note,
                                 "accepted; the drive counts this time in a way of its vendor's, says its IDENTIFY (word 49), "

@@ -11,14 +11,18 @@ enum {
         SCT_STATUS_RUNNING = 0xFFFF,
 };
 
-static Taskfile sct_taskfile(uint8_t subcommand) {
+static Taskfile sct_taskfile(SgDirection direction, void *data) {
         return (Taskfile){
                 .command = ATA_CMD_SMART,
-                .feature = subcommand,
+                .feature = direction == SG_FROM_DEVICE ? SMART_READ_LOG : SMART_WRITE_LOG,
                 .count = 1,
                 .lbal = SCT_LOG_COMMAND_STATUS,
                 .lbam = 0x4F, /* the SMART signature */
                 .lbah = 0xC2,
+                .want_registers = direction == SG_TO_DEVICE,
+                .direction = direction,
+                .data = data,
+                .len = 512,
         };
 }
 
@@ -26,14 +30,14 @@ static Taskfile sct_taskfile(uint8_t subcommand) {
  * once per visit. */
 static int sct_check_free(Device *d) {
         uint8_t data[512] = {};
-        Taskfile tf = sct_taskfile(SMART_READ_LOG);
+        Taskfile tf = sct_taskfile(SG_FROM_DEVICE, data);
         unsigned format, extended;
         int r;
 
         if (d->sct_checked)
                 return 0;
 
-        r = ata_command(d, &tf, SG_FROM_DEVICE, data, sizeof data, NULL);
+        r = ata_command(d, &tf, NULL);
         if (r < 0)
                 return r;
 
@@ -54,15 +58,11 @@ static int sct_command(Device *d, SctFunction function, uint16_t selection, uint
         uint16_t table[256] = {
                 htole16(function >> 8), htole16(function & 0xFF), htole16(selection), htole16(value), htole16(options),
         };
-        Taskfile tf = sct_taskfile(SMART_WRITE_LOG);
+        Taskfile tf = sct_taskfile(SG_TO_DEVICE, table);
         int r;
 
         r = sct_check_free(d);
-        if (r < 0)
-                return r;
-
-        tf.want_registers = true;
-        return ata_command(d, &tf, SG_TO_DEVICE, table, sizeof table, ret);
+        return r < 0 ? r : ata_command(d, &tf, ret);
 }
 
 int sct_get(Device *d, SctFunction function, uint16_t selection, uint16_t *ret) {

@@ -44,14 +44,15 @@ static int wrv_read(Device *d, const Setting *s, Reading *ret) {
  * (opensea-operations, set_Write_Read_Verify()). hdparm puts the mode into COUNT and 0 into LBA; by that reading mode 0,
  * all, comes of whatever one asks of it. Reading back tells what the drive made of it. */
 static int wrv_write(Device *d, const Setting *s, const Value *v) {
-        Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = 0x0B };
+        const AtaFeature *f = s->detail;
+        Taskfile tf = f->on;
 
         if (v->number == s->range.off)
-                return ata_set_features(d, 0x8B, 0);
+                return ata_feature_write(d, s, v);
 
         tf.lbal = v->number < 0 ? WRV_ALL - v->number : 3;
         tf.count = v->number < 0 ? 0 : v->number / WRV_BLOCK;
-        return ata_nondata(d, &tf, NULL);
+        return ata_command(d, &tf, NULL);
 }
 
 static int multiple_read(Device *d, const Setting *s, Reading *ret) {
@@ -128,7 +129,8 @@ const Setting ata_settings[] = {
                 .source = "ACS-4 SET FEATURES 63h count 01h/02h",
         },
         {
-                ATA_ROW("write_read_verify", wrv_read, wrv_write, .supported = { { 119, 1 } }, .enabled = { 120, 1 }),
+                ATA_ROW("write_read_verify", wrv_read, wrv_write, .supported = { { 119, 1 } }, .enabled = { 120, 1 },
+                        .on = { .command = ATA_CMD_SET_FEATURES, .feature = 0x0B }, .off = { .feature = 0x8B }),
                 .range = { .type = VALUE_INT, .min = WRV_BLOCK, .max = 255 * WRV_BLOCK, .step = WRV_BLOCK, .has_off = true,
                            .off = 0, .words = wrv_words },
                 .order = 150,

@@ -18,86 +18,44 @@
 #define ATA_PASS_THROUGH_16 0x85
 
 /* Where the returned registers are depends on the sense format (SAT-4, ATA PASS-THROUGH). */
-static Registers registers_from_sense(const SgRequest *q, const Sense *s) {
-        const uint8_t *sense = q->sense;
-        size_t len = MIN(q->sense_len, (uint8_t) SG_SENSE_MAX), n;
-        const uint8_t *p;
-
-        if (s->descriptor_format) {
-                p = sense_find_descriptor(sense, len, 0x09, &n);
-                if (!p || n < 14)
-                        return (Registers){};
-
-                return (Registers){
-                        .valid = true,
-                        .error = p[3],
-                        .count = p[5],
-                        .hob_valid = p[2] & 1,
-                        .hob_count = p[4],
-                        .lbal = p[7],
-                        .status = p[13],
-                };
-        }
-
-        /* Fixed format holds them only when it says "ATA pass-through information available". */
-        if (s->valid && len >= 14 && s->asc == 0x00 && s->ascq == 0x1D)
-                return (Registers){
-                        .valid = true,
-                        .error = sense[3],
-                        .status = sense[4],
-                        .count = sense[6],
-                        /* Of the upper half it says only whether there is anything but 0. */
-                        .hob_valid = (sense[8] & 0xC0) == 0x80,
-                        .lbal = sense[9],
-                };
-
-        return (Registers){};
-}
-
-/* What became of one ATA PASS-THROUGH. `name`: the command, for sentences. */
-static int ata_result(Device *d, const char *name, const SgRequest *q, Registers *ret) {
+static Registers registers_get(const SgRequest *q) {
         Sense s = sg_sense(q);
-        Registers regs;
-        int r;
+        const uint8_t *b = q->sense;
+        size_t len = MIN(q->sense_len, (uint8_t) SG_SENSE_MAX);
+        Registers regs = {};
 
-        *ret = (Registers){};
-        r = sg_reached(d, q, name);
-        if (r < 0)
-                return r;
+        if (s.descriptor_format) {
+                /* ATA Status Return, of 14 bytes, perhaps behind other descriptors. */
+                for (size_t i = 8; i + 14 <= len && !regs.valid; i += 2U + b[i + 1])
+                        if (b[i] == 0x09)
+                                regs = (Registers){
+                                        .valid = true,
+                                        .error = b[i + 3],
+                                        .count = b[i + 5],
+                                        .hob_valid = b[i + 2] & 1,
+                                        .hob_count = b[i + 4],
+                                        .lbal = b[i + 7],
+                                        .status = b[i + 13],
+                                };
+        } else if (s.valid && len >= 14 && s.asc == 0x00 && s.ascq == 0x1D)
+                /* Fixed format holds them only when it says "ATA pass-through information available". */
+                regs = (Registers){
+                        .valid = true,
+                        .error = b[3],
+                        .status = b[4],
+                        .count = b[6],
+                        /* Of the upper half it says only whether there is anything but 0. */
+                        .hob_valid = (b[8] & 0xC0) == 0x80,
+                        .lbal = b[9],
+                };
 
-        regs = registers_from_sense(q, &s);
         /* No command ends with a status of 0: then the bridge did not fill in the registers. Their count of 0 would mean "standby", and
          * "off" in an answer to SCT. */
-        if (regs.status == 0)
-                regs = (Registers){};
-        *ret = regs;
-
-        /* The drive's own status counts more than the sense key, which the layers between have made of it. */
-        if (regs.status & (ATA_STATUS_ERR | ATA_STATUS_DF))
-                return device_fail(d, STEP_REFUSED, "the drive refused %s (status %02Xh, error %02Xh)", name,
-                                   regs.status, regs.error);
-
-        if (q->status == STATUS_GOOD)
-                return 0;
-        if (q->status != STATUS_CHECK_CONDITION)
-                return device_fail(d, STEP_REFUSED, "%s was answered with SCSI status %02Xh", name, q->status);
-        if (s.key == SENSE_RECOVERED_ERROR || (s.key == SENSE_NONE && regs.valid))
-                return 0;
-        if (!s.valid)
-                return device_fail(d, -EBADMSG, "%s was answered without usable sense data", name);
-        if (s.key == SENSE_UNIT_ATTENTION)
-                return device_fail(d, -EINTR, "unit attention (%02Xh/%02Xh)", s.asc, s.ascq);
-        /* Invalid opcode, or invalid field in the CDB: not the drive's answer but that of the layers before it. */
-        if (s.key == SENSE_ILLEGAL_REQUEST && (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB))
-                return device_fail(d, STEP_UNSUPPORTED, "%s is not let through to the drive (sense %Xh %02Xh/%02Xh)",
-                                   name, s.key, s.asc, s.ascq);
-        if (s.key == SENSE_NOT_READY && s.asc == ASC_NO_MEDIUM)
-                return device_fail(d, STEP_UNSUPPORTED, "there is no medium");
-        return device_fail(d, STEP_REFUSED, "the drive refused %s (sense %Xh %02Xh/%02Xh)", name, s.key, s.asc, s.ascq);
+        return regs.status == 0 ? (Registers){} : regs;
 }
 
 /* By ATA PASS-THROUGH(16), or (12) for bridges that know no other; that has no room for 48 bits. */
-static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len, SgDirection direction, void *data, size_t len) {
+static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len) {
         /* Protocol (3 non-data, 4 PIO in, 5 PIO out); then CK_COND, T_DIR, BYT_BLOK and T_LENGTH = count register. */
         static const struct {
                 uint8_t protocol, flags;
@@ -106,8 +64,8 @@ static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len, SgDirection d
                 [SG_FROM_DEVICE] = { 4, 0x0E },
                 [SG_TO_DEVICE] = { 5, 0x06 },
         };
-        uint8_t protocol = modes[direction].protocol << 1 | tf->ext,
-                flags = modes[direction].flags | (tf->want_registers ? 0x20 : 0);
+        uint8_t protocol = modes[tf->direction].protocol << 1 | tf->ext,
+                flags = modes[tf->direction].flags | (tf->want_registers ? 0x20 : 0);
         const uint8_t cdb12[12] = {
                 ATA_PASS_THROUGH_12, protocol, flags, tf->feature, tf->count, tf->lbal, tf->lbam, tf->lbah, 0x40,
                 tf->command
@@ -117,10 +75,10 @@ static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len, SgDirection d
                                     tf->command };
         SgRequest q = {
                 .cdb_len = cdb_len,
-                .direction = direction,
-                .data = data,
-                .data_len = len,
-                .timeout_ms = tf->timeout_ms ?: SG_TIMEOUT_MS,
+                .direction = tf->direction,
+                .data = tf->data,
+                .data_len = tf->len,
+                .timeout_ms = tf->timeout_ms,
         };
 
         memcpy(q.cdb, cdb_len == 12 ? cdb12 : cdb16, cdb_len);
@@ -140,11 +98,10 @@ int bridge_check(Device *d) {
 /* Has a USB bridge answered its first command, ATA PASS-THROUGH(16), with "invalid operation code", so that it may know (12)?
  * The code of that is BLANK for an optical drive: only disks, by what the kernel says of their type, are sent it. */
 static bool may_take_12(Device *d, const Taskfile *tf, const SgRequest *q) {
-        Sense s = sg_sense(q);
         char type[8];
 
-        if (d->drive->transport != TRANSPORT_USB || d->bridge.cdb != 0 || q->cdb_len == 12 || tf->ext ||
-            s.asc != ASC_INVALID_OPCODE)
+        if (d->drive->transport != TRANSPORT_USB || d->bridge.cdb != 0 || tf->ext ||
+            sg_sense(q).asc != ASC_INVALID_OPCODE)
                 return false;
 
         /* Direct-access block device, and that of zoned ones (14h); sysfs has it in decimal. */
@@ -162,7 +119,7 @@ static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, i
         if (b->cdb == 0 && r == STEP_UNSUPPORTED && sg_sense(q).key == SENSE_ILLEGAL_REQUEST)
                 b->without_sat = true;
         /* The first command got no answer: another is not tried. */
-        if (b->cdb == 0 && (r == -ETIMEDOUT || r == -EIO || r == STEP_VANISHED))
+        if (b->cdb == 0 && q->host_status != 0)
                 b->fragile = true;
         if (r < 0 && r != STEP_REFUSED)
                 return;
@@ -188,13 +145,45 @@ static bool pulled(const Device *d, uint64_t took_ms) {
         return false;
 }
 
-int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data, size_t len, Registers *ret) {
-        unsigned cdb = d->bridge.cdb == 12 ? 12 : 16;
-        Registers regs = {};
+/* By that many bytes of CDB. */
+static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *q, Registers *regs) {
+        Sense s;
         char name[32];
         int r;
 
-        assert(len % 512 == 0 && (len > 0) == (direction != SG_NONE));
+        (void) snprintf(name, sizeof name, "command %02Xh/%02Xh", tf->command, tf->feature);
+        *q = passthrough(tf, cdb_len);
+        r = scsi_command(d, q, name);
+        *regs = registers_get(q);
+        s = sg_sense(q);
+
+        /* The drive's own status counts more than the sense key, which the layers between have made of it. */
+        if (regs->status & (ATA_STATUS_ERR | ATA_STATUS_DF))
+                r = device_fail(d, STEP_REFUSED, "the drive refused %s (status %02Xh, error %02Xh)", name, regs->status,
+                                regs->error);
+        /* Invalid opcode, or invalid field in the CDB: not the drive's answer but that of the layers before it. */
+        else if (r == STEP_REFUSED && s.key == SENSE_ILLEGAL_REQUEST &&
+                 (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB))
+                r = device_fail(d, STEP_UNSUPPORTED, "%s is not let through to the drive (sense %Xh %02Xh/%02Xh)", name,
+                                s.key, s.asc, s.ascq);
+        else if (r == STEP_REFUSED && s.key == SENSE_NOT_READY && s.asc == ASC_NO_MEDIUM)
+                r = device_fail(d, STEP_UNSUPPORTED, "there is no medium");
+
+        /* libata gives a command back as "aborted" when the time is up; a drive that aborts does so at once. */
+        if (r == STEP_REFUSED && q->took_ms + 500 >= q->timeout_ms)
+                r = device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name, q->timeout_ms / 1000);
+        if (r < 0 && pulled(d, q->took_ms))
+                r = device_fail(d, STEP_VANISHED, "the drive was unplugged (%s)", name);
+        return r;
+}
+
+int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
+        unsigned cdb_len = d->bridge.cdb == 12 ? 12 : 16;
+        Registers regs;
+        SgRequest q;
+        int r;
+
+        assert(tf->len % 512 == 0 && (tf->len > 0) == (tf->direction != SG_NONE));
 
         /* The code of ATA PASS-THROUGH(12) is BLANK for an optical drive, which erases the disc. No row for these comes here. */
         if (d->drive->optical)
@@ -202,51 +191,20 @@ int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data
         r = bridge_check(d);
         if (r < 0)
                 return r;
-        if (cdb == 12 && tf->ext)
+        if (cdb_len == 12 && tf->ext)
                 return device_fail(d, STEP_UNSUPPORTED, "the bridge takes no 48-bit commands (%02Xh)", tf->command);
         if (d->n_timeouts >= TIMEOUTS_MAX)
                 return device_fail(d, -ETIMEDOUT, "not sent: %u commands before it got no answer", d->n_timeouts);
 
-        (void) snprintf(name, sizeof name, "command %02Xh/%02Xh", tf->command, tf->feature);
-        for (unsigned i = 0;; i++) {
-                SgRequest q = passthrough(tf, cdb, direction, data, len);
-
-                r = sg_send(d, &q, "ATA", name);
-                if (r < 0)
-                        return r;
-
-                r = ata_result(d, name, &q, &regs);
-                if (ret)
-                        *ret = regs;
-                if (r == STEP_UNSUPPORTED && may_take_12(d, tf, &q)) {
-                        cdb = 12;
-                        continue;
-                }
-                bridge_learn(d, &q, &regs, r);
-                if (r == -EINTR && i < UNIT_ATTENTION_RETRIES)
-                        continue;
-                if (r == -EINTR)
-                        return device_fail(d, -EIO, "the drive keeps answering with unit attention");
-                /* libata gives a command back as "aborted" when the time is up; a drive that aborts does so at once. */
-                if (r == STEP_REFUSED && q.took_ms + 500 >= q.timeout_ms)
-                        r = device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name,
-                                        q.timeout_ms / 1000);
-                if (r == -ETIMEDOUT)
-                        d->n_timeouts++;
-                if (r < 0 && pulled(d, q.took_ms))
-                        return device_fail(d, STEP_VANISHED, "the drive was unplugged (%s)", name);
-                return r;
-        }
-}
-
-int ata_nondata(Device *d, const Taskfile *tf, Registers *ret) {
-        return ata_command(d, tf, SG_NONE, NULL, 0, ret);
-}
-
-int ata_set_features(Device *d, uint8_t feature, uint8_t count) {
-        Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = feature, .count = count };
-
-        return ata_nondata(d, &tf, NULL);
+        r = ata_send(d, tf, cdb_len, &q, &regs);
+        if (r == STEP_UNSUPPORTED && may_take_12(d, tf, &q))
+                r = ata_send(d, tf, 12, &q, &regs);
+        bridge_learn(d, &q, &regs, r);
+        if (r == -ETIMEDOUT)
+                d->n_timeouts++;
+        if (ret)
+                *ret = regs;
+        return r;
 }
 
 /* Swapped while the machine slept, or one bay of a dock answering for another: the settings of this drive are not for that one.
@@ -265,8 +223,13 @@ static int identify_ask(Device *d, uint16_t data[static 256]) {
                 memcpy(data, d->io.image, sizeof d->identify);
         else {
                 /* Bridges need the count, although ACS-4 does not. */
-                r = ata_command(d, &(Taskfile){ .command = ATA_CMD_IDENTIFY_DEVICE, .count = 1 }, SG_FROM_DEVICE, data,
-                                sizeof d->identify, NULL);
+                Taskfile tf = { .command = ATA_CMD_IDENTIFY_DEVICE,
+                                .count = 1,
+                                .direction = SG_FROM_DEVICE,
+                                .data = data,
+                                .len = sizeof d->identify };
+
+                r = ata_command(d, &tf, NULL);
                 if (r < 0)
                         return r;
 
@@ -317,7 +280,7 @@ int ata_power_mode(Device *d) {
         if (d->bridge.without_registers)
                 return bridge_check(d);
 
-        r = ata_nondata(d, &(Taskfile){ .command = ATA_CMD_CHECK_POWER_MODE }, &regs);
+        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_CHECK_POWER_MODE }, &regs);
         if (r < 0)
                 return r;
 

@@ -33,6 +33,9 @@ typedef struct Taskfile {
         bool ext;            /* one of the 48-bit commands */
         uint32_t timeout_ms; /* 0: SG_TIMEOUT_MS */
         bool want_registers; /* data commands: ask for the registers too (CK_COND); non-data ones always do */
+        SgDirection direction;
+        void *data;
+        size_t len; /* whole sectors of 512 bytes; 0: non-data */
 } Taskfile;
 
 typedef struct Registers {
@@ -45,12 +48,10 @@ typedef struct Registers {
 #define ATA_STATUS_ERR 0x01
 #define ATA_ERROR_ABRT 0x04
 
-/* Data is whole sectors of 512 bytes; none: non-data. A unit attention (after power-on or resume) is retried at once.
- * Returns 0 when the drive took the command, else a STEP_… error, -ETIMEDOUT or another errno, with a sentence. The
- * registers are filled in for STEP_REFUSED too: whether the drive itself said so shows in them. */
-int ata_command(Device *d, const Taskfile *tf, SgDirection direction, void *data, size_t len, Registers *ret);
-int ata_nondata(Device *d, const Taskfile *tf, Registers *ret);
-int ata_set_features(Device *d, uint8_t feature, uint8_t count);
+/* A unit attention (after power-on or resume) is retried at once. Returns 0 when the drive took the command, else a STEP_…
+ * error, -ETIMEDOUT or another errno, with a sentence. `ret` may be NULL; it is filled in for STEP_REFUSED too: whether the
+ * drive itself said so shows in it. */
+int ata_command(Device *d, const Taskfile *tf, Registers *ret);
 
 /* 0, or why the USB bridge is sent no ATA command. What a bridge passes on is learned from its answers (Device.bridge). */
 int bridge_check(Device *d);

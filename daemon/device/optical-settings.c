@@ -31,7 +31,6 @@ static int set_streaming(Device *d, uint32_t speed) {
                 .direction = SG_TO_DEVICE,
                 .data = &p,
                 .data_len = sizeof p,
-                .timeout_ms = SG_TIMEOUT_MS,
         };
 
         if (speed == 0)
@@ -49,8 +48,6 @@ static int set_cd_speed(Device *d, uint32_t speed) {
         SgRequest q = {
                 .cdb = { SET_CD_SPEED, 0, n >> 8, n & 0xFF, FASTEST >> 8, FASTEST & 0xFF },
                 .cdb_len = 12,
-                .direction = SG_NONE,
-                .timeout_ms = SG_TIMEOUT_MS,
         };
 
         return scsi_command(d, &q, "SET CD SPEED");

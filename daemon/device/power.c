@@ -47,7 +47,6 @@ static int scsi_power_mode(Device *d) {
                         .direction = SG_FROM_DEVICE,
                         .data = data,
                         .data_len = sizeof data,
-                        .timeout_ms = SG_TIMEOUT_MS,
                 };
                 int r;
 

@@ -42,7 +42,8 @@ int sg_io_real(void *userdata _unused_, int fd, SgRequest *q) {
         return 0;
 }
 
-int sg_send(Device *d, SgRequest *q, const char *kind, const char *name) {
+/* Sends it once, whatever the drive answers: 0, or the step's end when it could not be sent. */
+static int sg_send(Device *d, SgRequest *q, const char *name) {
         uint64_t started;
         int fd, r;
 
@@ -59,27 +60,10 @@ int sg_send(Device *d, SgRequest *q, const char *kind, const char *name) {
         if (r == -ENODEV || r == -ENXIO)
                 return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
         if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
-                return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no %s commands to it", kind);
+                return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no such commands to it (%s)", name);
         if (r < 0)
                 return device_fail(d, r, "%s could not be sent: %s", name, strerror(-r));
         return 0;
-}
-
-int sg_reached(Device *d, const SgRequest *q, const char *name) {
-        switch (q->host_status) {
-        case 0:
-                return 0;
-        case HOST_NO_CONNECT:
-                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
-        case HOST_TIME_OUT:
-                return device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name, q->timeout_ms / 1000);
-        default:
-                return device_fail(d, -EIO, "%s did not reach the drive (host status %02Xh)", name, q->host_status);
-        }
-}
-
-Sense sg_sense(const SgRequest *q) {
-        return sense_parse(q->sense, MIN(q->sense_len, (uint8_t) SG_SENSE_MAX));
 }
 
 Sense sense_parse(const uint8_t *b, size_t len) {
@@ -106,36 +90,24 @@ Sense sense_parse(const uint8_t *b, size_t len) {
         return s;
 }
 
-const uint8_t *sense_find_descriptor(const uint8_t *b, size_t len, uint8_t type, size_t *ret_len) {
-        size_t end;
-
-        if (len < 8)
-                return NULL;
-
-        end = MIN(len, 8U + b[7]);
-        for (size_t i = 8; i + 2 <= end;) {
-                size_t n = 2U + b[i + 1];
-
-                if (i + n > end)
-                        return NULL;
-                if (b[i] == type) {
-                        *ret_len = n;
-                        return b + i;
-                }
-                i += n;
-        }
-
-        return NULL;
+Sense sg_sense(const SgRequest *q) {
+        return sense_parse(q->sense, MIN(q->sense_len, (uint8_t) SG_SENSE_MAX));
 }
 
 /* -EINTR: it has to be sent again. */
 static int scsi_result(Device *d, const SgRequest *q, const char *name) {
-        Sense s;
-        int r;
+        Sense s = sg_sense(q);
 
-        r = sg_reached(d, q, name);
-        if (r < 0)
-                return r;
+        switch (q->host_status) {
+        case 0:
+                break;
+        case HOST_NO_CONNECT:
+                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
+        case HOST_TIME_OUT:
+                return device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name, q->timeout_ms / 1000);
+        default:
+                return device_fail(d, -EIO, "%s did not reach the drive (host status %02Xh)", name, q->host_status);
+        }
 
         switch (q->status) {
         case STATUS_GOOD:
@@ -148,7 +120,6 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
                 return device_fail(d, STEP_REFUSED, "%s was answered with SCSI status %02Xh", name, q->status);
         }
 
-        s = sg_sense(q);
         if (!s.valid)
                 return device_fail(d, -EBADMSG, "%s was answered without usable sense data", name);
 
@@ -167,18 +138,14 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
 }
 
 int scsi_command(Device *d, SgRequest *q, const char *name) {
-        for (unsigned i = 0;; i++) {
-                int r;
+        int r = -EINTR;
 
-                r = sg_send(d, q, "SCSI", name);
-                if (r < 0)
-                        return r;
-
-                r = scsi_result(d, q, name);
-                if (r == -EINTR && i < UNIT_ATTENTION_RETRIES)
-                        continue;
-                if (r == -EINTR)
-                        return device_fail(d, -EIO, "the drive keeps answering with unit attention");
-                return r;
+        q->timeout_ms = q->timeout_ms ?: SG_TIMEOUT_MS;
+        for (unsigned i = 0; r == -EINTR && i <= UNIT_ATTENTION_RETRIES; i++) {
+                r = sg_send(d, q, name);
+                if (r >= 0)
+                        r = scsi_result(d, q, name);
         }
+
+        return r == -EINTR ? device_fail(d, -EIO, "the drive keeps answering with unit attention") : r;
 }

@@ -27,7 +27,7 @@ typedef struct SgRequest {
         SgDirection direction;
         void *data;
         uint32_t data_len;
-        uint32_t timeout_ms;
+        uint32_t timeout_ms; /* 0: SG_TIMEOUT_MS */
 
         /* Filled in by the transport. */
         uint8_t status; /* STATUS_… */
@@ -35,22 +35,14 @@ typedef struct SgRequest {
         uint8_t sense[SG_SENSE_MAX];
         uint8_t sense_len;
         int32_t resid;
-        uint64_t took_ms; /* by sg_send() */
+        uint64_t took_ms; /* by scsi_command(), of the last time that it was sent */
 } SgRequest;
 
 int sg_io_real(void *userdata, int fd, SgRequest *request);
 
 /* Sends it, again where a unit attention came before it: 0, or the step's end, with a sentence, in which `name` is the
- * command ("MODE SENSE"). STEP_REFUSED: the drive answered with an error. */
+ * command ("MODE SENSE"). STEP_REFUSED: the drive answered with an error, and sg_sense() tells which. */
 int scsi_command(Device *d, SgRequest *q, const char *name);
-
-/* For kinds of commands that judge the answer by themselves. Sends it once, whatever the drive answers: 0, or the step's
- * end, with a sentence, when it could not be sent. In sentences `name` is the command ("MODE SENSE"), and `kind` its kind
- * ("SCSI"). */
-int sg_send(Device *d, SgRequest *q, const char *kind, const char *name);
-
-/* Did it reach the drive, and was it answered? 0, or the step's end, with a sentence. */
-int sg_reached(Device *d, const SgRequest *q, const char *name);
 
 /* SPC-4's SCSI status codes, sense keys, and additional sense codes. */
 enum {
@@ -81,6 +73,3 @@ typedef struct Sense {
 
 Sense sense_parse(const uint8_t *sense, size_t len);
 Sense sg_sense(const SgRequest *q);
-
-/* The descriptor of that type in descriptor-format sense data, NULL when there is none; *ret_len counts its header. */
-const uint8_t *sense_find_descriptor(const uint8_t *sense, size_t len, uint8_t type, size_t *ret_len);

@@ -11,6 +11,10 @@ static const Drive drive = { .name = (char *) "sda",
                              .syspath = (char *) "/nonexistent",
                              .transport = TRANSPORT_SATA };
 
+static int set_apm(Device *d, uint8_t level) {
+        return ata_command(d, &(Taskfile){ .command = ATA_CMD_SET_FEATURES, .feature = 0x05, .count = level }, NULL);
+}
+
 #define GOOD_SENSE "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50"
 
 /* clang-format off */
@@ -56,7 +60,7 @@ START_TEST(test_answer) {
         int r;
 
         device_init(&d, &drive, &io);
-        r = ata_set_features(&d, 0x05, 128);
+        r = set_apm(&d, 128);
         ck_assert_msg(r == answers[_i].result, "%s: expected %i, got %i (%s)", answers[_i].name, answers[_i].result, r,
                       d.error);
         if (r < 0)
@@ -79,11 +83,11 @@ START_TEST(test_unit_attention_is_retried) {
         Device d;
 
         device_init(&d, &drive, &io);
-        ck_assert_int_eq(ata_set_features(&d, 0x05, 127), 0);
+        ck_assert_int_eq(set_apm(&d, 127), 0);
         script_done(&s);
 
         device_init(&d, &drive, &never);
-        ck_assert_int_eq(ata_set_features(&d, 0x05, 127), -EIO);
+        ck_assert_int_eq(set_apm(&d, 127), -EIO);
         script_done(&t);
 }
 END_TEST

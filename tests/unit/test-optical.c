@@ -84,7 +84,7 @@ START_TEST(test_no_ata) {
 
         device_init(&d, &drive, &io);
         ck_assert_int_eq(ata_identify(&d), STEP_FORBIDDEN);
-        ck_assert_int_eq(ata_set_features(&d, 0x05, 127), STEP_FORBIDDEN);
+        ck_assert_int_eq(ata_command(&d, &(Taskfile){ .command = ATA_CMD_STANDBY }, NULL), STEP_FORBIDDEN);
         ck_assert_int_eq(ata_power_mode(&d), STEP_FORBIDDEN);
         device_done(&d);
         ck_assert_uint_eq(drive_backends(&drive), 1U << BACKEND_OPTICAL);
