@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "ata-identify.h"
 #include "ata.h"
 #include "cache.h"
 #include "plan.h"
@@ -57,27 +56,17 @@ enum {
         SCT_CACHE_OFF = 3,
 };
 
-/* A row's detail: one of these features, and its states. */
-typedef struct SctFeature {
-        uint16_t feature;
-        const ValueWord *states;
-} SctFeature;
-
 static const ValueWord forced_words[] = {
         { "normal", SCT_CACHE_NORMAL }, { "on", SCT_CACHE_ON }, { "off", SCT_CACHE_OFF }, {}
 };
 static const ValueWord reordering_words[] = { { "on", 1 }, { "off", 2 }, {} };
-
-static bool has_sct_features(const Device *d) {
-        return identify_bit(d->identify, 206, 0) && identify_bit(d->identify, 206, 4);
-}
 
 /* 1: the drive would accept the command and do nothing, and the note says so. 0: it would not, or that cannot be read. */
 static int is_forced_otherwise(Device *d, bool enable) {
         uint16_t state;
         int r;
 
-        if (!has_sct_features(d))
+        if (!identify_bit(d->identify, 206, 0) || !identify_bit(d->identify, 206, 4))
                 return 0;
 
         r = sct_get(d, SCT_GET_FEATURE, SCT_WRITE_CACHE, &state);
@@ -108,23 +97,31 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
         return r;
 }
 
+/* The states of these features, by their numbers in SCT. */
+static const ValueWord *sct_states(const Setting *s) {
+        return s->range.words ?: reordering_words;
+}
+
 static int sct_feature_read(Device *d, const Setting *s, Reading *ret) {
-        const SctFeature *f = s->detail;
+        const AtaFeature *f = s->detail;
         uint16_t state, options;
         int r;
 
-        r = ata_identify(d);
+        r = ata_feature_read(d, s, ret);
         if (r < 0)
                 return r;
-        *ret = (Reading){ .supported = has_sct_features(d), .value.type = s->range.type };
-        if (!ret->supported)
+        if (!ret->supported) {
+                /* Its cache obeys write_cache; how it reorders nobody knows. */
+                ret->known = ret->known && s->inert;
+                (void) snprintf(ret->value.name, sizeof ret->value.name, "%s", s->inert ?: "");
                 return 0;
+        }
 
-        r = sct_get(d, SCT_GET_FEATURE, f->feature, &state);
+        r = sct_get(d, SCT_GET_FEATURE, f->code, &state);
         if (r < 0)
                 return r == -ENODATA ? 0 : r;
 
-        for (const ValueWord *w = f->states; w->word; w++)
+        for (const ValueWord *w = sct_states(s); w->word; w++)
                 if (w->number == state) {
                         ret->known = true;
                         if (s->range.type == VALUE_NAME)
@@ -137,7 +134,7 @@ static int sct_feature_read(Device *d, const Setting *s, Reading *ret) {
 
         /* The state after each power-on: the present one, if that is saved. Else "nothing", which no file can ask for, so that it
          * equals no wish. */
-        r = sct_get(d, SCT_GET_FEATURE_OPTIONS, f->feature, &options);
+        r = sct_get(d, SCT_GET_FEATURE_OPTIONS, f->code, &options);
         if (r == STEP_DEFERRED || r == STEP_VANISHED)
                 return r;
         ret->saved_known = r >= 0;
@@ -147,13 +144,13 @@ static int sct_feature_read(Device *d, const Setting *s, Reading *ret) {
 }
 
 static int sct_feature_write(Device *d, const Setting *s, const Value *v) {
-        const SctFeature *f = s->detail;
+        const AtaFeature *f = s->detail;
         const char *word = v->type == VALUE_NAME ? v->name : v->number ? "on" : "off";
-        const ValueWord *w = f->states;
+        const ValueWord *w = sct_states(s);
 
         while (!streq(w->word, word)) /* no other is parsed */
                 w++;
-        return sct_set(d, SCT_SET_FEATURE, f->feature, w->number, d->save ? SCT_FEATURE_SAVED : 0);
+        return sct_set(d, SCT_SET_FEATURE, f->code, w->number, d->save ? SCT_FEATURE_SAVED : 0);
 }
 
 static int forced_read(Device *d, const Setting *s, Reading *ret) {
@@ -163,10 +160,7 @@ static int forced_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0)
                 return r;
 
-        if (!ret->supported) {
-                (void) strcpy(ret->value.name, "normal");
-                ata_reading_absent(d, ret);
-        } else if (streq(ret->value.name, "on") && cache_kernel_view(d) == 0)
+        if (streq(ret->value.name, "on") && cache_kernel_view(d) == 0)
                 (void) strcpy(ret->value.name, CACHE_UNKNOWN_TO_KERNEL);
         return 0;
 }
@@ -198,7 +192,7 @@ static int forced_write(Device *d, const Setting *s, const Value *v) {
 /* clang-format off */
 const Setting ata_cache_settings[] = {
         {
-                ATA_ROW("write_cache", write_cache_read, write_cache_write, .supported = { { 82, 5 } }, .enabled = { 85, 5 }),
+                ATA_ROW("write_cache", write_cache_read, write_cache_write, .supported = { { 82, 5 } }, .enabled = { { 85, 5 } }),
                 .range = RANGE_BOOL,
                 .order = 100, /* the kernel revalidates the disk afterwards */
                 .summary = "volatile write cache",
@@ -207,8 +201,8 @@ const Setting ata_cache_settings[] = {
                 .source = "ACS-4 SET FEATURES 02h/82h",
         },
         {
-                .name = "write_cache_forced",
-                .backend = BACKEND_ATA,
+                ATA_ROW("write_cache_forced", forced_read, forced_write, .supported = { { 206, 0 }, { 206, 4 } },
+                        .code = SCT_WRITE_CACHE),
                 .range = { .type = VALUE_NAME, .words = forced_words },
                 .flags = SETTING_SAVEABLE | SETTING_FIRST,
                 .order = 95,
@@ -218,13 +212,10 @@ const Setting ata_cache_settings[] = {
                 .source = "ACS-4 SCT Feature Control, feature 1",
                 .danger = "the drive then takes no notice of what kernel and programs ask of its cache",
                 .inert = "normal",
-                .read = forced_read,
-                .write = forced_write,
-                .detail = &(const SctFeature) { SCT_WRITE_CACHE, forced_words },
         },
         {
-                .name = "write_cache_reordering",
-                .backend = BACKEND_ATA,
+                ATA_ROW("write_cache_reordering", sct_feature_read, sct_feature_write, .supported = { { 206, 0 }, { 206, 4 } },
+                        .code = SCT_WRITE_CACHE_REORDERING),
                 .range = RANGE_BOOL,
                 .flags = SETTING_SAVEABLE,
                 .order = 105,
@@ -232,9 +223,6 @@ const Setting ata_cache_settings[] = {
                 .equivalent = "smartctl -s wcreorder",
                 .lost_by = "power, link reset; unless saved",
                 .source = "ACS-4 SCT Feature Control, feature 2",
-                .read = sct_feature_read,
-                .write = sct_feature_write,
-                .detail = &(const SctFeature) { SCT_WRITE_CACHE_REORDERING, reordering_words },
         },
         {},
 };

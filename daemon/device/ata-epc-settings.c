@@ -5,7 +5,6 @@
 
 #include <endian.h>
 
-#include "ata-identify.h"
 #include "ata.h"
 #include "plan.h"
 #include "settings.h"
@@ -36,19 +35,14 @@ enum {
         CONDITION_ENABLED = 1 << 2,
 };
 
-/* A row's detail. */
-typedef struct Condition {
-        uint8_t id;      /* in COUNT */
-        uint16_t offset; /* of its descriptor in the log's two pages */
-} Condition;
-
 /* Times are in units of 100 ms, little-endian. */
 typedef struct Descriptor {
         uint8_t reserved, flags, reserved2[2];
         uint32_t usual, saved, current, recovery, min, max;
 } Descriptor;
 
-static int read_descriptor(Device *d, const Condition *c, Descriptor *ret) {
+/* The row's code is its place in the log's two pages. */
+static int read_descriptor(Device *d, const AtaFeature *f, Descriptor *ret) {
         uint8_t log[1024] = {};
         Taskfile tf = {
                 .command = ATA_CMD_READ_LOG_EXT,
@@ -65,16 +59,13 @@ static int read_descriptor(Device *d, const Condition *c, Descriptor *ret) {
         if (r < 0)
                 return r;
 
-        memcpy(ret, log + c->offset, sizeof *ret);
+        memcpy(ret, log + f->code, sizeof *ret);
         return 0;
 }
 
-static bool has_epc(Device *d) {
-        return identify_bit(d->identify, 119, 7) && identify_bit(d->identify, 84, 5);
-}
-
-static bool is_enabled(const Device *d) {
-        return identify_bit(d->identify, 120, 7);
+/* The drive has the feature set, and has it disabled. */
+static bool is_disabled(const Device *d) {
+        return identify_bit(d->identify, 119, 7) && !identify_bit(d->identify, 120, 7);
 }
 
 /* In a dry run: is the feature set, which is disabled, to be enabled before these timers have their turn? */
@@ -90,13 +81,9 @@ static int condition_read(Device *d, const Setting *s, Reading *ret) {
         Descriptor c = {};
         int r;
 
-        r = ata_reading(d, s, (const IdentifyBit[]){ { 119, 7 }, {} }, ret);
-        if (r <= 0)
+        r = ata_feature_read(d, s, ret);
+        if (r < 0 || !ret->supported)
                 return r;
-        ret->supported = false;
-        if (!has_epc(d))
-                return 0;
-
         r = read_descriptor(d, s->detail, &c);
         if (r < 0)
                 return r;
@@ -107,9 +94,9 @@ static int condition_read(Device *d, const Setting *s, Reading *ret) {
         if (c.flags & CONDITION_SAVED_ENABLED)
                 ret->saved.number = (int64_t) le32toh(c.saved ?: c.usual) * UNIT_MS;
 
-        if (!is_enabled(d) && is_to_be_enabled(d))
+        if (is_disabled(d) && is_to_be_enabled(d))
                 ret->value = ret->saved;
-        else if (is_enabled(d) && (c.flags & CONDITION_ENABLED))
+        else if (!is_disabled(d) && (c.flags & CONDITION_ENABLED))
                 ret->value.number = (int64_t) le32toh(c.current) * UNIT_MS;
         return 0;
 }
@@ -121,26 +108,20 @@ static int fail_disabled(Device *d) {
 }
 
 static int condition_write(Device *d, const Setting *s, const Value *v) {
-        const Condition *c = s->detail;
-        Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = EPC, .count = c->id, .lbal = EPC_SET_STATE };
+        const AtaFeature *f = s->detail;
+        Taskfile tf = v->number == s->range.off ? f->off : f->on;
         int64_t timer = v->number / UNIT_MS; /* off is 0 */
         Descriptor now = {};
         int r;
 
-        r = ata_identify(d);
-        if (r < 0)
-                return r;
-        if (!is_enabled(d))
+        if (is_disabled(d))
                 return fail_disabled(d);
-
-        r = read_descriptor(d, c, &now);
+        r = read_descriptor(d, f, &now);
         if (r < 0)
                 return r;
         if (!(now.flags & CONDITION_CHANGEABLE))
                 return device_fail(d, STEP_UNSUPPORTED, "the drive says that it cannot be changed");
 
-        if (v->number != s->range.off)
-                tf.lbal = EPC_SET_TIMER | EPC_ON;
         if (timer > TIMER_MAX) {
                 timer = v->number / MINUTE_MS;
                 tf.lbal |= EPC_MINUTES;
@@ -158,7 +139,7 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
 /* Long times are counted in minutes: the nearest one that is not shorter. That there is nothing to set is known before
  * anything is written, so that a dry run says so too; a drive that sleeps has not been asked. */
 static int condition_localize(Device *d, const Setting *s, Value *v) {
-        if (v->number != s->range.off && d->identify_valid && has_epc(d) && !is_enabled(d) && !is_to_be_enabled(d))
+        if (v->number != s->range.off && d->identify_valid && is_disabled(d) && !is_to_be_enabled(d))
                 return fail_disabled(d);
 
         if (v->number > (int64_t) TIMER_MAX * UNIT_MS)
@@ -166,30 +147,29 @@ static int condition_localize(Device *d, const Setting *s, Value *v) {
         return 0;
 }
 
+/* clang-format off */
+#define EPC_COMMAND(...) { .command = ATA_CMD_SET_FEATURES, .feature = EPC, __VA_ARGS__ }
+
 /* The range is that of SCSI's timers, which have the same names; condition_write() has ATA's. */
-#define TIMER(key, what, order_, id_, offset_, ...)                                                            \
-        {                                                                                                      \
-                .name = key, .backend = BACKEND_ATA,                                                           \
-                .range = { .type = VALUE_DURATION,                                                             \
-                           .min = UNIT_MS,                                                                     \
-                           .max = (int64_t) UINT32_MAX * UNIT_MS,                                              \
-                           .step = UNIT_MS,                                                                    \
-                           .has_off = true },                                                                  \
-                .flags = SETTING_SAVEABLE, .order = order_, .summary = what " (1092 h at most)",               \
-                .equivalent = "openSeaChest_PowerControl --" key, .lost_by = "power, where it is not saved",   \
-                .source = "ACS-4 SET FEATURES 4Ah, log 08h", .read = condition_read, .write = condition_write, \
-                .localize = condition_localize, .detail = &(const Condition){ .id = id_, .offset = offset_ },  \
-                __VA_ARGS__                                                                                    \
+#define TIMER(key, what, order_, id, offset, ...) \
+        { \
+                ATA_ROW(key, condition_read, condition_write, .supported = { { 119, 7 }, { 84, 5 } }, .code = offset, \
+                        .on = EPC_COMMAND(.count = id, .lbal = EPC_SET_TIMER | EPC_ON), \
+                        .off = EPC_COMMAND(.count = id, .lbal = EPC_SET_STATE)), \
+                .range = { .type = VALUE_DURATION, .min = UNIT_MS, .max = (int64_t) UINT32_MAX * UNIT_MS, .step = UNIT_MS, \
+                           .has_off = true }, \
+                .flags = SETTING_SAVEABLE, .order = order_, .summary = what " (1092 h at most)", \
+                .equivalent = "openSeaChest_PowerControl --" key, .lost_by = "power, where it is not saved", \
+                .source = "ACS-4 SET FEATURES 4Ah, log 08h", .localize = condition_localize, __VA_ARGS__ \
         }
 
-/* clang-format off */
 const Setting ata_epc_settings[] = {
         {
                 /* Enabling it disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5), and disabling it is not said to
                  * bring APM back. No manual at hand says how they are affected when APM is enabled then: nobody may want
                  * both. */
-                ATA_FEATURE("epc", .supported = { { 119, 7 } }, .enabled = { 120, 7 },
-                            .on = { .feature = EPC, .lbal = EPC_ENABLE }, .off = { .feature = EPC, .lbal = EPC_DISABLE }),
+                ATA_FEATURE("epc", .supported = { { 119, 7 } }, .enabled = { { 120, 7 } },
+                            .on = EPC_COMMAND(.lbal = EPC_ENABLE), .off = EPC_COMMAND(.lbal = EPC_DISABLE)),
                 .range = RANGE_BOOL,
                 .flags = SETTING_NONVOLATILE | SETTING_FIRST,
                 .order = 180,

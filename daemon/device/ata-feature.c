@@ -4,43 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "ata-identify.h"
 #include "ata.h"
 #include "plan.h"
-
-void ata_reading_absent(const Device *d, Reading *r) {
-        /* A drive before ATA-4 says nothing of its features, and may have it. */
-        r->known = identify_word_valid(d->identify, 83) && identify_word_valid(d->identify, 87);
-}
-
-int ata_reading(Device *d, const Setting *s, const IdentifyBit *bits, Reading *ret) {
-        int r;
-
-        r = ata_identify(d);
-        if (r < 0)
-                return r;
-
-        *ret = (Reading){
-                .supported = true,
-                .value = { .type = s->range.type, .number = s->range.off },
-                .saved.type = s->range.type,
-        };
-        for (; bits->word != 0; bits++)
-                ret->supported = ret->supported && identify_bit(d->identify, bits->word, bits->bit);
-        if (!ret->supported)
-                ata_reading_absent(d, ret);
-        return ret->supported;
-}
-
-void ata_reading_judge(const Device *d, Reading *r) {
-        assert(d->identify_valid && r->supported);
-
-        r->repeated = d->drive->transport == TRANSPORT_USB && d->identify_repeated;
-        if (d->bridge.repeats_identify) {
-                r->repeated = true;
-                r->known = false;
-        }
-}
 
 void ata_reading_level(Reading *r, const Setting *s, uint32_t level) {
         r->value.number = level;
@@ -51,23 +16,42 @@ void ata_reading_level(Reading *r, const Setting *s, uint32_t level) {
         (void) snprintf(r->value.name, sizeof r->value.name, "%" PRIu32, level);
 }
 
+static bool all_set(const Device *d, const IdentifyField *f) {
+        while (f->word != 0 && identify_field(d->identify, f) != 0)
+                f++;
+        return f->word == 0;
+}
+
 int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
         const AtaFeature *f = s->detail;
         bool enabled;
         int r;
 
-        r = ata_reading(d, s, f->supported, ret);
-        if (r <= 0 || f->enabled.word == 0)
-                return MIN(r, 0);
+        r = ata_identify(d);
+        if (r < 0)
+                return r;
 
-        ret->known = identify_word_valid(d->identify, f->enabled.word);
-        ata_reading_judge(d, ret);
-        enabled = identify_bit(d->identify, f->enabled.word, f->enabled.bit);
+        *ret = (Reading){
+                .supported = all_set(d, f->supported),
+                .value = { .type = s->range.type, .number = s->range.off },
+                .saved.type = s->range.type,
+        };
+        if (!ret->supported)
+                /* A drive before ATA-4 says nothing of its features, and may have it. */
+                ret->known = identify_word_valid(d->identify, 83) && identify_word_valid(d->identify, 87);
+        if (!ret->supported || f->enabled[0].word == 0)
+                return 0;
+
+        /* A bridge may have answered IDENTIFY from its memory. */
+        ret->repeated = d->bridge.repeats_identify || (d->drive->transport == TRANSPORT_USB && d->identify_repeated);
+        ret->known = !d->bridge.repeats_identify && identify_word_valid(d->identify, f->enabled[0].word);
+
+        enabled = all_set(d, f->enabled);
         if (s->range.type == VALUE_BOOL)
                 ret->value.number = enabled;
-        /* The high byte may hold anything, and the low one counts only while the feature is enabled. */
-        else if (enabled && f->level != 0)
-                ata_reading_level(ret, s, d->identify[f->level] >> (f->level_high ? 8 : 0) & 0xFF);
+        /* The level counts only while the feature is enabled. */
+        else if (enabled && f->level.word != 0)
+                ata_reading_level(ret, s, identify_field(d->identify, &f->level));
         return 0;
 }
 

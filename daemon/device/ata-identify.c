@@ -53,8 +53,12 @@ bool identify_word_valid(const uint16_t id[static 256], unsigned word) {
         }
 }
 
-bool identify_bit(const uint16_t id[static 256], unsigned word, unsigned bit) {
-        return identify_word_valid(id, word) && (id[word] & (1U << bit));
+unsigned identify_field(const uint16_t id[static 256], const IdentifyField *f) {
+        return identify_word_valid(id, f->word) ? id[f->word] >> f->bit & ((1U << MAX(f->bits, 1)) - 1) : 0;
+}
+
+bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit) {
+        return identify_field(id, &(IdentifyField){ word, bit, 1 });
 }
 
 /* The text of `size - 1` characters from that word on, without the blanks around it; empty when any of it is not printable. */

@@ -20,8 +20,14 @@ bool identify_is_incomplete(const uint16_t id[static 256]);
 /* May the word be believed? */
 bool identify_word_valid(const uint16_t id[static 256], unsigned word);
 
-/* The bit, or false where the word that holds it is not valid (82/83, 84, 85…87, 119/120, 76…79, 50 have rules of their own). */
-bool identify_bit(const uint16_t id[static 256], unsigned word, unsigned bit);
+typedef struct IdentifyField {
+        uint8_t word, bit;
+        uint8_t bits; /* how many; 0: one */
+} IdentifyField;
+
+/* The field's number, or 0 where the word that holds it is not valid (82/83, 84, 85…87, 119/120, 76…79, 50 have rules of their own). */
+unsigned identify_field(const uint16_t id[static 256], const IdentifyField *f);
+bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit);
 
 /* Model, serial number, firmware and WWN (words 27…46, 10…19, 23…26, 108…111), as udev spells them in ID_MODEL and ID_WWN but
  * with their blanks. What has a control character or is no ASCII is left empty. */

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "ata-identify.h"
 #include "ata.h"
 #include "plan.h"
 #include "settings.h"
@@ -99,7 +98,7 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
 const Setting ata_lock_settings[] = {
         {
                 LOCK("security_freeze", "security-freeze", ata_feature_read, ata_feature_write, .supported = { { 82, 1 }, { 128, 0 } },
-                     .enabled = { 128, 3 }, .on = { .command = ATA_CMD_SECURITY_FREEZE_LOCK }),
+                     .enabled = { { 128, 3 } }, .on = { .command = ATA_CMD_SECURITY_FREEZE_LOCK }),
                 .order = 300,
                 .summary = "no passwords and no secure erase until the next power-on",
                 .lost_by = LOST_WITHOUT_SSP,

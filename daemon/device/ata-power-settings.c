@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "ata-identify.h"
 #include "ata.h"
 #include "plan.h"
 #include "power.h"
@@ -90,7 +89,7 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
 
 const Setting ata_power_settings[] = {
         {
-                ATA_ROW("apm", ata_feature_read, apm_write, .supported = { { 83, 3 } }, .enabled = { 86, 3 }, .level = 91,
+                ATA_ROW("apm", ata_feature_read, apm_write, .supported = { { 83, 3 } }, .enabled = { { 86, 3 } }, .level = { 91, 0, 8 },
                         .on = { .feature = 0x05 }, .off = { .feature = 0x85 }),
                 .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 },
                 .order = 200, /* before the standby timer */
@@ -126,7 +125,7 @@ const Setting ata_power_settings[] = {
                 .source = "hdparm.conf(5)",
         },
         {
-                ATA_FEATURE("poweron_standby", .supported = { { 83, 5 } }, .enabled = { 86, 5 },
+                ATA_FEATURE("poweron_standby", .supported = { { 83, 5 } }, .enabled = { { 86, 5 } },
                             .on = { .feature = 0x06 }, .off = { .feature = 0x86 }),
                 .range = RANGE_BOOL,
                 .flags = SETTING_NONVOLATILE,

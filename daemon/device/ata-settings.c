@@ -3,7 +3,6 @@
 /* The settings an ATA drive holds itself, but for its write cache, error recovery, power and locks, which have files of
  * their own. Most need a row only. */
 
-#include "ata-identify.h"
 #include "ata.h"
 #include "settings.h"
 
@@ -55,30 +54,10 @@ static int wrv_write(Device *d, const Setting *s, const Value *v) {
         return ata_command(d, &tf, NULL);
 }
 
-static int multiple_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
-
-        r = ata_reading(d, s, (const IdentifyBit[]){ {} }, ret);
-        if (r < 0)
-                return r;
-
-        ret->supported = d->identify[47] & 0xFF;
-        if (!ret->supported) {
-                ata_reading_absent(d, ret);
-                return 0;
-        }
-
-        ret->known = true;
-        ata_reading_judge(d, ret);
-        if (identify_bit(d->identify, 59, 8))
-                ret->value.number = d->identify[59] & 0xFF;
-        return 0;
-}
-
 /* clang-format off */
 const Setting ata_settings[] = {
         {
-                ATA_FEATURE("software_settings_preservation", .supported = { { 78, 6 } }, .enabled = { 79, 6 },
+                ATA_FEATURE("software_settings_preservation", .supported = { { 78, 6 } }, .enabled = { { 79, 6 } },
                             .on = { .feature = 0x10, .count = 0x06 }, .off = { .feature = 0x90, .count = 0x06 }),
                 .range = RANGE_BOOL,
                 .order = 90, /* before the settings that it preserves */
@@ -88,7 +67,7 @@ const Setting ata_settings[] = {
                 .source = "SATA, ACS-4 SET FEATURES 10h/90h count 06h",
         },
         {
-                ATA_FEATURE("lookahead", .supported = { { 82, 6 } }, .enabled = { 85, 6 },
+                ATA_FEATURE("lookahead", .supported = { { 82, 6 } }, .enabled = { { 85, 6 } },
                             .on = { .feature = 0xAA }, .off = { .feature = 0x55 }),
                 .range = RANGE_BOOL,
                 .order = 110,
@@ -98,7 +77,7 @@ const Setting ata_settings[] = {
                 .source = "ACS-4 SET FEATURES AAh/55h",
         },
         {
-                ATA_FEATURE("acoustic_management", .supported = { { 83, 9 } }, .enabled = { 86, 9 }, .level = 94,
+                ATA_FEATURE("acoustic_management", .supported = { { 83, 9 } }, .enabled = { { 86, 9 } }, .level = { 94, 0, 8 },
                             .on = { .feature = 0x42 }, .off = { .feature = 0xC2 }),
                 .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 0 },
                 .order = 120,
@@ -108,8 +87,8 @@ const Setting ata_settings[] = {
                 .source = "ATA-6 SET FEATURES 42h/C2h",
         },
         {
-                ATA_FEATURE("free_fall_control", .supported = { { 119, 5 } }, .enabled = { 120, 5 }, .level = 53,
-                            .level_high = true, .on = { .feature = 0x41 }, .off = { .feature = 0xC1 }),
+                ATA_FEATURE("free_fall_control", .supported = { { 119, 5 } }, .enabled = { { 120, 5 } }, .level = { 53, 8, 8 },
+                            .on = { .feature = 0x41 }, .off = { .feature = 0xC1 }),
                 .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = -1, .words = free_fall_words },
                 .order = 140,
                 .summary = "whether the drive parks its heads when it feels that it falls, and from what force on: 1 least, "
@@ -119,7 +98,7 @@ const Setting ata_settings[] = {
                 .source = "ACS-4 SET FEATURES 41h/C1h",
         },
         {
-                ATA_FEATURE("device_statistics_notification", .supported = { { 119, 9 } }, .enabled = { 120, 9 },
+                ATA_FEATURE("device_statistics_notification", .supported = { { 119, 9 } }, .enabled = { { 120, 9 } },
                             .on = { .feature = 0x63, .count = 0x01 }, .off = { .feature = 0x63, .count = 0x02 }),
                 .range = RANGE_BOOL,
                 .order = 141,
@@ -129,7 +108,7 @@ const Setting ata_settings[] = {
                 .source = "ACS-4 SET FEATURES 63h count 01h/02h",
         },
         {
-                ATA_ROW("write_read_verify", wrv_read, wrv_write, .supported = { { 119, 1 } }, .enabled = { 120, 1 },
+                ATA_ROW("write_read_verify", wrv_read, wrv_write, .supported = { { 119, 1 } }, .enabled = { { 120, 1 } },
                         .on = { .command = ATA_CMD_SET_FEATURES, .feature = 0x0B }, .off = { .feature = 0x8B }),
                 .range = { .type = VALUE_INT, .min = WRV_BLOCK, .max = 255 * WRV_BLOCK, .step = WRV_BLOCK, .has_off = true,
                            .off = 0, .words = wrv_words },
@@ -142,8 +121,8 @@ const Setting ata_settings[] = {
                 .danger = "writing takes twice as long or longer",
         },
         {
-                ATA_ROW("mult_sect_io", multiple_read, ata_feature_write, .on = { .command = ATA_CMD_SET_MULTIPLE_MODE },
-                        .off = { .command = ATA_CMD_SET_MULTIPLE_MODE }),
+                ATA_FEATURE("mult_sect_io", .supported = { { 47, 0, 8 } }, .enabled = { { 59, 8 }, { 59, 0, 8 } }, .level = { 59, 0, 8 },
+                            .on = { .command = ATA_CMD_SET_MULTIPLE_MODE }, .off = { .command = ATA_CMD_SET_MULTIPLE_MODE }),
                 .range = { .type = VALUE_INT, .min = 1, .max = 128, .has_off = true, .off = 0 },
                 .order = 160,
                 .summary = "sectors per interrupt in PIO mode; with DMA it has no effect",

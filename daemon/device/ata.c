@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "ata.h"
-#include "ata-identify.h"
 #include "plan.h"
 #include "sysfs.h"
 

@@ -4,6 +4,7 @@
 /* ATA commands by SCSI/ATA Translation: taskfile -> ATA PASS-THROUGH(16) -> SG_IO -> registers. Command and register
  * names are ACS's; CDB layout and sense formats: SAT-4. */
 
+#include "ata-identify.h"
 #include "device.h"
 #include "sg-io.h"
 
@@ -66,37 +67,24 @@ int ata_power_mode(Device *d);
 /* `lost_by` of settings that Software Settings Preservation covers, by drives' manuals. */
 #define LOST_WITHOUT_SSP "power; link reset, unless software_settings_preservation is on"
 
-typedef struct IdentifyBit {
-        uint8_t word, bit;
-} IdentifyBit;
-
-/* A row's detail. Most features of a drive are bits of IDENTIFY DEVICE, which say whether the drive has the feature and whether
- * it is on, and two commands: such a row needs no function of its own. */
+/* The detail of a row here. Most features of a drive are fields of IDENTIFY DEVICE, which say whether the drive has the feature and
+ * whether it is on, and two commands: such a row needs no function of its own. */
 typedef struct AtaFeature {
-        IdentifyBit supported[3]; /* all of them are set; ends with {} */
-        IdentifyBit enabled;      /* {}: nothing tells */
-        uint8_t level;            /* IDENTIFY word whose low byte is the level … */
-        bool level_high;          /* … or whose high byte; 0: the setting has none */
-        Taskfile on, off;         /* SET FEATURES, unless they name another command; a level goes into COUNT of `on` */
-        const char *no_off;       /* why the drive cannot turn it off; NULL: it can */
+        IdentifyField supported[3]; /* none of them is 0; ends with {} */
+        IdentifyField enabled[3];   /* the same; without any nothing tells */
+        IdentifyField level;        /* {}: the setting has none */
+        Taskfile on, off;   /* SET FEATURES, unless they name another command; a level goes into COUNT of `on` */
+        const char *no_off; /* why the drive cannot turn it off; NULL: it can */
+        uint16_t code;      /* for functions of the row's own: what it is called in SCT, or where it is in a log */
 } AtaFeature;
 
-/* Begins a reading with IDENTIFY, as a drive that has all of `bits` (ends with {}), at "off" and not known yet. Returns 1; 0 when the
- * drive has no such feature, which `ret` then says; or a step's end. */
-int ata_reading(Device *d, const Setting *s, const IdentifyBit *bits, Reading *ret);
-
-/* The drive says that it has no such feature, which is as good as "off", the value in the reading. */
-void ata_reading_absent(const Device *d, Reading *r);
-
-/* For readings of IDENTIFY: a bridge may have answered it from its memory. */
-void ata_reading_judge(const Device *d, Reading *r);
+/* What IDENTIFY says of it. A drive that has no such feature is as good as "off", and the value is that. */
+int ata_feature_read(Device *d, const Setting *s, Reading *ret);
+int ata_feature_write(Device *d, const Setting *s, const Value *v);
 
 /* The level of a feature that is enabled. Drives have one at the number that stands for "off", such as acoustic management at
  * 0: that is not disabled, and equal to nothing that a file can want. */
 void ata_reading_level(Reading *r, const Setting *s, uint32_t level);
-
-int ata_feature_read(Device *d, const Setting *s, Reading *ret);
-int ata_feature_write(Device *d, const Setting *s, const Value *v);
 
 /* What most rows have; the arguments behind the functions are the members of the AtaFeature. */
 #define ATA_ROW(key, read_, write_, ...)                                                                     \

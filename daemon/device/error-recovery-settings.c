@@ -9,40 +9,44 @@
 
 #define SCT_ERC_UNIT_MS 100
 
-/* A row's detail: the limits that it sets, by their SCT selection codes. */
-static const uint16_t reading[] = { 1, 0 }, writing[] = { 2, 0 }, both[] = { 1, 2, 0 };
+/* The limits' SCT selection codes, and those of a row as a mask of them. */
+enum {
+        READING = 1,
+        WRITING = 2,
+};
 
 /* Both limits as one value in milliseconds; two different ones are no value that a file can ask for, so they equal none. */
-static int limits_get(Device *d, const uint16_t *which, SctFunction function, int64_t *ret) {
-        int64_t ms = 0;
+static int limits_get(Device *d, const AtaFeature *f, SctFunction function, int64_t *ret) {
+        uint16_t limits[2] = {};
+        size_t n = 0;
 
-        for (const uint16_t *w = which; *w; w++) {
-                uint16_t limit;
-                int r;
+        for (uint16_t code = READING; code <= WRITING; code++)
+                if (f->code & code) {
+                        int r;
 
-                r = sct_get(d, function, *w, &limit);
-                if (r < 0)
-                        return r;
-                ms = w == which || ms == limit * SCT_ERC_UNIT_MS ? limit * SCT_ERC_UNIT_MS : -1;
-        }
+                        r = sct_get(d, function, code, limits + n++);
+                        if (r < 0)
+                                return r;
+                }
 
-        *ret = ms;
+        *ret = n == 2 && limits[0] != limits[1] ? -1 : limits[0] * SCT_ERC_UNIT_MS;
         return 0;
 }
 
-static int limits_set(Device *d, const uint16_t *which, SctFunction function, int64_t ms) {
+static int limits_set(Device *d, const AtaFeature *f, SctFunction function, int64_t ms) {
         int r = 0;
 
-        for (; *which && r >= 0; which++)
-                r = sct_set(d, function, *which, ms / SCT_ERC_UNIT_MS, 0);
+        for (uint16_t code = READING; code <= WRITING && r >= 0; code++)
+                if (f->code & code)
+                        r = sct_set(d, function, code, ms / SCT_ERC_UNIT_MS, 0);
         return r;
 }
 
 static int error_recovery_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
-        r = ata_reading(d, s, (const IdentifyBit[]){ { 206, 0 }, { 206, 3 }, {} }, ret);
-        if (r <= 0)
+        r = ata_feature_read(d, s, ret);
+        if (r < 0 || !ret->supported)
                 return r;
 
         r = limits_get(d, s->detail, SCT_GET_ERC, &ret->value.number);
@@ -87,27 +91,26 @@ static const Harm endless_recovery_harm = {
 
 /* clang-format off */
 #define LIMIT(key, which) \
-        .name = key, .detail = which, \
-        .backend = BACKEND_ATA, .range = RANGE_RECOVERY, .harm = &endless_recovery_harm, .equivalent = "smartctl -l scterc", \
-        .lost_by = "power, link reset", .source = "ACS-4 SCT Error Recovery Control", \
-        .read = error_recovery_read, .write = error_recovery_write
+        ATA_ROW(key, error_recovery_read, error_recovery_write, .supported = { { 206, 0 }, { 206, 3 } }, .code = which), \
+        .range = RANGE_RECOVERY, .harm = &endless_recovery_harm, .equivalent = "smartctl -l scterc", \
+        .lost_by = "power, link reset", .source = "ACS-4 SCT Error Recovery Control"
 
 const Setting error_recovery_settings[] = {
         {
-                LIMIT("error_recovery", both),
+                LIMIT("error_recovery", READING | WRITING),
                 .flags = SETTING_SAVEABLE,
                 .order = 130,
                 .summary = "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)",
         },
         {
-                LIMIT("error_recovery_read", reading),
+                LIMIT("error_recovery_read", READING),
                 .flags = SETTING_SAVEABLE | SETTING_SAME,
                 .order = 131,
                 .summary = "error_recovery for reading alone",
                 .excludes = "error_recovery",
         },
         {
-                LIMIT("error_recovery_write", writing),
+                LIMIT("error_recovery_write", WRITING),
                 .flags = SETTING_SAVEABLE | SETTING_SAME,
                 .order = 132,
                 .summary = "error_recovery for writing alone",
