@@ -16,48 +16,44 @@ enum {
         WORD_LOGICAL_SECTOR_SIZE = 117,
 };
 
-static uint64_t image_size(const uint16_t *id) {
-        uint64_t sectors = id[WORD_SECTORS_28] | (uint64_t) id[WORD_SECTORS_28 + 1] << 16, large = 0,
-                 bytes = SECTOR_SIZE;
+/* Several words that are one number: the first one is its lowest part. */
+static uint64_t number(const uint16_t *words, unsigned n) {
+        uint64_t v = 0;
 
-        /* Without LBA it is cylinders, heads and sectors. */
-        if (!(id[49] & 1U << 9))
-                sectors = (uint64_t) id[1] * id[3] * id[6];
-        /* There are drives that say they have the larger number, and have 0. */
-        if (identify_bit(id, 83, 10))
-                large = id[WORD_SECTORS_48] | (uint64_t) id[WORD_SECTORS_48 + 1] << 16 |
-                        (uint64_t) id[WORD_SECTORS_48 + 2] << 32 | (uint64_t) id[WORD_SECTORS_48 + 3] << 48;
-        /* Valid like words 82…84, and larger than 512 bytes. */
-        if ((id[WORD_SECTOR_SIZE] & 0xD000) == 0x5000)
-                bytes = 2 * (id[WORD_LOGICAL_SECTOR_SIZE] | (uint64_t) id[WORD_LOGICAL_SECTOR_SIZE + 1] << 16);
-
-        return __builtin_mul_overflow(large ?: sectors, bytes, &bytes) ? 0 : bytes;
+        while (n-- > 0)
+                v = v << 16 | words[n];
+        return v;
 }
 
-static bool is_text_byte(uint16_t byte) {
-        return byte >= ' ' || isspace(byte);
+static uint64_t image_size(const uint16_t *id) {
+        uint64_t sectors = 0, bytes = SECTOR_SIZE;
+
+        /* There are drives that say they have the larger number, and have 0. */
+        if (identify_bit(id, 83, 10))
+                sectors = number(id + WORD_SECTORS_48, 4);
+        if (sectors == 0)
+                sectors = number(id + WORD_SECTORS_28, 2);
+        /* Valid like words 82…84, and larger than 512 bytes. */
+        if ((id[WORD_SECTOR_SIZE] & 0xD000) == 0x5000)
+                bytes = 2 * number(id + WORD_LOGICAL_SECTOR_SIZE, 2);
+
+        return __builtin_mul_overflow(sectors, bytes, &bytes) ? 0 : bytes;
 }
 
 static bool is_text(const uint16_t id[static 256]) {
-        for (size_t i = 0; i < 256; i++)
-                if (!is_text_byte(id[i] & 0xFF) || !is_text_byte(id[i] >> 8))
+        for (const uint8_t *b = (const uint8_t *) id; b < (const uint8_t *) (id + 256); b++)
+                if (*b < ' ' && !isspace(*b))
                         return false;
 
         return true;
 }
 
 const char *identify_image_objection(const uint16_t id[static 256]) {
-        uint16_t swapped[256];
-
         if (identify_is_empty(id))
                 return "holds no IDENTIFY data: all its words are the same";
         if (is_text(id))
                 return "holds text, and no IDENTIFY data";
-
-        for (size_t i = 0; i < 256; i++)
-                swapped[i] = (uint16_t) (id[i] << 8 | id[i] >> 8);
-        if ((id[255] & 0xFF) != IDENTIFY_CHECKSUM_MARK && (swapped[255] & 0xFF) == IDENTIFY_CHECKSUM_MARK &&
-            identify_checksum_ok(swapped))
+        if ((id[255] & 0xFF) != IDENTIFY_CHECKSUM_MARK && id[255] >> 8 == IDENTIFY_CHECKSUM_MARK)
                 return "has the two bytes of each word in the wrong order";
 
         /* CompactFlash has a number of its own, or another of some cards. */

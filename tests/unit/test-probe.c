@@ -165,23 +165,21 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        uint16_t capabilities, features, small, large, sector_size; /* words 49, 83, 60, 100, 106 */
+        uint16_t features, small, large, sector_size; /* words 83, 60, 100, 106 */
         uint64_t sectors;
 } sizes[] = {
-        { 0x0200, 0x4000, 1000, 9000, 0x0000, 1000 },
-        { 0x0200, 0x4400, 1000, 9000, 0x0000, 9000 },
-        { 0x0200, 0x4400, 1000,    0, 0x0000, 1000 },
-        { 0x0200, 0x0400, 1000, 9000, 0x0000, 1000 },
-        { 0x0000, 0x4000,    0,    0, 0x0000, (uint64_t) 16383 * 16 * 63 },
-        { 0x0200, 0x4400, 1000, 9000, 0x5000, (uint64_t) 9000 * 8 },
+        { 0x4000, 1000, 9000, 0x0000, 1000 },
+        { 0x4400, 1000, 9000, 0x0000, 9000 },
+        { 0x4400, 1000,    0, 0x0000, 1000 },
+        { 0x0400, 1000, 9000, 0x0000, 1000 },
+        { 0x4400, 1000, 9000, 0x5000, (uint64_t) 9000 * 8 },
 };
 /* clang-format on */
 
 START_TEST(test_size) {
-        uint16_t id[256] = { [1] = 16383, [3] = 16, [6] = 63, [117] = 2048 };
+        uint16_t id[256] = { [117] = 2048 };
         _cleanup_(drive_freep) Drive *d = NULL;
 
-        id[49] = sizes[_i].capabilities;
         id[83] = sizes[_i].features;
         id[60] = sizes[_i].small;
         id[100] = sizes[_i].large;
