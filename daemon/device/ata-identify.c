@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <ctype.h>
 #include <stdio.h>
 
 #include "ata-identify.h"
+
+#define ALPHANUMERIC "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 bool identify_is_empty(const uint16_t id[static 256]) {
         for (size_t i = 1; i < 256; i++)
@@ -111,27 +112,20 @@ bool ata_information_parse(const uint8_t *page, size_t size, DriveIdentity *ret)
         return ret->serial[0] != '\0';
 }
 
-/* As udev spells it, with one '_' for blanks. False: it has characters that udev spells otherwise. */
-static bool spell_serial(const char *serial, char ret[static 64]) {
-        size_t n = 0;
-
-        for (const char *s = serial; *s && n < 63; s++)
-                if (isalnum((unsigned char) *s) || *s == '-' || *s == '.')
-                        ret[n++] = *s;
-                else if (*s != ' ' && *s != '_')
-                        return false;
-                else if (n == 0 || ret[n - 1] != '_')
-                        ret[n++] = '_';
-
-        ret[n] = '\0';
-        return true;
-}
-
 bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial) {
-        char serial[21], spelled[64], udev[64];
+        char serial[21];
+        const char *a = serial, *b = udev_serial;
 
         identify_text(id + 10, serial, sizeof serial);
-        /* One that is empty, or that udev cannot spell, was not udev's source. */
-        return !serial[0] || !spell_serial(serial, spelled) ||
-               (spell_serial(udev_serial, udev) && streq(spelled, udev));
+        while (*a) {
+                size_t n = strspn(a, ALPHANUMERIC);
+
+                if (n != strspn(b, ALPHANUMERIC) || memcmp(a, b, n) != 0)
+                        return false;
+                a += n + strcspn(a + n, ALPHANUMERIC);
+                b += n + strcspn(b + n, ALPHANUMERIC);
+        }
+
+        /* One that is empty was not udev's source. */
+        return *b == '\0' || !serial[0];
 }

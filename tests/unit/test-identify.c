@@ -69,7 +69,8 @@ static const struct {
         { "WD-WCC4E012345      ", "WD-WCC4E0123456", false },
         { "OCZ  0123 45        ", "OCZ_0123_45", true },
         { "OCZ0123             ", "OCZ_0123", false },
-        { "12/34#5             ", "anything", true },
+        { "12/34#5             ", "12_34#5", true },
+        { "12/34#5             ", "12_34#6", false },
         { "                    ", "", true },
         { "                    ", "S1", true }, /* there is nothing to compare */
 };
