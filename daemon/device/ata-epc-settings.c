@@ -49,7 +49,6 @@ static int read_descriptor(Device *d, const AtaFeature *f, Descriptor *ret) {
                 .lbal = LOG_POWER_CONDITIONS,
                 .count = sizeof log / 512,
                 .ext = true,
-                .direction = SG_FROM_DEVICE,
                 .data = log,
                 .len = sizeof log,
         };

@@ -11,16 +11,16 @@ enum {
         SCT_STATUS_RUNNING = 0xFFFF,
 };
 
-static Taskfile sct_taskfile(SgDirection direction, void *data) {
+static Taskfile sct_taskfile(bool to_device, void *data) {
         return (Taskfile){
                 .command = ATA_CMD_SMART,
-                .feature = direction == SG_FROM_DEVICE ? SMART_READ_LOG : SMART_WRITE_LOG,
+                .feature = to_device ? SMART_WRITE_LOG : SMART_READ_LOG,
                 .count = 1,
                 .lbal = SCT_LOG_COMMAND_STATUS,
                 .lbam = 0x4F, /* the SMART signature */
                 .lbah = 0xC2,
-                .want_registers = direction == SG_TO_DEVICE,
-                .direction = direction,
+                .want_registers = to_device,
+                .to_device = to_device,
                 .data = data,
                 .len = 512,
         };
@@ -30,7 +30,7 @@ static Taskfile sct_taskfile(SgDirection direction, void *data) {
  * once per visit. */
 static int sct_check_free(Device *d) {
         uint8_t data[512] = {};
-        Taskfile tf = sct_taskfile(SG_FROM_DEVICE, data);
+        Taskfile tf = sct_taskfile(false, data);
         unsigned format, extended;
         int r;
 
@@ -58,7 +58,7 @@ static int sct_command(Device *d, SctFunction function, uint16_t selection, uint
         uint16_t table[256] = {
                 htole16(function >> 8), htole16(function & 0xFF), htole16(selection), htole16(value), htole16(options),
         };
-        Taskfile tf = sct_taskfile(SG_TO_DEVICE, table);
+        Taskfile tf = sct_taskfile(true, table);
         int r;
 
         r = sct_check_free(d);

@@ -228,7 +228,6 @@ static int dco_identify(Device *d, uint8_t data[static 512], Registers *ret) {
                         .feature = DCO_IDENTIFY,
                         .count = 1,
                         .want_registers = true,
-                        .direction = SG_FROM_DEVICE,
                         .data = data,
                         .len = 512 };
 

@@ -50,37 +50,37 @@ static Registers registers_get(const SgRequest *q) {
 
         /* No command ends with a status of 0: then the bridge did not fill in the registers. Their count of 0 would mean "standby", and
          * "off" in an answer to SCT. */
-        return regs.status == 0 ? (Registers){} : regs;
+        return regs.status == 0 || q->host_status != 0 ? (Registers){} : regs;
 }
 
 /* By ATA PASS-THROUGH(16), or (12) for bridges that know no other; that has no room for 48 bits. */
 static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len) {
-        /* Protocol (3 non-data, 4 PIO in, 5 PIO out); then CK_COND, T_DIR, BYT_BLOK and T_LENGTH = count register. */
-        static const struct {
-                uint8_t protocol, flags;
-        } modes[] = {
-                [SG_NONE] = { 3, 0x20 },
-                [SG_FROM_DEVICE] = { 4, 0x0E },
-                [SG_TO_DEVICE] = { 5, 0x06 },
-        };
-        uint8_t protocol = modes[tf->direction].protocol << 1 | tf->ext,
-                flags = modes[tf->direction].flags | (tf->want_registers ? 0x20 : 0);
-        const uint8_t cdb12[12] = {
-                ATA_PASS_THROUGH_12, protocol, flags, tf->feature, tf->count, tf->lbal, tf->lbam, tf->lbah, 0x40,
-                tf->command
-        };
-        const uint8_t cdb16[16] = { ATA_PASS_THROUGH_16, protocol, flags, 0,        tf->feature, 0,        tf->count,
-                                    tf->hob_lbal,        tf->lbal, 0,     tf->lbam, 0,           tf->lbah, 0x40,
-                                    tf->command };
+        /* Protocol: non-data, PIO in or PIO out; then CK_COND, T_DIR, BYT_BLOK and T_LENGTH = count register. */
+        uint8_t protocol = 3, flags = 0x20;
         SgRequest q = {
                 .cdb_len = cdb_len,
-                .direction = tf->direction,
                 .data = tf->data,
                 .data_len = tf->len,
+                .to_device = tf->to_device,
                 .timeout_ms = tf->timeout_ms,
         };
 
-        memcpy(q.cdb, cdb_len == 12 ? cdb12 : cdb16, cdb_len);
+        if (tf->len > 0) {
+                protocol = tf->to_device ? 5 : 4;
+                flags = (tf->to_device ? 0x06 : 0x0E) | (tf->want_registers ? 0x20 : 0);
+        }
+        protocol = protocol << 1 | tf->ext;
+
+        if (cdb_len == 12)
+                memcpy(q.cdb,
+                       (const uint8_t[12]){ ATA_PASS_THROUGH_12, protocol, flags, tf->feature, tf->count, tf->lbal,
+                                            tf->lbam, tf->lbah, 0x40, tf->command },
+                       12);
+        else
+                memcpy(q.cdb,
+                       (const uint8_t[16]){ ATA_PASS_THROUGH_16, protocol, flags, 0, tf->feature, 0, tf->count,
+                                            tf->hob_lbal, tf->lbal, 0, tf->lbam, 0, tf->lbah, 0x40, tf->command },
+                       16);
         return q;
 }
 
@@ -126,7 +126,7 @@ static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, i
         b->cdb = q->cdb_len;
         if (regs->valid)
                 b->without_registers = false;
-        else if (r == 0 && q->direction == SG_NONE)
+        else if (r == 0 && q->data_len == 0)
                 b->without_registers = true;
 }
 
@@ -182,7 +182,7 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
         SgRequest q;
         int r;
 
-        assert(tf->len % 512 == 0 && (tf->len > 0) == (tf->direction != SG_NONE));
+        assert(tf->len % 512 == 0);
 
         /* The code of ATA PASS-THROUGH(12) is BLANK for an optical drive, which erases the disc. No row for these comes here. */
         if (d->drive->optical)
@@ -224,7 +224,6 @@ static int identify_ask(Device *d, uint16_t data[static 256]) {
                 /* Bridges need the count, although ACS-4 does not. */
                 Taskfile tf = { .command = ATA_CMD_IDENTIFY_DEVICE,
                                 .count = 1,
-                                .direction = SG_FROM_DEVICE,
                                 .data = data,
                                 .len = sizeof d->identify };
 

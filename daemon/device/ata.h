@@ -34,9 +34,9 @@ typedef struct Taskfile {
         bool ext;            /* one of the 48-bit commands */
         uint32_t timeout_ms; /* 0: SG_TIMEOUT_MS */
         bool want_registers; /* data commands: ask for the registers too (CK_COND); non-data ones always do */
-        SgDirection direction;
         void *data;
-        size_t len; /* whole sectors of 512 bytes; 0: non-data */
+        size_t len;     /* whole sectors of 512 bytes; 0: non-data */
+        bool to_device; /* the data; else it is what comes back */
 } Taskfile;
 
 typedef struct Registers {

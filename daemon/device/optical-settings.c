@@ -28,7 +28,7 @@ static int set_streaming(Device *d, uint32_t speed) {
         SgRequest q = {
                 .cdb = { SET_STREAMING, [10] = sizeof p },
                 .cdb_len = 12,
-                .direction = SG_TO_DEVICE,
+                .to_device = true,
                 .data = &p,
                 .data_len = sizeof p,
         };

@@ -44,7 +44,6 @@ static int scsi_power_mode(Device *d) {
                 SgRequest q = {
                         .cdb = { SCSI_REQUEST_SENSE, 0, 0, 0, SENSE_DATA_MAX },
                         .cdb_len = 6,
-                        .direction = SG_FROM_DEVICE,
                         .data = data,
                         .data_len = sizeof data,
                 };

@@ -81,7 +81,6 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
         SgRequest q = {
                 .cdb = { MODE_SENSE_10, NO_BLOCK_DESCRIPTORS, control << 6 | f->page, [8] = sizeof data },
                 .cdb_len = 10,
-                .direction = SG_FROM_DEVICE,
                 .data = data,
                 .data_len = sizeof data,
                 .timeout_ms = SG_TIMEOUT_MS,
@@ -119,7 +118,7 @@ static int mode_select(Device *d, const ModePage *page) {
                 .cdb = { six ? MODE_SELECT_6 : MODE_SELECT_10,
                          PAGE_FORMAT | (d->save && page->saveable ? SAVE_PAGES : 0) },
                 .cdb_len = six ? 6 : 10,
-                .direction = SG_TO_DEVICE,
+                .to_device = true,
                 .data = data,
                 .data_len = len,
                 /* Turning a cache off writes out what is in it. */
@@ -140,7 +139,6 @@ static int scsi_synchronize_cache(Device *d) {
         SgRequest q = {
                 .cdb = { SYNCHRONIZE_CACHE_10 },
                 .cdb_len = 10,
-                .direction = SG_NONE,
                 .timeout_ms = SG_TIMEOUT_FLUSH_MS,
         };
 

@@ -14,14 +14,11 @@ enum {
 };
 
 int sg_io_real(void *userdata _unused_, int fd, SgRequest *q) {
-        static const int directions[] = {
-                [SG_NONE] = SG_DXFER_NONE,
-                [SG_FROM_DEVICE] = SG_DXFER_FROM_DEV,
-                [SG_TO_DEVICE] = SG_DXFER_TO_DEV,
-        };
         struct sg_io_hdr h = {
                 .interface_id = 'S',
-                .dxfer_direction = directions[q->direction],
+                .dxfer_direction = q->data_len == 0 ? SG_DXFER_NONE
+                                   : q->to_device   ? SG_DXFER_TO_DEV
+                                                    : SG_DXFER_FROM_DEV,
                 .cmd_len = q->cdb_len,
                 .mx_sb_len = sizeof q->sense,
                 .dxfer_len = q->data_len,
@@ -47,7 +44,7 @@ static int sg_send(Device *d, SgRequest *q, const char *name) {
         uint64_t started;
         int fd, r;
 
-        assert(q->cdb_len > 0 && (q->data_len > 0) == (q->direction != SG_NONE));
+        assert(q->cdb_len > 0);
 
         fd = device_begin(d);
         if (fd < 0)
@@ -109,17 +106,10 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
                 return device_fail(d, -EIO, "%s did not reach the drive (host status %02Xh)", name, q->host_status);
         }
 
-        switch (q->status) {
-        case STATUS_GOOD:
+        if (q->status == STATUS_GOOD)
                 return 0;
-        case STATUS_RESERVATION_CONFLICT:
-                return device_fail(d, STEP_REFUSED, "another host has reserved the drive (%s)", name);
-        case STATUS_CHECK_CONDITION:
-                break;
-        default:
+        if (q->status != STATUS_CHECK_CONDITION)
                 return device_fail(d, STEP_REFUSED, "%s was answered with SCSI status %02Xh", name, q->status);
-        }
-
         if (!s.valid)
                 return device_fail(d, -EBADMSG, "%s was answered without usable sense data", name);
 
@@ -128,9 +118,7 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
         case SENSE_RECOVERED_ERROR: /* a rounded parameter, among others: reading it back tells */
                 return 0;
         case SENSE_UNIT_ATTENTION:
-                return device_fail(d, -EINTR, "unit attention (%02Xh/%02Xh)", s.asc, s.ascq);
-        case SENSE_NOT_READY:
-                return device_fail(d, STEP_REFUSED, "the drive is not ready for %s (%02Xh/%02Xh)", name, s.asc, s.ascq);
+                return -EINTR;
         default:
                 return device_fail(d, STEP_REFUSED, "the drive refused %s (sense %Xh %02Xh/%02Xh)", name, s.key, s.asc,
                                    s.ascq);

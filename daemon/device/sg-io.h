@@ -15,18 +15,12 @@
 
 #define SG_SENSE_MAX 64U
 
-typedef enum SgDirection {
-        SG_NONE,
-        SG_FROM_DEVICE,
-        SG_TO_DEVICE,
-} SgDirection;
-
 typedef struct SgRequest {
         uint8_t cdb[16];
         uint8_t cdb_len;
-        SgDirection direction;
         void *data;
-        uint32_t data_len;
+        uint32_t data_len;   /* 0: none */
+        bool to_device;      /* the data; else it is what comes back */
         uint32_t timeout_ms; /* 0: SG_TIMEOUT_MS */
 
         /* Filled in by the transport. */
@@ -48,7 +42,6 @@ int scsi_command(Device *d, SgRequest *q, const char *name);
 enum {
         STATUS_GOOD = 0x00,
         STATUS_CHECK_CONDITION = 0x02,
-        STATUS_RESERVATION_CONFLICT = 0x18,
 
         SENSE_NONE = 0x0,
         SENSE_RECOVERED_ERROR = 0x1,

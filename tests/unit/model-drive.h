@@ -86,7 +86,7 @@ static inline int model_sg(void *userdata, int fd _unused_, SgRequest *q) {
                                   0x40, obeyed ? 0x50 : 0x51 };
 
         m->n_sent++;
-        if (obeyed && q->direction != SG_NONE)
+        if (obeyed && q->data_len > 0)
                 return 0;
         memcpy(q->sense, sense, sizeof sense);
         q->sense_len = sizeof sense;

@@ -69,7 +69,7 @@ static inline int script_sg(void *userdata, int fd _unused_, SgRequest *q) {
         ck_assert_uint_ge(q->timeout_ms, SG_TIMEOUT_MS);
 
         n = script_bytes(row->out, out, sizeof out);
-        if (q->direction == SG_TO_DEVICE)
+        if (q->to_device)
                 ck_assert_mem_eq(q->data, out, n);
         else
                 ck_assert_uint_eq(n, 0);

@@ -57,9 +57,7 @@ static int model_ioctl(int fd, unsigned long request, void *argument) {
 
         memcpy(q.cdb, h->cmdp, h->cmd_len);
         q.cdb_len = h->cmd_len;
-        q.direction = h->dxfer_direction == SG_DXFER_FROM_DEV ? SG_FROM_DEVICE
-                      : h->dxfer_direction == SG_DXFER_TO_DEV ? SG_TO_DEVICE
-                                                              : SG_NONE;
+        q.to_device = h->dxfer_direction == SG_DXFER_TO_DEV;
         q.data = h->dxferp;
         q.data_len = h->dxfer_len;
         (void) model_sg(&drive, fd, &q);
