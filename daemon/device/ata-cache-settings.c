@@ -190,40 +190,26 @@ static int forced_write(Device *d, const Setting *s, const Value *v) {
 }
 
 /* clang-format off */
+#define SCT_FEATURE(key, read_, write_, order_, how, number, what, feature) \
+        ATA_ROW(key, read_, write_, order_, "power, link reset; unless saved", how, "ACS-4 SCT Feature Control, feature " number, \
+                what, .supported = { { 206, 0 }, { 206, 4 } }, .code = feature)
+
 const Setting ata_cache_settings[] = {
-        {
-                ATA_ROW("write_cache", write_cache_read, write_cache_write, .supported = { { 82, 5 } }, .enabled = { { 85, 5 } }),
-                .range = RANGE_BOOL,
-                .order = 100, /* the kernel revalidates the disk afterwards */
-                .summary = "volatile write cache",
-                .equivalent = "hdparm -W",
-                .lost_by = LOST_WITHOUT_SSP,
-                .source = "ACS-4 SET FEATURES 02h/82h",
-        },
-        {
-                ATA_ROW("write_cache_forced", forced_read, forced_write, .supported = { { 206, 0 }, { 206, 4 } },
-                        .code = SCT_WRITE_CACHE),
-                .range = { .type = VALUE_NAME, .words = forced_words },
-                .flags = SETTING_SAVEABLE | SETTING_FIRST,
-                .order = 95,
-                .summary = "the drive's own rule for its write cache: normal obeys write_cache, on and off do not",
-                .equivalent = "smartctl -s wcache-sct",
-                .lost_by = "power, link reset; unless saved",
-                .source = "ACS-4 SCT Feature Control, feature 1",
-                .danger = "the drive then takes no notice of what kernel and programs ask of its cache",
-                .inert = "normal",
-        },
-        {
-                ATA_ROW("write_cache_reordering", sct_feature_read, sct_feature_write, .supported = { { 206, 0 }, { 206, 4 } },
-                        .code = SCT_WRITE_CACHE_REORDERING),
-                .range = RANGE_BOOL,
-                .flags = SETTING_SAVEABLE,
-                .order = 105,
-                .summary = "whether the drive may write what is in its cache in another order",
-                .equivalent = "smartctl -s wcreorder",
-                .lost_by = "power, link reset; unless saved",
-                .source = "ACS-4 SCT Feature Control, feature 2",
-        },
+        /* The kernel revalidates the disk afterwards. */
+        { ATA_ROW("write_cache", write_cache_read, write_cache_write, 100, LOST_WITHOUT_SSP, "hdparm -W",
+                  "ACS-4 SET FEATURES 02h/82h",
+                  "volatile write cache", .supported = { { 82, 5 } }, .enabled = { { 85, 5 } }),
+          .range = RANGE_BOOL },
+        { SCT_FEATURE("write_cache_forced", forced_read, forced_write, 95, "smartctl -s wcache-sct", "1",
+                      "the drive's own rule for its write cache: normal obeys write_cache, on and off do not", SCT_WRITE_CACHE),
+          .range = { .type = VALUE_NAME, .words = forced_words },
+          .flags = SETTING_SAVEABLE | SETTING_FIRST,
+          .danger = "the drive then takes no notice of what kernel and programs ask of its cache",
+          .inert = "normal" },
+        { SCT_FEATURE("write_cache_reordering", sct_feature_read, sct_feature_write, 105, "smartctl -s wcreorder", "2",
+                      "whether the drive may write what is in its cache in another order", SCT_WRITE_CACHE_REORDERING),
+          .range = RANGE_BOOL,
+          .flags = SETTING_SAVEABLE },
         {},
 };
 /* clang-format on */

@@ -152,32 +152,26 @@ static int condition_localize(Device *d, const Setting *s, Value *v) {
 /* The range is that of SCSI's timers, which have the same names; condition_write() has ATA's. */
 #define TIMER(key, what, order_, id, offset, ...) \
         { \
-                ATA_ROW(key, condition_read, condition_write, .supported = { { 119, 7 }, { 84, 5 } }, .code = offset, \
+                ATA_ROW(key, condition_read, condition_write, order_, "power, where it is not saved", \
+                        "openSeaChest_PowerControl --" key, "ACS-4 SET FEATURES 4Ah, log 08h", what " (1092 h at most)", \
+                        .supported = { { 119, 7 }, { 84, 5 } }, .code = offset, \
                         .on = EPC_COMMAND(.count = id, .lbal = EPC_SET_TIMER | EPC_ON), \
                         .off = EPC_COMMAND(.count = id, .lbal = EPC_SET_STATE)), \
                 .range = { .type = VALUE_DURATION, .min = UNIT_MS, .max = (int64_t) UINT32_MAX * UNIT_MS, .step = UNIT_MS, \
                            .has_off = true }, \
-                .flags = SETTING_SAVEABLE, .order = order_, .summary = what " (1092 h at most)", \
-                .equivalent = "openSeaChest_PowerControl --" key, .lost_by = "power, where it is not saved", \
-                .source = "ACS-4 SET FEATURES 4Ah, log 08h", .localize = condition_localize, __VA_ARGS__ \
+                .flags = SETTING_SAVEABLE, .localize = condition_localize, __VA_ARGS__ \
         }
 
 const Setting ata_epc_settings[] = {
-        {
-                /* Enabling it disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5), and disabling it is not said to
-                 * bring APM back. No manual at hand says how they are affected when APM is enabled then: nobody may want
-                 * both. */
-                ATA_FEATURE("epc", .supported = { { 119, 7 } }, .enabled = { { 120, 7 } },
-                            .on = EPC_COMMAND(.lbal = EPC_ENABLE), .off = EPC_COMMAND(.lbal = EPC_DISABLE)),
-                .range = RANGE_BOOL,
-                .flags = SETTING_NONVOLATILE | SETTING_FIRST,
-                .order = 180,
-                .summary = "whether the drive has extended power conditions, each with its timer, in the place of apm",
-                .equivalent = "openSeaChest_PowerControl --EPCfeature",
-                .lost_by = "nothing: the drive keeps it",
-                .source = "ACS-4 SET FEATURES 4Ah",
-                .excludes = "apm",
-        },
+        /* Enabling it disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5), and disabling it is not said to bring APM back.
+         * No manual at hand says how they are affected when APM is enabled then: nobody may want both. */
+        { ATA_FEATURE("epc", 180, "nothing: the drive keeps it", "openSeaChest_PowerControl --EPCfeature", "ACS-4 SET FEATURES 4Ah",
+                      "whether the drive has extended power conditions, each with its timer, in the place of apm",
+                      .supported = { { 119, 7 } }, .enabled = { { 120, 7 } },
+                      .on = EPC_COMMAND(.lbal = EPC_ENABLE), .off = EPC_COMMAND(.lbal = EPC_DISABLE)),
+          .range = RANGE_BOOL,
+          .flags = SETTING_NONVOLATILE | SETTING_FIRST,
+          .excludes = "apm" },
         TIMER("idle_a", "idle time after which the drive rests its electronics", 190, 0x81, 0),
         TIMER("idle_b", "idle time after which the drive parks its heads", 191, 0x82, 64),
         TIMER("idle_c", "idle time after which the drive turns more slowly", 192, 0x83, 128),

@@ -83,86 +83,57 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
 }
 
 /* clang-format off */
-#define SPINDOWN \
-        .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }, \
-        .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE, .order = 210, .equivalent = "hdparm -S", .lost_by = LOST_WITHOUT_SSP
+#define RANGE_APM { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 }
+#define RANGE_TIMER { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }
+
+/* Another name of such a row. */
+#define ALIAS(key, of, order_, lost, how, from, what) \
+        .name = key, .alias_of = of, .backend = BACKEND_ATA, .order = order_, .lost_by = lost, .equivalent = how, .source = from, \
+        .summary = what
 
 const Setting ata_power_settings[] = {
-        {
-                ATA_ROW("apm", ata_feature_read, apm_write, .supported = { { 83, 3 } }, .enabled = { { 86, 3 } }, .level = { 91, 0, 8 },
-                        .on = { .feature = 0x05 }, .off = { .feature = 0x85 }),
-                .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 },
-                .order = 200, /* before the standby timer */
-                .summary = "Advanced Power Management: 1 saves most, 127 and below may spin down, 254 fastest",
-                .equivalent = "hdparm -B",
-                .lost_by = LOST_WITHOUT_SSP,
-                .source = "ACS-4 SET FEATURES 05h/85h",
-        },
-        {
-                .name = "apm_battery",
-                .alias_of = "apm",
-                .backend = BACKEND_ATA,
-                .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 },
-                .flags = SETTING_ON_BATTERY,
-                .order = 200,
-                .summary = "apm while the machine runs on battery, as hdparm.conf has it: on_battery = { apm = … }",
-                .equivalent = "hdparm -B",
-                .lost_by = LOST_WITHOUT_SSP,
-                .source = "hdparm.conf(5)",
-        },
-        {
-                ATA_ROW("spindown_time", standby_timer_read, standby_timer_write, .supported = { { 82, 3 } }),
-                SPINDOWN,
-                .summary = "idle time after which the drive spins down",
-                .source = "ACS-4 IDLE E3h, STANDBY E2h",
-        },
-        {
-                .name = "force_spindown_time",
-                .alias_of = "spindown_time",
-                .backend = BACKEND_ATA,
-                SPINDOWN,
-                .summary = "spindown_time, by hdparm.conf's other name; neither asks whether the drive has APM",
-                .source = "hdparm.conf(5)",
-        },
-        {
-                ATA_FEATURE("poweron_standby", .supported = { { 83, 5 } }, .enabled = { { 86, 5 } },
-                            .on = { .feature = 0x06 }, .off = { .feature = 0x86 }),
-                .range = RANGE_BOOL,
-                .flags = SETTING_NONVOLATILE,
-                .order = 220,
-                .summary = "whether the drive stays asleep at power-on until it is told to spin up (PUIS)",
-                .equivalent = "hdparm -s",
-                .lost_by = "nothing: the drive keeps it",
-                .source = "ACS-4 SET FEATURES 06h/86h",
-                .danger = "firmware, USB bridges and RAID controllers that do not know of it never find the drive again",
-        },
-        {
-                ATA_ROW("standby", standby_read, standby_write,
-                        .on = { .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
-                        .no_off = "it sleeps already, and no setting wakes drives; off does nothing"),
-                .range = RANGE_BOOL,
-                .flags = SETTING_AT_ATTACH | SETTING_STANDBY_SAFE,
-                .order = 900, /* last of all: what follows would wake it */
-                .summary = "spin the drive down when it is attached",
-                .equivalent = "hdparm -y",
-                .lost_by = "the first access",
-                .source = "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h",
-        },
-        {
-                ATA_ROW("sleep", sleep_read, ata_feature_write,
-                        .on = { .command = ATA_CMD_SLEEP, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
-                        .no_off = "no setting wakes drives; off does nothing"),
-                .range = RANGE_BOOL,
-                .flags = SETTING_AT_ATTACH | SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_ATA_SLEEP,
-                .order = 910,
-                .summary = "put the drive to sleep when it is attached, so deep that only a reset wakes it",
-                .equivalent = "hdparm -Y",
-                .lost_by = "any command at all",
-                .source = "ACS-4 SLEEP E6h",
-                .danger = "only a reset of the link wakes the drive, which takes other settings with it, and some bridges and "
-                          "controllers never manage it",
-                .excludes = "standby",
-        },
+        /* Before the standby timer. */
+        { ATA_ROW("apm", ata_feature_read, apm_write, 200, LOST_WITHOUT_SSP, "hdparm -B", "ACS-4 SET FEATURES 05h/85h",
+                  "Advanced Power Management: 1 saves most, 127 and below may spin down, 254 fastest",
+                  .supported = { { 83, 3 } }, .enabled = { { 86, 3 } }, .level = { 91, 0, 8 },
+                  .on = { .feature = 0x05 }, .off = { .feature = 0x85 }),
+          .range = RANGE_APM },
+        { ALIAS("apm_battery", "apm", 200, LOST_WITHOUT_SSP, "hdparm -B", "hdparm.conf(5)",
+                "apm while the machine runs on battery, as hdparm.conf has it: on_battery = { apm = … }"),
+          .range = RANGE_APM,
+          .flags = SETTING_ON_BATTERY },
+        { ATA_ROW("spindown_time", standby_timer_read, standby_timer_write, 210, LOST_WITHOUT_SSP, "hdparm -S",
+                  "ACS-4 IDLE E3h, STANDBY E2h",
+                  "idle time after which the drive spins down", .supported = { { 82, 3 } }),
+          .range = RANGE_TIMER,
+          .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
+        { ALIAS("force_spindown_time", "spindown_time", 210, LOST_WITHOUT_SSP, "hdparm -S", "hdparm.conf(5)",
+                "spindown_time, by hdparm.conf's other name; neither asks whether the drive has APM"),
+          .range = RANGE_TIMER,
+          .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
+        { ATA_FEATURE("poweron_standby", 220, "nothing: the drive keeps it", "hdparm -s", "ACS-4 SET FEATURES 06h/86h",
+                      "whether the drive stays asleep at power-on until it is told to spin up (PUIS)",
+                      .supported = { { 83, 5 } }, .enabled = { { 86, 5 } }, .on = { .feature = 0x06 }, .off = { .feature = 0x86 }),
+          .range = RANGE_BOOL,
+          .flags = SETTING_NONVOLATILE,
+          .danger = "firmware, USB bridges and RAID controllers that do not know of it never find the drive again" },
+        /* These are the last of all: what follows would wake the drive. */
+        { ATA_ROW("standby", standby_read, standby_write, 900, "the first access", "hdparm -y",
+                  "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h",
+                  "spin the drive down when it is attached",
+                  .on = { .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
+                  .no_off = "it sleeps already, and no setting wakes drives; off does nothing"),
+          .range = RANGE_BOOL,
+          .flags = SETTING_AT_ATTACH | SETTING_STANDBY_SAFE },
+        { ATA_ROW("sleep", sleep_read, ata_feature_write, 910, "any command at all", "hdparm -Y", "ACS-4 SLEEP E6h",
+                  "put the drive to sleep when it is attached, so deep that only a reset wakes it",
+                  .on = { .command = ATA_CMD_SLEEP, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
+                  .no_off = "no setting wakes drives; off does nothing"),
+          .range = RANGE_BOOL,
+          .flags = SETTING_AT_ATTACH | SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_ATA_SLEEP,
+          .danger = "only a reset of the link wakes the drive, which takes other settings with it, and some bridges and "
+                    "controllers never manage it",
+          .excludes = "standby" },
         {},
 };
 /* clang-format on */

@@ -123,92 +123,55 @@ static int wrv_write(Device *d, const Setting *s, const Value *v) {
 
 /* clang-format off */
 const Setting ata_settings[] = {
-        {
-                ATA_FEATURE("software_settings_preservation", .supported = { { 78, 6 } }, .enabled = { { 79, 6 } },
-                            .on = { .feature = 0x10, .count = 0x06 }, .off = { .feature = 0x90, .count = 0x06 }),
-                .range = RANGE_BOOL,
-                .order = 90, /* before the settings that it preserves */
-                .summary = "whether the drive keeps its settings when the SATA link is reset",
-                .equivalent = "openSeaChest_Configure --sspFeature",
-                .lost_by = "power; most drives come with it on",
-                .source = "SATA, ACS-4 SET FEATURES 10h/90h count 06h",
-        },
-        {
-                ATA_FEATURE("lookahead", .supported = { { 82, 6 } }, .enabled = { { 85, 6 } },
-                            .on = { .feature = 0xAA }, .off = { .feature = 0x55 }),
-                .range = RANGE_BOOL,
-                .order = 110,
-                .summary = "read look-ahead of the drive",
-                .equivalent = "hdparm -A",
-                .lost_by = LOST_WITHOUT_SSP,
-                .source = "ACS-4 SET FEATURES AAh/55h",
-        },
-        {
-                ATA_FEATURE("acoustic_management", .supported = { { 83, 9 } }, .enabled = { { 86, 9 } }, .level = { 94, 0, 8 },
-                            .on = { .feature = 0x42 }, .off = { .feature = 0xC2 }),
-                .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 0 },
-                .order = 120,
-                .summary = "noise against seek speed: 128 quiet, 254 fast",
-                .equivalent = "hdparm -M",
-                .lost_by = "power, link reset; some drives keep it",
-                .source = "ATA-6 SET FEATURES 42h/C2h",
-        },
-        {
-                ATA_FEATURE("free_fall_control", .supported = { { 119, 5 } }, .enabled = { { 120, 5 } }, .level = { 53, 8, 8 },
-                            .on = { .feature = 0x41 }, .off = { .feature = 0xC1 }),
-                .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = -1, .words = free_fall_words },
-                .order = 140,
-                .summary = "whether the drive parks its heads when it feels that it falls, and from what force on: 1 least, "
-                           "255 most sensitive",
-                .equivalent = "openSeaChest_Configure --freeFall",
-                .lost_by = "power",
-                .source = "ACS-4 SET FEATURES 41h/C1h",
-        },
-        {
-                ATA_FEATURE("device_statistics_notification", .supported = { { 119, 9 } }, .enabled = { { 120, 9 } },
-                            .on = { .feature = 0x63, .count = 0x01 }, .off = { .feature = 0x63, .count = 0x02 }),
-                .range = RANGE_BOOL,
-                .order = 141,
-                .summary = "whether the drive tells when a statistic passes its threshold",
-                .equivalent = "smartctl -s dsn",
-                .lost_by = "power",
-                .source = "ACS-4 SET FEATURES 63h count 01h/02h",
-        },
-        {
-                ATA_ROW("write_read_verify", wrv_read, wrv_write, .supported = { { 119, 1 } }, .enabled = { { 120, 1 } },
-                        .on = { .command = ATA_CMD_SET_FEATURES, .feature = 0x0B }, .off = { .feature = 0x8B }),
-                .range = { .type = VALUE_INT, .min = WRV_BLOCK, .max = 255 * WRV_BLOCK, .step = WRV_BLOCK, .has_off = true,
-                           .off = 0, .words = wrv_words },
-                .order = 150,
-                .summary = "whether the drive reads back what it wrote: of all writes, of the first 65536 sectors, of as many "
-                           "as the vendor chose, or of a number of sectors",
-                .equivalent = "hdparm -R",
-                .lost_by = "power, on some drives a link reset",
-                .source = "ACS-4 SET FEATURES 0Bh/8Bh",
-                .danger = "writing takes twice as long or longer",
-        },
-        {
-                ATA_FEATURE("mult_sect_io", .supported = { { 47, 0, 8 } }, .enabled = { { 59, 8 }, { 59, 0, 8 } }, .level = { 59, 0, 8 },
-                            .on = { .command = ATA_CMD_SET_MULTIPLE_MODE }, .off = { .command = ATA_CMD_SET_MULTIPLE_MODE }),
-                .range = { .type = VALUE_INT, .min = 1, .max = 128, .has_off = true, .off = 0 },
-                .order = 160,
-                .summary = "sectors per interrupt in PIO mode; with DMA it has no effect",
-                .equivalent = "hdparm -m",
-                .lost_by = LOST_WITHOUT_SSP,
-                .source = "ACS-4 SET MULTIPLE MODE C6h",
-                .danger = "in PIO mode a kernel that has not noticed reads and writes wrong data, and some drives do even if "
-                          "it has; libata looks again afterwards",
-        },
-        {
-                ATA_FEATURE("keep_features_over_reset", .on = { .feature = 0x66 }, .off = { .feature = 0xCC }),
-                .range = RANGE_BOOL,
-                .flags = SETTING_UNREADABLE,
-                .order = 170,
-                .summary = "whether settings survive a software reset; for link resets see software_settings_preservation",
-                .equivalent = "hdparm -K",
-                .lost_by = "power",
-                .source = "ACS-4 SET FEATURES 66h/CCh",
-        },
+        /* Before the settings that it preserves. */
+        { ATA_FEATURE("software_settings_preservation", 90, "power; most drives come with it on",
+                      "openSeaChest_Configure --sspFeature", "SATA, ACS-4 SET FEATURES 10h/90h count 06h",
+                      "whether the drive keeps its settings when the SATA link is reset",
+                      .supported = { { 78, 6 } }, .enabled = { { 79, 6 } },
+                      .on = { .feature = 0x10, .count = 0x06 }, .off = { .feature = 0x90, .count = 0x06 }),
+          .range = RANGE_BOOL },
+        { ATA_FEATURE("lookahead", 110, LOST_WITHOUT_SSP, "hdparm -A", "ACS-4 SET FEATURES AAh/55h",
+                      "read look-ahead of the drive",
+                      .supported = { { 82, 6 } }, .enabled = { { 85, 6 } }, .on = { .feature = 0xAA }, .off = { .feature = 0x55 }),
+          .range = RANGE_BOOL },
+        { ATA_FEATURE("acoustic_management", 120, "power, link reset; some drives keep it", "hdparm -M",
+                      "ATA-6 SET FEATURES 42h/C2h",
+                      "noise against seek speed: 128 quiet, 254 fast",
+                      .supported = { { 83, 9 } }, .enabled = { { 86, 9 } }, .level = { 94, 0, 8 },
+                      .on = { .feature = 0x42 }, .off = { .feature = 0xC2 }),
+          .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 0 } },
+        { ATA_FEATURE("free_fall_control", 140, "power", "openSeaChest_Configure --freeFall", "ACS-4 SET FEATURES 41h/C1h",
+                      "whether the drive parks its heads when it feels that it falls, and from what force on: 1 least, "
+                      "255 most sensitive",
+                      .supported = { { 119, 5 } }, .enabled = { { 120, 5 } }, .level = { 53, 8, 8 },
+                      .on = { .feature = 0x41 }, .off = { .feature = 0xC1 }),
+          .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = -1, .words = free_fall_words } },
+        { ATA_FEATURE("device_statistics_notification", 141, "power", "smartctl -s dsn", "ACS-4 SET FEATURES 63h count 01h/02h",
+                      "whether the drive tells when a statistic passes its threshold",
+                      .supported = { { 119, 9 } }, .enabled = { { 120, 9 } },
+                      .on = { .feature = 0x63, .count = 0x01 }, .off = { .feature = 0x63, .count = 0x02 }),
+          .range = RANGE_BOOL },
+        { ATA_ROW("write_read_verify", wrv_read, wrv_write, 150, "power, on some drives a link reset", "hdparm -R",
+                  "ACS-4 SET FEATURES 0Bh/8Bh",
+                  "whether the drive reads back what it wrote: of all writes, of the first 65536 sectors, of as many "
+                  "as the vendor chose, or of a number of sectors",
+                  .supported = { { 119, 1 } }, .enabled = { { 120, 1 } },
+                  .on = { .command = ATA_CMD_SET_FEATURES, .feature = 0x0B }, .off = { .feature = 0x8B }),
+          .range = { .type = VALUE_INT, .min = WRV_BLOCK, .max = 255 * WRV_BLOCK, .step = WRV_BLOCK, .has_off = true,
+                     .off = 0, .words = wrv_words },
+          .danger = "writing takes twice as long or longer" },
+        { ATA_FEATURE("mult_sect_io", 160, LOST_WITHOUT_SSP, "hdparm -m", "ACS-4 SET MULTIPLE MODE C6h",
+                      "sectors per interrupt in PIO mode; with DMA it has no effect",
+                      .supported = { { 47, 0, 8 } }, .enabled = { { 59, 8 }, { 59, 0, 8 } }, .level = { 59, 0, 8 },
+                      .on = { .command = ATA_CMD_SET_MULTIPLE_MODE }, .off = { .command = ATA_CMD_SET_MULTIPLE_MODE }),
+          .range = { .type = VALUE_INT, .min = 1, .max = 128, .has_off = true, .off = 0 },
+          .danger = "in PIO mode a kernel that has not noticed reads and writes wrong data, and some drives do even if "
+                    "it has; libata looks again afterwards" },
+        { ATA_FEATURE("keep_features_over_reset", 170, "power", "hdparm -K", "ACS-4 SET FEATURES 66h/CCh",
+                      "whether settings survive a software reset; for link resets see software_settings_preservation",
+                      .on = { .feature = 0x66 }, .off = { .feature = 0xCC }),
+          .range = RANGE_BOOL,
+          .flags = SETTING_UNREADABLE },
         {},
 };
 /* clang-format on */
@@ -296,37 +259,28 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
 }
 
 /* clang-format off */
-#define LOCK(key, option, read_, write_, ...) \
-        ATA_ROW(key, read_, write_, .no_off = "only taking its power away thaws the drive", __VA_ARGS__), \
-        .range = RANGE_BOOL, .equivalent = "hdparm --" option
+#define LOCK(key, read_, write_, order_, lost, option, ...) \
+        ATA_ROW(key, read_, write_, order_, lost, "hdparm --" option, __VA_ARGS__, \
+                .no_off = "only taking its power away thaws the drive"), \
+        .range = RANGE_BOOL
 
 const Setting ata_lock_settings[] = {
-        {
-                LOCK("security_freeze", "security-freeze", ata_feature_read, ata_feature_write, .supported = { { 82, 1 }, { 128, 0 } },
-                     .enabled = { { 128, 3 } }, .on = { .command = ATA_CMD_SECURITY_FREEZE_LOCK }),
-                .order = 300,
-                .summary = "no passwords and no secure erase until the next power-on",
-                .lost_by = LOST_WITHOUT_SSP,
-                .source = "ACS-4 SECURITY FREEZE LOCK F5h",
-        },
-        {
-                LOCK("dco_freeze", "dco-freeze", dco_read, dco_write, .supported = { { 83, 11 } },
-                     .on = { .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }),
-                .order = 310,
-                .summary = "no change of the device configuration (capacity, features) until the next power-on",
-                .lost_by = "power",
-                .source = "ATA8-ACS DEVICE CONFIGURATION FREEZE LOCK B1h/C1h",
-        },
-        {
-                /* LBA 31:0 spells "FrLk", by which the drive knows that the command is no accident. */
-                LOCK("sanitize_freeze", "sanitize-freeze-lock", sanitize_read, ata_feature_write, .supported = { { 59, 12 } },
-                     .on = { .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_FREEZE_LOCK, .ext = true,
-                             .hob_lbal = 'F', .lbah = 'r', .lbam = 'L', .lbal = 'k' }),
-                .order = 320,
-                .summary = "no sanitize commands, which erase the whole drive, until the next power-on",
-                .lost_by = "power",
-                .source = "ACS-4 SANITIZE FREEZE LOCK EXT B4h/0020h",
-        },
+        { LOCK("security_freeze", ata_feature_read, ata_feature_write, 300, LOST_WITHOUT_SSP, "security-freeze",
+               "ACS-4 SECURITY FREEZE LOCK F5h",
+               "no passwords and no secure erase until the next power-on",
+               .supported = { { 82, 1 }, { 128, 0 } }, .enabled = { { 128, 3 } },
+               .on = { .command = ATA_CMD_SECURITY_FREEZE_LOCK }) },
+        { LOCK("dco_freeze", dco_read, dco_write, 310, "power", "dco-freeze",
+               "ATA8-ACS DEVICE CONFIGURATION FREEZE LOCK B1h/C1h",
+               "no change of the device configuration (capacity, features) until the next power-on",
+               .supported = { { 83, 11 } }, .on = { .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }) },
+        /* LBA 31:0 spells "FrLk", by which the drive knows that the command is no accident. */
+        { LOCK("sanitize_freeze", sanitize_read, ata_feature_write, 320, "power", "sanitize-freeze-lock",
+               "ACS-4 SANITIZE FREEZE LOCK EXT B4h/0020h",
+               "no sanitize commands, which erase the whole drive, until the next power-on",
+               .supported = { { 59, 12 } },
+               .on = { .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_FREEZE_LOCK, .ext = true,
+                       .hob_lbal = 'F', .lbah = 'r', .lbam = 'L', .lbal = 'k' }) },
         {},
 };
 /* clang-format on */

@@ -86,10 +86,11 @@ int ata_feature_write(Device *d, const Setting *s, const Value *v);
  * 0: that is not disabled, and equal to nothing that a file can want. */
 void ata_reading_level(Reading *r, const Setting *s, uint32_t level);
 
-/* What most rows have; the arguments behind the functions are the members of the AtaFeature. */
-#define ATA_ROW(key, read_, write_, ...)                                                                     \
-        .name = key, .backend = BACKEND_ATA, .read = read_, .write = write_, .detail = &(const AtaFeature) { \
-                __VA_ARGS__                                                                                  \
+/* What all rows have; members of the AtaFeature follow the summary. */
+#define ATA_ROW(key, read_, write_, order_, lost, how, from, what, ...)                                        \
+        .name = key, .backend = BACKEND_ATA, .read = read_, .write = write_, .order = order_, .lost_by = lost, \
+        .equivalent = how, .source = from, .summary = what, .detail = &(const AtaFeature) {                    \
+                __VA_ARGS__                                                                                    \
         }
 
 /* A row without functions of its own. */

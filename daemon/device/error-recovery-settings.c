@@ -90,32 +90,21 @@ static const Harm endless_recovery_harm = {
 };
 
 /* clang-format off */
-#define LIMIT(key, which) \
-        ATA_ROW(key, error_recovery_read, error_recovery_write, .supported = { { 206, 0 }, { 206, 3 } }, .code = which), \
-        .range = RANGE_RECOVERY, .harm = &endless_recovery_harm, .equivalent = "smartctl -l scterc", \
-        .lost_by = "power, link reset", .source = "ACS-4 SCT Error Recovery Control"
+#define LIMIT(key, order_, what, limits) \
+        ATA_ROW(key, error_recovery_read, error_recovery_write, order_, "power, link reset", "smartctl -l scterc", \
+                "ACS-4 SCT Error Recovery Control", what, .supported = { { 206, 0 }, { 206, 3 } }, .code = limits), \
+        .range = RANGE_RECOVERY, .harm = &endless_recovery_harm
 
 const Setting error_recovery_settings[] = {
-        {
-                LIMIT("error_recovery", READING | WRITING),
-                .flags = SETTING_SAVEABLE,
-                .order = 130,
-                .summary = "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)",
-        },
-        {
-                LIMIT("error_recovery_read", READING),
-                .flags = SETTING_SAVEABLE | SETTING_SAME,
-                .order = 131,
-                .summary = "error_recovery for reading alone",
-                .excludes = "error_recovery",
-        },
-        {
-                LIMIT("error_recovery_write", WRITING),
-                .flags = SETTING_SAVEABLE | SETTING_SAME,
-                .order = 132,
-                .summary = "error_recovery for writing alone",
-                .excludes = "error_recovery",
-        },
+        { LIMIT("error_recovery", 130,
+                "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)", READING | WRITING),
+          .flags = SETTING_SAVEABLE },
+        { LIMIT("error_recovery_read", 131, "error_recovery for reading alone", READING),
+          .flags = SETTING_SAVEABLE | SETTING_SAME,
+          .excludes = "error_recovery" },
+        { LIMIT("error_recovery_write", 132, "error_recovery for writing alone", WRITING),
+          .flags = SETTING_SAVEABLE | SETTING_SAME,
+          .excludes = "error_recovery" },
         {
                 .name = "error_recovery_fallback_timeout",
                 .backend = BACKEND_SCSI,
