@@ -14,11 +14,9 @@ static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = ata_feature_read(d, s, ret);
-        if (r < 0)
-                return r;
-
-        cache_reading_judge(d, ret);
-        return 0;
+        if (r >= 0)
+                cache_reading_judge(d, ret);
+        return r;
 }
 
 static int cache_flush(Device *d) {
@@ -30,20 +28,6 @@ static int cache_flush(Device *d) {
         };
 
         return ata_command(d, &tf, NULL);
-}
-
-/* By SET FEATURES, with what must go with it. Returns -ETIME when the kernel goes on believing that there is none over a
- * cache that is on. */
-static int cache_set(Device *d, bool enable) {
-        Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = enable ? 0x02 : 0x82 };
-        bool was_unknown = enable && cache_kernel_view(d) == 0;
-        int r;
-
-        r = ata_command(d, &tf, NULL);
-        if (r < 0)
-                return r;
-
-        return cache_settle(d, enable, was_unknown, cache_flush);
 }
 
 /* SCT Feature Control: the features, and the states of the write cache. */
@@ -60,42 +44,6 @@ static const ValueWord forced_words[] = {
         { "normal", SCT_CACHE_NORMAL }, { "on", SCT_CACHE_ON }, { "off", SCT_CACHE_OFF }, {}
 };
 static const ValueWord reordering_words[] = { { "on", 1 }, { "off", 2 }, {} };
-
-/* 1: the drive would accept the command and do nothing, and the note says so. 0: it would not, or that cannot be read. */
-static int is_forced_otherwise(Device *d, bool enable) {
-        uint16_t state;
-        int r;
-
-        if (!identify_bit(d->identify, 206, 0) || !identify_bit(d->identify, 206, 4))
-                return 0;
-
-        r = sct_get(d, SCT_GET_FEATURE, SCT_WRITE_CACHE, &state);
-        if (r == STEP_DEFERRED || r == STEP_VANISHED)
-                return r;
-        if (r < 0 || state != (enable ? SCT_CACHE_OFF : SCT_CACHE_ON))
-                return 0;
-
-        (void) snprintf(d->note, sizeof d->note,
-                        "the drive's cache is forced %s (SCT Feature Control), so that it takes no notice of this; "
-                        "write_cache_forced = \"normal\" ends that",
-                        enable ? "off" : "on");
-        return 1;
-}
-
-static int write_cache_write(Device *d, const Setting *s _unused_, const Value *v) {
-        int r;
-
-        r = is_forced_otherwise(d, v->number);
-        if (r != 0)
-                return MIN(r, 0);
-
-        r = cache_set(d, v->number);
-        if (r == -ETIME) {
-                r = cache_set(d, false);
-                return r < 0 ? r : cache_was_turned_off(d);
-        }
-        return r;
-}
 
 /* The states of these features, by their numbers in SCT. */
 static const ValueWord *sct_states(const Setting *s) {
@@ -153,20 +101,54 @@ static int sct_feature_write(Device *d, const Setting *s, const Value *v) {
         return sct_set(d, SCT_SET_FEATURE, f->code, w->number, d->save ? SCT_FEATURE_SAVED : 0);
 }
 
+/* By SET FEATURES, with what must go with it. A cache that is on, and that the kernel goes on believing there is not, is turned off
+ * again: by SCT where it is `forced` on by that row. */
+static int cache_set(Device *d, bool enable, const Setting *forced) {
+        Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = enable ? 0x02 : 0x82 };
+        bool was_unknown = enable && cache_kernel_view(d) == 0;
+        int r;
+
+        r = ata_command(d, &tf, NULL);
+        if (r < 0)
+                return r;
+
+        r = cache_settle(d, enable, was_unknown, cache_flush);
+        if (r != -ETIME)
+                return r;
+        r = forced ? sct_feature_write(d, forced, &(Value){ .type = VALUE_NAME, .name = "off" })
+                   : cache_set(d, false, NULL);
+        return r < 0 ? r : cache_was_turned_off(d);
+}
+
+static int write_cache_write(Device *d, const Setting *s _unused_, const Value *v) {
+        bool has_sct = identify_bit(d->identify, 206, 0) && identify_bit(d->identify, 206, 4);
+        uint16_t state = SCT_CACHE_NORMAL; /* … if that cannot be read */
+        int r;
+
+        r = has_sct ? sct_get(d, SCT_GET_FEATURE, SCT_WRITE_CACHE, &state) : 0;
+        if (r == STEP_DEFERRED || r == STEP_VANISHED)
+                return r;
+        if (state != (v->number ? SCT_CACHE_OFF : SCT_CACHE_ON))
+                return cache_set(d, v->number, NULL);
+
+        /* The drive would accept the command and do nothing. */
+        (void) snprintf(d->note, sizeof d->note,
+                        "the drive's cache is forced %s (SCT Feature Control), so that it takes no notice of this; "
+                        "write_cache_forced = \"normal\" ends that",
+                        v->number ? "off" : "on");
+        return 0;
+}
+
 static int forced_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = sct_feature_read(d, s, ret);
-        if (r < 0)
-                return r;
-
-        if (streq(ret->value.name, "on") && cache_kernel_view(d) == 0)
+        if (r >= 0 && streq(ret->value.name, "on") && cache_kernel_view(d) == 0)
                 (void) strcpy(ret->value.name, CACHE_UNKNOWN_TO_KERNEL);
-        return 0;
+        return r;
 }
 
 static int forced_write(Device *d, const Setting *s, const Value *v) {
-        bool enabled;
         int r;
 
         r = sct_feature_write(d, s, v);
@@ -180,13 +162,7 @@ static int forced_write(Device *d, const Setting *s, const Value *v) {
         if (r < 0)
                 return r;
         /* Forced on it is on, whatever IDENTIFY says of what SET FEATURES had asked for. */
-        enabled = streq(v->name, "on") || identify_bit(d->identify, 85, 5);
-        r = cache_set(d, enabled);
-        if (r != -ETIME)
-                return r;
-
-        r = sct_feature_write(d, s, &(Value){ .type = VALUE_NAME, .name = "off" });
-        return r < 0 ? r : cache_was_turned_off(d);
+        return cache_set(d, streq(v->name, "on") || identify_bit(d->identify, 85, 5), s);
 }
 
 /* clang-format off */

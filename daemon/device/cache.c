@@ -93,12 +93,8 @@ static int cache_known_off(Device *d) {
         Reading reading = {};
         int r = 0;
 
-        if (!s)
-                return device_fail(d, STEP_FORBIDDEN,
-                                   "whether its cache is off cannot be known, and over a live cache this loses data");
-
         /* The question would wake a sleeping drive. */
-        if (s->backend == BACKEND_ATA || s->backend == BACKEND_SCSI_MODE) {
+        if (s && (s->backend == BACKEND_ATA || s->backend == BACKEND_SCSI_MODE)) {
                 r = power_look(d, s->backend);
                 if (r >= 0 && d->power != POWER_AWAKE && !d->wake)
                         return device_fail(
@@ -106,7 +102,7 @@ static int cache_known_off(Device *d) {
                                         "the drive sleeps, and whether its cache is off can be asked only when it is awake");
         }
 
-        if (r >= 0) {
+        if (s && r >= 0) {
                 device_refresh(d);
                 r = s->read(d, s, &reading);
         }
@@ -115,7 +111,7 @@ static int cache_known_off(Device *d) {
         if (r < 0 || !reading.supported || !reading.known)
                 return device_fail(
                                 d, STEP_FORBIDDEN,
-                                "the drive does not say whether its cache is off, and over a live cache this loses data");
+                                "whether its cache is off cannot be known, as the drive does not say, and over a live cache this loses data");
         if (reading.value.type != VALUE_BOOL || reading.value.number)
                 return device_fail(
                                 d, STEP_FORBIDDEN,
@@ -141,20 +137,13 @@ int cache_belief_read(Device *d, const Setting *s, Reading *ret) {
 
 int cache_belief_write(Device *d, const Setting *s, const Value *v) {
         static const Value safe = { .type = VALUE_NAME, .name = CACHE_WRITE_BACK };
-        char why[sizeof d->error];
-        int r;
+        int r, told = 0;
 
-        if (streq(v->name, CACHE_WRITE_BACK))
-                return sysfs_setting_write(d, s, v);
-
-        r = cache_known_off(d);
+        r = streq(v->name, CACHE_WRITE_BACK) ? 0 : cache_known_off(d);
         if (r == 0)
                 return sysfs_setting_write(d, s, v);
-        if (r != STEP_FORBIDDEN)
-                return r;
 
-        (void) snprintf(why, sizeof why, "%s", d->error);
-        if (cache_kernel_view(d) == 0)
-                (void) sysfs_setting_write(d, s, &safe);
-        return device_fail(d, STEP_FORBIDDEN, "%s", why);
+        if (r == STEP_FORBIDDEN && cache_kernel_view(d) == 0)
+                told = sysfs_setting_write(d, s, &safe);
+        return told < 0 ? told : r;
 }
