@@ -11,19 +11,16 @@
 
 /* Drives come from the factory with APM or with extended power conditions, and an abort does not say which. */
 static int apm_write(Device *d, const Setting *s, const Value *v) {
-        char why[sizeof d->error];
         int r;
 
         r = ata_feature_write(d, s, v);
-        if (r != STEP_REFUSED || !d->identify_valid || !identify_bit(d->identify, 120, 7))
+        if (r != STEP_REFUSED || !identify_bit(d->identify, 120, 7))
                 return r;
 
-        (void) snprintf(why, sizeof why, "%.100s", d->error);
         return device_fail(
                         d, r,
-                        "%s; its extended power conditions are enabled, and a drive has these or APM: epc = false, by "
-                        "'drivekeep apply --permanent', disables them",
-                        why);
+                        "the drive refused it: its extended power conditions are enabled, and a drive has these or APM; "
+                        "epc = false, by 'drivekeep apply --permanent', disables them");
 }
 
 static int standby_read(Device *d, const Setting *s, Reading *ret) {

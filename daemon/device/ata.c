@@ -257,8 +257,6 @@ int ata_identify(Device *d) {
                 return device_fail(d, d->identify_error, "%s", d->identify_why);
 
         r = identify_ask(d, data);
-        if (r == STEP_DEFERRED)
-                return r;
         if (r < 0) {
                 memcpy(d->identify_why, d->error, sizeof d->identify_why);
                 return d->identify_error = r;

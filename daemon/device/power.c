@@ -19,20 +19,10 @@ static PowerMode power_from_sense(Sense s) {
                 return POWER_STANDBY;
         if (s.key != SENSE_NONE)
                 return POWER_UNKNOWN;
-        if (s.asc != ASC_LOW_POWER_CONDITION)
-                return POWER_AWAKE;
-
-        switch (s.ascq) {
-        case 0x01: /* idle_a, by timer and by command */
-        case 0x03:
-        case 0x05: /* idle_b */
-        case 0x06:
-        case 0x07: /* idle_c */
-        case 0x08:
-                return POWER_AWAKE;
-        default: /* standby_z, standby_y, or some low power that is not named */
-                return POWER_STANDBY;
-        }
+        /* idle_a, idle_b and idle_c by timer or command; else standby_z or standby_y, or some low power that is not named. */
+        return s.asc != ASC_LOW_POWER_CONDITION || s.ascq == 1 || s.ascq == 3 || (s.ascq >= 5 && s.ascq <= 8)
+                               ? POWER_AWAKE
+                               : POWER_STANDBY;
 }
 
 static int scsi_power_mode(Device *d) {
