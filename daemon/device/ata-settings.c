@@ -186,21 +186,24 @@ enum {
         SANITIZE_FROZEN = 1U << 5, /* COUNT 13 */
 };
 
-static int dco_identify(Device *d, uint8_t data[static 512], Registers *ret) {
+/* 1: its data is sound; 0: it is not, as from a bridge that sends zeroes. */
+static int dco_identify(Device *d, Registers *ret) {
+        uint16_t data[256] = {};
         Taskfile tf = { .command = ATA_CMD_DEVICE_CONFIGURATION,
                         .feature = DCO_IDENTIFY,
                         .count = 1,
                         .want_registers = true,
                         .data = data,
-                        .len = 512 };
+                        .len = sizeof data };
+        int r;
 
-        return ata_command(d, &tf, ret);
+        r = ata_command(d, &tf, ret);
+        return r < 0 ? r : identify_checksum_ok(data);
 }
 
-/* No bit tells: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, and any other sends its data. When a bridge fails the command, or
- * sends zeroes, the state of the drive is not known. */
+/* No bit tells: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, and any other sends its data. When a bridge fails the command, the
+ * state of the drive is not known. */
 static int dco_read(Device *d, const Setting *s, Reading *ret) {
-        uint8_t data[512] = {}, sum = 0;
         Registers regs = {};
         int r;
 
@@ -208,31 +211,26 @@ static int dco_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0 || !ret->supported)
                 return r;
 
-        r = dco_identify(d, data, &regs);
+        r = dco_identify(d, &regs);
         if (r == STEP_REFUSED || r == STEP_UNSUPPORTED) {
-                bool locked = d->identify[128] & 1U << 2; /* by a password: refuses this too */
+                bool locked = identify_bit(d->identify, 128, 2); /* by a password: refuses this too */
 
-                ret->known = !locked && regs.valid && (regs.status & ATA_STATUS_ERR) && (regs.error & ATA_ERROR_ABRT);
+                ret->known = !locked && (regs.status & ATA_STATUS_ERR) && (regs.error & ATA_ERROR_ABRT);
                 ret->value.number = ret->known;
                 return 0;
         }
-        if (r < 0)
-                return r;
 
-        for (size_t i = 0; i < sizeof data; i++)
-                sum += data[i];
-        ret->known = data[510] == 0xA5 && sum == 0;
-        return 0;
+        ret->known = r > 0;
+        return MIN(r, 0);
 }
 
 /* A drive that is frozen refuses to be frozen again. Where its registers do not come back, that is all that can be known. */
 static int dco_write(Device *d, const Setting *s, const Value *v) {
-        uint8_t data[512];
         Registers regs;
         int r;
 
         r = ata_feature_write(d, s, v);
-        if (r != STEP_REFUSED || dco_identify(d, data, &regs) != STEP_REFUSED)
+        if (r != STEP_REFUSED || dco_identify(d, &regs) != STEP_REFUSED)
                 return r;
 
         (void) snprintf(d->note, sizeof d->note,
@@ -253,7 +251,7 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0)
                 return r;
 
-        ret->known = regs.valid && regs.hob_valid;
+        ret->known = regs.hob_valid;
         ret->value.number = ret->known && (regs.hob_count & SANITIZE_FROZEN);
         return 0;
 }

@@ -11,33 +11,23 @@
 
 #define SET_STREAMING 0xB6
 #define SET_CD_SPEED 0xBB
-#define RESTORE_DEFAULTS (1U << 2) /* RDD */
-#define CD_1X 177                  /* kB/s */
+#define RESTORE_DEFAULTS (1U << 26) /* RDD, in the first byte */
+#define CD_1X 177                   /* kB/s */
 #define FASTEST 0xFFFF
-
-/* Performance descriptor: from start to end, so many kB in so many milliseconds. Big-endian. */
-typedef struct PerformanceDescriptor {
-        uint8_t flags, reserved[3];
-        uint32_t start, end, read_size, read_time, write_size, write_time;
-} PerformanceDescriptor;
 
 /* For DVDs and what came after them. */
 static int set_streaming(Device *d, uint32_t speed) {
-        PerformanceDescriptor p = { .end = UINT32_MAX };
+        uint32_t size = htobe32(speed * CD_1X), time = htobe32(speed == 0 ? 0 : 1000);
+        /* Performance descriptor: from the disc's start to its end, so many kB in so many milliseconds of reading, and of writing. */
+        uint32_t p[7] = { htobe32(speed == 0 ? RESTORE_DEFAULTS : 0), 0, UINT32_MAX, size, time, size, time };
         SgRequest q = {
                 .cdb = { SET_STREAMING, [10] = sizeof p },
                 .cdb_len = 12,
-                .to_device = true,
-                .data = &p,
+                .data = p,
                 .data_len = sizeof p,
+                .to_device = true,
         };
 
-        if (speed == 0)
-                p.flags = RESTORE_DEFAULTS;
-        else {
-                p.read_size = p.write_size = htobe32(speed * CD_1X);
-                p.read_time = p.write_time = htobe32(1000);
-        }
         return scsi_command(d, &q, "SET STREAMING");
 }
 

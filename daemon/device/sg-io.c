@@ -64,27 +64,22 @@ static int sg_send(Device *d, SgRequest *q, const char *name) {
 }
 
 Sense sense_parse(const uint8_t *b, size_t len) {
-        Sense s = {};
+        uint8_t code = len < 4 ? 0 : b[0] & 0x7F;
 
-        if (len < 4)
-                return s;
-
-        switch (b[0] & 0x7F) {
-        case 0x72:
-        case 0x73:
-                s = (Sense){ .valid = true, .descriptor_format = true, .key = b[1] & 0x0F, .asc = b[2], .ascq = b[3] };
-                break;
-        case 0x70:
-        case 0x71:
-                s = (Sense){ .valid = true, .key = b[2] & 0x0F };
-                if (len >= 14) {
-                        s.asc = b[12];
-                        s.ascq = b[13];
-                }
-                break;
-        }
-
-        return s;
+        if (code == 0x72 || code == 0x73)
+                return (Sense){ .valid = true,
+                                .descriptor_format = true,
+                                .key = b[1] & 0x0F,
+                                .asc = b[2],
+                                .ascq = b[3] };
+        if (code != 0x70 && code != 0x71)
+                return (Sense){};
+        return (Sense){
+                .valid = true,
+                .key = b[2] & 0x0F,
+                .asc = len < 14 ? 0 : b[12],
+                .ascq = len < 14 ? 0 : b[13],
+        };
 }
 
 Sense sg_sense(const SgRequest *q) {
