@@ -96,7 +96,7 @@ void ata_reading_level(Reading *r, const Setting *s, uint32_t level);
 /* A row without functions of its own. */
 #define ATA_FEATURE(key, ...) ATA_ROW(key, ata_feature_read, ata_feature_write, __VA_ARGS__)
 
-/* SMART Command Transport (ata-sct.c, ACS-4): action and function code of a command table. Only those named here are ever sent:
+/* SMART Command Transport (ACS-4): action and function code of a command table. Only those named here are ever sent:
  * others erase the disk (Write Same). */
 typedef enum SctFunction {
         SCT_SET_ERC = 0x0301, /* Error Recovery Control; the limit of now, in units of 100 ms, 0: none … */
