@@ -98,7 +98,7 @@ static int sct_feature_write(Device *d, const Setting *s, const Value *v) {
 
         while (!streq(w->word, word)) /* no other is parsed */
                 w++;
-        return sct_set(d, SCT_SET_FEATURE, f->code, w->number, d->save ? SCT_FEATURE_SAVED : 0);
+        return sct_command(d, SCT_SET_FEATURE, f->code, w->number, d->save ? SCT_FEATURE_SAVED : 0, NULL);
 }
 
 /* By SET FEATURES, with what must go with it. A cache that is on, and that the kernel goes on believing there is not, is turned off

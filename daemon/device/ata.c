@@ -206,15 +206,9 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
         return r;
 }
 
-/* Swapped while the machine slept, or one bay of a dock answering for another: the settings of this drive are not for that one.
- * Only where the serial number is from IDENTIFY too, by udev or by an earlier visit. */
-static bool is_another(const Device *d, const uint16_t id[static 256]) {
-        bool comparable = d->drive->identified || d->drive->dock_model || d->drive->dock_serial;
-
-        return d->drive->serial && comparable && !identify_serial_agrees(id, d->drive->serial);
-}
-
 static int identify_ask(Device *d, uint16_t data[static 256]) {
+        /* By udev or by an earlier visit. */
+        bool serial_is_from_identify = d->drive->identified || d->drive->dock_model || d->drive->dock_serial;
         int r;
 
         /* Who brings an image has been told of a wrong checksum, and sees the rest all the same. */
@@ -241,7 +235,8 @@ static int identify_ask(Device *d, uint16_t data[static 256]) {
                 return device_fail(
                                 d, STEP_DEFERRED,
                                 "the drive has not spun up since its power came, and tells only a part of its IDENTIFY data before that");
-        if (is_another(d, data))
+        /* Swapped while the machine slept, or one bay of a dock answering for another: the settings of this drive are not for that one. */
+        if (d->drive->serial && serial_is_from_identify && !identify_serial_agrees(data, d->drive->serial))
                 return device_fail(d, STEP_VANISHED, "another drive answers under its name");
         return 0;
 }
@@ -265,27 +260,6 @@ int ata_identify(Device *d) {
         d->identify_repeated = memcmp(d->identify, data, sizeof data) == 0;
         memcpy(d->identify, data, sizeof data);
         d->identify_valid = true;
-        return 0;
-}
-
-int ata_power_mode(Device *d) {
-        Registers regs = {};
-        int r;
-
-        /* It would say nothing. */
-        if (d->bridge.without_registers)
-                return bridge_check(d);
-
-        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_CHECK_POWER_MODE }, &regs);
-        if (r < 0)
-                return r;
-
-        /* Without registers nothing is known, and that is not "standby": all-zero sense once made an SSD "sleep". */
-        if (regs.valid && (regs.count == 0x00 || regs.count == 0x01 || regs.count == 0x40))
-                d->power = POWER_STANDBY;
-        else if (regs.valid)
-                d->power = POWER_AWAKE;
-        d->power_told = regs.valid;
         return 0;
 }
 
@@ -339,8 +313,7 @@ static int sct_check_free(Device *d) {
 }
 
 /* What comes back is in COUNT and LBA 7:0. */
-static int sct_command(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options,
-                       Registers *ret) {
+int sct_command(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options, Registers *ret) {
         uint16_t table[256] = {
                 htole16(function >> 8), htole16(function & 0xFF), htole16(selection), htole16(value), htole16(options),
         };
@@ -367,8 +340,4 @@ int sct_get(Device *d, SctFunction function, uint16_t selection, uint16_t *ret) 
 
         *ret = value;
         return 0;
-}
-
-int sct_set(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options) {
-        return sct_command(d, function, selection, value, options, NULL);
 }

@@ -60,10 +60,6 @@ int bridge_check(Device *d);
 /* IDENTIFY DEVICE into d->identify, once per device_refresh(). A wrong checksum is an error: nothing is decided from it. */
 int ata_identify(Device *d);
 
-/* CHECK POWER MODE into d->power, which stays as it was without a usable answer. It does not wake a drive in standby, but
- * one that the kernel has suspended: power_look() asks for that first. */
-int ata_power_mode(Device *d);
-
 /* `lost_by` of settings that Software Settings Preservation covers, by drives' manuals. */
 #define LOST_WITHOUT_SSP "power; link reset, unless software_settings_preservation is on"
 
@@ -110,7 +106,8 @@ typedef enum SctFunction {
 
 #define SCT_FEATURE_SAVED 1 /* the state outlives the loss of power */
 
-/* `selection`: which limit, or which feature. `options`: of SCT_SET_FEATURE. -ENODATA: the registers that carry the answer did not
- * come back. */
+/* `selection`: which limit, or which feature. `options`: of SCT_SET_FEATURE. `ret` may be NULL. */
+int sct_command(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options, Registers *ret);
+
+/* -ENODATA: the registers that carry the answer did not come back. */
 int sct_get(Device *d, SctFunction function, uint16_t selection, uint16_t *ret);
-int sct_set(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options);

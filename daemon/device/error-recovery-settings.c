@@ -38,7 +38,7 @@ static int limits_set(Device *d, const AtaFeature *f, SctFunction function, int6
 
         for (uint16_t code = READING; code <= WRITING && r >= 0; code++)
                 if (f->code & code)
-                        r = sct_set(d, function, code, ms / SCT_ERC_UNIT_MS, 0);
+                        r = sct_command(d, function, code, ms / SCT_ERC_UNIT_MS, 0, NULL);
         return r;
 }
 

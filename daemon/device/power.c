@@ -49,6 +49,26 @@ static int scsi_power_mode(Device *d) {
         return 0;
 }
 
+/* It does not wake a drive in standby. Without a usable answer d->power stays as it was. */
+static int ata_power_mode(Device *d) {
+        Registers regs = {};
+        int r;
+
+        /* It would say nothing. */
+        if (d->bridge.without_registers)
+                return bridge_check(d);
+
+        r = ata_command(d, &(Taskfile){ .command = ATA_CMD_CHECK_POWER_MODE }, &regs);
+        if (r < 0)
+                return r;
+
+        /* Without registers nothing is known, and that is not "standby": all-zero sense once made an SSD "sleep". */
+        d->power_told = regs.valid;
+        if (regs.valid)
+                d->power = regs.count == 0x00 || regs.count == 0x01 || regs.count == 0x40 ? POWER_STANDBY : POWER_AWAKE;
+        return 0;
+}
+
 int power_look(Device *d, Backend by) {
         int r;
 

@@ -3,6 +3,7 @@
 #include "ata.h"
 #include "identify-image.h"
 #include "plan.h"
+#include "power.h"
 #include "script.h"
 #include "suite.h"
 
@@ -104,9 +105,9 @@ static const struct {
         { "active", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50", POWER_AWAKE },
         { "standby, fixed format", "70 00 01 00 50 40 00 0a 00 00 00 00 00 1d 00 00 00 00", POWER_STANDBY },
         { "active, fixed format", "70 00 01 00 50 40 ff 0a 00 00 00 00 00 1d 00 00 00 00", POWER_AWAKE },
-        { "no registers: not standby", NULL, POWER_UNKNOWN },
-        { "registers that nobody filled in", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 00 00", POWER_UNKNOWN },
-        { "… in fixed format", "70 00 01 00 00 00 00 0a 00 00 00 00 00 1d 00 00 00 00", POWER_UNKNOWN },
+        { "no registers: not standby", NULL, POWER_UNCLEAR },
+        { "registers that nobody filled in", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 00 00", POWER_UNCLEAR },
+        { "… in fixed format", "70 00 01 00 00 00 00 0a 00 00 00 00 00 1d 00 00 00 00", POWER_UNCLEAR },
 };
 /* clang-format on */
 
@@ -115,10 +116,12 @@ START_TEST(test_power_mode) {
                                .sense = power_modes[_i].sense } };
         Script s = SCRIPT(rows);
         DeviceIO io = script_io(&s);
+        Drive disk = drive;
         Device d;
 
-        device_init(&d, &drive, &io);
-        ck_assert_int_eq(ata_power_mode(&d), 0);
+        disk.rotational = true;
+        device_init(&d, &disk, &io);
+        ck_assert_int_eq(power_look(&d, BACKEND_ATA), 0);
         ck_assert_msg(d.power == power_modes[_i].mode, "%s", power_modes[_i].name);
         script_done(&s);
 }
@@ -245,14 +248,14 @@ START_TEST(test_sct_erc) {
         ck_assert_uint_eq(limit, 70);
         ck_assert_int_eq(sct_get(&d, SCT_GET_ERC, 2, &limit), 0);
         ck_assert_uint_eq(limit, 300);
-        ck_assert_int_eq(sct_set(&d, SCT_SET_ERC, 1, 70, 0), 0);
+        ck_assert_int_eq(sct_command(&d, SCT_SET_ERC, 1, 70, 0, NULL), 0);
         ck_assert_int_eq(sct_get(&d, SCT_GET_ERC, 1, &limit), -ENODATA);
         ck_assert_int_eq(sct_get(&d, SCT_GET_ERC, 1, &limit), -ENODATA);
         script_done(&s);
 
         device_init(&d, &drive, &io_busy);
         ck_assert_int_eq(sct_get(&d, SCT_GET_ERC, 1, &limit), -EBUSY);
-        ck_assert_int_eq(sct_set(&d, SCT_SET_ERC, 1, 70, 0), -EBADMSG);
+        ck_assert_int_eq(sct_command(&d, SCT_SET_ERC, 1, 70, 0, NULL), -EBADMSG);
         script_done(&t);
 }
 END_TEST

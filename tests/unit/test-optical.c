@@ -3,6 +3,7 @@
 /* Optical drives: which rows are theirs, and the commands that these send. */
 
 #include "ata.h"
+#include "power.h"
 #include "script.h"
 #include "settings.h"
 #include "suite.h"
@@ -85,7 +86,7 @@ START_TEST(test_no_ata) {
         device_init(&d, &drive, &io);
         ck_assert_int_eq(ata_identify(&d), STEP_FORBIDDEN);
         ck_assert_int_eq(ata_command(&d, &(Taskfile){ .command = ATA_CMD_STANDBY }, NULL), STEP_FORBIDDEN);
-        ck_assert_int_eq(ata_power_mode(&d), STEP_FORBIDDEN);
+        ck_assert_int_eq(power_look(&d, BACKEND_ATA), STEP_FORBIDDEN);
         device_done(&d);
         ck_assert_uint_eq(drive_backends(&drive), 1U << BACKEND_OPTICAL);
 }
