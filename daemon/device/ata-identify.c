@@ -54,8 +54,10 @@ bool identify_word_valid(const uint16_t id[static 256], unsigned word) {
         }
 }
 
-unsigned identify_field(const uint16_t id[static 256], const IdentifyField *f) {
-        return identify_word_valid(id, f->word) ? id[f->word] >> f->bit & ((1U << MAX(f->bits, 1)) - 1) : 0;
+uint32_t identify_field(const uint16_t id[static 256], const IdentifyField *f) {
+        uint64_t words = id[f->word] | (f->bits > 16 ? (uint64_t) id[f->word + 1] << 16 : 0);
+
+        return identify_word_valid(id, f->word) ? words >> f->bit & ((UINT64_C(1) << MAX(f->bits, 1)) - 1) : 0;
 }
 
 bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit) {

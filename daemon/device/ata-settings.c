@@ -10,15 +10,6 @@
 #include "plan.h"
 #include "settings.h"
 
-void ata_reading_level(Reading *r, const Setting *s, uint32_t level) {
-        r->value.number = level;
-        if (r->value.number != s->range.off)
-                return;
-
-        r->value = (Value){ .type = VALUE_NAME };
-        (void) snprintf(r->value.name, sizeof r->value.name, "%" PRIu32, level);
-}
-
 static bool all_set(const Device *d, const IdentifyField *f) {
         while (f->word != 0 && identify_field(d->identify, f) != 0)
                 f++;
@@ -52,9 +43,16 @@ int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
         enabled = all_set(d, f->enabled);
         if (s->range.type == VALUE_BOOL)
                 ret->value.number = enabled;
-        /* The level counts only while the feature is enabled. */
-        else if (enabled && f->level.word != 0)
-                ata_reading_level(ret, s, identify_field(d->identify, &f->level));
+        if (!enabled || f->level.word == 0)
+                return 0;
+
+        ret->value.number = identify_field(d->identify, &f->level);
+        /* Drives have a level at the number that stands for "off", such as acoustic management at 0: that is not disabled, and equal
+         * to nothing that a file can want. */
+        if (ret->value.number == s->range.off) {
+                ret->value = (Value){ .type = VALUE_NAME };
+                (void) snprintf(ret->value.name, sizeof ret->value.name, "%" PRIi64, s->range.off);
+        }
         return 0;
 }
 
@@ -89,6 +87,7 @@ static const ValueWord wrv_words[] = {
         { "all", WRV_ALL }, { "first", WRV_FIRST }, { "vendor", WRV_VENDOR }, { "on", WRV_ALL }, {}
 };
 
+/* The level is the number of sectors, of mode 3 alone. */
 static int wrv_read(Device *d, const Setting *s, Reading *ret) {
         int r, mode;
 
@@ -98,10 +97,8 @@ static int wrv_read(Device *d, const Setting *s, Reading *ret) {
 
         mode = d->identify[220] & 0xFF;
         if (mode < 3)
-                ret->value.number = WRV_ALL - mode;
-        else if (mode == 3)
-                ata_reading_level(ret, s, d->identify[210] | (uint32_t) d->identify[211] << 16);
-        else
+                ret->value = (Value){ .type = s->range.type, .number = WRV_ALL - mode };
+        else if (mode > 3)
                 ret->known = false;
         return 0;
 }
@@ -155,7 +152,7 @@ const Setting ata_settings[] = {
                   "ACS-4 SET FEATURES 0Bh/8Bh",
                   "whether the drive reads back what it wrote: of all writes, of the first 65536 sectors, of as many "
                   "as the vendor chose, or of a number of sectors",
-                  .supported = { { 119, 1 } }, .enabled = { { 120, 1 } },
+                  .supported = { { 119, 1 } }, .enabled = { { 120, 1 } }, .level = { 210, 0, 32 },
                   .on = { .command = ATA_CMD_SET_FEATURES, .feature = 0x0B }, .off = { .feature = 0x8B }),
           .range = { .type = VALUE_INT, .min = WRV_BLOCK, .max = 255 * WRV_BLOCK, .step = WRV_BLOCK, .has_off = true,
                      .off = 0, .words = wrv_words },

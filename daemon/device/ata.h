@@ -78,10 +78,6 @@ typedef struct AtaFeature {
 int ata_feature_read(Device *d, const Setting *s, Reading *ret);
 int ata_feature_write(Device *d, const Setting *s, const Value *v);
 
-/* The level of a feature that is enabled. Drives have one at the number that stands for "off", such as acoustic management at
- * 0: that is not disabled, and equal to nothing that a file can want. */
-void ata_reading_level(Reading *r, const Setting *s, uint32_t level);
-
 /* What all rows have; members of the AtaFeature follow the summary. */
 #define ATA_ROW(key, read_, write_, order_, lost, how, from, what, ...)                                        \
         .name = key, .backend = BACKEND_ATA, .read = read_, .write = write_, .order = order_, .lost_by = lost, \
