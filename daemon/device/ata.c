@@ -50,7 +50,9 @@ static Registers registers_get(const SgRequest *q) {
 
         /* No command ends with a status of 0: then the bridge did not fill in the registers. Their count of 0 would mean "standby", and
          * "off" in an answer to SCT. */
-        return regs.status == 0 || q->host_status != 0 ? (Registers){} : regs;
+        if (regs.status == 0 || q->host_status != 0)
+                regs = (Registers){};
+        return regs;
 }
 
 /* By ATA PASS-THROUGH(16), or (12) for bridges that know no other; that has no room for 48 bits. */
@@ -325,7 +327,7 @@ int sct_command(Device *d, SctFunction function, uint16_t selection, uint16_t va
 }
 
 int sct_get(Device *d, SctFunction function, uint16_t selection, uint16_t *ret) {
-        Registers regs;
+        Registers regs = {};
         uint16_t value;
         int r;
 

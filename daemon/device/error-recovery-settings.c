@@ -20,7 +20,7 @@ static int limits_get(Device *d, const AtaFeature *f, SctFunction function, int6
         uint16_t limits[2] = {};
         size_t n = 0;
 
-        for (uint16_t code = READING; code <= WRITING; code++)
+        for (unsigned code = READING; code <= WRITING; code++)
                 if (f->code & code) {
                         int r;
 
@@ -36,7 +36,7 @@ static int limits_get(Device *d, const AtaFeature *f, SctFunction function, int6
 static int limits_set(Device *d, const AtaFeature *f, SctFunction function, int64_t ms) {
         int r = 0;
 
-        for (uint16_t code = READING; code <= WRITING && r >= 0; code++)
+        for (unsigned code = READING; code <= WRITING && r >= 0; code++)
                 if (f->code & code)
                         r = sct_command(d, function, code, ms / SCT_ERC_UNIT_MS, 0, NULL);
         return r;
