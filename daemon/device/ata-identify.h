@@ -39,3 +39,14 @@ bool ata_information_parse(const uint8_t *page, size_t size, DriveIdentity *ret)
 /* Is that the serial number that udev has from the same words? Whatever is between letters and digits is one: udev spells other
  * characters otherwise. */
 bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial);
+
+/* The drive that an IDENTIFY DEVICE image is of: an ATA drive with its texts, size and rotation. DeviceIO.image stands for it. */
+int identify_image_drive(const uint16_t id[static 256], const char *name, Drive **ret);
+
+/* Why it cannot be an image of a drive that has these rows, as what follows its name in a sentence; NULL: it can. */
+const char *identify_image_objection(const uint16_t id[static 256]);
+
+/* Reads 512 bytes as the drive sends them (words are little-endian), or 256 words as hexadecimal text, as `hdparm --Istdout`
+ * and the kernel's /sys/class/ata_device have them, with or without a heading. text[size] is NUL, as text_file_read() leaves
+ * it. -EBADMSG: it is neither. */
+int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "ata-identify.h"
 #include "settings.h"
 #include "probe.h"
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "ata-identify.h"
 #include "identify-image.h"
 #include "script.h"
 #include "settings.h"
