@@ -55,10 +55,16 @@ bool identify_word_valid(const uint16_t id[static 256], unsigned word) {
         }
 }
 
-uint32_t identify_field(const uint16_t id[static 256], const IdentifyField *f) {
-        uint64_t words = id[f->word] | (f->bits > 16 ? (uint64_t) id[f->word + 1] << 16 : 0);
+uint64_t identify_field(const uint16_t id[static 256], const IdentifyField *f) {
+        unsigned bits = MAX(f->bits, 1);
+        uint64_t words = 0;
 
-        return identify_word_valid(id, f->word) ? words >> f->bit & ((UINT64_C(1) << MAX(f->bits, 1)) - 1) : 0;
+        assert(bits <= 48);
+        if (!identify_word_valid(id, f->word))
+                return 0;
+        for (unsigned i = 0; 16 * i < bits; i++)
+                words |= (uint64_t) id[f->word + i] << 16 * i;
+        return words >> f->bit & ((UINT64_C(1) << bits) - 1);
 }
 
 bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit) {
@@ -98,6 +104,12 @@ void identify_drive(const uint16_t id[static 256], DriveIdentity *ret) {
                 (void) snprintf(ret->wwn, sizeof ret->wwn, "0x%04x%04x%04x%04x", id[108], id[109], id[110], id[111]);
 }
 
+/* From bytes as the drive sends them. */
+static void words_read(const uint8_t *bytes, uint16_t ret[static 256]) {
+        for (size_t i = 0; i < 256; i++)
+                ret[i] = (uint16_t) (bytes[2 * i] | bytes[2 * i + 1] << 8);
+}
+
 bool ata_information_parse(const uint8_t *page, size_t size, DriveIdentity *ret) {
         enum { SIZE = 572, COMMAND = 56, IDENTIFY = 60, IDENTIFY_DEVICE = 0xEC };
         uint16_t id[256];
@@ -106,8 +118,7 @@ bool ata_information_parse(const uint8_t *page, size_t size, DriveIdentity *ret)
         if (size < SIZE || page[1] != 0x89 || page[COMMAND] != IDENTIFY_DEVICE)
                 return false;
 
-        for (size_t i = 0; i < ELEMENTSOF(id); i++)
-                id[i] = (uint16_t) (page[IDENTIFY + 2 * i] | page[IDENTIFY + 2 * i + 1] << 8);
+        words_read(page + IDENTIFY, id);
         if (!identify_checksum_ok(id))
                 return false;
 
@@ -133,36 +144,18 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
         return *b == '\0' || !serial[0];
 }
 
-#define SECTOR_SIZE 512U
-
-enum {
-        WORD_ROTATION = 217, /* 1: does not rotate; 0401h and more: revolutions per minute */
-        WORD_SECTORS_28 = 60,
-        WORD_SECTORS_48 = 100,
-        WORD_SECTOR_SIZE = 106,
-        WORD_LOGICAL_SECTOR_SIZE = 117,
-};
-
-/* Several words that are one number: the first one is its lowest part. */
-static uint64_t number(const uint16_t *words, unsigned n) {
-        uint64_t v = 0;
-
-        while (n-- > 0)
-                v = v << 16 | words[n];
-        return v;
-}
-
 static uint64_t image_size(const uint16_t *id) {
-        uint64_t sectors = 0, bytes = SECTOR_SIZE;
+        static const IdentifyField sectors28 = { 60, 0, 32 }, sectors48 = { 100, 0, 48 }, sector_words = { 117, 0, 32 };
+        uint64_t sectors = 0, bytes = 512;
 
         /* There are drives that say they have the larger number, and have 0. */
         if (identify_bit(id, 83, 10))
-                sectors = number(id + WORD_SECTORS_48, 4);
+                sectors = identify_field(id, &sectors48);
         if (sectors == 0)
-                sectors = number(id + WORD_SECTORS_28, 2);
+                sectors = identify_field(id, &sectors28);
         /* Valid like words 82…84, and larger than 512 bytes. */
-        if ((id[WORD_SECTOR_SIZE] & 0xD000) == 0x5000)
-                bytes = 2 * number(id + WORD_LOGICAL_SECTOR_SIZE, 2);
+        if ((id[106] & 0xD000) == 0x5000)
+                bytes = 2 * identify_field(id, &sector_words);
 
         return __builtin_mul_overflow(sectors, bytes, &bytes) ? 0 : bytes;
 }
@@ -207,8 +200,9 @@ int identify_image_drive(const uint16_t id[static 256], const char *name, Drive 
         identify_drive(id, &identity);
         d->transport = TRANSPORT_SATA;
         d->ata = true;
-        d->rotational = id[WORD_ROTATION] != 1;
-        d->rotational_untold = d->rotational && (id[WORD_ROTATION] < 0x0401 || id[WORD_ROTATION] == 0xFFFF);
+        /* 1: does not rotate; 0401h and more: revolutions per minute. */
+        d->rotational = id[217] != 1;
+        d->rotational_untold = d->rotational && (id[217] < 0x0401 || id[217] == 0xFFFF);
         d->size = image_size(id);
 
         /* There is no such directory, and no row for the kernel's side finds anything there. */
@@ -246,9 +240,8 @@ static int parse_hexadecimal(const char *text, uint16_t ret[static 256]) {
 }
 
 int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]) {
-        if (size == SECTOR_SIZE) {
-                for (size_t i = 0; i < 256; i++)
-                        ret[i] = (uint16_t) ((uint8_t) text[2 * i] | (uint8_t) text[2 * i + 1] << 8);
+        if (size == 512) {
+                words_read((const uint8_t *) text, ret);
                 return 0;
         }
 

@@ -22,11 +22,11 @@ bool identify_word_valid(const uint16_t id[static 256], unsigned word);
 
 typedef struct IdentifyField {
         uint8_t word, bit;
-        uint8_t bits; /* how many; 0: one. More than 16 go on in the next word */
+        uint8_t bits; /* how many, 48 at most; 0: one. They go on in the words behind it */
 } IdentifyField;
 
 /* The field's number, or 0 where the word that holds it is not valid (82/83, 84, 85…87, 119/120, 76…79, 50 have rules of their own). */
-uint32_t identify_field(const uint16_t id[static 256], const IdentifyField *f);
+uint64_t identify_field(const uint16_t id[static 256], const IdentifyField *f);
 bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit);
 
 /* Model, serial number, firmware and WWN (words 27…46, 10…19, 23…26, 108…111), as udev spells them in ID_MODEL and ID_WWN but
