@@ -83,6 +83,7 @@ static int condition_read(Device *d, const Setting *s, Reading *ret) {
         r = ata_feature_read(d, s, ret);
         if (r < 0 || !ret->supported)
                 return r;
+        ret->supported = false; /* which of the timers the drive has the log says */
         r = read_descriptor(d, s->detail, &c);
         if (r < 0)
                 return r;

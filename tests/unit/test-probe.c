@@ -89,6 +89,25 @@ START_TEST(test_image) {
 }
 END_TEST
 
+/* Which of its timers a drive has is not in IDENTIFY. */
+START_TEST(test_image_of_timers) {
+        Image image = image_make(true, false, -1, -1);
+        Found epc = { .name = "epc" }, timer = { .name = "idle_b", .asked = true };
+        uint16_t id[256];
+        DeviceIO io = { .image = id };
+
+        image.words[84] = htole16(0x4000 | 1 << 5);
+        image.words[86] |= htole16(1 << 15);
+        image.words[119] = image.words[120] = htole16(0x4000 | 1 << 7);
+        image_seal(&image);
+        ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
+        ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &epc), 0);
+        ck_assert_int_eq(probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &timer), 0);
+        ck_assert(epc.asked && epc.reading.supported && epc.reading.value.number == 1);
+        ck_assert(!timer.asked && !timer.reading.supported && !timer.reading.known);
+}
+END_TEST
+
 /* clang-format off */
 #define WORDS8 "0040 3fff c837 0010 0000 0000 003f 0000 "
 #define WORDS64 WORDS8 "\n" WORDS8 "\n" WORDS8 "\n" WORDS8 "\n" WORDS8 "\n" WORDS8 "\n" WORDS8 "\n" WORDS8 "\n"
@@ -250,6 +269,7 @@ int main(void) {
         tcase_add_test(t, test_asleep);
         tcase_add_test(t, test_identify_fails);
         tcase_add_test(t, test_image);
+        tcase_add_test(t, test_image_of_timers);
         tcase_add_loop_test(t, test_text, 0, ELEMENTSOF(texts));
         tcase_add_loop_test(t, test_objection, 0, ELEMENTSOF(objections));
         tcase_add_loop_test(t, test_size, 0, ELEMENTSOF(sizes));
