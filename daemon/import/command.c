@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "command.h"
-#include "kind.h"
 #include "must.h"
 #include "script.h"
 
@@ -143,14 +142,8 @@ static char *echo_said(const Words *w) {
 
 /* `said` is written into files. NULL: that is not known. */
 static void write_files(const Place *p, unsigned line, const Words *files, const char *said) {
-        for (size_t i = 0; i < files->n_items; i++) {
-                const char *file = files->items[i];
-
-                /* What the script puts into a file of the kinds that are read here counts when it is there. */
-                if (!starts_with(file, "/sys/") && import_kind_by_name(file) != _IMPORT_KIND_INVALID)
-                        import_note(p->import, line, "it writes %.100s: import that file", file);
-                command_write(p, line, file, said);
-        }
+        for (size_t i = 0; i < files->n_items; i++)
+                command_write(p, line, files->items[i], said);
 }
 
 /* What a shell is given to run: "-c TEXT", or what it reads from a pipe. NULL: nothing that could be read. */

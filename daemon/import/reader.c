@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <fnmatch.h>
 #include <regex.h>
 
 #include "must.h"
@@ -9,24 +10,27 @@
 static const struct {
         const char *name;
         void (*read)(const char *text, Import *ret);
-        const char *words[2]; /* by which it may be known, somewhere in it */
+        const char *files[4]; /* globs: of a whole path where there is a '/' in it */
         const char *begins;   /* how only a text of this kind begins, behind its comments; NULL: as any other */
 } kinds[_IMPORT_KIND_MAX] = {
-        [IMPORT_HDPARM_CONF] = { "hdparm.conf", hdparm_conf_read, { "spindown_time", "apm" },
+        [IMPORT_HDPARM_CONF] = { "hdparm.conf", hdparm_conf_read, { "hdparm.conf" },
           "/dev/[^ \t\n{]+\\s*\\{\\s*(#[^\n]*\\s+)*(quiet|apm|apm_battery|spindown_time|write_cache|lookahead|read_ahead_sect|"
           "mult_sect_io|dma|io32_support|acoustic_management|poweron_standby|keep_[a-z_]+|transfer_mode|[a-z_]*standby)\\>" },
-        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      { "_args=" }, NULL },
-        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      { NULL }, "\\[ATA]" },
-        [IMPORT_TLP]         = { "tlp",         tlp_read,         { "DISK_APM_LEVEL" }, NULL },
-        [IMPORT_TUNED]       = { "tuned",       tuned_read,       { "[disk]" }, NULL },
-        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      { "DEVICESCAN" }, NULL },
-        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     { "HD_IDLE_OPTS" }, NULL },
-        [IMPORT_SCRIPT]      = { "script",      script_file_read, { "hdparm -", "/sys/block/" }, "(hdparm|smartctl) -[-A-Za-z]" },
-        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     { NULL }, "@reboot |([0-9*,/-]+[ \t]+){5}" },
-        [IMPORT_UNIT]        = { "unit",        unit_read,        { NULL }, "\\[(Unit|Service)]" },
-        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  { NULL }, "(ACTION|SUBSYSTEM)[!=]=\"|KERNEL==\"" },
-        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    { NULL }, NULL },
-        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  { NULL }, NULL },
+        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      { "*/conf.d/hdparm" }, NULL },
+        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      { "*/udisks2/*.conf" }, "\\[ATA]" },
+        [IMPORT_TLP]         = { "tlp",         tlp_read,
+          { "tlp.conf", "*/tlp.d/*.conf", "*/default/tlp", "*/tlp/defaults.conf" }, NULL },
+        [IMPORT_TUNED]       = { "tuned",       tuned_read,       { "tuned.conf" }, NULL },
+        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      { "smartd.conf" }, NULL },
+        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     { "*/default/hd-idle", "*/sysconfig/hd-idle" }, NULL },
+        [IMPORT_SCRIPT]      = { "script",      script_file_read, { "*.sh", "rc.local", "rc.local.local" },
+          "(hdparm|smartctl) -[-A-Za-z]" },
+        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     { "crontab", "*/cron.d/*", "*/crontabs/*" },
+          "@reboot |([0-9*,/-]+[ \t]+){5}" },
+        [IMPORT_UNIT]        = { "unit",        unit_read,        { "*.service", "*.service.d/*.conf" }, "\\[(Unit|Service)]" },
+        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  { "*.rules" }, "(ACTION|SUBSYSTEM)[!=]=\"|KERNEL==\"" },
+        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    { "*/tmpfiles.d/*.conf" }, NULL },
+        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  { "sysfs.conf", "*/sysfs.d/*.conf" }, NULL },
 };
 /* clang-format on */
 
@@ -34,6 +38,18 @@ ImportKind import_kind_from_string(const char *s) {
         for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++)
                 if (streq(kinds[k].name, s))
                         return k;
+
+        return _IMPORT_KIND_INVALID;
+}
+
+static ImportKind kind_by_name(const char *file) {
+        for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++)
+                for (size_t i = 0; i < ELEMENTSOF(kinds[k].files) && kinds[k].files[i]; i++) {
+                        const char *glob = kinds[k].files[i];
+
+                        if (fnmatch(glob, strchr(glob, '/') ? file : base_name(file), 0) == 0)
+                                return k;
+                }
 
         return _IMPORT_KIND_INVALID;
 }
@@ -73,19 +89,6 @@ static ImportKind kind_by_text(const char *text) {
         return _IMPORT_KIND_INVALID;
 }
 
-static char *objection_to(const char *text) {
-        /* From the end, as the words of hdparm.conf are in some of the others, too. */
-        for (ImportKind k = _IMPORT_KIND_MAX; k-- > 0;)
-                for (size_t i = 0; i < ELEMENTSOF(kinds[k].words) && kinds[k].words[i]; i++)
-                        if (strstr(text, kinds[k].words[i]))
-                                return must_format(
-                                                "what kind of file this is cannot be told for certain; if it is what it resembles, "
-                                                "say --format=%s",
-                                                kinds[k].name);
-
-        return must(strdup("nothing in it tells what kind of file this is: say --format=KIND"));
-}
-
 int import_read(const char *file, const char *text, size_t size, ImportKind kind, Import *ret, char **ret_objection) {
         if (memchr(text, '\0', size)) {
                 *ret_objection = must(strdup("there is a NUL byte in it: this is no text, or not in UTF-8"));
@@ -93,11 +96,12 @@ int import_read(const char *file, const char *text, size_t size, ImportKind kind
         }
 
         if (kind == _IMPORT_KIND_INVALID)
-                kind = import_kind_by_name(file);
+                kind = kind_by_name(file);
         if (kind == _IMPORT_KIND_INVALID)
                 kind = kind_by_text(text);
         if (kind == _IMPORT_KIND_INVALID && *skip_comments(text)) {
-                *ret_objection = objection_to(text);
+                *ret_objection =
+                                must(strdup("what kind of file this is cannot be told for certain: say --format=KIND"));
                 return 1;
         }
 

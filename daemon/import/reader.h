@@ -4,7 +4,25 @@
 /* The way from a text to its rules. */
 
 #include "import.h"
-#include "kind.h"
+
+/* The kinds of files that can be imported. */
+typedef enum ImportKind {
+        IMPORT_HDPARM_CONF,
+        IMPORT_CONF_D, /* Gentoo's /etc/conf.d/hdparm */
+        IMPORT_UDISKS, /* udisks2's /etc/udisks2/VENDOR-MODEL-SERIAL.conf */
+        IMPORT_TLP,
+        IMPORT_TUNED,
+        IMPORT_SMARTD,
+        IMPORT_HD_IDLE,
+        IMPORT_SCRIPT, /* rc.local, hooks, one command */
+        IMPORT_CRONTAB,
+        IMPORT_UNIT, /* systemd's */
+        IMPORT_UDEV_RULES,
+        IMPORT_TMPFILES,   /* systemd's tmpfiles.d */
+        IMPORT_SYSFS_CONF, /* sysfsutils' /etc/sysfs.conf */
+        _IMPORT_KIND_MAX,
+        _IMPORT_KIND_INVALID = -1,
+} ImportKind;
 
 ImportKind import_kind_from_string(const char *s);
 

@@ -49,9 +49,8 @@ static const struct {
         { { "huge.conf" }, EXIT_BAD_INPUT, NULL, "larger than 1 MiB" },
         { { "nul.conf" }, EXIT_BAD_INPUT, NULL, "NUL byte" },
         { { "open.conf" }, EXIT_BAD_INPUT, NULL, "can be written by others" },
-        { { "lorem.txt" }, EXIT_BAD_INPUT, NULL, "lorem.txt: nothing in it tells what kind of file this is: say --format=KIND" },
-        { { "words.txt" }, EXIT_BAD_INPUT, NULL, "words.txt: what kind of file this is cannot be told for certain; if it is what "
-                                                 "it resembles, say --format=hdparm.conf" },
+        { { "lorem.txt" }, EXIT_BAD_INPUT, NULL, "lorem.txt: what kind of file this is cannot be told for certain: say --format=KIND" },
+        { { "words.txt" }, EXIT_BAD_INPUT, NULL, "words.txt: what kind of file this is cannot be told for certain: say" },
         { { "--format=ini", "good.conf" }, EXIT_BAD_INPUT, NULL, "there is no format 'ini'" },
         { { "--format=", "good.conf" }, EXIT_BAD_INPUT, NULL, "there is no format ''" },
         /* What is not understood costs itself. */

@@ -267,6 +267,7 @@ static const struct {
         const char *says; /* why it is refused, or … */
         const char *has;  /* … what is written */
 } kinds[] = {
+#define MAYBE "what kind of file this is cannot be told for certain: say --format=KIND"
         /* By name and place. */
         { "/etc/hdparm.conf",   "apm = 254\n", NULL, "apm = 254;" },
         { "/x/tuned.conf",      "[disk]\napm=254\n", NULL, "apm = 254;" },
@@ -285,22 +286,21 @@ static const struct {
         { "f", "#!/usr/bin/env bash\nhdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
         { "f", "hdparm -B 254 /dev/sda\n",      NULL, "apm = 254;" },
         { "f", "@reboot hdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
-        { "f", "hdparm - get/set parameters\nhdparm -S 240 /dev/sda\n", "if it is what it resembles, say --format=script", NULL },
+        { "f", "hdparm - get/set parameters\nhdparm -S 240 /dev/sda\n", MAYBE, NULL },
         /* A rule for all drives, in a file that need not be one, holds for none. */
         { "f", "/dev/sda {\n apm = 254\n}\nlookahead = on\n", NULL, "what stands behind a block Debian loses" },
         /* Whatever else it is, a word that hdparm.conf knows, too, makes no rule of it. */
-#define MAYBE "cannot be told for certain; if it is what it resembles, say --format="
-        { "f", "apm = 254\n",                   MAYBE "hdparm.conf", NULL },
-        { "f", "standby\n",                     "nothing in it tells what kind of file this is: say --format=KIND", NULL },
-        { "x.po", "msgid \"\"\nmsgstr \"\"\nstandby\n", "nothing in it", NULL },
-        { "x.yml", "- hosts: all\n  tasks:\n  - name: hdparm -y\n    standby\n", MAYBE "script", NULL },
-        { "profile.conf", "[main]\n[disk]\napm=128\n", MAYBE "tuned", NULL },
-        { "f", "devices=sdb\napm=1\nspindown_time=12\n", MAYBE "hdparm.conf", NULL },
-        { "f", "#!/usr/bin/perl\nsystem(\"hdparm -y /dev/sda\");\n", MAYBE "script", NULL },
-        { "f", "DISK_APM_LEVEL_ON_AC=254\n",    MAYBE "tlp", NULL },
-        { "f", "/dev/sda {\n device /dev/drbd0;\n}\n", "nothing in it", NULL },
-        { "f", "Lorem ipsum dolor\n",           "nothing in it", NULL },
-        { "f", "\xff\xfe\x2f",                  "nothing in it", NULL },
+        { "f", "apm = 254\n",                   MAYBE, NULL },
+        { "f", "standby\n",                     MAYBE, NULL },
+        { "x.po", "msgid \"\"\nmsgstr \"\"\nstandby\n", MAYBE, NULL },
+        { "x.yml", "- hosts: all\n  tasks:\n  - name: hdparm -y\n    standby\n", MAYBE, NULL },
+        { "profile.conf", "[main]\n[disk]\napm=128\n", MAYBE, NULL },
+        { "f", "devices=sdb\napm=1\nspindown_time=12\n", MAYBE, NULL },
+        { "f", "#!/usr/bin/perl\nsystem(\"hdparm -y /dev/sda\");\n", MAYBE, NULL },
+        { "f", "DISK_APM_LEVEL_ON_AC=254\n",    MAYBE, NULL },
+        { "f", "/dev/sda {\n device /dev/drbd0;\n}\n", MAYBE, NULL },
+        { "f", "Lorem ipsum dolor\n",           MAYBE, NULL },
+        { "f", "\xff\xfe\x2f",                  MAYBE, NULL },
         { "rc.local", "#!/usr/bin/fish\nhdparm -B 254 /dev/sda\n", "its first line names no shell that is understood here", NULL },
         { "x.sh", "#!/bin/csh -f\nhdparm -B 254 /dev/sda\n", "its first line names no shell", NULL },
 };
