@@ -169,8 +169,6 @@ static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Plac
                 write_files(p, c->line, &rest, said);
         else if (p->depth <= DEPTH_MAX && (text = *word == '(' ? word + 1 : shell ? shell_text(&rest, said) : NULL))
                 commands_read(p, text, c->line);
-        else if (shell && c->here)
-                import_note(p->import, c->line, "what %s reads from a here-document is not taken over", base);
         else if (find_tool(word) < ELEMENTSOF(tools))
                 command_read(p, word, &rest, c->line);
         else

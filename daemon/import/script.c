@@ -10,7 +10,6 @@
 
 #define SPLIT "\x1f" /* in a word: the blank of a variable that stands without quotes */
 #define VALUE_MAX 4096U
-#define ASSIGNMENTS_MAX 256U
 
 /* What becomes of a command when the script runs, and the programs and drives that it asks for are there. */
 typedef enum Run {
@@ -30,7 +29,6 @@ typedef struct Script {
         Run run;               /* what becomes of it */
         Run status;            /* what would have become of one behind the last one and "&&" */
         unsigned asked;        /* the line of that one */
-        Words heres;           /* what ends the here-documents which begin in the next line, and before it '-' or '<' */
 
         unsigned depth;  /* of the blocks: "if", "for", "case", "{", "(" … */
         char blocks[64]; /* how those begin, with one letter for each, the outermost one's in [1] */
@@ -51,7 +49,6 @@ static void command_done(ScriptCommand *c) {
 
 static void script_done(Script *s) {
         words_done(&s->variables);
-        words_done(&s->heres);
         command_done(&s->command);
 }
 
@@ -97,11 +94,8 @@ static const char *find_variable(const Script *s, const char *name, size_t n) {
 }
 
 static void set_variable(Script *s, const char *name, size_t n, const char *value) {
-        _cleanup_free_ char *pair = must_format("%.*s=%s", (int) n, name, strlen(value) > VALUE_MAX ? "$" : value);
+        _cleanup_free_ char *pair = must_format("%.*s=%s", (int) n, name, value);
 
-        /* A script that has more is not known well enough. */
-        if (s->variables.n_items == ASSIGNMENTS_MAX)
-                words_done(&s->variables);
         words_add(&s->variables, pair, strlen(pair));
 }
 
@@ -109,9 +103,7 @@ static void set_variable(Script *s, const char *name, size_t n, const char *valu
 static void begin_for(Script *s) {
         const Words *w = &s->command.words;
         _cleanup_free_ char *words = script_join(w, 3, ","), *value = NULL;
-        const char *end = strstr(s->at, "done") ?: s->at;
-        bool plain = w->n_items > 3 && streq(w->items[0], "for") && streq(w->items[2], "in") &&
-                     !memmem(s->at, (size_t) (end - s->at), "break", strlen("break"));
+        bool plain = w->n_items > 3 && streq(w->items[0], "for") && streq(w->items[2], "in") && !strstr(s->at, "break");
 
         for (size_t i = 3; i < w->n_items; i++)
                 plain = plain && !strpbrk(w->items[i], "$`{}, \t\n");
@@ -124,10 +116,10 @@ static void begin_for(Script *s) {
 /* Behind it only the last of its words would be the value. */
 static void end_for(Script *s) {
         for (size_t i = 0; i < s->variables.n_items; i++) {
-                char *braces = strchr(s->variables.items[i], '{');
+                char *list = strchr(s->variables.items[i], '{');
 
-                if (braces)
-                        *braces = '$';
+                if (list)
+                        *list = '$';
         }
 }
 
@@ -167,7 +159,7 @@ static void put_variable(Script *s, FILE *word, bool quoted) {
         pair = n > 0 && (!braces || name[n] == '}') ? find_variable(s, name, n) : NULL;
         s->at = name + (braces ? strcspn(name, "}\n") : n);
         s->at += braces && *s->at == '}';
-        if (!pair || script_is_open(pair) || ftell(word) > (long) VALUE_MAX) {
+        if (!pair || script_is_open(pair) || strlen(pair) + (size_t) ftell(word) > VALUE_MAX) {
                 fprintf(word, "$%.*s", (int) n, name);
                 return;
         }
@@ -233,8 +225,7 @@ static void put_word(Script *s, FILE *word) {
         }
 }
 
-/* The word that begins here, or the words that its variables make of it; and of paths, and of the words of a `for`, those that
- * braces make of it. */
+/* The word that begins here, or the words that its variables make of it; and of paths those that braces make of it. */
 static void read_words(Script *s, Words *to) {
         _cleanup_free_ char *text = NULL;
         size_t size;
@@ -249,10 +240,9 @@ static void read_words(Script *s, Words *to) {
                 return;
         }
         for (char *rest = text, *part; (part = strsep(&rest, SPLIT));)
-                if ((*part == '/' || starts_with(part, "{/") || (to->n_items > 2 && streq(*to->items, "for"))) &&
-                    !strpbrk(part, " \t\n"))
+                if (*part == '/' && !strpbrk(part, " \t\n"))
                         words_add_braces(to, part);
-                else if (*part || (size == 0 && strchr("\"'", s->at[-1])))
+                else if (*part)
                         words_add(to, part, strlen(part));
 }
 
@@ -271,13 +261,14 @@ static bool asks_presence(const Script *s) {
         return asks;
 }
 
-/* What is behind need not run, to the end of the blocks that are so deep; of 0: to the end of the script. */
+/* What is behind need not run, to the end of the blocks that are so deep; of 0: to the end of the script. The first line that
+ * decides is told. */
 static void hold(Script *s, Run run, unsigned line, unsigned depth) {
-        if (s->decided > 0 || run == RUNS)
+        if (run == RUNS)
                 return;
-        s->decided = line;
-        s->decided_depth = depth;
-        s->block = run;
+        s->decided_depth = s->decided > 0 ? MIN(s->decided_depth, depth) : depth;
+        s->block = s->decided > 0 ? s->block : run;
+        s->decided = s->decided ?: line;
 }
 
 /* The shell's own words at the beginning of a command. False: it is none, or it is read with those behind it. */
@@ -342,7 +333,6 @@ static void run_command(Script *s) {
                 depth = subshell ? (unsigned) (subshell - s->blocks)
                                  : s->depth > 0 && word_is_one_of(c.words.items[n], "break continue ");
                 hold(s, OPEN, c.line, depth);
-                s->decided_depth = MIN(s->decided_depth, depth);
         }
         c.words.items += n;
         c.words.n_items -= n;
@@ -351,42 +341,23 @@ static void run_command(Script *s) {
 
 /* ---- the text ---- */
 
-/* At the beginning of a line: goes behind the texts that are no commands. */
-static void skip_heres(Script *s) {
-        for (size_t i = 0; i < s->heres.n_items; i++)
-                for (bool found = false; *s->at && !found;) {
-                        const char *end = s->heres.items[i] + 1;
-                        const char *line = s->at + (end[-1] == '-' ? strspn(s->at, "\t") : 0);
-                        size_t n = strcspn(line, "\n");
-
-                        found = n == strlen(end) && memcmp(line, end, n) == 0;
-                        s->at = line + n + (line[n] == '\n');
-                }
-        words_done(&s->heres);
-}
-
-/* "> FILE", "<<END", with the `digits` before it. */
+/* "> FILE", "2>&1", "<<END", with the `digits` before it. */
 static void read_redirection(Script *s, size_t digits) {
         const char *sign = s->at + digits;
         size_t n = strspn(sign, "<>&|");
-        bool here = n == 2 && starts_with(sign, "<<");
-        _cleanup_(words_done) Words names = {};
-        _cleanup_free_ char *end = NULL;
+        Words files = {};
 
-        s->at = sign + n + (here && sign[n] == '-');
+        s->at = sign + n;
         s->at += strspn(s->at, " \t");
-        read_words(s, &names);
-        if (names.n_items == 0)
-                return;
-        s->command.here = s->command.here || here;
-        if (here) {
-                end = must_format("%c%s", sign[n] == '-' ? '-' : '<', names.items[0]);
-                words_add(&s->heres, end, strlen(end));
-        } else if (*sign == '>' && sign[n - 1] != '&' && (digits == 0 || sign[-1] == '1')) {
+        read_words(s, &files);
+        if (*sign == '>' && sign[n - 1] != '&' && (digits == 0 || sign[-1] == '1')) {
                 words_done(&s->command.outputs);
-                s->command.outputs = names;
-                names = (Words){};
-        }
+                s->command.outputs = files;
+        } else
+                words_done(&files);
+        /* The text of a here-document is read as if it were commands, and from there on nothing is certain. */
+        if (n == 2 && starts_with(sign, "<<"))
+                hold(s, OPEN, s->command.line, 0);
 }
 
 /* At what ends a command: "&", "|", both also doubled, ";", ")", a line's end. */
@@ -408,8 +379,6 @@ static void end_command(Script *s) {
         s->test = false;
         command_done(&s->command);
         s->command.piped = any ? pipe : piped;
-        if (c == '\n')
-                skip_heres(s);
 }
 
 /* "NAME()", "NAME ()", "function NAME" */

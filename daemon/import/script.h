@@ -11,8 +11,7 @@ typedef struct ScriptCommand {
         Words outputs; /* the files that its standard output goes to */
         unsigned line;
         unsigned decided; /* the line that decides whether it runs; 0: it runs whenever the script does */
-        bool piped;       /* it reads what the command before it writes … */
-        bool here;        /* … or a here-document */
+        bool piped;       /* it reads what the command before it writes */
 } ScriptCommand;
 
 /* Calls `each` for every command, in the order of the text, in a loop once with all of its words. `line` is the number of the

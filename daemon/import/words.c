@@ -24,38 +24,20 @@ void words_done(Words *w) {
         *w = (Words){};
 }
 
-/* The first braces with a list or a range in them: where they begin; *ret_n is what is between them. NULL: there are none. */
-static const char *find_braces(const char *s, size_t *ret_n) {
-        for (s = strchr(s, '{'); s; s = strchr(s + 1, '{')) {
-                size_t n = strcspn(s + 1, "{}");
-
-                if (s[n + 1] == '}' && (memchr(s, ',', n + 1) || (n == 4 && s[2] == '.' && s[3] == '.'))) {
-                        *ret_n = n;
-                        return s;
-                }
-        }
-
-        return NULL;
-}
-
-static void add_part(Words *w, const char *s, const char *open, const char *part, size_t n_part, size_t n) {
-        _cleanup_free_ char *word = must_format("%.*s%.*s%s", (int) (open - s), s, (int) n_part, part, open + n + 2);
-
-        words_add_braces(w, word);
-}
-
 void words_add_braces(Words *w, const char *s) {
-        size_t n;
-        const char *open = w->n_items < EXPANSIONS_MAX && strlen(s) < 4096 ? find_braces(s, &n) : NULL;
+        const char *open = strrchr(s, '{');
+        size_t n = open ? strcspn(open, "}") : 0;
 
-        if (!open)
+        if (!open || !open[n] || !memchr(open, ',', n) || w->n_items >= EXPANSIONS_MAX || strlen(s) >= 4096) {
                 words_add(w, s, strlen(s));
-        else if (!memchr(open, ',', n + 1))
-                for (int c = (unsigned char) open[1]; c <= (unsigned char) open[4]; c++)
-                        add_part(w, s, open, &(char){ (char) c }, 1, n);
-        else
-                for (const char *part = open + 1; part <= open + n + 1; part += strcspn(part, ",}") + 1)
-                        add_part(w, s, open, part, strcspn(part, ",}"), n);
+                return;
+        }
+        for (const char *part = open + 1; part <= open + n; part += strcspn(part, ",}") + 1) {
+                _cleanup_free_ char *word = must_format("%.*s%.*s%s", (int) (open - s), s, (int) strcspn(part, ",}"),
+                                                        part, open + n + 1);
+
+                words_add_braces(w, word);
+        }
 }
 
 bool word_is_one_of(const char *word, const char *list) {

@@ -9,6 +9,7 @@
 #define HELD(line) ": line " line " decides whether it is run"
 #define NOWHERE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";"
 #define NOTHING "it asks for nothing"
+#define DRIVE_OPEN "is known only when the command runs", NOWHERE, "//     spindown_time = 12;"
 #define UNKNOWN "hdparm stands behind a program that is not known"
 
 /* clang-format off */
@@ -18,7 +19,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -S 12 /dev/sd{ab,}\n", { "( \"/dev/sdab\", \"/dev/sd\" )", S12 } },
         { "x.sh", "echo a | xargs -I{} hdparm -S 12 /dev/{}\n", { UNKNOWN }, "{\n" },
         { "x.sh", "[ \"$1\" = x ] && echo bfq |& tee /sys/block/sda/queue/scheduler\n", { "line 1 decides" }, "\n        match" },
-        { "x.sh", "hdparm -S 12 /dev/sd{a,b}; hdparm -S 12 /dev/sd{c..d}\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\", \"/dev/sdd\" )", S12 } },
+        { "x.sh", "hdparm -S 12 /dev/sd{a,b}; hdparm -S 12 /dev/sd{c..d}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", S12, "which drive \"/dev/sd{c..d}\" is", NOWHERE } },
         { "x.sh", "sudo nice -n 5 /sbin/hdparm -S 12 \"/dev/sda\" 2>/dev/null >&2 &\n", { "match = \"/dev/sda\";", S12 } },
         { "x.sh", "sh -c \"hdparm -S 12 /dev/sda\"; bash -lc 'hdparm -B 254 /dev/sda'\n", { S12, "\n        apm = 254;" } },
         { "x.sh", "bash -o pipefail -e -c 'echo bfq | tee /sys/block/sda/queue/scheduler'\n", { "\n        scheduler = \"bfq\";" } },
@@ -42,12 +43,12 @@ static const WrittenCase cases[] = {
         { "x.sh", "for n in 60 120; do hdparm -S $n /dev/sda; done\n", { "hdparm takes -S with a number" }, "\n        match" },
         { "x.sh", "for d in sda sdb; do a; done; hdparm -S 12 /dev/$d\n", { "\"/dev/$d\"", "//     spindown_time" }, "\n        match" },
         { "x.sh", "for d in sda sdb; do D=/dev/$d; done; hdparm -S 12 $D\n", { "is known only when the command runs", "//     spindown_time" }, "\n        match" },
-        { "x.sh", "for d in sd{a,b} sdc; do hdparm -S 12 /dev/$d; done\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\" )", S12 } },
+        { "x.sh", "for d in sd{a,b} sdc; do hdparm -S 12 /dev/$d; done\n", { DRIVE_OPEN }, "\n        match" },
         { "x.sh", "D=sda; i=0; for n in 1; do i=$((i+1)); done; hdparm -S 12 /dev/$D\n", { "match = \"/dev/sda\";", S12 } },
+        { "x.sh", "for a in sda sdb; do for b in x; do c; done; hdparm -S 12 /dev/$a; break; done\n", { DRIVE_OPEN }, "\n        match" },
         { "x.sh", "for a in sda; do for b in sdb sdc; do hdparm -S 12 /dev/$a /dev/$b; done; done\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\" )", S12 } },
 
         /* Other values are known only when it runs. */
-#define DRIVE_OPEN "is known only when the command runs", NOWHERE, "//     spindown_time = 12;"
 #define VALUE_OPEN "the value of hdparm -S is known only when it runs"
         { "x.sh", "for d in $(ls /dev/sd?) `cat x`; do hdparm -S 12 $d; done\n", { "\"$d\"", DRIVE_OPEN } },
         { "x.sh", "hdparm -S 12 /dev/$1; hdparm -S 12 $(cat x)\n", { "\"/dev/$1\"", DRIVE_OPEN } },
@@ -131,14 +132,13 @@ static const WrittenCase cases[] = {
         { "x.sh", "X=$(a \"\\\"\" \\) # it's )\nb)\nhdparm -S 12 /dev/sda\n", { "{ // line 3", S12 } },
         { "x.sh", "(sleep 9; hdparm -S 12 /dev/sda) &\na && (case b in c) d;; esac\nhdparm -B 254 /dev/sda)\n", { S12, HELD("2") }, "\n        apm" },
 
-        /* What is given to a program is no command. */
-        { "x.sh", "cat <<EOF\nhdparm -S 6 /dev/sda\nEOF\nhdparm -S 12 /dev/sda\n", { "{ // line 4", S12 }, "= 6" },
-        { "x.sh", "cat <<A\n\tA\nhdparm -S 6 /dev/sda\nA\nhdparm -S 12 /dev/sda\n", { "{ // line 5", S12 }, "= 6" },
-        { "x.sh", "cat << 'A B' >x 2>&1 <<-\"B\"; true\nhdparm -S 6 /dev/sda\n\tA B\nA B\nhdparm -S 6 /dev/sda\n\tB\nhdparm -S 12 /dev/sda\n",
-          { "{ // line 7", S12 }, "= 6" },
-        { "x.sh", "sudo sh <<EOF\nhdparm -S 12 /dev/sda\nEOF\n", { "line 1: what sh reads from a here-document is not taken over" }, "{" },
-        { "x.sh", "cat <<EOF\nhdparm -S 12 /dev/sda\n", { NOTHING } },
-        { "x.sh", "while read a; do b; done <<EOF\nhdparm -S 12 /dev/sda\nEOF\n", { NOTHING } },
+        /* Where a here-document ends is not looked for. */
+        { "x.sh", "hdparm -B 254 /dev/sda\ncat <<EOF\nhdparm -S 6 /dev/sda\nfi\n}\nEOF\nhdparm -S 12 /dev/sda\n",
+          { "\n        apm = 254;", HELD("2"), "//     spindown_time = 6;", HELD("2"), "//     spindown_time = 12;" } },
+        { "x.sh", "if a; then\ncat <<A\n\tA\nhdparm -S 6 /dev/sda\nA\nfi\nhdparm -S 12 /dev/sda\n", { HELD("1"), HELD("1") }, "\n        match" },
+        { "x.sh", "sudo sh <<EOF\nhdparm -S 12 /dev/sda\nEOF\n", { HELD("1"), "//     spindown_time = 12;" }, "\n        match" },
+        { "x.sh", "while read a; do b; done <<EOF\nhdparm -S 12 /dev/sda\nEOF\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "sh <<<x; hdparm -S 12 /dev/sda\n", { S12 } },
         { "x.sh", "echo bfq | sed s/b/c/ | tee /sys/block/sda/queue/scheduler\n", { "the value of scheduler is known only" }, "{" },
 
         /* What runs elsewhere or later. */
