@@ -50,3 +50,14 @@ void smartctl_command(Command *c);
 void sdparm_command(Command *c);
 void nvme_command(Command *c);
 void blockdev_command(Command *c);
+
+/* The keywords of /etc/hdparm.conf, with hdparm's flags and drivekeep's keys for them. */
+typedef struct Keyword {
+        const char *name;
+        bool alone;      /* it stands alone on its line; else it is given a value */
+        char letter;     /* hdparm's flag; '\0': it has a long name */
+        const char *key; /* drivekeep's; NULL: none */
+} Keyword;
+
+/* By its name, or where that is NULL by its flag. NULL: there is none. */
+const Keyword *keyword_find(const char *name, char letter);

@@ -5,10 +5,9 @@
 
 #include <ctype.h>
 
-#include "hdparm-keyword.h"
+#include "command.h"
 #include "reader.h"
 #include "text.h"
-#include "words.h"
 
 /* The drives that what stands in no block is for, by Debian's udev rule. */
 #define ALL_NODES "/dev/[sh]d[a-z]"
@@ -110,7 +109,7 @@ static void read_part(Reader *r, char *s) {
         r->named = false;
 
         is_assigned = line_split(s, &key, &value);
-        k = keyword_find(key);
+        k = keyword_find(key, '\0');
         if (k && k->alone != is_assigned && !strpbrk(value, " \t"))
                 want(r, k, k->alone ? "on" : value);
         else {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "hdparm-keyword.h"
+#include "command.h"
 #include "import-case.h"
 #include "suite.h"
 #include "written-case.h"
@@ -21,10 +21,10 @@ static const char *debian_value(const ImportCase *c, const char *name, char buf[
                 const Keyword *k;
 
                 if (strncmp(o, "force_spindown_time", strlen("force_spindown_time")) == 0) {
-                        k = keyword_find("spindown_time");
+                        k = keyword_find("spindown_time", '\0');
                         value = o + strlen("force_spindown_time");
                 } else
-                        k = o[0] == '-' && o[1] != '-' ? keyword_find_letter(o[1]) : NULL;
+                        k = o[0] == '-' && o[1] != '-' ? keyword_find(NULL, o[1]) : NULL;
                 if (!k || !k->key || !streq(k->key, name))
                         continue;
 
