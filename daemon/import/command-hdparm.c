@@ -93,7 +93,7 @@ static const char *read_number(Command *c, char letter, unsigned max, const char
         if (end > s ? number > max : strchr(NEED_NUMBER, letter) != NULL)
                 import_hold(c->rule, "hdparm takes -%c with a number from 0 to %u only, and ends there", letter, max);
         else if (end > s && k)
-                command_want_number(c, k->key, (long long) number, "");
+                command_want(c, k->key, "%lu", number);
         else if (end > s)
                 command_note(c, "hdparm -%c sets nothing that a kernel of today takes", letter);
         return end;

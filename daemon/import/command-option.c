@@ -77,7 +77,7 @@ static void read_set(Command *c, const char *argument) {
                 value = argument + n + 1;
                 if (word_is_one_of(value, "on off ") ||
                     (settings[i].max > 0 && read_number(value, 10, &number) && number <= settings[i].max))
-                        command_want(c, settings[i].key, value);
+                        command_want(c, settings[i].key, "%s", value);
                 else
                         import_hold(c->rule, "smartctl -s %.40s is not translated", argument);
                 return;
@@ -90,7 +90,7 @@ static void want_limit(Command *c, const char *key, unsigned long tenths) {
         if (tenths == 0)
                 command_want(c, key, "off");
         else
-                command_want_number(c, key, (long long) tenths * 100, "ms");
+                command_want_ms(c, key, (long long) tenths * 100);
 }
 
 static void read_log(Command *c, const char *argument) {
@@ -162,12 +162,12 @@ static void read_field(Command *c, char *text, unsigned long bit) {
                         continue;
                 if (fields[i].words[0] && value <= 1) {
                         if (fields[i].words[value])
-                                command_want(c, key, fields[i].words[value]);
+                                command_want(c, key, "%s", fields[i].words[value]);
                         return;
                 }
                 /* Not where the timer has been turned off. */
                 if (!fields[i].words[0] && text && !import_find_wish(c->rule, key, false)) {
-                        command_want_number(c, key, (long long) value * 100, "ms");
+                        command_want_ms(c, key, (long long) value * 100);
                         return;
                 }
         }
@@ -200,7 +200,7 @@ void sdparm_command(Command *c) {
 
 static void read_feature(Command *c, unsigned long feature, unsigned long v) {
         if (feature == 0x02)
-                command_want_number(c, "power_state", v & 0x1f, "");
+                command_want(c, "power_state", "%lu", v & 0x1f);
         else if (feature == 0x06)
                 command_want(c, "write_cache", v & 1 ? "on" : "off");
         else if (feature == 0x0c && !(v & 1))
@@ -241,7 +241,7 @@ void blockdev_command(Command *c) {
                 if (streq(w, "--setra") && i + 1 < c->n_words)
                         value = c->words[++i];
                 if (value && read_number(value, 10, &sectors))
-                        command_want_number(c, "read_ahead_sect", (long long) sectors, "");
+                        command_want(c, "read_ahead_sect", "%lu", sectors);
                 else if (value)
                         command_note(c, "the value of --setra is known only when it runs, or is no number");
                 else if (streq(w, "--setro") || streq(w, "--setrw"))

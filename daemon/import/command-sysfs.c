@@ -87,9 +87,11 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
                 command_device(&c, node);
         else
                 import_hold_drives(c.rule, "an adapter's or a disk's number names no drive: say which drives");
-        if (*unit && value[strspn(value, "0123456789")] == '\0')
-                command_want_number(&c, key, strtoll(value, NULL, 10), unit);
+        if (value[strspn(value, "0123456789")])
+                unit = "";
+        if (streq(unit, "ms"))
+                command_want_ms(&c, key, strtoll(value, NULL, 10));
         else
-                command_want(&c, key, value);
+                command_want(&c, key, "%s%s", value, unit);
         command_settle(&c);
 }

@@ -27,17 +27,15 @@ typedef struct Finder {
         char *said; /* by the echo before a pipe */
 } Finder;
 
-void command_want_number(Command *c, const char *key, long long number, const char *unit) {
-        bool seconds = streq(unit, "ms") && number % 1000 == 0;
-        char text[64];
-
-        (void) snprintf(text, sizeof text, "%lld%s", seconds ? number / 1000 : number, seconds ? "s" : unit);
-        command_want(c, key, text);
+void command_want_ms(Command *c, const char *key, long long ms) {
+        if (ms % 1000 == 0)
+                command_want(c, key, "%llds", ms / 1000);
+        else
+                command_want(c, key, "%lldms", ms);
 }
 
 void command_device(Command *c, const char *word) {
         const Criterion *nodes = c->place->match ? import_nodes(c->place->match) : NULL;
-        _cleanup_free_ char *node = NULL;
 
         if (c->place->match &&
             (streq(word, "/dev/" OWN) || (nodes && nodes->n_patterns == 1 && streq(nodes->patterns[0], word))))
@@ -52,8 +50,8 @@ void command_device(Command *c, const char *word) {
                 /* The controller's node means all of its drives. */
                 const char *number = starts_with(word, "/dev/nvme") ? word + strlen("/dev/nvme") : "";
 
-                node = must_format("%s%s", word, *number && !number[strspn(number, "0123456789-[]*?")] ? "n*" : "");
-                (void) import_match(c->rule, MATCH_NODE, NULL, node);
+                (void) import_match(c->rule, MATCH_NODE, "%s%s", word,
+                                    *number && !number[strspn(number, "0123456789-[]*?")] ? "n*" : "");
         }
 }
 
@@ -71,7 +69,7 @@ static void settle_nodes(ImportRule *rule) {
         size_t arrays = count_nodes(nodes, "/dev/@(md|dm-|mapper/)*");
 
         if (arrays > 0 && arrays == nodes->n_patterns)
-                (void) import_match(rule, MATCH_TRANSPORT, NULL, "virtual");
+                (void) import_match(rule, MATCH_TRANSPORT, "virtual");
         else if (arrays > 0)
                 import_hold_drives(rule, "it is for an array, too, whose name also stands for the drives below it");
         else if (import_find_wish(rule, "read_only", false) &&

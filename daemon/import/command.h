@@ -37,8 +37,8 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
 
 /* For the readers of tools. What names a drive: */
 void command_device(Command *c, const char *word);
-#define command_want(c, key, value) import_add_wish((c)->rule, (c)->line, key, value, false)
-void command_want_number(Command *c, const char *key, long long number, const char *unit);
+#define command_want(c, key, ...) import_want((c)->rule, (c)->line, key, __VA_ARGS__)
+void command_want_ms(Command *c, const char *key, long long ms);
 /* Something of it is not taken over. */
 #define command_note(c, ...) import_note((c)->place->import, (c)->line, __VA_ARGS__)
 

@@ -20,24 +20,20 @@ void hd_idle_read(const char *text, Import *ret) {
         words_split(&words, "-i 600");
         words_split(&words, options->value);
         rule = import_add_rule(ret, options->line);
-        (void) import_match(rule, MATCH_ROTATIONAL, NULL, "true");
+        (void) import_match(rule, MATCH_ROTATIONAL, "true");
         for (size_t i = 0; i < words.n_items; i++) {
-                _cleanup_free_ char *node = NULL, *seconds = NULL;
                 const char *option = words.items[i], *value;
 
                 if (!starts_with(option, "-a") && !starts_with(option, "-i"))
                         continue;
 
                 value = option[2] ? option + 2 : i + 1 < words.n_items ? words.items[++i] : "";
-                node = must_format("%s%s", *value == '/' ? "" : "/dev/", value);
-                seconds = must_format("%ss", value);
                 if (option[1] == 'a') {
                         rule = import_add_rule(ret, options->line);
-                        (void) import_match(rule, MATCH_NODE, NULL, node);
+                        (void) import_match(rule, MATCH_NODE, "%s%s", *value == '/' ? "" : "/dev/", value);
                 } else if (ret->n_rules == 1 && streq(value, "0"))
                         import_drop_wish(rule, "spindown_time", false);
                 else
-                        import_add_wish(rule, options->line, "spindown_time", streq(value, "0") ? "off" : seconds,
-                                        false);
+                        import_want(rule, options->line, "spindown_time", streq(value, "0") ? "off" : "%ss", value);
         }
 }

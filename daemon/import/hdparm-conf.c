@@ -49,7 +49,7 @@ static void read_names(Reader *r, char *s) {
                 }
                 if (slash)
                         name[strlen(name) - 1] = '\0';
-                if (import_match(rule, MATCH_NODE, NULL, name) &&
+                if (import_match(rule, MATCH_NODE, "%s", name) &&
                     (slash || strpbrk(name, "*?[") || rule->match.criteria[0].n_patterns > 1))
                         note(r, IGNORED);
         }
@@ -82,14 +82,14 @@ static void want(Reader *r, const Keyword *k, const char *value) {
                 return;
         }
 
-        wish = import_add_wish(rule, r->line, k->key, value, false);
+        wish = import_want(rule, r->line, k->key, "%s", value);
         /* With a brace too many it may be for one drive. */
         if (is_behind)
                 import_hold(wish, BEHIND);
         /* For Debian the apm of a block leaves the apm_battery for all drives as it is. */
         if (rule != global && streq(k->key, "apm") && battery && !battery->held &&
             !import_find_wish(rule, battery->key, false))
-                import_add_wish(rule, battery->line, battery->key, battery->value, false);
+                import_want(rule, battery->line, battery->key, "%s", battery->value);
 }
 
 /* What stands before, between or behind braces: names, "KEY = VALUE", or a word alone. */
@@ -157,7 +157,7 @@ void hdparm_conf_read(const char *text, Import *ret) {
         Lines l = { .next = text };
 
         /* The first rule is for all drives, so that the blocks win. */
-        (void) import_match(import_add_rule(ret, 1), MATCH_NODE, NULL, ALL_NODES);
+        (void) import_match(import_add_rule(ret, 1), MATCH_NODE, ALL_NODES);
         while (lines_next(&l, true, &line)) {
                 r.line = l.line;
                 read_line(&r, line);

@@ -81,8 +81,8 @@ void import_drop_wish(ImportRule *r, const char *key, bool on_battery) {
         r->n_wishes--;
 }
 
-ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, const char *value, bool on_battery) {
-        ImportWish w = { must(strdup(key)), must(strdup(value)), NULL, on_battery, line };
+ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, char *value, bool on_battery) {
+        ImportWish w = { must(strdup(key)), value, NULL, on_battery, line };
 
         /* At the end, as of two that exclude each other the last one counts, too. */
         import_drop_wish(r, key, on_battery);
@@ -98,12 +98,12 @@ void import_take_why(char **held, char *why) {
                 *held = why;
 }
 
-bool import_match(ImportRule *r, MatchKey key, const char *property, const char *pattern) {
-        _cleanup_free_ char *shown = must(text_escape(pattern, NULL));
+bool import_add_match(ImportRule *r, MatchKey key, char *pattern) {
+        _cleanup_free_ char *own = pattern, *shown = must(text_escape(own, NULL));
 
-        if (streq(shown, pattern) && must_not_fail(match_add(&r->match, key, property, pattern)) >= 0)
+        if (streq(shown, own) && must_not_fail(match_add(&r->match, key, NULL, own)) >= 0)
                 return true;
-        import_hold_drives(r, "\"%.60s\" is the name of no drive", pattern);
+        import_hold_drives(r, "\"%.60s\" is the name of no drive", own);
         return false;
 }
 
@@ -151,7 +151,7 @@ static bool join_rule(ImportRule *rules, size_t n, ImportRule *rule) {
                 if (are_alike(&rules[i], rule) && import_same_match(&rules[i].match, &rule->match) &&
                     (shared == 0 || !rule->held || count_shared(&rules[i], rule, true) == rule->n_wishes)) {
                         for (ImportWish *w = rule->wishes; w < rule->wishes + rule->n_wishes; w++)
-                                import_add_wish(&rules[i], w->line, w->key, w->value, w->on_battery)->held =
+                                import_add_wish(&rules[i], w->line, w->key, TAKE_PTR(w->value), w->on_battery)->held =
                                                 TAKE_PTR(w->held);
                         return true;
                 }

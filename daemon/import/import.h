@@ -48,8 +48,9 @@ void import_take_note(Import *i, unsigned line, char *sentence);
 ImportRule *import_add_rule(Import *i, unsigned line); /* is good until the next one is added */
 void import_drop_rule(Import *i);                      /* the last one */
 
-/* The last word for a key counts. */
-ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, const char *value, bool on_battery);
+/* The last word for a key counts. Takes the value. */
+#define import_want(rule, line, key, ...) import_add_wish(rule, line, key, must_format(__VA_ARGS__), false)
+ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, char *value, bool on_battery);
 ImportWish *import_find_wish(const ImportRule *r, const char *key, bool on_battery);
 void import_drop_wish(ImportRule *r, const char *key, bool on_battery); /* where there is one */
 
@@ -60,7 +61,8 @@ void import_drop_wish(ImportRule *r, const char *key, bool on_battery); /* where
 void import_take_why(char **held, char *why);
 
 /* match_add(). False: the pattern can fit nothing, or cannot be written as it is, and holds the rule back. */
-bool import_match(ImportRule *r, MatchKey key, const char *property, const char *pattern);
+#define import_match(rule, key, ...) import_add_match(rule, key, must_format(__VA_ARGS__))
+bool import_add_match(ImportRule *r, MatchKey key, char *pattern);
 void import_match_copy(Match *to, const Match *from);
 bool import_same_match(const Match *a, const Match *b);
 /* The nodes of a match that goes by nothing else; NULL: it is another one. */

@@ -41,12 +41,12 @@ static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigne
 static void add_rule(const Pairs *pairs, Import *import, const Words *devices, size_t place) {
         const char *device = place < devices->n_items ? devices->items[place] : "";
         ImportRule *rule = import_add_rule(import, 1);
-        _cleanup_free_ char *node = NULL;
 
         /* All of /dev/disk/by-id have a '-'. */
-        node = must_format("/dev/%s%s", strchr(device, '-') ? "disk/by-id/" : "", device);
-        (void) (*device ? import_match(rule, MATCH_NODE, NULL, node)
-                        : import_match(rule, MATCH_TRANSPORT, NULL, "sata"));
+        if (*device)
+                (void) import_match(rule, MATCH_NODE, "/dev/%s%s", strchr(device, '-') ? "disk/by-id/" : "", device);
+        else
+                (void) import_match(rule, MATCH_TRANSPORT, "sata");
 
         for (size_t i = 0; i < ELEMENTSOF(parameters); i++) {
                 const char *name = parameters[i][0], *key = parameters[i][1], *value;
@@ -63,7 +63,7 @@ static void add_rule(const Pairs *pairs, Import *import, const Words *devices, s
                 value = values.items[*device ? MIN(place, values.n_items - 1) : 0];
                 /* TLP's words for leaving it alone. */
                 if (!word_is_one_of(value, "keep _ "))
-                        import_add_wish(rule, line, key, value, ends_with(name, "_BAT"));
+                        import_add_wish(rule, line, key, must(strdup(value)), ends_with(name, "_BAT"));
         }
 }
 

@@ -20,11 +20,8 @@ static const struct {
 static void add_devices(ImportRule *rule, const char *devices) {
         _cleanup_free_ char *copy = must(strdup(devices));
 
-        for (char *saved, *w = strtok_r(copy, " \t,", &saved); w; w = strtok_r(NULL, " \t,", &saved)) {
-                _cleanup_free_ char *node = must_format("/dev/%s", w);
-
-                (void) import_match(rule, MATCH_NODE, NULL, node);
-        }
+        for (char *saved, *w = strtok_r(copy, " \t,", &saved); w; w = strtok_r(NULL, " \t,", &saved))
+                (void) import_match(rule, MATCH_NODE, "/dev/%s", w);
 }
 
 static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
@@ -33,7 +30,6 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
         const Pair *open = NULL;
         const char *value = p->value + strspn(p->value, "><= ");
         size_t n = strcspn(value, " \t"), i = 0;
-        _cleanup_free_ char *number = NULL;
         ImportRule *rule;
 
         while (i < ELEMENTSOF(options) && !streq(options[i].option, p->name))
@@ -41,15 +37,9 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
         if (i == ELEMENTSOF(options) || !streq(options[i].type, type ? type->value : p->section))
                 return;
 
-        /* "4096 s": sectors of 512 bytes, not KiB. */
-        if (streq(p->name, "readahead") && value[n + strspn(value + n, " \t")] == 's')
-                number = must_format("%lu", strtoul(value, NULL, 10) / 2);
-        else
-                number = must_format("%.*s", (int) n, value);
-
         rule = import_add_rule(import, p->line);
         if (!options[i].devices)
-                (void) import_match(rule, MATCH_TRANSPORT, NULL, "sata");
+                (void) import_match(rule, MATCH_TRANSPORT, "sata");
         else
                 add_devices(rule, devices ? devices->value : options[i].devices);
         /* "sd*, !sda", or some of the adapters. */
@@ -59,7 +49,11 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
                 open = open ?: pairs_last(pairs, p->section, conditions[k]);
         if (open)
                 import_hold_drives(rule, "drivekeep has no match like %s=%.60s", open->name, open->value);
-        import_add_wish(rule, p->line, options[i].key, number, false);
+        /* "4096 s": sectors of 512 bytes, not KiB. */
+        if (streq(p->name, "readahead") && value[n + strspn(value + n, " \t")] == 's')
+                import_want(rule, p->line, options[i].key, "%lu", strtoul(value, NULL, 10) / 2);
+        else
+                import_want(rule, p->line, options[i].key, "%.*s", (int) n, value);
         if (value != p->value)
                 import_hold(&rule->wishes[0], "\"%.20s\" is only a bound of it to tuned", p->value);
 }

@@ -9,7 +9,7 @@
 /* udisks writes blanks in model and serial number as '-', udev's links as '_', and both keep a '-'. */
 static void add_match(ImportRule *rule, const char *file) {
         const char *name = base_name(file);
-        _cleanup_free_ char *ata = NULL, *usb = NULL, *pattern = must(strdup(name));
+        _cleanup_free_ char *pattern = must(strdup(name));
 
         if (ends_with(name, ".conf"))
                 pattern[strlen(name) - strlen(".conf")] = '\0';
@@ -17,10 +17,8 @@ static void add_match(ImportRule *rule, const char *file) {
                 if (strchr("- *?[\\", *p))
                         *p = '?';
 
-        ata = must_format("/dev/disk/by-id/ata-%s", pattern);
-        usb = must_format("/dev/disk/by-id/usb-%s-*", pattern);
-        (void) import_match(rule, MATCH_NODE, NULL, ata);
-        (void) import_match(rule, MATCH_NODE, NULL, usb);
+        (void) import_match(rule, MATCH_NODE, "/dev/disk/by-id/ata-%s", pattern);
+        (void) import_match(rule, MATCH_NODE, "/dev/disk/by-id/usb-%s-*", pattern);
 }
 
 static void read_key(Import *import, ImportRule *rule, const Pair *p) {
@@ -32,7 +30,7 @@ static void read_key(Import *import, ImportRule *rule, const Pair *p) {
 
         for (size_t i = 0; i < ELEMENTSOF(keys); i++)
                 if (streq(p->name, keys[i][0])) {
-                        import_add_wish(rule, p->line, keys[i][1], p->value, false);
+                        import_want(rule, p->line, keys[i][1], "%s", p->value);
                         return;
                 }
         import_note(import, p->line, "udisks2 knows no \"%.40s\"", p->name);

@@ -71,9 +71,8 @@ static void polls_read(const Rivals *r, const char *text, Import *ret) {
                         continue;
                 rule = import_add_rule(ret, l.line);
                 import_hold(rule, "each line counts for itself");
-                (void) import_match(rule, MATCH_NODE, NULL, last ? "/dev/sd*" : line);
-                import_add_wish(rule, l.line, "spindown_time", spared ? interval + strcspn(interval, "= ") + 1 : "1",
-                                false);
+                (void) import_match(rule, MATCH_NODE, "%s", last ? "/dev/sd*" : line);
+                import_want(rule, l.line, "spindown_time", "%s", spared ? interval + strcspn(interval, "= ") + 1 : "1");
         }
 }
 
