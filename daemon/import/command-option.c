@@ -58,50 +58,41 @@ static const struct {
 /* clang-format on */
 
 static void read_set(Command *c, const char *argument) {
-        if (streq(argument, "security-freeze")) {
+        size_t n = strcspn(argument, ","), i = 0;
+        const char *value = argument + n + (argument[n] == ',');
+        unsigned long number;
+
+        while (i < ELEMENTSOF(settings) && (strlen(settings[i].name) != n || !starts_with(argument, settings[i].name)))
+                i++;
+        if (streq(argument, "security-freeze"))
                 command_want(c, "security_freeze", "on");
-                return;
-        }
-        if (streq(argument, "standby,now")) {
+        else if (streq(argument, "standby,now"))
                 command_note(c, "smartctl -s standby,now is done once, and is no setting: see spindown_time");
-                return;
-        }
-
-        for (size_t i = 0; i < ELEMENTSOF(settings); i++) {
-                size_t n = strlen(settings[i].name);
-                unsigned long number;
-                const char *value;
-
-                if (!starts_with(argument, settings[i].name) || argument[n] != ',')
-                        continue;
-                value = argument + n + 1;
-                if (word_is_one_of(value, "on off ") ||
-                    (settings[i].max > 0 && read_number(value, 10, &number) && number <= settings[i].max))
-                        command_want(c, settings[i].key, "%s", value);
-                else
-                        import_hold(c->rule, "smartctl -s %.40s is not translated", argument);
-                return;
-        }
-
-        command_note(c, "drivekeep has nothing like smartctl -s %.40s", argument);
+        else if (i == ELEMENTSOF(settings))
+                command_note(c, "drivekeep has nothing like smartctl -s %.40s", argument);
+        else if (word_is_one_of(value, "on off ") ||
+                 (settings[i].max > 0 && read_number(value, 10, &number) && number <= settings[i].max))
+                command_want(c, settings[i].key, "%s", value);
+        else
+                import_hold(c->rule, "smartctl -s %.40s is not translated", argument);
 }
 
-static void want_limit(Command *c, const char *key, unsigned long tenths) {
+static void want_limit(Command *c, const char *key, unsigned tenths) {
         if (tenths == 0)
                 command_want(c, key, "off");
         else
-                command_want_ms(c, key, (long long) tenths * 100);
+                command_want_ms(c, key, tenths * 100LL);
 }
 
+/* As smartctl reads it. */
 static void read_log(Command *c, const char *argument) {
-        _cleanup_free_ char *copy = must(strdup(argument));
-        char *rest = copy, *log = strsep(&rest, ","), *first = strsep(&rest, ","), *second = strsep(&rest, ",");
-        unsigned long reading, writing;
+        unsigned reading, writing;
+        int n = 0;
 
-        if (!streq(log, "scterc"))
+        if (!starts_with(argument, "scterc,"))
                 return;
-        if (!second || !read_number(first, 10, &reading) || !read_number(second, 10, &writing) || reading > 999 ||
-            writing > 999 || (rest && !streq(rest, "p")))
+        if (sscanf(argument, "scterc,%u,%u%n", &reading, &writing, &n) != 2 || reading > 999 || writing > 999 ||
+            !STR_IN_SET(argument + n, "", ",p"))
                 command_note(c, "the values of -l scterc are known only when it runs, or out of its range");
         else if (reading == writing)
                 want_limit(c, "error_recovery", reading);

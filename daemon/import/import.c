@@ -136,31 +136,21 @@ static size_t count_shared(const ImportRule *a, const ImportRule *b, bool same) 
         return n;
 }
 
-static bool are_alike(const ImportRule *a, const ImportRule *b) {
-        return streq_ptr(a->held, b->held) && a->partial == b->partial;
-}
+/* Joins the rule to the one before it. False: it stands for itself. */
+static bool join_rule(ImportRule *last, ImportRule *rule) {
+        size_t same = count_shared(last, rule, true);
 
-/* Joins the rule to one before it, of which the first `n` are there. False: it stands for itself. */
-static bool join_rule(ImportRule *rules, size_t n, ImportRule *rule) {
-        ImportRule *last = n > 0 ? &rules[n - 1] : NULL;
-
-        /* What stands between must not decide on the same, and of what is held back nothing may be lost. */
-        for (size_t i = n; i-- > 0;) {
-                size_t shared = count_shared(&rules[i], rule, false);
-
-                if (are_alike(&rules[i], rule) && import_same_match(&rules[i].match, &rule->match) &&
-                    (shared == 0 || !rule->held || count_shared(&rules[i], rule, true) == rule->n_wishes)) {
-                        for (ImportWish *w = rule->wishes; w < rule->wishes + rule->n_wishes; w++)
-                                import_add_wish(&rules[i], w->line, w->key, TAKE_PTR(w->value), w->on_battery)->held =
-                                                TAKE_PTR(w->held);
-                        return true;
-                }
-                if (shared > 0)
-                        break;
+        if (!streq_ptr(last->held, rule->held) || last->partial != rule->partial)
+                return false;
+        /* Of what is held back nothing may be lost. */
+        if (import_same_match(&last->match, &rule->match) && (!rule->held || same == count_shared(last, rule, false))) {
+                for (ImportWish *w = rule->wishes; w < rule->wishes + rule->n_wishes; w++)
+                        import_add_wish(last, w->line, w->key, TAKE_PTR(w->value), w->on_battery)->held =
+                                        TAKE_PTR(w->held);
+                return true;
         }
-
-        if (!last || !are_alike(last, rule) || !import_nodes(&last->match) || !import_nodes(&rule->match) ||
-            last->n_wishes != rule->n_wishes || count_shared(last, rule, true) != rule->n_wishes)
+        if (!import_nodes(&last->match) || !import_nodes(&rule->match) || last->n_wishes != same ||
+            rule->n_wishes != same)
                 return false;
         import_match_copy(&last->match, &rule->match);
         return true;
@@ -170,7 +160,7 @@ void import_join(Import *i) {
         size_t n = 0;
 
         for (size_t k = 0; k < i->n_rules; k++)
-                if (join_rule(i->rules, n, &i->rules[k]))
+                if (n > 0 && join_rule(&i->rules[n - 1], &i->rules[k]))
                         rule_done(&i->rules[k]);
                 else
                         i->rules[n++] = i->rules[k];

@@ -68,5 +68,5 @@ bool import_same_match(const Match *a, const Match *b);
 /* The nodes of a match that goes by nothing else; NULL: it is another one. */
 const Criterion *import_nodes(const Match *m);
 
-/* Makes one rule of those that are for the same drives, and of neighbours that want the same of theirs. */
+/* Makes one rule of neighbours that are for the same drives, or want the same of theirs. */
 void import_join(Import *i);
