@@ -5,7 +5,6 @@
 #include <err.h>
 #include <stdio.h>
 
-#include "emit.h"
 #include "reader.h"
 #include "settings.h"
 #include "text-file.h"

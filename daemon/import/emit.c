@@ -4,9 +4,10 @@
 #include <glob.h>
 #include <limits.h>
 
-#include "emit.h"
-#include "must.h"
+#include "reader.h"
 #include "text.h"
+
+#define PLACEHOLDER "/dev/disk/by-id/NAME-OF-THE-DRIVE" /* which fits none */
 
 typedef struct Emitter {
         FILE *out;
@@ -65,12 +66,10 @@ static void put_text(const Emitter *e, const char *s) {
 
 /* "lines 3, 4, 9: SENTENCE" */
 static void put_note(const Emitter *e, const Note *note) {
-        size_t shown = MIN(note->n_lines, 10U);
-
         fputs("    // ", e->out);
-        for (size_t i = 0; i < shown; i++)
+        for (size_t i = 0; i < note->n_lines; i++)
                 fprintf(e->out, "%s%u", i > 0 ? ", " : note->n_lines > 1 ? "lines " : "line ", note->lines[i]);
-        fputs(shown < note->n_lines ? " and more: " : shown > 0 ? ": " : "", e->out);
+        fputs(note->n_lines > 0 ? ": " : "", e->out);
         put_text(e, note->sentence);
         fputc('\n', e->out);
 }
@@ -127,7 +126,7 @@ static void put_match(const Emitter *e, const ImportRule *rule) {
         const Criterion *nodes = import_nodes(&rule->match);
 
         if (rule->partial || (rule->held && rule->match.n_criteria == 0)) {
-                fputs("match = \"" EMIT_PLACEHOLDER "\";", e->out);
+                fputs("match = \"" PLACEHOLDER "\";", e->out);
                 return;
         }
         fputs(nodes ? "match = " : "match = { ", e->out);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The way from a text to its rules. */
+/* The way from a text to its rules, and from these to drivekeep configuration. */
+
+#include <stdio.h>
 
 #include "import.h"
+#include "setting.h"
 
 /* The kinds of files that can be imported. */
 typedef enum ImportKind {
@@ -29,6 +32,11 @@ ImportKind import_kind_from_string(const char *s);
 /* Reads a text of any bytes, with a NUL behind it, as the kind that the caller says, or else as what its name, its place or its
  * first lines say for certain. 0; or 1 when it is not read, with why in *ret_objection, which the caller frees. */
 int import_read(const char *file, const char *text, size_t size, ImportKind kind, Import *ret, char **ret_objection);
+
+/* Writes drivekeep configuration. What the settings table does not take (a value out of range, a dangerous setting) becomes a
+ * comment, so that what is written is always without error and safe as it is. `by_id`: the directory in which udev keeps the links
+ * that name a drive for good, "/dev/disk/by-id". What becomes a comment or is left out is so in `imports`, too. 0 or -EIO. */
+int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table, const char *by_id);
 
 /* One reader for each kind: adds the rules and notes of the text. */
 void hdparm_conf_read(const char *text, Import *ret);

@@ -52,12 +52,9 @@ static bool is_condition(const Item *i) {
 
 /* "a|b*" */
 static bool value_fits(const Item *i, const char *word) {
-        _cleanup_free_ char *copy = must(strdup(i->value));
+        _cleanup_free_ char *pattern = must_format("@(%s)", i->value);
 
-        for (char *rest = copy, *value; (value = strsep(&rest, "|"));)
-                if (fnmatch(value, word, 0) == 0)
-                        return true;
-        return false;
+        return fnmatch(pattern, word, FNM_EXTMATCH) == 0;
 }
 
 /* Does every drive meet the condition when drivekeep visits it, with this operator? */
@@ -93,23 +90,21 @@ static const char *find_match(const Item *i) {
 
 /* False: there is no match like it. */
 static bool add_condition(const Item *i, Match *m) {
+        _cleanup_free_ char *values = must(strdup(i->value));
         const char *name = find_match(i);
         MatchKey key = match_key_from_string(name ?: "");
-        size_t before = m->n_criteria, n;
+        size_t before = m->n_criteria;
 
         if (!streq(i->op, "==") || !name || strpbrk(i->value, "$%"))
                 return false;
-        for (const char *s = i->value;; s += n + 1) {
-                _cleanup_free_ char *pattern = NULL;
+        for (char *rest = values, *value; (value = strsep(&rest, "|"));) {
+                _cleanup_free_ char *pattern = must_format("%s%s", key == MATCH_NODE ? "/dev/" : "", value);
 
-                n = strcspn(s, "|");
-                pattern = must_format("%s%.*s", key == MATCH_NODE ? "/dev/" : "", (int) n, s);
                 if (must_not_fail(match_add(m, key, key == MATCH_PROPERTY ? name : NULL, pattern)) < 0)
                         return false;
-                /* Of two conditions both must hold; of two patterns of one key, one must. */
-                if (s[n] == '\0')
-                        return m->n_criteria > before;
         }
+        /* Of two conditions both must hold; of two patterns of one key, one must. */
+        return m->n_criteria > before;
 }
 
 /* With OWN for the words for the drive that udev and its environment have. */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "config.h"
-#include "emit.h"
 #include "reader.h"
 #include "settings.h"
 

@@ -8,7 +8,6 @@
 
 #include "config-check.h"
 #include "config.h"
-#include "emit.h"
 #include "reader.h"
 #include "settings.h"
 
