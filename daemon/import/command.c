@@ -7,10 +7,8 @@
 #include "must.h"
 #include "script.h"
 
-#define DEPTH_MAX 4U
-
 /* clang-format off */
-static const struct {
+static const struct Tool {
         const char *name;
         void (*read)(Command *c);
 } tools[] = {
@@ -35,11 +33,8 @@ void command_want_ms(Command *c, const char *key, long long ms) {
 }
 
 void command_device(Command *c, const char *word) {
-        const Criterion *nodes = c->place->match ? import_nodes(c->place->match) : NULL;
-
-        if (c->place->match &&
-            (streq(word, "/dev/" OWN) || (nodes && nodes->n_patterns == 1 && streq(nodes->patterns[0], word))))
-                c->own = true;
+        if (c->place->match && streq(word, "/dev/" OWN))
+                import_match_copy(&c->rule->match, c->place->match);
         else if (strstr(word, OWN))
                 import_hold_drives(c->rule, "for which drives it is, the rule does not say");
         else if (script_is_open(word) || strpbrk(word, "%{}"))
@@ -87,39 +82,37 @@ void command_settle(Command *c) {
                 return;
         }
 
-        if (c->own && rule->match.n_criteria == 0)
-                import_match_copy(&rule->match, c->place->match);
-        else if (c->place->match)
+        if (c->place->match && !import_same_match(&rule->match, c->place->match))
                 import_hold(rule, "the command names another drive than the rule");
-        else if (rule->match.n_criteria == 0)
+        else if (!c->place->match && rule->match.n_criteria == 0)
                 import_hold_drives(rule, "it names no drive that it sets");
         settle_nodes(rule);
         if (c->place->held)
                 import_hold(rule, "%s", c->place->held);
 }
 
-/* Which row of the table a word names, also as a variable that is called so: ${HDPARM}. Behind the last one: none. */
-static size_t find_tool(const char *word) {
-        size_t length = strcspn(word, ")"), row;
+/* The tool that a word names, also as a variable that is called so: ${HDPARM}. NULL: none. */
+static const struct Tool *find_tool(const char *word) {
+        size_t length = strcspn(word, ")");
 
-        for (row = 0; row < ELEMENTSOF(tools); row++) {
-                size_t n = strlen(tools[row].name);
+        for (size_t i = 0; i < ELEMENTSOF(tools); i++) {
+                size_t n = strlen(tools[i].name);
 
-                if (streq(base_name(word), tools[row].name) ||
-                    (script_is_open(word) && length > n && strncasecmp(word + length - n, tools[row].name, n) == 0))
-                        break;
+                if (streq(base_name(word), tools[i].name) ||
+                    (script_is_open(word) && length > n && strncasecmp(word + length - n, tools[i].name, n) == 0))
+                        return &tools[i];
         }
-        return row;
+        return NULL;
 }
 
 void command_read(const Place *p, const char *tool, const Words *words, unsigned line) {
         Command c = { .place = p, .line = line, .words = words->items, .n_words = words->n_items };
-        size_t row = find_tool(tool);
+        const struct Tool *row = find_tool(tool);
 
-        if (row == ELEMENTSOF(tools))
+        if (!row)
                 return;
         c.rule = import_add_rule(p->import, line);
-        tools[row].read(&c);
+        row->read(&c);
         command_settle(&c);
 }
 
@@ -156,18 +149,19 @@ static const char *shell_text(const Words *w, const char *said) {
 
 /* The program that the i-th word names; `said` is what it reads from a pipe. False: it is none of those that are known. */
 static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Place *p, const char *said) {
-        const char *word = c->words.items[i], *base = base_name(word), *text;
+        const char *word = c->words.items[i], *base = base_name(word), *text = NULL;
         const Words rest = { .items = c->words.items + i + 1, .n_items = c->words.n_items - i - 1 };
-        bool shell = word_is_one_of(base, "sh ash bash dash ");
 
+        if (word_is_one_of(base, "sh ash bash dash "))
+                text = shell_text(&rest, said);
         if (word_is_one_of(base, "echo printf ")) {
                 f->said = echo_said(&rest);
                 write_files(p, c->line, &c->outputs, f->said);
         } else if (streq(base, "tee"))
                 write_files(p, c->line, &rest, said);
-        else if (p->depth <= DEPTH_MAX && (text = *word == '(' ? word + 1 : shell ? shell_text(&rest, said) : NULL))
+        else if (text)
                 commands_read(p, text, c->line);
-        else if (find_tool(word) < ELEMENTSOF(tools))
+        else if (find_tool(word))
                 command_read(p, word, &rest, c->line);
         else
                 return false;
@@ -179,7 +173,7 @@ static bool is_passed(const Words *w, size_t i) {
         const char *word = w->items[i];
 
         return word_is_one_of(base_name(word),
-                              "sudo doas root pkexec runuser env nice ionice chrt taskset nohup setsid time timeout exec "
+                              "sudo doas pkexec runuser env nice ionice chrt taskset nohup setsid time timeout exec "
                               "command builtin busybox systemd-run sh ash bash dash ") ||
                (i > 0 &&
                 (strchr("-0123456789", *word) || strchr(word, '=') || word_is_one_of(w->items[i - 1], "-u -g -s -c ")));
@@ -196,13 +190,12 @@ static void find_commands(void *userdata, const ScriptCommand *c) {
         if (c->decided > 0)
                 import_say_why(&held, "line %u decides whether it is run", c->decided);
         p.held = p.held ?: held;
-        p.depth++;
         do
                 found = read_program(f, c, i, &p, c->piped ? said : NULL);
         while (!found && is_passed(w, i++) && i < w->n_items);
 
         for (; i + 1 < w->n_items && !found; i++)
-                if (find_tool(w->items[i]) < ELEMENTSOF(tools) && strchr("/$", *w->items[w->n_items - 1]))
+                if (find_tool(w->items[i]) && strchr("/$", *w->items[w->n_items - 1]))
                         import_note(p.import, c->line, "%s stands behind a program that is not known", w->items[i]);
         if (!found)
                 write_files(&p, c->line, &c->outputs, NULL);

@@ -14,7 +14,6 @@ typedef struct Place {
         Import *import;
         const Match *match; /* a udev rule's: which drives OWN is; NULL: the command says which drives */
         const char *held;   /* why nothing of it stands; NULL: it does */
-        unsigned depth;     /* of sh -c "sh -c …" */
 } Place;
 
 typedef struct Command {
@@ -23,7 +22,6 @@ typedef struct Command {
         unsigned line;
         char **words; /* behind the tool's name */
         size_t n_words;
-        bool own; /* it is for the drive of the udev rule */
 } Command;
 
 /* Adds a rule for each command in a shell's text that sets something of a drive; `line` is where the text begins. */

@@ -67,8 +67,12 @@ void crontab_read(const char *text, Import *ret) {
                 const char *held = "cron runs it at its times, and a setting of drivekeep holds from boot on";
                 const Place place = { .import = ret, .held = starts_with(line, "@reboot") ? NULL : held };
 
+                size_t n = *line == '@' ? 1 : 5;
+
+                /* Only in some crontabs is there a user behind the times. */
+                n += starts_with(skip_words(line, n), "root");
                 if (*line != '#')
-                        commands_read(&place, skip_words(line, *line == '@' ? 1 : 5), l.line);
+                        commands_read(&place, skip_words(line, n), l.line);
         }
 }
 
