@@ -42,7 +42,7 @@ static char *read_file(const char *path, size_t *ret_size) {
 
 /* What is not understood costs itself, and not the others. */
 static void import_text(Imports *m, const char *name, const char *text, size_t size, ImportKind kind) {
-        _cleanup_free_ char *objection = NULL;
+        const char *objection;
 
         must_grow(m->items, m->n_items);
         if (import_read(name, text, size, kind, &m->items[m->n_items], &objection) == 0)

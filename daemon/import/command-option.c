@@ -189,17 +189,6 @@ void sdparm_command(Command *c) {
 
 /* ---- nvme set-feature DEVICE -f FID -v VALUE (NVM Express Base 2.0, 5.27.1) ---- */
 
-static void read_feature(Command *c, unsigned long feature, unsigned long v) {
-        if (feature == 0x02)
-                command_want(c, "power_state", "%lu", v & 0x1f);
-        else if (feature == 0x06)
-                command_want(c, "write_cache", v & 1 ? "on" : "off");
-        else if (feature == 0x0c && !(v & 1))
-                command_want(c, "apst_latency", "off");
-        else
-                command_note(c, "feature %02lXh with the value %lXh is not translated", feature, v);
-}
-
 void nvme_command(Command *c) {
         const char *value, *feature_text = "", *value_text = "";
         unsigned long feature, v;
@@ -215,10 +204,16 @@ void nvme_command(Command *c) {
                 else
                         read_operand(c, c->words[i]);
 
-        if (read_number(feature_text, 0, &feature) && read_number(value_text, 0, &v))
-                read_feature(c, feature, v);
-        else
+        if (!read_number(feature_text, 0, &feature) || !read_number(value_text, 0, &v))
                 command_note(c, "which feature and which value is known only when it runs");
+        else if (feature == 0x02)
+                command_want(c, "power_state", "%lu", v & 0x1f);
+        else if (feature == 0x06)
+                command_want(c, "write_cache", v & 1 ? "on" : "off");
+        else if (feature == 0x0c && !(v & 1))
+                command_want(c, "apst_latency", "off");
+        else
+                command_note(c, "feature %02lXh with the value %lXh is not translated", feature, v);
 }
 
 /* ---- blockdev(8) ---- */
@@ -227,15 +222,14 @@ void blockdev_command(Command *c) {
         unsigned long sectors;
 
         for (size_t i = 0; i < c->n_words; i++) {
-                const char *w = c->words[i], *value = NULL;
+                const char *w = c->words[i];
 
-                if (streq(w, "--setra") && i + 1 < c->n_words)
-                        value = c->words[++i];
-                if (value && read_number(value, 10, &sectors))
-                        command_want(c, "read_ahead_sect", "%lu", sectors);
-                else if (value)
-                        command_note(c, "the value of --setra is known only when it runs, or is no number");
-                else if (streq(w, "--setro") || streq(w, "--setrw"))
+                if (streq(w, "--setra") && i + 1 < c->n_words) {
+                        if (read_number(c->words[++i], 10, &sectors))
+                                command_want(c, "read_ahead_sect", "%lu", sectors);
+                        else
+                                command_note(c, "the value of --setra is known only when it runs, or is no number");
+                } else if (streq(w, "--setro") || streq(w, "--setrw"))
                         command_want(c, "read_only", streq(w, "--setro") ? "on" : "off");
                 else
                         read_operand(c, w);

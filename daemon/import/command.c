@@ -50,25 +50,24 @@ void command_device(Command *c, const char *word) {
         }
 }
 
-static size_t count_nodes(const Criterion *nodes, const char *glob) {
-        size_t n = 0;
-
-        for (size_t i = 0; nodes && i < nodes->n_patterns; i++)
-                n += fnmatch(glob, nodes->patterns[i], FNM_EXTMATCH) == 0;
-        return n;
-}
-
 /* A command is for what it names: not for the drives below an array, nor for the whole drive of a partition. */
 static void settle_nodes(ImportRule *rule) {
         const Criterion *nodes = import_nodes(&rule->match);
-        size_t arrays = count_nodes(nodes, "/dev/@(md|dm-|mapper/)*");
+        size_t arrays = 0, parts = 0;
+
+        for (size_t i = 0; nodes && i < nodes->n_patterns; i++) {
+                const char *node = nodes->patterns[i];
+
+                arrays += fnmatch("/dev/@(md|dm-|mapper/)*", node, FNM_EXTMATCH) == 0;
+                parts += fnmatch("/dev/@(sd*[0-9]|nvme*p*|disk/by-@(uuid|label|partuuid)/*|*-part*)", node,
+                                 FNM_EXTMATCH) == 0;
+        }
 
         if (arrays > 0 && arrays == nodes->n_patterns)
                 (void) import_match(rule, MATCH_TRANSPORT, "virtual");
         else if (arrays > 0)
                 import_hold_drives(rule, "it is for an array, too, whose name also stands for the drives below it");
-        else if (import_find_wish(rule, "read_only", false) &&
-                 count_nodes(nodes, "/dev/@(sd*[0-9]|nvme*p*|disk/by-@(uuid|label|partuuid)/*|*-part*)") > 0)
+        else if (parts > 0 && import_find_wish(rule, "read_only", false))
                 import_hold(rule, "it is for a partition alone, and read_only is for the whole drive");
 }
 

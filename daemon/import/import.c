@@ -31,21 +31,18 @@ void import_done(Import *i) {
         *i = (Import){};
 }
 
-/* The note that says so, perhaps a new one. */
-static Note *note_of(Import *i, char *sentence) {
-        for (size_t k = 0; k < i->n_notes; k++)
-                if (streq(i->notes[k].sentence, sentence)) {
-                        free(sentence);
-                        return &i->notes[k];
-                }
-
-        must_grow(i->notes, i->n_notes);
-        i->notes[i->n_notes] = (Note){ .sentence = sentence };
-        return &i->notes[i->n_notes++];
-}
-
 void import_take_note(Import *i, unsigned line, char *sentence) {
-        Note *n = note_of(i, sentence);
+        Note *n = i->notes;
+
+        while (n < i->notes + i->n_notes && !streq(n->sentence, sentence))
+                n++;
+        if (n < i->notes + i->n_notes)
+                free(sentence);
+        else {
+                must_grow(i->notes, i->n_notes);
+                n = &i->notes[i->n_notes++];
+                *n = (Note){ .sentence = sentence };
+        }
 
         if (line == 0 || (n->n_lines > 0 && n->lines[n->n_lines - 1] == line))
                 return;

@@ -30,8 +30,9 @@ typedef enum ImportKind {
 ImportKind import_kind_from_string(const char *s);
 
 /* Reads a text of any bytes, with a NUL behind it, as the kind that the caller says, or else as what its name, its place or its
- * first lines say for certain. 0; or 1 when it is not read, with why in *ret_objection, which the caller frees. */
-int import_read(const char *file, const char *text, size_t size, ImportKind kind, Import *ret, char **ret_objection);
+ * first lines say for certain. 0; or 1 when it is not read, with why in *ret_objection. */
+int import_read(const char *file, const char *text, size_t size, ImportKind kind, Import *ret,
+                const char **ret_objection);
 
 /* Writes drivekeep configuration. What the settings table does not take (a value out of range, a dangerous setting) becomes a
  * comment, so that what is written is always without error and safe as it is. `by_id`: the directory in which udev keeps the links

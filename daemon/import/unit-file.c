@@ -3,6 +3,8 @@
 /* Commands, and lines that write below /sys, in the files of those who run them: a shell, systemd, cron, systemd-tmpfiles,
  * sysfsutils, Gentoo's init script. */
 
+#include <fnmatch.h>
+
 #include "command.h"
 #include "reader.h"
 
@@ -125,22 +127,21 @@ static const Pair *find_args(const Pairs *pairs, const char *name) {
  * drives that no kernel of today calls so. */
 void conf_d_read(const char *text, Import *ret) {
         _cleanup_(pairs_done) Pairs pairs = pairs_read(text, true);
-        char own[27] = "", others[40], name[] = "sda_args";
-        const Pair *all;
+        const Pair *all = find_args(&pairs, "sata_all_args") ?: find_args(&pairs, "all_args");
+        char own[27] = "", others[40];
 
         for (size_t i = 0; i < pairs.n_items; i++) {
-                const Pair *p = &pairs.items[i];
+                const char *name = pairs.items[i].name;
 
-                if (ends_with(p->name, "_args") && !ends_with(p->name, "all_args") && find_args(&pairs, p->name) == p)
-                        read_args(ret, p, p->name, strlen(p->name) - strlen("_args"));
+                if (!ends_with(name, "_args") || ends_with(name, "all_args") ||
+                    find_args(&pairs, name) != &pairs.items[i])
+                        continue;
+                read_args(ret, &pairs.items[i], name, strlen(name) - strlen("_args"));
+                if (fnmatch("sd[a-z]_args", name, 0) == 0)
+                        own[strlen(own)] = name[2];
         }
 
-        all = find_args(&pairs, "sata_all_args") ?: find_args(&pairs, "all_args");
-        if (!all)
-                return;
-        for (; name[2] <= 'z'; name[2]++)
-                if (find_args(&pairs, name))
-                        own[strlen(own)] = name[2];
         (void) snprintf(others, sizeof others, "sd[%s%s]", *own ? "!" : "a-z", own);
-        read_args(ret, all, others, strlen(others));
+        if (all)
+                read_args(ret, all, others, strlen(others));
 }

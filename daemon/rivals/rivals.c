@@ -111,7 +111,8 @@ static void check_scripts(Rivals *r, Rival row, const char *text) {
 
 static void check_files(Rivals *r, const Rival *row, char *const *files, size_t n_files) {
         const char *key = strstr(files[0], row->below ?: "") ?: files[0];
-        _cleanup_free_ char *text = NULL, *objection = NULL;
+        _cleanup_free_ char *text = NULL;
+        const char *objection;
         Source s = { .row = row, .files = files };
         bool script = row->kind == IMPORT_SCRIPT, debian = row->kind == IMPORT_HDPARM_CONF;
         size_t size;

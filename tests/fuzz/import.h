@@ -13,7 +13,7 @@ static inline void fuzz_import(ImportKind kind, const char *data, size_t size) {
         _cleanup_free_ char *text = malloc(size + 1), *out = NULL;
         _cleanup_(config_freep) Config *config = NULL;
         _cleanup_(import_done) Import import = {};
-        _cleanup_free_ char *objection = NULL;
+        const char *objection;
         size_t out_size;
         FILE *f;
 

@@ -309,7 +309,8 @@ static const struct {
 START_TEST(test_kind) {
         const char *text = kinds[_i].text;
         _cleanup_(import_done) Import import = {};
-        _cleanup_free_ char *objection = NULL, *out = NULL;
+        _cleanup_free_ char *out = NULL;
+        const char *objection;
 
         if (kinds[_i].has) {
                 out = import_to_text(kinds[_i].file, text, strlen(text), _IMPORT_KIND_INVALID, NULL);
@@ -323,7 +324,7 @@ END_TEST
 
 START_TEST(test_nul) {
         _cleanup_(import_done) Import import = {};
-        _cleanup_free_ char *objection = NULL;
+        const char *objection;
 
         ck_assert_int_eq(import_read("hdparm.conf", "apm = 1\0", 8, _IMPORT_KIND_INVALID, &import, &objection), 1);
         ck_assert_ptr_nonnull(strstr(objection, "NUL"));

@@ -20,8 +20,8 @@ typedef struct WrittenCase {
 /* What import writes, which the caller frees; `by_id` may be NULL. */
 static inline char *import_to_text(const char *file, const char *text, size_t size, ImportKind kind,
                                    const char *by_id) {
-        _cleanup_free_ char *objection = NULL;
         _cleanup_(import_done) Import import = {};
+        const char *objection = NULL;
         char *out = NULL;
         size_t out_size;
         FILE *f;
