@@ -94,7 +94,7 @@ static void want(Reader *r, const Keyword *k, const char *value) {
 
 /* What stands before, between or behind braces: names, "KEY = VALUE", or a word alone. */
 static void read_part(Reader *r, char *s) {
-        char *key = s, *value = s;
+        char *value = s;
         const Keyword *k;
         bool is_assigned;
 
@@ -108,13 +108,13 @@ static void read_part(Reader *r, char *s) {
                 import_hold(&r->import->rules[r->block], "there is no brace behind the name");
         r->named = false;
 
-        is_assigned = line_split(s, &key, &value);
-        k = keyword_find(key, '\0');
+        is_assigned = line_split(s, &value);
+        k = keyword_find(s, '\0');
         if (k && k->alone != is_assigned && !strpbrk(value, " \t"))
                 want(r, k, k->alone ? "on" : value);
         else {
                 /* Of the value nothing is shown: it may be a password. */
-                note(r, "\"%.*s\" is not taken over in this form", (int) MIN(strcspn(key, " \t=:\"'"), 40U), key);
+                note(r, "\"%.*s\" is not taken over in this form", (int) MIN(strcspn(s, " \t=:\"'"), 40U), s);
                 /* It may be a name. */
                 if (!is_assigned && r->block == 0)
                         begin_nameless(r);

@@ -200,12 +200,8 @@ static void put_word(Script *s, FILE *word) {
                         put_substitution(s, word);
                         return; /* "f(){" */
                 }
-                if (quote != '\'' && (c == '`' || (c == '$' && s->at[1] == '('))) {
-                        put_substitution(s, word);
-                        continue;
-                }
-                if (quote != '\'' && c == '$') {
-                        put_variable(s, word, quote);
+                if (quote != '\'' && (c == '$' || c == '`')) {
+                        (s->at[1] == '(' || c == '`') ? put_substitution(s, word) : put_variable(s, word, quote);
                         continue;
                 }
 

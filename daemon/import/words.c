@@ -77,14 +77,10 @@ bool lines_next(Lines *l, bool continued, char **ret) {
         return true;
 }
 
-bool line_split(char *line, char **ret_name, char **ret_value) {
-        char *value, *end;
-        size_t n;
+bool line_split(char *line, char **ret_value) {
+        size_t n = strcspn(line, "= \t#\"'");
+        char *value = line + n + strspn(line + n, " \t"), *end;
 
-        if (starts_with(line, "export "))
-                line += strlen("export ");
-        n = strcspn(line, "= \t#\"'");
-        value = line + n + strspn(line + n, " \t");
         if (n == 0 || *value != '=')
                 return false;
         line[n] = '\0';
@@ -97,7 +93,6 @@ bool line_split(char *line, char **ret_name, char **ret_value) {
                 *end = '\0';
                 value++;
         }
-        *ret_name = line;
         *ret_value = value;
         return true;
 }
@@ -119,9 +114,8 @@ Pairs pairs_read(const char *text, bool continued) {
                 }
                 must_grow(p.items, p.n_items);
                 pair = &p.items[p.n_items++];
-                *pair = (Pair){ .section = section, .name = line, .line = l.line, .text = line };
-                line = NULL;
-                (void) line_split(pair->text, &pair->name, &pair->value);
+                *pair = (Pair){ .section = section, .name = TAKE_PTR(line), .line = l.line };
+                (void) line_split(pair->name, &pair->value);
         }
         return p;
 }
@@ -136,7 +130,7 @@ const Pair *pairs_last(const Pairs *p, const char *section, const char *name) {
 
 void pairs_done(Pairs *p) {
         for (size_t i = 0; i < p->n_items; i++)
-                free(p->items[i].text);
+                free(p->items[i].name);
         free(p->items);
         *p = (Pairs){};
 }

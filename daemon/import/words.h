@@ -33,17 +33,15 @@ typedef struct Lines {
  * *ret replaces what it held before; the caller frees it in the end. */
 bool lines_next(Lines *l, bool continued, char **ret);
 
-/* "NAME=VALUE", also with blanks around '=' and quotes around the value, and with "export" before it: splits the line. False:
- * it is no such line. */
-bool line_split(char *line, char **ret_name, char **ret_value);
+/* "NAME=VALUE", also with blanks around '=' and quotes around the value: leaves the name in the line. False: it is no such line. */
+bool line_split(char *line, char **ret_value);
 
 /* A line of a text that is no comment, taken apart by line_split(). Where it is no NAME=VALUE, there is no value, and the name is
  * the whole line. */
 typedef struct Pair {
         const char *section; /* "disk" for "[disk]" and what stands below it */
-        char *name, *value;
+        char *name, *value;  /* in one piece of memory */
         unsigned line;
-        char *text; /* in which all of them are */
 } Pair;
 
 typedef struct Pairs {
