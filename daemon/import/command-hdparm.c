@@ -11,36 +11,38 @@
 /* clang-format off */
 /* hdparm.8 and hdparm.conf.5 of 9.65 */
 static const Keyword keywords[] = {
-        { "read_ahead_sect",          false, 'a', "read_ahead_sect"          },
-        { "lookahead",                false, 'A', "lookahead"                },
-        { "bus",                      false, 'b', "bus"                      },
-        { "apm",                      false, 'B', "apm"                      },
-        { "apm_battery",              false, 0,   "apm_battery"              },
-        { "io32_support",             false, 'c', "io32_support"             },
-        { "dma",                      false, 'd', "dma"                      },
-        { "defect_mana",              false, 'D', "defect_mana"              },
-        { "cd_speed",                 false, 'E', "cd_speed"                 },
-        { "mult_sect_io",             false, 'm', "mult_sect_io"             },
-        { "prefetch_sect",            false, 'P', "prefetch_sect"            },
-        { "read_only",                false, 'r', "read_only"                },
-        { "write_read_verify",        false, 'R', "write_read_verify"        },
-        { "spindown_time",            false, 'S', "spindown_time"            },
-        { "force_spindown_time",      false, 0,   "spindown_time"            },
-        { "poweron_standby",          false, 's', "poweron_standby"          },
-        { "interrupt_unmask",         false, 'u', "interrupt_unmask"         },
-        { "write_cache",              false, 'W', "write_cache"              },
-        { "transfer_mode",            false, 'X', "transfer_mode"            },
-        { "acoustic_management",      false, 'M', "acoustic_management"      },
-        { "keep_settings_over_reset", false, 'k', "keep_settings_over_reset" },
-        { "keep_features_over_reset", false, 'K', "keep_features_over_reset" },
-        { "chipset_pio_mode",         false, 'p', "chipset_pio_mode"         },
-        { "ROOTFS",                   false, 0,   NULL                       },
-        { "quiet",                    true,  0,   NULL                       },
-        { "standby",                  true,  0,   "standby"                  },
-        { "sleep",                    true,  0,   "sleep"                    },
-        { "disable_seagate",          true,  'Z', "disable_seagate"          },
-        { "security_freeze",          true,  0,   "security_freeze"          },
-        { "queue_depth",              false, 'Q', "queue_depth"              },
+        { "read_ahead_sect",          false, 'a', 2048, "read_ahead_sect"          },
+        { "lookahead",                false, 'A', 1,    "lookahead"                },
+        { "bus",                      false, 'b', 2,    "bus"                      },
+        { "apm",                      false, 'B', 255,  "apm"                      },
+        { "apm_battery",              false, 0,   0,    "apm_battery"              },
+        { "io32_support",             false, 'c', 3,    "io32_support"             },
+        { "dma",                      false, 'd', 1,    "dma"                      },
+        { "defect_mana",              false, 'D', 1,    "defect_mana"              },
+        { "cd_speed",                 false, 'E', 255,  "cd_speed"                 },
+        { "mult_sect_io",             false, 'm', 64,   "mult_sect_io"             },
+        { "prefetch_sect",            false, 'P', 255,  "prefetch_sect"            },
+        { "read_only",                false, 'r', 1,    "read_only"                },
+        { "write_read_verify",        false, 'R', 3,    "write_read_verify"        },
+        { "spindown_time",            false, 'S', 255,  "spindown_time"            },
+        { "force_spindown_time",      false, 0,   0,    "spindown_time"            },
+        { "poweron_standby",          false, 's', 1,    "poweron_standby"          },
+        { "interrupt_unmask",         false, 'u', 1,    "interrupt_unmask"         },
+        { "write_cache",              false, 'W', 1,    "write_cache"              },
+        { "transfer_mode",            false, 'X', 0,    "transfer_mode"            },
+        { "acoustic_management",      false, 'M', 255,  "acoustic_management"      },
+        { "keep_settings_over_reset", false, 'k', 1,    "keep_settings_over_reset" },
+        { "keep_features_over_reset", false, 'K', 1,    "keep_features_over_reset" },
+        { "chipset_pio_mode",         false, 'p', 0,    "chipset_pio_mode"         },
+        { "ROOTFS",                   false, 0,   0,    NULL                       },
+        { "quiet",                    true,  0,   0,    NULL                       },
+        { "standby",                  true,  0,   0,    "standby"                  },
+        { "sleep",                    true,  0,   0,    "sleep"                    },
+        { "disable_seagate",          true,  'Z', 0,    "disable_seagate"          },
+        { "security_freeze",          true,  0,   0,    "security_freeze"          },
+        { "queue_depth",              false, 'Q', 1024, "queue_depth"              },
+        { "",                         false, 'L', 1,    NULL                       },
+        { "",                         false, 'n', 1,    NULL                       },
 };
 /* clang-format on */
 
@@ -52,13 +54,7 @@ const Keyword *keyword_find(const char *name, char letter) {
         return NULL;
 }
 
-/* Letters that take a number up to `max`. Without one they only show, but for those that need it. */
-static const struct {
-        const char *letters;
-        unsigned max;
-} numbers[] = {
-        { "AdDkKLnrsuW", 1 }, { "b", 2 }, { "cR", 3 }, { "m", 64 }, { "BEMPS", 255 }, { "Q", 1024 }, { "a", 2048 },
-};
+/* Without a number the others only show. */
 #define NEED_NUMBER "DEKLPsS"
 
 static void read_long(Command *c, const char *name, size_t *i) {
@@ -73,10 +69,9 @@ static void read_long(Command *c, const char *name, size_t *i) {
                 command_note(c, "hdparm --%.40s is no setting that can be kept", name);
 }
 
-/* A letter that takes a number, `s` being what is behind it. Returns what is behind the number. */
-static const char *read_number(Command *c, char letter, unsigned max, const char *s, size_t *i) {
+/* A flag that takes a number, `s` being what is behind its letter. Returns what is behind the number. */
+static const char *read_number(Command *c, const Keyword *k, const char *s, size_t *i) {
         const char *next = *i + 1 < c->n_words ? c->words[*i + 1] : "", *end;
-        const Keyword *k = keyword_find(NULL, letter);
         unsigned long number;
 
         if (!*s && (isdigit((unsigned char) *next) || script_is_open(next))) {
@@ -85,29 +80,28 @@ static const char *read_number(Command *c, char letter, unsigned max, const char
         }
         end = s + strspn(s, "0123456789");
         if (script_is_open(end)) {
-                command_note(c, "the value of hdparm -%c is known only when it runs", letter);
+                command_note(c, "the value of hdparm -%c is known only when it runs", k->letter);
                 return "";
         }
 
         number = strtoul(s, NULL, 10);
-        if (end > s ? number > max : strchr(NEED_NUMBER, letter) != NULL)
-                import_hold(c->rule, "hdparm takes -%c with a number from 0 to %u only, and ends there", letter, max);
-        else if (end > s && k)
+        if (end > s ? number > k->max : strchr(NEED_NUMBER, k->letter) != NULL)
+                import_hold(c->rule, "hdparm takes -%c with a number from 0 to %u only, and ends there", k->letter,
+                            k->max);
+        else if (end > s && k->key)
                 command_want(c, k->key, "%lu", number);
         else if (end > s)
-                command_note(c, "hdparm -%c sets nothing that a kernel of today takes", letter);
+                command_note(c, "hdparm -%c sets nothing that a kernel of today takes", k->letter);
         return end;
 }
 
 static void read_letters(Command *c, const char *s, size_t *i) {
         while (*s) {
+                const Keyword *k = keyword_find(NULL, *s);
                 char letter = *s++;
-                size_t row = 0;
 
-                while (row < ELEMENTSOF(numbers) && !strchr(numbers[row].letters, letter))
-                        row++;
-                if (row < ELEMENTSOF(numbers))
-                        s = read_number(c, letter, numbers[row].max, s, i);
+                if (k && k->max > 0)
+                        s = read_number(c, k, s, i);
                 else if (letter == 'Z')
                         command_want(c, "disable_seagate", "on");
                 else if (strchr("yY", letter)) /* a rule would do it each time that the drive comes */
