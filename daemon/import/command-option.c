@@ -3,6 +3,7 @@
 /* Tools that read their words as getopt_long(3) does, and a few settings each: smartctl, sdparm, nvme and blockdev. */
 
 #include <ctype.h>
+#include <limits.h>
 #include <strings.h>
 
 #include "command.h"
@@ -77,22 +78,26 @@ static void read_set(Command *c, const char *argument) {
                 import_hold(c->rule, "smartctl -s %.40s is not translated", argument);
 }
 
-static void want_limit(Command *c, const char *key, unsigned tenths) {
+static void want_limit(Command *c, const char *key, unsigned long tenths) {
         if (tenths == 0)
                 command_want(c, key, "off");
         else
-                command_want_ms(c, key, tenths * 100LL);
+                command_want_ms(c, key, (long long) tenths * 100);
 }
 
-/* As smartctl reads it. */
 static void read_log(Command *c, const char *argument) {
-        unsigned reading, writing;
-        int n = 0;
+        unsigned long reading, writing = ULONG_MAX;
+        const char *text;
+        char *end;
 
         if (!starts_with(argument, "scterc,"))
                 return;
-        if (sscanf(argument, "scterc,%u,%u%n", &reading, &writing, &n) != 2 || reading > 999 || writing > 999 ||
-            !STR_IN_SET(argument + n, "", ",p"))
+        text = argument + strlen("scterc,");
+        reading = strtoul(text, &end, 10);
+        if (isdigit((unsigned char) *text) && *end == ',' && isdigit((unsigned char) end[1]))
+                writing = strtoul(end + 1, &end, 10);
+
+        if (reading > 999 || writing > 999 || !STR_IN_SET(end, "", ",p"))
                 command_note(c, "the values of -l scterc are known only when it runs, or out of its range");
         else if (reading == writing)
                 want_limit(c, "error_recovery", reading);

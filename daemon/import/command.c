@@ -7,19 +7,6 @@
 #include "must.h"
 #include "script.h"
 
-/* clang-format off */
-static const struct Tool {
-        const char *name;
-        void (*read)(Command *c);
-} tools[] = {
-        { "hdparm",   hdparm_command   },
-        { "smartctl", smartctl_command },
-        { "sdparm",   sdparm_command   },
-        { "nvme",     nvme_command     },
-        { "blockdev", blockdev_command },
-};
-/* clang-format on */
-
 typedef struct Finder {
         const Place *place;
         char *said; /* by the echo before a pipe */
@@ -90,8 +77,25 @@ void command_settle(Command *c) {
                 import_hold(rule, "%s", c->place->held);
 }
 
-/* The tool that a word names, also as a variable that is called so: ${HDPARM}. NULL: none. */
-static const struct Tool *find_tool(const char *word) {
+void command_read(const Place *p, CommandReader reader, const Words *words, unsigned line) {
+        Command c = { .place = p, .line = line, .words = words->items, .n_words = words->n_items };
+
+        c.rule = import_add_rule(p->import, line);
+        reader(&c);
+        command_settle(&c);
+}
+
+/* ---- in scripts ---- */
+
+/* The reader of the tool that a word names, also as a variable that is called so: ${HDPARM}. NULL: it names none. */
+static CommandReader find_tool(const char *word) {
+        static const struct {
+                const char *name;
+                CommandReader reader;
+        } tools[] = {
+                { "hdparm", hdparm_command }, { "smartctl", smartctl_command }, { "sdparm", sdparm_command },
+                { "nvme", nvme_command },     { "blockdev", blockdev_command },
+        };
         size_t length = strcspn(word, ")");
 
         for (size_t i = 0; i < ELEMENTSOF(tools); i++) {
@@ -99,23 +103,10 @@ static const struct Tool *find_tool(const char *word) {
 
                 if (streq(base_name(word), tools[i].name) ||
                     (script_is_open(word) && length > n && strncasecmp(word + length - n, tools[i].name, n) == 0))
-                        return &tools[i];
+                        return tools[i].reader;
         }
         return NULL;
 }
-
-void command_read(const Place *p, const char *tool, const Words *words, unsigned line) {
-        Command c = { .place = p, .line = line, .words = words->items, .n_words = words->n_items };
-        const struct Tool *row = find_tool(tool);
-
-        if (!row)
-                return;
-        c.rule = import_add_rule(p->import, line);
-        row->read(&c);
-        command_settle(&c);
-}
-
-/* ---- in scripts ---- */
 
 /* What echo or the plain forms of printf say; the caller frees it. */
 static char *echo_said(const Words *w) {
@@ -161,7 +152,7 @@ static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Plac
         else if (text)
                 commands_read(p, text, c->line);
         else if (find_tool(word))
-                command_read(p, word, &rest, c->line);
+                command_read(p, find_tool(word), &rest, c->line);
         else
                 return false;
         return true;

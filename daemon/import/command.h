@@ -24,11 +24,13 @@ typedef struct Command {
         size_t n_words;
 } Command;
 
+typedef void (*CommandReader)(Command *c);
+
 /* Adds a rule for each command in a shell's text that sets something of a drive; `line` is where the text begins. */
 void commands_read(const Place *p, const char *text, unsigned line);
 
-/* The same for the words of one command, without a shell around them. */
-void command_read(const Place *p, const char *tool, const Words *words, unsigned line);
+/* The same for the words of one command behind the tool's name, without a shell around them. */
+void command_read(const Place *p, CommandReader reader, const Words *words, unsigned line);
 
 /* `value` is written into a file, which may be one of a drive below /sys. */
 void command_write(const Place *p, unsigned line, const char *path, const char *value);

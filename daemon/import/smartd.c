@@ -26,7 +26,7 @@ static void read_directives(Import *import, unsigned line, const char *directive
                 words_add(&options, value, strlen(value));
         }
         words_add(&options, device, strlen(device));
-        command_read(&place, "smartctl", &options, line);
+        command_read(&place, smartctl_command, &options, line);
 }
 
 void smartd_read(const char *text, Import *ret) {

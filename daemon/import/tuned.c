@@ -17,19 +17,13 @@ static const struct {
         { "scsi_host", "alpm", "link_power_management", NULL },
 };
 
-static void add_devices(ImportRule *rule, const char *devices) {
-        _cleanup_free_ char *copy = must(strdup(devices));
-
-        for (char *saved, *w = strtok_r(copy, " \t,", &saved); w; w = strtok_r(NULL, " \t,", &saved))
-                (void) import_match(rule, MATCH_NODE, "/dev/%s", w);
-}
-
 static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
         const Pair *type = pairs_last(pairs, p->section, "type"), *devices = pairs_last(pairs, p->section, "devices");
         static const char *const conditions[] = { "devices_udev_regex", "uname_regex", "cpuinfo_regex", "enabled" };
         const Pair *open = NULL;
         const char *value = p->value + strspn(p->value, "><= ");
         size_t n = strcspn(value, " \t"), i = 0;
+        _cleanup_free_ char *list = NULL;
         ImportRule *rule;
 
         while (i < ELEMENTSOF(options) && !streq(options[i].option, p->name))
@@ -38,10 +32,12 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
                 return;
 
         rule = import_add_rule(import, p->line);
+        list = must(strdup(devices ? devices->value : options[i].devices ?: ""));
         if (!options[i].devices)
                 (void) import_match(rule, MATCH_TRANSPORT, "sata");
         else
-                add_devices(rule, devices ? devices->value : options[i].devices);
+                for (char *saved, *w = strtok_r(list, " \t,", &saved); w; w = strtok_r(NULL, " \t,", &saved))
+                        (void) import_match(rule, MATCH_NODE, "/dev/%s", w);
         /* "sd*, !sda", or some of the adapters. */
         if (devices && (strpbrk(devices->value, "!$") || !options[i].devices))
                 open = devices;

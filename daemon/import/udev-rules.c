@@ -173,8 +173,7 @@ static void read_rule(const Item *items, unsigned line, char **held, Import *imp
                         import_say_why(held, "drivekeep has no match like %.30s%s%.40s%s%s\"%.60s\"%s", i->key,
                                        *i->attribute ? "{" : "", i->attribute, *i->attribute ? "}" : "", i->op,
                                        i->value, value_fits(i, "power_supply") ? ": see on_battery" : "");
-        for (const Item *i = items; i->key; i++)
-                if (streq(i->key, "RUN") && !strstr(i->value, "sh ") && strpbrk(i->value, "|&<>*?"))
+                else if (streq(i->key, "RUN") && !strstr(i->value, "sh ") && strpbrk(i->value, "|&<>*?"))
                         import_say_why(held, "udev takes a shell's signs for words");
         if (match.n_criteria == 0)
                 import_say_why(held, "it is for every drive that comes: say which");
