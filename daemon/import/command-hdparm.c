@@ -65,7 +65,7 @@ static void read_long(Command *c, const char *name, size_t *i) {
                 if (*i + 1 < c->n_words && !starts_with(c->words[*i + 1], "/dev/"))
                         ++*i;
                 command_note(c, "drivekeep sends no security commands and keeps no passwords");
-        } else if (!word_is_one_of(name, "yes-i-know-what-i-am-doing prefer-ata12 verbose direct "))
+        } else if (!STR_IN_SET(name, "yes-i-know-what-i-am-doing", "prefer-ata12", "verbose", "direct"))
                 command_note(c, "hdparm --%.40s is no setting that can be kept", name);
 }
 

@@ -71,7 +71,7 @@ static void read_set(Command *c, const char *argument) {
                 command_note(c, "smartctl -s standby,now is done once, and is no setting: see spindown_time");
         else if (i == ELEMENTSOF(settings))
                 command_note(c, "drivekeep has nothing like smartctl -s %.40s", argument);
-        else if (word_is_one_of(value, "on off ") ||
+        else if (STR_IN_SET(value, "on", "off") ||
                  (settings[i].max > 0 && read_number(value, 10, &number) && number <= settings[i].max))
                 command_want(c, settings[i].key, "%s", value);
         else
@@ -121,7 +121,8 @@ void smartctl_command(Command *c) {
                         read_operand(c, c->words[i]);
 
         /* With other types the node may be a controller's, or that of any drive on it. */
-        if (c->rule->n_wishes > 0 && !word_is_one_of(type, "auto ata sat sat,auto sat,12 sat,16 scsi nvme removable "))
+        if (c->rule->n_wishes > 0 &&
+            !STR_IN_SET(type, "auto", "ata", "sat", "sat,auto", "sat,12", "sat,16", "scsi", "nvme", "removable"))
                 import_hold_drives(c->rule, "-d %.40s may mean a drive behind a RAID controller, which no rule reaches",
                                    type);
 }

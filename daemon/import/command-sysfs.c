@@ -6,14 +6,15 @@
 #include "must.h"
 #include "script.h"
 
-/* Attributes of a drive's queue, and of its device, NVMe controller or SCSI disk, which are called as drivekeep's keys … */
-static const char same_name[] =
-                "queue/scheduler queue/nr_requests queue/read_ahead_kb bdi/read_ahead_kb queue/max_sectors_kb queue/wbt_lat_usec "
-                "queue/rotational queue/add_random queue/rq_affinity queue/nomerges queue/iostats queue/discard_max_bytes "
-                "queue_depth ncq_prio_enable cdl_enable hmb allow_restart max_retries manage_start_stop "
-                "manage_system_start_stop manage_runtime_start_stop manage_shutdown ";
-
 /* clang-format off */
+/* Attributes of a drive's queue, and of its device, NVMe controller or SCSI disk, which are called as drivekeep's keys … */
+static const char *const same_name[] = {
+        "queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "bdi/read_ahead_kb", "queue/max_sectors_kb",
+        "queue/wbt_lat_usec", "queue/rotational", "queue/add_random", "queue/rq_affinity", "queue/nomerges",
+        "queue/iostats", "queue/discard_max_bytes", "queue_depth", "ncq_prio_enable", "cdl_enable", "hmb", "allow_restart",
+        "max_retries", "manage_start_stop", "manage_system_start_stop", "manage_runtime_start_stop", "manage_shutdown",
+        NULL,
+};
 /* … and those with another name, or a unit. */
 static const struct {
         const char *attribute, *key, *unit;
@@ -65,7 +66,7 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
                         return;
         }
 
-        key = word_is_one_of(attribute, same_name) ? base_name(attribute) : NULL;
+        key = str_in_set(attribute, same_name) ? base_name(attribute) : NULL;
         for (size_t i = 0; i < ELEMENTSOF(others) && !key; i++)
                 if (streq(others[i].attribute, attribute)) {
                         key = others[i].key;

@@ -113,7 +113,7 @@ static char *echo_said(const Words *w) {
         size_t first = 0;
         char *said;
 
-        while (first < w->n_items && word_is_one_of(w->items[first], "-n -e -ne -en -E %s %s\\n "))
+        while (first < w->n_items && STR_IN_SET(w->items[first], "-n", "-e", "-ne", "-en", "-E", "%s", "%s\\n"))
                 first++;
         said = script_join(w, first, " ");
         if (ends_with(said, "\\n"))
@@ -142,9 +142,9 @@ static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Plac
         const char *word = c->words.items[i], *base = base_name(word), *text = NULL;
         const Words rest = { .items = c->words.items + i + 1, .n_items = c->words.n_items - i - 1 };
 
-        if (word_is_one_of(base, "sh ash bash dash "))
+        if (STR_IN_SET(base, "sh", "ash", "bash", "dash"))
                 text = shell_text(&rest, said);
-        if (word_is_one_of(base, "echo printf ")) {
+        if (STR_IN_SET(base, "echo", "printf")) {
                 f->said = echo_said(&rest);
                 write_files(p, c->line, &c->outputs, f->said);
         } else if (streq(base, "tee"))
@@ -162,11 +162,11 @@ static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Plac
 static bool is_passed(const Words *w, size_t i) {
         const char *word = w->items[i];
 
-        return word_is_one_of(base_name(word),
-                              "sudo doas pkexec runuser env nice ionice chrt taskset nohup setsid time timeout exec "
-                              "command builtin busybox systemd-run sh ash bash dash ") ||
-               (i > 0 &&
-                (strchr("-0123456789", *word) || strchr(word, '=') || word_is_one_of(w->items[i - 1], "-u -g -s -c ")));
+        return STR_IN_SET(base_name(word), "sudo", "doas", "pkexec", "runuser", "env", "nice", "ionice", "chrt",
+                          "taskset", "nohup", "setsid", "time", "timeout", "exec", "command", "builtin", "busybox",
+                          "systemd-run", "sh", "ash", "bash", "dash") ||
+               (i > 0 && (strchr("-0123456789", *word) || strchr(word, '=') ||
+                          STR_IN_SET(w->items[i - 1], "-u", "-g", "-s", "-c")));
 }
 
 static void find_commands(void *userdata, const ScriptCommand *c) {

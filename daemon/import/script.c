@@ -125,13 +125,13 @@ static void end_for(Script *s) {
 
 /* Returns how many words are assignments. */
 static size_t read_assignments(Script *s) {
-        static const char setters[] = ". source eval read unset let getopts mapfile readarray declare typeset ";
         const Words *w = &s->command.words;
         size_t n = 0;
 
         while (n < w->n_items && assignment_length(w->items[n]) > 0)
                 n++;
-        if (n < w->n_items && word_is_one_of(w->items[n], setters))
+        if (n < w->n_items && STR_IN_SET(w->items[n], ".", "source", "eval", "read", "unset", "let", "getopts",
+                                         "mapfile", "readarray", "declare", "typeset"))
                 words_done(&s->variables);
         /* "T=1 command" is for the command alone. */
         for (size_t i = 0; i < n && n == w->n_items; i++) {
@@ -247,10 +247,10 @@ static void read_words(Script *s, Words *to) {
 /* Whether a program or drive is there. */
 static bool asks_presence(const Script *s) {
         const Words *w = &s->command.words;
-        bool asks = word_is_one_of(w->items[0], "-x -e -f -b -d -L ");
+        bool asks = STR_IN_SET(w->items[0], "-x", "-e", "-f", "-b", "-d", "-L");
 
         if (!s->test)
-                return word_is_one_of(w->items[0], "which type hash ") ||
+                return STR_IN_SET(w->items[0], "which", "type", "hash") ||
                        (w->n_items > 1 && streq(w->items[0], "command") && streq(w->items[1], "-v"));
         for (size_t i = 1; i < w->n_items; i++)
                 asks = asks && (word_is_program_or_drive(w->items[i]) || *w->items[i] == ']');
@@ -269,20 +269,20 @@ static void hold(Script *s, Run run, unsigned line, unsigned depth) {
 
 /* The shell's own words at the beginning of a command. False: it is none, or it is read with those behind it. */
 static bool read_control(Script *s, const char *word) {
-        bool begins = word_is_one_of(word, "if for while until select case { ( ");
-        bool ends = word_is_one_of(word, "fi done esac } ) ");
+        bool begins = STR_IN_SET(word, "if", "for", "while", "until", "select", "case", "{", "(");
+        bool ends = STR_IN_SET(word, "fi", "done", "esac", "}", ")");
 
-        s->test = s->test || word_is_one_of(word, "[ [[ test ");
-        s->negated = s->negated != word_is_one_of(word, "! until ");
-        if (!begins && !ends && !word_is_one_of(word, "then elif else do "))
-                return word_is_one_of(word, "[ [[ test ! time export readonly local ");
+        s->test = s->test || STR_IN_SET(word, "[", "[[", "test");
+        s->negated = s->negated != STR_IN_SET(word, "!", "until");
+        if (!begins && !ends && !STR_IN_SET(word, "then", "elif", "else", "do"))
+                return STR_IN_SET(word, "[", "[[", "test", "!", "time", "export", "readonly", "local");
 
         if (begins) {
                 s->blocks[++s->depth % sizeof s->blocks] = *word;
                 hold(s, streq(word, "case") ? OPEN : s->run, s->command.line, s->depth);
-        } else if (word_is_one_of(word, "then do "))
+        } else if (STR_IN_SET(word, "then", "do"))
                 hold(s, s->status, s->asked, s->depth);
-        else if (word_is_one_of(word, "elif else ")) {
+        else if (STR_IN_SET(word, "elif", "else")) {
                 if (s->block == SKIPPED && s->decided_depth == s->depth)
                         s->block = OPEN;
                 hold(s, PASSED, s->command.line, s->depth);
@@ -294,7 +294,7 @@ static bool read_control(Script *s, const char *word) {
                 end_for(s);
         s->run = RUNS;
         s->status = OPEN;
-        return !word_is_one_of(word, "for select ");
+        return !STR_IN_SET(word, "for", "select");
 }
 
 /* ---- commands ---- */
@@ -313,7 +313,7 @@ static void run_command(Script *s) {
                 s->status = OPEN;
         if (s->test)
                 return;
-        if (word_is_one_of(c.words.items[0], "for select ")) {
+        if (STR_IN_SET(c.words.items[0], "for", "select")) {
                 begin_for(s);
                 return;
         }
@@ -322,12 +322,12 @@ static void run_command(Script *s) {
                 return;
 
         /* Not when it is for the case that something is not there. */
-        if ((word_is_one_of(c.words.items[n], "exit return break continue ") ||
+        if ((STR_IN_SET(c.words.items[n], "exit", "return", "break", "continue") ||
              (streq(c.words.items[n], "exec") && n + 1 < c.words.n_items)) &&
             s->run != SKIPPED &&
             (s->decided == 0 || s->block == OPEN || (s->block == CALLED && !streq(c.words.items[n], "return")))) {
                 depth = subshell ? (unsigned) (subshell - s->blocks)
-                                 : s->depth > 0 && word_is_one_of(c.words.items[n], "break continue ");
+                                 : s->depth > 0 && STR_IN_SET(c.words.items[n], "break", "continue");
                 hold(s, OPEN, c.line, depth);
         }
         c.words.items += n;

@@ -20,7 +20,7 @@ static void read_directives(Import *import, unsigned line, const char *directive
         for (size_t i = 0; i + 1 < words.n_items; i++) {
                 const char *option = words.items[i], *value = words.items[i + 1];
 
-                if (!word_is_one_of(option, "-e -d ") && !(streq(option, "-l") && starts_with(value, "scterc,")))
+                if (!STR_IN_SET(option, "-e", "-d") && !(streq(option, "-l") && starts_with(value, "scterc,")))
                         continue;
                 words_add(&options, streq(option, "-e") ? "-s" : option, 2);
                 words_add(&options, value, strlen(value));

@@ -62,7 +62,7 @@ static void add_rule(const Pairs *pairs, Import *import, const Words *devices, s
                 /* Of several link policies TLP takes the first that the kernel knows. */
                 value = values.items[*device ? MIN(place, values.n_items - 1) : 0];
                 /* TLP's words for leaving it alone. */
-                if (!word_is_one_of(value, "keep _ "))
+                if (!STR_IN_SET(value, "keep", "_"))
                         import_add_wish(rule, line, key, must(strdup(value)), ends_with(name, "_BAT"));
         }
 }

@@ -47,7 +47,7 @@ static const Item *find_item(const Item *items, const char *key) {
 }
 
 static bool is_condition(const Item *i) {
-        return streq(i->op, "==") || streq(i->op, "!=") || word_is_one_of(i->key, "PROGRAM IMPORT TEST ");
+        return streq(i->op, "==") || streq(i->op, "!=") || STR_IN_SET(i->key, "PROGRAM", "IMPORT", "TEST");
 }
 
 /* "a|b*" */
@@ -81,9 +81,9 @@ static const char *find_match(const Item *i) {
                 return "transport";
         if (streq(i->key, "ENV") && match_key_from_string(name) == MATCH_PROPERTY && !streq(name, "DEVTYPE"))
                 return name;
-        if (!word_is_one_of(i->key, "ATTR ATTRS "))
+        if (!STR_IN_SET(i->key, "ATTR", "ATTRS"))
                 return NULL;
-        if (word_is_one_of(name, "rotational removable model vendor "))
+        if (STR_IN_SET(name, "rotational", "removable", "model", "vendor"))
                 return name;
         return streq(name, "idVendor") ? "ID_VENDOR_ID" : streq(name, "idProduct") ? "ID_MODEL_ID" : NULL;
 }

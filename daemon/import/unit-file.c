@@ -45,7 +45,7 @@ void unit_read(const char *text, Import *ret) {
                                        streq(line, "ConditionACPower") ? ": see on_battery" : "");
                 if (!strstr(value, "sh ") && strpbrk(value, "|&<>*?[{"))
                         place.held = "systemd takes a shell's signs for words";
-                if (word_is_one_of(line, "ExecStart ExecStartPre ExecStartPost "))
+                if (STR_IN_SET(line, "ExecStart", "ExecStartPre", "ExecStartPost"))
                         commands_read(&place, value, l.line);
         }
         for (size_t i = 0; i < ret->n_rules && held; i++)

@@ -40,16 +40,6 @@ void words_add_braces(Words *w, const char *s) {
         }
 }
 
-bool word_is_one_of(const char *word, const char *list) {
-        size_t n = strlen(word);
-
-        for (const char *end; (end = strchr(list, ' ')); list = end + 1)
-                if ((size_t) (end - list) == n && memcmp(list, word, n) == 0)
-                        return true;
-
-        return false;
-}
-
 bool word_is_program_or_drive(const char *word) {
         return starts_with(word, "/dev/") || strstr(word, "/block/") || strstr(word, "bin/");
 }

@@ -17,9 +17,6 @@ void words_add_braces(Words *w, const char *s);
 void words_split(Words *w, const char *s); /* at blanks */
 void words_done(Words *w);
 
-/* Is it one of a list's words, each of which has a blank behind it? */
-bool word_is_one_of(const char *word, const char *list);
-
 /* Is it the path of a program or of a drive? That these are there drivekeep finds out for itself. */
 bool word_is_program_or_drive(const char *word);
 
