@@ -69,7 +69,7 @@ static void put_note(const Emitter *e, const Note *note) {
         fputs("    // ", e->out);
         for (size_t i = 0; i < note->n_lines; i++)
                 fprintf(e->out, "%s%u", i > 0 ? ", " : note->n_lines > 1 ? "lines " : "line ", note->lines[i]);
-        fputs(note->n_lines > 0 ? ": " : "", e->out);
+        fputs(": ", e->out);
         put_text(e, note->sentence);
         fputc('\n', e->out);
 }

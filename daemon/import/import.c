@@ -44,7 +44,7 @@ void import_take_note(Import *i, unsigned line, char *sentence) {
                 *n = (Note){ .sentence = sentence };
         }
 
-        if (line == 0 || (n->n_lines > 0 && n->lines[n->n_lines - 1] == line))
+        if (n->n_lines > 0 && n->lines[n->n_lines - 1] == line)
                 return;
         must_grow(n->lines, n->n_lines);
         n->lines[n->n_lines++] = line;
@@ -79,12 +79,10 @@ void import_drop_wish(ImportRule *r, const char *key, bool on_battery) {
 }
 
 ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, char *value, bool on_battery) {
-        ImportWish w = { must(strdup(key)), value, NULL, on_battery, line };
-
         /* At the end, as of two that exclude each other the last one counts, too. */
         import_drop_wish(r, key, on_battery);
-        r->wishes = must(reallocarray(r->wishes, r->n_wishes + 1, sizeof(ImportWish)));
-        r->wishes[r->n_wishes] = w;
+        must_grow(r->wishes, r->n_wishes);
+        r->wishes[r->n_wishes] = (ImportWish){ must(strdup(key)), value, NULL, on_battery, line };
         return &r->wishes[r->n_wishes++];
 }
 

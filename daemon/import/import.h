@@ -11,7 +11,7 @@
 typedef struct Note {
         char *sentence;
         unsigned *lines;
-        size_t n_lines; /* 0: it is about the whole file */
+        size_t n_lines;
 } Note;
 
 typedef struct ImportWish {
@@ -41,7 +41,7 @@ typedef struct Import {
 
 void import_done(Import *i);
 
-/* The sentence has no line and no full stop. A second time: the line joins those that are there. Line 0: the whole file. */
+/* The sentence has no line and no full stop. A second time: the line joins those that are there. */
 #define import_note(i, line, ...) import_take_note(i, line, must_format(__VA_ARGS__))
 void import_take_note(Import *i, unsigned line, char *sentence);
 

@@ -72,7 +72,7 @@ void crontab_read(const char *text, Import *ret) {
                 size_t n = *line == '@' ? 1 : 5;
 
                 /* Only in some crontabs is there a user behind the times. */
-                n += starts_with(skip_words(line, n), "root");
+                n += fnmatch("root[ \t]*", skip_words(line, n), 0) == 0;
                 if (*line != '#')
                         commands_read(&place, skip_words(line, n), l.line);
         }

@@ -139,6 +139,8 @@ static const WrittenCase cases[] = {
           { "systemd takes a shell's signs for words", "//     scheduler = \"bfq\";" }, "\n        match" },
         { "a@.service", "[Service]\nExecStart=/sbin/hdparm -S 12 /dev/%i\n", { "\"/dev/%i\" is, is known only when", NOWHERE } },
         { "crontab", "@reboot root (sleep 60; hdparm -S 12 /dev/sda) &\n", { "\n        spindown_time = 12;" } },
+        { "crontab", "@reboot root-owns && hdparm -S 12 /dev/sda\n", { "line 1 decides whether it is run" }, "\n        match" },
+        { "crontab", "@reboot\troot\thdparm -S 12 /dev/sda\n", { "\n        spindown_time = 12;" } },
         { "/etc/cron.d/hdparm", "@reboot root hdparm -S 12 /dev/sda\n30 4 * * * root smartctl -s apm,254 /dev/sdb\n",
           { "\n        spindown_time = 12;", "line 2: cron runs it at its times", "//     apm = 254;" } },
         { "/etc/tmpfiles.d/disk.conf", "# x\nw /sys/block/sd*/queue/scheduler - - - - none\nw- /sys/block/sda/queue/nr_requests 0644 root root - 64\nd /tmp - - -\n",
