@@ -40,12 +40,6 @@ static bool read_item(char **p, Item *ret) {
         return true;
 }
 
-static const Item *find_item(const Item *items, const char *key) {
-        while (items->key && !streq(items->key, key))
-                items++;
-        return items->key ? items : NULL;
-}
-
 static bool is_condition(const Item *i) {
         return streq(i->op, "==") || streq(i->op, "!=") || STR_IN_SET(i->key, "PROGRAM", "IMPORT", "TEST");
 }
@@ -162,25 +156,28 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
 /* `held`: why it does not stand, or NULL. */
 static void read_rule(const Item *items, unsigned line, char **held, Import *import) {
         _cleanup_(match_done) Match match = {};
-        const Item *subsystem = find_item(items, "SUBSYSTEM");
         Place place = { .import = import, .match = &match };
+        const char *subsystem = "block";
         size_t first = import->n_rules;
 
-        if (subsystem && !is_met(subsystem, subsystem->op))
-                place.match = NULL;
-        for (const Item *i = items; i->key; i++)
+        for (const Item *i = items; i->key; i++) {
+                if (streq(i->key, "SUBSYSTEM") && !is_met(i, i->op)) {
+                        place.match = NULL;
+                        subsystem = i->value;
+                }
                 if (is_condition(i) && !is_met(i, i->op) && !add_condition(i, &match))
                         import_say_why(held, "drivekeep has no match like %.30s%s%.40s%s%s\"%.60s\"%s", i->key,
                                        *i->attribute ? "{" : "", i->attribute, *i->attribute ? "}" : "", i->op,
                                        i->value, value_fits(i, "power_supply") ? ": see on_battery" : "");
                 else if (streq(i->key, "RUN") && !strstr(i->value, "sh ") && strpbrk(i->value, "|&<>*?"))
                         import_say_why(held, "udev takes a shell's signs for words");
+        }
         if (match.n_criteria == 0)
                 import_say_why(held, "it is for every drive that comes: say which");
 
         for (const Item *i = items; i->key; i++)
                 if (!is_condition(i))
-                        read_action(&place, line, i, place.match ? "block" : subsystem->value);
+                        read_action(&place, line, i, subsystem);
         for (size_t i = first; i < import->n_rules && *held; i++)
                 import_hold_drives(&import->rules[i], "%s", *held);
 }
@@ -194,7 +191,7 @@ void udev_rules_read(const char *text, Import *ret) {
                 _cleanup_free_ char *held = NULL;
                 Item items[64] = {};
                 char *rest = line;
-                bool jumps;
+                bool jumps = false, never = false;
 
                 for (size_t i = 0; i + 1 < ELEMENTSOF(items) && read_item(&rest, &items[i]); i++)
                         ;
@@ -204,10 +201,12 @@ void udev_rules_read(const char *text, Import *ret) {
                         import_say_why(&held, "not all of it is understood, from \"%.20s\" on", rest);
                 read_rule(items, l.line, &held, ret);
 
-                jumps = by == 0 && find_item(items, "GOTO");
-                /* No drive takes it where none meets a condition. */
-                for (const Item *i = items; i->key && jumps; i++)
-                        jumps = !is_condition(i) || !is_met(i, streq(i->op, "==") ? "!=" : "==");
-                by = jumps ? l.line : by;
+                for (const Item *i = items; i->key; i++) {
+                        jumps = jumps || streq(i->key, "GOTO");
+                        /* No drive meets the condition. */
+                        never = never || (is_condition(i) && is_met(i, streq(i->op, "==") ? "!=" : "=="));
+                }
+                if (by == 0 && jumps && !never)
+                        by = l.line;
         }
 }
