@@ -184,7 +184,9 @@ static void put_substitution(Script *s, FILE *word) {
                 depth -= *p == (tick ? '`' : ')');
         }
         /* Arithmetic that sets something. */
-        if (*begin == '(' && (group || memchr(begin, '=', (size_t) (p - begin))))
+        if (*begin == '(' &&
+            (group || memchr(begin, '=', (size_t) (p - begin)) || memmem(begin, (size_t) (p - begin), "++", 2) ||
+             memmem(begin, (size_t) (p - begin), "--", 2)))
                 words_done(&s->variables);
         fprintf(word, "%s(%.*s)", group ? "" : "$", (int) (p - begin) - (depth == 0), begin);
         s->at = p;

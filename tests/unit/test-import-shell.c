@@ -60,6 +60,8 @@ static const WrittenCase cases[] = {
         { "x.sh", "T=60; let T=12; hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
         { "x.sh", "A=(hdparm -S 12 /dev/sda); \"${A[@]}\"\n", { NOTHING } },
         { "x.sh", "T=60; ((T++)); hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
+        { "x.sh", "T=60; : $((T++)); hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
+        { "x.sh", "T=60; : $((--T)); hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
         { "x.sh", "T=60; . ./x; hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
         { "x.sh", "T=60; eval T=12; hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
         { "x.sh", "T=60 true; hdparm -S $T /dev/sda\n", { VALUE_OPEN }, "{" },
