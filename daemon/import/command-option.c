@@ -148,28 +148,22 @@ static const struct {
 
 /* `bit`: what a field without a value gets. */
 static void read_field(Command *c, char *text, unsigned long bit) {
-        const char *name = strsep(&text, "=");
+        const char *name = strsep(&text, "="), *const * words;
         unsigned long value = bit;
-        bool known = !text || read_number(text, 10, &value);
+        size_t i = 0;
 
-        for (size_t i = 0; i < ELEMENTSOF(fields) && known; i++) {
-                const char *key = fields[i].key;
+        while (i < ELEMENTSOF(fields) && strcasecmp(fields[i].name, name) != 0)
+                i++;
+        words = i < ELEMENTSOF(fields) && (!text || read_number(text, 10, &value)) ? fields[i].words : NULL;
 
-                if (strcasecmp(fields[i].name, name) != 0)
-                        continue;
-                if (fields[i].words[0] && value <= 1) {
-                        if (fields[i].words[value])
-                                command_want(c, key, "%s", fields[i].words[value]);
-                        return;
-                }
+        if (words && words[0] && value <= 1) {
+                if (words[value])
+                        command_want(c, fields[i].key, "%s", words[value]);
+        } else if (words && !words[0] && text && !import_find_wish(c->rule, fields[i].key, false))
                 /* Not where the timer has been turned off. */
-                if (!fields[i].words[0] && text && !import_find_wish(c->rule, key, false)) {
-                        command_want_ms(c, key, (long long) value * 100);
-                        return;
-                }
-        }
-
-        command_note(c, "sdparm's %.40s%s%.20s is not translated", name, text ? "=" : "", text ?: "");
+                command_want_ms(c, fields[i].key, (long long) value * 100);
+        else
+                command_note(c, "sdparm's %.40s%s%.20s is not translated", name, text ? "=" : "", text ?: "");
 }
 
 /* "WCE=1,SCT=900", "WCE" */
