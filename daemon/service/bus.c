@@ -218,8 +218,8 @@ Bus *bus_free(Bus *b) {
         if (!b)
                 return NULL;
 
-        requests_done(&b->requests);
-        readers_done(&b->readers);
+        requests_forget(&b->requests, NULL);
+        readers_forget(&b->readers, NULL);
         bus_server_stop(&b->server);
         sd_bus_slot_unref(b->object);
         closep(&b->socket);
@@ -229,7 +229,7 @@ Bus *bus_free(Bus *b) {
 
 void bus_drive_rested(Bus *b, const Target *t) {
         readers_drive_rested(&b->readers, t);
-        requests_drive_rested(&b->requests, t);
+        requests_drive_rested(&b->requests);
 }
 
 bool bus_drive_is_read(const Bus *b, const Target *t) {

@@ -16,7 +16,6 @@ struct FsckTicket {
         FsckWait *wait;
         FsckTicket *next;
         char *disk;
-        bool settled;
         bool asked; /* the present question to PID 1 is for it, too */
         FsckWaitFn fn;
         void *userdata;
@@ -132,8 +131,8 @@ static bool fsck_wait_has_waiting(const FsckWait *g) {
 static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_soon) {
         _cleanup_(names_freep) char **above = NULL;
 
-        /* Nothing waits for a check and nothing is to settle: as nearly always. */
-        if (s->n_units == 0 && (has_leave(t) || !t->settled))
+        /* Nothing waits for a check, as nearly always. */
+        if (s->n_units == 0 && has_leave(t))
                 return (Wait){ WAIT_NOTHING };
 
         if (stack_above(INVENTORY_CLASSDIR, t->disk, &above) < 0)
@@ -148,7 +147,7 @@ static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_s
                 return (Wait){ WAIT_CHECK, s->units[i].name };
         }
 
-        if (t->settled && !has_leave(t) && !disk_is_settled(&t->wait->devices, s, t->disk, above)) {
+        if (!has_leave(t) && !disk_is_settled(&t->wait->devices, s, t->disk, above)) {
                 *ret_soon = true;
                 return (Wait){ WAIT_UDEV };
         }
@@ -215,7 +214,7 @@ static void fsck_wait_ask_pid1(FsckWait *g) {
         fsck_devices_done(&g->devices);
         for (FsckTicket *t = g->tickets; t; t = t->next) {
                 t->asked = true;
-                if (r >= 0 && ((t->settled && !has_leave(t)) || g->thorough))
+                if (r >= 0 && (!has_leave(t) || g->thorough))
                         r = fsck_devices_add(&g->devices, t->disk);
         }
         if (r >= 0)
@@ -239,7 +238,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         return 0;
 }
 
-int fsck_wait_ask(FsckWait *g, const char *disk, bool settled, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
+int fsck_wait_ask(FsckWait *g, const char *disk, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
         FsckTicket *t;
         char *copy;
 
@@ -255,7 +254,6 @@ int fsck_wait_ask(FsckWait *g, const char *disk, bool settled, FsckWaitFn fn, vo
                 .wait = g,
                 .next = g->tickets,
                 .disk = copy,
-                .settled = settled,
                 .fn = fn,
                 .userdata = userdata,
                 .told = _WAIT_KIND_MAX,

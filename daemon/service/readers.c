@@ -15,7 +15,6 @@ struct Reader {
         char *name;               /* of the drive */
         sd_bus_message *question; /* not answered yet */
         FsckTicket *ticket;
-        bool asked; /* it had an answer before */
         sd_event_source *end;
         Reader *next;
 };
@@ -49,21 +48,14 @@ static int on_end(sd_event_source *source _unused_, uint64_t usec _unused_, void
         return 0;
 }
 
-static void reader_answer(Reader *r) {
-        sd_bus_message *question = TAKE_PTR(r->question);
-
-        r->asked = true;
-        (void) sd_bus_reply_method_return(question, "");
-        (void) sd_bus_message_unref(question);
-}
-
 /* Who is refused has no leave, and the drive is not kept for it. */
 static void on_leave(void *userdata, Wait w) {
         Reader *r = userdata;
 
         if (w.kind == WAIT_NOTHING) {
                 r->ticket = fsck_ticket_free(r->ticket);
-                reader_answer(r);
+                (void) sd_bus_reply_method_return(r->question, "");
+                r->question = sd_bus_message_unref(r->question);
         } else if (w.kind == WAIT_CHECK) {
                 (void) sd_bus_reply_method_errorf(r->question, ERROR_NOT_NOW, "it waits for %s", wait_describe(w));
                 reader_leave(r);
@@ -77,7 +69,7 @@ static void reader_go_on(Reader *r) {
         if (!r->question || r->ticket || (t && target_has_worker(t)))
                 return;
 
-        k = t ? fsck_wait_ask(t->env->fsck_wait, r->name, !r->asked, on_leave, r, &r->ticket) : -ENODEV;
+        k = t ? fsck_wait_ask(t->env->fsck_wait, r->name, on_leave, r, &r->ticket) : -ENODEV;
         if (k < 0) {
                 (void) sd_bus_reply_method_errno(r->question, k, NULL);
                 reader_leave(r);
@@ -91,25 +83,16 @@ static Reader *readers_find(Readers *readers, const sd_bus *bus, const char *nam
         return NULL;
 }
 
-static int reader_new(Readers *readers, sd_bus *bus, const char *name, Reader **ret) {
-        Reader *r;
-        int k;
+static Reader *reader_new(Readers *readers, sd_bus *bus, const char *name) {
+        Reader *r = calloc(1, sizeof *r);
 
-        r = calloc(1, sizeof *r);
         if (!r)
-                return -ENOMEM;
-        *r = (Reader){ .readers = readers, .bus = bus, .name = strdup(name) };
-
-        k = r->name ? timer_start(readers->event, &r->end, LEAVE_USEC, 0, on_end, r) : -ENOMEM;
-        if (k < 0) {
-                (void) reader_free(r);
-                return k;
-        }
-
-        r->next = readers->items;
+                return NULL;
+        *r = (Reader){ .readers = readers, .bus = bus, .name = strdup(name), .next = readers->items };
+        if (!r->name)
+                return reader_free(r);
         readers->items = r;
-        *ret = r;
-        return 0;
+        return r;
 }
 
 int readers_method(sd_bus_message *m, void *userdata, sd_bus_error *error) {
@@ -132,11 +115,13 @@ int readers_method(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         if (r && r->question)
                 return -EBUSY;
         if (!r)
-                k = reader_new(readers, sd_bus_message_get_bus(m), name, &r);
-        if (k >= 0)
-                k = timer_start(readers->event, &r->end, LEAVE_USEC, 0, on_end, r);
-        if (k < 0)
+                r = reader_new(readers, sd_bus_message_get_bus(m), name);
+        k = r ? timer_start(readers->event, &r->end, LEAVE_USEC, 0, on_end, r) : -ENOMEM;
+        if (k < 0) {
+                if (r)
+                        reader_leave(r);
                 return k;
+        }
 
         r->question = sd_bus_message_ref(m);
         reader_go_on(r);
@@ -146,7 +131,7 @@ int readers_method(sd_bus_message *m, void *userdata, sd_bus_error *error) {
 void readers_forget(Readers *readers, const sd_bus *bus) {
         for (Reader *r = readers->items, *next; r; r = next) {
                 next = r->next;
-                if (r->bus == bus)
+                if (!bus || r->bus == bus)
                         reader_leave(r);
         }
 }
@@ -164,13 +149,4 @@ bool readers_read(const Readers *readers, const Target *t) {
                 if (streq(r->name, t->drive->name))
                         return true;
         return false;
-}
-
-void readers_done(Readers *readers) {
-        while (readers->items) {
-                Reader *first = readers->items;
-
-                readers->items = first->next;
-                (void) reader_free(first);
-        }
 }

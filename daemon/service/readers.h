@@ -20,7 +20,7 @@ typedef struct Readers {
 /* MayRead(s name), for a vtable: `userdata` is a Readers. */
 int readers_method(sd_bus_message *m, void *userdata, sd_bus_error *error);
 
-/* This connection is closed. */
+/* This connection is closed (NULL: all are). */
 void readers_forget(Readers *r, const sd_bus *bus);
 
 /* A visit is over, or the drive is gone. */
@@ -28,5 +28,3 @@ void readers_drive_rested(Readers *r, const Target *t);
 
 /* Is somebody else reading it? */
 bool readers_read(const Readers *r, const Target *t);
-
-void readers_done(Readers *r);

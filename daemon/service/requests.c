@@ -2,13 +2,13 @@
 
 #include "bus.h"
 #include "requests.h"
+#include "stack.h"
 
 /* A call of Apply() that waits for its visits. */
 struct Request {
         sd_bus_message *message;
-        sd_bus_message *reply; /* the names, as they were asked for */
-        char **pending;        /* drives still to rest */
-        size_t n_pending;
+        char **names;     /* as they were asked for, NULL-terminated … */
+        size_t n_waiting; /* … of which the first so many may still have to rest */
         Request *next;
 };
 
@@ -16,73 +16,66 @@ static Request *request_free(Request *q) {
         if (!q)
                 return NULL;
 
-        for (size_t i = 0; i < q->n_pending; i++)
-                free(q->pending[i]);
-        free(q->pending);
+        (void) names_free(q->names);
         (void) sd_bus_message_unref(q->message);
-        (void) sd_bus_message_unref(q->reply);
         free(q);
         return NULL;
 }
 DEFINE_CLEANUP(Request *, request_free);
 
 static int request_add(Request *q, const char *name) {
-        char *copy;
-        int r;
-
-        r = sd_bus_message_append(q->reply, "s", name);
-        if (r < 0)
-                return r;
-
-        if (!GREW(q->pending, q->n_pending))
+        /* With room for the NULL. */
+        if (!GREW(q->names, q->n_waiting + 1))
                 return -ENOMEM;
-
-        copy = strdup(name);
-        if (!copy)
-                return -ENOMEM;
-
-        q->pending[q->n_pending++] = copy;
-        return 0;
+        q->names[q->n_waiting + 1] = NULL;
+        q->names[q->n_waiting] = strdup(name);
+        return q->names[q->n_waiting] ? (int) q->n_waiting++ : -ENOMEM;
 }
 
 static int request_read(Request *q, Manager *m, sd_bus_error *error) {
-        bool any = false;
-        const char *name;
         int r;
 
-        r = sd_bus_message_new_method_return(q->message, &q->reply);
-        if (r >= 0)
-                r = sd_bus_message_open_container(q->reply, 'a', "s");
-        if (r >= 0)
-                r = sd_bus_message_enter_container(q->message, 'a', "s");
+        r = sd_bus_message_read_strv(q->message, &q->names);
+        for (char **n = q->names; r >= 0 && n && *n; n++, q->n_waiting++)
+                if (!manager_find(m, *n))
+                        return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", *n);
+        if (r < 0 || q->n_waiting > 0)
+                return r;
 
-        while (r >= 0 && (r = sd_bus_message_read(q->message, "s", &name)) > 0) {
-                any = true;
-                if (!manager_find(m, name))
-                        return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
-                r = request_add(q, name);
-        }
-
-        for (Target *t = manager_first(m); t && r >= 0 && !any; t = t->next)
+        q->names = names_free(q->names);
+        for (Target *t = manager_first(m); t && r >= 0; t = t->next)
                 r = request_add(q, t->drive->name);
-
-        return r < 0 ? r : sd_bus_message_close_container(q->reply);
+        return r;
 }
 
+/* Whoever asked may be gone. */
 static void request_answer(Request *q) {
-        /* Whoever asked may be gone. */
-        (void) sd_bus_send(NULL, q->reply, NULL);
-        (void) request_free(q);
-}
+        sd_bus_message *reply = NULL;
+        int r;
 
-static void request_done_at(Request *q, size_t i) {
-        free(q->pending[i]);
-        q->pending[i] = q->pending[--q->n_pending];
+        r = sd_bus_message_new_method_return(q->message, &reply);
+        if (r >= 0)
+                r = sd_bus_message_append_strv(reply, q->names);
+        if (r >= 0)
+                r = sd_bus_send(NULL, reply, NULL);
+        if (r < 0)
+                (void) sd_bus_reply_method_errno(q->message, r, NULL);
+        (void) sd_bus_message_unref(reply);
 }
 
 /* A visit that is deferred is as good as over: it may take hours. */
 static bool is_over(const Target *t) {
         return !t->visit.job || (t->visit.reason == VISIT_RETRY && t->record->waiting_kind != WAIT_NOTHING);
+}
+
+static bool request_is_over(Request *q, Manager *m) {
+        for (; q->n_waiting > 0; q->n_waiting--) {
+                const Target *t = manager_find(m, q->names[q->n_waiting - 1]);
+
+                if (t && !is_over(t))
+                        return false;
+        }
+        return true;
 }
 
 int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {
@@ -98,69 +91,39 @@ int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd
         if (r < 0)
                 return r;
 
-        for (size_t i = 0; i < q->n_pending; i++) {
-                Target *t = manager_find(requests->manager, q->pending[i]);
+        for (size_t i = 0; i < q->n_waiting; i++)
+                manager_visit(requests->manager, manager_find(requests->manager, q->names[i]), reason);
 
-                if (t)
-                        manager_visit(requests->manager, t, reason);
-        }
-
-        /* Some have rested at once. */
-        for (size_t i = q->n_pending; i-- > 0;) {
-                const Target *t = manager_find(requests->manager, q->pending[i]);
-
-                if (!t || is_over(t))
-                        request_done_at(q, i);
-        }
-
-        if (q->n_pending == 0) {
-                request_answer(TAKE_PTR(q));
-                return 1;
-        }
         q->next = requests->items;
         requests->items = TAKE_PTR(q);
+        /* Some have rested at once. */
+        requests_drive_rested(requests);
         return 1;
 }
 
-/* Those who wait at this connection wait for nothing any more. */
-void requests_forget(Requests *requests, const sd_bus *bus) {
+void requests_drive_rested(Requests *requests) {
         for (Request **p = &requests->items; *p;) {
                 Request *q = *p;
 
-                if (sd_bus_message_get_bus(q->message) != bus) {
-                        p = &q->next;
-                        continue;
-                }
-                *p = q->next;
-                (void) request_free(q);
-        }
-}
-
-void requests_drive_rested(Requests *requests, const Target *t) {
-        /* The visit that was asked for has just begun. */
-        if (!is_over(t))
-                return;
-
-        for (Request **p = &requests->items; *p;) {
-                Request *q = *p;
-
-                for (size_t i = q->n_pending; i-- > 0;)
-                        if (streq(q->pending[i], t->drive->name))
-                                request_done_at(q, i);
-                if (q->n_pending > 0) {
+                if (!request_is_over(q, requests->manager)) {
                         p = &q->next;
                         continue;
                 }
                 *p = q->next;
                 request_answer(q);
+                (void) request_free(q);
         }
 }
 
-void requests_done(Requests *requests) {
-        while (requests->items) {
-                Request *q = requests->items;
+void requests_forget(Requests *requests, const sd_bus *bus) {
+        for (Request **p = &requests->items; *p;) {
+                Request *q = *p;
 
-                requests->items = q->next;
+                if (bus && sd_bus_message_get_bus(q->message) != bus) {
+                        p = &q->next;
+                        continue;
+                }
+                *p = q->next;
                 (void) request_free(q);
         }
 }

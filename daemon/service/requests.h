@@ -17,10 +17,8 @@ typedef struct Requests {
 /* Apply(as names) → as visited, or the same for another reason. Returns as a method's handler does. */
 int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
 
-/* This connection is closed. */
+/* A visit is over or deferred, or a drive is gone: answers those who wait for no other. */
+void requests_drive_rested(Requests *r);
+
+/* This connection is closed (NULL: all are): nobody waits there any more. */
 void requests_forget(Requests *r, const sd_bus *bus);
-
-/* A visit is over or deferred, or the drive is gone. */
-void requests_drive_rested(Requests *r, const Target *t);
-
-void requests_done(Requests *r);

@@ -54,8 +54,7 @@ void manager_schedule(_unused_ Manager *m) {
 bool visit_job_has_worker(_unused_ const VisitJob *v) {
         return false;
 }
-int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const char *name, _unused_ bool settled, FsckWaitFn fn, void *userdata,
-                  FsckTicket **ret) {
+int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const char *name, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
         gate_fn = fn;
         gate_userdata = userdata;
         *ret = NULL;

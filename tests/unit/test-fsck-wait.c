@@ -47,7 +47,7 @@ static void teardown(void) {
 }
 
 static void ask(void) {
-        ck_assert_int_eq(fsck_wait_ask(fsck_wait, "sda", true, on_leave, NULL, &ticket), 0);
+        ck_assert_int_eq(fsck_wait_ask(fsck_wait, "sda", on_leave, NULL, &ticket), 0);
 }
 
 static void news(void) {
@@ -196,7 +196,7 @@ static void on_leave_again(_unused_ void *userdata, Wait w) {
 
 START_TEST(test_ask_when_told) {
         world.unit = UNIT;
-        ck_assert_int_eq(fsck_wait_ask(fsck_wait, "sda", true, on_leave_again, NULL, &ticket), 0);
+        ck_assert_int_eq(fsck_wait_ask(fsck_wait, "sda", on_leave_again, NULL, &ticket), 0);
         pid1_answers(event);
         ck_assert(is_asked(event));
         world.unit = NULL;

@@ -39,8 +39,7 @@ bool visit_job_has_worker(const VisitJob *v _unused_) {
         return working;
 }
 
-int fsck_wait_ask(FsckWait *g _unused_, const char *disk, bool settled _unused_, FsckWaitFn fn, void *userdata,
-                  FsckTicket **ret) {
+int fsck_wait_ask(FsckWait *g _unused_, const char *disk, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
         ck_assert_str_eq(disk, "sda");
         ck_assert_ptr_null(gate_fn);
         gate_fn = fn;
@@ -94,7 +93,7 @@ static void connect_both(void) {
 }
 
 static void disconnect_both(void) {
-        readers_done(&readers);
+        readers_forget(&readers, NULL);
         ck_assert_ptr_null(gate_fn);
         (void) sd_bus_close_unref(client);
         (void) sd_bus_close_unref(server);
