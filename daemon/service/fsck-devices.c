@@ -34,10 +34,11 @@ static int add_device(FsckDevices *d, const char *name) {
         return r < 0 ? r : device_unit_name(node, &item->unit);
 }
 
-int fsck_devices_add(FsckDevices *d, const char *disk) {
+int fsck_devices_read(FsckDevices *d, const char *disk) {
         _cleanup_(names_freep) char **above = NULL;
         int r;
 
+        fsck_devices_done(d);
         r = stack_above(INVENTORY_CLASSDIR, disk, &above);
         if (r >= 0)
                 r = add_device(d, disk);
@@ -55,21 +56,6 @@ void fsck_devices_done(FsckDevices *d) {
         *d = (FsckDevices){};
 }
 
-int fsck_devices_units(const FsckDevices *d, char ***ret) {
-        char **units;
-        size_t n = 0;
-
-        units = calloc(d->n_items + 1, sizeof *units);
-        if (!units)
-                return -ENOMEM;
-
-        for (size_t i = 0; i < d->n_items; i++)
-                if (d->items[i].unit)
-                        units[n++] = d->items[i].unit;
-        *ret = units;
-        return 0;
-}
-
 /* ---- what follows from it ---- */
 
 /* The block device of the root file system; NULL when that has none of its own (btrfs, overlay). */
@@ -84,14 +70,6 @@ static char *root_device(void) {
         (void) snprintf(path, sizeof path, "/sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
         real = realpath(path, NULL);
         return real ? strdup(strrchr(real, '/') + 1) : NULL;
-}
-
-/* NULL: it has come since PID 1 was asked. */
-static const FsckDevice *find_device(const FsckDevices *d, const char *name) {
-        for (size_t i = 0; i < d->n_items; i++)
-                if (streq(d->items[i].name, name))
-                        return d->items + i;
-        return NULL;
 }
 
 /* Does PID 1 know this device? udev is a little ahead of it, and only then is a check's job bound to the device. */
@@ -114,28 +92,26 @@ static bool is_resolved(const FsckStatus *s, const FsckDevice *device) {
                                 (!device->ready.container || stack_is_held(INVENTORY_CLASSDIR, device->name)));
 }
 
-static bool all_are(bool (*is)(const FsckStatus *s, const FsckDevice *device), const FsckDevices *d,
-                    const FsckStatus *s, const char *disk, char *const *above) {
-        const FsckDevice *device = find_device(d, disk);
-        bool all = device && is(s, device);
+bool fsck_devices_settled(const FsckDevices *d, const FsckStatus *s) {
+        assert(d->n_items > 0);
 
-        for (; above && *above && all; above++) {
-                device = find_device(d, *above);
-                all = device && is(s, device);
-        }
-        return all;
+        for (size_t i = 0; i < d->n_items; i++)
+                if (!is_settled(s, d->items + i))
+                        return false;
+        return true;
 }
 
-bool disk_is_settled(const FsckDevices *d, const FsckStatus *s, const char *disk, char *const *above) {
-        return all_are(is_settled, d, s, disk, above);
-}
-
-bool unit_covers(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u, const char *disk, char *const *above) {
+bool fsck_devices_covered(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u) {
         _cleanup_free_ char *root = u->root ? root_device() : NULL;
         const char *sysname = u->root ? root : u->sysname;
 
-        if (sysname)
-                return streq(sysname, disk) || names_contain(above, sysname);
+        assert(d->n_items > 0);
+
         /* When it cannot be known which device that is, it may lie on this one. */
-        return u->root || !all_are(is_resolved, d, s, disk, above);
+        if (!sysname && u->root)
+                return true;
+        for (size_t i = 0; i < d->n_items; i++)
+                if (sysname ? streq(d->items[i].name, sysname) : !is_resolved(s, d->items + i))
+                        return true;
+        return false;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What is known of the block devices that a question to PID 1 is about: what udev said of each when PID 1 was asked, and what PID 1
- * answered. */
+/* What is known of a disk and of all that lies on it, for a question to PID 1: what udev said of each device when PID 1 was asked,
+ * and what PID 1 answered. */
 
 #include "inventory.h"
 #include "pid1.h"
@@ -15,19 +15,15 @@ typedef struct FsckDevice {
 } FsckDevice;
 
 typedef struct FsckDevices {
-        FsckDevice *items;
+        FsckDevice *items; /* the disk itself is the first */
         size_t n_items;
 } FsckDevices;
 
-/* The disk and all that lies on it. */
-int fsck_devices_add(FsckDevices *d, const char *disk);
+int fsck_devices_read(FsckDevices *d, const char *disk);
 void fsck_devices_done(FsckDevices *d);
 
-/* The units, for pid1_ask_fsck_status(): the array is the caller's, the names are not. */
-int fsck_devices_units(const FsckDevices *d, char ***ret);
+/* Are all of them known to udev and PID 1? Jobs for checks come only then. */
+bool fsck_devices_settled(const FsckDevices *d, const FsckStatus *s);
 
-/* Are the disk and all its parts known to udev and PID 1? Jobs for checks come only then. `above`: stack_above(). */
-bool disk_is_settled(const FsckDevices *d, const FsckStatus *s, const char *disk, char *const *above);
-
-/* Does this check lie on the disk, or may it, for all that is known? */
-bool unit_covers(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u, const char *disk, char *const *above);
+/* Does this check lie on one of them, or may it, for all that is known? */
+bool fsck_devices_covered(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u);

@@ -16,7 +16,8 @@ struct FsckTicket {
         FsckWait *wait;
         FsckTicket *next;
         char *disk;
-        bool asked; /* the present question to PID 1 is for it, too */
+        bool asked;          /* the present question to PID 1 is for it, too … */
+        FsckDevices devices; /* … and about these; none: it has leave, and there was no check */
         FsckWaitFn fn;
         void *userdata;
         WaitKind told; /* what its holder knows: WAIT_NOTHING is leave; _WAIT_KIND_MAX: nothing yet */
@@ -28,8 +29,7 @@ struct FsckWait {
         Pid1 *pid1;
         FsckTicket *tickets;
         bool asking, again;
-        bool thorough;          /* a check waits for a device that PID 1 does not know yet: ask about all devices */
-        FsckDevices devices;    /* that the present question is about */
+        bool checks; /* there are some: the next question is also about the devices of those who have leave */
         sd_event_source *timer; /* next question, or the end of an idle connection */
 };
 
@@ -86,7 +86,6 @@ FsckWait *fsck_wait_free(FsckWait *g) {
         (void) pid1_free(g->pid1);
         sd_event_source_disable_unref(g->timer);
         sd_event_unref(g->event);
-        fsck_devices_done(&g->devices);
         free(g);
         return NULL;
 }
@@ -108,6 +107,7 @@ FsckTicket *fsck_ticket_free(FsckTicket *t) {
                         break;
                 }
 
+        fsck_devices_done(&t->devices);
         free(t->told_name);
         free(t->disk);
         free(t);
@@ -120,39 +120,27 @@ static bool has_leave(const FsckTicket *t) {
         return t->told == WAIT_NOTHING;
 }
 
-static bool fsck_wait_has_waiting(const FsckWait *g) {
+static bool fsck_wait_has(const FsckWait *g, bool leave) {
         for (const FsckTicket *t = g->tickets; t; t = t->next)
-                if (!has_leave(t))
+                if (has_leave(t) == leave)
                         return true;
         return false;
 }
 
 /* What keeps this ticket waiting. `ret_soon`: look again in a moment, without being told. */
 static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_soon) {
-        _cleanup_(names_freep) char **above = NULL;
+        bool settled;
 
         /* Nothing waits for a check, as nearly always. */
         if (s->n_units == 0 && has_leave(t))
                 return (Wait){ WAIT_NOTHING };
 
-        if (stack_above(INVENTORY_CLASSDIR, t->disk, &above) < 0)
-                return (Wait){ WAIT_MEMORY };
-
-        for (size_t i = 0; i < s->n_units; i++) {
-                if (!unit_covers(&t->wait->devices, s, s->units + i, t->disk, above))
-                        continue;
-                if (!s->units[i].sysname && !s->units[i].root)
-                        *ret_soon = *ret_soon ||
-                                    !disk_is_settled(&t->wait->devices, s, t->disk, above); /* else udev tells */
-                return (Wait){ WAIT_CHECK, s->units[i].name };
-        }
-
-        if (!has_leave(t) && !disk_is_settled(&t->wait->devices, s, t->disk, above)) {
-                *ret_soon = true;
-                return (Wait){ WAIT_UDEV };
-        }
-
-        return (Wait){ WAIT_NOTHING };
+        settled = fsck_devices_settled(&t->devices, s);
+        *ret_soon = *ret_soon || !settled;
+        for (size_t i = 0; i < s->n_units; i++)
+                if (fsck_devices_covered(&t->devices, s, s->units + i))
+                        return (Wait){ WAIT_CHECK, s->units[i].name };
+        return (Wait){ settled || has_leave(t) ? WAIT_NOTHING : WAIT_UDEV };
 }
 
 /* Whoever is told may free the ticket. */
@@ -165,22 +153,15 @@ static void ticket_tell(FsckTicket *t, Wait w) {
         t->fn(t->userdata, w);
 }
 
-/* Is there a check of which nobody can say yet what it is for? */
-static bool is_unresolved(const FsckStatus *s) {
-        for (size_t i = 0; i < s->n_units; i++)
-                if (!s->units[i].sysname && !s->units[i].root)
-                        return true;
-        return false;
-}
-
 static void on_fsck_status(void *userdata, int error, const FsckStatus *status) {
         FsckWait *g = userdata;
+        bool checks = error >= 0 && status->n_units > 0, overlooked = checks && !g->checks && fsck_wait_has(g, true);
         bool soon = false;
 
-        /* Were all devices asked about that matter? If not, no answer can be given yet. */
-        if (g->tickets && error >= 0 && !g->thorough && is_unresolved(status)) {
+        g->checks = checks;
+        /* Were all devices looked at that matter? If not, no answer can be given yet. */
+        if (overlooked) {
                 g->asking = false;
-                g->thorough = true;
                 fsck_wait_look(g);
                 return;
         }
@@ -188,37 +169,49 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
         for (FsckTicket *t = g->tickets, *next; t; t = next) {
                 next = t->next;
                 if (t->asked && error < 0)
-                        ticket_tell(t, (Wait){ WAIT_SYSTEMD });
+                        ticket_tell(t, (Wait){ error == -ENOMEM ? WAIT_MEMORY : WAIT_SYSTEMD });
                 else if (t->asked)
                         ticket_tell(t, ticket_blocker(t, status, &soon));
         }
-        fsck_devices_done(&g->devices);
-        g->asking = g->thorough = false;
 
+        g->asking = false;
         if (!g->tickets)
                 fsck_wait_rest(g);
         else if (g->again)
                 fsck_wait_look(g);
         /* PID 1 and udev tell when to look again; the first is a little behind the other. */
-        else if (fsck_wait_has_waiting(g))
+        else if (fsck_wait_has(g, false))
                 (void) fsck_wait_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
 }
 
-/* udev is asked about the disks that have to be settled first, or about all. */
+static int add_units(const FsckDevices *d, char ***units, size_t *n) {
+        for (size_t i = 0; i < d->n_items; i++) {
+                if (!d->items[i].unit)
+                        continue;
+                /* With room for the NULL. */
+                if (!GREW(*units, *n + 1))
+                        return -ENOMEM;
+                (*units)[(*n)++] = d->items[i].unit;
+                (*units)[*n] = NULL;
+        }
+        return 0;
+}
+
 static void fsck_wait_ask_pid1(FsckWait *g) {
         _cleanup_free_ char **units = NULL; /* the names are the devices' */
+        size_t n_units = 0;
         int r = 0;
 
         g->asking = true;
         g->again = false;
-        fsck_devices_done(&g->devices);
         for (FsckTicket *t = g->tickets; t; t = t->next) {
                 t->asked = true;
-                if (r >= 0 && (!has_leave(t) || g->thorough))
-                        r = fsck_devices_add(&g->devices, t->disk);
+                fsck_devices_done(&t->devices);
+                if (r >= 0 && (!has_leave(t) || g->checks))
+                        r = fsck_devices_read(&t->devices, t->disk);
+                if (r >= 0)
+                        r = add_units(&t->devices, &units, &n_units);
         }
-        if (r >= 0)
-                r = fsck_devices_units(&g->devices, &units);
         if (r >= 0)
                 r = pid1_ask_fsck_status(g->pid1, units, on_fsck_status, g);
 
@@ -266,6 +259,6 @@ int fsck_wait_ask(FsckWait *g, const char *disk, FsckWaitFn fn, void *userdata, 
 }
 
 void fsck_wait_poke(FsckWait *g) {
-        if (fsck_wait_has_waiting(g))
+        if (fsck_wait_has(g, false))
                 fsck_wait_look(g);
 }

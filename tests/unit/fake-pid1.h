@@ -20,7 +20,8 @@ static FsckStatusFn status_fn; /* NULL: nothing is asked */
 static void *status_userdata;
 static Pid1NewsFn news_fn;
 static void *news_userdata;
-static int ask_error; /* < 0: there is no asking */
+static int ask_error;      /* < 0: there is no asking */
+static bool out_of_memory; /* what lies on the disk cannot be found out */
 static unsigned n_disconnected;
 
 const Pid1Ways pid1_ways;
@@ -46,21 +47,20 @@ int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units, F
         return 0;
 }
 
-int fsck_devices_add(_unused_ FsckDevices *d, _unused_ const char *disk) {
-        return 0;
+int fsck_devices_read(FsckDevices *d, _unused_ const char *disk) {
+        d->n_items = out_of_memory ? 0 : 1;
+        d->items = out_of_memory ? NULL : calloc(1, sizeof *d->items);
+        return out_of_memory ? -ENOMEM : 0;
 }
-void fsck_devices_done(_unused_ FsckDevices *d) {
+void fsck_devices_done(FsckDevices *d) {
+        free(d->items);
+        *d = (FsckDevices){};
 }
-int fsck_devices_units(_unused_ const FsckDevices *d, char ***ret) {
-        *ret = NULL;
-        return 0;
-}
-bool disk_is_settled(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const char *disk,
-                     _unused_ char *const *above) {
+bool fsck_devices_settled(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s) {
         return world.settled;
 }
-bool unit_covers(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const FsckUnit *u,
-                 _unused_ const char *disk, _unused_ char *const *above) {
+bool fsck_devices_covered(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const FsckUnit *u) {
+        ck_assert_uint_gt(d->n_items, 0);
         return world.covers;
 }
 

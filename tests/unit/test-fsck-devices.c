@@ -9,13 +9,12 @@
 
 /* sda has the partition sda1. What is said of sda is in order. */
 static const struct {
-        bool unknown, gone, initialized, held_back, container, no_unit, inactive; /* sda1 */
+        bool gone, initialized, held_back, container, no_unit, inactive; /* sda1 */
         bool settled;
         bool hides; /* a check of something unknown may lie on it */
 } cases[] = {
         { .initialized = true, .settled = true },
         { .hides = true },
-        { .unknown = true, .hides = true },
         { .gone = true, .settled = true },
         { .initialized = true, .inactive = true, .hides = true },
         { .initialized = true, .inactive = true, .no_unit = true, .settled = true },
@@ -24,28 +23,27 @@ static const struct {
 };
 
 START_TEST(test_disk) {
-        char *above[] = { (char *) "nonesuch1", NULL }, *inactive[] = { (char *) "dev-sdz.device", (char *) UNIT };
+        char *inactive[] = { (char *) "dev-sdz.device", (char *) UNIT };
         FsckDevice items[] = {
                 { .name = (char *) "nonesuch", .ready = { .initialized = true, .ready = true } },
-                { .name = cases[_i].unknown ? (char *) "other" : above[0],
+                { .name = (char *) "nonesuch1",
                   .unit = cases[_i].no_unit ? NULL : (char *) UNIT,
                   .gone = cases[_i].gone,
                   .ready = { .initialized = cases[_i].initialized,
                              .ready = !cases[_i].held_back,
                              .container = cases[_i].container } },
         };
-        const FsckDevices d = { items, ELEMENTSOF(items) };
+        const FsckDevices d = { items, ELEMENTSOF(items) }, first = { items, 1 }, second = { items + 1, 1 };
         const FsckStatus s = { .inactive = inactive, .n_inactive = cases[_i].inactive ? 2 : 1 };
         const FsckUnit unknown = { .name = (char *) "systemd-fsck@x.service" };
 
-        ck_assert_int_eq(disk_is_settled(&d, &s, "nonesuch", above), cases[_i].settled);
-        ck_assert_int_eq(unit_covers(&d, &s, &unknown, "nonesuch", above), cases[_i].hides);
+        ck_assert_int_eq(fsck_devices_settled(&d, &s), cases[_i].settled);
+        ck_assert_int_eq(fsck_devices_covered(&d, &s, &unknown), cases[_i].hides);
 
         /* By itself, and where it is the disk itself. */
-        ck_assert(disk_is_settled(&d, &s, "nonesuch", NULL));
-        ck_assert(!unit_covers(&d, &s, &unknown, "nonesuch", NULL));
-        if (!cases[_i].unknown)
-                ck_assert_int_eq(disk_is_settled(&d, &s, "nonesuch1", NULL), cases[_i].settled);
+        ck_assert(fsck_devices_settled(&first, &s));
+        ck_assert(!fsck_devices_covered(&first, &s, &unknown));
+        ck_assert_int_eq(fsck_devices_settled(&second, &s), cases[_i].settled);
 }
 END_TEST
 
@@ -58,28 +56,26 @@ static const struct {
 
 /* What a check is for is known: it lies on the disk, or does not, whatever else is said. */
 START_TEST(test_unit) {
-        char *above[] = { (char *) "nonesuch1", (char *) "dm-7", NULL };
+        FsckDevice items[] = { { .name = (char *) "nonesuch" },
+                               { .name = (char *) "nonesuch1" },
+                               { .name = (char *) "dm-7" } };
+        const FsckDevices d = { items, ELEMENTSOF(items) };
         const FsckUnit u = { .name = (char *) "systemd-fsck@x.service", .sysname = (char *) units[_i].sysname };
 
-        ck_assert_int_eq(unit_covers(&(FsckDevices){}, &(FsckStatus){}, &u, "nonesuch", above), units[_i].covers);
+        ck_assert_int_eq(fsck_devices_covered(&d, &(FsckStatus){}, &u), units[_i].covers);
 }
 END_TEST
 
-/* The units that PID 1 is asked about, and a disk that is not there any more. */
-START_TEST(test_units) {
-        FsckDevice items[] = { { .name = (char *) "a" }, { .name = (char *) "b", .unit = (char *) UNIT } };
-        const FsckDevices d = { items, ELEMENTSOF(items) };
-        _cleanup_free_ char **asked = NULL;
+/* A disk that is not there any more. */
+START_TEST(test_gone) {
         FsckDevices gone = {};
 
-        ck_assert_int_eq(fsck_devices_units(&d, &asked), 0);
-        ck_assert_str_eq(asked[0], UNIT);
-        ck_assert_ptr_null(asked[1]);
-
-        ck_assert_int_eq(fsck_devices_add(&gone, "no-such-disk"), 0);
-        ck_assert_uint_eq(gone.n_items, 1);
-        ck_assert(gone.items[0].gone);
-        ck_assert(disk_is_settled(&gone, &(FsckStatus){}, "no-such-disk", NULL));
+        for (int i = 0; i < 2; i++) {
+                ck_assert_int_eq(fsck_devices_read(&gone, "no-such-disk"), 0);
+                ck_assert_uint_eq(gone.n_items, 1);
+                ck_assert(gone.items[0].gone);
+                ck_assert(fsck_devices_settled(&gone, &(FsckStatus){}));
+        }
         fsck_devices_done(&gone);
         ck_assert_uint_eq(gone.n_items, 0);
 }
@@ -91,7 +87,7 @@ int main(void) {
 
         tcase_add_loop_test(t, test_disk, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_unit, 0, ELEMENTSOF(units));
-        tcase_add_test(t, test_units);
+        tcase_add_test(t, test_gone);
         suite_add_tcase(s, t);
 
         return suite_run(s);
