@@ -4,6 +4,7 @@
 
 #include "asker.h"
 #include "pid1.h"
+#include "record.h"
 #include "stack.h"
 #include "unit-status.h"
 
@@ -114,10 +115,9 @@ static int pid1_connect(Pid1 *p) {
 
         if (!p->by_asker)
                 r = p->ways->open_bus(&p->bus);
-        if (r < 0) {
+        p->by_asker = r < 0;
+        if (r < 0)
                 r = p->ways->open_asker(&p->bus);
-                p->by_asker = true;
-        }
         if (r < 0) {
                 /* Both are gone, as while PID 1 executes itself anew: start from the beginning next time. */
                 p->by_asker = false;
@@ -157,21 +157,17 @@ static void status_answered(Pid1 *p, int r) {
         status_done(&p->status);
 }
 
-/* For a name that the kernel may take back at any time: the last component of its sysfs path. */
+/* For a name that the kernel may take back at any time: the last component of its sysfs path. Empty: there is no such device. */
 static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        const char *path, *slash;
+        const char *path;
         FsckUnit *u = userdata;
         int r;
 
         r = -sd_bus_message_get_errno(m);
         if (r >= 0)
                 r = sd_bus_message_read(m, "v", "s", &path);
-        slash = r >= 0 ? strrchr(path, '/') : NULL;
-        if (slash) {
-                u->sysname = strdup(slash + 1);
-                if (!u->sysname)
-                        r = -ENOMEM;
-        }
+        if (r >= 0 && *path)
+                r = string_replace(&u->sysname, base_name(path));
 
         status_answered(u->pid1, r);
         return 0;
@@ -200,17 +196,12 @@ static int ask_what_is_checked(FsckUnit *u) {
 
 static int status_add_unit(Pid1 *p, const char *unit) {
         FsckStatus *s = &p->status;
-        char *name;
+        bool root = streq(unit, "systemd-fsck-root.service");
 
         if (!GREW(s->units, s->n_units))
                 return -ENOMEM;
-        name = strdup(unit);
-        if (!name)
-                return -ENOMEM;
-
-        s->units[s->n_units++] =
-                        (FsckUnit){ .pid1 = p, .name = name, .root = streq(unit, "systemd-fsck-root.service") };
-        return 0;
+        s->units[s->n_units] = (FsckUnit){ .pid1 = p, .name = strdup(unit), .root = root };
+        return s->units[s->n_units].name ? (int) s->n_units++ : -ENOMEM;
 }
 
 static int status_add_inactive(Pid1 *p, const char *unit) {
@@ -222,7 +213,10 @@ static int status_add_inactive(Pid1 *p, const char *unit) {
         return s->inactive[s->n_inactive] ? (int) s->n_inactive++ : -ENOMEM;
 }
 
-static int on_units(sd_bus_message *m, Pid1 *p, bool checks) {
+/* The answer about checks, and the one about devices. */
+static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        Pid1 *p = userdata;
+        size_t n_known = p->status.n_units;
         UnitStatus u;
         int r;
 
@@ -230,32 +224,19 @@ static int on_units(sd_bus_message *m, Pid1 *p, bool checks) {
         if (r >= 0)
                 r = sd_bus_message_enter_container(m, 'a', UNIT_STATUS_SIGNATURE);
         while (r >= 0 && (r = unit_status_read(m, &u)) > 0)
-                if (checks && unit_status_is_pending(&u))
+                if (ends_with(u.name, ".device"))
+                        r = streq(u.active_state, "active") ? 0 : status_add_inactive(p, u.name);
+                else if (unit_status_is_pending(&u))
                         r = status_add_unit(p, u.name);
-                else if (!checks && !streq(u.active_state, "active"))
-                        r = status_add_inactive(p, u.name);
-        return r;
-}
 
-static int on_fsck_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        Pid1 *p = userdata;
-        int r;
-
-        r = on_units(m, p, true);
         /* The array stays where it is from here on. */
-        for (size_t i = 0; i < p->status.n_units && r >= 0; i++)
+        for (size_t i = n_known; i < p->status.n_units && r >= 0; i++)
                 r = ask_what_is_checked(p->status.units + i);
         status_answered(p, r);
         return 0;
 }
 
-static int on_device_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        status_answered(userdata, on_units(m, userdata, false));
-        return 0;
-}
-
-static int status_call(Pid1 *p, const char *method, char *const *states, char *const *names,
-                       sd_bus_message_handler_t handler) {
+static int status_call(Pid1 *p, const char *method, char *const *states, char *const *names) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         int r;
 
@@ -266,7 +247,7 @@ static int status_call(Pid1 *p, const char *method, char *const *states, char *c
         if (r >= 0)
                 r = sd_bus_message_append_strv(m, (char **) names);
         if (r >= 0)
-                r = sd_bus_call_async(p->bus, NULL, m, handler, p, 0);
+                r = sd_bus_call_async(p->bus, NULL, m, on_units, p, 0);
         if (r >= 0)
                 p->outstanding++;
         return r;
@@ -287,9 +268,9 @@ int pid1_ask_fsck_status(Pid1 *p, char *const *device_units, FsckStatusFn fn, vo
                 return r;
         /* In this order: once a device is active, the jobs for its checks are queued. */
         if (device_units && device_units[0])
-                r = status_call(p, "ListUnitsByNames", NULL, device_units, on_device_units);
+                r = status_call(p, "ListUnitsByNames", NULL, device_units);
         if (r >= 0)
-                r = status_call(p, "ListUnitsByPatterns", any_state, fsck_unit_patterns, on_fsck_units);
+                r = status_call(p, "ListUnitsByPatterns", any_state, fsck_unit_patterns);
         if (r < 0)
                 status_fail(p);
         return r;
