@@ -126,11 +126,9 @@ static int on_schedule(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-static void on_wants_worker(void *userdata, Target *t _unused_) {
-        manager_schedule(userdata);
-}
-
 static void on_wake(void *userdata, Target *t) {
+        if (t->visit.ready)
+                manager_schedule(userdata);
         manager_wake(userdata, target_due(t));
 }
 
@@ -368,7 +366,6 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 .settings = &all_settings,
                 .boot_id = m->boot_id,
                 .forbidden_by = kernel_line_forbids(KERNEL_LINE),
-                .wants_worker = on_wants_worker,
                 .rested = on_rested,
                 .wake = on_wake,
                 .userdata = m,

@@ -22,7 +22,6 @@ void target_save(Target *t) {
                                                                    : DRIVE_QUEUED;
 
         t->record->slept = slept_usec();
-        t->saved = true;
         r = state_write(STATE_DIR, t->record);
         if (r < 0 && t->save_again == 0)
                 journal_log(LOG_WARNING,

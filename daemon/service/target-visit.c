@@ -149,14 +149,13 @@ static void visit_done(CurrentVisit *v) {
         *v = (CurrentVisit){};
 }
 
-int target_begin(Target *t, TargetVisitedFn over) {
+int target_begin(Target *t) {
         CurrentVisit *v = &t->visit;
         int r;
 
         assert(!v->job && t->pending.reasons);
 
         visit_done(v);
-        v->over = over;
         v->pending = t->pending;
         v->reason = pending_reason(&v->pending);
         t->pending = (Pending){};
@@ -180,8 +179,7 @@ int target_begin(Target *t, TargetVisitedFn over) {
         if (r < 0)
                 return r;
         if (v->selected.n_items == 0 && !target_wants_identity(t)) {
-                if (t->wishes.n_items == 0 || !t->saved)
-                        target_save(t);
+                target_save(t);
                 return 0;
         }
 
@@ -201,8 +199,7 @@ int target_begin(Target *t, TargetVisitedFn over) {
 
         /* Whoever comes after us, should we not live to see the worker, is not to take for sent what the drive has lost; and
          * whoever asks for a new drive is to find it, however long it waits for its worker. */
-        if (pending_forgets(&v->pending) || !t->saved)
-                target_save(t);
+        target_save(t);
         return 0;
 }
 
@@ -254,7 +251,7 @@ static void on_ready(void *userdata) {
         (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
         t->visit.summary = (VisitSummary){};
         t->visit.ready = true;
-        t->env->wants_worker(t->env->userdata, t);
+        t->env->wake(t->env->userdata, t);
 }
 
 static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
@@ -354,7 +351,6 @@ static void note_counters(Target *t) {
 static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
-        TargetVisitedFn over = v->over;
         bool revealed = v->revealed;
 
         if (lost)
@@ -377,7 +373,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         (void) string_replace(&t->told_waiting, NULL);
         target_save(t);
 
-        over(t, revealed);
+        target_visited(t, revealed);
 }
 
 static const VisitJobEvents visit_job_events = {

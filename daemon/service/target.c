@@ -78,8 +78,6 @@ Target *target_free(Target *t) {
         return NULL;
 }
 
-static void on_visited(Target *t, bool identified);
-
 /* ---- when it is visited ---- */
 
 /* Does the visit that has no worker yet do all that is pending? */
@@ -113,7 +111,7 @@ static void target_decide(Target *t) {
 
         if (t->visit.job)
                 target_withdraw(t);
-        r = target_begin(t, on_visited);
+        r = target_begin(t);
         if (r < 0)
                 journal_log(LOG_ERR, "%s cannot be visited: %s", t->drive->name, strerror(-r));
 }
@@ -312,18 +310,9 @@ static void target_refresh(Target *t) {
                 t->env->rested(t->env->userdata, t);
 }
 
-void target_succeed(Target *t, Drive *drive) {
-        /* What is another drive by now, udev is about to tell of. */
-        if (!drive_same(t->drive, drive)) {
-                (void) drive_free(drive);
-                return;
-        }
+void target_update(Target *t, Drive *drive) {
         (void) drive_free(t->successor);
         t->successor = drive;
-}
-
-void target_update(Target *t, Drive *drive) {
-        target_succeed(t, drive);
         if (!target_has_worker(t))
                 target_refresh(t);
 }
@@ -334,8 +323,8 @@ void target_reconfigure(Target *t, VisitReason reason) {
                 target_refresh(t);
 }
 
-/* A visit is over, and what came up meanwhile has its turn. */
-static void on_visited(Target *t, bool identified) {
+/* What came up meanwhile has its turn. */
+void target_visited(Target *t, bool identified) {
         int r = 0;
 
         if (identified)

@@ -28,22 +28,16 @@ typedef struct TargetEnv {
         const char *forbidden_by; /* the word on the kernel's command line that forbids all writing; NULL: none */
         Target *drives;           /* all that are looked after, by ->next */
 
-        /* The drive may be sent commands: call target_work() when a worker may be started. */
-        void (*wants_worker)(void *userdata, Target *t);
         /* Its visit is over, was withdrawn, or is deferred for as long as a check takes. */
         void (*rested)(void *userdata, Target *t);
-        /* target_due() has become earlier: call target_tick() then. */
+        /* target_due() has become earlier: call target_tick() then. Or the visit is ready: call target_work() when it may have a worker. */
         void (*wake)(void *userdata, Target *t);
         void *userdata;
 } TargetEnv;
 
-/* A visit is over. `identified`: it found out which drive is behind its bridge. */
-typedef void (*TargetVisitedFn)(Target *t, bool identified);
-
 /* The visit that waits for its worker, or has one. */
 typedef struct CurrentVisit {
-        VisitJob *job; /* NULL: there is no visit */
-        TargetVisitedFn over;
+        VisitJob *job;      /* NULL: there is no visit */
         Pending pending;    /* what the visit is for … */
         VisitReason reason; /* … and what it is called */
         Wishes selected;    /* what it is about … */
@@ -74,8 +68,7 @@ struct Target {
         Wishes wishes;
         Files *files; /* the ones that the wishes point into; a reference of its own */
         DriveRecord *record;
-        bool saved;          /* the record has been written down … */
-        uint64_t save_again; /* … or its file could not be written, and is tried again then; 0: not */
+        uint64_t save_again; /* the record could not be written down, which is tried again then; 0: it could */
 
         Pending pending;
         CurrentVisit visit;
@@ -101,11 +94,8 @@ void target_visit(Target *t, VisitReason reason);
 uint64_t target_due(const Target *t);
 void target_tick(Target *t);
 
-/* udev told of the drive again (takes over `drive`): visits it if that changes what the files want of it. */
+/* udev told of the same drive again (takes over `drive`): visits it if that changes what the files want of it. */
 void target_update(Target *t, Drive *drive);
-
-/* The same drive, read anew (takes over `drive`): it counts from the next target_reconfigure() or target_update() on. */
-void target_succeed(Target *t, Drive *drive);
 
 /* The files or the power source are others now: visits the drive if that changes what is wanted of it. */
 void target_reconfigure(Target *t, VisitReason reason);
@@ -134,11 +124,13 @@ void target_leave(Target *t);
 
 /* ---- target-visit.c: one visit, from its beginning to its end ---- */
 
-/* Begins what is pending, and calls `over` at its end. There is no visit yet. */
-int target_begin(Target *t, TargetVisitedFn over);
+/* Begins what is pending. There is no visit yet. */
+int target_begin(Target *t);
 /* Ends a visit that has no worker yet; what it was for is pending again. */
 void target_withdraw(Target *t);
 int target_work(Target *t);
+/* Called at its end, when all is told. `identified`: it found out which drive is behind its bridge. */
+void target_visited(Target *t, bool identified);
 
 static inline bool target_has_worker(const Target *t) {
         return t->visit.job && visit_job_has_worker(t->visit.job);
