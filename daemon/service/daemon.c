@@ -94,13 +94,16 @@ static int on_power_timer(sd_event_source *source _unused_, uint64_t usec _unuse
         return 0;
 }
 
-static void daemon_look_at_power_soon(Daemon *d) {
+static void on_power(void *userdata) {
+        Daemon *d = userdata;
+
         /* Not pushed back by more of them: a supply may tell of itself all the time. */
         if (!timer_runs(d->power_timer) && config_uses_battery(d->files->config))
                 (void) timer_start(d->event, &d->power_timer, POWER_DEBOUNCE_USEC, 0, on_power_timer, d);
 }
 
-static void daemon_look_at_all(Daemon *d) {
+static void on_lost(void *userdata) {
+        Daemon *d = userdata;
         int r;
 
         journal_log(LOG_NOTICE, "Some events of udev's were lost; looking at all drives anew.");
@@ -109,35 +112,20 @@ static void daemon_look_at_all(Daemon *d) {
                 journal_log(LOG_ERR, "The drives cannot be enumerated: %s", strerror(-r));
         /* A reset may be among what was lost, and with it what cannot be read. */
         manager_visit_all(d->manager, VISIT_RESET);
-        daemon_look_at_power_soon(d);
+        on_power(d);
 }
 
-static void on_udev(void *userdata, const MonitorEvent *e) {
+static void on_attached(void *userdata, const char *name) {
         Daemon *d = userdata;
 
-        switch (e->news) {
-        case MONITOR_DRIVE:
-                manager_plugged(d->manager, e->device);
-                if (e->added)
-                        recheck_attached(d->recheck, e->name);
-                break;
-        case MONITOR_REMOVED:
-                manager_unplugged(d->manager, e->name);
-                break;
-        case MONITOR_STACKED:
-                manager_stack_changed(d->manager, e->name, e->removed);
-                break;
-        case MONITOR_DISTURBED:
-                manager_disturbed(d->manager, e->syspath, e->reason, e->seqnum);
-                break;
-        case MONITOR_POWER:
-                daemon_look_at_power_soon(d);
-                break;
-        case MONITOR_LOST:
-                daemon_look_at_all(d);
-                break;
-        }
+        recheck_attached(d->recheck, name);
 }
+
+static const MonitorEvents monitor_events = {
+        .attached = on_attached,
+        .power = on_power,
+        .lost = on_lost,
+};
 
 /* ---- sleep ---- */
 
@@ -157,7 +145,7 @@ static void on_awake(void *userdata, bool slept) {
 
         manager_visit_all(d->manager, VISIT_RESUME);
         /* Some supplies say nothing of what happened meanwhile. */
-        daemon_look_at_power_soon(d);
+        on_power(d);
 }
 
 static const SleepEvents sleep_events = {
@@ -288,7 +276,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 r = sleep_new(event, &sleep_world, &sleep_events, d, &d->sleep);
         /* What udev says from now on waits in its socket until everything that is there already is known. */
         if (r >= 0)
-                r = monitor_new(event, NULL, on_udev, d, &d->monitor);
+                r = monitor_new(event, NULL, d->manager, &monitor_events, d, &d->monitor);
         if (r < 0)
                 return r;
 

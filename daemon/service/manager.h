@@ -2,7 +2,7 @@
 #pragma once
 
 /* All drives, and the bound on workers. Triggers come in here or at a drive itself (target.h), and all of them end in
- * target_decide() (target.c). What triggers there are, daemon.c and recheck.c know. */
+ * target_decide() (target.c). What triggers there are, monitor.c, daemon.c and recheck.c know. */
 
 #include <systemd/sd-event.h>
 

@@ -28,7 +28,8 @@ struct Monitor {
         struct udev_device **devices; /* that have come since */
         size_t n_devices;
         bool lost, urgent;
-        MonitorFn fn;
+        Manager *manager;
+        const MonitorEvents *events;
         void *userdata;
 };
 
@@ -36,13 +37,8 @@ static bool property_is(struct udev_device *device, const char *key, const char 
         return streq_ptr(udev_device_get_property_value(device, key), value);
 }
 
-static void monitor_tell(Monitor *m, MonitorEvent *e, MonitorNews news) {
-        e->news = news;
-        m->fn(m->userdata, e);
-}
-
 /* Of all the news of what drives hang on: that their state may be lost (Linux drivers/scsi/scsi_lib.c, drivers/nvme/host/core.c). */
-static void monitor_dispatch_parent(Monitor *m, MonitorEvent *e) {
+static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
         static const struct {
                 const char *key, *value;
                 VisitReason reason;
@@ -52,42 +48,44 @@ static void monitor_dispatch_parent(Monitor *m, MonitorEvent *e) {
                 { "NVME_EVENT", "connected", VISIT_CONTROLLER },
         };
 
-        if (!streq_ptr(udev_device_get_action(e->device), "change"))
+        if (!streq_ptr(udev_device_get_action(device), "change"))
                 return;
         for (size_t i = 0; i < ELEMENTSOF(news); i++)
-                if (property_is(e->device, news[i].key, news[i].value)) {
-                        e->reason = news[i].reason;
-                        monitor_tell(m, e, MONITOR_DISTURBED);
-                }
+                if (property_is(device, news[i].key, news[i].value))
+                        manager_disturbed(m->manager, udev_device_get_syspath(device), news[i].reason,
+                                          udev_device_get_seqnum(device));
+}
+
+static void monitor_dispatch_drive(Monitor *m, struct udev_device *device, const char *name, const char *action) {
+        if (streq_ptr(action, "remove")) {
+                manager_unplugged(m->manager, name);
+                return;
+        }
+        manager_plugged(m->manager, device);
+        if (streq_ptr(action, "add"))
+                m->events->attached(m->userdata, name);
 }
 
 static void monitor_dispatch(Monitor *m, struct udev_device *device) {
-        const char *action = udev_device_get_action(device), *subsystem = udev_device_get_subsystem(device);
-        MonitorEvent e = {
-                .device = device,
-                .name = udev_device_get_sysname(device),
-                .syspath = udev_device_get_syspath(device),
-                .added = streq_ptr(action, "add"),
-                .removed = streq_ptr(action, "remove"),
-                .seqnum = udev_device_get_seqnum(device),
-        };
+        const char *action = udev_device_get_action(device), *subsystem = udev_device_get_subsystem(device),
+                   *name = udev_device_get_sysname(device);
         bool drive;
 
         if (streq_ptr(subsystem, "power_supply")) {
-                monitor_tell(m, &e, MONITOR_POWER);
+                m->events->power(m->userdata);
                 return;
         }
         if (streq_ptr(subsystem, "scsi") || streq_ptr(subsystem, "nvme")) {
-                monitor_dispatch_parent(m, &e);
+                monitor_dispatch_parent(m, device);
                 return;
         }
 
         drive = inventory_is_drive(device);
         if (drive)
-                monitor_tell(m, &e, e.removed ? MONITOR_REMOVED : MONITOR_DRIVE);
+                monitor_dispatch_drive(m, device, name, action);
         /* md and dm are drives to some rules and something on top of drives to others. */
-        if (!drive || starts_with(e.name, "md") || starts_with(e.name, "dm-"))
-                monitor_tell(m, &e, MONITOR_STACKED);
+        if (!drive || starts_with(name, "md") || starts_with(name, "dm-"))
+                manager_stack_changed(m->manager, name, streq_ptr(action, "remove"));
 }
 
 static int keep_device(Monitor *m, struct udev_device *device) {
@@ -132,7 +130,7 @@ static void monitor_dispatch_all(Monitor *m) {
         free(devices);
 
         if (lost)
-                monitor_tell(m, &(MonitorEvent){}, MONITOR_LOST);
+                m->events->lost(m->userdata);
 }
 
 static int on_quiet(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -192,16 +190,15 @@ static int monitor_open_udev(Monitor *m) {
         return r;
 }
 
-int monitor_new(sd_event *event, const MonitorSource *source, MonitorFn fn, void *userdata, Monitor **ret) {
+int monitor_new(sd_event *event, const MonitorSource *source, Manager *manager, const MonitorEvents *events,
+                void *userdata, Monitor **ret) {
         _cleanup_(monitor_freep) Monitor *m = NULL;
         int r = 0;
 
         m = calloc(1, sizeof *m);
         if (!m)
                 return -ENOMEM;
-        m->event = sd_event_ref(event);
-        m->fn = fn;
-        m->userdata = userdata;
+        *m = (Monitor){ .event = sd_event_ref(event), .manager = manager, .events = events, .userdata = userdata };
 
         if (source)
                 m->from = *source;

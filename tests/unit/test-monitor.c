@@ -3,6 +3,7 @@
 /* What is made of udev's events, and when: the test is udev, and has the clock. */
 
 #include <libudev.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 
@@ -59,19 +60,38 @@ static void tell(const char *action, const char *subsystem, const char *type, co
 
 static char heard[512];
 
-static void on_event(_unused_ void *userdata, const MonitorEvent *e) {
-        static const char *const names[] = { "drive", "removed", "stacked", "disturbed", "power", "lost" };
+static _printf_(1, 2) void note(const char *format, ...) {
         size_t n = strlen(heard);
+        va_list ap;
 
-        n += snprintf(heard + n, sizeof heard - n, "%s", names[e->news]);
-        if (e->news == MONITOR_DISTURBED)
-                n += snprintf(heard + n, sizeof heard - n, " %s %s %lu", e->syspath, visit_reason_to_string(e->reason),
-                              (unsigned long) e->seqnum);
-        else if (e->news < MONITOR_POWER)
-                n += snprintf(heard + n, sizeof heard - n, " %s%s%s", e->name, e->added ? "+" : "",
-                              e->removed ? "-" : "");
-        (void) snprintf(heard + n, sizeof heard - n, "; ");
+        va_start(ap, format);
+        (void) vsnprintf(heard + n, sizeof heard - n, format, ap);
+        va_end(ap);
 }
+
+void manager_plugged(_unused_ Manager *m, struct udev_device *device) {
+        note("drive %s; ", udev_device_get_sysname(device));
+}
+void manager_unplugged(_unused_ Manager *m, const char *name) {
+        note("removed %s; ", name);
+}
+void manager_stack_changed(_unused_ Manager *m, const char *name, bool removed) {
+        note("stacked %s%s; ", name, removed ? "-" : "");
+}
+void manager_disturbed(_unused_ Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum) {
+        note("disturbed %s %s %lu; ", syspath, visit_reason_to_string(reason), (unsigned long) seqnum);
+}
+static void on_attached(_unused_ void *userdata, const char *name) {
+        note("attached %s; ", name);
+}
+static void on_power(_unused_ void *userdata) {
+        note("power; ");
+}
+static void on_lost(_unused_ void *userdata) {
+        note("lost; ");
+}
+
+static const MonitorEvents monitor_events = { .attached = on_attached, .power = on_power, .lost = on_lost };
 
 #define MS 1000ULL
 
@@ -86,7 +106,7 @@ static void setup(void) {
         udev = udev_new();
         ck_assert_ptr_nonnull(udev);
         ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(monitor_new(event, &source, on_event, NULL, &monitor), 0);
+        ck_assert_int_eq(monitor_new(event, &source, NULL, &monitor_events, NULL, &monitor), 0);
 }
 
 static void teardown(void) {
@@ -103,11 +123,11 @@ static void teardown(void) {
 static const struct {
         const char *action, *subsystem, *type, *name, *key, *value, *heard;
 } events[] = {
-        { "add", "block", "disk", "sda", NULL, NULL, "drive sda+; " },
+        { "add", "block", "disk", "sda", NULL, NULL, "drive sda; attached sda; " },
         { "change", "block", "disk", "sda", NULL, NULL, "drive sda; " },
-        { "remove", "block", "disk", "sda", NULL, NULL, "removed sda-; " },
+        { "remove", "block", "disk", "sda", NULL, NULL, "removed sda; " },
         { "change", "block", "disk", "nvme0n1", NULL, NULL, "drive nvme0n1; " },
-        { "add", "block", "partition", "sda1", NULL, NULL, "stacked sda1+; " },
+        { "add", "block", "partition", "sda1", NULL, NULL, "stacked sda1; " },
         { "remove", "block", "partition", "sda1", NULL, NULL, "stacked sda1-; " },
         { "change", "power_supply", "x", "AC", NULL, NULL, "power; " },
         { "change", "scsi", "scsi_device", "0:0:0:0", "SDEV_UA", "POWER_ON_RESET_OCCURRED",
@@ -151,7 +171,7 @@ START_TEST(test_gather) {
         pass(event, 80 * MS);
         ck_assert_str_eq(heard, "");
         pass(event, 40 * MS);
-        ck_assert_str_eq(heard, "drive sda+; drive sdb+; ");
+        ck_assert_str_eq(heard, "drive sda; attached sda; drive sdb; attached sdb; ");
 
         /* The next one begins anew. */
         heard[0] = '\0';
@@ -181,9 +201,9 @@ START_TEST(test_at_once) {
         ck_assert_str_eq(heard, "");
         tell("remove", "block", "disk", "sdb", NULL, NULL);
         run(event);
-        ck_assert_str_eq(heard, "drive sda; removed sdb-; ");
+        ck_assert_str_eq(heard, "drive sda; removed sdb; ");
         pass(event, 5000 * MS);
-        ck_assert_str_eq(heard, "drive sda; removed sdb-; ");
+        ck_assert_str_eq(heard, "drive sda; removed sdb; ");
 }
 END_TEST
 
@@ -193,9 +213,9 @@ START_TEST(test_catch_up) {
         if (_i)
                 run(event);
         monitor_catch_up(monitor);
-        ck_assert_str_eq(heard, "drive sda+; ");
+        ck_assert_str_eq(heard, "drive sda; attached sda; ");
         pass(event, 5000 * MS);
-        ck_assert_str_eq(heard, "drive sda+; ");
+        ck_assert_str_eq(heard, "drive sda; attached sda; ");
 }
 END_TEST
 
@@ -204,7 +224,7 @@ START_TEST(test_lost) {
         overrun = true;
         tell("add", "block", "disk", "sda", NULL, NULL);
         pass(event, 200 * MS);
-        ck_assert_str_eq(heard, "drive sda+; lost; ");
+        ck_assert_str_eq(heard, "drive sda; attached sda; lost; ");
 
         heard[0] = '\0';
         tell("change", "block", "disk", "sda", NULL, NULL);
@@ -222,9 +242,9 @@ START_TEST(test_first_minute) {
         passed_usec = ((_i ? 61 : 30) - ts.tv_sec) * 1000000;
         tell("add", "block", "disk", "sda", NULL, NULL);
         pass(event, 150 * MS);
-        ck_assert_str_eq(heard, _i ? "drive sda+; " : "");
+        ck_assert_str_eq(heard, _i ? "drive sda; attached sda; " : "");
         pass(event, 400 * MS);
-        ck_assert_str_eq(heard, "drive sda+; ");
+        ck_assert_str_eq(heard, "drive sda; attached sda; ");
         passed_usec = 0; /* Check looks at the clock, too */
 }
 END_TEST
@@ -243,7 +263,7 @@ END_TEST
 START_TEST(test_listen) {
         Monitor *real;
 
-        ck_assert_int_eq(monitor_new(event, NULL, on_event, NULL, &real), 0);
+        ck_assert_int_eq(monitor_new(event, NULL, NULL, &monitor_events, NULL, &real), 0);
         monitor_catch_up(real);
         (void) monitor_free(real);
 }
@@ -254,7 +274,7 @@ START_TEST(test_no_source) {
         const MonitorSource source = { .fd = -1, .receive = receive };
         Monitor *none;
 
-        ck_assert_int_lt(monitor_new(event, &source, on_event, NULL, &none), 0);
+        ck_assert_int_lt(monitor_new(event, &source, NULL, &monitor_events, NULL, &none), 0);
 }
 END_TEST
 
