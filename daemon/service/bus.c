@@ -17,7 +17,8 @@
 
 struct Bus {
         Manager *manager;
-        const BusActions *actions;
+        Monitor *monitor;
+        BusReloadFn reload;
         void *userdata;
         Requests requests;
         sd_bus_slot *object;
@@ -27,7 +28,7 @@ struct Bus {
 };
 
 static int visit_asked(Bus *b, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {
-        b->actions->catch_up(b->userdata);
+        monitor_catch_up(b->monitor);
         return requests_visit(&b->requests, m, reason, error);
 }
 
@@ -44,7 +45,7 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
         Bus *b = userdata;
         int r;
 
-        r = b->actions->reload(b->userdata, &sentence);
+        r = b->reload(b->userdata, &sentence);
         if (r == -EINVAL)
                 return sd_bus_error_set(error, ERROR_BAD_CONFIGURATION, strna(sentence));
         if (r < 0)
@@ -62,7 +63,7 @@ static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error
         if (r < 0)
                 return r;
 
-        b->actions->catch_up(b->userdata);
+        monitor_catch_up(b->monitor);
         t = manager_find(b->manager, name);
         if (!t)
                 return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
@@ -72,7 +73,7 @@ static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error
 static int method_catch_up(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Bus *b = userdata;
 
-        b->actions->catch_up(b->userdata);
+        monitor_catch_up(b->monitor);
         return sd_bus_reply_method_return(m, "");
 }
 
@@ -189,7 +190,8 @@ static int socket_listen(const char *path) {
         return fd;
 }
 
-int bus_new(sd_event *event, const char *path, Manager *m, const BusActions *actions, void *userdata, Bus **ret) {
+int bus_new(sd_event *event, const char *path, Manager *manager, Monitor *monitor, BusReloadFn reload, void *userdata,
+            Bus **ret) {
         Bus *b;
         int r;
 
@@ -198,12 +200,13 @@ int bus_new(sd_event *event, const char *path, Manager *m, const BusActions *act
                 return -ENOMEM;
 
         *b = (Bus){
-                .manager = m,
-                .actions = actions,
+                .manager = manager,
+                .monitor = monitor,
+                .reload = reload,
                 .userdata = userdata,
-                .requests = { .manager = m },
+                .requests = { .manager = manager },
                 .server = { .event = event, .events = &server_events, .userdata = b },
-                .readers = { .event = event, .manager = m },
+                .readers = { .event = event, .manager = manager },
         };
         b->socket = socket_listen(path);
         r = b->socket < 0 ? b->socket : bus_server_start(&b->server, b->socket);

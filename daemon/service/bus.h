@@ -16,22 +16,19 @@
 
 #include <systemd/sd-bus.h>
 
-#include "manager.h"
+#include "monitor.h"
 
 #define BUS_PRIVATE_SOCKET "/run/drivekeep/private"
 #define BUS_ERROR_NO_SUCH_DRIVE "org.drivekeep1.Error.NoSuchDrive"
 
 typedef struct Bus Bus;
 
-/* What the daemon does for it: Reload() (0, or -EINVAL with a sentence for who asked, which is freed here), and before drives
- * are looked for it hears what udev told of them a moment ago. */
-typedef struct BusActions {
-        int (*reload)(void *userdata, char **ret_sentence);
-        void (*catch_up)(void *userdata);
-} BusActions;
+/* Reads the files anew: 0, or -EINVAL with a sentence for who asked, which is freed here. */
+typedef int (*BusReloadFn)(void *userdata, char **ret_sentence);
 
-/* `path`: of the socket. */
-int bus_new(sd_event *event, const char *path, Manager *m, const BusActions *actions, void *userdata, Bus **ret);
+/* `path`: of the socket. `monitor` is asked what udev told of a moment ago before drives are looked for. */
+int bus_new(sd_event *event, const char *path, Manager *manager, Monitor *monitor, BusReloadFn reload, void *userdata,
+            Bus **ret);
 Bus *bus_free(Bus *b);
 
 /* The system bus has come, or went. */

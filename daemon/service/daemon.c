@@ -153,38 +153,6 @@ static const SleepEvents sleep_events = {
         .awake = on_awake,
 };
 
-/* ---- the buses ---- */
-
-static void on_catch_up(void *userdata) {
-        Daemon *d = userdata;
-
-        monitor_catch_up(d->monitor);
-}
-
-static const BusActions bus_actions = {
-        .reload = on_reload,
-        .catch_up = on_catch_up,
-};
-
-static void on_bus_connected(void *userdata, sd_bus *bus) {
-        Daemon *d = userdata;
-
-        bus_connected(d->bus, bus);
-        sleep_bus_connected(d->sleep, bus);
-}
-
-static void on_bus_lost(void *userdata) {
-        Daemon *d = userdata;
-
-        bus_lost(d->bus);
-        sleep_bus_lost(d->sleep);
-}
-
-static const SystemBusEvents system_bus_events = {
-        .connected = on_bus_connected,
-        .lost = on_bus_lost,
-};
-
 /* ---- the end ---- */
 
 static int on_stop_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -271,12 +239,12 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r >= 0)
                 r = recheck_new(event, d->manager, &d->recheck);
         if (r >= 0)
-                r = bus_new(event, BUS_PRIVATE_SOCKET, d->manager, &bus_actions, d, &d->bus);
-        if (r >= 0)
                 r = sleep_new(event, &sleep_world, &sleep_events, d, &d->sleep);
         /* What udev says from now on waits in its socket until everything that is there already is known. */
         if (r >= 0)
                 r = monitor_new(event, NULL, d->manager, &monitor_events, d, &d->monitor);
+        if (r >= 0)
+                r = bus_new(event, BUS_PRIVATE_SOCKET, d->manager, d->monitor, on_reload, d, &d->bus);
         if (r < 0)
                 return r;
 
@@ -290,7 +258,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         recheck_recheck_every(d->recheck, d->files->config->recheck_ms * 1000);
 
         /* Without a bus nobody but root can ask, and sleep is noticed afterwards; all else works. */
-        r = system_bus_new(event, SYSTEM_BUS_ADDRESS, &system_bus_events, d, &d->system_bus);
+        r = system_bus_new(event, SYSTEM_BUS_ADDRESS, d->bus, d->sleep, &d->system_bus);
         if (r < 0)
                 journal_log(LOG_NOTICE, "No system bus, ignoring: %s", strerror(-r));
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <syslog.h>
-#include <time.h>
 
 #include "journal.h"
 #include "system-bus.h"
+#include "timer.h"
 
 #define RECONNECT_USEC (500ULL * 1000)
 #define RETRY_USEC (30ULL * 1000 * 1000)
@@ -12,10 +12,10 @@
 struct SystemBus {
         sd_event *event;
         const char *address;
-        sd_bus *bus;
+        sd_bus *connection;
         sd_event_source *timer;
-        const SystemBusEvents *events;
-        void *userdata;
+        Bus *bus;
+        Sleep *sleep;
 };
 
 static int system_bus_connect(SystemBus *b);
@@ -25,7 +25,6 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         SystemBus *b = userdata;
         int r;
 
-        b->timer = sd_event_source_disable_unref(b->timer);
         r = system_bus_connect(b);
         if (r < 0) {
                 journal_log(LOG_WARNING, "No connection to the system bus, trying again: %s", strerror(-r));
@@ -35,9 +34,8 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
 }
 
 static void system_bus_connect_later(SystemBus *b, uint64_t usec) {
-        int r;
+        int r = timer_start(b->event, &b->timer, usec, 0, on_timer, b);
 
-        r = sd_event_add_time_relative(b->event, &b->timer, CLOCK_MONOTONIC, usec, 0, on_timer, b);
         if (r < 0)
                 journal_log(LOG_ERR, "There will be no connection to the system bus: %s", strerror(-r));
 }
@@ -45,8 +43,9 @@ static void system_bus_connect_later(SystemBus *b, uint64_t usec) {
 static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
         SystemBus *b = userdata;
 
-        b->events->lost(b->userdata);
-        b->bus = sd_bus_close_unref(b->bus);
+        bus_lost(b->bus);
+        sleep_bus_lost(b->sleep);
+        b->connection = sd_bus_close_unref(b->connection);
         system_bus_connect_later(b, RECONNECT_USEC);
         return 0;
 }
@@ -54,7 +53,8 @@ static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_er
 static int on_connected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
         SystemBus *b = userdata;
 
-        b->events->connected(b->userdata, b->bus);
+        bus_connected(b->bus, b->connection);
+        sleep_bus_connected(b->sleep, b->connection);
         return 0;
 }
 
@@ -88,12 +88,11 @@ static int system_bus_connect(SystemBus *b) {
         if (r < 0)
                 return r;
 
-        b->bus = TAKE_PTR(bus);
+        b->connection = TAKE_PTR(bus);
         return 0;
 }
 
-int system_bus_new(sd_event *event, const char *address, const SystemBusEvents *events, void *userdata,
-                   SystemBus **ret) {
+int system_bus_new(sd_event *event, const char *address, Bus *bus, Sleep *sleep, SystemBus **ret) {
         _cleanup_(system_bus_freep) SystemBus *b = NULL;
         int r;
 
@@ -101,7 +100,7 @@ int system_bus_new(sd_event *event, const char *address, const SystemBusEvents *
         if (!b)
                 return -ENOMEM;
 
-        *b = (SystemBus){ .event = sd_event_ref(event), .address = address, .events = events, .userdata = userdata };
+        *b = (SystemBus){ .event = sd_event_ref(event), .address = address, .bus = bus, .sleep = sleep };
         r = system_bus_connect(b);
         if (r < 0)
                 return r;
@@ -116,7 +115,7 @@ SystemBus *system_bus_free(SystemBus *b) {
 
         sd_event_source_disable_unref(b->timer);
         /* Not flushed: a bus that does not answer would hold up the service's end. */
-        (void) sd_bus_close_unref(b->bus);
+        (void) sd_bus_close_unref(b->connection);
         sd_event_unref(b->event);
         free(b);
         return NULL;

@@ -47,9 +47,8 @@ static const char *all_done(void) {
 
 static const ManagerEvents *manager_events;
 static const MonitorEvents *monitor_events;
-static const BusActions *bus_actions;
+static BusReloadFn bus_reload;
 static const SleepEvents *sleep_events;
-static const SystemBusEvents *system_bus_events;
 static int monitor_error, enumerate_error, files_error, system_bus_error;
 static const char *file; /* what the next files say */
 static bool on_battery;
@@ -107,10 +106,6 @@ Monitor *monitor_free(Monitor *m) {
         n_parts -= m != NULL;
         return NULL;
 }
-void monitor_catch_up(_unused_ Monitor *m) {
-        note("catch-up");
-}
-
 int recheck_new(_unused_ sd_event *event, _unused_ Manager *m, Recheck **ret) {
         return part_new((void **) ret, 0);
 }
@@ -128,20 +123,14 @@ void recheck_recheck_every(_unused_ Recheck *p, uint64_t usec) {
         note("recheck:%lu", (unsigned long) (usec / SECOND));
 }
 
-int bus_new(_unused_ sd_event *event, _unused_ const char *path, _unused_ Manager *m, const BusActions *actions,
-            _unused_ void *userdata, Bus **ret) {
-        bus_actions = actions;
+int bus_new(_unused_ sd_event *event, _unused_ const char *path, _unused_ Manager *m, _unused_ Monitor *monitor,
+            BusReloadFn reload, _unused_ void *userdata, Bus **ret) {
+        bus_reload = reload;
         return part_new((void **) ret, 0);
 }
 Bus *bus_free(Bus *b) {
         n_parts -= b != NULL;
         return NULL;
-}
-void bus_connected(_unused_ Bus *b, _unused_ sd_bus *bus) {
-        note("bus");
-}
-void bus_lost(_unused_ Bus *b) {
-        note("no-bus");
 }
 bool bus_drive_is_read(_unused_ const Bus *b, const Target *t) {
         return t == NULL;
@@ -160,19 +149,12 @@ Sleep *sleep_free(Sleep *s) {
         n_parts -= s != NULL;
         return NULL;
 }
-void sleep_bus_connected(_unused_ Sleep *s, _unused_ sd_bus *bus) {
-        note("sleep-bus");
-}
-void sleep_bus_lost(_unused_ Sleep *s) {
-        note("no-sleep-bus");
-}
 void sleep_ready(_unused_ Sleep *s) {
         note("sleep-ready");
 }
 
-int system_bus_new(_unused_ sd_event *event, _unused_ const char *address, const SystemBusEvents *events,
-                   _unused_ void *userdata, SystemBus **ret) {
-        system_bus_events = events;
+int system_bus_new(_unused_ sd_event *event, _unused_ const char *address, Bus *b, Sleep *s, SystemBus **ret) {
+        ck_assert(b && s);
         return part_new((void **) ret, system_bus_error);
 }
 SystemBus *system_bus_free(SystemBus *b) {
@@ -357,7 +339,7 @@ START_TEST(test_reload) {
 
         file = BATTERY;
         on_battery = true;
-        ck_assert_int_eq(bus_actions->reload(d, &sentence), 0);
+        ck_assert_int_eq(bus_reload(d, &sentence), 0);
         ck_assert_ptr_null(sentence);
         ck_assert_str_eq(all_done(), "reconfigure:reload:files:battery recheck:0 log:6 ");
         /* They are in force. */
@@ -366,13 +348,13 @@ START_TEST(test_reload) {
         ck_assert_str_eq(all_done(), "reconfigure:power:battery ");
 
         file = "drives = ({ match = {}; apmm = 128; });";
-        ck_assert_int_eq(bus_actions->reload(d, &sentence), -EINVAL);
+        ck_assert_int_eq(bus_reload(d, &sentence), -EINVAL);
         ck_assert_str_eq(sentence, "an error");
         free(sentence);
         ck_assert_str_eq(all_done(), "log:3 ");
 
         files_error = -EIO;
-        ck_assert_int_eq(bus_actions->reload(d, &sentence), -EIO);
+        ck_assert_int_eq(bus_reload(d, &sentence), -EIO);
         ck_assert_str_eq(all_done(), "");
 }
 END_TEST
@@ -396,7 +378,7 @@ START_TEST(test_hangup) {
 }
 END_TEST
 
-/* ---- sleep, and the buses ---- */
+/* ---- sleep, and who reads drives ---- */
 
 START_TEST(test_sleep) {
         sleep_events->preparing(d);
@@ -410,13 +392,7 @@ START_TEST(test_sleep) {
 }
 END_TEST
 
-START_TEST(test_buses) {
-        system_bus_events->connected(d, NULL);
-        ck_assert_str_eq(all_done(), "bus sleep-bus ");
-        system_bus_events->lost(d);
-        ck_assert_str_eq(all_done(), "no-bus no-sleep-bus ");
-        bus_actions->catch_up(d);
-        ck_assert_str_eq(all_done(), "catch-up ");
+START_TEST(test_reading) {
         ck_assert(manager_events->is_read(d, NULL));
         ck_assert(!manager_events->is_read(d, &target));
 }
@@ -508,7 +484,7 @@ int main(void) {
         tcase_add_test(t, test_reload);
         tcase_add_loop_test(t, test_hangup, 0, ELEMENTSOF(hangups));
         tcase_add_test(t, test_sleep);
-        tcase_add_test(t, test_buses);
+        tcase_add_test(t, test_reading);
         tcase_add_loop_test(t, test_rested, 0, 2);
         tcase_add_loop_test(t, test_stop, 0, 2);
         tcase_add_test(t, test_stop_late);

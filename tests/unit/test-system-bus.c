@@ -54,17 +54,23 @@ static void bus_stop(void) {
 static char heard[16]; /* C: connected; L: lost */
 static sd_bus *connection;
 
-static void on_connected(void *userdata, sd_bus *bus) {
-        ck_assert_ptr_eq(userdata, &service);
+void bus_connected(Bus *b, sd_bus *bus) {
+        ck_assert_ptr_eq(b, (Bus *) &service);
         ck_assert_ptr_null(connection);
         connection = sd_bus_ref(bus);
         (void) strcat(heard, "C");
 }
+void sleep_bus_connected(Sleep *s, sd_bus *bus) {
+        ck_assert_ptr_eq(s, (Sleep *) heard);
+        ck_assert_ptr_eq(connection, bus);
+}
 
-static void on_lost(void *userdata) {
-        ck_assert_ptr_eq(userdata, &service);
+void bus_lost(_unused_ Bus *b) {
         connection = sd_bus_unref(connection);
         (void) strcat(heard, "L");
+}
+void sleep_bus_lost(_unused_ Sleep *s) {
+        ck_assert_ptr_null(connection);
 }
 
 static void run_until(const char *what) {
@@ -89,9 +95,7 @@ static void teardown(void) {
 }
 
 static void service_start(void) {
-        static const SystemBusEvents events = { on_connected, on_lost };
-
-        ck_assert_int_eq(system_bus_new(event, address, &events, &service, &service), 0);
+        ck_assert_int_eq(system_bus_new(event, address, (Bus *) &service, (Sleep *) heard, &service), 0);
         ck_assert_str_eq(heard, "");
 }
 
