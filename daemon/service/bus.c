@@ -27,17 +27,12 @@ struct Bus {
         Readers readers;
 };
 
-static int visit_asked(Bus *b, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {
-        monitor_catch_up(b->monitor);
-        return requests_visit(&b->requests, m, reason, error);
-}
-
 static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) {
-        return visit_asked(userdata, m, VISIT_REQUEST, error);
-}
+        bool permanent = streq(sd_bus_message_get_member(m), "ApplyPermanent");
+        Bus *b = userdata;
 
-static int method_apply_permanent(sd_bus_message *m, void *userdata, sd_bus_error *error) {
-        return visit_asked(userdata, m, VISIT_PERMANENT, error);
+        monitor_catch_up(b->monitor);
+        return requests_visit(&b->requests, m, permanent ? VISIT_PERMANENT : VISIT_REQUEST, error);
 }
 
 static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error) {
@@ -79,7 +74,7 @@ static int method_catch_up(sd_bus_message *m, void *userdata, sd_bus_error *erro
 
 /* Anybody may ask, as often as they like: what is known is told, and nothing is looked at for it. */
 static int method_list_drives(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        sd_bus_message *reply = NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         Bus *b = userdata;
         int r;
 
@@ -91,11 +86,7 @@ static int method_list_drives(sd_bus_message *m, void *userdata, sd_bus_error *e
                                           t->record->identity);
         if (r >= 0)
                 r = sd_bus_message_close_container(reply);
-        if (r >= 0)
-                r = sd_bus_send(NULL, reply, NULL);
-
-        (void) sd_bus_message_unref(reply);
-        return r;
+        return r < 0 ? r : sd_bus_send(NULL, reply, NULL);
 }
 
 static int property_version(sd_bus *bus _unused_, const char *path _unused_, const char *interface _unused_,
@@ -108,8 +99,8 @@ static int property_version(sd_bus *bus _unused_, const char *path _unused_, con
 static const sd_bus_vtable vtable[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply, 0),
-        SD_BUS_METHOD_WITH_ARGS("ApplyPermanent", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited),
-                                method_apply_permanent, 0),
+        SD_BUS_METHOD_WITH_ARGS("ApplyPermanent", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply,
+                                0),
         SD_BUS_METHOD_WITH_ARGS_OFFSET("MayRead", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, readers_method,
                                        offsetof(Bus, readers), 0),
         SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("u", released),

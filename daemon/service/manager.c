@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <stdio.h>
 #include <syslog.h>
+#include <systemd/sd-daemon.h>
 #include <systemd/sd-id128.h>
 #include <time.h>
 
@@ -12,7 +14,6 @@
 #include "settings.h"
 #include "stack.h"
 #include "state.h"
-#include "status-line.h"
 #include "target-guard.h"
 #include "timer.h"
 
@@ -48,12 +49,38 @@ Target *manager_find(Manager *m, const char *name) {
 
 /* ---- visits ---- */
 
+/* The line that `systemctl status drivekeep.service` shows. */
+static void tell_status(const Target *drives) {
+        unsigned n_verdicts[_VERDICT_MAX] = {}, n_drives = 0, n_kept = 0, n_visits = 0;
+        char rest[256] = "";
+        size_t n = 0;
+
+        for (const Target *t = drives; t; t = t->next) {
+                n_drives++;
+                n_visits += !!t->visit.job;
+                for (size_t i = 0; i < t->record->n_settings; i++)
+                        if (t->record->settings[i].verdict >= 0)
+                                n_verdicts[t->record->settings[i].verdict]++;
+        }
+
+        for (Verdict v = 0; v < _VERDICT_MAX; v++)
+                if (verdict_is_wanted(v))
+                        n_kept += n_verdicts[v];
+                else if (n_verdicts[v] > 0)
+                        n += snprintf(rest + n, sizeof rest - n, ", %u %s", n_verdicts[v], verdict_to_string(v));
+        if (n_visits > 0)
+                (void) snprintf(rest + n, sizeof rest - n, "; %u being visited", n_visits);
+
+        (void) sd_notifyf(false, "STATUS=%u drive%s, %u setting%s kept%s", n_drives, n_drives == 1 ? "" : "s", n_kept,
+                          n_kept == 1 ? "" : "s", rest);
+}
+
 /* Called when the loop has nothing more urgent: many drives change at once, and one line tells of all. */
 static int on_status(sd_event_source *source, void *userdata) {
         Manager *m = userdata;
 
         (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
-        status_line_tell(m->env.drives);
+        tell_status(m->env.drives);
         return 0;
 }
 

@@ -50,7 +50,7 @@ static int request_read(Request *q, Manager *m, sd_bus_error *error) {
 
 /* Whoever asked may be gone. */
 static void request_answer(Request *q) {
-        sd_bus_message *reply = NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         int r;
 
         r = sd_bus_message_new_method_return(q->message, &reply);
@@ -60,7 +60,6 @@ static void request_answer(Request *q) {
                 r = sd_bus_send(NULL, reply, NULL);
         if (r < 0)
                 (void) sd_bus_reply_method_errno(q->message, r, NULL);
-        (void) sd_bus_message_unref(reply);
 }
 
 /* A visit that is deferred is as good as over: it may take hours. */
