@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <poll.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <syslog.h>
 
 #include "clock.h"
 #include "journal-socket.h"
@@ -79,7 +81,7 @@ static bool add_waiting(JournalSocket *j, const char *record) {
 
 /* Sends what waits, and then what became of the rest. -EAGAIN: there is more. */
 static int send_waiting(JournalSocket *j) {
-        _cleanup_free_ char *record = NULL;
+        char record[192];
         size_t n = 0;
         int r = 0;
 
@@ -94,9 +96,10 @@ static int send_waiting(JournalSocket *j) {
         if (r == -EAGAIN || j->n_lost == 0)
                 return r == -EAGAIN ? r : 0;
 
-        record = j->loss(j->n_lost);
-        if (!record)
-                return 0;
+        (void) snprintf(record, sizeof record,
+                        "PRIORITY=%i\nSYSLOG_IDENTIFIER=drivekeepd\n"
+                        "MESSAGE=%u record%s of drivekeep %s lost here: the journal took none for too long.\n",
+                        LOG_WARNING, j->n_lost, j->n_lost == 1 ? "" : "s", j->n_lost == 1 ? "is" : "are");
         r = socket_put(j, record);
         if (r >= 0)
                 j->n_lost = 0;

@@ -14,13 +14,9 @@
 /* So many bytes of records may wait. */
 #define JOURNAL_WAITING_MAX (1024U * 1024U)
 
-/* The record that says that so many are lost; the caller frees it. NULL: no memory for it. */
-typedef char *(*JournalLossFn)(unsigned n);
-
 typedef struct JournalSocket {
         const char *path; /* JOURNAL_SOCKET */
-        JournalLossFn loss;
-        int fd; /* -EBADF in the beginning: it is opened for the first record */
+        int fd;           /* -EBADF in the beginning: it is opened for the first record */
 
         char **waiting;
         size_t n_waiting, n_bytes;

@@ -62,15 +62,7 @@ static Record record_new(int priority, const char *message_id) {
 
 /* ---- how it is sent ---- */
 
-static char *loss_record(unsigned n) {
-        Record r = record_new(LOG_WARNING, NULL);
-
-        record_add(&r, "MESSAGE", "%u record%s of drivekeep %s lost here: the journal took none for too long.", n,
-                   n == 1 ? "" : "s", n == 1 ? "is" : "are");
-        return r.text;
-}
-
-static JournalSocket journal = { .path = JOURNAL_SOCKET, .loss = loss_record, .fd = -EBADF };
+static JournalSocket journal = { .path = JOURNAL_SOCKET, .fd = -EBADF };
 
 /* The broker and its workers may make no socket, and have standard error, which leads to the journal. */
 static void record_print(const Record *r) {
