@@ -115,14 +115,7 @@ static void on_lost(void *userdata) {
         on_power(d);
 }
 
-static void on_attached(void *userdata, const char *name) {
-        Daemon *d = userdata;
-
-        recheck_attached(d->recheck, name);
-}
-
 static const MonitorEvents monitor_events = {
-        .attached = on_attached,
         .power = on_power,
         .lost = on_lost,
 };
@@ -242,7 +235,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 r = sleep_new(event, &sleep_world, &sleep_events, d, &d->sleep);
         /* What udev says from now on waits in its socket until everything that is there already is known. */
         if (r >= 0)
-                r = monitor_new(event, NULL, d->manager, &monitor_events, d, &d->monitor);
+                r = monitor_new(event, NULL, d->manager, d->recheck, &monitor_events, d, &d->monitor);
         if (r >= 0)
                 r = bus_new(event, BUS_PRIVATE_SOCKET, d->manager, d->monitor, on_reload, d, &d->bus);
         if (r < 0)

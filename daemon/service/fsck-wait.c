@@ -15,7 +15,7 @@
 struct FsckTicket {
         FsckWait *wait;
         FsckTicket *next;
-        char *disk;
+        const char *disk;    /* its holder's */
         bool asked;          /* the present question to PID 1 is for it, too … */
         FsckDevices devices; /* … and about these; none: it has leave, and there was no check */
         FsckWaitFn fn;
@@ -109,7 +109,6 @@ FsckTicket *fsck_ticket_free(FsckTicket *t) {
 
         fsck_devices_done(&t->devices);
         free(t->told_name);
-        free(t->disk);
         free(t);
         if (!g->tickets)
                 fsck_wait_rest(g);
@@ -233,20 +232,16 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
 
 int fsck_wait_ask(FsckWait *g, const char *disk, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
         FsckTicket *t;
-        char *copy;
 
-        copy = strdup(disk);
-        t = copy ? malloc(sizeof *t) : NULL;
-        if (!t) {
-                free(copy);
+        t = malloc(sizeof *t);
+        if (!t)
                 return -ENOMEM;
-        }
 
         /* An answer on its way already is older than this, and none for it. */
         *t = (FsckTicket){
                 .wait = g,
                 .next = g->tickets,
-                .disk = copy,
+                .disk = disk,
                 .fn = fn,
                 .userdata = userdata,
                 .told = _WAIT_KIND_MAX,

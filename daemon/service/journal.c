@@ -141,33 +141,17 @@ static const char *reading_format(const Step *s, const Reading *reading, char bu
         return value_format(&s->setting->range, &reading->value, buf);
 }
 
-/* Nothing happened and all is well: that is for those who ask for it. */
 static int step_priority(const Step *s) {
-        switch (s->verdict) {
-        case VERDICT_UNCHANGED:
-                return LOG_DEBUG;
-        case VERDICT_UNVERIFIABLE:
-                return s->written ? LOG_INFO : LOG_DEBUG;
-        case VERDICT_APPLIED:
-                return LOG_INFO;
-        case VERDICT_ADJUSTED:
-        case VERDICT_DRIFTED:
-        case VERDICT_DEFERRED:
-        case VERDICT_UNSUPPORTED:
-        case VERDICT_VANISHED:
-                return LOG_NOTICE;
-        case VERDICT_IGNORED:
-        case VERDICT_REFUSED:
-        case VERDICT_FORBIDDEN:
-        case VERDICT_FAILED:
-                return LOG_WARNING;
-        case VERDICT_QUARANTINED:
-        case _VERDICT_MAX:
-        case _VERDICT_INVALID:
-                break;
-        }
+        static const int priorities[_VERDICT_MAX] = {
+                /* Nothing happened and all is well: that is for those who ask for it. */
+                [VERDICT_UNCHANGED] = LOG_DEBUG,    [VERDICT_UNVERIFIABLE] = LOG_DEBUG, [VERDICT_APPLIED] = LOG_INFO,
+                [VERDICT_ADJUSTED] = LOG_NOTICE,    [VERDICT_DRIFTED] = LOG_NOTICE,     [VERDICT_DEFERRED] = LOG_NOTICE,
+                [VERDICT_UNSUPPORTED] = LOG_NOTICE, [VERDICT_VANISHED] = LOG_NOTICE,    [VERDICT_IGNORED] = LOG_WARNING,
+                [VERDICT_REFUSED] = LOG_WARNING,    [VERDICT_FORBIDDEN] = LOG_WARNING,  [VERDICT_FAILED] = LOG_WARNING,
+                [VERDICT_QUARANTINED] = LOG_ERR,
+        };
 
-        return LOG_ERR;
+        return s->verdict == VERDICT_UNVERIFIABLE && s->written ? LOG_INFO : priorities[s->verdict];
 }
 
 static void record_add_step(Record *r, const Drive *d, VisitReason reason, const Step *s) {

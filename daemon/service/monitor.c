@@ -29,6 +29,7 @@ struct Monitor {
         size_t n_devices;
         bool lost, urgent;
         Manager *manager;
+        Recheck *recheck;
         const MonitorEvents *events;
         void *userdata;
 };
@@ -62,8 +63,9 @@ static void monitor_dispatch_drive(Monitor *m, struct udev_device *device, const
                 return;
         }
         manager_plugged(m->manager, device);
+        /* udev has run what its rules run for that, which it does before it tells of it. */
         if (streq_ptr(action, "add"))
-                m->events->attached(m->userdata, name);
+                recheck_attached(m->recheck, name);
 }
 
 static void monitor_dispatch(Monitor *m, struct udev_device *device) {
@@ -190,15 +192,19 @@ static int monitor_open_udev(Monitor *m) {
         return r;
 }
 
-int monitor_new(sd_event *event, const MonitorSource *source, Manager *manager, const MonitorEvents *events,
-                void *userdata, Monitor **ret) {
+int monitor_new(sd_event *event, const MonitorSource *source, Manager *manager, Recheck *recheck,
+                const MonitorEvents *events, void *userdata, Monitor **ret) {
         _cleanup_(monitor_freep) Monitor *m = NULL;
         int r = 0;
 
         m = calloc(1, sizeof *m);
         if (!m)
                 return -ENOMEM;
-        *m = (Monitor){ .event = sd_event_ref(event), .manager = manager, .events = events, .userdata = userdata };
+        *m = (Monitor){ .event = sd_event_ref(event),
+                        .manager = manager,
+                        .recheck = recheck,
+                        .events = events,
+                        .userdata = userdata };
 
         if (source)
                 m->from = *source;

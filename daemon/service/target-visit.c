@@ -34,17 +34,10 @@ static bool is_kept(const Target *t, const SettingRecord *s) {
         if (row && (row->flags & SETTING_AT_ATTACH))
                 return false;
 
-        switch (s->verdict) {
-        case VERDICT_APPLIED:
-        case VERDICT_UNCHANGED:
-        case VERDICT_ADJUSTED:
-        case VERDICT_DRIFTED:
-                return s->actual;
-        case VERDICT_UNVERIFIABLE:
+        if (s->verdict == VERDICT_UNVERIFIABLE || s->sent)
                 return true;
-        default:
-                return s->sent;
-        }
+        return (verdict_is_wanted(s->verdict) || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED) &&
+               s->actual;
 }
 
 /* A key that was taken out leaves the drive as it is, which may not be what is expected: that is said, once. */
@@ -160,6 +153,8 @@ int target_begin(Target *t) {
         v->reason = pending_reason(&v->pending);
         t->pending = (Pending){};
 
+        /* Nobody has looked yet whether it waits, or still does. */
+        (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
         if (target_guard_holds(t))
                 return 0;
 
@@ -169,7 +164,6 @@ int target_begin(Target *t) {
         else if (v->pending.put_off)
                 /* Until it has been quiet for that long, one visit is enough. */
                 t->disturbed_since = monotonic_usec();
-        (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
         drive_record_drop_unwanted(t->record, &t->wishes);
         if (pending_forgets(&v->pending))
                 drive_record_forget(t->record, t->env->settings);

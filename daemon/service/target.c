@@ -40,9 +40,6 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
         }
 
         r = t->record ? target_adopt(t, drive) : -ENOMEM;
-        /* Nobody has looked yet whether it still waits. */
-        if (r >= 0)
-                r = drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
         if (r >= 0)
                 r = config_resolve(env->files->config, drive, env->on_battery, &t->wishes);
         if (r < 0) {

@@ -81,7 +81,7 @@ void manager_stack_changed(_unused_ Manager *m, const char *name, bool removed) 
 void manager_disturbed(_unused_ Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum) {
         note("disturbed %s %s %lu; ", syspath, visit_reason_to_string(reason), (unsigned long) seqnum);
 }
-static void on_attached(_unused_ void *userdata, const char *name) {
+void recheck_attached(_unused_ Recheck *p, const char *name) {
         note("attached %s; ", name);
 }
 static void on_power(_unused_ void *userdata) {
@@ -91,7 +91,7 @@ static void on_lost(_unused_ void *userdata) {
         note("lost; ");
 }
 
-static const MonitorEvents monitor_events = { .attached = on_attached, .power = on_power, .lost = on_lost };
+static const MonitorEvents monitor_events = { .power = on_power, .lost = on_lost };
 
 #define MS 1000ULL
 
@@ -106,7 +106,7 @@ static void setup(void) {
         udev = udev_new();
         ck_assert_ptr_nonnull(udev);
         ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(monitor_new(event, &source, NULL, &monitor_events, NULL, &monitor), 0);
+        ck_assert_int_eq(monitor_new(event, &source, NULL, NULL, &monitor_events, NULL, &monitor), 0);
 }
 
 static void teardown(void) {
@@ -263,7 +263,7 @@ END_TEST
 START_TEST(test_listen) {
         Monitor *real;
 
-        ck_assert_int_eq(monitor_new(event, NULL, NULL, &monitor_events, NULL, &real), 0);
+        ck_assert_int_eq(monitor_new(event, NULL, NULL, NULL, &monitor_events, NULL, &real), 0);
         monitor_catch_up(real);
         (void) monitor_free(real);
 }
@@ -274,7 +274,7 @@ START_TEST(test_no_source) {
         const MonitorSource source = { .fd = -1, .receive = receive };
         Monitor *none;
 
-        ck_assert_int_lt(monitor_new(event, &source, NULL, &monitor_events, NULL, &none), 0);
+        ck_assert_int_lt(monitor_new(event, &source, NULL, NULL, &monitor_events, NULL, &none), 0);
 }
 END_TEST
 
