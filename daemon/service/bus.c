@@ -21,7 +21,6 @@ struct Bus {
         BusReloadFn reload;
         void *userdata;
         Requests requests;
-        sd_bus_slot *object;
         int socket;
         BusServer server;
         Readers readers;
@@ -128,18 +127,11 @@ static int on_name(sd_bus_message *m, void *userdata _unused_, sd_bus_error *err
 void bus_connected(Bus *b, sd_bus *bus) {
         int r;
 
-        b->object = sd_bus_slot_unref(b->object);
-        r = sd_bus_add_object_vtable(bus, &b->object, BUS_PATH, BUS_INTERFACE, vtable, b);
+        r = sd_bus_add_object_vtable(bus, NULL, BUS_PATH, BUS_INTERFACE, vtable, b);
         if (r >= 0)
                 r = sd_bus_request_name_async(bus, NULL, BUS_NAME, 0, on_name, b);
         if (r < 0)
                 journal_log(LOG_WARNING, "Nobody can ask over the system bus, ignoring: %s", strerror(-r));
-}
-
-void bus_lost(Bus *b) {
-        if (b->object)
-                requests_forget(&b->requests, sd_bus_slot_get_bus(b->object));
-        b->object = sd_bus_slot_unref(b->object);
 }
 
 /* ---- our own socket ---- */
@@ -154,7 +146,6 @@ static int on_peer_connected(void *userdata, sd_bus *bus) {
 static void on_peer_gone(void *userdata, const sd_bus *bus) {
         Bus *b = userdata;
 
-        requests_forget(&b->requests, bus);
         readers_forget(&b->readers, bus);
 }
 
@@ -212,10 +203,9 @@ Bus *bus_free(Bus *b) {
         if (!b)
                 return NULL;
 
-        requests_forget(&b->requests, NULL);
+        requests_done(&b->requests);
         readers_forget(&b->readers, NULL);
         bus_server_stop(&b->server);
-        sd_bus_slot_unref(b->object);
         closep(&b->socket);
         free(b);
         return NULL;

@@ -31,9 +31,8 @@ int bus_new(sd_event *event, const char *path, Manager *manager, Monitor *monito
             Bus **ret);
 Bus *bus_free(Bus *b);
 
-/* The system bus has come, or went. */
+/* The system bus has come: offers the object there. Bus lives longer than that connection. */
 void bus_connected(Bus *b, sd_bus *bus);
-void bus_lost(Bus *b);
 
 /* Is somebody else reading it, with the service's leave (readers.h)? */
 bool bus_drive_is_read(const Bus *b, const Target *t);

@@ -48,7 +48,7 @@ static int request_read(Request *q, Manager *m, sd_bus_error *error) {
         return r;
 }
 
-/* Whoever asked may be gone. */
+/* Whoever asked may be gone by now: then this comes to nothing. */
 static void request_answer(Request *q) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         int r;
@@ -114,15 +114,11 @@ void requests_drive_rested(Requests *requests) {
         }
 }
 
-void requests_forget(Requests *requests, const sd_bus *bus) {
-        for (Request **p = &requests->items; *p;) {
-                Request *q = *p;
+void requests_done(Requests *requests) {
+        while (requests->items) {
+                Request *q = requests->items;
 
-                if (bus && sd_bus_message_get_bus(q->message) != bus) {
-                        p = &q->next;
-                        continue;
-                }
-                *p = q->next;
+                requests->items = q->next;
                 (void) request_free(q);
         }
 }

@@ -20,5 +20,4 @@ int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_er
 /* A visit is over or deferred, or a drive is gone: answers those who wait for no other. */
 void requests_drive_rested(Requests *r);
 
-/* This connection is closed (NULL: all are): nobody waits there any more. */
-void requests_forget(Requests *r, const sd_bus *bus);
+void requests_done(Requests *r);

@@ -43,7 +43,6 @@ static void system_bus_connect_later(SystemBus *b, uint64_t usec) {
 static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
         SystemBus *b = userdata;
 
-        bus_lost(b->bus);
         sleep_bus_lost(b->sleep);
         b->connection = sd_bus_close_unref(b->connection);
         system_bus_connect_later(b, RECONNECT_USEC);
