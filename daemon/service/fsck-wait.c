@@ -46,15 +46,13 @@ static void fsck_wait_rest(FsckWait *g) {
 }
 
 /* Ask soon; never from in here. */
-static void fsck_wait_look(FsckWait *g) {
+static void fsck_wait_look(void *userdata) {
+        FsckWait *g = userdata;
+
         if (g->asking)
                 g->again = true;
         else if (g->tickets)
                 (void) fsck_wait_set_timer(g, 0);
-}
-
-static void on_news(void *userdata) {
-        fsck_wait_look(userdata);
 }
 
 int fsck_wait_new(sd_event *event, FsckWait **ret) {
@@ -66,7 +64,7 @@ int fsck_wait_new(sd_event *event, FsckWait **ret) {
                 return -ENOMEM;
 
         g->event = sd_event_ref(event);
-        r = pid1_new(event, &pid1_ways, on_news, g, &g->pid1);
+        r = pid1_new(event, &pid1_ways, fsck_wait_look, g, &g->pid1);
         /* Here, where an error can be told. */
         if (r >= 0)
                 r = fsck_wait_set_timer(g, LINGER_USEC);
