@@ -18,7 +18,7 @@ bool names_contain(char *const *names, const char *name) {
         return names && str_in_set(name, (const char *const *) names);
 }
 
-static int names_add(char ***names, const char *name) {
+int names_add(char ***names, const char *name) {
         size_t n = 0;
         char **p;
 

@@ -11,6 +11,7 @@
 char **names_free(char **names);
 DEFINE_CLEANUP(char **, names_free);
 bool names_contain(char *const *names, const char *name);
+int names_add(char ***names, const char *name); /* returns 1 when it is new */
 
 /* Everything on top of a disk: its partitions, their holders, and so on. The disk itself is not in it. */
 int stack_above(const char *classdir, const char *name, char ***ret);

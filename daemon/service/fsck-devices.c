@@ -74,10 +74,7 @@ static char *root_device(void) {
 
 /* Does PID 1 know this device? udev is a little ahead of it, and only then is a check's job bound to the device. */
 static bool is_plugged(const FsckStatus *s, const FsckDevice *device) {
-        for (size_t i = 0; device->unit && i < s->n_inactive; i++)
-                if (streq(s->inactive[i], device->unit))
-                        return false;
-        return true;
+        return !device->unit || !names_contain(s->inactive, device->unit);
 }
 
 /* A device that is gone hides nothing. */

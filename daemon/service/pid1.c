@@ -30,9 +30,7 @@ static void status_done(FsckStatus *s) {
                 free(s->units[i].sysname);
         }
         free(s->units);
-        for (size_t i = 0; i < s->n_inactive; i++)
-                free(s->inactive[i]);
-        free(s->inactive);
+        (void) names_free(s->inactive);
         *s = (FsckStatus){};
 }
 
@@ -204,15 +202,6 @@ static int status_add_unit(Pid1 *p, const char *unit) {
         return s->units[s->n_units].name ? (int) s->n_units++ : -ENOMEM;
 }
 
-static int status_add_inactive(Pid1 *p, const char *unit) {
-        FsckStatus *s = &p->status;
-
-        if (!GREW(s->inactive, s->n_inactive))
-                return -ENOMEM;
-        s->inactive[s->n_inactive] = strdup(unit);
-        return s->inactive[s->n_inactive] ? (int) s->n_inactive++ : -ENOMEM;
-}
-
 /* The answer about checks, and the one about devices. */
 static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Pid1 *p = userdata;
@@ -225,7 +214,7 @@ static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unus
                 r = sd_bus_message_enter_container(m, 'a', UNIT_STATUS_SIGNATURE);
         while (r >= 0 && (r = unit_status_read(m, &u)) > 0)
                 if (ends_with(u.name, ".device"))
-                        r = streq(u.active_state, "active") ? 0 : status_add_inactive(p, u.name);
+                        r = streq(u.active_state, "active") ? 0 : names_add(&p->status.inactive, u.name);
                 else if (unit_status_is_pending(&u))
                         r = status_add_unit(p, u.name);
 

@@ -20,8 +20,7 @@ typedef struct FsckUnit {
 typedef struct FsckStatus {
         FsckUnit *units; /* queued or running */
         size_t n_units;
-        char **inactive; /* of the device units asked for, those that are not active */
-        size_t n_inactive;
+        char **inactive; /* of the device units asked for, those that are not active; NULL-terminated */
 } FsckStatus;
 
 /* `error` < 0: PID 1 cannot be asked at present, and *status is empty. */

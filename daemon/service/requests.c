@@ -23,28 +23,23 @@ static Request *request_free(Request *q) {
 }
 DEFINE_CLEANUP(Request *, request_free);
 
-static int request_add(Request *q, const char *name) {
-        /* With room for the NULL. */
-        if (!GREW(q->names, q->n_waiting + 1))
-                return -ENOMEM;
-        q->names[q->n_waiting + 1] = NULL;
-        q->names[q->n_waiting] = strdup(name);
-        return q->names[q->n_waiting] ? (int) q->n_waiting++ : -ENOMEM;
-}
-
 static int request_read(Request *q, Manager *m, sd_bus_error *error) {
         int r;
 
         r = sd_bus_message_read_strv(q->message, &q->names);
-        for (char **n = q->names; r >= 0 && n && *n; n++, q->n_waiting++)
+        if (r < 0)
+                return r;
+        for (char **n = q->names; n && *n; n++)
                 if (!manager_find(m, *n))
                         return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", *n);
-        if (r < 0 || q->n_waiting > 0)
-                return r;
 
-        q->names = names_free(q->names);
-        for (Target *t = manager_first(m); t && r >= 0; t = t->next)
-                r = request_add(q, t->drive->name);
+        if (!q->names || !q->names[0]) {
+                q->names = names_free(q->names);
+                for (Target *t = manager_first(m); t && r >= 0; t = t->next)
+                        r = names_add(&q->names, t->drive->name);
+        }
+        while (q->names && q->names[q->n_waiting])
+                q->n_waiting++;
         return r;
 }
 

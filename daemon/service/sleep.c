@@ -22,7 +22,6 @@ struct Sleep {
         const SleepEvents *events;
         void *userdata;
 
-        sd_bus_slot *signal_slot, *owner_slot;
         sd_bus *asker; /* while logind is asked to wait */
         int inhibitor; /* logind waits while this is open */
         bool preparing;
@@ -219,10 +218,10 @@ static int on_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *err
 void sleep_bus_connected(Sleep *s, sd_bus *bus) {
         int r;
 
-        r = sd_bus_match_signal_async(bus, &s->signal_slot, LOGIN_DESTINATION, LOGIN_PATH, LOGIN_INTERFACE,
-                                      "PrepareForSleep", on_prepare_for_sleep, NULL, s);
+        r = sd_bus_match_signal_async(bus, NULL, LOGIN_DESTINATION, LOGIN_PATH, LOGIN_INTERFACE, "PrepareForSleep",
+                                      on_prepare_for_sleep, NULL, s);
         if (r >= 0)
-                r = sd_bus_add_match_async(bus, &s->owner_slot,
+                r = sd_bus_add_match_async(bus, NULL,
                                            "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
                                            "interface='org.freedesktop.DBus',member='NameOwnerChanged',"
                                            "arg0='" LOGIN_DESTINATION "'",
@@ -233,8 +232,6 @@ void sleep_bus_connected(Sleep *s, sd_bus *bus) {
 }
 
 void sleep_bus_lost(Sleep *s) {
-        s->signal_slot = sd_bus_slot_unref(s->signal_slot);
-        s->owner_slot = sd_bus_slot_unref(s->owner_slot);
         s->asker = sd_bus_close_unref(s->asker);
         sleep_ready(s);
 

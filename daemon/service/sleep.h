@@ -28,6 +28,7 @@ int sleep_new(sd_event *event, const SleepWorld *world, const SleepEvents *event
 Sleep *sleep_free(Sleep *s);
 DEFINE_CLEANUP(Sleep *, sleep_free);
 
+/* Sleep lives longer than a connection that it heard of. */
 void sleep_bus_connected(Sleep *s, sd_bus *bus);
 void sleep_bus_lost(Sleep *s);
 

@@ -23,7 +23,7 @@ static const struct {
 };
 
 START_TEST(test_disk) {
-        char *inactive[] = { (char *) "dev-sdz.device", (char *) UNIT };
+        char *inactive[] = { (char *) "dev-sdz.device", cases[_i].inactive ? (char *) UNIT : NULL, NULL };
         FsckDevice items[] = {
                 { .name = (char *) "nonesuch", .ready = { .initialized = true, .ready = true } },
                 { .name = (char *) "nonesuch1",
@@ -34,7 +34,7 @@ START_TEST(test_disk) {
                              .container = cases[_i].container } },
         };
         const FsckDevices d = { items, ELEMENTSOF(items) }, first = { items, 1 }, second = { items + 1, 1 };
-        const FsckStatus s = { .inactive = inactive, .n_inactive = cases[_i].inactive ? 2 : 1 };
+        const FsckStatus s = { .inactive = inactive };
         const FsckUnit unknown = { .name = (char *) "systemd-fsck@x.service" };
 
         ck_assert_int_eq(fsck_devices_settled(&d, &s), cases[_i].settled);

@@ -147,8 +147,8 @@ static void on_status(_unused_ void *userdata, int error, const FsckStatus *s) {
         for (size_t i = 0; i < s->n_units; i++)
                 n += snprintf(answered + n, sizeof answered - n, "%s=%s ", s->units[i].name,
                               s->units[i].root ? "/" : s->units[i].sysname ?: "?");
-        for (size_t i = 0; i < s->n_inactive; i++)
-                n += snprintf(answered + n, sizeof answered - n, "-%s ", s->inactive[i]);
+        for (char **i = s->inactive; i && *i; i++)
+                n += snprintf(answered + n, sizeof answered - n, "-%s ", *i);
 }
 
 static void ask(void) {

@@ -143,6 +143,16 @@ static void expect(const char *what) {
         heard[0] = '\0';
 }
 
+static void make_bus(void) {
+        bus = bus_pair(event, &bus_at_service);
+        ck_assert_int_ge(sd_bus_attach_event(bus_at_service, event, 0), 0);
+}
+
+static void disconnect_bus(void) {
+        (void) sd_bus_close_unref(bus);
+        (void) sd_bus_close_unref(bus_at_service);
+}
+
 static void setup(void) {
         static const SleepEvents events = { on_preparing, on_awake };
         static SleepWorld world = { open_asker, slept_so_far, stats };
@@ -153,8 +163,7 @@ static void setup(void) {
         ck_assert_ptr_nonnull(mkdtemp(stats));
         count("success", 4);
         ck_assert_int_ge(sd_event_new(&event), 0);
-        bus = bus_pair(event, &bus_at_service);
-        ck_assert_int_ge(sd_bus_attach_event(bus_at_service, event, 0), 0);
+        make_bus();
         ck_assert_int_eq(sleep_new(event, &world, &events, NULL, &machine), 0);
 }
 
@@ -172,8 +181,7 @@ static void teardown(void) {
         (void) rmdir(stats);
         closep(&lock);
         (void) sd_bus_close_unref(asker);
-        (void) sd_bus_close_unref(bus);
-        (void) sd_bus_close_unref(bus_at_service);
+        disconnect_bus();
         (void) sd_event_unref(event);
 }
 
@@ -312,8 +320,8 @@ START_TEST(test_lost) {
         sleep_bus_lost(machine);
         expect("A");
         ck_assert(!is_held());
-        prepare(true);
-        expect("");
+        disconnect_bus();
+        make_bus();
         connect_bus();
         ck_assert_uint_eq(n_asked, 3);
         ck_assert(is_held());
