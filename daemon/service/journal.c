@@ -278,11 +278,6 @@ void journal_waiting(const Drive *d, Wait w, bool deferred) {
         if (deferred)
                 record_add(&r, "MESSAGE", "%s: still waiting for %s; its settings are deferred until that ends.",
                            d->name, what);
-        else if (w.kind == WAIT_CONNECTION)
-                record_add(&r, "MESSAGE",
-                           "%s: it was lost while it was being written to, so its visit waits for a steady "
-                           "connection.",
-                           d->name);
         else
                 record_add(&r, "MESSAGE", "%s: waiting for %s before its settings are touched.", d->name, what);
         record_add_drive(&r, d);

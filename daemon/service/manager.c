@@ -153,10 +153,13 @@ static int on_schedule(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-static void on_wake(void *userdata, Target *t) {
+static void on_changed(void *userdata, Target *t) {
+        Manager *m = userdata;
+
+        manager_changed(m);
         if (t->visit.ready)
-                manager_schedule(userdata);
-        manager_wake(userdata, target_due(t));
+                manager_schedule(m);
+        manager_wake(m, target_due(t));
 }
 
 static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -169,7 +172,6 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
                 target_tick(t);
                 manager_wake(m, target_due(t));
         }
-        manager_changed(m);
         return 0;
 }
 
@@ -181,14 +183,9 @@ static void on_rested(void *userdata, Target *t) {
         m->events->rested(m->userdata, t);
 }
 
-void manager_visit(Manager *m, Target *t, VisitReason reason) {
-        target_visit(t, reason);
-        manager_changed(m);
-}
-
 void manager_visit_all(Manager *m, VisitReason reason) {
         for (Target *t = m->env.drives; t; t = t->next)
-                manager_visit(m, t, reason);
+                target_visit(t, reason);
 }
 
 void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason reason) {
@@ -203,7 +200,6 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
 
         for (Target *t = m->env.drives; t; t = t->next)
                 target_reconfigure(t, reason);
-        manager_changed(m);
 }
 
 void manager_hold(Manager *m, bool hold) {
@@ -251,7 +247,6 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
         t = manager_find(m, drive->name);
         if (t && drive_same(t->drive, drive)) {
                 target_update(t, drive);
-                manager_changed(m);
                 return;
         }
         /* Another drive has taken over the name, or another medium has come into it. */
@@ -270,7 +265,7 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
                 ;
         *end = t;
         if (m->judged)
-                manager_visit(m, t, reason);
+                target_visit(t, reason);
 }
 
 void manager_plugged(Manager *m, struct udev_device *device) {
@@ -313,7 +308,6 @@ void manager_disturbed(Manager *m, const char *syspath, VisitReason reason, uint
         for (Target *t = m->env.drives; t; t = t->next)
                 if (stack_hangs_on(t->drive->syspath, syspath))
                         target_disturbed(t, reason, seqnum);
-        manager_changed(m);
 }
 
 static bool keep_state(void *userdata, const char *name) {
@@ -394,7 +388,7 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 .boot_id = m->boot_id,
                 .forbidden_by = kernel_line_forbids(KERNEL_LINE),
                 .rested = on_rested,
-                .wake = on_wake,
+                .changed = on_changed,
                 .userdata = m,
         };
 

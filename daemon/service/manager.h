@@ -23,7 +23,6 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
 Manager *manager_free(Manager *m);
 DEFINE_CLEANUP(Manager *, manager_free);
 
-void manager_visit(Manager *m, Target *t, VisitReason reason);
 void manager_visit_all(Manager *m, VisitReason reason);
 
 Target *manager_first(Manager *m); /* the list of drives, by ->next */

@@ -45,7 +45,7 @@ static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, voi
                 if (!target_has_deferred(t))
                         continue;
                 if (target_look(t))
-                        manager_visit(p->manager, t, VISIT_WAKE);
+                        target_visit(t, VISIT_WAKE);
                 recheck_rested(p, t);
         }
         return 0;

@@ -86,7 +86,7 @@ int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd
                 return r;
 
         for (size_t i = 0; i < q->n_waiting; i++)
-                manager_visit(requests->manager, manager_find(requests->manager, q->names[i]), reason);
+                target_visit(manager_find(requests->manager, q->names[i]), reason);
 
         q->next = requests->items;
         requests->items = TAKE_PTR(q);

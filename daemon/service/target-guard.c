@@ -19,7 +19,7 @@
 
 static void target_expect_health(Target *t) {
         t->guard.healthy_at = monotonic_usec() + HEALTHY_USEC;
-        t->env->wake(t->env->userdata, t);
+        t->env->changed(t->env->userdata, t);
 }
 
 void target_guard_look(Target *t) {

@@ -30,8 +30,7 @@ void target_save(Target *t) {
                             t->drive->name, strerror(-r));
 
         t->save_again = r < 0 ? monotonic_usec() + SAVE_AGAIN_USEC : 0;
-        if (r < 0)
-                t->env->wake(t->env->userdata, t);
+        t->env->changed(t->env->userdata, t);
 }
 
 bool target_wants_identity(const Target *t) {

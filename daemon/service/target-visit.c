@@ -245,7 +245,7 @@ static void on_ready(void *userdata) {
         (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
         t->visit.summary = (VisitSummary){};
         t->visit.ready = true;
-        t->env->wake(t->env->userdata, t);
+        t->env->changed(t->env->userdata, t);
 }
 
 static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {

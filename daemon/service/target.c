@@ -102,7 +102,7 @@ static void target_decide(Target *t) {
                 return;
         }
         if (target_not_before(t) > monotonic_usec()) {
-                t->env->wake(t->env->userdata, t);
+                t->env->changed(t->env->userdata, t);
                 return;
         }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /* One drive that the daemon looks after: what the drive is, what the files want of it, what is known of each setting, the visit
- * that is next, and the visit that is under way. Has no timer of its own: see TargetEnv.wake. */
+ * that is next, and the visit that is under way. Has no timer of its own: see TargetEnv.changed. */
 
 #include "files.h"
 #include "fsck-wait.h"
@@ -30,8 +30,9 @@ typedef struct TargetEnv {
 
         /* Its visit is over, was withdrawn, or is deferred for as long as a check takes. */
         void (*rested)(void *userdata, Target *t);
-        /* target_due() has become earlier: call target_tick() then. Or the visit is ready: call target_work() when it may have a worker. */
-        void (*wake)(void *userdata, Target *t);
+        /* Something about it is other than before. target_due() may be earlier: call target_tick() then. The visit may be ready: call
+         * target_work() when it may have a worker. */
+        void (*changed)(void *userdata, Target *t);
         void *userdata;
 } TargetEnv;
 

@@ -37,7 +37,7 @@ Target *manager_find(_unused_ Manager *m, const char *name) {
                         return t;
         return NULL;
 }
-void manager_visit(_unused_ Manager *m, Target *t, VisitReason reason) {
+void target_visit(Target *t, VisitReason reason) {
         n_visits++;
         visit_reason = reason;
         t->visit.reason = reason;

@@ -160,7 +160,7 @@ END_TEST
 START_TEST(test_visit) {
         start(2);
         visit_all();
-        manager_visit(manager, drive("sdb"), VISIT_REQUEST);
+        target_visit(drive("sdb"), VISIT_REQUEST);
         ck_assert_str_eq(all_done(), "sdb:request ");
         manager_visit_all(manager, VISIT_RESUME);
         ck_assert_str_eq(all_done(), "sda:resume sdb:resume ");

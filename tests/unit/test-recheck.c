@@ -83,7 +83,7 @@ static void teardown(void) {
 static void defer(const char *name) {
         Target *t = drive(name);
 
-        manager_visit(manager, t, VISIT_CHANGE);
+        target_visit(t, VISIT_CHANGE);
         visit_whole(event, t, VERDICT_DEFERRED);
         recheck_rested(recheck, t);
         (void) all_done();

@@ -36,7 +36,7 @@ void visit_job_intended(_unused_ VisitJob *v, int error) {
         intended = error;
 }
 static unsigned n_woken;
-static void on_wake(_unused_ void *userdata, _unused_ Target *t) {
+static void on_changed(_unused_ void *userdata, _unused_ Target *t) {
         n_woken++;
 }
 int health_read(_unused_ const char *syspath) {
@@ -84,7 +84,7 @@ static void env_make(void) {
         (void) sigaddset(&mask, SIGCHLD);
         ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
         env.settings = &table;
-        env.wake = on_wake;
+        env.changed = on_changed;
         ck_assert_int_eq(sd_event_new(&env.event), 0);
         env_make_guard("boot");
 }

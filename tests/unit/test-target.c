@@ -200,7 +200,7 @@ static unsigned n_places; /* that were asked for */
 static bool has_places = true;
 
 /* Whoever wants a worker has one at once, where there is a place. */
-static void on_wake(_unused_ void *userdata, Target *t) {
+static void on_changed(_unused_ void *userdata, Target *t) {
         n_places += t->visit.ready;
         if (t->visit.ready && has_places)
                 ck_assert_int_eq(target_work(t), 0);
@@ -213,7 +213,7 @@ static void on_rested(_unused_ void *userdata, _unused_ Target *t) {
 static TargetEnv env = {
         .settings = &all_settings,
         .rested = on_rested,
-        .wake = on_wake,
+        .changed = on_changed,
 };
 
 static Files *files_of(const char *drives) {
