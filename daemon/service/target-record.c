@@ -100,17 +100,6 @@ bool target_has_deferred(const Target *t) {
 
 /* ---- what was lost, or is doubted ---- */
 
-void target_distrust(Target *t) {
-        CurrentVisit *v = &t->visit;
-
-        drive_record_distrust(t->record, t->env->settings);
-        for (size_t i = 0; v->memories && i < v->selected.n_items; i++) {
-                const SettingRecord *s = drive_record_find(t->record, v->selected.items[i].name);
-
-                v->memories[i].sent = v->memories[i].sent && s && s->sent;
-        }
-}
-
 void target_count_disturbance(Target *t) {
         uint64_t now = monotonic_usec();
 

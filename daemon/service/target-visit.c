@@ -27,31 +27,6 @@ static void tell_stacked(const Target *t) {
                                     t->drive->name, t->wishes.items[i].name);
 }
 
-/* Has the drive what was asked for, and keeps it? Not what it never took, what it has not got at all, and what was done once. */
-static bool is_kept(const Target *t, const SettingRecord *s) {
-        const Setting *row = setting_find(t->env->settings, s->name);
-
-        if (row && (row->flags & SETTING_AT_ATTACH))
-                return false;
-
-        if (s->verdict == VERDICT_UNVERIFIABLE || s->sent)
-                return true;
-        return (verdict_is_wanted(s->verdict) || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED) &&
-               s->actual;
-}
-
-/* A key that was taken out leaves the drive as it is, which may not be what is expected: that is said, once. */
-void target_tell_released(const Target *t) {
-        for (size_t i = 0; i < t->record->n_settings; i++) {
-                const SettingRecord *s = t->record->settings + i;
-
-                if (!wishes_find(&t->wishes, s->name) && is_kept(t, s))
-                        journal_log(LOG_NOTICE,
-                                    "%s: nothing asks for %s any more; the drive keeps %s until it loses it.",
-                                    t->drive->name, s->name, s->actual ?: strna(s->wanted));
-        }
-}
-
 /* Found otherwise than it was left, by a visit that no loss explains. */
 static void tell_drift(const Target *t, const Step *s) {
         const SettingRecord *record;

@@ -113,6 +113,18 @@ static void target_decide(Target *t) {
                 journal_log(LOG_ERR, "%s cannot be visited: %s", t->drive->name, strerror(-r));
 }
 
+/* Somebody asks for a visit, and wants what cannot be read to be sent: also by the visit that is about to begin. */
+static void target_distrust(Target *t) {
+        CurrentVisit *v = &t->visit;
+
+        drive_record_distrust(t->record, t->env->settings);
+        for (size_t i = 0; v->memories && i < v->selected.n_items; i++) {
+                const SettingRecord *s = drive_record_find(t->record, v->selected.items[i].name);
+
+                v->memories[i].sent = v->memories[i].sent && s && s->sent;
+        }
+}
+
 /* `not_before`: CLOCK_MONOTONIC, µs. */
 static void target_visit_later(Target *t, VisitReason reason, uint64_t not_before) {
         if (reason == VISIT_REQUEST || reason == VISIT_PERMANENT)
@@ -162,24 +174,22 @@ static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
 static bool was_revalidated(const Target *t) {
         static const DeviceIO io = { .open_node = open_nothing };
         _cleanup_free_ Memory *memories = NULL;
+        Visit v = { .drive = t->drive, .settings = t->env->settings, .io = &io };
         Wishes selected;
         bool news = true;
         Plan p;
+        int r;
 
         if (scope_select(SCOPE_KERNEL, &t->wishes, t->env->settings, drive_backends(t->drive), t->record, &selected) <
             0)
                 return true;
 
-        if (drive_record_memories(t->record, &selected, &memories) >= 0 &&
-            visit_dry_run(
-                            &(Visit){
-                                            .drive = t->drive,
-                                            .wishes = &selected,
-                                            .memories = memories,
-                                            .settings = t->env->settings,
-                                            .io = &io,
-                            },
-                            &p) >= 0) {
+        v.wishes = &selected;
+        r = drive_record_memories(t->record, &selected, &memories);
+        v.memories = memories;
+        if (r >= 0)
+                r = visit_dry_run(&v, &p);
+        if (r >= 0) {
                 news = false;
                 for (size_t i = 0; i < p.n_steps; i++)
                         news = news || target_finds_news(t, p.steps + i);
@@ -257,6 +267,31 @@ void target_meddled(Target *t) {
 
 /* ---- what is wanted changes ---- */
 
+/* Has the drive what was asked for, and keeps it? Not what it never took, what it has not got at all, and what was done once. */
+static bool is_kept(const Target *t, const SettingRecord *s) {
+        const Setting *row = setting_find(t->env->settings, s->name);
+
+        if (row && (row->flags & SETTING_AT_ATTACH))
+                return false;
+
+        if (s->verdict == VERDICT_UNVERIFIABLE || s->sent)
+                return true;
+        return (verdict_is_wanted(s->verdict) || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED) &&
+               s->actual;
+}
+
+/* A key that was taken out leaves the drive as it is, which may not be what is expected: that is said, once. */
+static void tell_released(const Target *t) {
+        for (size_t i = 0; i < t->record->n_settings; i++) {
+                const SettingRecord *s = t->record->settings + i;
+
+                if (!wishes_find(&t->wishes, s->name) && is_kept(t, s))
+                        journal_log(LOG_NOTICE,
+                                    "%s: nothing asks for %s any more; the drive keeps %s until it loses it.",
+                                    t->drive->name, s->name, s->actual ?: strna(s->wanted));
+        }
+}
+
 /* Returns 1 when the wishes are others now. */
 static int target_resolve(Target *t) {
         Wishes wishes = {};
@@ -296,7 +331,7 @@ static void target_refresh(Target *t) {
         if (r < 0)
                 journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
         else if (new_files && (r > 0 || interrupted || target_wants_identity(t))) {
-                target_tell_released(t);
+                tell_released(t);
                 pending_merge(&t->pending, &(Pending){ .reasons = new_files });
         } else if (r > 0)
                 pending_add(&t->pending, VISIT_CHANGE, 0);

@@ -137,9 +137,6 @@ static inline bool target_has_worker(const Target *t) {
         return t->visit.job && visit_job_has_worker(t->visit.job);
 }
 
-/* What was asked of the drives once and nobody asks for any more is told. */
-void target_tell_released(const Target *t);
-
 /* ---- target-namespaces.c ---- */
 
 /* Notes in the memories of the present visit what other namespaces of the same NVMe controller want of what they have in common.
@@ -167,6 +164,3 @@ bool target_has_deferred(const Target *t);
 
 /* One more event, or visit, of those of which there may be too many (DISTURBANCES). */
 void target_count_disturbance(Target *t);
-
-/* Somebody asks for a visit, and wants what cannot be read to be sent: also by the visit that is about to begin. */
-void target_distrust(Target *t);
