@@ -28,7 +28,7 @@
 #define TIDY_USEC (15ULL * 1000 * 1000)
 
 struct Daemon {
-        sd_event *event;
+        sd_event *event; /* borrowed */
         Files *files;
         Manager *manager;
         Monitor *monitor;
@@ -217,7 +217,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         d = calloc(1, sizeof *d);
         if (!d)
                 return -ENOMEM;
-        d->event = sd_event_ref(event);
+        d->event = event;
 
         /* These live as long as the loop. */
         r = sd_event_add_signal(event, NULL, SIGTERM, on_signal, d);
@@ -281,7 +281,6 @@ Daemon *daemon_free(Daemon *d) {
         sd_event_source_disable_unref(d->power_timer);
         sd_event_source_disable_unref(d->stop_timer);
         sd_event_source_disable_unref(d->tidy);
-        sd_event_unref(d->event);
         free(d);
         return NULL;
 }

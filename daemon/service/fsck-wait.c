@@ -25,7 +25,7 @@ struct FsckTicket {
 };
 
 struct FsckWait {
-        sd_event *event;
+        sd_event *event; /* borrowed */
         Pid1 *pid1;
         FsckTicket *tickets;
         bool asking, again;
@@ -63,7 +63,7 @@ int fsck_wait_new(sd_event *event, FsckWait **ret) {
         if (!g)
                 return -ENOMEM;
 
-        g->event = sd_event_ref(event);
+        g->event = event;
         r = pid1_new(event, &pid1_ways, fsck_wait_look, g, &g->pid1);
         /* Here, where an error can be told. */
         if (r >= 0)
@@ -83,7 +83,6 @@ FsckWait *fsck_wait_free(FsckWait *g) {
                 (void) fsck_ticket_free(g->tickets);
         (void) pid1_free(g->pid1);
         sd_event_source_disable_unref(g->timer);
-        sd_event_unref(g->event);
         free(g);
         return NULL;
 }

@@ -49,13 +49,15 @@ Target *manager_find(Manager *m, const char *name) {
 
 /* ---- visits ---- */
 
-/* The line that `systemctl status drivekeep.service` shows. */
-static void tell_status(const Target *drives) {
+/* The line that `systemctl status drivekeep.service` shows. Told when the loop has nothing more urgent: many drives change at once. */
+static int on_status(sd_event_source *source, void *userdata) {
         unsigned n_verdicts[_VERDICT_MAX] = {}, n_drives = 0, n_kept = 0, n_visits = 0;
         char rest[256] = "";
         size_t n = 0;
+        Manager *m = userdata;
 
-        for (const Target *t = drives; t; t = t->next) {
+        (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
+        for (const Target *t = m->env.drives; t; t = t->next) {
                 n_drives++;
                 n_visits += !!t->visit.job;
                 for (size_t i = 0; i < t->record->n_settings; i++)
@@ -73,14 +75,6 @@ static void tell_status(const Target *drives) {
 
         (void) sd_notifyf(false, "STATUS=%u drive%s, %u setting%s kept%s", n_drives, n_drives == 1 ? "" : "s", n_kept,
                           n_kept == 1 ? "" : "s", rest);
-}
-
-/* Called when the loop has nothing more urgent: many drives change at once, and one line tells of all. */
-static int on_status(sd_event_source *source, void *userdata) {
-        Manager *m = userdata;
-
-        (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
-        tell_status(m->env.drives);
         return 0;
 }
 

@@ -19,7 +19,7 @@
 #define GATHER_USEC (1000ULL * 1000)
 
 struct Monitor {
-        sd_event *event;
+        sd_event *event; /* borrowed */
         struct udev *udev;
         struct udev_monitor *monitor;
         MonitorSource from;
@@ -33,10 +33,6 @@ struct Monitor {
         const MonitorEvents *events;
         void *userdata;
 };
-
-static bool property_is(struct udev_device *device, const char *key, const char *value) {
-        return streq_ptr(udev_device_get_property_value(device, key), value);
-}
 
 /* Of all the news of what drives hang on: that their state may be lost (Linux drivers/scsi/scsi_lib.c, drivers/nvme/host/core.c). */
 static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
@@ -52,7 +48,7 @@ static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
         if (!streq_ptr(udev_device_get_action(device), "change"))
                 return;
         for (size_t i = 0; i < ELEMENTSOF(news); i++)
-                if (property_is(device, news[i].key, news[i].value))
+                if (streq_ptr(udev_device_get_property_value(device, news[i].key), news[i].value))
                         manager_disturbed(m->manager, udev_device_get_syspath(device), news[i].reason,
                                           udev_device_get_seqnum(device));
 }
@@ -200,7 +196,7 @@ int monitor_new(sd_event *event, const MonitorSource *source, Manager *manager, 
         m = calloc(1, sizeof *m);
         if (!m)
                 return -ENOMEM;
-        *m = (Monitor){ .event = sd_event_ref(event),
+        *m = (Monitor){ .event = event,
                         .manager = manager,
                         .recheck = recheck,
                         .events = events,
@@ -230,7 +226,6 @@ Monitor *monitor_free(Monitor *m) {
         free(m->devices);
         (void) udev_monitor_unref(m->monitor);
         (void) udev_unref(m->udev);
-        sd_event_unref(m->event);
         free(m);
         return NULL;
 }

@@ -9,7 +9,7 @@
 #include "unit-status.h"
 
 struct Pid1 {
-        sd_event *event;
+        sd_event *event; /* borrowed */
         const Pid1Ways *ways;
         sd_bus *bus;
         bool by_asker; /* there is no bus, and PID 1 itself talks to root alone */
@@ -43,7 +43,7 @@ int pid1_new(sd_event *event, const Pid1Ways *ways, Pid1NewsFn news, void *userd
         if (!p)
                 return -ENOMEM;
 
-        *p = (Pid1){ .event = sd_event_ref(event), .ways = ways, .news = news, .news_userdata = userdata };
+        *p = (Pid1){ .event = event, .ways = ways, .news = news, .news_userdata = userdata };
         *ret = p;
         return 0;
 }
@@ -59,7 +59,6 @@ Pid1 *pid1_free(Pid1 *p) {
 
         pid1_disconnect(p);
         status_done(&p->status);
-        sd_event_unref(p->event);
         free(p);
         return NULL;
 }

@@ -20,7 +20,7 @@
 #define MEDDLED_USEC (2ULL * 1000 * 1000)
 
 struct Recheck {
-        sd_event *event;
+        sd_event *event; /* borrowed */
         Manager *manager;
         KernelLog *kernel_log; /* NULL: there is none to read */
         sd_event_source *wake, *recheck, *busy, *meddled;
@@ -148,7 +148,7 @@ int recheck_new(sd_event *event, Manager *m, Recheck **ret) {
         if (!p)
                 return -ENOMEM;
 
-        *p = (Recheck){ .event = sd_event_ref(event), .manager = m };
+        *p = (Recheck){ .event = event, .manager = m };
 
         r = kernel_log_new(event, STDIN_FILENO, on_libata, p, &p->kernel_log);
         if (r < 0)
@@ -169,7 +169,6 @@ Recheck *recheck_free(Recheck *p) {
         sd_event_source_disable_unref(p->recheck);
         sd_event_source_disable_unref(p->busy);
         sd_event_source_disable_unref(p->meddled);
-        sd_event_unref(p->event);
         free(p);
         return NULL;
 }

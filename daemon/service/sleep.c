@@ -16,7 +16,7 @@
 #define LOGIN_INTERFACE "org.freedesktop.login1.Manager"
 
 struct Sleep {
-        sd_event *event;
+        sd_event *event; /* borrowed */
         sd_event_source *post, *clock;
         const SleepWorld *world;
         const SleepEvents *events;
@@ -104,7 +104,7 @@ int sleep_new(sd_event *event, const SleepWorld *world, const SleepEvents *event
                 return -ENOMEM;
 
         *s = (Sleep){
-                .event = sd_event_ref(event),
+                .event = event,
                 .world = world,
                 .events = events,
                 .userdata = userdata,
@@ -137,7 +137,6 @@ Sleep *sleep_free(Sleep *s) {
         sd_event_source_disable_unref(s->post);
         sd_event_source_disable_unref(s->clock);
         closep(&s->clock_fd);
-        sd_event_unref(s->event);
         free(s);
         return NULL;
 }

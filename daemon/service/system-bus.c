@@ -10,7 +10,7 @@
 #define RETRY_USEC (30ULL * 1000 * 1000)
 
 struct SystemBus {
-        sd_event *event;
+        sd_event *event; /* borrowed */
         const char *address;
         sd_bus *connection;
         sd_event_source *timer;
@@ -99,7 +99,7 @@ int system_bus_new(sd_event *event, const char *address, Bus *bus, Sleep *sleep,
         if (!b)
                 return -ENOMEM;
 
-        *b = (SystemBus){ .event = sd_event_ref(event), .address = address, .bus = bus, .sleep = sleep };
+        *b = (SystemBus){ .event = event, .address = address, .bus = bus, .sleep = sleep };
         r = system_bus_connect(b);
         if (r < 0)
                 return r;
@@ -115,7 +115,6 @@ SystemBus *system_bus_free(SystemBus *b) {
         sd_event_source_disable_unref(b->timer);
         /* Not flushed: a bus that does not answer would hold up the service's end. */
         (void) sd_bus_close_unref(b->connection);
-        sd_event_unref(b->event);
         free(b);
         return NULL;
 }
