@@ -55,26 +55,6 @@ static void fsck_wait_look(void *userdata) {
                 (void) fsck_wait_set_timer(g, 0);
 }
 
-int fsck_wait_new(sd_event *event, FsckWait **ret) {
-        _cleanup_(fsck_wait_freep) FsckWait *g = NULL;
-        int r;
-
-        g = calloc(1, sizeof *g);
-        if (!g)
-                return -ENOMEM;
-
-        g->event = event;
-        r = pid1_new(event, &pid1_ways, fsck_wait_look, g, &g->pid1);
-        /* Here, where an error can be told. */
-        if (r >= 0)
-                r = fsck_wait_set_timer(g, LINGER_USEC);
-        if (r < 0)
-                return r;
-
-        *ret = TAKE_PTR(g);
-        return 0;
-}
-
 FsckWait *fsck_wait_free(FsckWait *g) {
         if (!g)
                 return NULL;
@@ -209,7 +189,7 @@ static void fsck_wait_ask_pid1(FsckWait *g) {
                         r = add_units(&t->devices, &units, &n_units);
         }
         if (r >= 0)
-                r = pid1_ask_fsck_status(g->pid1, units, on_fsck_status, g);
+                r = pid1_ask_fsck_status(g->pid1, units);
 
         if (r < 0)
                 on_fsck_status(g, r, NULL);
@@ -224,6 +204,26 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
                 fsck_wait_ask_pid1(g);
         else
                 pid1_disconnect(g->pid1);
+        return 0;
+}
+
+int fsck_wait_new(sd_event *event, FsckWait **ret) {
+        _cleanup_(fsck_wait_freep) FsckWait *g = NULL;
+        int r;
+
+        g = calloc(1, sizeof *g);
+        if (!g)
+                return -ENOMEM;
+
+        g->event = event;
+        r = pid1_new(event, &pid1_ways, on_fsck_status, fsck_wait_look, g, &g->pid1);
+        /* Here, where an error can be told. */
+        if (r >= 0)
+                r = fsck_wait_set_timer(g, LINGER_USEC);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(g);
         return 0;
 }
 

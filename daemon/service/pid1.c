@@ -14,14 +14,13 @@ struct Pid1 {
         sd_bus *bus;
         bool by_asker; /* there is no bus, and PID 1 itself talks to root alone */
 
+        FsckStatusFn answered;
         Pid1NewsFn news;
-        void *news_userdata;
+        void *userdata;
 
         unsigned outstanding; /* replies still to come */
         int error;            /* < 0: one of them was an error */
         FsckStatus status;
-        FsckStatusFn fn;
-        void *userdata;
 };
 
 static void status_done(FsckStatus *s) {
@@ -36,14 +35,15 @@ static void status_done(FsckStatus *s) {
 
 const Pid1Ways pid1_ways = { sd_bus_open_system, asker_open };
 
-int pid1_new(sd_event *event, const Pid1Ways *ways, Pid1NewsFn news, void *userdata, Pid1 **ret) {
+int pid1_new(sd_event *event, const Pid1Ways *ways, FsckStatusFn answered, Pid1NewsFn news, void *userdata,
+             Pid1 **ret) {
         Pid1 *p;
 
         p = calloc(1, sizeof *p);
         if (!p)
                 return -ENOMEM;
 
-        *p = (Pid1){ .event = event, .ways = ways, .news = news, .news_userdata = userdata };
+        *p = (Pid1){ .event = event, .ways = ways, .answered = answered, .news = news, .userdata = userdata };
         *ret = p;
         return 0;
 }
@@ -73,14 +73,14 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
 
         if (sd_bus_message_read(m, "uos", &id, &path, &unit) >= 0 &&
             (starts_with(unit, "systemd-fsck") || (ended && ends_with(unit, ".device"))))
-                p->news(p->news_userdata);
+                p->news(p->userdata);
         return 0;
 }
 
 static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
         Pid1 *p = userdata;
 
-        p->news(p->news_userdata);
+        p->news(p->userdata);
         return 0;
 }
 
@@ -150,7 +150,7 @@ static void status_answered(Pid1 *p, int r) {
 
         if (p->error < 0)
                 status_fail(p);
-        p->fn(p->userdata, p->error, &p->status);
+        p->answered(p->userdata, p->error, &p->status);
         status_done(&p->status);
 }
 
@@ -241,14 +241,12 @@ static int status_call(Pid1 *p, const char *method, char *const *states, char *c
         return r;
 }
 
-int pid1_ask_fsck_status(Pid1 *p, char *const *device_units, FsckStatusFn fn, void *userdata) {
+int pid1_ask_fsck_status(Pid1 *p, char *const *device_units) {
         static char *const any_state[] = { NULL };
         int r;
 
         assert(p->outstanding == 0);
 
-        p->fn = fn;
-        p->userdata = userdata;
         p->error = 0;
 
         r = pid1_connect(p);

@@ -37,13 +37,13 @@ typedef struct Pid1Ways {
 } Pid1Ways;
 extern const Pid1Ways pid1_ways;
 
-int pid1_new(sd_event *event, const Pid1Ways *ways, Pid1NewsFn news, void *userdata, Pid1 **ret);
+int pid1_new(sd_event *event, const Pid1Ways *ways, FsckStatusFn answered, Pid1NewsFn news, void *userdata, Pid1 **ret);
 Pid1 *pid1_free(Pid1 *p);
 DEFINE_CLEANUP(Pid1 *, pid1_free);
 
-/* `device_units` (NULL-terminated, may be NULL) are looked at too. fn is called later, once, and asks nothing anew itself; never from
- * in here, nor after an error. No other question may be open. */
-int pid1_ask_fsck_status(Pid1 *p, char *const *device_units, FsckStatusFn fn, void *userdata);
+/* `device_units` (NULL-terminated, may be NULL) are looked at too. `answered` is called later, once, and asks nothing anew itself; never
+ * from in here, nor after an error. No other question may be open. */
+int pid1_ask_fsck_status(Pid1 *p, char *const *device_units);
 
 /* Closes the connection; the next question opens another. */
 void pid1_disconnect(Pid1 *p);

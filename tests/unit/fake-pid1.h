@@ -16,7 +16,7 @@ static struct {
         bool settled;     /* udev knows the disk's partitions */
 } world;
 
-static FsckStatusFn status_fn; /* NULL: nothing is asked */
+static FsckStatusFn answer_fn, status_fn; /* status_fn: NULL: nothing is asked */
 static void *status_userdata;
 static Pid1NewsFn news_fn;
 static void *news_userdata;
@@ -26,7 +26,10 @@ static unsigned n_disconnected;
 
 const Pid1Ways pid1_ways;
 
-int pid1_new(_unused_ sd_event *event, _unused_ const Pid1Ways *ways, Pid1NewsFn news, void *userdata, Pid1 **ret) {
+int pid1_new(_unused_ sd_event *event, _unused_ const Pid1Ways *ways, FsckStatusFn answered, Pid1NewsFn news,
+             void *userdata, Pid1 **ret) {
+        answer_fn = answered;
+        status_userdata = userdata;
         news_fn = news;
         news_userdata = userdata;
         *ret = NULL;
@@ -38,12 +41,11 @@ Pid1 *pid1_free(_unused_ Pid1 *p) {
 void pid1_disconnect(_unused_ Pid1 *p) {
         n_disconnected++;
 }
-int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units, FsckStatusFn fn, void *userdata) {
+int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units) {
         ck_assert_ptr_null(status_fn);
         if (ask_error < 0)
                 return ask_error;
-        status_fn = fn;
-        status_userdata = userdata;
+        status_fn = answer_fn;
         return 0;
 }
 

@@ -155,7 +155,7 @@ static void ask(void) {
         char *devices[] = { (char *) "dev-sda1.device", NULL };
 
         is_answered = false;
-        if (pid1_ask_fsck_status(pid1, devices, on_status, NULL) < 0) {
+        if (pid1_ask_fsck_status(pid1, devices) < 0) {
                 (void) snprintf(answered, sizeof answered, "error");
                 return;
         }
@@ -190,7 +190,7 @@ static const Unit nothing[] = { {} };
 static void setup(void) {
         world = nothing;
         ck_assert_int_ge(sd_event_new(&event), 0);
-        ck_assert_int_eq(pid1_new(event, &ways, on_news, NULL, &pid1), 0);
+        ck_assert_int_eq(pid1_new(event, &ways, on_status, on_news, NULL, &pid1), 0);
 }
 
 static void teardown(void) {
