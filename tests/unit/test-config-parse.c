@@ -344,6 +344,20 @@ START_TEST(test_options) {
 }
 END_TEST
 
+/* As little as blocks: either may have been meant as the comment. */
+START_TEST(test_options_behind_comment) {
+        static const char text[] =
+                        "recheck = \"1h\"; drives = (); /* never closed\nfsck_wait = \"90s\"; on_drift = \"restore\";";
+        _cleanup_(config_freep) Config *c = parse(text, strlen(text));
+        static const Expected expected[] = { { 1, 30, 'e', "nothing behind it is applied" }, {} };
+
+        assert_complaints(&c->complaints, expected);
+        ck_assert_uint_eq(c->recheck_ms, 3600000);
+        ck_assert_uint_eq(c->fsck_wait_ms, CONFIG_FSCK_WAIT_DEFAULT_MS);
+        ck_assert_uint_eq(c->on_drift, ON_DRIFT_REPORT);
+}
+END_TEST
+
 /* A broken block of one file leaves the general rules of another alone. */
 START_TEST(test_two_files) {
         static const char first[] = "drives = ({ match = {}; apm = 1 });", second[] = "drives = ({ apm = 2 });";
@@ -378,6 +392,7 @@ int main(void) {
         tcase_add_loop_test(tc, test_file_from_windows, 0, ELEMENTSOF(files));
         tcase_add_loop_test(tc, test_file_cut, 0, ELEMENTSOF(files));
         tcase_add_test(tc, test_options);
+        tcase_add_test(tc, test_options_behind_comment);
         tcase_add_test(tc, test_two_files);
         tcase_add_test(tc, test_position_of_block);
         suite_add_tcase(suite, tc);
