@@ -103,9 +103,6 @@ bool complain_behind(const Reader *r, size_t token) {
                                          "before \"%s\"",
                                          TOKEN_QUOTED(t, token - 1), TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, token));
 
-        if (type == TOKEN_UNCLOSED)
-                return config_text_error(t, token,
-                                         "a quote too many, or the end of this string is missing on its line");
         if (type == TOKEN_REFUSED)
                 return false;
 

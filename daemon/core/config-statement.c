@@ -181,9 +181,6 @@ static bool read_value(Reader *r) {
                         return true;
                 return complain_word(r, r->i - 1);
 
-        case TOKEN_UNCLOSED:
-                return config_text_error(r->text, r->i++, "the closing quote of this string is missing on its line");
-
         case TOKEN_REFUSED:
                 r->i++;
                 return false;
@@ -211,9 +208,6 @@ static bool complain_other(Reader *r, size_t token) {
                                          TOKEN_QUOTED(r->text, token));
         case TOKEN_REFUSED:
                 return false;
-        case TOKEN_UNCLOSED:
-                return config_text_error(r->text, token,
-                                         "a quote too many, or the end of this string is missing on its line");
         default:
                 return config_text_error(r->text, token,
                                          "\"%s\" is not expected here; a block holds match = …; and settings",

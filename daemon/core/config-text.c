@@ -113,8 +113,11 @@ static void scan_string(Scanner *s) {
 
         if (peek(s, n) == '"')
                 add_checked_token(s, TOKEN_STRING, n + 1);
-        else
-                add_checked_token(s, TOKEN_UNCLOSED, n);
+        else {
+                scanner_error(s,
+                              "the closing quote of this string is missing on its line, or here is a quote too many");
+                add_token(s, TOKEN_REFUSED, n);
+        }
 }
 
 static TokenType classify_number(const char *p, size_t n) {
@@ -238,10 +241,10 @@ void config_text_done(ConfigText *t) {
 
 const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_TEXT_MAX]) {
         const Token *k = &t->tokens[token];
-        bool opened = k->type == TOKEN_STRING || k->type == TOKEN_UNCLOSED;
-        size_t n = MIN(k->length - opened - (k->type == TOKEN_STRING), TOKEN_TEXT_MAX - 1);
+        bool quoted = k->type == TOKEN_STRING;
+        size_t n = MIN(k->length - 2 * quoted, TOKEN_TEXT_MAX - 1);
 
-        memcpy(buf, t->text + k->offset + opened, n);
+        memcpy(buf, t->text + k->offset + quoted, n);
         buf[n] = '\0';
         return buf;
 }

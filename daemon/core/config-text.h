@@ -23,9 +23,8 @@ typedef enum TokenType {
         TOKEN_STRING,
         TOKEN_INTEGER,
         TOKEN_FLOAT,
-        TOKEN_WORD,     /* none of these: 20min, /dev/sda, 'sda' */
-        TOKEN_UNCLOSED, /* a string without its closing quote on the line */
-        TOKEN_REFUSED,  /* complained about already: @include, bytes that are not UTF-8 */
+        TOKEN_WORD,    /* none of these: 20min, /dev/sda, 'sda' */
+        TOKEN_REFUSED, /* complained about already: @include, a string that is not closed, bytes that are not UTF-8 */
 } TokenType;
 
 typedef struct Token {

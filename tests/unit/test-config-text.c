@@ -9,7 +9,7 @@
 
 /* clang-format off */
 
-/* Tokens, as "line:column kind" with kind in one letter: Name, String, Integer, Float, Word, Unclosed, Refused, else
+/* Tokens, as "line:column kind" with kind in one letter: Name, String, Integer, Float, Word, Refused, else
  * the character itself. */
 static const struct {
         const char *text, *tokens;
@@ -24,10 +24,10 @@ static const struct {
         { "a # b\nc//d\ne/*f*/g",         "1:1N 2:1N 3:1N 3:7N",            {} },
         { "a /* b\nc = 1",                "1:1N 2:1N 2:3= 2:5I",            { { 1, 3, 'e', "not closed" } } },
         { "\"a\\\"b\" \"c\\\\\"",         "1:1S 1:8S",                      {} },
-        { "\"a\nb = 1;",                  "1:1U 2:1N 2:3= 2:5I 2:6;",       {} },
-        { "\"a\\\nb",                     "1:1U 2:1N",                      {} },
-        { "\"a",                          "1:1U",                           {} },
-        { "\"a\\",                        "1:1U",                           {} },
+        { "\"a\nb = 1;",                  "1:1R 2:1N 2:3= 2:5I 2:6;",       { { 1, 1, 'e', "closing quote" } } },
+        { "\"a\\\nb",                     "1:1R 2:1N",                      { { 1, 1, 'e', "closing quote" } } },
+        { "a \"a",                        "1:1N 1:3R",                      { { 1, 3, 'e', "closing quote" } } },
+        { "\"a\\",                        "1:1R",                           { { 1, 1, 'e', "closing quote" } } },
         { "1 -1 +1 0x1F 1L 1LL 0xFFL",    "1:1I 1:3I 1:6I 1:9I 1:14I 1:17I 1:21I", {} },
         { "1.5 .5 1. -1e5 1.e-5",         "1:1F 1:5F 1:8F 1:11F 1:16F",     {} },
         { "0X1f 1E5 1e+5 1e-5 1e+ 1e 1e5x", "1:1I 1:6F 1:10F 1:15F 1:20W 1:24W 1:27W", {} },
@@ -60,7 +60,7 @@ START_TEST(test_scan) {
                 TokenType type = t.tokens[i].type;
 
                 used += snprintf(tokens + used, sizeof tokens - used, "%s%u:%u%c", i > 0 ? " " : "", t.tokens[i].line,
-                                 t.tokens[i].column, type < TOKEN_END ? (char) type : "NSIFWUR"[type - TOKEN_NAME]);
+                                 t.tokens[i].column, type < TOKEN_END ? (char) type : "NSIFWR"[type - TOKEN_NAME]);
         }
         ck_assert_str_eq(tokens, scans[_i].tokens);
         assert_complaints(&complaints, scans[_i].complaints);
