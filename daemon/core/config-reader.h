@@ -86,7 +86,5 @@ bool statement_read_boolean(ConfigText *t, const Statement *st, const char *name
 bool statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
                           bool *ret_keep);
 
-/* config-complain.c, of a token in a value's place that is no value. `error` is value_parse()'s. All return false. */
-bool complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error);
-bool complain_word(const Reader *r, size_t token);   /* without quotes, behind the "=" of r->name */
-bool complain_behind(const Reader *r, size_t token); /* something behind the value of r->name */
+/* Of a token without quotes in a value's place, behind the "=" of r->name, that is no value. Returns false. */
+bool complain_word(const Reader *r, size_t token);

@@ -215,6 +215,24 @@ static bool complain_other(Reader *r, size_t token) {
         }
 }
 
+/* Of something behind the value of r->name. */
+static bool complain_behind(const Reader *r, size_t token) {
+        TokenType before = token_type(r, token - 1), type = token_type(r, token);
+        ConfigText *t = r->text;
+
+        if ((before == TOKEN_INTEGER || before == TOKEN_FLOAT) && type == TOKEN_NAME)
+                return config_text_error(t, token,
+                                         "a number with a unit must be in quotes (\"%s %s\"), or a \";\" is missing "
+                                         "before \"%s\"",
+                                         TOKEN_QUOTED(t, token - 1), TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, token));
+
+        if (type == TOKEN_REFUSED)
+                return false;
+
+        return config_text_error(t, token, "\"%s\" does not belong here, behind the value of \"%s\"",
+                                 TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, r->name));
+}
+
 static bool complain_name(Reader *r, size_t token) {
         if (token_type(r, token) == TOKEN_REFUSED)
                 return false;
