@@ -138,52 +138,26 @@ static bool complain_value(ConfigText *t, size_t token, const char *name, const 
         }
 }
 
-/* Bytes of the quote at `s` that is none here: \', or one of U+2018…U+201F; 0: there is none. */
-static int quote_length(const char *s) {
-        if (*s == '\'')
-                return 1;
-        return s[0] == '\xe2' && s[1] == '\x80' && (s[2] & 0xf8) == 0x98 ? 3 : 0;
-}
-
 bool complain_word(const Reader *r, size_t token) {
-        static const char *const switches[] = { "on", "yes", "off", "no" };
-        ConfigText *t = r->text;
-        const char *word = TOKEN_QUOTED(t, token);
-        int n = (int) strlen(word), quote = n > 2 ? quote_length(word) : 0, k;
+        const char *word = TOKEN_QUOTED(r->text, token);
         char name[TOKEN_TEXT_MAX];
-        const Setting *row;
+        const Setting *row = setting_find(r->table, token_copy(r->text, r->name, name));
         Value v;
+        int k = 0;
 
-        row = setting_find(r->table, token_copy(t, r->name, name));
-        if (row && quote == 0 && !streq(word, "keep")) {
-                /* Quotes would not make it one. */
+        if (*word == '\'' || starts_with(word, "\xe2\x80")) /* U+2018, U+201C and the like */
+                return config_text_error(r->text, token, "a string has straight double quotes: \"…\"");
+
+        if (row && !streq(word, "keep"))
                 k = value_parse(&row->range, word, &v);
-                if (k < 0)
-                        return complain_value(t, token, name, &row->range, k);
-        }
-
-        for (size_t i = 0; i < ELEMENTSOF(switches); i++)
-                if (strcasecmp(word, switches[i]) == 0)
-                        return config_text_error(t, token, "%s must be in quotes: write \"%s\", or %s without quotes",
-                                                 switches[i], switches[i], i < 2 ? "true" : "false");
-
-        if (quote > 0 && n > 2 * quote && quote_length(word + n - quote) == quote)
-                return config_text_error(t, token, "a string has straight double quotes: write \"%.*s\"", n - 2 * quote,
-                                         word + quote);
-        if (quote > 0)
-                return config_text_error(t, token, "a string has straight double quotes: \"…\"");
-
-        /* Secret, or cut. */
-        if ((uint32_t) n < t->tokens[token].length)
-                return config_text_error(t, token, "a string must be in quotes: \"…\"");
-        return config_text_error(t, token, "%s must be in quotes: write \"%s\"", word, word);
+        if (k < 0) /* quotes would not make it one */
+                return complain_value(r->text, token, name, &row->range, k);
+        return config_text_error(r->text, token, "%s must be in quotes: write \"%s\"", word, word);
 }
 
 static bool complain_pattern(ConfigText *t, size_t token, MatchKey key) {
         switch (key) {
         case MATCH_NODE:
-                if (streq(TOKEN_QUOTED(t, token), "*"))
-                        return config_text_error(t, token, "for every drive write match = {}");
                 return config_text_error(t, token,
                                          "a node or link begins with /dev/ (for every drive write match = {})");
         case MATCH_TRANSPORT:
@@ -277,9 +251,11 @@ static bool read_criterion(ConfigText *t, const Statement *st, Match *m) {
         char name[TOKEN_TEXT_MAX];
         MatchKey key = match_key_from_string(token_copy(t, st->name, name));
         const char *nearest = match_key_nearest(name);
+        size_t n = m->n_criteria;
 
         if (key >= 0)
-                return read_patterns(t, st, key, key == MATCH_PROPERTY ? name : NULL, m);
+                return read_patterns(t, st, key, key == MATCH_PROPERTY ? name : NULL, m) &&
+                       (m->n_criteria > n || config_text_error(t, st->name, "\"%s\" stands here a second time", name));
         if (nearest)
                 return config_text_error(t, st->name, "drives are not matched by \"%s\"; did you mean \"%s\"?", name,
                                          nearest);
@@ -293,20 +269,13 @@ static bool read_criterion(ConfigText *t, const Statement *st, Match *m) {
 /* The statements of a match = { … }. */
 static bool read_criteria(const Reader *r, const Statement *match, Match *m) {
         const Statement *end = r->statements + r->n_statements;
-        bool ok = true;
+        bool sound = true;
 
-        for (const Statement *st = match + 1; st < end && st->name < match->end; st++) {
-                size_t n = m->n_criteria;
+        for (const Statement *st = match + 1; st < end && st->name < match->end; st++)
+                if (st->group == match->name)
+                        sound = read_criterion(r->text, st, m) && sound;
 
-                if (st->group != match->name)
-                        continue;
-                if (!read_criterion(r->text, st, m))
-                        ok = false;
-                else if (m->n_criteria == n)
-                        ok = config_text_error(r->text, match->value, "a name stands twice in this group");
-        }
-
-        return ok;
+        return sound;
 }
 
 bool statement_read_match(const Reader *r, const Statement *st, Match *ret) {
