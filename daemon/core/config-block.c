@@ -78,7 +78,7 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, const 
 static void read_setting(BlockReader *b, const Setting *row, const Statement *st) {
         Assignment a = assignment_of(b, row, st), *before;
 
-        a.withheld = !statement_read_value(b->text, st, row->name, &row->range, &a.value, &a.keep);
+        a.withheld = !st->sound || !reader_value(b->r, st->value, row->name, &row->range, &a.value, &a.keep);
         if (!a.withheld && !a.keep && (row->flags & (SETTING_DEAD | SETTING_EXCLUDED)))
                 config_text_warning(b->text, st->name, "\"%s\" is never written: %s", row->name, row->instead);
 
@@ -134,10 +134,12 @@ static void read_battery(BlockReader *b, const Statement *st) {
 
 /* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
 static void read_known(BlockReader *b, const Statement *st) {
+        static const ValueRange boolean = { .type = VALUE_BOOL };
         char buf[TOKEN_TEXT_MAX];
         const char *name = token_copy(b->text, st->name, buf);
         const Setting *row = setting_find(b->r->table, name);
         size_t key = find_key(name);
+        Value v;
 
         if (st->group > 0 && !st->battery)
                 return;
@@ -164,8 +166,9 @@ static void read_known(BlockReader *b, const Statement *st) {
                 read_match(b, st);
         else if (streq(name, CONFIG_ON_BATTERY))
                 read_battery(b, st);
-        else if (!statement_read_boolean(b->text, st, name, (bool *) ((char *) b->block + block_keys[key].offset)) &&
-                 block_keys[key].narrowing)
+        else if (st->sound && reader_value(b->r, st->value, name, &boolean, &v, NULL))
+                *(bool *) ((char *) b->block + block_keys[key].offset) = v.number;
+        else if (block_keys[key].narrowing)
                 b->block->broken = true;
 }
 
@@ -262,12 +265,14 @@ bool block_read(Reader *r, size_t start, bool guessed, Block *ret) {
         ret->column = r->text->tokens[start].column;
         ret->broken = guessed || r->misnamed;
 
+        r->broken = false;
         for (size_t i = 0; i < r->n_statements; i++) {
                 ret->broken = ret->broken || !r->statements[i].sound;
                 read_known(&b, &r->statements[i]);
         }
         for (size_t i = 0; i < r->n_statements; i++)
                 read_unknown(&b, &r->statements[i]);
+        ret->broken = ret->broken || r->broken;
         check_exclusions(&b);
 
         if (!b.match_meant && !guessed)

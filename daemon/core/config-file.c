@@ -79,7 +79,8 @@ static void read_option(Reader *r) {
         }
         r->options_seen |= UINT64_C(1) << option;
 
-        if (statement_read_value(r->text, st, name, &options[option].range, &v, NULL) && st->name < r->text->doubtful)
+        if (st->sound && reader_value(r, st->value, name, &options[option].range, &v, NULL) &&
+            st->name < r->text->doubtful)
                 *(uint64_t *) ((char *) r->config + options[option].offset) =
                                 v.type == VALUE_NAME ? streq(v.name, "restore") : (uint64_t) v.number;
         if (options[option].offset == offsetof(Config, on_drift)) {

@@ -37,6 +37,8 @@ typedef struct Reader {
         Statement *statements; /* those in a group stand behind it */
         size_t n_statements;
 
+        bool broken; /* in its syntax, by a value */
+
         /* The statement. */
         unsigned depth; /* of brackets */
         size_t name;    /* for complaints */
@@ -77,14 +79,12 @@ bool block_read(Reader *r, size_t start, bool guessed, Block *ret);
 /* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
 bool block_has_key(const char *name);
 
-/* config-value.c, by libconfig. False: there is no value, which was complained about (of a statement that is not sound: before). */
-bool statement_read_match(const Reader *r, const Statement *st, Match *ret);
-bool statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret);
-
-/* A value in `range` for the key `name`; one that cannot be held exactly is a warning. `ret_keep` may be NULL where "keep" means
+/* config-value.c, by libconfig: the value at `token`, which is no group or list. False, NULL: there is none, which was complained
+ * about.
+ * A value in `range` for the key `name`; one that cannot be held exactly is a warning. `ret_keep` may be NULL where "keep" means
  * nothing. */
-bool statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
-                          bool *ret_keep);
+bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *range, Value *ret, bool *ret_keep);
+char *reader_string(Reader *r, size_t token);
 
-/* Of a token without quotes in a value's place, behind the "=" of r->name, that is no value. Returns false. */
-bool complain_word(const Reader *r, size_t token);
+/* Its match. False: it is not known, which was complained about (of a statement that is not sound: before). */
+bool statement_read_match(Reader *r, const Statement *st, Match *ret);

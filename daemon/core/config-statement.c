@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <ctype.h>
+
 #include "config-reader.h"
 #include "nearest.h"
 
@@ -81,31 +83,20 @@ static bool read_value(Reader *r);
 /* The values of a list or array, from behind its opening bracket. */
 static bool read_elements(Reader *r, size_t bracket) {
         TokenType end = token_type(r, bracket) == TOKEN_LIST ? TOKEN_LIST_END : TOKEN_ARRAY_END;
-        bool separated = true, sound = true;
 
         while (token_type(r, r->i) != end) {
                 TokenType type = token_type(r, r->i);
-                size_t first = r->i;
 
-                if (type == TOKEN_END || type == TOKEN_SEMICOLON || is_closing(type) || starts_statement(r, first))
+                if (type == TOKEN_END || type == TOKEN_SEMICOLON || is_closing(type) || starts_statement(r, r->i))
                         return config_text_error(r->text, bracket, "this \"%c\" is not closed", token_type(r, bracket));
-                if (!separated && sound)
-                        config_text_error(r->text, first, "between the values of a list stands a comma, not \"%s\"",
-                                          TOKEN_QUOTED(r->text, first));
-                if (!separated)
+                if (type == TOKEN_COMMA)
+                        r->i++;
+                else if (!read_value(r))
                         return false;
-
-                sound = read_value(r) && sound;
-                if (type == TOKEN_STRING && r->i - first > 1)
-                        config_text_warning(r->text, first + 1,
-                                            "these two strings become one; is a comma missing between them?");
-
-                separated = token_type(r, r->i) == TOKEN_COMMA;
-                r->i += separated;
         }
 
         r->i++;
-        return sound;
+        return true;
 }
 
 /* Whether this is the name of on_battery = { … }, or most likely was meant to be. */
@@ -150,13 +141,6 @@ static bool read_bracketed(Reader *r) {
         return sound;
 }
 
-static bool is_boolean(const Reader *r, size_t token) {
-        char word[TOKEN_TEXT_MAX];
-
-        token_copy(r->text, token, word);
-        return strcasecmp(word, "true") == 0 || strcasecmp(word, "false") == 0;
-}
-
 /* Goes behind the value; false: it was complained about. */
 static bool read_value(Reader *r) {
         TokenType type = token_type(r, r->i);
@@ -167,19 +151,12 @@ static bool read_value(Reader *r) {
                         r->i++;
                 return true;
 
-        case TOKEN_INTEGER:
-        case TOKEN_FLOAT:
-                r->i++;
-                return true;
-
         case TOKEN_NAME:
         case TOKEN_WORD:
                 if (starts_statement(r, r->i))
                         break;
                 r->i++;
-                if (type == TOKEN_NAME && is_boolean(r, r->i - 1))
-                        return true;
-                return complain_word(r, r->i - 1);
+                return true;
 
         case TOKEN_REFUSED:
                 r->i++;
@@ -216,20 +193,18 @@ static bool complain_other(Reader *r, size_t token) {
 }
 
 /* Of something behind the value of r->name. */
-static bool complain_behind(const Reader *r, size_t token) {
-        TokenType before = token_type(r, token - 1), type = token_type(r, token);
-        ConfigText *t = r->text;
+static bool complain_behind(Reader *r, size_t token) {
+        const ConfigText *t = r->text;
 
-        if ((before == TOKEN_INTEGER || before == TOKEN_FLOAT) && type == TOKEN_NAME)
-                return config_text_error(t, token,
+        if (token_type(r, token) == TOKEN_REFUSED)
+                return false;
+        if (token_type(r, token) == TOKEN_NAME && isdigit((unsigned char) t->text[t->tokens[token - 1].offset]))
+                return config_text_error(r->text, token,
                                          "a number with a unit must be in quotes (\"%s %s\"), or a \";\" is missing "
                                          "before \"%s\"",
                                          TOKEN_QUOTED(t, token - 1), TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, token));
 
-        if (type == TOKEN_REFUSED)
-                return false;
-
-        return config_text_error(t, token, "\"%s\" does not belong here, behind the value of \"%s\"",
+        return config_text_error(r->text, token, "\"%s\" does not belong here, behind the value of \"%s\"",
                                  TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, r->name));
 }
 

@@ -120,25 +120,9 @@ static void scan_string(Scanner *s) {
         }
 }
 
-static TokenType classify_number(const char *p, size_t n) {
-        char copy[TOKEN_TEXT_MAX], *end;
-
-        if (n >= sizeof copy)
-                return TOKEN_WORD;
-        memcpy(copy, p, n);
-        copy[n] = '\0';
-
-        (void) strtoll(copy, &end, n > 2 && (copy[1] == 'x' || copy[1] == 'X') ? 16 : 10);
-        if (end > copy && (*end == '\0' || streq(end, "L") || streq(end, "LL")))
-                return TOKEN_INTEGER;
-
-        (void) strtod(copy, &end);
-        return end > copy && *end == '\0' && strspn(copy, "+-.0123456789eE") == n ? TOKEN_FLOAT : TOKEN_WORD;
-}
-
 static TokenType classify_word(const char *p, size_t n) {
         if (!isalpha((unsigned char) p[0]) && p[0] != '*')
-                return classify_number(p, n);
+                return TOKEN_WORD;
 
         for (size_t i = 1; i < n; i++)
                 if (!isalnum((unsigned char) p[i]) && !strchr("-_*", p[i]))

@@ -21,9 +21,7 @@ typedef enum TokenType {
         TOKEN_END = 256, /* of the file: always the last one, and two of them, to look ahead */
         TOKEN_NAME,
         TOKEN_STRING,
-        TOKEN_INTEGER,
-        TOKEN_FLOAT,
-        TOKEN_WORD,    /* none of these: 20min, /dev/sda, 'sda' */
+        TOKEN_WORD,    /* none of these: 7, 20min, /dev/sda, 'sda' */
         TOKEN_REFUSED, /* complained about already: @include, a string that is not closed, bytes that are not UTF-8 */
 } TokenType;
 

@@ -11,86 +11,69 @@
 /* Five of them, and their quotes, fit in RANGE_TEXT_MAX. */
 #define QUANTITY_MAX 32U
 
-/* What a token may need besides its own characters twice: a blank, quotes, a number's digits. */
-#define TOKEN_ROOM 32U
-
-/* Both put something at `p`, and return its end. */
-
 /* Escapes that libconfig would decode (\x20) or does not know (\*) keep their backslash. */
-static char *put_string(char *p, const char *s, size_t n) {
+static void put_string(FILE *f, const char *s, size_t n) {
         for (size_t i = 0; i < n; i++) {
-                if (s[i] == '\\' && i + 1 < n) {
+                if (s[i] == '\\') {
                         if (!strchr("\\\"nrtf", s[i + 1]))
-                                *p++ = '\\';
-                        *p++ = s[i++];
+                                fputc('\\', f);
+                        fputc(s[i++], f);
                 }
-                *p++ = s[i];
+                fputc(s[i], f);
         }
-        return p;
 }
 
-/* libconfig has 32 bits without the L and wraps silently in both. */
-static char *put_integer(char *p, const ConfigText *t, size_t token) {
-        char digits[TOKEN_TEXT_MAX];
-        long long v;
+/* libconfig has 32 bits without the L, and wraps silently in both. */
+static void put_word(FILE *f, const ConfigText *t, size_t token) {
+        char word[TOKEN_TEXT_MAX], *end;
+        long long n;
 
-        token_copy(t, token, digits);
+        token_copy(t, token, word);
         errno = 0;
-        v = strtoll(digits, NULL, digits[1] == 'x' || digits[1] == 'X' ? 16 : 10);
-        if (errno == 0)
-                return p + sprintf(p, "%lldL", v);
-
-        /* As a string it is out of every range, and the complaint can quote it. */
-        return p + sprintf(p, "\"%.*s\"", (int) strcspn(digits, "L"), digits);
+        n = strtoll(word, &end, word[1] == 'x' || word[1] == 'X' ? 16 : 10);
+        if (end == word || !(streq(end, "") || streq(end, "L") || streq(end, "LL")))
+                fputs(word, f);
+        else if (errno == 0)
+                fprintf(f, "%lldL", n);
+        else /* as a string it is out of every range */
+                fprintf(f, "\"%.*s\"", (int) (end - word), word);
 }
 
-/* The value in the form that libconfig 1.5 reads as it is meant: escapes such as \x20 kept as they are written, integers that 64 bits
- * do not hold as strings, a comma behind the last value left out. NULL: out of memory. */
-static char *value_to_text(const ConfigText *t, const Statement *st) {
-        size_t size = sizeof "value = ;";
-        char *text, *p;
+/* The value in the form that libconfig 1.5 reads as it is meant. NULL: out of memory. */
+static char *value_to_text(const ConfigText *t, size_t token) {
+        char *text = NULL;
+        size_t size;
+        int failed;
+        FILE *f;
 
-        for (size_t i = st->value; i < st->end; i++)
-                size += 2 * t->tokens[i].length + TOKEN_ROOM;
-        text = malloc(size);
-        if (!text)
+        f = open_memstream(&text, &size);
+        if (!f)
                 return NULL;
 
-        p = stpcpy(text, "value =");
-        for (size_t i = st->value; i < st->end; i++) {
-                const Token *k = &t->tokens[i];
+        fputs("value = ", f);
+        if (t->tokens[token].type != TOKEN_STRING)
+                put_word(f, t, token);
+        for (; t->tokens[token].type == TOKEN_STRING; token++) /* several are one */
+                put_string(f, t->text + t->tokens[token].offset, t->tokens[token].length);
+        fputc(';', f);
 
-                if (k->type == TOKEN_COMMA && (k[1].type == TOKEN_LIST_END || k[1].type == TOKEN_ARRAY_END))
-                        continue;
-                *p++ = ' ';
-                if (k->type == TOKEN_STRING)
-                        p = put_string(p, t->text + k->offset, k->length);
-                else if (k->type == TOKEN_INTEGER)
-                        p = put_integer(p, t, i);
-                else
-                        p = mempcpy(p, t->text + k->offset, k->length);
-        }
-        (void) strcpy(p, ";");
+        /* A stream into memory fails by want of that alone. */
+        failed = ferror(f);
+        if (fclose(f) == 0 && !failed)
+                return text;
 
-        return text;
+        free(text);
+        return NULL;
 }
 
-/* NULL: there is none. What is returned belongs to `config`, which is initialized. */
-static config_setting_t *value_load(ConfigText *t, const Statement *st, config_t *config) {
-        _cleanup_free_ char *text = NULL;
+/* NULL: it is none. What is returned belongs to `config`, which is initialized. */
+static const config_setting_t *load(ConfigText *t, size_t token, config_t *config) {
+        _cleanup_free_ char *text = value_to_text(t, token);
 
-        text = value_to_text(t, st);
         if (!text)
                 t->error = -ENOMEM;
-        else if (config_read_string(config, text))
-                return config_setting_get_elem(config_root_setting(config), 0);
-        /* Our own reading finds nearly all errors first, and with a column. */
-        else if (strstr(config_error_text(config), "mismatched"))
-                config_text_error(t, st->value, "the values in [ ] must all be of one type");
-        else
-                config_text_error(t, st->value, "libconfig does not read this: %s", config_error_text(config));
-
-        return NULL;
+        return text && config_read_string(config, text) ? config_setting_get_elem(config_root_setting(config), 0)
+                                                        : NULL;
 }
 
 /* Proposes only what would be taken. Drives count many durations in steps, as "smartctl -l scterc,70" does. */
@@ -138,21 +121,41 @@ static bool complain_value(ConfigText *t, size_t token, const char *name, const 
         }
 }
 
-bool complain_word(const Reader *r, size_t token) {
+/* Of what stands in a value's place and is neither a string nor a number, true or false. `range` may be NULL. */
+static bool complain_word(Reader *r, size_t token, const char *name, const ValueRange *range) {
         const char *word = TOKEN_QUOTED(r->text, token);
-        char name[TOKEN_TEXT_MAX];
-        const Setting *row = setting_find(r->table, token_copy(r->text, r->name, name));
         Value v;
         int k = 0;
 
+        r->broken = true;
+        if (token_type(r, token) == TOKEN_REFUSED)
+                return false;
         if (*word == '\'' || starts_with(word, "\xe2\x80")) /* U+2018, U+201C and the like */
                 return config_text_error(r->text, token, "a string has straight double quotes: \"…\"");
 
-        if (row && !streq(word, "keep"))
-                k = value_parse(&row->range, word, &v);
+        if (range && !streq(word, "keep"))
+                k = value_parse(range, word, &v);
         if (k < 0) /* quotes would not make it one */
-                return complain_value(r->text, token, name, &row->range, k);
+                return complain_value(r->text, token, name, range, k);
         return config_text_error(r->text, token, "%s must be in quotes: write \"%s\"", word, word);
+}
+
+char *reader_string(Reader *r, size_t token) {
+        _cleanup_(config_destroy) config_t config = {};
+        const config_setting_t *s;
+        char *text = NULL;
+
+        config_init(&config);
+        s = token_type(r, token) == TOKEN_STRING ? load(r->text, token, &config) : NULL;
+        if (!s) {
+                complain_word(r, token, NULL, NULL);
+                return NULL;
+        }
+
+        text = strdup(config_setting_get_string(s));
+        if (!text)
+                r->text->error = -ENOMEM;
+        return text;
 }
 
 static bool complain_pattern(ConfigText *t, size_t token, MatchKey key) {
@@ -165,9 +168,6 @@ static bool complain_pattern(ConfigText *t, size_t token, MatchKey key) {
                                          "\"%s\" is no transport; there are sata, pata, usb, sas, scsi, nvme, "
                                          "mmc, virtio, virtual and unknown",
                                          TOKEN_QUOTED(t, token));
-        case MATCH_ROTATIONAL:
-        case MATCH_REMOVABLE:
-                return config_text_error(t, token, "%s is true or false", match_key_to_string(key));
         default:
                 return config_text_error(t, token, "a pattern has between 1 and 512 characters");
         }
@@ -187,117 +187,105 @@ static void warn_literal(ConfigText *t, size_t token, const char *pattern) {
 }
 
 /* One pattern: a string, or a boolean where that is a fact of drives. */
-static bool read_pattern(ConfigText *t, const config_setting_t *s, size_t token, MatchKey key, const char *property,
-                         Match *m) {
-        bool fact = key == MATCH_ROTATIONAL || key == MATCH_REMOVABLE;
-        char buf[TOKEN_TEXT_MAX];
+static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *property, Match *m) {
+        static const ValueRange boolean = { .type = VALUE_BOOL };
+        _cleanup_free_ char *text = NULL;
         const char *pattern;
-        int r;
+        Value v;
+        int k;
 
-        if (config_setting_type(s) == CONFIG_TYPE_STRING)
-                pattern = config_setting_get_string(s);
-        else if (fact)
-                pattern = token_copy(t, token, buf); /* true, 0, …, or in error */
-        else
-                return config_text_error(t, token, "a pattern is a string, in quotes");
+        if (key == MATCH_ROTATIONAL || key == MATCH_REMOVABLE) {
+                if (!reader_value(r, token, match_key_to_string(key), &boolean, &v, NULL))
+                        return false;
+                pattern = v.number ? "true" : "false";
+        } else {
+                pattern = text = reader_string(r, token);
+                if (!text)
+                        return false;
+        }
 
-        r = match_add(m, key, property, pattern);
-        if (r == -EINVAL)
-                return complain_pattern(t, token, key);
-        if (r < 0) {
-                t->error = r;
+        k = match_add(m, key, property, pattern);
+        if (k == -EINVAL)
+                return complain_pattern(r->text, token, key);
+        if (k < 0) {
+                r->text->error = k;
                 return false;
         }
 
-        warn_literal(t, token, pattern);
+        warn_literal(r->text, token, pattern);
         return true;
 }
 
 /* One pattern, or a list or an array of them: any of these. */
-static bool read_patterns(ConfigText *t, const Statement *st, MatchKey key, const char *property, Match *m) {
-        _cleanup_(config_destroy) config_t config = {};
-        const config_setting_t *s;
-        size_t token = st->value;
-        bool ok = true;
+static bool read_patterns(Reader *r, size_t value, MatchKey key, const char *property, Match *m) {
+        TokenType end = token_type(r, value) == TOKEN_LIST ? TOKEN_LIST_END : TOKEN_ARRAY_END;
 
-        config_init(&config);
-        s = value_load(t, st, &config);
-        if (!s)
-                return false;
+        if (token_type(r, value) >= TOKEN_END)
+                return read_pattern(r, value, key, property, m);
+        if (token_type(r, value + 1) == end)
+                return config_text_error(r->text, value, "an empty list fits no drive");
 
-        if (!config_setting_is_list(s) && !config_setting_is_array(s))
-                return read_pattern(t, s, token, key, property, m);
-
-        if (config_setting_length(s) == 0)
-                return config_text_error(t, token, "an empty list fits no drive");
-
-        for (int i = 0; i < config_setting_length(s); i++) {
-                const config_setting_t *element = config_setting_get_elem(s, i);
-
-                ok = read_pattern(t, element, ++token, key, property, m) && ok;
-
-                /* Its commas are its own. */
-                if (config_setting_is_aggregate(element))
+        for (size_t i = value + 1; token_type(r, i) != end;) {
+                if (!read_pattern(r, i++, key, property, m))
                         return false;
-                while (token < st->end && t->tokens[token].type != TOKEN_COMMA)
-                        token++;
+                if (token_type(r, i) == TOKEN_STRING)
+                        config_text_warning(r->text, i,
+                                            "these two strings become one; is a comma missing between them?");
+                while (token_type(r, i) == TOKEN_STRING)
+                        i++;
+
+                if (token_type(r, i) == TOKEN_COMMA)
+                        i++;
+                else if (token_type(r, i) != end)
+                        return config_text_error(r->text, i, "a comma is missing before this");
         }
 
-        return ok;
+        return true;
 }
 
 /* One statement of a match = { … }. */
-static bool read_criterion(ConfigText *t, const Statement *st, Match *m) {
-        char name[TOKEN_TEXT_MAX];
-        MatchKey key = match_key_from_string(token_copy(t, st->name, name));
-        const char *nearest = match_key_nearest(name);
+static bool read_criterion(Reader *r, size_t name, size_t value, Match *m) {
+        char text[TOKEN_TEXT_MAX];
+        MatchKey key = match_key_from_string(token_copy(r->text, name, text));
+        const char *nearest = match_key_nearest(text);
         size_t n = m->n_criteria;
 
         if (key >= 0)
-                return read_patterns(t, st, key, key == MATCH_PROPERTY ? name : NULL, m) &&
-                       (m->n_criteria > n || config_text_error(t, st->name, "\"%s\" stands here a second time", name));
+                return read_patterns(r, value, key, key == MATCH_PROPERTY ? text : NULL, m) &&
+                       (m->n_criteria > n ||
+                        config_text_error(r->text, name, "\"%s\" stands here a second time", text));
         if (nearest)
-                return config_text_error(t, st->name, "drives are not matched by \"%s\"; did you mean \"%s\"?", name,
+                return config_text_error(r->text, name, "drives are not matched by \"%s\"; did you mean \"%s\"?", text,
                                          nearest);
 
-        return config_text_error(t, st->name,
+        return config_text_error(r->text, name,
                                  "drives are not matched by \"%s\"; there are node, model, serial, wwn, "
                                  "firmware, vendor, transport, rotational, removable and udev's properties in capitals",
-                                 name);
+                                 text);
 }
 
 /* The statements of a match = { … }. */
-static bool read_criteria(const Reader *r, const Statement *match, Match *m) {
+static bool read_criteria(Reader *r, const Statement *match, Match *m) {
         const Statement *end = r->statements + r->n_statements;
         bool sound = true;
 
         for (const Statement *st = match + 1; st < end && st->name < match->end; st++)
                 if (st->group == match->name)
-                        sound = read_criterion(r->text, st, m) && sound;
+                        sound = read_criterion(r, st->name, st->value, m) && sound;
 
         return sound;
 }
 
-bool statement_read_match(const Reader *r, const Statement *st, Match *ret) {
+bool statement_read_match(Reader *r, const Statement *st, Match *ret) {
         _cleanup_(match_done) Match m = {};
 
-        if (!st->sound || !(token_type(r, st->value) == TOKEN_GROUP ? read_criteria(r, st, &m)
-                                                                    : read_patterns(r->text, st, MATCH_NODE, NULL, &m)))
+        if (!st->sound ||
+            !(token_type(r, st->value) == TOKEN_GROUP ? read_criteria(r, st, &m)
+                                                      : read_patterns(r, st->value, MATCH_NODE, NULL, &m)))
                 return false;
 
         *ret = m;
         m = (Match){};
-        return true;
-}
-
-bool statement_read_boolean(ConfigText *t, const Statement *st, const char *name, bool *ret) {
-        static const ValueRange boolean = { .type = VALUE_BOOL };
-        Value v = {};
-
-        if (!statement_read_value(t, st, name, &boolean, &v, NULL))
-                return false;
-
-        *ret = v.number != 0;
         return true;
 }
 
@@ -310,39 +298,35 @@ static int read_scalar(const config_setting_t *s, const ValueRange *range, Value
                 return value_from_boolean(range, config_setting_get_bool(s), ret);
         case CONFIG_TYPE_STRING:
                 return value_parse(range, config_setting_get_string(s), ret);
-        case CONFIG_TYPE_FLOAT:
+        default: /* a fraction */
                 return range->type == VALUE_DURATION ? -ENOMSG : -EINVAL;
-        default:
-                return -EINVAL;
         }
 }
 
-bool statement_read_value(ConfigText *t, const Statement *st, const char *name, const ValueRange *range, Value *ret,
-                          bool *ret_keep) {
+bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *range, Value *ret, bool *ret_keep) {
         _cleanup_(config_destroy) config_t config = {};
-        const config_setting_t *s = NULL;
         char text[VALUE_TEXT_MAX];
+        const config_setting_t *s;
         Value v = {};
         bool keep;
-        int r = 0;
+        int k = 0;
+
+        if (token_type(r, token) < TOKEN_END)
+                return config_text_error(r->text, token, "%s has one value, no group or list", name);
 
         config_init(&config);
-        if (st->sound)
-                s = value_load(t, st, &config);
+        s = load(r->text, token, &config);
         if (!s)
-                return false;
-
-        if (config_setting_is_aggregate(s))
-                return config_text_error(t, st->value, "%s has one value, no group or list", name);
+                return complain_word(r, token, name, range);
 
         keep = ret_keep && config_setting_type(s) == CONFIG_TYPE_STRING && streq(config_setting_get_string(s), "keep");
         if (!keep)
-                r = read_scalar(s, range, &v);
-        if (r < 0)
-                return complain_value(t, st->value, name, range, r);
-        if (r > 0)
-                config_text_warning(t, st->value, "%s cannot be exactly \"%s\", it becomes %s", name,
-                                    TOKEN_QUOTED(t, st->value), value_format(range, &v, text));
+                k = read_scalar(s, range, &v);
+        if (k < 0)
+                return complain_value(r->text, token, name, range, k);
+        if (k > 0)
+                config_text_warning(r->text, token, "%s cannot be exactly \"%s\", it becomes %s", name,
+                                    TOKEN_QUOTED(r->text, token), value_format(range, &v, text));
 
         *ret = v;
         if (ret_keep)

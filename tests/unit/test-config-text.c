@@ -9,28 +9,28 @@
 
 /* clang-format off */
 
-/* Tokens, as "line:column kind" with kind in one letter: Name, String, Integer, Float, Word, Refused, else
+/* Tokens, as "line:column kind" with kind in one letter: Name, String, Word, Refused, else
  * the character itself. */
 static const struct {
         const char *text, *tokens;
         Expected complaints[3];
 } scans[] = {
-        { "a = 1;",                       "1:1N 1:3= 1:5I 1:6;",            {} },
+        { "a = 1;",                       "1:1N 1:3= 1:5W 1:6;",            {} },
         { "a:\"b\"",                      "1:1N 1:2= 1:3S",                 {} },
         { "\ta\r\n\tb\r\n",               "1:2N 2:2N",                      {} }, /* a tab is one character */
         { "\xef\xbb\xbf" "a",             "1:1N",                           {} },
         { "\"ü…\U0001f4be\" a",           "1:1S 1:7N",                      {} },
         { "# x\n// y\n/* z\n */ a",       "4:5N",                           {} },
         { "a # b\nc//d\ne/*f*/g",         "1:1N 2:1N 3:1N 3:7N",            {} },
-        { "a /* b\nc = 1",                "1:1N 2:1N 2:3= 2:5I",            { { 1, 3, 'e', "not closed" } } },
+        { "a /* b\nc = 1",                "1:1N 2:1N 2:3= 2:5W",            { { 1, 3, 'e', "not closed" } } },
         { "\"a\\\"b\" \"c\\\\\"",         "1:1S 1:8S",                      {} },
-        { "\"a\nb = 1;",                  "1:1R 2:1N 2:3= 2:5I 2:6;",       { { 1, 1, 'e', "closing quote" } } },
+        { "\"a\nb = 1;",                  "1:1R 2:1N 2:3= 2:5W 2:6;",       { { 1, 1, 'e', "closing quote" } } },
         { "\"a\\\nb",                     "1:1R 2:1N",                      { { 1, 1, 'e', "closing quote" } } },
         { "a \"a",                        "1:1N 1:3R",                      { { 1, 3, 'e', "closing quote" } } },
         { "\"a\\",                        "1:1R",                           { { 1, 1, 'e', "closing quote" } } },
-        { "1 -1 +1 0x1F 1L 1LL 0xFFL",    "1:1I 1:3I 1:6I 1:9I 1:14I 1:17I 1:21I", {} },
-        { "1.5 .5 1. -1e5 1.e-5",         "1:1F 1:5F 1:8F 1:11F 1:16F",     {} },
-        { "0X1f 1E5 1e+5 1e-5 1e+ 1e 1e5x", "1:1I 1:6F 1:10F 1:15F 1:20W 1:24W 1:27W", {} },
+        { "1 -1 +1 0x1F 1L 1LL 0xFFL",    "1:1W 1:3W 1:6W 1:9W 1:14W 1:17W 1:21W", {} },
+        { "1.5 .5 1. -1e5 1.e-5",         "1:1W 1:5W 1:8W 1:11W 1:16W",     {} },
+        { "0X1f 1E5 1e+5 1e-5 1e+ 1e 1e5x", "1:1W 1:6W 1:10W 1:15W 1:20W 1:24W 1:27W", {} },
         { "/ /*x*/ /a/ b/", "1:1W 1:9W 1:13W", {} },
         { "20min 1x 0x 1LLL . - 5-3",     "1:1W 1:7W 1:10W 1:13W 1:18W 1:20W 1:22W", {} },
         { "mq-deadline *a a* a.b",        "1:1N 1:13N 1:16N 1:19W",         {} },
@@ -60,7 +60,7 @@ START_TEST(test_scan) {
                 TokenType type = t.tokens[i].type;
 
                 used += snprintf(tokens + used, sizeof tokens - used, "%s%u:%u%c", i > 0 ? " " : "", t.tokens[i].line,
-                                 t.tokens[i].column, type < TOKEN_END ? (char) type : "NSIFWR"[type - TOKEN_NAME]);
+                                 t.tokens[i].column, type < TOKEN_END ? (char) type : "NSWR"[type - TOKEN_NAME]);
         }
         ck_assert_str_eq(tokens, scans[_i].tokens);
         assert_complaints(&complaints, scans[_i].complaints);
