@@ -79,12 +79,12 @@ bool block_read(Reader *r, size_t start, bool guessed, Block *ret);
 /* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
 bool block_has_key(const char *name);
 
+/* config-match.c. False: it is not known, which was complained about (of a statement that is not sound: before). */
+bool statement_read_match(Reader *r, const Statement *st, Match *ret);
+
 /* config-value.c, by libconfig: the value at `token`, which is no group or list. False, NULL: there is none, which was complained
  * about.
  * A value in `range` for the key `name`; one that cannot be held exactly is a warning. `ret_keep` may be NULL where "keep" means
  * nothing. */
 bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *range, Value *ret, bool *ret_keep);
 char *reader_string(Reader *r, size_t token);
-
-/* Its match. False: it is not known, which was complained about (of a statement that is not sound: before). */
-bool statement_read_match(Reader *r, const Statement *st, Match *ret);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* match = …: which drives a block is for. */
+
+#include "config-reader.h"
+
+static bool complain_pattern(ConfigText *t, size_t token, MatchKey key) {
+        switch (key) {
+        case MATCH_NODE:
+                return config_text_error(t, token,
+                                         "a node or link begins with /dev/ (for every drive write match = {})");
+        case MATCH_TRANSPORT:
+                return config_text_error(t, token,
+                                         "\"%s\" is no transport; there are sata, pata, usb, sas, scsi, nvme, "
+                                         "mmc, virtio, virtual and unknown",
+                                         TOKEN_QUOTED(t, token));
+        default:
+                return config_text_error(t, token, "a pattern has between 1 and 512 characters");
+        }
+}
+
+/* What shells and others take for a pattern, and fnmatch(3) takes for itself. */
+static void warn_literal(ConfigText *t, size_t token, const char *pattern) {
+        const char *brace = strchr(pattern, '{'), *bracket = strrchr(pattern, '[');
+
+        if (brace && strchr(brace, ',') && strchr(brace, '}'))
+                config_text_warning(t, token,
+                                    "braces stand for themselves in a pattern; for any of several write a list: "
+                                    "(\"...\", \"...\")");
+        else if (bracket && !strchr(bracket, ']') && (bracket == pattern || bracket[-1] != '\\'))
+                config_text_warning(t, token,
+                                    "this pattern has a \"[\" without its \"]\"; it fits nothing, or just a \"[\"");
+}
+
+/* One pattern: a string, or a boolean where that is a fact of drives. */
+static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *property, Match *m) {
+        static const ValueRange boolean = { .type = VALUE_BOOL };
+        _cleanup_free_ char *text = NULL;
+        const char *pattern;
+        Value v;
+        int k;
+
+        if (key == MATCH_ROTATIONAL || key == MATCH_REMOVABLE) {
+                if (!reader_value(r, token, match_key_to_string(key), &boolean, &v, NULL))
+                        return false;
+                pattern = v.number ? "true" : "false";
+        } else {
+                pattern = text = reader_string(r, token);
+                if (!text)
+                        return false;
+        }
+
+        k = match_add(m, key, property, pattern);
+        if (k == -EINVAL)
+                return complain_pattern(r->text, token, key);
+        if (k < 0) {
+                r->text->error = k;
+                return false;
+        }
+
+        warn_literal(r->text, token, pattern);
+        return true;
+}
+
+/* One pattern, or a list or an array of them: any of these. */
+static bool read_patterns(Reader *r, size_t value, MatchKey key, const char *property, Match *m) {
+        TokenType end = token_type(r, value) == TOKEN_LIST ? TOKEN_LIST_END : TOKEN_ARRAY_END;
+
+        if (token_type(r, value) >= TOKEN_END)
+                return read_pattern(r, value, key, property, m);
+        if (token_type(r, value + 1) == end)
+                return config_text_error(r->text, value, "an empty list fits no drive");
+
+        for (size_t i = value + 1; token_type(r, i) != end;) {
+                if (!read_pattern(r, i++, key, property, m))
+                        return false;
+                if (token_type(r, i) == TOKEN_STRING)
+                        config_text_warning(r->text, i,
+                                            "these two strings become one; is a comma missing between them?");
+                while (token_type(r, i) == TOKEN_STRING)
+                        i++;
+
+                if (token_type(r, i) == TOKEN_COMMA)
+                        i++;
+                else if (token_type(r, i) != end)
+                        return config_text_error(r->text, i, "a comma is missing before this");
+        }
+
+        return true;
+}
+
+/* One statement of a match = { … }. */
+static bool read_criterion(Reader *r, size_t name, size_t value, Match *m) {
+        char text[TOKEN_TEXT_MAX];
+        MatchKey key = match_key_from_string(token_copy(r->text, name, text));
+        const char *nearest = match_key_nearest(text);
+        size_t n = m->n_criteria;
+
+        if (key >= 0)
+                return read_patterns(r, value, key, key == MATCH_PROPERTY ? text : NULL, m) &&
+                       (m->n_criteria > n ||
+                        config_text_error(r->text, name, "\"%s\" stands here a second time", text));
+        if (nearest)
+                return config_text_error(r->text, name, "drives are not matched by \"%s\"; did you mean \"%s\"?", text,
+                                         nearest);
+
+        return config_text_error(r->text, name,
+                                 "drives are not matched by \"%s\"; there are node, model, serial, wwn, "
+                                 "firmware, vendor, transport, rotational, removable and udev's properties in capitals",
+                                 text);
+}
+
+/* The statements of a match = { … }. */
+static bool read_criteria(Reader *r, const Statement *match, Match *m) {
+        const Statement *end = r->statements + r->n_statements;
+        bool sound = true;
+
+        for (const Statement *st = match + 1; st < end && st->name < match->end; st++)
+                if (st->group == match->name)
+                        sound = read_criterion(r, st->name, st->value, m) && sound;
+
+        return sound;
+}
+
+bool statement_read_match(Reader *r, const Statement *st, Match *ret) {
+        _cleanup_(match_done) Match m = {};
+
+        if (!st->sound ||
+            !(token_type(r, st->value) == TOKEN_GROUP ? read_criteria(r, st, &m)
+                                                      : read_patterns(r, st->value, MATCH_NODE, NULL, &m)))
+                return false;
+
+        *ret = m;
+        m = (Match){};
+        return true;
+}
