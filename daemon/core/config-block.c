@@ -132,63 +132,6 @@ static void read_battery(BlockReader *b, const Statement *st) {
                 config_text_warning(b->text, st->value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
 }
 
-/* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
-static void read_known(BlockReader *b, const Statement *st) {
-        static const ValueRange boolean = { .type = VALUE_BOOL };
-        char buf[TOKEN_TEXT_MAX];
-        const char *name = token_copy(b->text, st->name, buf);
-        const Setting *row = setting_find(b->r->table, name);
-        size_t key = find_key(name);
-        Value v;
-
-        if (st->group > 0 && !st->battery)
-                return;
-
-        if (st->group == 0) {
-                /* Something that is no statement may be the rest of the match: match = "/dev/"; "sda"; */
-                if (b->behind_match && st->value == 0 && !row && key == ELEMENTSOF(block_keys) &&
-                    token_type(b->r, st->name) != TOKEN_REFUSED)
-                        b->match_known = false;
-                b->behind_match = false;
-                b->n_own++;
-        } else if (!token_is_name(b->text, st->group, CONFIG_ON_BATTERY))
-                b->battery_withheld = true; /* what is around it is mistyped */
-
-        if (row)
-                read_setting(b, row, st);
-        else if (key == ELEMENTSOF(block_keys))
-                return;
-        else if (st->group > 0) {
-                b->battery_withheld = true;
-                config_text_error(b->text, st->name,
-                                  CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied", name);
-        } else if (streq(name, CONFIG_MATCH))
-                read_match(b, st);
-        else if (streq(name, CONFIG_ON_BATTERY))
-                read_battery(b, st);
-        else if (st->sound && reader_value(b->r, st->value, name, &boolean, &v, NULL))
-                *(bool *) ((char *) b->block + block_keys[key].offset) = v.number;
-        else if (block_keys[key].narrowing)
-                b->block->broken = true;
-}
-
-/* Of what can only fight within one block, nothing is applied. Between blocks the plan decides (plan_new()). */
-static void check_exclusions(BlockReader *b) {
-        for (size_t i = 0; i < b->block->n_assignments; i++)
-                for (size_t k = 0; k < b->block->n_assignments; k++) {
-                        Assignment *x = &b->block->assignments[i], *y = &b->block->assignments[k];
-
-                        if (x->keep || y->keep || x->withheld || y->withheld || x->on_battery != y->on_battery ||
-                            !setting_rules_out(x->row, &x->value, y->row, &y->value))
-                                continue;
-
-                        x->withheld = y->withheld = true;
-                        config_text_error(b->text, x->token,
-                                          "%s and %s (in line %u) exclude each other; neither is applied", x->name,
-                                          y->name, y->line);
-                }
-}
-
 /* The known name that is nearest to a mistyped one. */
 static Nearest find_nearest(const BlockReader *b, const char *name) {
         Nearest n = { .typed = name };
@@ -255,6 +198,63 @@ static void read_unknown(BlockReader *b, const Statement *st) {
                         b->block->broken = true;
                 b->match_meant = b->match_meant || streq(n.word, CONFIG_MATCH);
         }
+}
+
+/* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
+static void read_known(BlockReader *b, const Statement *st) {
+        static const ValueRange boolean = { .type = VALUE_BOOL };
+        char buf[TOKEN_TEXT_MAX];
+        const char *name = token_copy(b->text, st->name, buf);
+        const Setting *row = setting_find(b->r->table, name);
+        size_t key = find_key(name);
+        Value v;
+
+        if (st->group > 0 && !st->battery)
+                return;
+
+        if (st->group == 0) {
+                /* Something that is no statement may be the rest of the match: match = "/dev/"; "sda"; */
+                if (b->behind_match && st->value == 0 && !row && key == ELEMENTSOF(block_keys) &&
+                    token_type(b->r, st->name) != TOKEN_REFUSED)
+                        b->match_known = false;
+                b->behind_match = false;
+                b->n_own++;
+        } else if (!token_is_name(b->text, st->group, CONFIG_ON_BATTERY))
+                b->battery_withheld = true; /* what is around it is mistyped */
+
+        if (row)
+                read_setting(b, row, st);
+        else if (key == ELEMENTSOF(block_keys))
+                return;
+        else if (st->group > 0) {
+                b->battery_withheld = true;
+                config_text_error(b->text, st->name,
+                                  CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied", name);
+        } else if (streq(name, CONFIG_MATCH))
+                read_match(b, st);
+        else if (streq(name, CONFIG_ON_BATTERY))
+                read_battery(b, st);
+        else if (st->sound && reader_value(b->r, st->value, name, &boolean, &v, NULL))
+                *(bool *) ((char *) b->block + block_keys[key].offset) = v.number;
+        else if (block_keys[key].narrowing)
+                b->block->broken = true;
+}
+
+/* Of what can only fight within one block, nothing is applied. Between blocks the plan decides (plan_new()). */
+static void check_exclusions(BlockReader *b) {
+        for (size_t i = 0; i < b->block->n_assignments; i++)
+                for (size_t k = 0; k < b->block->n_assignments; k++) {
+                        Assignment *x = &b->block->assignments[i], *y = &b->block->assignments[k];
+
+                        if (x->keep || y->keep || x->withheld || y->withheld || x->on_battery != y->on_battery ||
+                            !setting_rules_out(x->row, &x->value, y->row, &y->value))
+                                continue;
+
+                        x->withheld = y->withheld = true;
+                        config_text_error(b->text, x->token,
+                                          "%s and %s (in line %u) exclude each other; neither is applied", x->name,
+                                          y->name, y->line);
+                }
 }
 
 bool block_read(Reader *r, size_t start, bool guessed, Block *ret) {
