@@ -32,15 +32,15 @@ bool block_has_key(const char *name) {
 
 typedef struct BlockReader {
         Reader *r;
-        ConfigText *text;
         Block *block;
         bool match_known;
         bool match_meant;      /* there is something that was to be a match, and was complained about */
         bool match_open;       /* nothing stands behind it that would end it */
         bool behind_match;     /* a statement would be the first one behind the match */
         size_t n_own;          /* statements that stand in no group */
-        size_t battery;        /* the name of on_battery = { … }; 0: there is none */
-        bool battery_withheld; /* … as it is in error as a whole */
+        bool battery;          /* the statement is one of on_battery */
+        bool battery_meant;    /* there is an on_battery … */
+        bool battery_withheld; /* … which is in error as a whole */
 } BlockReader;
 
 /* The one that `a` would be the second of. */
@@ -59,39 +59,48 @@ static void add_assignment(BlockReader *b, const Assignment *a) {
         if (GREW(b->block->assignments, b->block->n_assignments))
                 b->block->assignments[b->block->n_assignments++] = *a;
         else
-                b->text->error = -ENOMEM;
+                b->r->text->error = -ENOMEM;
 }
 
-static Assignment assignment_of(const BlockReader *b, const Setting *row, const Statement *st) {
+static Assignment assignment_of(const BlockReader *b, const Setting *row, size_t name) {
         return (Assignment){
                 .name = setting_state(row),
                 .value.type = row->range.type,
                 .optical = row->backend == BACKEND_OPTICAL,
-                .on_battery = st->battery || (row->flags & SETTING_ON_BATTERY),
-                .line = b->text->tokens[st->name].line,
-                .column = b->text->tokens[st->name].column,
+                .on_battery = b->battery || (row->flags & SETTING_ON_BATTERY),
+                .line = b->r->text->tokens[name].line,
+                .column = b->r->text->tokens[name].column,
                 .row = row,
-                .token = st->name,
         };
 }
 
+/* This setting was meant, most likely, so an earlier block's value for it must not come through. */
+static void withhold(BlockReader *b, const Setting *row, size_t name) {
+        Assignment a = assignment_of(b, row, name);
+
+        a.withheld = true;
+        if (!find_assignment(b, &a))
+                add_assignment(b, &a);
+}
+
 static void read_setting(BlockReader *b, const Setting *row, const Statement *st) {
-        Assignment a = assignment_of(b, row, st), *before;
+        Assignment a = assignment_of(b, row, st->name), *before;
+        ConfigText *t = b->r->text;
 
         a.withheld = !st->sound || !reader_value(b->r, st->value, row->name, &row->range, &a.value, &a.keep);
         if (!a.withheld && !a.keep && (row->flags & (SETTING_DEAD | SETTING_EXCLUDED)))
-                config_text_warning(b->text, st->name, "\"%s\" is never written: %s", row->name, row->instead);
+                config_text_warning(t, st->name, "\"%s\" is never written: %s", row->name, row->instead);
 
         before = find_assignment(b, &a);
         if (!before)
                 add_assignment(b, &a);
         else if (before->row == row) {
                 before->withheld = true;
-                config_text_error(b->text, st->name,
+                config_text_error(t, st->name,
                                   "\"%s\" stands here a second time (the first is in line %u); neither is applied",
                                   row->name, before->line);
         } else {
-                config_text_warning(b->text, st->name,
+                config_text_warning(t, st->name,
                                     "\"%s\" and \"%s\" (in line %u) set the same thing; this one, the later, wins",
                                     row->name, before->row->name, before->line);
                 *before = a;
@@ -102,7 +111,7 @@ static void read_match(BlockReader *b, const Statement *st) {
         if (b->match_meant) {
                 /* Which of them is meant? Then it is not known. */
                 b->match_known = false;
-                config_text_error(b->text, st->name, "a second match; a block has one, all of whose keys must hold");
+                config_text_error(b->r->text, st->name, "a second match; a block has one, all of whose keys must hold");
         } else {
                 b->match_meant = b->behind_match = true;
                 b->match_open = !token_separates(token_type(b->r, st->end));
@@ -111,25 +120,23 @@ static void read_match(BlockReader *b, const Statement *st) {
 }
 
 static void read_battery(BlockReader *b, const Statement *st) {
-        if (b->battery > 0) {
+        if (b->battery_meant) {
                 b->battery_withheld = true;
-                config_text_error(b->text, st->name,
-                                  "\"" CONFIG_ON_BATTERY
-                                  "\" stands here a second time (the first is in line %u); neither is applied",
-                                  b->text->tokens[b->battery].line);
+                config_text_error(b->r->text, st->name,
+                                  "\"" CONFIG_ON_BATTERY "\" stands here a second time; neither is applied");
                 return;
         }
 
-        b->battery = st->name;
+        b->battery_meant = true;
         if (!st->sound)
                 return;
 
         if (token_type(b->r, st->value) != TOKEN_GROUP) {
                 b->block->broken = b->block->obscure = true;
-                config_text_error(b->text, st->value,
+                config_text_error(b->r->text, st->value,
                                   CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
         } else if (st->end == st->value + 2)
-                config_text_warning(b->text, st->value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
+                config_text_warning(b->r->text, st->value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
 }
 
 /* The known name that is nearest to a mistyped one. */
@@ -152,13 +159,13 @@ static void read_unknown(BlockReader *b, const Statement *st) {
         const Setting *row;
         Nearest n;
 
-        token_copy(b->text, st->name, name);
+        token_copy(b->r->text, st->name, name);
         if ((st->group > 0 && !st->battery) || block_has_key(name) || setting_find(b->r->table, name))
                 return;
 
         if (config_is_option(name)) {
-                config_text_error(b->text, st->name, "\"%s\" is no setting of drives: write it outside drives = ( … );",
-                                  name);
+                config_text_error(b->r->text, st->name,
+                                  "\"%s\" is no setting of drives: write it outside drives = ( … );", name);
                 return;
         }
 
@@ -167,24 +174,19 @@ static void read_unknown(BlockReader *b, const Statement *st) {
         if (match_key_from_string(name) >= 0 && !(row && n.distance == 0)) {
                 /* Without it the match fits more drives than were meant. */
                 b->block->broken = true;
-                config_text_error(b->text, st->name, "\"%s\" tells drives apart: write it into match = { … }", name);
+                config_text_error(b->r->text, st->name, "\"%s\" tells drives apart: write it into match = { … }", name);
                 return;
         }
 
         /* That something is no name, or no statement, has been said; then it may be anything. */
         if (n.word && token_type(b->r, st->name) == TOKEN_NAME)
-                config_text_error(b->text, st->name, "unknown setting \"%s\"; did you mean \"%s\"?", name, n.word);
+                config_text_error(b->r->text, st->name, "unknown setting \"%s\"; did you mean \"%s\"?", name, n.word);
         else if (st->value > 0 && token_type(b->r, st->name) == TOKEN_NAME)
-                config_text_error(b->text, st->name, "unknown setting \"%s\"", name);
+                config_text_error(b->r->text, st->name, "unknown setting \"%s\"", name);
 
-        if (row) {
-                /* Most likely this setting was meant, so an earlier block's value for it must not come through. */
-                Assignment a = assignment_of(b, row, st);
-
-                a.withheld = true;
-                if (!find_assignment(b, &a))
-                        add_assignment(b, &a);
-        } else if (!n.word) {
+        if (row)
+                withhold(b, row, st->name);
+        else if (!n.word) {
                 b->block->obscure = true;
                 b->block->broken = b->block->broken || group; /* perhaps a match */
         } else if (streq(n.word, CONFIG_ON_BATTERY)) {
@@ -204,7 +206,7 @@ static void read_unknown(BlockReader *b, const Statement *st) {
 static void read_known(BlockReader *b, const Statement *st) {
         static const ValueRange boolean = { .type = VALUE_BOOL };
         char buf[TOKEN_TEXT_MAX];
-        const char *name = token_copy(b->text, st->name, buf);
+        const char *name = token_copy(b->r->text, st->name, buf);
         const Setting *row = setting_find(b->r->table, name);
         size_t key = find_key(name);
         Value v;
@@ -219,7 +221,7 @@ static void read_known(BlockReader *b, const Statement *st) {
                         b->match_known = false;
                 b->behind_match = false;
                 b->n_own++;
-        } else if (!token_is_name(b->text, st->group, CONFIG_ON_BATTERY))
+        } else if (!token_is_name(b->r->text, st->group, CONFIG_ON_BATTERY))
                 b->battery_withheld = true; /* what is around it is mistyped */
 
         if (row)
@@ -228,7 +230,7 @@ static void read_known(BlockReader *b, const Statement *st) {
                 return;
         else if (st->group > 0) {
                 b->battery_withheld = true;
-                config_text_error(b->text, st->name,
+                config_text_error(b->r->text, st->name,
                                   CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied", name);
         } else if (streq(name, CONFIG_MATCH))
                 read_match(b, st);
@@ -245,20 +247,21 @@ static void check_exclusions(BlockReader *b) {
         for (size_t i = 0; i < b->block->n_assignments; i++)
                 for (size_t k = 0; k < b->block->n_assignments; k++) {
                         Assignment *x = &b->block->assignments[i], *y = &b->block->assignments[k];
+                        const Token at = { .line = x->line, .column = x->column };
 
                         if (x->keep || y->keep || x->withheld || y->withheld || x->on_battery != y->on_battery ||
                             !setting_rules_out(x->row, &x->value, y->row, &y->value))
                                 continue;
 
                         x->withheld = y->withheld = true;
-                        config_text_error(b->text, x->token,
-                                          "%s and %s (in line %u) exclude each other; neither is applied", x->name,
-                                          y->name, y->line);
+                        config_text_complain(b->r->text, COMPLAINT_ERROR, &at,
+                                             "%s and %s (in line %u) exclude each other; neither is applied", x->name,
+                                             y->name, y->line);
                 }
 }
 
 bool block_read(Reader *r, size_t start, bool guessed, Block *ret) {
-        BlockReader b = { .r = r, .text = r->text, .block = ret };
+        BlockReader b = { .r = r, .block = ret };
 
         ret->file = r->text->file;
         ret->line = r->text->tokens[start].line;
@@ -268,18 +271,21 @@ bool block_read(Reader *r, size_t start, bool guessed, Block *ret) {
         r->broken = false;
         for (size_t i = 0; i < r->n_statements; i++) {
                 ret->broken = ret->broken || !r->statements[i].sound;
+                b.battery = r->statements[i].battery;
                 read_known(&b, &r->statements[i]);
         }
-        for (size_t i = 0; i < r->n_statements; i++)
+        for (size_t i = 0; i < r->n_statements; i++) {
+                b.battery = r->statements[i].battery;
                 read_unknown(&b, &r->statements[i]);
+        }
         ret->broken = ret->broken || r->broken;
         check_exclusions(&b);
 
         if (!b.match_meant && !guessed)
-                config_text_error(b.text, start,
+                config_text_error(r->text, start,
                                   "this block has no match; if it is for every drive, write match = {};");
         else if (b.n_own == 1 && b.match_known && !ret->broken)
-                config_text_warning(b.text, start, "this block has a match but no settings, it does nothing");
+                config_text_warning(r->text, start, "this block has a match but no settings, it does nothing");
 
         for (size_t i = 0; i < ret->n_assignments; i++)
                 if (ret->assignments[i].on_battery && b.battery_withheld)

@@ -17,8 +17,7 @@ typedef struct Assignment {
         bool keep;       /* "keep": cancels an earlier block's value */
         bool withheld;   /* the value is in error: earlier values must not come through, nothing is written */
         unsigned line, column;
-        const Setting *row; /* of the key as it was written, perhaps an alias … */
-        size_t token;       /* … and where; for the file's reader */
+        const Setting *row; /* of the key as it was written, perhaps an alias; for the file's reader */
 } Assignment;
 
 typedef struct Block {

@@ -42,7 +42,7 @@ static const struct {
           { { 1, 58, 'w', "\"apm_battery\" and \"apm\" (in line 1) set the same thing" } } },
         { "drives = ({ match = {}; apm_battery = 2;\n on_battery = { lookahead = true; };\n on_battery = { timeout = 3; }; })",
           "1: > battery:apm=! battery:lookahead=! battery:timeout=!\n",
-          { { 3, 2, 'e', "\"on_battery\" stands here a second time (the first is in line 2); neither" },
+          { { 3, 2, 'e', "\"on_battery\" stands here a second time; neither" },
             { 3, 27, 'e', "write \"3 s\"" } } },
 
         /* What does not belong there costs the state, not the block. */
