@@ -110,14 +110,12 @@ static void read_braced_block(Reader *r) {
 
 /* A '}' between blocks. */
 static void read_brace(Reader *r) {
-        config_text_error(r->text, r->i, "here is one \"}\" too many");
+        config_text_error(r->text, r->i, "here is one \"}\" too many; the block before it is not applied");
         while (token_type(r, r->i) == TOKEN_GROUP_END)
                 r->i++;
 
-        /* Which of the braces behind an on_battery = { … } is the one too many? */
-        for (size_t i = 0; i < r->n_statements; i++)
-                if (token_is_name(r->text, r->statements[i].name, CONFIG_ON_BATTERY))
-                        doubt_last_block(r);
+        if (r->n_blocks > 0)
+                r->config->blocks[r->n_blocks - 1].broken = true;
 }
 
 /* Anything between blocks that is none. What it was meant to be is not known, so it counts as a block whose match is not. */

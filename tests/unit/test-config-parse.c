@@ -162,7 +162,7 @@ static const struct {
           { { 3, 34, 'e', "closed by \")\", write \"}\"" } } },
         { BROKEN("  {{ match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
           { { 3, 4, 'e', "one \"{\" too many" } } },
-        { BROKEN("  { match = \"/dev/sda\"; apm = 3; }}"), BROKEN_DUMP("3: node=/dev/sda > apm=3\n"),
+        { BROKEN("  { match = \"/dev/sda\"; apm = 3; }}"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
           { { 3, 35, 'e', "one \"}\" too many" } } },
         { BROKEN("  match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
           { { 3, 3, 'e', "is a \"{\" missing before it?" } } },
