@@ -132,7 +132,7 @@ static void read_battery(BlockReader *b, const Statement *st) {
                 return;
 
         if (token_type(b->r, st->value) != TOKEN_GROUP) {
-                b->block->broken = b->block->obscure = true;
+                b->r->broken = b->block->obscure = true;
                 config_text_error(b->r->text, st->value,
                                   CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
         } else if (st->end == st->value + 2)
@@ -173,7 +173,7 @@ static void read_unknown(BlockReader *b, const Statement *st) {
         row = n.word ? setting_find(b->r->table, n.word) : NULL;
         if (match_key_from_string(name) >= 0 && !(row && n.distance == 0)) {
                 /* Without it the match fits more drives than were meant. */
-                b->block->broken = true;
+                b->r->broken = true;
                 config_text_error(b->r->text, st->name, "\"%s\" tells drives apart: write it into match = { … }", name);
                 return;
         }
@@ -188,16 +188,16 @@ static void read_unknown(BlockReader *b, const Statement *st) {
                 withhold(b, row, st->name);
         else if (!n.word) {
                 b->block->obscure = true;
-                b->block->broken = b->block->broken || group; /* perhaps a match */
+                b->r->broken = b->r->broken || group; /* perhaps a match */
         } else if (streq(n.word, CONFIG_ON_BATTERY)) {
                 /* What is in the group has been read, and is withheld. */
                 if (!group)
-                        b->block->broken = b->block->obscure = true;
+                        b->r->broken = b->block->obscure = true;
         } else {
                 size_t key = find_key(n.word);
 
                 if (key == ELEMENTSOF(block_keys) || block_keys[key].narrowing)
-                        b->block->broken = true;
+                        b->r->broken = true;
                 b->match_meant = b->match_meant || streq(n.word, CONFIG_MATCH);
         }
 }
@@ -239,7 +239,7 @@ static void read_known(BlockReader *b, const Statement *st) {
         else if (st->sound && reader_value(b->r, st->value, name, &boolean, &v, NULL))
                 *(bool *) ((char *) b->block + block_keys[key].offset) = v.number;
         else if (block_keys[key].narrowing)
-                b->block->broken = true;
+                b->r->broken = true;
 }
 
 /* Of what can only fight within one block, nothing is applied. Between blocks the plan decides (plan_new()). */
@@ -260,17 +260,48 @@ static void check_exclusions(BlockReader *b) {
                 }
 }
 
-bool block_read(Reader *r, size_t start, bool guessed, Block *ret) {
+/* Whether a broken block may have been meant to have more statements than were found: there are more "=", in what was gone over
+ * behind an error, or in what has become a string. */
+static bool hides_statements(const Reader *r, size_t inside, size_t end) {
+        size_t n = 0;
+
+        for (size_t i = inside; i < end; i++) {
+                const Token *k = &r->text->tokens[i];
+
+                /* One that is only typed twice hides nothing. */
+                if (k->type == TOKEN_EQUALS)
+                        n += k[-1].type != TOKEN_EQUALS;
+                else
+                        n += memchr(r->text->text + k->offset, '=', k->length) != NULL;
+        }
+        for (size_t i = 0; i < r->n_statements; i++)
+                n -= r->statements[i].value > 0;
+
+        return n > 0;
+}
+
+bool block_read(Reader *r, bool guessed, Block *ret) {
+        size_t start = r->i, inside = start + (token_type(r, start) == TOKEN_GROUP), end;
         BlockReader b = { .r = r, .block = ret };
+        ConfigText *t = r->text;
+        bool closed;
 
-        ret->file = r->text->file;
-        ret->line = r->text->tokens[start].line;
-        ret->column = r->text->tokens[start].column;
-        ret->broken = guessed || r->misnamed;
+        ret->file = t->file;
+        ret->line = t->tokens[start].line;
+        ret->column = t->tokens[start].column;
 
-        r->broken = false;
+        t->muted = guessed;
+        r->n_statements = 0;
+        r->i = inside;
+        reader_statements(r);
+        end = r->i;
+        closed = token_type(r, end) == TOKEN_GROUP_END;
+        r->i = end + closed;
+        t->muted = guessed = guessed || end >= t->doubtful;
+
+        r->broken = r->misnamed;
         for (size_t i = 0; i < r->n_statements; i++) {
-                ret->broken = ret->broken || !r->statements[i].sound;
+                r->broken = r->broken || !r->statements[i].sound;
                 b.battery = r->statements[i].battery;
                 read_known(&b, &r->statements[i]);
         }
@@ -278,15 +309,21 @@ bool block_read(Reader *r, size_t start, bool guessed, Block *ret) {
                 b.battery = r->statements[i].battery;
                 read_unknown(&b, &r->statements[i]);
         }
-        ret->broken = ret->broken || r->broken;
+        if (!closed)
+                config_text_error(t, start, "this block is not closed; write \"}\" at its end, in line %u or above",
+                                  t->tokens[end].line);
+        else if (!b.match_meant)
+                config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
+        else if (b.n_own == 1 && b.match_known && !r->broken)
+                config_text_warning(t, start, "this block has a match but no settings, it does nothing");
         check_exclusions(&b);
+        t->muted = false;
 
-        if (!b.match_meant && !guessed)
-                config_text_error(r->text, start,
-                                  "this block has no match; if it is for every drive, write match = {};");
-        else if (b.n_own == 1 && b.match_known && !ret->broken)
-                config_text_warning(r->text, start, "this block has a match but no settings, it does nothing");
-
+        if (!closed)
+                r->unclosed = end;
+        guessed = guessed || !closed;
+        ret->broken = r->broken || guessed;
+        ret->obscure = guessed || (ret->broken && (ret->obscure || hides_statements(r, inside, end)));
         for (size_t i = 0; i < ret->n_assignments; i++)
                 if (ret->assignments[i].on_battery && b.battery_withheld)
                         ret->assignments[i].withheld = true;

@@ -17,26 +17,6 @@ static bool ends_list(TokenType type) {
         return type == TOKEN_LIST_END || type == TOKEN_ARRAY_END;
 }
 
-/* Whether a broken block may have been meant to have more statements than were found: there are more "=", in what was gone over
- * behind an error, or in what has become a string. */
-static bool hides_statements(const Reader *r, size_t inside, size_t end) {
-        size_t n = 0;
-
-        for (size_t i = inside; i < end; i++) {
-                const Token *k = &r->text->tokens[i];
-
-                /* One that is only typed twice hides nothing. */
-                if (k->type == TOKEN_EQUALS)
-                        n += k[-1].type != TOKEN_EQUALS;
-                else
-                        n += memchr(r->text->text + k->offset, '=', k->length) != NULL;
-        }
-        for (size_t i = 0; i < r->n_statements; i++)
-                n -= r->statements[i].value > 0;
-
-        return n > 0;
-}
-
 /* What the list goes on with may be a part of the block read last. */
 static void doubt_last_block(const Reader *r) {
         Block *b = r->n_blocks > 0 ? &r->config->blocks[r->n_blocks - 1] : NULL;
@@ -45,67 +25,17 @@ static void doubt_last_block(const Reader *r) {
                 b->broken = b->obscure = true;
 }
 
-static void complain_unclosed(Reader *r, size_t start) {
-        if (ends_list(token_type(r, r->i)) && block_follows(r)) {
-                config_text_error(r->text, r->i++, "here a block is closed by \")\", write \"}\"");
-                return;
-        }
-
-        r->unclosed = r->i;
-        if (token_type(r, r->i) == TOKEN_END)
-                config_text_error(r->text, start, "this block is not closed; write \"}\" at its end");
-        else
-                config_text_error(r->text, start, "this block is not closed; write \"}\" before the \"%s\" in line %u",
-                                  TOKEN_QUOTED(r->text, r->i), r->text->tokens[r->i].line);
-}
-
-/* The block whose statements begin at r->i. The others as for block_read(). */
-static void read_block(Reader *r, size_t start, bool guessed) {
+static void read_block(Reader *r, bool guessed) {
         _cleanup_(block_done) Block block = {};
-        size_t inside = r->i, end;
+        size_t start = r->i;
 
-        r->n_blocks = r->n_statements = 0;
-        reader_statements(r);
-
-        end = r->i;
-        if (token_type(r, end) == TOKEN_GROUP_END)
-                r->i++;
-        else {
-                guessed = true;
-                complain_unclosed(r, start);
-        }
-        guessed = guessed || end >= r->text->doubtful;
-
-        if (inside == end && !guessed) {
-                config_text_warning(r->text, start, "this block is empty");
-                return;
-        }
-
-        if (!block_read(r, start, guessed, &block)) {
+        r->n_blocks = 0;
+        if (!block_read(r, guessed, &block))
                 r->lost = r->lost ?: &r->text->tokens[start];
-                return;
-        }
-
-        block.obscure = block.broken && (block.obscure || guessed || hides_statements(r, inside, end));
-        if (config_add_block(r->config, &block) < 0)
+        else if (config_add_block(r->config, &block) < 0)
                 r->text->error = -ENOMEM;
         else
                 r->n_blocks = r->config->n_blocks;
-}
-
-static void read_braced_block(Reader *r) {
-        size_t start = r->i++;
-        bool guessed = r->unclosed == start && !token_is_name(r->text, r->i, CONFIG_MATCH);
-
-        /* On another line it is the next block. */
-        if (token_type(r, r->i) == TOKEN_GROUP && r->text->tokens[r->i].line == r->text->tokens[start].line) {
-                guessed = true;
-                config_text_error(r->text, r->i, "here is one \"{\" too many: a block begins with one");
-                while (token_type(r, r->i) == TOKEN_GROUP)
-                        r->i++;
-        }
-
-        read_block(r, start, guessed);
 }
 
 /* A '}' between blocks. */
@@ -125,7 +55,7 @@ static void read_debris(Reader *r) {
                 if (!token_is_name(r->text, r->i, CONFIG_MATCH))
                         doubt_last_block(r);
                 config_text_error(r->text, r->i, "this stands between blocks; is a \"{\" missing before it?");
-                read_block(r, r->i, true);
+                read_block(r, true);
                 return;
         }
 
@@ -169,7 +99,12 @@ static void read_list(Reader *r, size_t start, bool bare) {
                         if (!separated)
                                 config_text_error(r->text, r->i,
                                                   "a comma is missing between this block and the one before it");
-                        read_braced_block(r);
+                        if (token_type(r, r->i + 1) == TOKEN_GROUP_END) {
+                                config_text_warning(r->text, r->i, "this block is empty");
+                                r->i += 2;
+                        } else
+                                /* Behind a block that is not closed, it may be a part of that. */
+                                read_block(r, r->unclosed == r->i && !token_is_name(r->text, r->i + 1, CONFIG_MATCH));
                         /* Where a block was not closed, its comma is not the next thing to say. */
                         separated = r->unclosed == r->i;
                         continue;

@@ -37,7 +37,7 @@ typedef struct Reader {
         Statement *statements; /* those in a group stand behind it */
         size_t n_statements;
 
-        bool broken; /* in its syntax, by a value */
+        bool broken; /* the block: there is an error of syntax, or it was to be for fewer drives */
 
         /* The statement. */
         unsigned depth; /* of brackets */
@@ -71,10 +71,10 @@ bool reader_statement(Reader *r);
 bool reader_statements(Reader *r);
 bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
 
-/* config-block.c. Fills an empty Block from the reader's statements. `start`: the token to point at; `guessed`: where the block
- * begins or ends is a guess. False: its match is not known; then it must not be applied, and neither may any general
+/* config-block.c. Reads the block at r->i, with or without its '{', into an empty one, and goes behind it. `guessed`: that it begins
+ * here is a guess, which was complained about. False: its match is not known; then it must not be applied, and neither may any general
  * rule that it was to protect its drives from. */
-bool block_read(Reader *r, size_t start, bool guessed, Block *ret);
+bool block_read(Reader *r, bool guessed, Block *ret);
 
 /* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
 bool block_has_key(const char *name);

@@ -28,7 +28,7 @@ static bool ends_list(const Reader *r) {
 
         while (token_separates(token_type(r, next)))
                 next++;
-        return token_type(r, next) == TOKEN_END || token_type(r, next) == TOKEN_GROUP || reader_at_option(r, next);
+        return token_type(r, next) == TOKEN_END || reader_at_option(r, next);
 }
 
 /* Whether a '{' here is that of a value. Else it begins a block: the one before was not closed. */

@@ -23,6 +23,9 @@ bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, 
         va_list ap;
         int r = 0;
 
+        if (t->muted)
+                return false;
+
         va_start(ap, format);
         (void) vsnprintf(sentence, sizeof sentence, format, ap);
         va_end(ap);
