@@ -35,7 +35,6 @@ typedef struct BlockReader {
         Block *block;
         bool match_known;
         bool match_meant;      /* there is something that was to be a match, and was complained about */
-        bool match_open;       /* nothing stands behind it that would end it */
         bool behind_match;     /* a statement would be the first one behind the match */
         size_t n_own;          /* statements that stand in no group */
         bool battery;          /* the statement is one of on_battery */
@@ -114,7 +113,6 @@ static void read_match(BlockReader *b, const Statement *st) {
                 config_text_error(b->r->text, st->name, "a second match; a block has one, all of whose keys must hold");
         } else {
                 b->match_meant = b->behind_match = true;
-                b->match_open = !token_separates(token_type(b->r, st->end));
                 b->match_known = statement_read_match(b->r, st, &b->block->match);
         }
 }
@@ -281,27 +279,23 @@ static bool hides_statements(const Reader *r, size_t inside, size_t end) {
 }
 
 bool block_read(Reader *r, bool guessed, Block *ret) {
-        size_t start = r->i, inside = start + (token_type(r, start) == TOKEN_GROUP), end;
+        size_t start = r->i, inside = start + (token_type(r, start) == TOKEN_GROUP),
+               end = reader_find_closing(r, inside);
+        bool closed = token_type(r, end) == TOKEN_GROUP_END;
         BlockReader b = { .r = r, .block = ret };
         ConfigText *t = r->text;
-        bool closed;
 
         ret->file = t->file;
         ret->line = t->tokens[start].line;
         ret->column = t->tokens[start].column;
 
-        t->muted = guessed;
-        r->n_statements = 0;
-        r->i = inside;
-        reader_statements(r);
-        end = r->i;
-        closed = token_type(r, end) == TOKEN_GROUP_END;
-        r->i = end + closed;
-        t->muted = guessed = guessed || end >= t->doubtful;
-
         r->broken = r->misnamed;
+        t->muted = guessed = guessed || end >= t->doubtful;
+        r->n_statements = 0;
+        reader_statements(r, inside, end, 0);
+        r->i = end + closed;
+
         for (size_t i = 0; i < r->n_statements; i++) {
-                r->broken = r->broken || !r->statements[i].sound;
                 b.battery = r->statements[i].battery;
                 read_known(&b, &r->statements[i]);
         }
@@ -329,5 +323,5 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
                         ret->assignments[i].withheld = true;
 
         /* A match that is the last thing before a guessed end perhaps goes on behind it. */
-        return b.match_known && !(guessed && b.behind_match && b.match_open);
+        return b.match_known && !(guessed && b.behind_match);
 }

@@ -55,38 +55,33 @@ static void complain_option(Reader *r, size_t token, const char *name) {
                 config_text_error(r->text, token, "unknown option \"%s\"", name);
 }
 
+/* One statement beside the list. */
 static void read_option(Reader *r) {
+        size_t token = r->i, next = reader_statement(r, token, r->text->n_tokens - 2), option;
         char name[TOKEN_TEXT_MAX];
-        const Statement *st;
-        size_t option;
         Value v = {};
 
-        r->n_statements = 0;
-        reader_statement(r);
-        if (r->n_statements == 0)
-                return; /* memory is short */
-
-        st = &r->statements[0];
-        option = find_option(token_copy(r->text, st->name, name));
-        if (option == ELEMENTSOF(options)) {
-                complain_option(r, st->name, name);
+        r->i = next > 0 ? next : token + 2;
+        option = find_option(token_copy(r->text, token, name));
+        if (next == 0 || option == ELEMENTSOF(options)) {
+                if (next > 0)
+                        complain_option(r, token, name);
                 return;
         }
 
         if (r->options_seen & UINT64_C(1) << option) {
-                config_text_error(r->text, st->name, "\"%s\" stands here a second time; the first counts", name);
+                config_text_error(r->text, token, "\"%s\" stands here a second time; the first counts", name);
                 return;
         }
         r->options_seen |= UINT64_C(1) << option;
 
-        if (st->sound && reader_value(r, st->value, name, &options[option].range, &v, NULL) &&
-            st->name < r->text->doubtful)
+        if (reader_value(r, token + 2, name, &options[option].range, &v, NULL) && token < r->text->doubtful)
                 *(uint64_t *) ((char *) r->config + options[option].offset) =
                                 v.type == VALUE_NAME ? streq(v.name, "restore") : (uint64_t) v.number;
         if (options[option].offset == offsetof(Config, on_drift)) {
                 r->config->on_drift_file = r->text->file;
-                r->config->on_drift_line = r->text->tokens[st->name].line;
-                r->config->on_drift_column = r->text->tokens[st->name].column;
+                r->config->on_drift_line = r->text->tokens[token].line;
+                r->config->on_drift_column = r->text->tokens[token].column;
         }
 }
 

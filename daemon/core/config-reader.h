@@ -38,12 +38,6 @@ typedef struct Reader {
         size_t n_statements;
 
         bool broken; /* the block: there is an error of syntax, or it was to be for fewer drives */
-
-        /* The statement. */
-        unsigned depth; /* of brackets */
-        size_t name;    /* for complaints */
-        size_t group;   /* as in Statement … */
-        bool battery;   /* … both */
 } Reader;
 
 static inline TokenType token_type(const Reader *r, size_t i) {
@@ -65,11 +59,17 @@ bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
 /* config-list.c: reads `drives = (`, or what looks like it, with all its blocks. False: no such thing begins here. */
 bool reader_list(Reader *r);
 
-/* config-statement.c. One statement, to where the next one may begin; and all up to the block's end, or a '}'. False: it is not
- * sound, which was complained about. */
-bool reader_statement(Reader *r);
-bool reader_statements(Reader *r);
+/* config-statement.c. Behind the statement at `name`, of which the value begins at name + 2; at most `end`. 0: it is in error, which
+ * was complained about; then the block is broken. */
+size_t reader_statement(Reader *r, size_t name, size_t end);
+
+/* All of them up to `end`, into the reader; `group`: the name of the group that they stand in. False: one is in error. */
+bool reader_statements(Reader *r, size_t i, size_t end, size_t group);
+
 bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
+
+/* From inside braces, the '}' that closes them; else where something begins that cannot be in them, and they are not closed. */
+size_t reader_find_closing(const Reader *r, size_t i);
 
 /* config-block.c. Reads the block at r->i, with or without its '{', into an empty one, and goes behind it. `guessed`: that it begins
  * here is a guess, which was complained about. False: its match is not known; then it must not be applied, and neither may any general
