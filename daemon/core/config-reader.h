@@ -56,6 +56,9 @@ void config_text_hide_secrets(ConfigText *t, const SettingTable *table);
  * not quoted from at all: /etc/shadow, say. */
 bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
 
+/* Whether it means something in a file. */
+bool config_is_key(const char *name, const SettingTable *table);
+
 /* config-list.c: reads `drives = (`, or what looks like it, with all its blocks. False: no such thing begins here. */
 bool reader_list(Reader *r);
 

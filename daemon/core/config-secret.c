@@ -2,7 +2,7 @@
 
 #include "config-reader.h"
 
-static bool is_key(const char *name, const SettingTable *table) {
+bool config_is_key(const char *name, const SettingTable *table) {
         MatchKey key = match_key_from_string(name);
 
         return config_is_option(name) || block_has_key(name) || (key >= 0 && key < MATCH_PROPERTY) ||
@@ -18,9 +18,9 @@ void config_text_hide_secrets(ConfigText *t, const SettingTable *table) {
                 bool excluded = row && (row->flags & SETTING_EXCLUDED);
 
                 if (token_starts_statement(t, i) || excluded)
-                        hidden = excluded || !is_key(name, table);
+                        hidden = excluded || !config_is_key(name, table);
                 else
-                        t->tokens[i].secret = hidden && t->tokens[i].type > TOKEN_END && !is_key(name, table);
+                        t->tokens[i].secret = hidden && t->tokens[i].type > TOKEN_END && !config_is_key(name, table);
         }
 }
 
@@ -37,7 +37,7 @@ bool config_text_is_foreign(const ConfigText *t, const SettingTable *table) {
 
                 if (type == TOKEN_LIST && next == TOKEN_GROUP)
                         return false;
-                if (is_assigned(t, i) && is_key(token_copy(t, i, name), table))
+                if (is_assigned(t, i) && config_is_key(token_copy(t, i, name), table))
                         return false;
         }
 
