@@ -33,11 +33,11 @@ bool block_has_key(const char *name) {
 typedef struct BlockReader {
         Reader *r;
         Block *block;
-        bool match_known;
-        bool match_meant;      /* there is something that was to be a match, and was complained about */
-        bool behind_match;     /* a statement would be the first one behind the match */
-        size_t n_own;          /* statements that stand in no group */
-        bool battery;          /* the statement is one of on_battery */
+        size_t n_statements;   /* also those of on_battery */
+        bool match_known;      /* … */
+        bool match_meant;      /* there is something that is or was to be a match */
+        bool behind_match;     /* nothing stands behind it yet */
+        bool battery;          /* these are on_battery's */
         bool battery_meant;    /* there is an on_battery … */
         bool battery_withheld; /* … which is in error as a whole */
 } BlockReader;
@@ -77,64 +77,71 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, size_t
 static void withhold(BlockReader *b, const Setting *row, size_t name) {
         Assignment a = assignment_of(b, row, name);
 
-        a.withheld = true;
+        a.withheld = a.guessed = true;
         if (!find_assignment(b, &a))
                 add_assignment(b, &a);
 }
 
-static void read_setting(BlockReader *b, const Setting *row, const Statement *st) {
-        Assignment a = assignment_of(b, row, st->name), *before;
+static void read_setting(BlockReader *b, const Setting *row, size_t name) {
+        Assignment a = assignment_of(b, row, name), *before;
         ConfigText *t = b->r->text;
 
-        a.withheld = !st->sound || !reader_value(b->r, st->value, row->name, &row->range, &a.value, &a.keep);
+        a.withheld = !reader_value(b->r, name + 2, row->name, &row->range, &a.value, &a.keep);
         if (!a.withheld && !a.keep && (row->flags & (SETTING_DEAD | SETTING_EXCLUDED)))
-                config_text_warning(t, st->name, "\"%s\" is never written: %s", row->name, row->instead);
+                config_text_warning(t, name, "\"%s\" is never written: %s", row->name, row->instead);
 
         before = find_assignment(b, &a);
         if (!before)
                 add_assignment(b, &a);
+        else if (before->guessed)
+                *before = a;
         else if (before->row == row) {
                 before->withheld = true;
-                config_text_error(t, st->name,
+                config_text_error(t, name,
                                   "\"%s\" stands here a second time (the first is in line %u); neither is applied",
                                   row->name, before->line);
         } else {
-                config_text_warning(t, st->name,
+                config_text_warning(t, name,
                                     "\"%s\" and \"%s\" (in line %u) set the same thing; this one, the later, wins",
                                     row->name, before->row->name, before->line);
                 *before = a;
         }
 }
 
-static void read_match(BlockReader *b, const Statement *st) {
-        if (b->match_meant) {
-                /* Which of them is meant? Then it is not known. */
-                b->match_known = false;
-                config_text_error(b->r->text, st->name, "a second match; a block has one, all of whose keys must hold");
-        } else {
-                b->match_meant = b->behind_match = true;
-                b->match_known = statement_read_match(b->r, st, &b->block->match);
-        }
+static void read_match(BlockReader *b, size_t name) {
+        bool first = !b->match_meant;
+
+        b->match_known = first && reader_match(b->r, name + 2, &b->block->match);
+        b->match_meant = b->behind_match = true;
+        if (!first)
+                config_text_error(b->r->text, name, "a second match; a block has one, all of whose keys must hold");
 }
 
-static void read_battery(BlockReader *b, const Statement *st) {
+static void read_statements(BlockReader *b, size_t i, size_t end);
+
+static void read_battery(BlockReader *b, size_t name) {
+        size_t value = name + 2, end;
+
         if (b->battery_meant) {
                 b->battery_withheld = true;
-                config_text_error(b->r->text, st->name,
+                config_text_error(b->r->text, name,
                                   "\"" CONFIG_ON_BATTERY "\" stands here a second time; neither is applied");
+        }
+        b->battery_meant = true;
+
+        if (token_type(b->r, value) != TOKEN_GROUP) {
+                b->r->broken = b->block->obscure = true;
+                config_text_error(b->r->text, value,
+                                  CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
                 return;
         }
 
-        b->battery_meant = true;
-        if (!st->sound)
-                return;
-
-        if (token_type(b->r, st->value) != TOKEN_GROUP) {
-                b->r->broken = b->block->obscure = true;
-                config_text_error(b->r->text, st->value,
-                                  CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
-        } else if (st->end == st->value + 2)
-                config_text_warning(b->r->text, st->value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
+        end = reader_find_closing(b->r, value + 1);
+        if (end == value + 1)
+                config_text_warning(b->r->text, value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
+        b->battery = true;
+        read_statements(b, value + 1, end);
+        b->battery = false;
 }
 
 /* The known name that is nearest to a mistyped one. */
@@ -151,93 +158,107 @@ static Nearest find_nearest(const BlockReader *b, const char *name) {
         return n;
 }
 
-static void read_unknown(BlockReader *b, const Statement *st) {
-        bool group = st->value > 0 && token_type(b->r, st->value) == TOKEN_GROUP;
-        char name[TOKEN_TEXT_MAX];
-        const Setting *row;
-        Nearest n;
+static void read_unknown(BlockReader *b, size_t name, const char *text) {
+        bool group = token_type(b->r, name + 2) == TOKEN_GROUP;
+        Nearest n = find_nearest(b, text);
+        const Setting *row = n.word ? setting_find(b->r->table, n.word) : NULL;
+        size_t key = n.word ? find_key(n.word) : 0;
 
-        token_copy(b->r->text, st->name, name);
-        if ((st->group > 0 && !st->battery) || block_has_key(name) || setting_find(b->r->table, name))
-                return;
-
-        if (config_is_option(name)) {
-                config_text_error(b->r->text, st->name,
-                                  "\"%s\" is no setting of drives: write it outside drives = ( … );", name);
+        if (config_is_option(text)) {
+                config_text_error(b->r->text, name, "\"%s\" is no setting of drives: write it outside drives = ( … );",
+                                  text);
                 return;
         }
-
-        n = find_nearest(b, name);
-        row = n.word ? setting_find(b->r->table, n.word) : NULL;
-        if (match_key_from_string(name) >= 0 && !(row && n.distance == 0)) {
+        if (match_key_from_string(text) >= 0 && !(row && n.distance == 0)) {
                 /* Without it the match fits more drives than were meant. */
                 b->r->broken = true;
-                config_text_error(b->r->text, st->name, "\"%s\" tells drives apart: write it into match = { … }", name);
+                config_text_error(b->r->text, name, "\"%s\" tells drives apart: write it into match = { … }", text);
                 return;
         }
 
-        /* That something is no name, or no statement, has been said; then it may be anything. */
-        if (n.word && token_type(b->r, st->name) == TOKEN_NAME)
-                config_text_error(b->r->text, st->name, "unknown setting \"%s\"; did you mean \"%s\"?", name, n.word);
-        else if (st->value > 0 && token_type(b->r, st->name) == TOKEN_NAME)
-                config_text_error(b->r->text, st->name, "unknown setting \"%s\"", name);
+        if (n.word)
+                config_text_error(b->r->text, name, "unknown setting \"%s\"; did you mean \"%s\"?", text, n.word);
+        else
+                config_text_error(b->r->text, name, "unknown setting \"%s\"", text);
 
         if (row)
-                withhold(b, row, st->name);
-        else if (!n.word) {
-                b->block->obscure = true;
-                b->r->broken = b->r->broken || group; /* perhaps a match */
-        } else if (streq(n.word, CONFIG_ON_BATTERY)) {
-                /* What is in the group has been read, and is withheld. */
-                if (!group)
-                        b->r->broken = b->block->obscure = true;
-        } else {
-                size_t key = find_key(n.word);
-
-                if (key == ELEMENTSOF(block_keys) || block_keys[key].narrowing)
-                        b->r->broken = true;
+                withhold(b, row, name);
+        else if (n.word) {
+                b->r->broken = b->r->broken || key == ELEMENTSOF(block_keys) || block_keys[key].narrowing;
                 b->match_meant = b->match_meant || streq(n.word, CONFIG_MATCH);
         }
+        /* A group may be a match, or settings. */
+        b->r->broken = b->r->broken || group;
+        b->block->obscure = b->block->obscure || group || !n.word;
 }
 
-/* The settings first, so that a mistyped one can tell whether the one it was meant to be is there. */
-static void read_known(BlockReader *b, const Statement *st) {
+static void read_statement(BlockReader *b, size_t name) {
         static const ValueRange boolean = { .type = VALUE_BOOL };
         char buf[TOKEN_TEXT_MAX];
-        const char *name = token_copy(b->r->text, st->name, buf);
-        const Setting *row = setting_find(b->r->table, name);
-        size_t key = find_key(name);
+        const char *text = token_copy(b->r->text, name, buf);
+        const Setting *row = setting_find(b->r->table, text);
+        size_t key = find_key(text);
         Value v;
 
-        if (st->group > 0 && !st->battery)
-                return;
-
-        if (st->group == 0) {
-                /* Something that is no statement may be the rest of the match: match = "/dev/"; "sda"; */
-                if (b->behind_match && st->value == 0 && !row && key == ELEMENTSOF(block_keys) &&
-                    token_type(b->r, st->name) != TOKEN_REFUSED)
-                        b->match_known = false;
-                b->behind_match = false;
-                b->n_own++;
-        } else if (!token_is_name(b->r->text, st->group, CONFIG_ON_BATTERY))
-                b->battery_withheld = true; /* what is around it is mistyped */
-
+        b->n_statements++;
+        b->behind_match = false;
         if (row)
-                read_setting(b, row, st);
+                read_setting(b, row, name);
         else if (key == ELEMENTSOF(block_keys))
-                return;
-        else if (st->group > 0) {
+                read_unknown(b, name, text);
+        else if (b->battery) {
                 b->battery_withheld = true;
-                config_text_error(b->r->text, st->name,
-                                  CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied", name);
-        } else if (streq(name, CONFIG_MATCH))
-                read_match(b, st);
-        else if (streq(name, CONFIG_ON_BATTERY))
-                read_battery(b, st);
-        else if (st->sound && reader_value(b->r, st->value, name, &boolean, &v, NULL))
+                config_text_error(b->r->text, name,
+                                  CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied", text);
+        } else if (streq(text, CONFIG_MATCH))
+                read_match(b, name);
+        else if (streq(text, CONFIG_ON_BATTERY))
+                read_battery(b, name);
+        else if (reader_value(b->r, name + 2, text, &boolean, &v, NULL))
                 *(bool *) ((char *) b->block + block_keys[key].offset) = v.number;
         else if (block_keys[key].narrowing)
                 b->r->broken = true;
+}
+
+/* Behind an error of syntax: goes to the next statement. What it goes over may have been meant to be settings, or the rest of the
+ * match: match = "/dev/"; "sda"; */
+static size_t skip_broken(BlockReader *b, size_t i, size_t end) {
+        const ConfigText *t = b->r->text;
+        char name[TOKEN_TEXT_MAX];
+
+        if (b->behind_match && !token_starts_statement(t, i) && !config_is_key(token_copy(t, i, name), b->r->table))
+                b->match_known = false;
+        b->behind_match = false;
+
+        do {
+                const Token *k = &t->tokens[i];
+                const Setting *row = setting_find(b->r->table, token_copy(t, i, name));
+
+                if (row)
+                        withhold(b, row, i);
+                else if (k->type != TOKEN_EQUALS)
+                        b->block->obscure = b->block->obscure || memchr(t->text + k->offset, '=', k->length);
+                else if (k[-1].type != TOKEN_EQUALS && !config_is_key(token_copy(t, i - 1, name), b->r->table))
+                        b->block->obscure = true;
+        } while (++i < end && !token_starts_statement(t, i));
+
+        return i;
+}
+
+static void read_statements(BlockReader *b, size_t i, size_t end) {
+        while (i < end) {
+                size_t name = i;
+
+                if (token_separates(token_type(b->r, i))) {
+                        i++;
+                        continue;
+                }
+                i = reader_statement(b->r, name, end);
+                if (i > 0)
+                        read_statement(b, name);
+                else
+                        i = skip_broken(b, name, end);
+        }
 }
 
 /* Of what can only fight within one block, nothing is applied. Between blocks the plan decides (plan_new()). */
@@ -258,26 +279,6 @@ static void check_exclusions(BlockReader *b) {
                 }
 }
 
-/* Whether a broken block may have been meant to have more statements than were found: there are more "=", in what was gone over
- * behind an error, or in what has become a string. */
-static bool hides_statements(const Reader *r, size_t inside, size_t end) {
-        size_t n = 0;
-
-        for (size_t i = inside; i < end; i++) {
-                const Token *k = &r->text->tokens[i];
-
-                /* One that is only typed twice hides nothing. */
-                if (k->type == TOKEN_EQUALS)
-                        n += k[-1].type != TOKEN_EQUALS;
-                else
-                        n += memchr(r->text->text + k->offset, '=', k->length) != NULL;
-        }
-        for (size_t i = 0; i < r->n_statements; i++)
-                n -= r->statements[i].value > 0;
-
-        return n > 0;
-}
-
 bool block_read(Reader *r, bool guessed, Block *ret) {
         size_t start = r->i, inside = start + (token_type(r, start) == TOKEN_GROUP),
                end = reader_find_closing(r, inside);
@@ -291,24 +292,15 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
 
         r->broken = r->misnamed;
         t->muted = guessed = guessed || end >= t->doubtful;
-        r->n_statements = 0;
-        reader_statements(r, inside, end, 0);
+        read_statements(&b, inside, end);
         r->i = end + closed;
 
-        for (size_t i = 0; i < r->n_statements; i++) {
-                b.battery = r->statements[i].battery;
-                read_known(&b, &r->statements[i]);
-        }
-        for (size_t i = 0; i < r->n_statements; i++) {
-                b.battery = r->statements[i].battery;
-                read_unknown(&b, &r->statements[i]);
-        }
         if (!closed)
                 config_text_error(t, start, "this block is not closed; write \"}\" at its end, in line %u or above",
                                   t->tokens[end].line);
         else if (!b.match_meant)
                 config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
-        else if (b.n_own == 1 && b.match_known && !r->broken)
+        else if (b.n_statements == 1 && b.match_known && !r->broken)
                 config_text_warning(t, start, "this block has a match but no settings, it does nothing");
         check_exclusions(&b);
         t->muted = false;
@@ -317,7 +309,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
                 r->unclosed = end;
         guessed = guessed || !closed;
         ret->broken = r->broken || guessed;
-        ret->obscure = guessed || (ret->broken && (ret->obscure || hides_statements(r, inside, end)));
+        ret->obscure = guessed || (ret->broken && ret->obscure);
         for (size_t i = 0; i < ret->n_assignments; i++)
                 if (ret->assignments[i].on_battery && b.battery_withheld)
                         ret->assignments[i].withheld = true;

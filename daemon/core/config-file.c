@@ -61,6 +61,7 @@ static void read_option(Reader *r) {
         char name[TOKEN_TEXT_MAX];
         Value v = {};
 
+        r->text->muted = false;
         r->i = next > 0 ? next : token + 2;
         option = find_option(token_copy(r->text, token, name));
         if (next == 0 || option == ELEMENTSOF(options)) {
@@ -164,7 +165,6 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
         if (!config_text_is_foreign(&tokens, t)) {
                 config_text_hide_secrets(&tokens, t);
                 read_blocks(&reader);
-                free(reader.statements);
         } else if (tokens.n_complaints == 0) /* said already of what is no UTF-8, say */
                 config_text_error(&tokens, 0,
                                   "this is no configuration of drivekeep: it has no drives = ( … ), and no option");

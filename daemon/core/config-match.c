@@ -111,26 +111,27 @@ static bool read_criterion(Reader *r, size_t name, size_t value, Match *m) {
 }
 
 /* The statements of a match = { … }. */
-static bool read_criteria(Reader *r, const Statement *match, Match *m) {
-        const Statement *end = r->statements + r->n_statements;
+static bool read_criteria(Reader *r, size_t i, size_t end, Match *m) {
         bool sound = true;
 
-        for (const Statement *st = match + 1; st < end && st->name < match->end; st++)
-                if (st->group == match->name)
-                        sound = read_criterion(r, st->name, st->value, m) && sound;
+        while (i < end) {
+                size_t name = i;
+
+                if (token_separates(token_type(r, i))) {
+                        i++;
+                        continue;
+                }
+                i = reader_statement(r, name, end);
+                if (i == 0)
+                        return false;
+                sound = read_criterion(r, name, name + 2, m) && sound;
+        }
 
         return sound;
 }
 
-bool statement_read_match(Reader *r, const Statement *st, Match *ret) {
-        _cleanup_(match_done) Match m = {};
-
-        if (!st->sound ||
-            !(token_type(r, st->value) == TOKEN_GROUP ? read_criteria(r, st, &m)
-                                                      : read_patterns(r, st->value, MATCH_NODE, NULL, &m)))
-                return false;
-
-        *ret = m;
-        m = (Match){};
-        return true;
+bool reader_match(Reader *r, size_t value, Match *m) {
+        if (token_type(r, value) == TOKEN_GROUP)
+                return read_criteria(r, value + 1, reader_find_closing(r, value + 1), m);
+        return read_patterns(r, value, MATCH_NODE, NULL, m);
 }

@@ -12,14 +12,6 @@
 #define CONFIG_MATCH "match"
 #define CONFIG_ON_BATTERY "on_battery" /* the one group of settings inside a block */
 
-typedef struct Statement {
-        size_t name;       /* tokens: the name … */
-        size_t value, end; /* … and the value, from here up to, not with, there; 0: it is no statement */
-        size_t group;      /* the name of the group that it stands in; 0: in none */
-        bool battery;      /* that group is on_battery = { … }, or what looks like it */
-        bool sound;        /* else it was complained about, and there may be no value at all */
-} Statement;
-
 typedef struct Reader {
         ConfigText *text;
         const SettingTable *table;
@@ -32,10 +24,6 @@ typedef struct Reader {
         size_t n_blocks;       /* of the Config up to the block read last; 0: that one is not among them */
         size_t unclosed;       /* the token at which a block was found not to be closed; SIZE_MAX: none */
         const Token *lost;     /* the first block whose match is not known; NULL: none */
-
-        /* The block, or the option beside the list. */
-        Statement *statements; /* those in a group stand behind it */
-        size_t n_statements;
 
         bool broken; /* the block: there is an error of syntax, or it was to be for fewer drives */
 } Reader;
@@ -63,12 +51,8 @@ bool config_is_key(const char *name, const SettingTable *table);
 bool reader_list(Reader *r);
 
 /* config-statement.c. Behind the statement at `name`, of which the value begins at name + 2; at most `end`. 0: it is in error, which
- * was complained about; then the block is broken. */
+ * was complained about; then the block is broken, and no more is complained about until it ends. */
 size_t reader_statement(Reader *r, size_t name, size_t end);
-
-/* All of them up to `end`, into the reader; `group`: the name of the group that they stand in. False: one is in error. */
-bool reader_statements(Reader *r, size_t i, size_t end, size_t group);
-
 bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
 
 /* From inside braces, the '}' that closes them; else where something begins that cannot be in them, and they are not closed. */
@@ -82,11 +66,10 @@ bool block_read(Reader *r, bool guessed, Block *ret);
 /* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
 bool block_has_key(const char *name);
 
-/* config-match.c. False: it is not known, which was complained about (of a statement that is not sound: before). */
-bool statement_read_match(Reader *r, const Statement *st, Match *ret);
+/* config-match.c. False: it is not known, which was complained about. */
+bool reader_match(Reader *r, size_t value, Match *m);
 
-/* config-value.c, by libconfig: the value at `token`, which is no group or list. False, NULL: there is none, which was complained
- * about.
+/* config-value.c, by libconfig: the value at `token`. False, NULL: there is none, which was complained about.
  * A value in `range` for the key `name`; one that cannot be held exactly is a warning. `ret_keep` may be NULL where "keep" means
  * nothing. */
 bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *range, Value *ret, bool *ret_keep);

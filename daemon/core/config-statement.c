@@ -5,7 +5,6 @@
 #include <ctype.h>
 
 #include "config-reader.h"
-#include "nearest.h"
 
 bool reader_at_option(const Reader *r, size_t i) {
         char name[TOKEN_TEXT_MAX];
@@ -151,53 +150,6 @@ size_t reader_statement(Reader *r, size_t name, size_t end) {
                 next = 0;
         }
         if (next == 0)
-                r->broken = true;
+                r->broken = r->text->muted = true;
         return next;
-}
-
-/* Whether this is the name of on_battery = { … }, or most likely was meant to be. */
-static bool names_battery(const ConfigText *t, size_t token) {
-        char buf[TOKEN_TEXT_MAX];
-        Nearest n = { .typed = token_copy(t, token, buf) };
-
-        nearest_offer(&n, CONFIG_ON_BATTERY);
-        return n.word;
-}
-
-bool reader_statements(Reader *r, size_t i, size_t end, size_t group) {
-        bool sound = true;
-
-        while (i < end) {
-                Statement st = { .name = i, .group = group, .battery = group > 0 && names_battery(r->text, group) };
-                size_t at = r->n_statements;
-
-                if (token_separates(token_type(r, i))) {
-                        i++;
-                        continue;
-                }
-
-                /* Its place, before those inside it. */
-                if (GREW(r->statements, at))
-                        r->n_statements++;
-                else
-                        r->text->error = -ENOMEM;
-
-                if (token_starts_statement(r->text, i))
-                        st.value = i + 2;
-                i = st.end = reader_statement(r, st.name, end);
-                st.sound = i > 0;
-                if (st.sound && group == 0 && token_type(r, st.value) == TOKEN_GROUP)
-                        st.sound = reader_statements(r, st.value + 1, reader_find_closing(r, st.value + 1), st.name);
-
-                /* Behind an error: goes to the next one, not inside braces. */
-                if (i == 0)
-                        for (i = st.name + 1; i < end && !token_starts_statement(r->text, i); i++)
-                                if (token_type(r, i) == TOKEN_GROUP)
-                                        i = reader_find_closing(r, i + 1);
-                if (at < r->n_statements)
-                        r->statements[at] = st;
-                sound = sound && st.sound;
-        }
-
-        return sound;
 }

@@ -41,7 +41,7 @@ typedef struct ConfigText {
         size_t doubtful; /* from this token on all may be part of a comment that is not closed; SIZE_MAX: none */
         Complaints *complaints;
         size_t n_complaints; /* from this file */
-        bool muted;          /* no complaints: of a block that begins at a guess */
+        bool muted;          /* no more complaints about this block: its first error of syntax was told */
         int error; /* -ENOMEM once memory was short: reading goes on, so that nobody has to ask at each step, but it has failed */
 } ConfigText;
 

@@ -16,6 +16,7 @@ typedef struct Assignment {
         bool optical;    /* for optical drives only */
         bool keep;       /* "keep": cancels an earlier block's value */
         bool withheld;   /* the value is in error: earlier values must not come through, nothing is written */
+        bool guessed;    /* nobody has written it: a name was mistyped, or stands in what is no statement */
         unsigned line, column;
         const Setting *row; /* of the key as it was written, perhaps an alias; for the file's reader */
 } Assignment;

@@ -87,7 +87,7 @@ static const struct {
           "apm=2@2", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm_battery = 300 });", "apm=1@1", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { amp = 3 } });", "apm=1@1", "apm=!@2" },
-        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battry = { apm = 3 } });", "apm=1@1", "apm=!@2" },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battry = { apm = 3 } });", "apm=!@2" },
         { "drives = ({ match = {}; apm = 300; on_battery = { apm = 2 } });", "apm=!@1", "apm=2@1" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { match = {}; apm = 3 } });",
           "apm=1@1", "apm=!@2" },
@@ -97,7 +97,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; on_battery = 1; });",
           "apm=!@2 lookahead=!@2" },
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n"
-          "{ match = \"/dev/sda\"; on_battery { apm = 2 } });", "apm=!@2 lookahead=!@2" },
+          "{ match = \"/dev/sda\"; on_battery { apm = 2 } });", "apm=!@2 lookahead=on@1" },
         /* A general rule that is lost with another block is lost in both. */
         { "drives = ({ match = {}; on_battery = { apm = 1 } },\n{ match = /dev/sdb; apm = 2 });", "apm=!@1" },
 };
