@@ -290,7 +290,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
         ret->line = t->tokens[start].line;
         ret->column = t->tokens[start].column;
 
-        r->broken = r->misnamed;
+        r->broken = false;
         t->muted = guessed = guessed || end >= t->doubtful;
         read_statements(&b, inside, end);
         r->i = end + closed;

@@ -1,146 +1,147 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* One file: the list of drives, the options beside it, and what a lost block costs the others. */
-
-#include <stdio.h>
+/* One file: the list of drives with its blocks, the options beside it, and what a lost block costs the others. */
 
 #include "config-reader.h"
-#include "nearest.h"
 
-#define LINES_TEXT_MAX 256U
-
-static const ValueWord on_drift_words[] = { { "report", ON_DRIFT_REPORT }, { "restore", ON_DRIFT_RESTORE }, {} };
-
-/* clang-format off */
-static const struct {
-        const char *name;
-        ValueRange range;
-        size_t offset; /* of its uint64_t in Config */
-} options[] = {
-        { "fsck_wait", { .type = VALUE_DURATION, .min = 1000, .max = INT64_C(24) * 3600 * 1000 },
-          offsetof(Config, fsck_wait_ms) },
-        { "recheck", { .type = VALUE_DURATION, .min = 60 * 1000, .max = INT64_C(7) * 24 * 3600 * 1000, .has_off = true },
-          offsetof(Config, recheck_ms) },
-        { "on_drift", { .type = VALUE_NAME, .words = on_drift_words }, offsetof(Config, on_drift) },
-};
-/* clang-format on */
-
-static size_t find_option(const char *name) {
-        size_t i = 0;
-
-        while (i < ELEMENTSOF(options) && !streq(options[i].name, name))
-                i++;
-        return i;
+/* `drives = (`, or what looks like it. */
+static bool begins_list(const Reader *r) {
+        return token_is_name(r->text, r->i, CONFIG_DRIVES) ||
+               (!r->open && token_starts_statement(r->text, r->i) && token_type(r, r->i + 2) == TOKEN_LIST &&
+                token_type(r, r->i + 3) == TOKEN_GROUP);
 }
 
-bool config_is_option(const char *name) {
-        return streq(name, CONFIG_DRIVES) || find_option(name) < ELEMENTSOF(options);
+static void read_list(Reader *r) {
+        size_t name = r->i, bracket = name + 1 + (token_type(r, name + 1) == TOKEN_EQUALS);
+        TokenType type = token_type(r, bracket);
+
+        r->misnamed = !token_is_name(r->text, name, CONFIG_DRIVES);
+        if (r->misnamed)
+                config_text_error(r->text, name,
+                                  "the list of blocks is called \"drives\", not \"%s\"; nothing of it is applied",
+                                  TOKEN_QUOTED(r->text, name));
+        else if (type != TOKEN_LIST || bracket == name + 1)
+                config_text_error(r->text, name, "drives is a list of blocks: drives = ( { … }, { … } );");
+        else if (r->list > 0)
+                config_text_error(r->text, name, "a second list of drives (the first: line %u); one holds all blocks",
+                                  r->text->tokens[r->list].line);
+
+        r->open = r->separated = type == TOKEN_LIST || type == TOKEN_ARRAY;
+        r->told = !r->open;
+        r->n_blocks = 0;
+        r->list = bracket;
+        r->i = bracket + r->open;
 }
 
-static void complain_option(Reader *r, size_t token, const char *name) {
-        Nearest n = { .typed = name };
+static void end_list(Reader *r) {
+        if (r->open && token_type(r, r->i) != TOKEN_LIST_END && token_type(r, r->i) != TOKEN_ARRAY_END)
+                config_text_error(r->text, r->list, "this list is not closed; write \");\"");
+        r->open = r->misnamed = false;
+}
 
-        nearest_offer(&n, CONFIG_DRIVES);
-        for (size_t i = 0; i < ELEMENTSOF(options); i++)
-                nearest_offer(&n, options[i].name);
+static void read_block(Reader *r) {
+        _cleanup_(block_done) Block block = {};
+        size_t start = r->i;
+        bool braced = token_type(r, start) == TOKEN_GROUP, follows_unclosed = r->unclosed == start;
 
-        if (streq(name, CONFIG_DRIVES))
-                config_text_error(r->text, token, "drives is a list of blocks: drives = ( { … }, { … } );");
-        else if (n.word)
-                config_text_error(r->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
-        else if (setting_find(r->table, name) || streq(name, CONFIG_ON_BATTERY))
-                config_text_error(r->text, token,
-                                  "\"%s\" is a setting of drives: write it into a block of drives = ( … );", name);
+        if (r->told)
+                ;
+        else if (!braced)
+                config_text_error(r->text, start, "a match stands in a block; is a \"{\" missing before it?");
+        else if (!r->open)
+                config_text_error(r->text, start,
+                                  "blocks stand in the list of drives only: drives = ( { … }, { … } );");
+        else if (!r->separated && !follows_unclosed)
+                config_text_error(r->text, start, "a comma is missing between this block and the one before it");
+        r->told = !r->open;
+        r->separated = false;
+        r->n_blocks = 0;
+
+        if (braced && token_type(r, start + 1) == TOKEN_GROUP_END) {
+                config_text_warning(r->text, start, "this block is empty");
+                r->i += 2;
+                return;
+        }
+
+        /* Behind a block that is not closed, it may be a part of that. */
+        if (!block_read(r, !braced || (follows_unclosed && !token_is_name(r->text, start + 1, CONFIG_MATCH)), &block)) {
+                r->lost = r->lost ?: &r->text->tokens[start];
+                return;
+        }
+
+        block.broken = block.broken || r->misnamed;
+        if (config_add_block(r->config, &block) < 0)
+                r->text->error = -ENOMEM;
         else
-                config_text_error(r->text, token, "unknown option \"%s\"", name);
+                r->n_blocks = r->config->n_blocks;
 }
 
-/* One statement beside the list. */
-static void read_option(Reader *r) {
-        size_t token = r->i, next = reader_statement(r, token, r->text->n_tokens - 2), option;
-        char name[TOKEN_TEXT_MAX];
-        Value v = {};
+/* What is nothing that can be here. Among blocks it may be a part of the one before, or a block whose match is not known. One
+ * complaint tells of all of it. */
+static void read_stray(Reader *r) {
+        Block *last = r->open && r->n_blocks > 0 ? &r->config->blocks[r->n_blocks - 1] : NULL;
+        bool word = token_type(r, r->i) > TOKEN_END;
 
-        r->text->muted = false;
-        r->i = next > 0 ? next : token + 2;
-        option = find_option(token_copy(r->text, token, name));
-        if (next == 0 || option == ELEMENTSOF(options)) {
-                if (next > 0)
-                        complain_option(r, token, name);
-                return;
-        }
+        if (!r->told && token_type(r, r->i) != TOKEN_REFUSED)
+                config_text_error(r->text, r->i,
+                                  r->open ? "\"%s\" is not expected between blocks; the one before it is not applied"
+                                          : "\"%s\" is not expected here; a file holds drives = ( … ); and options",
+                                  TOKEN_QUOTED(r->text, r->i));
+        r->told = r->separated = true;
 
-        if (r->options_seen & UINT64_C(1) << option) {
-                config_text_error(r->text, token, "\"%s\" stands here a second time; the first counts", name);
-                return;
+        if (last) {
+                last->broken = true;
+                last->obscure = last->obscure || word;
         }
-        r->options_seen |= UINT64_C(1) << option;
-
-        if (reader_value(r, token + 2, name, &options[option].range, &v, NULL) && token < r->text->doubtful)
-                *(uint64_t *) ((char *) r->config + options[option].offset) =
-                                v.type == VALUE_NAME ? streq(v.name, "restore") : (uint64_t) v.number;
-        if (options[option].offset == offsetof(Config, on_drift)) {
-                r->config->on_drift_file = r->text->file;
-                r->config->on_drift_line = r->text->tokens[token].line;
-                r->config->on_drift_column = r->text->tokens[token].column;
-        }
+        if (word && r->open)
+                r->lost = r->lost ?: &r->text->tokens[r->i];
+        r->i++;
 }
 
-static void read_file(Reader *r) {
-        bool told = false; /* of the token before */
+static void read_next(Reader *r) {
+        TokenType type = token_type(r, r->i);
 
-        while (token_type(r, r->i) != TOKEN_END) {
-                TokenType type = token_type(r, r->i);
-
-                if (reader_list(r))
-                        told = false;
-                else if (token_starts_statement(r->text, r->i)) {
-                        read_option(r);
-                        told = false;
-                } else {
-                        if (!told && !token_separates(type) && type != TOKEN_REFUSED) {
-                                told = true;
-                                config_text_error(
-                                                r->text, r->i,
-                                                "\"%s\" is not expected here; a file holds drives = ( … ); and options",
-                                                TOKEN_QUOTED(r->text, r->i));
-                        }
-                        r->i++;
-                }
-        }
+        if (begins_list(r))
+                read_list(r);
+        else if (type == TOKEN_GROUP || token_is_name(r->text, r->i, CONFIG_MATCH))
+                read_block(r);
+        else if (token_separates(type)) {
+                if (type == TOKEN_SEMICOLON && r->open && !r->told)
+                        config_text_error(r->text, r->i, "between blocks stands a comma, not \";\"");
+                r->separated = true;
+                r->i++;
+        } else if (r->open && (type == TOKEN_LIST_END || type == TOKEN_ARRAY_END)) {
+                end_list(r);
+                r->i++;
+        } else if (r->open ? reader_at_option(r, r->i) : token_starts_statement(r->text, r->i)) {
+                end_list(r);
+                reader_option(r);
+                r->told = false;
+        } else
+                read_stray(r);
 }
 
 /* A general rule must not hit the drives that a block with an unknown match was to protect. Nothing of it is applied,
  * and nothing that it replaces either: it stays, broken. */
 static void break_general(const Reader *r, size_t first_block) {
-        char lines[LINES_TEXT_MAX] = "";
-        size_t n = 0, used = 0;
+        bool any = false;
 
-        for (size_t i = first_block; i < r->config->n_blocks; i++) {
-                Block *b = &r->config->blocks[i];
+        for (size_t i = first_block; i < r->config->n_blocks; i++)
+                if (match_is_general(&r->config->blocks[i].match))
+                        any = r->config->blocks[i].broken = true;
 
-                if (!match_is_general(&b->match))
-                        continue;
-
-                b->broken = true;
-                if (used + 16 < sizeof lines)
-                        used += snprintf(lines + used, sizeof lines - used, "%s%u", n == 0 ? " " : ", ", b->line);
-                else if (lines[used - 1] != '.')
-                        used += snprintf(lines + used, sizeof lines - used, ", ...");
-                n++;
-        }
-
-        if (n > 0)
+        if (any)
                 config_text_complain(r->text, COMPLAINT_ERROR, r->lost,
                                      "it is not known which drives this block is for, so nothing is applied of the "
-                                     "general rules of this file: line%s%s",
-                                     n == 1 ? "" : "s", lines);
+                                     "general rules of this file");
 }
 
-static void read_blocks(Reader *r) {
+static void read_file(Reader *r) {
         size_t first_block = r->config->n_blocks;
 
-        read_file(r);
+        while (token_type(r, r->i) != TOKEN_END)
+                read_next(r);
+        end_list(r);
         if (r->lost)
                 break_general(r, first_block);
 
@@ -151,7 +152,7 @@ static void read_blocks(Reader *r) {
 
 int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size) {
         _cleanup_(config_text_done) ConfigText tokens = { .text = text, .size = size, .complaints = &c->complaints };
-        Reader reader = { .text = &tokens, .table = t, .config = c, .unclosed = SIZE_MAX };
+        Reader reader = { .text = &tokens, .table = t, .config = c };
         int r;
 
         r = config_add_file(c, file, &tokens.file);
@@ -164,7 +165,7 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
 
         if (!config_text_is_foreign(&tokens, t)) {
                 config_text_hide_secrets(&tokens, t);
-                read_blocks(&reader);
+                read_file(&reader);
         } else if (tokens.n_complaints == 0) /* said already of what is no UTF-8, say */
                 config_text_error(&tokens, 0,
                                   "this is no configuration of drivekeep: it has no drives = ( … ), and no option");

@@ -19,11 +19,14 @@ typedef struct Reader {
         size_t i; /* the next token */
 
         uint64_t options_seen; /* a bit for each */
-        size_t drives;         /* where the list of drives began; 0: not yet, as it cannot begin with the first token */
+        size_t list;           /* where the list of drives began; 0: not yet, as it cannot begin with the first token */
+        bool open;             /* it has not ended */
         bool misnamed;         /* it is not called "drives": nothing of it is applied */
-        size_t n_blocks;       /* of the Config up to the block read last; 0: that one is not among them */
-        size_t unclosed;       /* the token at which a block was found not to be closed; SIZE_MAX: none */
-        const Token *lost;     /* the first block whose match is not known; NULL: none */
+        bool separated;        /* a block may follow */
+        bool told;         /* there was a complaint since the last block or option, which goes for what is here, too */
+        size_t n_blocks;   /* of the Config up to the block read last; 0: that one is not among them */
+        size_t unclosed;   /* the token at which a block was found not to be closed; 0: none */
+        const Token *lost; /* the first block whose match is not known; NULL: none */
 
         bool broken; /* the block: there is an error of syntax, or it was to be for fewer drives */
 } Reader;
@@ -32,8 +35,11 @@ static inline TokenType token_type(const Reader *r, size_t i) {
         return r->text->tokens[i].type;
 }
 
-/* config-file.c: whether it is drives, or an option beside it. */
+/* config-option.c: whether it is drives, or an option beside it. */
 bool config_is_option(const char *name);
+
+/* Reads a statement beside the list. */
+void reader_option(Reader *r);
 
 /* config-secret.c. A value may be a password: of a setting that is never written, or of another program whose file this is. So no
  * complaint quotes what stands behind a key that is not one of ours, or behind one of an excluded row, however wrong the statement
@@ -46,9 +52,6 @@ bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
 
 /* Whether it means something in a file. */
 bool config_is_key(const char *name, const SettingTable *table);
-
-/* config-list.c: reads `drives = (`, or what looks like it, with all its blocks. False: no such thing begins here. */
-bool reader_list(Reader *r);
 
 /* config-statement.c. Behind the statement at `name`, of which the value begins at name + 2; at most `end`. 0: it is in error, which
  * was complained about; then the block is broken, and no more is complained about until it ends. */

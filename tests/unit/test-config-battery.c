@@ -89,11 +89,11 @@ static const struct {
           BROKEN_DUMP("3! node=/dev/sda > apm=! battery:timeout=!\n"), { { 3, 34, 'e', "\")\" is not expected" } } },
         { BROKEN("  { match = \"/dev/sda\"; apm = 3}; apm_battery = 2; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
-          { { 3, 33, 'e', "comma, not \";\"" }, { 3, 35, 'e', "stands between blocks" } } },
+          { { 3, 33, 'e', "comma, not \";\"" }, { 3, 35, 'e', "not expected between blocks" } } },
         /* Which of these braces is the one too many? */
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; } timeout = \"2s\"; }; }"),
           BROKEN_DUMP("3! node=/dev/sda > battery:apm=! timeout=!\n"),
-          { { 3, 68, 'e', "comma, not \";\"" }, { 3, 70, 'e', "one \"}\" too many" } } },
+          { { 3, 68, 'e', "comma, not \";\"" }, { 3, 70, 'e', "\"}\" is not expected between blocks" } } },
 };
 /* clang-format on */
 

@@ -163,7 +163,7 @@ static const struct {
         { BROKEN("  {{ match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3: node=/dev/sda > apm=3\n"),
           { { 3, 3, 'e', "not closed" } } },
         { BROKEN("  { match = \"/dev/sda\"; apm = 3; }}"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
-          { { 3, 35, 'e', "one \"}\" too many" } } },
+          { { 3, 35, 'e', "\"}\" is not expected between blocks" } } },
         { BROKEN("  match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
           { { 3, 3, 'e', "is a \"{\" missing before it?" } } },
         { "drives = (\n" GOOD "\n" GOOD "\n);\n", GOOD_DUMP(2) GOOD_DUMP(3), { { 3, 3, 'e', "a comma is missing" } } },
@@ -171,9 +171,9 @@ static const struct {
           { { 2, 36, 'e', "comma, not \";\"" }, { 3, 36, 'e', "comma, not \";\"" } } },
         { "drives = (\n" GOOD ",\n" GOOD ",\n);\n", GOOD_DUMP(2) GOOD_DUMP(3), {} },
         { "drives = (\n" GOOD "), \n" GOOD "\n);\n", GOOD_DUMP(2) GOOD_DUMP(3),
-          { { 2, 36, 'e', "more blocks follow" } } },
+          { { 3, 3, 'e', "in the list of drives only" } } },
         { "drives = ((\n" GOOD ", \n" GOOD "\n);\n", GOOD_DUMP(2) GOOD_DUMP(3),
-          { { 1, 11, 'e', "one \"(\" too many" } } },
+          { { 1, 11, 'e', "\"(\" is not expected between blocks" } } },
         { "drives = (\n" GOOD ",\n" GOOD "\n", GOOD_DUMP(2) GOOD_DUMP(3), { { 1, 10, 'e', "list is not closed" } } },
         { "drives = (\n" GOOD ",\n" GOOD "\nfsck_wait = \"1min\";", GOOD_DUMP(2) GOOD_DUMP(3),
           { { 1, 10, 'e', "list is not closed" } } },
@@ -181,10 +181,10 @@ static const struct {
           GOOD_DUMP(2) "3! node=/dev/sda > apm=!\n", { { 3, 3, 'e', "in line 4 or above" } } },
         { "drives = (\n" GOOD ",\n" "  { match = \"/dev/sda\"; apm = 3;\n", GOOD_DUMP(2) "3! node=/dev/sda > apm=!\n",
           { { 1, 10, 'e', "list is not closed" }, { 3, 3, 'e', "not closed" } } },
-        { "drives (\n" GOOD " );", GOOD_DUMP(2), { { 1, 8, 'e', "\"=\" is missing" } } },
+        { "drives (\n" GOOD " );", GOOD_DUMP(2), { { 1, 1, 'e', "drives is a list of blocks" } } },
         { "drives = {\n match = \"/dev/good\"; apm = 1; };", "1: node=/dev/good > apm=1\n",
-          { { 1, 10, 'e', "is a list" } } },
-        { "drives = [\n" GOOD " ];", GOOD_DUMP(2), { { 1, 10, 'e', "begins with \"(\"" } } },
+          { { 1, 1, 'e', "drives is a list of blocks" } } },
+        { "drives = [\n" GOOD " ];", GOOD_DUMP(2), { { 1, 1, 'e', "drives is a list of blocks" } } },
         { "{ match = \"/dev/good\"; apm = 1; }", "1: node=/dev/good > apm=1\n",
           { { 1, 1, 'e', "in the list of drives" } } },
         { "drives = (\n" GOOD " );\ndrives = (\n" GOOD " );", GOOD_DUMP(2) GOOD_DUMP(4),
@@ -252,7 +252,7 @@ static const struct {
         /* Matches in error: no general rule of the file is applied, those for named drives are. */
 #define LOST(middle) "drives = (\n  { match = { rotational = true; }; apm = 9; },\n" middle ",\n" GOOD "\n);\n"
 #define LOST_DUMP "2! rotational=true > apm=!\n" GOOD_DUMP(4)
-#define LOST_SAYS { 3, 3, 'e', "nothing is applied of the general rules of this file: line 2" }
+#define LOST_SAYS { 3, 3, 'e', "nothing is applied of the general rules of this file" }
         { LOST("  { match = /dev/sda; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "write \"/dev/sda\"" } } },
         { LOST("  { match = \"/dev/sda; apm = 3; }"), LOST_DUMP,
           { LOST_SAYS, { 3, 13, 'e', "closing quote" } } },
@@ -283,11 +283,11 @@ static const struct {
           { LOST_SAYS, { 3, 23, 'e', "write \"x\"" }, { 3, 35, 'e', "write \"y\"" } } },
         { LOST("  { match = { model = \"x\"; apm = 3; }"), LOST_DUMP,
           { { 3, 3, 'e', "not closed" }, LOST_SAYS, { 3, 28, 'e', "not matched by \"apm\"" } } },
-        { LOST("  \"what is this\""), LOST_DUMP, { { 3, 3, 'e', "a block { … } must stand here" }, LOST_SAYS } },
+        { LOST("  \"what is this\""), LOST_DUMP, { { 3, 3, 'e', "not expected between blocks" }, LOST_SAYS } },
         /* All of them are told, and each once. */
         { "drives = ({ match = {}; apm = 1 },\n{ apm = 2 },\n{ match = { model = \"x\" }; apm = 3 },\n{ apm = 4 });",
           "1! > apm=!\n3! model=x > apm=!\n",
-          { { 2, 1, 'e', "no match" }, { 2, 1, 'e', "lines 1, 3" }, { 4, 1, 'e', "no match" } } },
+          { { 2, 1, 'e', "no match" }, { 2, 1, 'e', "general rules of this file" }, { 4, 1, 'e', "no match" } } },
 
         /* Harmless, but not meant. */
         { "drives = ({ match = \"/dev/sda\"; },\n{ });", "1: node=/dev/sda >\n",

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The options beside the list of drives. */
+
+#include "config-reader.h"
+#include "nearest.h"
+
+static const ValueWord on_drift_words[] = { { "report", ON_DRIFT_REPORT }, { "restore", ON_DRIFT_RESTORE }, {} };
+
+/* clang-format off */
+static const struct {
+        const char *name;
+        ValueRange range;
+        size_t offset; /* of its uint64_t in Config */
+} options[] = {
+        { "fsck_wait", { .type = VALUE_DURATION, .min = 1000, .max = INT64_C(24) * 3600 * 1000 },
+          offsetof(Config, fsck_wait_ms) },
+        { "recheck", { .type = VALUE_DURATION, .min = 60 * 1000, .max = INT64_C(7) * 24 * 3600 * 1000, .has_off = true },
+          offsetof(Config, recheck_ms) },
+        { "on_drift", { .type = VALUE_NAME, .words = on_drift_words }, offsetof(Config, on_drift) },
+};
+/* clang-format on */
+
+static size_t find_option(const char *name) {
+        size_t i = 0;
+
+        while (i < ELEMENTSOF(options) && !streq(options[i].name, name))
+                i++;
+        return i;
+}
+
+bool config_is_option(const char *name) {
+        return streq(name, CONFIG_DRIVES) || find_option(name) < ELEMENTSOF(options);
+}
+
+static void complain_option(Reader *r, size_t token, const char *name) {
+        Nearest n = { .typed = name };
+
+        nearest_offer(&n, CONFIG_DRIVES);
+        for (size_t i = 0; i < ELEMENTSOF(options); i++)
+                nearest_offer(&n, options[i].name);
+
+        if (streq(name, CONFIG_DRIVES))
+                config_text_error(r->text, token, "drives is a list of blocks: drives = ( { … }, { … } );");
+        else if (n.word)
+                config_text_error(r->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
+        else if (setting_find(r->table, name) || streq(name, CONFIG_ON_BATTERY))
+                config_text_error(r->text, token,
+                                  "\"%s\" is a setting of drives: write it into a block of drives = ( … );", name);
+        else
+                config_text_error(r->text, token, "unknown option \"%s\"", name);
+}
+
+void reader_option(Reader *r) {
+        size_t token = r->i, next = reader_statement(r, token, r->text->n_tokens - 2), option;
+        char name[TOKEN_TEXT_MAX];
+        Value v = {};
+
+        r->text->muted = false;
+        r->i = next > 0 ? next : token + 2;
+        option = find_option(token_copy(r->text, token, name));
+        if (next == 0 || option == ELEMENTSOF(options)) {
+                if (next > 0)
+                        complain_option(r, token, name);
+                return;
+        }
+
+        if (r->options_seen & UINT64_C(1) << option) {
+                config_text_error(r->text, token, "\"%s\" stands here a second time; the first counts", name);
+                return;
+        }
+        r->options_seen |= UINT64_C(1) << option;
+
+        if (reader_value(r, token + 2, name, &options[option].range, &v, NULL) && token < r->text->doubtful)
+                *(uint64_t *) ((char *) r->config + options[option].offset) =
+                                v.type == VALUE_NAME ? streq(v.name, "restore") : (uint64_t) v.number;
+        if (options[option].offset == offsetof(Config, on_drift)) {
+                r->config->on_drift_file = r->text->file;
+                r->config->on_drift_line = r->text->tokens[token].line;
+                r->config->on_drift_column = r->text->tokens[token].column;
+        }
+}
