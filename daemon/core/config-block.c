@@ -34,10 +34,10 @@ typedef struct BlockReader {
         Reader *r;
         Block *block;
         size_t n_statements;   /* also those of on_battery */
-        bool match_known;      /* … */
-        bool match_meant;      /* there is something that is or was to be a match */
-        bool behind_match;     /* nothing stands behind it yet */
-        bool battery;          /* these are on_battery's */
+        bool match_meant;      /* there is something that is or was to be a match … */
+        bool match_known;      /* … and it says which drives are meant … */
+        bool behind_match;     /* … and nothing was read behind it yet */
+        bool battery;          /* in on_battery = { … } */
         bool battery_meant;    /* there is an on_battery … */
         bool battery_withheld; /* … which is in error as a whole */
 } BlockReader;
