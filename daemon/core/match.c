@@ -139,48 +139,23 @@ void match_done(Match *m) {
         *m = (Match){};
 }
 
-/* udev writes characters that it dislikes as \xHH. Decodes one at `s` into *ret; '/' and NUL stay as they are, since
- * decoded they would end a path's component. Returns false when there is none. */
-static bool escape_decode(const char *s, char *ret) {
-        char digits[3];
-
-        if (s[0] != '\\' || s[1] != 'x' || !isxdigit((unsigned char) s[2]) || !isxdigit((unsigned char) s[3]))
-                return false;
-
-        memcpy(digits, s + 2, 2);
-        digits[2] = '\0';
-        *ret = (char) strtoul(digits, NULL, 16);
-
-        return *ret != '/' && *ret != '\0';
-}
-
-/* Decodes \xHH, so that one written so and the plain character are equal. In a glob, what comes of it stays literal. False: `s` is
- * longer than any path. */
-static bool text_decode(const char *s, bool glob, char buf[static PATH_MAX]) {
-        char *p = buf;
+/* udev writes characters that it dislikes as \xHH. '/' and NUL stay so: decoded they would end a path's component. */
+static void decode_escapes(char *s) {
+        char *p = s;
 
         for (; *s; s++) {
-                char c;
+                char c = '\0';
 
-                if (p > buf + PATH_MAX - 3)
-                        return false;
-
-                if (escape_decode(s, &c)) {
-                        if (glob && strchr("*?[]\\", c))
-                                *p++ = '\\';
+                if (s[0] == '\\' && s[1] == 'x' && isxdigit((unsigned char) s[2]) && isxdigit((unsigned char) s[3]))
+                        c = (char) strtoul((char[]){ s[2], s[3], '\0' }, NULL, 16);
+                if (c == '\0' || c == '/')
+                        *p++ = *s;
+                else {
                         *p++ = c;
                         s += 3;
-                        continue;
                 }
-                if (glob && s[0] == '\\' && s[1] == 'x')
-                        *p++ = '\\'; /* an escape that stays: fnmatch() shall see its backslash */
-                else if (glob && s[0] == '\\' && s[1])
-                        *p++ = *s++;
-                *p++ = *s;
         }
         *p = '\0';
-
-        return true;
 }
 
 /* One blank for each run of blanks and '_', none at the ends. */
@@ -208,25 +183,27 @@ static const char *skip_wwn_prefix(const char *s) {
 }
 
 static bool pattern_fits(MatchKey key, const char *pattern, const char *text) {
-        bool loose = table[key].fact > 0 && key != MATCH_WWN;
         int flags = key == MATCH_NODE ? FNM_PATHNAME : key == MATCH_WWN ? FNM_CASEFOLD : 0;
-        char p[PATH_MAX], t[PATH_MAX];
+        char p[PATTERN_MAX + 1], t[PATH_MAX];
 
         if (key == MATCH_WWN) {
                 pattern = skip_wwn_prefix(pattern);
                 text = skip_wwn_prefix(text);
         }
 
-        /* Asked of every rule and every link of every drive, and nearly always there is nothing to decode. */
-        if (!loose && !strpbrk(pattern, GLOB "\\") && !strchr(text, '\\'))
-                return (key == MATCH_WWN ? strcasecmp(pattern, text) : strcmp(pattern, text)) == 0;
-
-        if (!text_decode(pattern, true, p) || !text_decode(text, false, t))
+        if (strlen(text) >= sizeof t)
                 return false;
-        if (loose) {
+        (void) strcpy(p, pattern);
+        (void) strcpy(t, text);
+        if (table[key].fact > 0 && key != MATCH_WWN) {
                 collapse_blanks(p);
                 collapse_blanks(t);
         }
+
+        /* A pattern may have udev's escapes as they stand in the text, or the characters that they mean. */
+        if (fnmatch(p, t, flags | FNM_NOESCAPE) == 0)
+                return true;
+        decode_escapes(t);
         return fnmatch(p, t, flags) == 0;
 }
 
