@@ -6,6 +6,7 @@
 
 #include "match.h"
 #include "nearest.h"
+#include "text.h"
 #include "value.h"
 
 /* fnmatch(3) may take a time that grows with the product of both lengths. */
@@ -144,10 +145,8 @@ static void decode_escapes(char *s) {
         char *p = s;
 
         for (; *s; s++) {
-                char c = '\0';
+                char c = text_escaped_character(s);
 
-                if (s[0] == '\\' && s[1] == 'x' && isxdigit((unsigned char) s[2]) && isxdigit((unsigned char) s[3]))
-                        c = (char) strtoul((char[]){ s[2], s[3], '\0' }, NULL, 16);
                 if (c == '\0' || c == '/')
                         *p++ = *s;
                 else {

@@ -5,34 +5,21 @@
 
 #include "text.h"
 
-size_t utf8_length(const char *s, size_t size) {
+/* The length of the character at the start of `s`, and which it is. 0: it is not UTF-8. */
+static size_t utf8_decode(const char *s, size_t size, uint32_t *ret) {
+        static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* … of a character of that length */
         const unsigned char *b = (const unsigned char *) s;
-        uint32_t c, least;
+        uint32_t c;
         size_t n;
 
         if (size == 0)
                 return 0;
-        if (b[0] < 0x80)
-                return 1;
 
-        if ((b[0] & 0xe0) == 0xc0) {
-                n = 2;
-                least = 0x80;
-                c = b[0] & 0x1fU;
-        } else if ((b[0] & 0xf0) == 0xe0) {
-                n = 3;
-                least = 0x800;
-                c = b[0] & 0x0fU;
-        } else if ((b[0] & 0xf8) == 0xf0) {
-                n = 4;
-                least = 0x10000;
-                c = b[0] & 0x07U;
-        } else
+        n = b[0] < 0x80 ? 1 : b[0] < 0xc0 ? 0 : b[0] < 0xe0 ? 2 : b[0] < 0xf0 ? 3 : b[0] < 0xf8 ? 4 : 0;
+        if (n == 0 || n > size)
                 return 0;
 
-        if (n > size)
-                return 0;
-
+        c = n == 1 ? b[0] : b[0] & (0x7fU >> n);
         for (size_t i = 1; i < n; i++) {
                 if ((b[i] & 0xc0) != 0x80)
                         return 0;
@@ -40,32 +27,27 @@ size_t utf8_length(const char *s, size_t size) {
         }
 
         /* An overlong form, half of a UTF-16 pair, or beyond Unicode's end. */
-        if (c < least || (c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff)
+        if (c < least[n] || (c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff)
                 return 0;
 
+        *ret = c;
         return n;
 }
 
-/* Bytes in the character at `p`; 0 when it is not UTF-8 or not fit to be shown. */
+size_t utf8_length(const char *s, size_t size) {
+        uint32_t c;
+
+        return utf8_decode(s, size, &c);
+}
+
+/* Bytes in the character at `p`; 0 when it is not UTF-8 or not fit to be shown: control characters (some terminals obey those beyond
+ * ASCII, too), line breaks, and what turns the direction of writing. */
 static size_t shown_length(const char *p) {
-        const unsigned char *b = (const unsigned char *) p;
-        size_t n;
+        uint32_t c = 0;
+        size_t n = utf8_decode(p, strnlen(p, 4), &c);
 
-        if (b[0] < 0x20 || b[0] == 0x7f)
-                return 0;
-
-        n = utf8_length(p, strnlen(p, 4));
-
-        /* U+0080…U+009F: control characters that some terminals obey. */
-        if (n == 2 && b[0] == 0xc2 && b[1] < 0xa0)
-                return 0;
-
-        /* U+2028…U+202E and U+2066…U+2069: line breaks, and what turns the direction of writing. */
-        if (n == 3 && b[0] == 0xe2 &&
-            ((b[1] == 0x80 && b[2] >= 0xa8 && b[2] <= 0xae) || (b[1] == 0x81 && b[2] >= 0xa6 && b[2] <= 0xa9)))
-                return 0;
-
-        return n;
+        return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ? 0
+                                                                                                                   : n;
 }
 
 char *text_escape(const char *s, const char *also) {
@@ -110,12 +92,11 @@ const char *text_find_garbled_option(char *const *words) {
         return NULL;
 }
 
-static int hex_digit(char c) {
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        if (c >= 'a' && c <= 'f')
-                return c - 'a' + 10;
-        return -EBADMSG;
+char text_escaped_character(const char *s) {
+        if (s[0] != '\\' || s[1] != 'x' || !isxdigit((unsigned char) s[2]) || !isxdigit((unsigned char) s[3]))
+                return '\0';
+
+        return (char) strtoul((char[]){ s[2], s[3], '\0' }, NULL, 16);
 }
 
 int text_unescape(const char *s, char **ret) {
@@ -127,27 +108,12 @@ int text_unescape(const char *s, char **ret) {
                 return -ENOMEM;
 
         while (*s) {
-                int high, low;
+                char c = *s == '\\' ? text_escaped_character(s) : *s;
 
-                if (*s != '\\') {
-                        *out++ = *s++;
-                        continue;
-                }
-
-                /* Each look goes one byte further only when the one before it was not the NUL at the end. */
-                if (s[1] != 'x')
+                if (c == '\0')
                         return -EBADMSG;
-                high = hex_digit(s[2]);
-                if (high < 0)
-                        return high;
-                low = hex_digit(s[3]);
-                if (low < 0)
-                        return low;
-                if (high + low == 0)
-                        return -EBADMSG;
-
-                *out++ = (char) (high << 4 | low);
-                s += strlen("\\xNN");
+                *out++ = c;
+                s += *s == '\\' ? strlen("\\xNN") : 1;
         }
 
         *out = '\0';

@@ -18,6 +18,9 @@ const char *text_find_garbled_option(char *const *words);
 /* Undoes it. -EBADMSG: a backslash that does not begin \xNN, or one that means NUL. */
 int text_unescape(const char *s, char **ret);
 
+/* What \xNN at the start of `s` stands for; NUL: there is no such thing, or it means that. */
+char text_escaped_character(const char *s);
+
 /* Without the blanks around it: cuts off those at the end, and returns where the rest begins. */
 char *text_strip(char *s);
 
