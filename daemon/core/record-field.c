@@ -86,15 +86,10 @@ static int field_write(const Field *field, const void *object, const char *prefi
                 break;
 
         case FIELD_UNSIGNED:
-                if (*(const uint64_t *) p > (field->max ?: UINT64_MAX))
-                        return -ERANGE;
-                (void) snprintf(number, sizeof number, "%" PRIu64, *(const uint64_t *) p);
-                value = *(const uint64_t *) p != 0 ? number : NULL;
-                break;
-
         case FIELD_SIGNED:
-                (void) snprintf(number, sizeof number, "%" PRIi64, *(const int64_t *) p);
-                value = *(const int64_t *) p != 0 ? number : NULL;
+                (void) snprintf(number, sizeof number, field->type == FIELD_SIGNED ? "%" PRIi64 : "%" PRIu64,
+                                *(const uint64_t *) p);
+                value = *(const uint64_t *) p != 0 ? number : NULL;
                 break;
 
         case FIELD_BOOL:
@@ -134,65 +129,49 @@ static size_t *n_items_of(const FieldFile *file, const void *object) {
         return (size_t *) ((char *) object + file->n_items_offset);
 }
 
-/* The number of items comes before the items, and once. */
-static int items_allocate(const FieldFile *file, void *object, const char *value) {
-        char *items;
-        uint64_t n;
-        int r;
+/* The items stand one behind the other: a line of the next one makes room for it. */
+static int item_add(const FieldFile *file, void *object) {
+        char **items = items_of(file, object), *p;
+        size_t *n = n_items_of(file, object);
 
-        r = unsigned_parse(value, file->max_items, &n);
-        if (r < 0)
-                return r;
-        if (*items_of(file, object))
+        if (*n >= file->max_items)
                 return -EBADMSG;
-        if (n == 0)
-                return 0;
-
-        items = calloc(n, file->item_size);
-        if (!items)
+        p = reallocarray(*items, *n + 1, file->item_size);
+        if (!p)
                 return -ENOMEM;
+        *items = p;
 
+        p = memset(p + *n * file->item_size, 0, file->item_size);
         for (const Field *f = file->item_fields; f->key; f++)
-                for (size_t i = 0; i < n && f->type == FIELD_WORD; i++)
-                        *(int *) (items + i * file->item_size + f->offset) = -1;
+                if (f->type == FIELD_WORD)
+                        *(int *) (p + f->offset) = -1;
 
-        *items_of(file, object) = items;
-        *n_items_of(file, object) = n;
+        *n += 1;
         return 0;
 }
 
 /* `key` is what stands behind the prefix: "3_NAME". */
 static int item_parse(const FieldFile *file, void *object, char *key, const char *value) {
-        size_t n = *n_items_of(file, object);
         char *field = strchr(key, '_');
         uint64_t i;
+        int r = 0;
 
-        if (!field || n == 0)
+        if (!field)
                 return -EBADMSG;
         *field++ = '\0';
 
-        if (unsigned_parse(key, n - 1, &i) < 0)
+        if (unsigned_parse(key, *n_items_of(file, object), &i) < 0)
                 return -EBADMSG;
-        return fields_parse(file->item_fields, *items_of(file, object) + i * file->item_size, field, value);
-}
-
-static int line_parse(const FieldFile *file, void *object, char *line) {
-        char *value = strchr(line, '=');
-
-        if (!value)
-                return -EBADMSG;
-        *value++ = '\0';
-
-        if (streq(line, file->count))
-                return items_allocate(file, object, value);
-        if (starts_with(line, file->prefix))
-                return item_parse(file, object, line + strlen(file->prefix), value);
-        return fields_parse(file->fields, object, line, value);
+        if (i == *n_items_of(file, object))
+                r = item_add(file, object);
+        return r < 0 ? r : fields_parse(file->item_fields, *items_of(file, object) + i * file->item_size, field, value);
 }
 
 int field_file_parse(const FieldFile *file, const char *text, size_t size, void *object) {
         _cleanup_free_ char *copy = NULL;
+        uint64_t n_items = 0;
         char head[32], *next;
+        int r = 0;
 
         if (size > file->max_bytes || memchr(text, '\0', size))
                 return -EBADMSG;
@@ -205,21 +184,26 @@ int field_file_parse(const FieldFile *file, const char *text, size_t size, void 
         if (!starts_with(copy, head))
                 return -EBADMSG;
 
-        for (char *line = copy + strlen(head); *line; line = next) {
-                int r;
-
+        for (char *line = copy + strlen(head), *value; *line && r >= 0; line = next) {
                 /* Every line ends in a newline, the last one too: a file cut short is not taken for a whole one. */
                 next = strchr(line, '\n');
-                if (!next)
+                value = strchr(line, '=');
+                if (!next || !value || value > next)
                         return -EBADMSG;
                 *next++ = '\0';
+                *value++ = '\0';
 
-                r = line_parse(file, object, line);
-                if (r < 0)
-                        return r;
+                if (streq(line, file->count))
+                        r = unsigned_parse(value, UINT64_MAX, &n_items);
+                else if (starts_with(line, file->prefix))
+                        r = item_parse(file, object, line + strlen(file->prefix), value);
+                else
+                        r = fields_parse(file->fields, object, line, value);
         }
 
-        return 0;
+        if (r >= 0 && n_items != *n_items_of(file, object))
+                return -EBADMSG;
+        return r;
 }
 
 int field_file_serialize(const FieldFile *file, const void *object, char **ret) {

@@ -194,9 +194,9 @@ static const char *const bad[] = {
         HEAD "STATE=asleep\n",
         HEAD "SETTINGS=257\n",
         HEAD "SETTINGS=-1\n",
-        HEAD "SETTINGS=1\nSETTINGS=1\nSETTING_0_NAME=apm\n",
+        HEAD "SETTINGS=2\nSETTING_0_NAME=apm\n",
         HEAD "SETTINGS=1\n",         /* the setting is missing */
-        HEAD "SETTING_0_NAME=apm\n", /* before their number */
+        HEAD "SETTING_0_NAME=apm\n", /* more than their number */
         HEAD "SETTINGS=1\nSETTING_1_NAME=apm\n",
         HEAD "SETTINGS=1\nSETTING__NAME=apm\n",
         HEAD "SETTINGS=1\nSETTING_0=apm\n",
