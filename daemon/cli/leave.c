@@ -6,8 +6,8 @@
 #include "check-running.h"
 #include "leave.h"
 #include "plan.h"
-#include "record-file.h"
 #include "request.h"
+#include "text-file.h"
 #include "warning.h"
 
 static bool service_runs(const char *state_dir) {

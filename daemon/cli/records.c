@@ -4,8 +4,8 @@
 #include <fcntl.h>
 
 #include "drive.h"
-#include "record-file.h"
 #include "records.h"
+#include "text-file.h"
 #include "warning.h"
 
 /* Not the directory itself, nor what the daemon has not finished writing (NAME.new~). */

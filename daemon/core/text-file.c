@@ -6,6 +6,7 @@
 
 #include "text-file.h"
 
+#define LOCK_FILE ".lock"
 #define TOO_LARGE "the file is larger than 1 MiB, it is ignored"
 
 /* A file that others can write would let them write to drives. One's own is one's own business (drivekeep check). */
@@ -99,4 +100,46 @@ int text_file_read(const char *path, char **ret_text, size_t *ret_size, const ch
         }
 
         return text_descriptor_read(fd, ret_text, ret_size, ret_objection);
+}
+
+int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size) {
+        _cleanup_close_ int fd = -EBADF;
+        struct stat st, dir;
+        int r;
+
+        /* Non-blocking: a FIFO would make us wait for its writer. */
+        fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -errno;
+        if (!S_ISREG(st.st_mode) || st.st_size > (off_t) max)
+                return -EBADMSG;
+        /* The service's, whichever user that is: who reads it is mostly another one. */
+        if (st.st_uid != 0 && st.st_uid != geteuid() && (fstat(dir_fd, &dir) < 0 || st.st_uid != dir.st_uid))
+                return -EBADMSG;
+
+        r = read_whole(fd, max, ret, ret_size);
+        return r == -EFBIG ? -EBADMSG : r;
+}
+
+/* A lock for writing, which takes a descriptor that may write: nobody else can hold one. Until there is this lock nobody else can open
+ * the file either, and be in its way with a lock for reading. */
+int record_directory_lock(const char *path) {
+        _cleanup_close_ int dir_fd = -EBADF, fd = -EBADF;
+        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+        dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (dir_fd < 0 || (unlinkat(dir_fd, LOCK_FILE, 0) < 0 && errno != ENOENT))
+                return -errno;
+
+        fd = openat(dir_fd, LOCK_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0 || fchmod(fd, 0644) < 0)
+                return -errno;
+        return TAKE_FD(fd);
+}
+
+bool record_directory_is_locked(int dir_fd) {
+        _cleanup_close_ int fd = openat(dir_fd, LOCK_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+        return fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) >= 0 && lock.l_type != F_UNLCK;
 }

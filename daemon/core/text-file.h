@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Files that people write and that root's programs believe. The rest of core is pure: its only input and output is to read its own
- * files, here, in config-load.c (which of them there are) and in record-file.c. */
+/* The files that core reads: those that people write and that root's programs believe, and those that the daemon writes for itself
+ * and for the command. The rest of core is pure, but for config-load.c (which files there are). */
 
 #include "macro.h"
 
@@ -22,3 +22,13 @@ int text_file_read(const char *path, char **ret_text, size_t *ret_size, const ch
 
 /* The same for what an open descriptor gives up to its end: a pipe is fine. */
 int text_descriptor_read(int fd, char **ret_text, size_t *ret_size, const char **ret_objection);
+
+/* A file that the daemon writes, of its directory, whole, at most `max` bytes; whoever reads one does not trust it. A link is -ELOOP; a
+ * pipe or anything else that is no regular file, one that is larger, and one that belongs neither to root, nor to oneself, nor to who
+ * has the directory, are -EBADMSG. A NUL stands behind it. */
+int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size);
+
+/* A locked file of the directory says that somebody writes in it now: the kernel takes the lock back when the descriptor is closed,
+ * however the process ended. Nobody but the owner and root can hold such a lock. Returns the descriptor to keep. */
+int record_directory_lock(const char *path);
+bool record_directory_is_locked(int dir_fd);

@@ -10,8 +10,8 @@
 #include "guard-note.h"
 #include "journal.h"
 #include "note-writer.h"
-#include "record-file.h"
 #include "record.h"
+#include "text-file.h"
 
 /* A file system that is busy writes back for some seconds; a visit waits no longer. */
 #define GUARD_PATIENCE_USEC (5ULL * 1000 * 1000)

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "record-file.h"
 #include "state.h"
+#include "text-file.h"
 
 static int state_path(const char *dir, const char *name, const char *suffix, char **ret) {
         /* Kernel names have no '/', but nothing here trusts them. */

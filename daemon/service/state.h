@@ -7,7 +7,7 @@
 
 #define STATE_DIR "/run/drivekeep/drives"
 
-/* Makes the directory, and locks it (record-file.h) for as long as the descriptor that is returned is open. */
+/* Makes the directory, and locks it (text-file.h) for as long as the descriptor that is returned is open. */
 int state_lock(const char *dir);
 
 int state_write(const char *dir, const DriveRecord *r);

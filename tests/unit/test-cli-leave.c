@@ -7,9 +7,9 @@
 #include "check-running.h"
 #include "leave.h"
 #include "plan.h"
-#include "record-file.h"
 #include "request.h"
 #include "test-cli.h"
+#include "text-file.h"
 
 static Drive sda = { .name = (char *) "sda" }, sdb = { .name = (char *) "sdb" };
 static Drive *const drives[] = { &sda, &sdb };

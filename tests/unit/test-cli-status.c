@@ -4,8 +4,8 @@
 
 #include <argp.h>
 
-#include "record-file.h"
 #include "test-cli.h"
+#include "text-file.h"
 #include "verb.h"
 
 static int status(const char *second, const char *third, char **ret_out, char **ret_err) {

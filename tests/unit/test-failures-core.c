@@ -11,10 +11,10 @@
 #include "config-check.h"
 #include "guard-key.h"
 #include "guard-record.h"
-#include "record-file.h"
 #include "record.h"
 #include "scope.h"
 #include "test-cli.h"
+#include "text-file.h"
 
 /* What is memory's may not be lost on the way, nor made anything else of. */
 static bool memory_end(int r) {

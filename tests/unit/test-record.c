@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "record-file.h"
 #include "record.h"
 #include "suite.h"
+#include "text-file.h"
 
 static const char good[] = "VERSION=1\n"
                            "NAME=sda\n"

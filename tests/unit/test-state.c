@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "record-file.h"
 #include "settings.h"
 #include "state.h"
 #include "test-cli.h"
+#include "text-file.h"
 #include "visit-request.h"
 
 static DriveRecord *record_make(const char *name, const char *model) {
