@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "macro.h"
-#include "value-unit.h"
 #include "value.h"
 
-#define STANDBY_TIMER_VENDOR 253
-#define STANDBY_TIMER_RESERVED 254
+/* ATA's standby timer: one byte with five encodings (ACS-4, STANDBY). */
+#define HOUR 3600U
+
+#define TIMER_5_H_30_MIN 251U
+#define TIMER_21_MIN 252U
+#define TIMER_RESERVED 254U /* vendors take it for 21 min 10 s */
+#define TIMER_21_MIN_15_S 255U
 
 /* What a bare number counts; 0: a unit is needed. */
 static int64_t bare_unit(const ValueRange *range) {
@@ -18,39 +20,31 @@ static int64_t bare_unit(const ValueRange *range) {
         return time ? range->unit : MAX(range->unit, 1);
 }
 
-static const ValueWord *words_of(const ValueRange *range) {
-        static const ValueWord timer_words[] = { { "vendor (8 to 12 h)", STANDBY_TIMER_VENDOR }, {} };
-
-        return range->type == VALUE_STANDBY_TIMER ? timer_words : range->words;
-}
-
 static const ValueWord *word_find(const ValueRange *range, const char *text) {
-        for (const ValueWord *w = words_of(range); w && w->word; w++)
+        for (const ValueWord *w = range->words; w && w->word; w++)
                 if (strcasecmp(w->word, text) == 0)
                         return w;
 
         return NULL;
 }
 
-/* The word for a number, where it has one. */
-static const char *word_of(const ValueRange *range, int64_t n) {
+const char *value_word(const ValueRange *range, int64_t n) {
         if (range->has_off && n == range->off)
                 return "off";
-        for (const ValueWord *w = words_of(range); w && w->word; w++)
+        for (const ValueWord *w = range->words; w && w->word; w++)
                 if (w->number == n)
                         return w->word;
 
         return NULL;
 }
 
-/* 1 for on, true, yes, 1; 0 for off, false, no, 0; -EINVAL. */
+/* 1 for on, true, yes; 0 for off, false, no; -EINVAL. */
 static int boolean_parse(const char *text) {
-        static const char *const words[][4] = { { "off", "false", "no", "0" }, { "on", "true", "yes", "1" } };
+        static const char *const words[] = { "off", "on", "false", "true", "no", "yes" };
 
-        for (size_t b = 0; b < 2; b++)
-                for (size_t i = 0; i < ELEMENTSOF(words[b]); i++)
-                        if (strcasecmp(text, words[b][i]) == 0)
-                                return (int) b;
+        for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                if (strcasecmp(text, words[i]) == 0)
+                        return (int) i % 2;
 
         return -EINVAL;
 }
@@ -70,6 +64,120 @@ static int integer_parse(const char *text, int64_t *ret) {
                 return -EINVAL;
 
         return -errno;
+}
+
+typedef struct Unit {
+        ValueType type;    /* VALUE_MICROSECONDS: of VALUE_DURATION too */
+        int64_t factor;    /* bytes, µs, … */
+        const char *names; /* case does not matter */
+} Unit;
+
+/* clang-format off */
+static const Unit units[] = {
+        { VALUE_MICROSECONDS, 1,                     "us µs usec microseconds"                },
+        { VALUE_MICROSECONDS, 1000,                  "ms msec msecs millisecond milliseconds" },
+        { VALUE_MICROSECONDS, 1000000,               "s sec secs second seconds"              },
+        { VALUE_MICROSECONDS, 60000000,              "m min mins minute minutes"              },
+        { VALUE_MICROSECONDS, INT64_C(3600000000),   "h hr hrs hour hours"                    },
+        { VALUE_MICROSECONDS, INT64_C(86400000000),  "d day days"                             },
+        { VALUE_SIZE,         1,                     "b byte bytes"                           },
+        { VALUE_SIZE,         INT64_C(1) << 10,      "k kb kib"                               },
+        { VALUE_SIZE,         INT64_C(1) << 20,      "m mb mib"                               },
+        { VALUE_SIZE,         INT64_C(1) << 30,      "g gb gib"                               },
+        { VALUE_SIZE,         INT64_C(1) << 40,      "t tb tib"                               },
+        { VALUE_CELSIUS,      1,                     "c °c"                                   },
+        { VALUE_STRIPES,      1,                     "stripe stripes"                         },
+};
+/* clang-format on */
+
+/* The µ of µs is two bytes beyond ASCII. */
+static bool is_unit_letter(char c) {
+        return isalpha((unsigned char) c) || (unsigned char) c >= 0x80;
+}
+
+static bool has_name(const char *names, const char *name, size_t n) {
+        for (size_t k; *names; names += k + (names[k] == ' ')) {
+                k = strcspn(names, " ");
+                if (k == n && strncasecmp(names, name, n) == 0)
+                        return true;
+        }
+
+        return false;
+}
+
+/* What the unit counts in a value of this type; 0: there is no such unit. */
+static int64_t unit_parse(ValueType type, const char **text) {
+        bool ms = type == VALUE_DURATION;
+        const char *name = *text;
+
+        while (is_unit_letter(**text))
+                *text += 1;
+
+        for (const Unit *u = units; u < units + ELEMENTSOF(units); u++)
+                if (u->type == (ms ? VALUE_MICROSECONDS : type) && has_name(u->names, name, *text - name))
+                        return ms ? u->factor / 1000 : u->factor;
+
+        return 0;
+}
+
+static const char *skip_blanks(const char *s) {
+        return s + strspn(s, " \t");
+}
+
+/* One number and its unit, added to *sum. Returns 1 when it was rounded. */
+static int sum_add(ValueType type, const char **text, int64_t bare, int64_t *sum) {
+        int64_t n = 0, scale = 1, factor = bare;
+        bool point = false, digits = false;
+        const char *p = *text;
+
+        for (; isdigit((unsigned char) *p) || (*p == '.' && !point); p++)
+                if (*p == '.')
+                        point = true;
+                else {
+                        digits = true;
+                        if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *p - '0', &n) ||
+                            (point && __builtin_mul_overflow(scale, 10, &scale)))
+                                return -ERANGE;
+                }
+        if (!digits)
+                return -EINVAL;
+
+        *text = skip_blanks(p);
+        if (**text && !isdigit((unsigned char) **text)) {
+                factor = unit_parse(type, text);
+                if (factor == 0)
+                        return -EINVAL;
+        }
+        if (factor == 0)
+                return -ENOMSG;
+
+        /* Rounded up, so that a tiny duration never becomes 0, which some settings take for "off". */
+        if (__builtin_mul_overflow(n, factor, &n) || __builtin_add_overflow(*sum, n / scale + (n % scale != 0), sum))
+                return -ERANGE;
+        return n % scale != 0;
+}
+
+/* A quantity of this type, in the unit of its Value.number, from a number with a unit, or a sum of them ("1h 30min") where it is a
+ * time. K, KB and KiB all mean 1024. A number alone counts `bare`. Returns 0, or 1 when fractions were rounded up, or -EINVAL,
+ * -ERANGE (more than 64 bits), -ENOMSG (a number without a unit, and bare is 0). */
+static int quantity_parse(ValueType type, const char *text, int64_t bare, int64_t *ret) {
+        bool inexact = false;
+        int64_t sum = 0;
+
+        text = skip_blanks(text);
+        do {
+                int r = sum_add(type, &text, bare, &sum);
+
+                if (r < 0)
+                        return r;
+                inexact = inexact || r > 0;
+                text = skip_blanks(text);
+        } while (*text && (type == VALUE_DURATION || type == VALUE_MICROSECONDS));
+        if (*text)
+                return -EINVAL;
+
+        *ret = sum;
+        return inexact;
 }
 
 static int number_set(const ValueRange *range, int64_t n, Value *ret) {
@@ -121,10 +229,52 @@ static int name_parse(const ValueRange *range, const char *text, Value *ret) {
         return name_set(text, ret);
 }
 
+uint64_t standby_timer_to_seconds(uint8_t timer) {
+        switch (timer) {
+        case 0 ... 240:
+                return timer * 5U;
+        case 241 ... TIMER_5_H_30_MIN:
+                return (timer - 240U) * HOUR / 2;
+        case TIMER_21_MIN:
+                return 21 * 60;
+        case STANDBY_TIMER_VENDOR:
+                return 8ULL * HOUR;
+        case TIMER_RESERVED:
+                return 21 * 60 + 10;
+        default:
+                return 21 * 60 + 15;
+        }
+}
+
+int standby_timer_from_seconds(uint64_t seconds, uint8_t *ret) {
+        uint64_t timer;
+
+        if (seconds > 12ULL * HOUR)
+                return -ERANGE;
+
+        if (seconds <= 20 * 60)
+                timer = (seconds + 4) / 5;
+        else if (seconds <= 21 * 60)
+                timer = TIMER_21_MIN;
+        else if (seconds <= 21 * 60 + 15)
+                timer = TIMER_21_MIN_15_S;
+        else if (seconds < 8ULL * HOUR)
+                /* What lies between 5.5 h and the vendor's own time takes the nearest that is certain. */
+                timer = MIN(240 + (seconds + HOUR / 2 - 1) / (HOUR / 2), TIMER_5_H_30_MIN);
+        else
+                timer = STANDBY_TIMER_VENDOR;
+
+        *ret = timer;
+        return timer == STANDBY_TIMER_VENDOR || standby_timer_to_seconds(*ret) != seconds;
+}
+
 static int standby_timer_parse(const ValueRange *range, const char *text, Value *ret) {
         int64_t ms;
         uint8_t timer;
         int r, inexact;
+
+        if (streq(text, STANDBY_TIMER_VENDOR_TEXT))
+                return number_set(range, STANDBY_TIMER_VENDOR, ret);
 
         r = quantity_parse(VALUE_DURATION, text, 0, &ms);
         if (r < 0)
@@ -155,7 +305,7 @@ int value_parse(const ValueRange *range, const char *text, Value *ret) {
                 return number_set(range, word->number, ret);
 
         r = boolean_parse(text);
-        if (r >= 0 && !isdigit((unsigned char) *text))
+        if (r >= 0)
                 return value_from_boolean(range, r, ret);
 
         r = integer_parse(text, &n);
@@ -186,12 +336,12 @@ int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
                 return n == 0 || n == 1 ? number_set(range, n, ret) : -ERANGE;
 
         /* A number that has a word may be written as the number too, and nothing is nothing in any unit. */
-        if (word_of(range, n))
+        if (value_word(range, n))
                 return number_set(range, n, ret);
 
         if (unit == 0)
                 return -ENOMSG;
-        if (__builtin_mul_overflow(n, unit, &n) || (range->type == VALUE_STANDBY_TIMER && n == STANDBY_TIMER_RESERVED))
+        if (__builtin_mul_overflow(n, unit, &n) || (range->type == VALUE_STANDBY_TIMER && n == TIMER_RESERVED))
                 return -ERANGE;
         return value_set(range, n, false, ret);
 }
@@ -216,93 +366,4 @@ bool value_equal(const Value *a, const Value *b) {
                 return false;
 
         return a->type == VALUE_NAME ? streq(a->name, b->name) : a->number == b->number;
-}
-
-static char *number_format(ValueType type, int64_t n, char buf[static VALUE_TEXT_MAX]) {
-        static const char *const units[_VALUE_TYPE_MAX] = {
-                [VALUE_MICROSECONDS] = " µs",
-                [VALUE_CELSIUS] = " °C",
-                [VALUE_STRIPES] = " stripes",
-        };
-
-        if (type == VALUE_BOOL)
-                return strcpy(buf, n ? "on" : "off");
-        if (type == VALUE_SIZE)
-                return size_format(n, buf);
-        if (type == VALUE_DURATION)
-                return duration_format(n, buf);
-        if (type == VALUE_MICROSECONDS && n % 1000 == 0)
-                return duration_format(n / 1000, buf);
-        if (type == VALUE_STANDBY_TIMER)
-                return duration_format((int64_t) standby_timer_to_seconds((uint8_t) n) * 1000, buf);
-
-        (void) snprintf(buf, VALUE_TEXT_MAX, "%" PRId64 "%s", n,
-                        type == VALUE_STRIPES && n == 1 ? " stripe" : units[type] ?: "");
-        return buf;
-}
-
-char *value_format(const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]) {
-        const char *word;
-
-        if (v->type == VALUE_STRIPES)
-                return number_format(VALUE_STRIPES, v->number, buf);
-
-        word = v->type == VALUE_NAME ? v->name : v->type == VALUE_ANY ? "(not kept)" : word_of(range, v->number);
-        if (!word)
-                return number_format(range->type, v->number, buf);
-
-        (void) snprintf(buf, VALUE_TEXT_MAX, "%s", word);
-        return buf;
-}
-
-/* `before`, and the words behind it: "0…7, or default". */
-static char *words_format(const ValueRange *range, const char *before, char *buf, size_t size) {
-        size_t n;
-
-        (void) snprintf(buf, size, "%s", before);
-        for (const ValueWord *w = range->words; w && w->word; w++) {
-                n = strlen(buf);
-                (void) snprintf(buf + n, size - n, "%s%s", n == 0 ? "" : w[1].word ? ", " : ", or ", w->word);
-        }
-
-        return buf;
-}
-
-char *value_range_format(const ValueRange *range, char *buf, size_t size) {
-        static const char *const texts[_VALUE_TYPE_MAX] = {
-                [VALUE_BOOL] = "on or off",
-                [VALUE_NAME] = "a word of the kernel's, of at most 39 characters",
-                [VALUE_STANDBY_TIMER] =
-                                ("\"5s\"…\"20min\", \"21min\", \"21min 15s\", \"30min\"…\"330min\" in steps of 30 min, "
-                                 "\"12h\" for the vendor's 8 to 12 h, hdparm's numbers 0…255 but 254, or off"),
-                [VALUE_ANY] = "anything; it has no effect",
-        };
-        int64_t min = range->min, max = range->max;
-        char a[VALUE_TEXT_MAX], b[VALUE_TEXT_MAX], counts[VALUE_TEXT_MAX] = "", numbers[4 * VALUE_TEXT_MAX] = "";
-
-        static_assert(VALUE_NAME_MAX == 39 + 1, "");
-
-        if (texts[range->type] && !range->words) {
-                (void) snprintf(buf, size, "%s", texts[range->type]);
-                return buf;
-        }
-
-        /* "off" has a name, so its number at the edge is not also told. */
-        if (range->has_off && range->off == min && min < max)
-                min += MAX(range->step, 1);
-        else if (range->has_off && range->off == max && min < max)
-                max -= MAX(range->step, 1);
-
-        if (range->unit > 1)
-                (void) snprintf(counts, sizeof counts, "%" PRId64 "…%" PRId64 " without a unit, ",
-                                (min + range->unit - 1) / range->unit, max / range->unit);
-
-        if (min < max)
-                (void) snprintf(numbers, sizeof numbers, "%s%s…%s%s", counts, number_format(range->type, min, a),
-                                number_format(range->type, max, b), range->stripes ? ", a number of stripes" : "");
-        if (range->has_off)
-                (void) snprintf(numbers + strlen(numbers), sizeof numbers - strlen(numbers), "%soff",
-                                min < max ? ", or " : "");
-
-        return words_format(range, numbers, buf, size);
 }

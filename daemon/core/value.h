@@ -61,6 +61,9 @@ bool value_equal(const Value *a, const Value *b);
  * returned; a literal in its place does not compile. */
 char *value_format(const ValueRange *range, const Value *v, char buf[static VALUE_TEXT_MAX]);
 
+/* The word for a number, where it has one: "off", "default". */
+const char *value_word(const ValueRange *range, int64_t n);
+
 /* As the file accepts it: "1…254, or off", "5 s…20 min, …". For complaints, help and man pages. */
 char *value_range_format(const ValueRange *range, char *buf, size_t size);
 
@@ -74,6 +77,9 @@ int value_parse(const ValueRange *range, const char *text, Value *ret);
 int value_from_integer(const ValueRange *range, int64_t n, Value *ret);
 int value_from_boolean(const ValueRange *range, bool b, Value *ret);
 
-/* The standby timer: byte <-> seconds. 0 means disabled; 253 (vendor, 8…12 h) reads as 8 h. */
+#define STANDBY_TIMER_VENDOR 253U /* 8 to 12 h, as the vendor likes */
+#define STANDBY_TIMER_VENDOR_TEXT "vendor (8 to 12 h)"
+
+/* The standby timer: byte <-> seconds. 0 means disabled; the vendor's choice reads as 8 h. */
 uint64_t standby_timer_to_seconds(uint8_t timer);
 int standby_timer_from_seconds(uint64_t seconds, uint8_t *ret); /* 0 exact; 1 not: rounded up, or 5.5 h; -ERANGE */
