@@ -32,14 +32,14 @@ int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned lin
         va_end(ap);
         if (n < 0) {
                 raw = NULL; /* undefined after a failure */
-                return -ENOMEM;
+                return c->error = -ENOMEM;
         }
 
         /* Sentences quote what hostile files hold: nothing of that may move a terminal's cursor or split a line. */
         sentence = text_escape(raw, NULL);
         name = text_escape(file, NULL);
         if (!sentence || !name || !GREW(c->items, c->n_items))
-                return -ENOMEM;
+                return c->error = -ENOMEM;
 
         /* Most often it is the file of the one before. */
         for (i = c->n_items; i > 0 && !streq(c->items[i - 1].file, name); i--)
@@ -62,7 +62,7 @@ int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned lin
         if (level == COMPLAINT_ERROR)
                 c->n_errors++;
 
-        return 0;
+        return c->error;
 }
 
 void complaints_done(Complaints *c) {

@@ -22,11 +22,12 @@ typedef struct Complaints {
         Complaint *items;
         size_t n_items;
         size_t n_errors;
+        int error; /* -ENOMEM: not all of them are here */
 } Complaints;
 
 const char *complaint_level_to_string(ComplaintLevel l);
 
-/* Puts it where it belongs: by file in order of first mention, then line and column. */
+/* Puts it where it belongs: by file in order of first mention, then line and column. Returns c->error. */
 int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned line, unsigned column, const char *format,
              ...) _printf_(6, 7);
 void complaints_done(Complaints *c);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <fnmatch.h>
+
 #include "config-check.h"
 
 /* From here up a drive does not spin down by its APM level (ACS-4, SET FEATURES, APM levels). */
 #define APM_FIRST_WITHOUT_STANDBY 128
 #define APM_OFF 255
-/* `at`: the block or an assignment in it. */
+/* A drive that tries as long as it likes does so for two minutes and more (https://raid.wiki.kernel.org, Timeout Mismatch). */
+#define PATIENCE_MS (2 * 60 * 1000)
+/* `b` has the file, and `at` the place in it: the block itself, or something in it. */
 #define warn(c, b, at, ...) \
         complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (at)->line, (at)->column, __VA_ARGS__)
 /* More than anybody writes by hand; each is compared with each. */
@@ -42,17 +46,15 @@ static const Assignment *find_deciding(const Config *c, size_t block, const char
         return NULL;
 }
 
-static int check_wins(Config *c, size_t block, const Assignment *a) {
+static void check_wins(Config *c, size_t block, const Assignment *a) {
         const Assignment *winner;
         size_t i = block;
 
         winner = find_deciding(c, block, a->name, a->on_battery, &i);
-        if (!winner || i == block || c->blocks[i].broken)
-                return 0;
-
-        return warn(c, &c->blocks[block], a,
-                    "%s never wins here: %s:%u sets it for all drives of this block; general rules come first", a->name,
-                    c->blocks[i].file, winner->line);
+        if (winner && i != block && !c->blocks[i].broken)
+                warn(c, &c->blocks[block], a,
+                     "%s never wins here: %s:%u sets it for all drives of this block; general rules come first",
+                     a->name, c->blocks[i].file, winner->line);
 }
 
 /* What a block says of all of its settings is a reason for another. */
@@ -60,7 +62,7 @@ static bool block_says_same(const Block *a, const Block *b) {
         return a->allow_dangerous == b->allow_dangerous && a->permanent == b->permanent && a->wake == b->wake;
 }
 
-static int check_twin(Config *c, size_t block) {
+static void check_twin(Config *c, size_t block) {
         const Block *b = &c->blocks[block];
 
         for (size_t i = 0; i < block; i++) {
@@ -70,22 +72,10 @@ static int check_twin(Config *c, size_t block) {
                 if (before->broken || !streq(before->file, b->file) || !block_says_same(before, b) ||
                     !block_includes(before, b) || !block_includes(b, before))
                         continue;
-                return warn(c, b, b, "this block is for the same drives as the one in %s:%u; one block would do",
-                            before->file, before->line);
+                warn(c, b, b, "this block is for the same drives as the one in %s:%u; one block would do", before->file,
+                     before->line);
+                return;
         }
-
-        return 0;
-}
-
-/* Of the rows that share the name: danger in any of them is worth the word. */
-static int check_danger(Config *c, const SettingTable *t, const Block *b, const Assignment *a) {
-        SETTING_TABLE_FOREACH(s, t)
-                if (!b->allow_dangerous && streq(s->name, a->name) && setting_is_dangerous(s, &a->value))
-                        return warn(c, b, a,
-                                    "%s is dangerous (%s), so it is not written without allow_dangerous = true in this block",
-                                    a->name, s->danger);
-
-        return 0;
 }
 
 static bool rows_have(const SettingTable *t, const char *name, SettingFlags flag) {
@@ -96,25 +86,13 @@ static bool rows_have(const SettingTable *t, const char *name, SettingFlags flag
         return false;
 }
 
-static int check_nonvolatile(Config *c, const SettingTable *t, const Block *b, const Assignment *a) {
-        if (!rows_have(t, a->name, SETTING_NONVOLATILE))
-                return 0;
-
-        return complain(&c->complaints, COMPLAINT_NOTICE, b->file, a->line, a->column,
-                        "the drive itself keeps %s, so it is compared at every visit, and written only by 'drivekeep apply "
-                        "--permanent'",
-                        a->name);
-}
-
-static int check_permanent(Config *c, const SettingTable *t, const Block *b) {
-        if (!b->permanent)
-                return 0;
+static void check_permanent(Config *c, const SettingTable *t, const Block *b) {
+        bool saves = !b->permanent;
 
         for (size_t i = 0; i < b->n_assignments; i++)
-                if (rows_have(t, b->assignments[i].name, SETTING_SAVEABLE))
-                        return 0;
-
-        return warn(c, b, b, "permanent = true changes nothing here: no drive can save what this block sets");
+                saves = saves || rows_have(t, b->assignments[i].name, SETTING_SAVEABLE);
+        if (!saves)
+                warn(c, b, b, "permanent = true changes nothing here: no drive can save what this block sets");
 }
 
 static bool timers_clash(const Value *apm, const Value *timer _unused_) {
@@ -164,81 +142,197 @@ static const Assignment *find_value(const Config *c, size_t block, const char *n
 }
 
 /* `a` is one of the two; the other may stand in an earlier block. */
-static int check_pair(Config *c, size_t block, const Assignment *a, size_t pair, bool on_battery) {
+static void check_pair(Config *c, size_t block, const Assignment *a, size_t pair, bool on_battery) {
         const Assignment *first, *second;
-        const Block *b, *other;
+        const Block *b;
         size_t i, k;
 
         first = find_value(c, block, pairs[pair].first, on_battery, &i);
         second = first ? find_value(c, block, pairs[pair].second, on_battery, &k) : NULL;
         if (!second || (a != first && (a != second || i == block)) || !pairs[pair].clash(&first->value, &second->value))
-                return 0;
+                return;
         /* What is the same on battery was said before. */
         if (on_battery && !first->on_battery && !second->on_battery)
-                return 0;
+                return;
 
         b = &c->blocks[i];
-        other = &c->blocks[k];
-        if (b == other)
-                return warn(c, b, first, "%s line %u", pairs[pair].sentence, second->line);
-
-        return warn(c, b, first, "%s %s:%u", pairs[pair].sentence, other->file, second->line);
+        if (i == k)
+                warn(c, b, first, "%s line %u", pairs[pair].sentence, second->line);
+        else
+                warn(c, b, first, "%s %s:%u", pairs[pair].sentence, c->blocks[k].file, second->line);
 }
 
-static int check_pairs(Config *c, size_t block, const Assignment *a) {
-        int r = 0;
+static void check_pairs(Config *c, size_t block, const Assignment *a) {
+        for (size_t i = 0; i < ELEMENTSOF(pairs); i++)
+                if (streq(a->name, pairs[i].first) || streq(a->name, pairs[i].second)) {
+                        check_pair(c, block, a, i, false);
+                        check_pair(c, block, a, i, true);
+                }
+}
 
-        for (size_t i = 0; i < ELEMENTSOF(pairs) && r >= 0; i++) {
-                if (!streq(a->name, pairs[i].first) && !streq(a->name, pairs[i].second))
-                        continue;
-                r = check_pair(c, block, a, i, false);
-                if (r >= 0)
-                        r = check_pair(c, block, a, i, true);
+/* ---- values that are written as they are wanted, and can do harm: which ones, and to whom, stands in the settings' rows ---- */
+
+/* Of the rows that share the name. */
+static const Harm *find_harm(const SettingTable *t, const char *name, const Value *v) {
+        SETTING_TABLE_FOREACH(s, t)
+                if (s->harm && streq(s->name, name) && v->type == s->range.type && v->number >= s->harm->from &&
+                    v->number <= s->harm->to)
+                        return s->harm;
+
+        return NULL;
+}
+
+/* Does it fit whatever there is? */
+static bool criterion_is_universal(const Criterion *c) {
+        const char *name = c->key == MATCH_NODE ? "/dev/some-name" : "a model or a serial number";
+
+        for (size_t i = 0; i < c->n_patterns; i++)
+                if (strchr(c->patterns[i], '*') && fnmatch(c->patterns[i], name, 0) == 0)
+                        return true;
+
+        return false;
+}
+
+static bool match_is_universal(const Match *m) {
+        for (size_t i = 0; i < m->n_criteria; i++)
+                if (!criterion_is_universal(&m->criteria[i]))
+                        return false;
+
+        return true;
+}
+
+/* As far as its text tells: of a name or a model nobody knows that. */
+static bool match_may_turn(const Match *m) {
+        for (size_t i = 0; i < m->n_criteria; i++) {
+                const Criterion *c = &m->criteria[i];
+
+                if (c->n_patterns == 1 &&
+                    ((c->key == MATCH_ROTATIONAL && streq(c->patterns[0], "false")) ||
+                     (c->key == MATCH_TRANSPORT && streq(c->patterns[0], transport_to_string(TRANSPORT_NVME)))))
+                        return false;
         }
 
-        return r;
+        return true;
 }
 
-static int check_block(Config *c, const SettingTable *t, size_t block) {
+static bool is_patient(const char *name, const Value *v) {
+        return STR_IN_SET(name, "error_recovery_fallback_timeout", "timeout", "io_timeout") &&
+               v->type == VALUE_DURATION && v->number >= PATIENCE_MS;
+}
+
+static bool block_is_patient(const Block *b) {
+        for (size_t i = 0; i < b->n_assignments; i++) {
+                const Assignment *a = b->assignments + i;
+
+                if (!a->keep && !a->on_battery && is_patient(a->name, &a->value))
+                        return true;
+        }
+
+        return false;
+}
+
+static bool harms(const Harm *h, const Block *b) {
+        switch (h->scope) {
+        case HARM_ANY:
+                return true;
+        case HARM_TURNING:
+                return match_may_turn(&b->match);
+        case HARM_MEMBER:
+                return b->only_in_raid && !block_is_patient(b);
+        case HARM_UNIVERSAL:
+                return !b->only_in_raid && match_is_universal(&b->match);
+        }
+
+        return false;
+}
+
+/* ---- all of it ---- */
+
+/* What one value says alone. Of the rows that share the name, danger in any of them is worth the word. */
+static void check_value(Config *c, const SettingTable *t, const Block *b, const Assignment *a) {
+        const Harm *h = find_harm(t, a->name, &a->value);
+
+        SETTING_TABLE_FOREACH(s, t)
+                if (!b->allow_dangerous && streq(s->name, a->name) && setting_is_dangerous(s, &a->value)) {
+                        warn(c, b, a,
+                             "%s is dangerous (%s), so it is not written without allow_dangerous = true in this block",
+                             a->name, s->danger);
+                        break;
+                }
+
+        if (rows_have(t, a->name, SETTING_NONVOLATILE))
+                complain(&c->complaints, COMPLAINT_NOTICE, b->file, a->line, a->column,
+                         "the drive itself keeps %s, so it is compared at every visit, and written only by 'drivekeep apply "
+                         "--permanent'",
+                         a->name);
+        if (h && harms(h, b))
+                warn(c, b, a, "%s can do harm here: %s", a->name, h->why);
+}
+
+static void check_block(Config *c, const SettingTable *t, size_t block) {
         const Block *b = &c->blocks[block];
-        int r;
 
-        r = c->n_blocks <= COMPARED_MAX ? check_twin(c, block) : 0;
-        if (r >= 0)
-                r = check_permanent(c, t, b);
+        if (c->n_blocks <= COMPARED_MAX)
+                check_twin(c, block);
+        check_permanent(c, t, b);
 
-        for (size_t i = 0; i < b->n_assignments && r >= 0; i++) {
-                const Assignment *a = &b->assignments[i];
-
+        for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
                 if (a->withheld)
                         continue;
-                r = check_wins(c, block, a);
+                check_wins(c, block, a);
                 if (a->keep)
                         continue;
-                if (r >= 0)
-                        r = check_pairs(c, block, a);
-                if (r >= 0)
-                        r = check_danger(c, t, b, a);
-                if (r >= 0)
-                        r = check_nonvolatile(c, t, b, a);
-                if (r >= 0)
-                        r = config_check_harm(c, t, b, a);
+                check_pairs(c, block, a);
+                check_value(c, t, b, a);
         }
-
-        return r;
 }
 
 int config_check(Config *c, const SettingTable *t) {
-        int r = 0;
-
         if (c->on_drift == ON_DRIFT_RESTORE && c->recheck_ms == 0)
-                r = complain(&c->complaints, COMPLAINT_WARNING, c->on_drift_file, c->on_drift_line, c->on_drift_column,
-                             "on_drift changes nothing without recheck, which says how often to look");
+                complain(&c->complaints, COMPLAINT_WARNING, c->on_drift_file, c->on_drift_line, c->on_drift_column,
+                         "on_drift changes nothing without recheck, which says how often to look");
 
         /* What is in error was said, and nothing of it is applied. */
-        for (size_t i = 0; i < c->n_blocks && r >= 0; i++)
+        for (size_t i = 0; i < c->n_blocks; i++)
                 if (!c->blocks[i].broken)
-                        r = check_block(c, t, i);
+                        check_block(c, t, i);
 
-        return r;
+        return c->complaints.error;
+}
+
+/* One rule may be for many drives. */
+static bool is_told(const Complaints *c, const Wish *w, const Harm *h) {
+        for (size_t i = 0; i < c->n_items; i++)
+                if (c->items[i].line == w->line && c->items[i].column == w->column &&
+                    streq(c->items[i].file, w->file) && ends_with(c->items[i].sentence, h->why))
+                        return true;
+
+        return false;
+}
+
+int config_check_drive(Config *c, const SettingTable *t, const Drive *d) {
+        _cleanup_(wishes_done) Wishes w = {};
+        bool patient = false;
+        int r;
+
+        if (!d->raid)
+                return 0;
+
+        r = config_resolve(c, d, false, &w);
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; i < w.n_items; i++)
+                patient = patient || (!w.items[i].withheld && is_patient(w.items[i].name, &w.items[i].value));
+
+        for (size_t i = 0; i < w.n_items && !patient; i++) {
+                const Wish *x = w.items + i;
+                const Harm *h = x->withheld ? NULL : find_harm(t, x->name, &x->value);
+
+                if (h && h->scope == HARM_MEMBER && !is_told(&c->complaints, x, h))
+                        warn(c, x, x, "%s can do harm to %s, which is a member of an array: %s", x->name, d->node,
+                             h->why);
+        }
+
+        return c->complaints.error;
 }

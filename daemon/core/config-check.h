@@ -9,9 +9,6 @@
 /* Adds warnings and notices to c->complaints. Pure: it looks at no drive. Returns 0 or -ENOMEM. */
 int config_check(Config *c, const SettingTable *t);
 
-/* Of one assignment of this block, that its value can do harm; a part of config_check(). */
-int config_check_harm(Config *c, const SettingTable *t, const Block *b, const Assignment *a);
-
 /* What can be said only of a drive that is there: that it is a member of an array, which a value harms. Once for each place
  * in the files. */
 int config_check_drive(Config *c, const SettingTable *t, const Drive *d);

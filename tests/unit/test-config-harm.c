@@ -65,9 +65,7 @@ START_TEST(test_harm) {
 
         ck_assert_int_eq(config_new(&c), 0);
         ck_assert_int_eq(config_parse(c, &table, "f", cases[_i].text, strlen(cases[_i].text)), 0);
-        for (size_t i = 0; i < c->n_blocks; i++)
-                for (size_t k = 0; k < c->blocks[i].n_assignments; k++)
-                        ck_assert_int_eq(config_check_harm(c, &table, c->blocks + i, c->blocks[i].assignments + k), 0);
+        ck_assert_int_eq(config_check(c, &table), 0);
 
         member.raid = true;
         ck_assert_int_eq(config_check_drive(c, &table, &alone), 0);
