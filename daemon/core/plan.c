@@ -118,7 +118,7 @@ static bool step_is_volatile(const Step *s) {
 
 /* The very value that is wanted now. */
 static bool was_sent(const Step *s, const Memory *memory) {
-        return memory && memory->sent && value_equal(&memory->value, &s->wish->value);
+        return memory && memory->sent.known && memory->sent.number == s->wish->value.number;
 }
 
 bool step_settle(Step *s, const Memory *memory) {
@@ -154,8 +154,8 @@ bool step_settle(Step *s, const Memory *memory) {
 }
 
 bool step_shows_loss(const Step *s, const Memory *memory) {
-        return memory && memory->read && s->before.known && step_is_volatile(s) &&
-               s->before.value.type == s->setting->range.type && s->before.value.number != memory->read_number;
+        return memory && memory->read.known && s->before.known && step_is_volatile(s) &&
+               s->before.value.type == s->setting->range.type && s->before.value.number != memory->read.number;
 }
 
 void step_distrust(Step *s) {
@@ -236,12 +236,13 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                 if (value_equal(&s->before.value, &s->wanted) && !(permanent && step_wants_saving(s)))
                         return step_end_unchanged(s);
 
-                if (was_sent(s, memory) && memory->adjusted && value_equal(&memory->settled, &s->before.value))
+                if (was_sent(s, memory) && memory->settled.known && s->before.value.type == s->wish->value.type &&
+                    s->before.value.number == memory->settled.number)
                         return step_end(s, VERDICT_ADJUSTED, "the drive made this of it when it was sent");
         }
 
         /* What can be read, and was not only because the drive sleeps, waits until it is awake. */
-        if (!s->before.known && was_sent(s, memory) && !memory->adjusted && !s->lost)
+        if (!s->before.known && was_sent(s, memory) && !memory->settled.known && !s->lost)
                 return step_end(s, VERDICT_UNVERIFIABLE,
                                 "sent before, since the drive was attached; it cannot be read");
 

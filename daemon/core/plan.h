@@ -40,12 +40,9 @@ unsigned visit_reason_rank(VisitReason r);
 
 /* What earlier visits to this attach of the drive, since it last lost power, know of one setting. */
 typedef struct Memory {
-        bool sent; /* `value` was sent and accepted */
-        Value value;
-        bool adjusted; /* … and the drive made `settled` of it: sending it again would change nothing */
-        Value settled;
-        bool read; /* when it was read last, it was this; not of names */
-        int64_t read_number;
+        KnownNumber sent;    /* this was sent and accepted; of the wish's type, and not of names */
+        KnownNumber settled; /* … and the drive made this of it: sending it again would change nothing */
+        KnownNumber read;    /* when it was read last, it was this */
         char overruled[128]; /* another namespace of the same controller wants another value, and comes first: what and where,
                               * as a clause; empty: none does */
         char quarantined[STEP_REASON_MAX / 2]; /* why this value may not be written again: a clause; else empty */

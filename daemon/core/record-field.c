@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "macro.h"
 #include "record-field.h"
 #include "text.h"
 
@@ -25,6 +26,7 @@ static int unsigned_parse(const char *s, uint64_t max, uint64_t *ret) {
 static int field_parse(const Field *f, void *object, const char *value) {
         void *p = (char *) object + f->offset;
         bool negative = *value == '-';
+        uint64_t n = 0;
         char *text;
         int r;
 
@@ -40,10 +42,10 @@ static int field_parse(const Field *f, void *object, const char *value) {
         case FIELD_UNSIGNED:
                 return unsigned_parse(value, f->max ?: UINT64_MAX, p);
 
-        case FIELD_SIGNED:
-                r = unsigned_parse(value + negative, (uint64_t) INT64_MAX + negative, p);
-                if (negative) /* as unsigned, where the smallest number does not overflow */
-                        *(uint64_t *) p = -*(uint64_t *) p;
+        case FIELD_KNOWN:
+                r = unsigned_parse(value + negative, (uint64_t) INT64_MAX + negative, &n);
+                /* As unsigned, where the smallest number does not overflow. */
+                *(KnownNumber *) p = (KnownNumber){ .known = r >= 0, .number = (int64_t) (negative ? -n : n) };
                 return r;
 
         case FIELD_BOOL:
@@ -86,10 +88,13 @@ static int field_write(const Field *field, const void *object, const char *prefi
                 break;
 
         case FIELD_UNSIGNED:
-        case FIELD_SIGNED:
-                (void) snprintf(number, sizeof number, field->type == FIELD_SIGNED ? "%" PRIi64 : "%" PRIu64,
-                                *(const uint64_t *) p);
+                (void) snprintf(number, sizeof number, "%" PRIu64, *(const uint64_t *) p);
                 value = *(const uint64_t *) p != 0 ? number : NULL;
+                break;
+
+        case FIELD_KNOWN:
+                (void) snprintf(number, sizeof number, "%" PRIi64, ((const KnownNumber *) p)->number);
+                value = ((const KnownNumber *) p)->known ? number : NULL;
                 break;
 
         case FIELD_BOOL:

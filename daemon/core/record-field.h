@@ -4,12 +4,12 @@
 /* One row is one KEY=value line of a state file: where it lives in a structure, and in which form. A key whose value is
  * NULL, 0, false or no word is not written, and a key that is absent leaves just that. Part of record.c. */
 
-#include "macro.h"
+#include "value.h"
 
 typedef enum FieldType {
         FIELD_TEXT,     /* char * */
         FIELD_UNSIGNED, /* uint64_t, at most `max` */
-        FIELD_SIGNED,   /* int64_t */
+        FIELD_KNOWN,    /* KnownNumber; not known: no line */
         FIELD_BOOL,     /* bool, "1" */
         FIELD_WORD,     /* an enum that has a word for each number from 0 up; an item without the line has -1 */
 } FieldType;

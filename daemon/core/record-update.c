@@ -70,7 +70,7 @@ void drive_record_forget(DriveRecord *record, const SettingTable *table) {
                 SettingRecord *s = record->settings + i;
 
                 if (!is_done_once(table, s))
-                        s->sent = s->settled = s->read = false;
+                        s->sent.known = s->settled.known = s->read.known = false;
         }
 }
 
@@ -78,8 +78,8 @@ void drive_record_distrust(DriveRecord *record, const SettingTable *table) {
         for (size_t i = 0; i < record->n_settings; i++) {
                 SettingRecord *s = record->settings + i;
 
-                if (!s->settled && !is_done_once(table, s))
-                        s->sent = false;
+                if (!s->settled.known && !is_done_once(table, s))
+                        s->sent.known = false;
         }
 }
 
@@ -93,35 +93,34 @@ void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
 static void record_remember(SettingRecord *record, const Step *s) {
         /* What is done once per attach is done when it has come true. */
         if (s->setting && (s->setting->flags & SETTING_AT_ATTACH) && verdict_is_wanted(s->verdict)) {
-                record->sent = true;
-                record->sent_value = s->wish->value.number;
+                record->sent = (KnownNumber){ true, s->wish->value.number };
                 return;
         }
 
         if (!s->written) {
                 /* A reading that says otherwise makes the memory void; where none can, another setting's does. */
-                if ((s->lost && !record->settled) || (s->verdict != VERDICT_UNVERIFIABLE &&
-                                                      s->verdict != VERDICT_ADJUSTED && s->verdict != VERDICT_DEFERRED))
-                        record->sent = record->settled = false;
+                if ((s->lost && !record->settled.known) ||
+                    (s->verdict != VERDICT_UNVERIFIABLE && s->verdict != VERDICT_ADJUSTED &&
+                     s->verdict != VERDICT_DEFERRED))
+                        record->sent.known = record->settled.known = false;
                 return;
         }
 
-        record->sent = s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_ADJUSTED;
-        record->sent_value = s->wish->value.number;
+        record->sent.known = s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_ADJUSTED;
+        record->sent.number = s->wish->value.number;
         /* A state that only a sentence describes has no number to be known by again. */
-        record->settled = s->verdict == VERDICT_ADJUSTED && s->after.value.type == s->wish->value.type;
-        record->settled_value = s->after.value.number;
+        record->settled.known = s->verdict == VERDICT_ADJUSTED && s->after.value.type == s->wish->value.type;
+        record->settled.number = s->after.value.number;
 }
 
 /* What a later reading is compared with. One that sleeps was left as it was. */
 static void record_read(SettingRecord *record, const Step *s, const Reading *now) {
         bool nameless = s->wish->value.type != VALUE_NAME && s->wish->value.type != VALUE_STRIPES;
 
-        if (now->known && nameless && now->value.type == s->wish->value.type) {
-                record->read = true;
-                record->read_value = now->value.number;
-        } else if (s->written || s->failed)
-                record->read = false;
+        if (now->known && nameless && now->value.type == s->wish->value.type)
+                record->read = (KnownNumber){ true, now->value.number };
+        else if (s->written || s->failed)
+                record->read.known = false;
 }
 
 int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {

@@ -64,12 +64,9 @@ static const Field setting_fields[] = {
         { "DRIFT_FROM",                 FIELD_TEXT,     offsetof(SettingRecord, drift_from) },
         { "DRIFT_TO",                   FIELD_TEXT,     offsetof(SettingRecord, drift_to) },
         { "DRIFT_WHEN",                 FIELD_UNSIGNED, offsetof(SettingRecord, drift_when), WHEN_MAX },
-        { "SENT",                       FIELD_BOOL,     offsetof(SettingRecord, sent) },
-        { "SENT_VALUE",                 FIELD_SIGNED,   offsetof(SettingRecord, sent_value) },
-        { "SETTLED",                    FIELD_BOOL,     offsetof(SettingRecord, settled) },
-        { "SETTLED_VALUE",              FIELD_SIGNED,   offsetof(SettingRecord, settled_value) },
-        { "READ",                       FIELD_BOOL,     offsetof(SettingRecord, read) },
-        { "READ_VALUE",                 FIELD_SIGNED,   offsetof(SettingRecord, read_value) },
+        { "SENT_NUMBER",                FIELD_KNOWN,    offsetof(SettingRecord, sent) },
+        { "SETTLED_NUMBER",             FIELD_KNOWN,    offsetof(SettingRecord, settled) },
+        { "READ_NUMBER",                FIELD_KNOWN,    offsetof(SettingRecord, read) },
         {}
 };
 /* clang-format on */
@@ -228,14 +225,7 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {
 
                 /* Names are not remembered: nothing that has one is unreadable. */
                 if (s && type != VALUE_NAME && type != VALUE_STRIPES)
-                        m[i] = (Memory){
-                                .sent = s->sent,
-                                .value = { .type = type, .number = s->sent_value },
-                                .adjusted = s->settled,
-                                .settled = { .type = type, .number = s->settled_value },
-                                .read = s->read,
-                                .read_number = s->read_value,
-                        };
+                        m[i] = (Memory){ .sent = s->sent, .settled = s->settled, .read = s->read };
         }
 
         *ret = m;

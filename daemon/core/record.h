@@ -27,17 +27,12 @@ typedef struct SettingRecord {
         char *name;
         char *wanted, *before, *actual; /* formatted (value_format()); NULL: not known */
         Verdict verdict;
-        char *reason;  /* NULL: none */
-        char *rule;    /* file:line */
-        uint64_t when; /* CLOCK_REALTIME, µs */
-        bool sent;     /* unreadable: sent_value was sent to this attach, in this power-on */
-        int64_t sent_value;
-        char *drift_from, *drift_to; /* what it was found changed from and to by others, last; NULL: never */
-        uint64_t drift_when;         /* CLOCK_REALTIME, µs */
-        bool settled;                /* … and the drive made settled_value of it (VERDICT_ADJUSTED) */
-        int64_t settled_value;
-        bool read; /* read_value is what it was when it was read last: void with `sent` */
-        int64_t read_value;
+        char *reason;                    /* NULL: none */
+        char *rule;                      /* file:line */
+        uint64_t when;                   /* CLOCK_REALTIME, µs */
+        KnownNumber sent, settled, read; /* Memory has them; of this attach, and this power-on */
+        char *drift_from, *drift_to;     /* what it was found changed from and to by others, last; NULL: never */
+        uint64_t drift_when;             /* CLOCK_REALTIME, µs */
 } SettingRecord;
 
 typedef struct DriveRecord {

@@ -32,6 +32,12 @@ typedef struct Value {
         char name[VALUE_NAME_MAX];
 } Value;
 
+/* The number of a Value whose type stands elsewhere, where there is one. */
+typedef struct KnownNumber {
+        bool known;
+        int64_t number;
+} KnownNumber;
+
 /* A number with a name of its own. */
 typedef struct ValueWord {
         const char *word;

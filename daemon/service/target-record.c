@@ -55,9 +55,9 @@ bool target_finds_news(const Target *t, const Step *s) {
         switch (s->verdict) {
         case VERDICT_UNCHANGED:
                 return !verdict_is_wanted(known->verdict) ||
-                       (known->read && known->read_value != s->before.value.number);
+                       (known->read.known && known->read.number != s->before.value.number);
         case VERDICT_UNVERIFIABLE:
-                return known->verdict != VERDICT_UNVERIFIABLE || (s->lost && known->sent);
+                return known->verdict != VERDICT_UNVERIFIABLE || (s->lost && known->sent.known);
         case VERDICT_ADJUSTED:
                 return known->verdict != VERDICT_ADJUSTED;
         case VERDICT_DRIFTED:

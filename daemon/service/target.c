@@ -121,7 +121,7 @@ static void target_distrust(Target *t) {
         for (size_t i = 0; v->memories && i < v->selected.n_items; i++) {
                 const SettingRecord *s = drive_record_find(t->record, v->selected.items[i].name);
 
-                v->memories[i].sent = v->memories[i].sent && s && s->sent;
+                v->memories[i].sent.known = v->memories[i].sent.known && s && s->sent.known;
         }
 }
 
@@ -274,7 +274,7 @@ static bool is_kept(const Target *t, const SettingRecord *s) {
         if (row && (row->flags & SETTING_AT_ATTACH))
                 return false;
 
-        if (s->verdict == VERDICT_UNVERIFIABLE || s->sent)
+        if (s->verdict == VERDICT_UNVERIFIABLE || s->sent.known)
                 return true;
         return (verdict_is_wanted(s->verdict) || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED) &&
                s->actual;

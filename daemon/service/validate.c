@@ -31,10 +31,10 @@ bool reading_is_valid(const Reading *r) {
 }
 
 bool memory_is_valid(const Memory *m) {
-        static const size_t bools[] = { offsetof(Memory, sent), offsetof(Memory, adjusted), offsetof(Memory, read) };
+        static const size_t bools[] = { offsetof(Memory, sent.known), offsetof(Memory, settled.known),
+                                        offsetof(Memory, read.known) };
 
-        return bools_are_valid(m, bools, ELEMENTSOF(bools)) && value_is_valid(&m->value) &&
-               value_is_valid(&m->settled) && text_ends(m->overruled, sizeof m->overruled) &&
+        return bools_are_valid(m, bools, ELEMENTSOF(bools)) && text_ends(m->overruled, sizeof m->overruled) &&
                text_ends(m->quarantined, sizeof m->quarantined);
 }
 

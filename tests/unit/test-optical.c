@@ -40,7 +40,7 @@ static const Case cases[] = {
         { "neither", "cd_speed", 8, VERDICT_REFUSED,
           ROWS({ .cdb = STREAMING, .out = EIGHT, .sense = NO_DISC }, { .cdb = "bb 00 05 88 ff ff 00 00 00 00 00 00", .sense = NO_SUCH_COMMAND }) },
         { "gone", "cd_speed", 8, VERDICT_VANISHED, ROWS({ .cdb = STREAMING, .out = EIGHT, .host_status = 1 }) },
-        { "sent before", "cd_speed", 8, VERDICT_UNVERIFIABLE, .memory = { .sent = true, .value = { VALUE_INT, 8, "" } } },
+        { "sent before", "cd_speed", 8, VERDICT_UNVERIFIABLE, .memory = { .sent = { true, 8 } } },
         { "nothing of a disk's", "apm", 127, VERDICT_UNSUPPORTED },
         { "not even what the kernel holds", "read_ahead_kb", 65536, VERDICT_UNSUPPORTED },
         { "nor its timeout", "timeout", 60000, VERDICT_UNSUPPORTED },

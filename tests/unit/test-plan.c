@@ -82,33 +82,33 @@ static const struct {
         Verdict verdict;
         const char *says;
 } memories[] = {
-        { 0, 0, { .sent = true, .value = { VALUE_INT, 127, "" }, .adjusted = true, .settled = { VALUE_INT, 96, "" } },
+        { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 96), VERDICT_ADJUSTED, "made this of it" },
-        { 0, 0, { .sent = true, .value = { VALUE_INT, 127, "" }, .adjusted = true, .settled = { VALUE_INT, 96, "" } },
+        { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 95), _VERDICT_INVALID, "" },
-        { 0, 0, { .sent = true, .value = { VALUE_INT, 126, "" }, .adjusted = true, .settled = { VALUE_INT, 96, "" } },
+        { 0, 0, { .sent = { true, 126 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" }, /* another value was wanted then */
-        { 0, 0, { .sent = true, .value = { VALUE_INT, 127, "" } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
-        { 0, 0, { .value = { VALUE_INT, 127, "" }, .adjusted = true, .settled = { VALUE_INT, 96, "" } },
+        { 0, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
+        { 0, 0, { .sent = { false, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { 0, 0, {}, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
 
-        { 0, 0, { .sent = true, .value = { VALUE_INT, 127, "" } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent before" },
-        { 0, 0, { .sent = true, .value = { VALUE_INT, 126, "" } }, { .supported = true }, _VERDICT_INVALID, "" },
+        { 0, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent before" },
+        { 0, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
         { 0, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
         /* What the drive made another value of is not as wanted because it sleeps. */
-        { 0, DECIDE_ASLEEP, { .sent = true, .value = { VALUE_INT, 127, "" }, .adjusted = true, .settled = { VALUE_INT, 96, "" } },
+        { 0, DECIDE_ASLEEP, { .sent = { true, 127 }, .settled = { true, 96 } },
           { .supported = true }, VERDICT_DEFERRED, "when its user has woken it" },
         { SETTING_NONVOLATILE, DECIDE_ASLEEP | DECIDE_PERMANENT, {}, { .supported = true }, VERDICT_DEFERRED, "--permanent' again" },
-        { SETTING_UNREADABLE, 0, { .sent = true, .value = { VALUE_INT, 127, "" } }, {}, VERDICT_UNVERIFIABLE, "sent before" },
-        { SETTING_UNREADABLE, 0, { .sent = true, .value = { VALUE_INT, 126, "" } }, { .supported = true }, _VERDICT_INVALID, "" },
+        { SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {}, VERDICT_UNVERIFIABLE, "sent before" },
+        { SETTING_UNREADABLE, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
 
         /* A deed is done once. */
-        { SETTING_AT_ATTACH, 0, { .sent = true, .value = { VALUE_INT, 127, "" } }, {}, VERDICT_UNCHANGED, "done once" },
-        { SETTING_AT_ATTACH, 0, { .sent = true, .value = { VALUE_INT, 126, "" } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
+        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, {}, VERDICT_UNCHANGED, "done once" },
+        { SETTING_AT_ATTACH, 0, { .sent = { true, 126 } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { SETTING_AT_ATTACH, 0, {}, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { SETTING_UNREADABLE, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
-        { SETTING_AT_ATTACH | SETTING_UNREADABLE, 0, { .sent = true, .value = { VALUE_INT, 127, "" } }, {},
+        { SETTING_AT_ATTACH | SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {},
           VERDICT_UNVERIFIABLE, "sent before" },
 
         { 0, 0, { .overruled = "sdb says otherwise" }, {}, VERDICT_FORBIDDEN, "sdb says otherwise" },
@@ -416,7 +416,7 @@ START_TEST(test_loss) {
         static const Setting kept_row = { .name = "x", .flags = SETTING_NONVOLATILE, .range = { .type = VALUE_INT } };
         static const Setting deed_row = { .name = "x", .flags = SETTING_AT_ATTACH, .range = { .type = VALUE_INT } };
         static const Setting *const no_loss[] = { &kernel_row, &kept_row, &deed_row };
-        const Memory memory = { .read = true, .read_number = 127 };
+        const Memory memory = { .read = { true, 127 } };
         Wish wish = wish_of("apm", 127);
         Step s = { .wish = &wish,
                    .setting = &volatile_row,
@@ -425,8 +425,8 @@ START_TEST(test_loss) {
 
         ck_assert(step_shows_loss(&s, &memory));
         ck_assert(!step_shows_loss(&s, NULL));
-        ck_assert(!step_shows_loss(&s, &(const Memory){ .read_number = 127 }));
-        ck_assert(!step_shows_loss(&s, &(const Memory){ .read = true, .read_number = 128 }));
+        ck_assert(!step_shows_loss(&s, &(const Memory){ .read = { false, 127 } }));
+        ck_assert(!step_shows_loss(&s, &(const Memory){ .read = { true, 128 } }));
         for (size_t i = 0; i < ELEMENTSOF(no_loss); i++) {
                 s.setting = no_loss[i];
                 ck_assert(!step_shows_loss(&s, &memory));

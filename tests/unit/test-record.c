@@ -46,12 +46,9 @@ static const char good[] = "VERSION=1\n"
                            "SETTING_1_DRIFT_FROM=20 min\n"
                            "SETTING_1_DRIFT_TO=off\n"
                            "SETTING_1_DRIFT_WHEN=1763692751123456\n"
-                           "SETTING_1_SENT=1\n"
-                           "SETTING_1_SENT_VALUE=-9223372036854775808\n"
-                           "SETTING_1_SETTLED=1\n"
-                           "SETTING_1_SETTLED_VALUE=9223372036854775807\n"
-                           "SETTING_1_READ=1\n"
-                           "SETTING_1_READ_VALUE=-1\n";
+                           "SETTING_1_SENT_NUMBER=-9223372036854775808\n"
+                           "SETTING_1_SETTLED_NUMBER=9223372036854775807\n"
+                           "SETTING_1_READ_NUMBER=0\n";
 
 START_TEST(test_parse) {
         _cleanup_(drive_record_freep) DriveRecord *r = NULL;
@@ -71,9 +68,9 @@ START_TEST(test_parse) {
         ck_assert_int_eq(r->settings[0].verdict, VERDICT_APPLIED);
         ck_assert_uint_eq(r->settings[0].when, UINT64_C(1763692751123456));
         ck_assert_ptr_null(r->settings[0].reason);
-        ck_assert(!r->settings[0].sent);
-        ck_assert(r->settings[1].sent);
-        ck_assert_int_eq(r->settings[1].sent_value, INT64_MIN);
+        ck_assert(!r->settings[0].sent.known);
+        ck_assert(r->settings[1].sent.known);
+        ck_assert_int_eq(r->settings[1].sent.number, INT64_MIN);
         ck_assert_ptr_null(r->settings[1].actual);
 }
 END_TEST
@@ -150,13 +147,13 @@ START_TEST(test_settled) {
 
         ck_assert_int_eq(drive_record_step(r, &s, 1), 0);
         ck_assert_int_eq(drive_record_memories(r, &w, &memories), 0);
-        ck_assert(!memories[0].adjusted);
+        ck_assert(!memories[0].settled.known);
 
         free(TAKE_PTR(memories));
         s.after.value = VALUE_BOOLEAN(false);
         ck_assert_int_eq(drive_record_step(r, &s, 1), 0);
         ck_assert_int_eq(drive_record_memories(r, &w, &memories), 0);
-        ck_assert(memories[0].adjusted);
+        ck_assert(memories[0].settled.known);
 }
 END_TEST
 
@@ -203,9 +200,9 @@ static const char *const bad[] = {
         HEAD "SETTINGS=1\nSETTING_-0_NAME=apm\n",
         HEAD "SETTINGS=1\nSETTING_99999999999999999999_NAME=apm\n",
         HEAD "SETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_VERDICT=fine\n",
-        HEAD "SETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_SENT=yes\n",
-        HEAD "SETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_SENT_VALUE=9223372036854775808\n",
-        HEAD "SETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_SENT_VALUE=--1\n",
+        HEAD "SETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_SENT_NUMBER=yes\n",
+        HEAD "SETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_SENT_NUMBER=9223372036854775808\n",
+        HEAD "SETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_SENT_NUMBER=--1\n",
         HEAD "SETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_WHEN=253402300800000000\n", /* the year 10000 */
 };
 
@@ -439,13 +436,13 @@ START_TEST(test_remember) {
         SettingRecord *s;
 
         ck_assert_int_eq(drive_record_add(r, "apm", &s), 0);
-        s->sent = visits[_i].before;
-        s->settled = visits[_i].before && !visits[_i].unsettled;
+        s->sent.known = visits[_i].before;
+        s->settled.known = visits[_i].before && !visits[_i].unsettled;
         ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
         s = drive_record_find(r, "apm");
-        ck_assert_int_eq(s->sent, visits[_i].sent);
-        ck_assert_int_eq(s->settled, visits[_i].settled);
-        ck_assert_int_eq(s->settled && visits[_i].written ? s->settled_value : 96, 96);
+        ck_assert_int_eq(s->sent.known, visits[_i].sent);
+        ck_assert_int_eq(s->settled.known, visits[_i].settled);
+        ck_assert_int_eq(s->settled.known && visits[_i].written ? s->settled.number : 96, 96);
 }
 END_TEST
 
@@ -559,16 +556,15 @@ START_TEST(test_readings) {
         SettingRecord *s;
 
         ck_assert_int_eq(drive_record_add(r, "apm", &s), 0);
-        s->read = true;
-        s->read_value = 7;
+        s->read = (KnownNumber){ true, 7 };
         ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
         ck_assert_int_eq(drive_record_memories(r, &w, &memories), 0);
-        ck_assert(memories[0].read == readings[_i].read);
-        ck_assert_int_eq(memories[0].read ? memories[0].read_number : 0, readings[_i].value);
+        ck_assert(memories[0].read.known == readings[_i].read);
+        ck_assert_int_eq(memories[0].read.known ? memories[0].read.number : 0, readings[_i].value);
 
         drive_record_forget(r, &table);
         ck_assert_int_eq(drive_record_memories(r, &w, &forgotten), 0);
-        ck_assert(!forgotten[0].read);
+        ck_assert(!forgotten[0].read.known);
 }
 END_TEST
 
@@ -585,13 +581,13 @@ START_TEST(test_distrust) {
                 SettingRecord *s;
 
                 ck_assert_int_eq(drive_record_add(r, row->name, &s), 0);
-                s->sent = true;
-                s->settled = streq(row->name, "adjusted");
+                s->sent.known = true;
+                s->settled.known = streq(row->name, "adjusted");
         }
         drive_record_distrust(r, &table);
-        ck_assert(!drive_record_find(r, "timer")->sent);
-        ck_assert(drive_record_find(r, "adjusted")->sent);
-        ck_assert(drive_record_find(r, "sleep")->sent);
+        ck_assert(!drive_record_find(r, "timer")->sent.known);
+        ck_assert(drive_record_find(r, "adjusted")->sent.known);
+        ck_assert(drive_record_find(r, "sleep")->sent.known);
 }
 END_TEST
 
@@ -609,11 +605,11 @@ START_TEST(test_memories) {
                 SettingRecord *s;
 
                 ck_assert_int_eq(drive_record_add(r, wishes[i].name, &s), 0);
-                s->sent = true;
+                s->sent.known = true;
         }
         ck_assert_int_eq(drive_record_memories(r, &w, &memories), 0);
         for (size_t i = 0; i < w.n_items; i++)
-                ck_assert_int_eq(memories[i].sent, i == 0);
+                ck_assert_int_eq(memories[i].sent.known, i == 0);
 }
 END_TEST
 

@@ -162,7 +162,7 @@ int state_write(_unused_ const char *dir, const DriveRecord *record) {
         written_sent = false;
         written_state = record->state;
         for (size_t i = 0; i < record->n_settings; i++)
-                written_sent = written_sent || record->settings[i].sent;
+                written_sent = written_sent || record->settings[i].sent.known;
         return 0;
 }
 
@@ -739,9 +739,9 @@ START_TEST(test_trust) {
                 visitor.events->ended(t, VISIT_OVER, NULL);
         }
         ck_assert_ptr_nonnull(t->visit.job);
-        ck_assert(memory_of(t, "spindown_time").sent == trusts[_i].sent);
-        ck_assert(memory_of(t, "apm").read);
-        ck_assert_int_eq(memory_of(t, "apm").read_number, 128);
+        ck_assert(memory_of(t, "spindown_time").sent.known == trusts[_i].sent);
+        ck_assert(memory_of(t, "apm").read.known);
+        ck_assert_int_eq(memory_of(t, "apm").read.number, 128);
         end(t);
 }
 END_TEST
@@ -756,7 +756,7 @@ START_TEST(test_doubt) {
                 target_recheck(t, true);
                 visitor.events->ready(t);
                 ck_assert_uint_eq(n_wishes, 2);
-                ck_assert(memory_of(t, "spindown_time").sent == !i);
+                ck_assert(memory_of(t, "spindown_time").sent.known == !i);
                 s = (Step){ .wish = wishes_find(&t->visit.selected, "spindown_time"),
                             .setting = setting_find(&all_settings, "spindown_time"),
                             .lost = true,
@@ -1075,8 +1075,8 @@ START_TEST(test_earlier_run) {
                                  "VERSION=1\nNAME=sda\nNODE=/dev/sda\nTRANSPORT=sata\nIDENTITY=path\nBOOT_ID=b\n"
                                  "SLEPT=%" PRIu64
                                  "\nATA_SLEEP=1\nSTATE=waiting\nWAITING_KIND=check\nWAITING_FOR=systemd-fsck@x.service\n"
-                                 "SETTINGS=1\nSETTING_0_NAME=spindown_time\nSETTING_0_SENT=1\n"
-                                 "SETTING_0_SENT_VALUE=1200000\n",
+                                 "SETTINGS=1\nSETTING_0_NAME=spindown_time\n"
+                                 "SETTING_0_SENT_NUMBER=1200000\n",
                                  slept_usec()),
                         0);
         state_file = text;
@@ -1089,7 +1089,7 @@ START_TEST(test_earlier_run) {
         noted = LINK_SAME;
         state_file = NULL;
         ck_assert_uint_eq(t->record->n_settings, 1);
-        ck_assert(t->record->settings[0].sent == (_i != 1 && _i != 3));
+        ck_assert(t->record->settings[0].sent.known == (_i != 1 && _i != 3));
         ck_assert(t->record->ata_sleep == (_i != 1 && _i != 3));
 
         target_visit(t, VISIT_BOOT);

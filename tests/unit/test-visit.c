@@ -109,10 +109,10 @@ static const Row silent[] = { { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 4
 
 static const Row fsck_comes[] = { POWER("ff"), ID, .data = &cold, .data_len = 512 }, { .cdb = FEATURE("aa", "00"), .sense = GOOD } };
 
-static const Memory timer_sent[] = { { .sent = true, .value = { VALUE_STANDBY_TIMER, 120, "" } } };
-static const Memory timer_sent_other[] = { { .sent = true, .value = { VALUE_STANDBY_TIMER, 60, "" } } };
+static const Memory timer_sent[] = { { .sent = { true, 120 } } };
+static const Memory timer_sent_other[] = { { .sent = { true, 60 } } };
 static const Memory apm_settled[] = {
-        { .sent = true, .value = { VALUE_INT, 96, "" }, .adjusted = true, .settled = { VALUE_INT, 100, "" } },
+        { .sent = { true, 96 }, .settled = { true, 100 } },
 };
 static const Row settled[] = { POWER("ff"), ID, .data = &apm100, .data_len = 512 } };
 static const Row timer_only[] = {
@@ -122,14 +122,14 @@ static const Row timer_only[] = {
 
 
 /* The drive has lost its state, or somebody has changed a part of it: what is remembered of the rest is void. */
-#define READ_BEFORE(n) { .read = true, .read_number = (n) }
-#define TIMER_SENT { .sent = true, .value = { VALUE_STANDBY_TIMER, 120, "" } }
+#define READ_BEFORE(n) { .read = { true, (n) } }
+#define TIMER_SENT { .sent = { true, 120 } }
 static const Memory was_127[] = { TIMER_SENT, READ_BEFORE(127) };
 static const Memory was_128[] = { TIMER_SENT, READ_BEFORE(128) };
 static const Memory was_lookahead[] = {
         TIMER_SENT,
         READ_BEFORE(1),
-        { .sent = true, .value = { VALUE_INT, 96, "" }, .adjusted = true, .settled = { VALUE_INT, 100, "" } },
+        { .sent = { true, 96 }, .settled = { true, 100 } },
 };
 static const Row lost[] = {
         POWER("ff"),

@@ -46,7 +46,7 @@ static Wish wish_items[] = {
           .file = "g" },
 };
 
-static Memory memories[] = { { .sent = true }, { .quarantined = "the machine went down" } };
+static Memory memories[] = { { .sent = { true, 1 } }, { .quarantined = "the machine went down" } };
 
 static void request_make(const Drive *d, void **ret, size_t *ret_size) {
         const Bridge bridge = { .asked = true };
@@ -82,7 +82,7 @@ START_TEST(test_round_trip) {
         ck_assert(wishes_equal(r.visit.wishes, &(Wishes){ .items = wish_items, .n_items = ELEMENTSOF(wish_items) }));
         ck_assert_str_eq(r.visit.wishes->items[0].file, "/etc/f");
         ck_assert_uint_eq(r.visit.wishes->items[0].line, 3);
-        ck_assert(r.visit.memories[0].sent);
+        ck_assert(r.visit.memories[0].sent.known);
         ck_assert_str_eq(r.visit.memories[1].quarantined, "the machine went down");
         ck_assert(r.visit.permanent && r.visit.ata_sleep && !r.visit.active && r.visit.bridge->asked);
         requested_visit_done(&r);
