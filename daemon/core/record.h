@@ -67,7 +67,6 @@ int drive_record_wait(DriveRecord *r, Wait w);
 /* The record of `name`, or NULL. */
 SettingRecord *drive_record_find(const DriveRecord *r, const char *name);
 int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret); /* the old one when it is there */
-void drive_record_drop(DriveRecord *r, size_t i);                            /* removes settings[i] */
 
 /* Is this record of the same attach of the same drive, so that what it remembers still holds? */
 bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *boot_id);
@@ -85,7 +84,7 @@ bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now);
 /* Is it still in ATA's Sleep mode (SETTING_ATA_SLEEP), so that it is to be left alone? `used`: as above. */
 bool drive_record_in_ata_sleep(const DriveRecord *r, uint64_t used);
 
-/* record-update.c: what the daemon does to a record. Failures are -ENOMEM. */
+/* What the daemon does to a record. Failures are -ENOMEM. */
 int drive_record_set_identity(DriveRecord *r, const Drive *d, const char *boot_id);
 int drive_record_step(DriveRecord *r, const Step *s, uint64_t when); /* a setting has its verdict */
 /* The setting was found to be `now`, and nobody knows why: what is known of it so far says that it was left otherwise.

@@ -96,6 +96,10 @@ void wishes_done(Wishes *w) {
         free(w->items);
 }
 
+Wish *wishes_find(_unused_ const Wishes *w, _unused_ const char *name) {
+        return NULL;
+}
+
 void plan_done(Plan *p) {
         free(p->steps);
 }

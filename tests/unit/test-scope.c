@@ -74,8 +74,7 @@ START_TEST(test_scopes) {
 
         /* Of a drive that was never visited nothing was in order. */
         scope_done(&readable);
-        while (record->n_settings > 0)
-                drive_record_drop(record, 0);
+        drive_record_drop_unwanted(record, &(Wishes){});
         ck_assert_int_eq(scope_select(SCOPE_READABLE, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_uint_eq(readable.n_items, 0);
 
