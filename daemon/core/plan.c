@@ -94,19 +94,8 @@ void plan_done(Plan *p) {
 }
 
 static void step_end_error(Step *s, const char *doing) {
-        static const struct {
-                int error;
-                Verdict verdict;
-        } ends[] = {
-                { STEP_REFUSED, VERDICT_REFUSED },     { STEP_UNSUPPORTED, VERDICT_UNSUPPORTED },
-                { STEP_DEFERRED, VERDICT_DEFERRED },   { STEP_VANISHED, VERDICT_VANISHED },
-                { STEP_FORBIDDEN, VERDICT_FORBIDDEN },
-        };
-        Verdict v = VERDICT_FAILED;
-
-        for (size_t i = 0; i < ELEMENTSOF(ends); i++)
-                if (ends[i].error == s->error)
-                        v = ends[i].verdict;
+        bool has_verdict = s->error <= STEP_ENDS && s->error > STEP_ENDS - _VERDICT_MAX;
+        Verdict v = has_verdict ? (Verdict) (STEP_ENDS - s->error) : VERDICT_FAILED;
 
         step_end(s, v, "%s failed: %s", doing, strerror(-s->error));
 }

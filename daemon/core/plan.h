@@ -73,11 +73,12 @@ typedef struct Plan {
 
 /* Ends of reading and writing that have a verdict of their own. Numbers that no system call returns, so that an errno is
  * never taken for one of them: any errno is `failed`. */
-#define STEP_REFUSED (-5001)     /* the drive or the kernel answered with an error */
-#define STEP_UNSUPPORTED (-5002) /* there is no such thing to ask */
-#define STEP_DEFERRED (-5003)    /* not allowed now: a check, a sleeping drive */
-#define STEP_VANISHED (-5004)    /* the drive is gone */
-#define STEP_FORBIDDEN (-5005)   /* our own policy */
+#define STEP_ENDS (-5000)
+#define STEP_REFUSED (STEP_ENDS - VERDICT_REFUSED)         /* the drive or the kernel answered with an error */
+#define STEP_UNSUPPORTED (STEP_ENDS - VERDICT_UNSUPPORTED) /* there is no such thing to ask */
+#define STEP_DEFERRED (STEP_ENDS - VERDICT_DEFERRED)       /* not allowed now: a check, a sleeping drive */
+#define STEP_VANISHED (STEP_ENDS - VERDICT_VANISHED)       /* the drive is gone */
+#define STEP_FORBIDDEN (STEP_ENDS - VERDICT_FORBIDDEN)     /* our own policy */
 
 /* One step per wish, in the order of writing; nothing decided yet, but that a wish which another one excludes is
  * forbidden. `backends`: mask of 1 << Backend. Steps point into

@@ -74,40 +74,38 @@ static int fields_parse(const Field *fields, void *object, const char *key, cons
 
 static int field_write(const Field *field, const void *object, const char *prefix, FILE *f) {
         const void *p = (const char *) object + field->offset;
+        const KnownNumber *known = p;
         _cleanup_free_ char *escaped = NULL;
-        const char *value = NULL;
-        char number[32];
+        const char *text = NULL;
 
         switch (field->type) {
         case FIELD_TEXT:
-                if (!*(char *const *) p)
-                        return 0;
-                value = escaped = text_escape(*(char *const *) p, "\\");
-                if (!value)
+                text = escaped = *(char *const *) p ? text_escape(*(char *const *) p, "\\") : NULL;
+                if (*(char *const *) p && !text)
                         return -ENOMEM;
                 break;
 
         case FIELD_UNSIGNED:
-                (void) snprintf(number, sizeof number, "%" PRIu64, *(const uint64_t *) p);
-                value = *(const uint64_t *) p != 0 ? number : NULL;
+                if (*(const uint64_t *) p != 0)
+                        fprintf(f, "%s%s=%" PRIu64 "\n", prefix, field->key, *(const uint64_t *) p);
                 break;
 
         case FIELD_KNOWN:
-                (void) snprintf(number, sizeof number, "%" PRIi64, ((const KnownNumber *) p)->number);
-                value = ((const KnownNumber *) p)->known ? number : NULL;
+                if (known->known)
+                        fprintf(f, "%s%s=%" PRIi64 "\n", prefix, field->key, known->number);
                 break;
 
         case FIELD_BOOL:
-                value = *(const bool *) p ? "1" : NULL;
+                text = *(const bool *) p ? "1" : NULL;
                 break;
 
         case FIELD_WORD:
-                value = field->word(*(const int *) p);
+                text = field->word(*(const int *) p);
                 break;
         }
 
-        if (value)
-                fprintf(f, "%s%s=%s\n", prefix, field->key, value);
+        if (text)
+                fprintf(f, "%s%s=%s\n", prefix, field->key, text);
         return 0;
 }
 

@@ -20,7 +20,7 @@ typedef struct Field {
         FieldType type;
         size_t offset;
         uint64_t max;                   /* 0: UINT64_MAX */
-        const char *(*word)(int value); /* NULL: no such number */
+        const char *(*word)(int value); /* of an enum that has a negative number, too; NULL: no such number */
 } Field;
 
 void fields_free(const Field *fields, void *object);

@@ -8,18 +8,6 @@
 /* The last microsecond of the year 9999: what RFC 3339 can still say. */
 #define WHEN_MAX UINT64_C(253402300799999999)
 
-static const char *state_word(int value) {
-        return drive_state_to_string((DriveState) value);
-}
-
-static const char *verdict_word(int value) {
-        return verdict_to_string((Verdict) value);
-}
-
-static const char *wait_word(int value) {
-        return wait_kind_to_string((WaitKind) value);
-}
-
 /* clang-format off */
 static const Field drive_fields[] = {
         { "NAME",                       FIELD_TEXT,     offsetof(DriveRecord, name) },
@@ -45,8 +33,8 @@ static const Field drive_fields[] = {
         { "LINK_SINCE",                 FIELD_UNSIGNED, offsetof(DriveRecord, link_since) },
         { "SLEPT",                      FIELD_UNSIGNED, offsetof(DriveRecord, slept) },
         { "ATA_SLEEP",                  FIELD_BOOL,     offsetof(DriveRecord, ata_sleep) },
-        { "STATE",                      FIELD_WORD,     offsetof(DriveRecord, state), .word = state_word },
-        { "WAITING_KIND",               FIELD_WORD,     offsetof(DriveRecord, waiting_kind), .word = wait_word },
+        { "STATE",                      FIELD_WORD,     offsetof(DriveRecord, state), .word = drive_state_to_string },
+        { "WAITING_KIND",               FIELD_WORD,     offsetof(DriveRecord, waiting_kind), .word = wait_kind_to_string },
         { "WAITING_FOR",                FIELD_TEXT,     offsetof(DriveRecord, waiting_for) },
         { "VISIT_REASON",               FIELD_TEXT,     offsetof(DriveRecord, visit_reason) },
         {}
@@ -57,7 +45,7 @@ static const Field setting_fields[] = {
         { "WANTED",                     FIELD_TEXT,     offsetof(SettingRecord, wanted) },
         { "BEFORE",                     FIELD_TEXT,     offsetof(SettingRecord, before) },
         { "ACTUAL",                     FIELD_TEXT,     offsetof(SettingRecord, actual) },
-        { "VERDICT",                    FIELD_WORD,     offsetof(SettingRecord, verdict), .word = verdict_word },
+        { "VERDICT",                    FIELD_WORD,     offsetof(SettingRecord, verdict), .word = verdict_to_string },
         { "REASON",                     FIELD_TEXT,     offsetof(SettingRecord, reason) },
         { "RULE",                       FIELD_TEXT,     offsetof(SettingRecord, rule) },
         { "WHEN",                       FIELD_UNSIGNED, offsetof(SettingRecord, when), WHEN_MAX },

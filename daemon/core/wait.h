@@ -13,6 +13,7 @@ typedef enum WaitKind {
         WAIT_MEMORY,     /* there is no memory to find it out */
         WAIT_CONNECTION, /* it was lost while it was being written to */
         _WAIT_KIND_MAX,
+        _WAIT_KIND_INVALID = -1,
 } WaitKind;
 
 typedef struct Wait {
