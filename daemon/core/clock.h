@@ -25,17 +25,14 @@ static inline uint64_t monotonic_usec(void) {
  * run between the one look and the other looks again, or it would pass for sleep; what comes of it is too much by
  * SLEPT_JITTER_USEC at most. */
 #define SLEPT_JITTER_USEC (50ULL * 1000)
-#define SLEPT_LOOKS 100
 
 static inline uint64_t slept_usec(void) {
-        uint64_t before, since_boot, took;
-        unsigned n = 0;
+        uint64_t before, since_boot;
 
         do {
                 before = monotonic_usec();
                 since_boot = clock_usec(CLOCK_BOOTTIME);
-                took = monotonic_usec() - before;
-        } while (took > SLEPT_JITTER_USEC && ++n < SLEPT_LOOKS);
+        } while (monotonic_usec() - before > SLEPT_JITTER_USEC);
 
         return since_boot - before;
 }

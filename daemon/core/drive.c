@@ -42,17 +42,13 @@ static Transport transport_from_syspath(const char *syspath, const char *proc_na
                 { "*/host+([0-9])/*", TRANSPORT_SCSI },     { "*/virtio+([0-9])/*", TRANSPORT_VIRTIO },
                 { "*/virtual/block/*", TRANSPORT_VIRTUAL },
         };
-        size_t i = 0;
+        bool sata = proc_name && (strstr(proc_name, "ahci") || starts_with(proc_name, "sata"));
 
-        while (i < ELEMENTSOF(buses) && fnmatch(buses[i].glob, syspath, FNM_EXTMATCH) != 0)
-                i++;
-        if (i == ELEMENTSOF(buses))
-                return TRANSPORT_UNKNOWN;
+        for (size_t i = 0; i < ELEMENTSOF(buses); i++)
+                if (fnmatch(buses[i].glob, syspath, FNM_EXTMATCH) == 0)
+                        return buses[i].transport == TRANSPORT_PATA && sata ? TRANSPORT_SATA : buses[i].transport;
 
-        if (buses[i].transport == TRANSPORT_PATA && proc_name &&
-            (strstr(proc_name, "ahci") || starts_with(proc_name, "sata")))
-                return TRANSPORT_SATA;
-        return buses[i].transport;
+        return TRANSPORT_UNKNOWN;
 }
 
 /* A copy without the blanks that fixed-width fields are padded with; NULL for an empty one. */

@@ -172,13 +172,9 @@ static void collapse_blanks(char *s) {
 }
 
 static const char *skip_wwn_prefix(const char *s) {
-        static const char *const prefixes[] = { "0x", "naa.", "eui." };
-
-        for (size_t i = 0; i < ELEMENTSOF(prefixes); i++)
-                if (strncasecmp(s, prefixes[i], strlen(prefixes[i])) == 0)
-                        return s + strlen(prefixes[i]);
-
-        return s;
+        if (strncasecmp(s, "0x", 2) == 0)
+                return s + 2;
+        return s + (strncasecmp(s, "naa.", 4) == 0 || strncasecmp(s, "eui.", 4) == 0 ? 4 : 0);
 }
 
 static bool pattern_fits(MatchKey key, const char *pattern, const char *text) {

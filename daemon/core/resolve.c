@@ -14,32 +14,21 @@ Wish *wishes_find(const Wishes *w, const char *name) {
 
 /* Takes the place of an earlier block's wish. */
 static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, const DriveLink *link) {
-        _cleanup_free_ char *via = NULL;
-        Wish *wish;
+        Wish *wish = wishes_find(w, a->name);
 
-        wish = wishes_find(w, a->name);
+        if (wish)
+                free(wish->via_stacked);
         if (a->keep && !a->withheld) {
-                if (wish) {
-                        free(wish->via_stacked);
-                        memmove(wish, wish + 1, (w->items + --w->n_items - wish) * sizeof *wish);
-                }
+                if (wish)
+                        *wish = w->items[--w->n_items];
                 return 0;
-        }
-
-        if (link && link->via == LINK_STACKED) {
-                via = strdup(link->path);
-                if (!via)
-                        return -ENOMEM;
         }
 
         if (!wish) {
                 if (!GREW(w->items, w->n_items))
                         return -ENOMEM;
-                wish = &w->items[w->n_items++];
-                *wish = (Wish){};
+                wish = w->items + w->n_items++;
         }
-
-        free(wish->via_stacked);
         *wish = (Wish){
                 .name = a->name,
                 .value = a->value,
@@ -50,8 +39,13 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
                 .file = b->file,
                 .line = a->line,
                 .column = a->column,
-                .via_stacked = TAKE_PTR(via),
         };
+
+        if (link && link->via == LINK_STACKED) {
+                wish->via_stacked = strdup(link->path);
+                if (!wish->via_stacked)
+                        return -ENOMEM;
+        }
         return 0;
 }
 

@@ -18,9 +18,8 @@ const char *setting_state(const Setting *s) {
 }
 
 const Setting *setting_find(const SettingTable *t, const char *name) {
-        /* The first character, as this is asked of every word of the files. */
         SETTING_TABLE_FOREACH(s, t)
-                if (s->name[0] == name[0] && streq(s->name, name))
+                if (streq(s->name, name))
                         return s;
 
         return NULL;
