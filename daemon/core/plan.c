@@ -271,25 +271,24 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
 }
 
 void step_judge(Step *s) {
-        char wanted_buf[VALUE_TEXT_MAX], after_buf[VALUE_TEXT_MAX];
-        const char *wanted, *after;
+        char wanted[VALUE_TEXT_MAX], after[VALUE_TEXT_MAX];
 
         if (s->error < 0)
                 return step_end_error(s, s->written ? "reading it back" : "writing it");
 
         assert(s->setting); /* one without ends with an error only: the drive is gone, or asleep behind its bridge */
 
-        if (!s->after.known && s->after.repeated)
-                return step_end(s, VERDICT_UNVERIFIABLE,
-                                "accepted; as far as can be told the bridge answers IDENTIFY from its memory, so it cannot be read back");
         if (!s->after.known)
                 return step_end(s, VERDICT_UNVERIFIABLE, "%s",
-                                s->note[0] ? s->note : "accepted; it cannot be read back");
+                                s->after.repeated
+                                                ? "accepted; as far as can be told the bridge answers IDENTIFY from its memory, so it cannot be read back"
+                                : s->note[0] ? s->note
+                                             : "accepted; it cannot be read back");
 
+        (void) value_format(&s->setting->range, &s->wanted, wanted);
         if (s->saving && s->after.saved_known && !value_equal(&s->after.saved, &s->wanted))
-                return step_end(s, VERDICT_IGNORED, "the drive was told to save %s, but has saved %s",
-                                value_format(&s->setting->range, &s->wanted, wanted_buf),
-                                value_format(&s->setting->range, &s->after.saved, after_buf));
+                return step_end(s, VERDICT_IGNORED, "the drive was told to save %s, but has saved %s", wanted,
+                                value_format(&s->setting->range, &s->after.saved, after));
 
         if (value_equal(&s->after.value, &s->wanted)) {
                 if (s->saving && !s->after.saved_known)
@@ -303,9 +302,7 @@ void step_judge(Step *s) {
                                 "accepted, but IDENTIFY reads as before, byte for byte: the bridge answers it from its memory, or the drive ignored this");
         }
 
-        wanted = value_format(&s->setting->range, &s->wanted, wanted_buf);
-        after = value_format(&s->setting->range, &s->after.value, after_buf);
-
+        (void) value_format(&s->setting->range, &s->after.value, after);
         /* A new value that is neither the old nor the wanted one is the drive's own choice; the old one means that
          * nothing happened. */
         if (s->before.known && !value_equal(&s->after.value, &s->before.value))

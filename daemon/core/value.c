@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <ctype.h>
+#include <stdio.h>
 
 #include "macro.h"
 #include "value.h"
@@ -69,24 +70,24 @@ static int integer_parse(const char *text, int64_t *ret) {
 typedef struct Unit {
         ValueType type;    /* VALUE_MICROSECONDS: of VALUE_DURATION too */
         int64_t factor;    /* bytes, µs, … */
-        const char *names; /* case does not matter */
+        const char *names; /* each between blanks; case does not matter */
 } Unit;
 
 /* clang-format off */
 static const Unit units[] = {
-        { VALUE_MICROSECONDS, 1,                     "us µs usec microseconds"                },
-        { VALUE_MICROSECONDS, 1000,                  "ms msec msecs millisecond milliseconds" },
-        { VALUE_MICROSECONDS, 1000000,               "s sec secs second seconds"              },
-        { VALUE_MICROSECONDS, 60000000,              "m min mins minute minutes"              },
-        { VALUE_MICROSECONDS, INT64_C(3600000000),   "h hr hrs hour hours"                    },
-        { VALUE_MICROSECONDS, INT64_C(86400000000),  "d day days"                             },
-        { VALUE_SIZE,         1,                     "b byte bytes"                           },
-        { VALUE_SIZE,         INT64_C(1) << 10,      "k kb kib"                               },
-        { VALUE_SIZE,         INT64_C(1) << 20,      "m mb mib"                               },
-        { VALUE_SIZE,         INT64_C(1) << 30,      "g gb gib"                               },
-        { VALUE_SIZE,         INT64_C(1) << 40,      "t tb tib"                               },
-        { VALUE_CELSIUS,      1,                     "c °c"                                   },
-        { VALUE_STRIPES,      1,                     "stripe stripes"                         },
+        { VALUE_MICROSECONDS, 1,                     " us µs usec microseconds "                },
+        { VALUE_MICROSECONDS, 1000,                  " ms msec msecs millisecond milliseconds " },
+        { VALUE_MICROSECONDS, 1000000,               " s sec secs second seconds "              },
+        { VALUE_MICROSECONDS, 60000000,              " m min mins minute minutes "              },
+        { VALUE_MICROSECONDS, INT64_C(3600000000),   " h hr hrs hour hours "                    },
+        { VALUE_MICROSECONDS, INT64_C(86400000000),  " d day days "                             },
+        { VALUE_SIZE,         1,                     " b byte bytes "                           },
+        { VALUE_SIZE,         INT64_C(1) << 10,      " k kb kib "                               },
+        { VALUE_SIZE,         INT64_C(1) << 20,      " m mb mib "                               },
+        { VALUE_SIZE,         INT64_C(1) << 30,      " g gb gib "                               },
+        { VALUE_SIZE,         INT64_C(1) << 40,      " t tb tib "                               },
+        { VALUE_CELSIUS,      1,                     " c °c "                                   },
+        { VALUE_STRIPES,      1,                     " stripe stripes "                         },
 };
 /* clang-format on */
 
@@ -95,26 +96,19 @@ static bool is_unit_letter(char c) {
         return isalpha((unsigned char) c) || (unsigned char) c >= 0x80;
 }
 
-static bool has_name(const char *names, const char *name, size_t n) {
-        for (size_t k; *names; names += k + (names[k] == ' ')) {
-                k = strcspn(names, " ");
-                if (k == n && strncasecmp(names, name, n) == 0)
-                        return true;
-        }
-
-        return false;
-}
-
 /* What the unit counts in a value of this type; 0: there is no such unit. */
 static int64_t unit_parse(ValueType type, const char **text) {
         bool ms = type == VALUE_DURATION;
         const char *name = *text;
+        char word[32];
 
         while (is_unit_letter(**text))
                 *text += 1;
+        if (snprintf(word, sizeof word, " %.*s ", (int) (*text - name), name) >= (int) sizeof word)
+                return 0;
 
         for (const Unit *u = units; u < units + ELEMENTSOF(units); u++)
-                if (u->type == (ms ? VALUE_MICROSECONDS : type) && has_name(u->names, name, *text - name))
+                if (u->type == (ms ? VALUE_MICROSECONDS : type) && strcasestr(u->names, word))
                         return ms ? u->factor / 1000 : u->factor;
 
         return 0;
