@@ -75,14 +75,10 @@ void complaints_done(Complaints *c) {
 }
 
 char *complaint_format(const Complaint *c) {
-        const char *level = complaint_level_to_string(c->level);
-        char *s;
-        int n;
+        char *s, place[32] = "";
 
-        if (c->line == 0)
-                n = asprintf(&s, "%s: %s: %s", c->file, level, c->sentence);
-        else
-                n = asprintf(&s, "%s:%u:%u: %s: %s", c->file, c->line, c->column, level, c->sentence);
-
-        return n < 0 ? NULL : s;
+        if (c->line > 0)
+                (void) snprintf(place, sizeof place, "%u:%u:", c->line, c->column);
+        return asprintf(&s, "%s:%s %s: %s", c->file, place, complaint_level_to_string(c->level), c->sentence) < 0 ? NULL
+                                                                                                                  : s;
 }

@@ -57,11 +57,6 @@ static void check_wins(Config *c, size_t block, const Assignment *a) {
                      a->name, c->blocks[i].file, winner->line);
 }
 
-/* What a block says of all of its settings is a reason for another. */
-static bool block_says_same(const Block *a, const Block *b) {
-        return a->allow_dangerous == b->allow_dangerous && a->permanent == b->permanent && a->wake == b->wake;
-}
-
 static void check_twin(Config *c, size_t block) {
         const Block *b = &c->blocks[block];
 
@@ -69,8 +64,12 @@ static void check_twin(Config *c, size_t block) {
                 const Block *before = &c->blocks[i];
 
                 /* A drop-in is there to add to what other files say. */
-                if (before->broken || !streq(before->file, b->file) || !block_says_same(before, b) ||
-                    !block_includes(before, b) || !block_includes(b, before))
+                if (before->broken || !streq(before->file, b->file) || !block_includes(before, b) ||
+                    !block_includes(b, before))
+                        continue;
+                /* What a block says of all of its settings is a reason for another. */
+                if (before->allow_dangerous != b->allow_dangerous || before->permanent != b->permanent ||
+                    before->wake != b->wake)
                         continue;
                 warn(c, b, b, "this block is for the same drives as the one in %s:%u; one block would do", before->file,
                      before->line);

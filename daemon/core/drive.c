@@ -96,7 +96,7 @@ static bool wwn_is_empty(const char *wwn) {
 
 int drive_new(const char *name, const char *node, const char *syspath, const DriveLookup *l, Drive **ret) {
         _cleanup_(drive_freep) Drive *d = NULL;
-        _cleanup_free_ char *scsi_vendor = NULL, *proc_name = NULL;
+        const char *scsi_vendor;
         int r;
 
         d = calloc(1, sizeof *d);
@@ -119,8 +119,6 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
                 { &d->wwn, { "ID_WWN_WITH_EXTENSION", "ID_WWN", "wwid", "device/wwid" } },
                 { &d->firmware, { "ID_REVISION", "device/firmware_rev", "device/rev", "device/fwrev" } },
                 { &d->vendor, { "ID_VENDOR", "device/vendor" } },
-                { &scsi_vendor, { "device/vendor" } },
-                { &proc_name, { "scsi_host/proc_name" } },
         };
         for (size_t i = 0; i < ELEMENTSOF(facts); i++) {
                 r = lookup_first(l, facts[i].sources, facts[i].field);
@@ -131,15 +129,16 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
         if (d->wwn && wwn_is_empty(d->wwn))
                 free(TAKE_PTR(d->wwn));
 
-        d->transport = transport_from_syspath(syspath, proc_name);
+        d->transport = transport_from_syspath(syspath, lookup(l, "scsi_host/proc_name"));
         /* A driver like ata_piix serves both; what the drive says of itself (ata_id, from IDENTIFY) decides then. */
         if (d->transport == TRANSPORT_PATA && lookup_number(l, "ID_ATA_SATA") == 1)
                 d->transport = TRANSPORT_SATA;
 
         d->identified = lookup_number(l, "ID_ATA") == 1;
         d->optical = lookup_number(l, "device/type") == SCSI_TYPE_OPTICAL;
+        scsi_vendor = lookup(l, "device/vendor");
         d->ata = !d->optical && (d->transport == TRANSPORT_SATA || d->transport == TRANSPORT_PATA ||
-                                 (scsi_vendor && streq(scsi_vendor, "ATA")));
+                                 (scsi_vendor && fnmatch("ATA*([ \n])", scsi_vendor, FNM_EXTMATCH) == 0));
         d->rotational = !d->optical && lookup_number(l, "queue/rotational") != 0;
         d->removable = lookup_number(l, "removable") != 0;
         d->size = d->optical ? 0 : lookup_number(l, "size") * 512;

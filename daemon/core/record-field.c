@@ -213,6 +213,7 @@ int field_file_serialize(const FieldFile *file, const void *object, char **ret) 
         size_t n = *n_items_of(file, object), size;
         _cleanup_free_ char *text = NULL;
         char prefix[64];
+        bool failed;
         FILE *f;
         int r;
 
@@ -227,11 +228,9 @@ int field_file_serialize(const FieldFile *file, const void *object, char **ret) 
                 (void) snprintf(prefix, sizeof prefix, "%s%zu_", file->prefix, i);
                 r = fields_write(file->item_fields, *items_of(file, object) + i * file->item_size, prefix, f);
         }
-        /* A stream into memory fails by want of that alone. */
-        if (ferror(f) && r >= 0)
-                r = -ENOMEM;
-        if (fclose(f) != 0 && r >= 0)
-                r = -ENOMEM;
+        failed = ferror(f);
+        if ((fclose(f) != 0 || failed) && r >= 0)
+                r = -ENOMEM; /* by want of that alone a stream into memory fails */
         if (r < 0)
                 return r;
         if (size > file->max_bytes)

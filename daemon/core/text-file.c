@@ -43,7 +43,8 @@ int text_directory_is_safe(const char *path) {
         return !is_writable_by_others(&st);
 }
 
-int read_whole(int fd, size_t max, char **ret, size_t *ret_size) {
+/* All that a descriptor gives up to its end, with a NUL behind it. -EBADMSG: it is more than `max` bytes. */
+static int read_whole(int fd, size_t max, char **ret, size_t *ret_size) {
         _cleanup_free_ char *text = NULL;
         size_t size = 0;
 
@@ -64,7 +65,7 @@ int read_whole(int fd, size_t max, char **ret, size_t *ret_size) {
                 size += (size_t) n;
         }
         if (size > max)
-                return -EFBIG;
+                return -EBADMSG;
 
         text[size] = '\0';
         *ret = TAKE_PTR(text);
@@ -75,7 +76,7 @@ int read_whole(int fd, size_t max, char **ret, size_t *ret_size) {
 int text_descriptor_read(int fd, char **ret_text, size_t *ret_size, const char **ret_objection) {
         int r = read_whole(fd, TEXT_FILE_MAX, ret_text, ret_size);
 
-        if (r != -EFBIG)
+        if (r != -EBADMSG)
                 return r;
 
         *ret_objection = TOO_LARGE;
@@ -105,7 +106,6 @@ int text_file_read(const char *path, char **ret_text, size_t *ret_size, const ch
 int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size) {
         _cleanup_close_ int fd = -EBADF;
         struct stat st, dir;
-        int r;
 
         /* Non-blocking: a FIFO would make us wait for its writer. */
         fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -117,8 +117,7 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
         if (st.st_uid != 0 && st.st_uid != geteuid() && (fstat(dir_fd, &dir) < 0 || st.st_uid != dir.st_uid))
                 return -EBADMSG;
 
-        r = read_whole(fd, max, ret, ret_size);
-        return r == -EFBIG ? -EBADMSG : r;
+        return read_whole(fd, max, ret, ret_size);
 }
 
 /* A lock for writing, which takes a descriptor that may write: nobody else can hold one. Until there is this lock nobody else can open

@@ -12,9 +12,6 @@
  * can; or a negative errno: nobody knows. */
 int text_directory_is_safe(const char *path);
 
-/* All that a descriptor gives up to its end, with a NUL behind it, which the caller frees. -EFBIG: it is more than `max` bytes. */
-int read_whole(int fd, size_t max, char **ret, size_t *ret_size);
-
 /* Reads a regular file of at most TEXT_FILE_MAX bytes that nobody else could have written; never waits for a pipe's
  * writer. Returns 0, with a NUL behind the text, which the caller frees; or 1 when it cannot be such a file, with why in
  * *ret_objection, a clause that follows the file's name; or a negative errno. A link to /dev/null is an empty file. */

@@ -7,12 +7,12 @@
 #include "value.h"
 
 /* ATA's standby timer: one byte with five encodings (ACS-4, STANDBY). */
-#define HOUR 3600U
+#define HOUR 3600
 
-#define TIMER_5_H_30_MIN 251U
-#define TIMER_21_MIN 252U
-#define TIMER_RESERVED 254U /* vendors take it for 21 min 10 s */
-#define TIMER_21_MIN_15_S 255U
+#define TIMER_5_H_30_MIN 251
+#define TIMER_21_MIN 252
+#define TIMER_RESERVED 254 /* vendors take it for 21 min 10 s */
+#define TIMER_21_MIN_15_S 255
 
 /* What a bare number counts; 0: a unit is needed. */
 static int64_t bare_unit(const ValueRange *range) {
@@ -52,16 +52,12 @@ static int boolean_parse(const char *text) {
 
 /* Decimal or 0x…; never octal, as the file's own numbers are not. */
 static int integer_parse(const char *text, int64_t *ret) {
-        const char *digits = text + (*text == '+' || *text == '-');
-        bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+        bool hex = strncasecmp(text + strspn(text, "+-"), "0x", 2) == 0;
         char *end;
-
-        if (!isdigit((unsigned char) *digits) || (hex && !isxdigit((unsigned char) digits[2])))
-                return -EINVAL;
 
         errno = 0;
         *ret = strtoll(text, &end, hex ? 16 : 10);
-        if (*end)
+        if (end == text || *end || isspace((unsigned char) *text))
                 return -EINVAL;
 
         return -errno;
@@ -232,7 +228,7 @@ uint64_t standby_timer_to_seconds(uint8_t timer) {
         case TIMER_21_MIN:
                 return 21 * 60;
         case STANDBY_TIMER_VENDOR:
-                return 8ULL * HOUR;
+                return 8 * HOUR;
         case TIMER_RESERVED:
                 return 21 * 60 + 10;
         default:
@@ -240,10 +236,19 @@ uint64_t standby_timer_to_seconds(uint8_t timer) {
         }
 }
 
-int standby_timer_from_seconds(uint64_t seconds, uint8_t *ret) {
-        uint64_t timer;
+static int standby_timer_parse(const ValueRange *range, const char *text, Value *ret) {
+        int64_t ms, seconds, timer;
+        int r;
 
-        if (seconds > 12ULL * HOUR)
+        if (streq(text, STANDBY_TIMER_VENDOR_TEXT))
+                return number_set(range, STANDBY_TIMER_VENDOR, ret);
+
+        r = quantity_parse(VALUE_DURATION, text, 0, &ms);
+        if (r < 0)
+                return r;
+
+        seconds = ms / 1000 + (ms % 1000 != 0);
+        if (seconds > 12 * HOUR)
                 return -ERANGE;
 
         if (seconds <= 20 * 60)
@@ -252,35 +257,15 @@ int standby_timer_from_seconds(uint64_t seconds, uint8_t *ret) {
                 timer = TIMER_21_MIN;
         else if (seconds <= 21 * 60 + 15)
                 timer = TIMER_21_MIN_15_S;
-        else if (seconds < 8ULL * HOUR)
+        else if (seconds < 8 * HOUR)
                 /* What lies between 5.5 h and the vendor's own time takes the nearest that is certain. */
                 timer = MIN(240 + (seconds + HOUR / 2 - 1) / (HOUR / 2), TIMER_5_H_30_MIN);
         else
                 timer = STANDBY_TIMER_VENDOR;
 
-        *ret = timer;
-        return timer == STANDBY_TIMER_VENDOR || standby_timer_to_seconds(*ret) != seconds;
-}
-
-static int standby_timer_parse(const ValueRange *range, const char *text, Value *ret) {
-        int64_t ms;
-        uint8_t timer;
-        int r, inexact;
-
-        if (streq(text, STANDBY_TIMER_VENDOR_TEXT))
-                return number_set(range, STANDBY_TIMER_VENDOR, ret);
-
-        r = quantity_parse(VALUE_DURATION, text, 0, &ms);
-        if (r < 0)
-                return r;
-        inexact = r > 0 || ms % 1000 != 0;
-
-        r = standby_timer_from_seconds((uint64_t) ms / 1000 + (ms % 1000 != 0), &timer);
-        if (r < 0)
-                return r;
-
         (void) number_set(range, timer, ret);
-        return inexact || r > 0;
+        return r > 0 || timer == STANDBY_TIMER_VENDOR ||
+               standby_timer_to_seconds((uint8_t) timer) * 1000 != (uint64_t) ms;
 }
 
 int value_parse(const ValueRange *range, const char *text, Value *ret) {

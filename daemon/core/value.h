@@ -83,9 +83,8 @@ int value_parse(const ValueRange *range, const char *text, Value *ret);
 int value_from_integer(const ValueRange *range, int64_t n, Value *ret);
 int value_from_boolean(const ValueRange *range, bool b, Value *ret);
 
-#define STANDBY_TIMER_VENDOR 253U /* 8 to 12 h, as the vendor likes */
+#define STANDBY_TIMER_VENDOR 253 /* 8 to 12 h, as the vendor likes */
 #define STANDBY_TIMER_VENDOR_TEXT "vendor (8 to 12 h)"
 
-/* The standby timer: byte <-> seconds. 0 means disabled; the vendor's choice reads as 8 h. */
+/* The seconds of a standby timer's byte. 0 means disabled; the vendor's choice reads as 8 h. */
 uint64_t standby_timer_to_seconds(uint8_t timer);
-int standby_timer_from_seconds(uint64_t seconds, uint8_t *ret); /* 0 exact; 1 not: rounded up, or 5.5 h; -ERANGE */
