@@ -253,6 +253,7 @@ START_TEST(test_facts) {
                 { MATCH_NODE, NULL, NULL },
         };
         const Drive bare = { .node = (char *) "/dev/sdb", .removable = true };
+        const Drive untold = { .rotational_untold = true, .removable_untold = true };
 
         for (size_t i = 0; i < ELEMENTSOF(facts); i++) {
                 const Criterion c = { .key = facts[i].key, .property = (char *) "ID_BUS" };
@@ -260,6 +261,8 @@ START_TEST(test_facts) {
                 ck_assert_msg(streq_ptr(match_fact(&c, &drive), facts[i].is), "%zu", i);
                 ck_assert_msg(streq_ptr(match_fact(&c, &bare), facts[i].bare_is), "%zu", i);
         }
+        ck_assert_ptr_null(match_fact(&(Criterion){ .key = MATCH_ROTATIONAL }, &untold));
+        ck_assert_ptr_null(match_fact(&(Criterion){ .key = MATCH_REMOVABLE }, &untold));
         ck_assert_ptr_null(match_key_to_string(_MATCH_KEY_INVALID));
         ck_assert_ptr_null(match_key_to_string(_MATCH_KEY_MAX));
 }

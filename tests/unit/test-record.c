@@ -226,6 +226,22 @@ START_TEST(test_bad_bytes) {
 }
 END_TEST
 
+START_TEST(test_too_many_settings) {
+        char text[32 * RECORD_MAX_SETTINGS];
+        DriveRecord *r = NULL;
+        int n;
+
+        for (unsigned most = RECORD_MAX_SETTINGS; most <= RECORD_MAX_SETTINGS + 1; most++) {
+                n = snprintf(text, sizeof text, HEAD "SETTINGS=%u\n", most);
+                for (unsigned i = 0; i < most; i++)
+                        n += snprintf(text + n, sizeof text - n, "SETTING_%u_NAME=s%u\n", i, i);
+                ck_assert_int_eq(drive_record_parse(text, n, &r), most > RECORD_MAX_SETTINGS ? -EBADMSG : 0);
+        }
+        ck_assert_uint_eq(r->n_settings, RECORD_MAX_SETTINGS);
+        drive_record_free(r);
+}
+END_TEST
+
 START_TEST(test_unknown_keys_are_skipped) {
         static const char later[] = HEAD "COLOUR=red\nSETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_MOOD=good\n"
                                          "SETTING_0_NAME=acoustic_management\n";
@@ -700,6 +716,7 @@ int main(void) {
         tcase_add_test(t, test_settled);
         tcase_add_loop_test(t, test_bad, 0, ELEMENTSOF(bad));
         tcase_add_test(t, test_bad_bytes);
+        tcase_add_test(t, test_too_many_settings);
         tcase_add_test(t, test_unknown_keys_are_skipped);
         tcase_add_test(t, test_truncated);
         tcase_add_loop_test(t, test_mutated, 0, 20);
