@@ -5,6 +5,8 @@
 #include "record-field.h"
 #include "record.h"
 
+#define FOREACH_SETTING(s, r) for (SettingRecord *s = (r)->settings; s < (r)->settings + (r)->n_settings; s++)
+
 /* The last microsecond of the year 9999: what RFC 3339 can still say. */
 #define WHEN_MAX UINT64_C(253402300799999999)
 
@@ -87,8 +89,8 @@ DriveRecord *drive_record_free(DriveRecord *r) {
         if (!r)
                 return NULL;
 
-        for (size_t i = 0; i < r->n_settings; i++)
-                fields_free(setting_fields, r->settings + i);
+        FOREACH_SETTING(s, r)
+        fields_free(setting_fields, s);
         free(r->settings);
         fields_free(drive_fields, r);
         free(r);
@@ -109,9 +111,9 @@ int drive_record_parse(const char *text, size_t size, DriveRecord **ret) {
 
         if (!r->name)
                 return -EBADMSG;
-        for (size_t i = 0; i < r->n_settings; i++)
-                if (!r->settings[i].name)
-                        return -EBADMSG;
+        FOREACH_SETTING(s, r)
+        if (!s->name)
+                return -EBADMSG;
 
         *ret = TAKE_PTR(r);
         return 0;
@@ -122,9 +124,9 @@ int drive_record_serialize(const DriveRecord *r, char **ret) {
 }
 
 SettingRecord *drive_record_find(const DriveRecord *r, const char *name) {
-        for (size_t i = 0; i < r->n_settings; i++)
-                if (streq(r->settings[i].name, name))
-                        return r->settings + i;
+        FOREACH_SETTING(s, r)
+        if (streq(s->name, name))
+                return s;
 
         return NULL;
 }
@@ -216,13 +218,10 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {
 /* ---- what a visit leaves in it ---- */
 
 int string_replace(char **field, const char *value) {
-        char *copy = NULL;
+        char *copy = value ? strdup(value) : NULL;
 
-        if (value) {
-                copy = strdup(value);
-                if (!copy)
-                        return -ENOMEM;
-        }
+        if (value && !copy)
+                return -ENOMEM;
 
         free(*field);
         *field = copy;
@@ -275,21 +274,15 @@ static bool is_done_once(const SettingTable *table, const SettingRecord *record)
 
 void drive_record_forget(DriveRecord *record, const SettingTable *table) {
         record->ata_sleep = false;
-        for (size_t i = 0; i < record->n_settings; i++) {
-                SettingRecord *s = record->settings + i;
-
-                if (!is_done_once(table, s))
-                        s->sent.known = s->settled.known = s->read.known = false;
-        }
+        FOREACH_SETTING(s, record)
+        if (!is_done_once(table, s))
+                s->sent.known = s->settled.known = s->read.known = false;
 }
 
 void drive_record_distrust(DriveRecord *record, const SettingTable *table) {
-        for (size_t i = 0; i < record->n_settings; i++) {
-                SettingRecord *s = record->settings + i;
-
-                if (!s->settled.known && !is_done_once(table, s))
-                        s->sent.known = false;
-        }
+        FOREACH_SETTING(s, record)
+        if (!s->settled.known && !is_done_once(table, s))
+                s->sent.known = false;
 }
 
 void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
@@ -328,9 +321,7 @@ static void record_remember(SettingRecord *record, const Step *s) {
 
 /* What a later reading is compared with. One that sleeps was left as it was. */
 static void record_read(SettingRecord *record, const Step *s, const Reading *now) {
-        bool nameless = s->wish->value.type != VALUE_NAME && s->wish->value.type != VALUE_STRIPES;
-
-        if (now->known && nameless && now->value.type == s->wish->value.type)
+        if (now->known && now->value.type == s->wish->value.type)
                 record->read = (KnownNumber){ true, now->value.number };
         else if (s->written || s->failed)
                 record->read.known = false;
