@@ -8,7 +8,7 @@
 #include <pwd.h>
 #include <stdio.h>
 
-#include "config-check.h"
+#include "config.h"
 #include "inventory.h"
 #include "output.h"
 #include "rivals.h"

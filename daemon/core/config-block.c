@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "config-reader.h"
-#include "nearest.h"
+#include "text.h"
 
 /* What a block has besides settings. */
 static const struct {

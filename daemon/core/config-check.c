@@ -2,7 +2,7 @@
 
 #include <fnmatch.h>
 
-#include "config-check.h"
+#include "config.h"
 
 /* From here up a drive does not spin down by its APM level (ACS-4, SET FEATURES, APM levels). */
 #define APM_FIRST_WITHOUT_STANDBY 128

@@ -3,7 +3,7 @@
 /* The options beside the list of drives. */
 
 #include "config-reader.h"
-#include "nearest.h"
+#include "text.h"
 
 static const ValueWord on_drift_words[] = { { "report", ON_DRIFT_REPORT }, { "restore", ON_DRIFT_RESTORE }, {} };
 

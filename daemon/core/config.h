@@ -110,3 +110,12 @@ bool config_uses_battery(const Config *c);
 
 /* The same values for the same settings; where in the files they stand does not count. */
 bool wishes_equal(const Wishes *a, const Wishes *b);
+
+/* config-check.c: what stands in the files without an error, and still cannot be what was meant: blocks that say the same, values
+ * that never win, settings that fight each other, danger without its word. Adds warnings and notices to c->complaints. Pure: it
+ * looks at no drive. Returns 0 or -ENOMEM. */
+int config_check(Config *c, const SettingTable *t);
+
+/* What can be said only of a drive that is there: that it is a member of an array, which a value harms. Once for each place
+ * in the files. */
+int config_check_drive(Config *c, const SettingTable *t, const Drive *d);

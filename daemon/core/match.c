@@ -5,7 +5,6 @@
 #include <limits.h>
 
 #include "match.h"
-#include "nearest.h"
 #include "text.h"
 #include "value.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "macro.h"
-#include "nearest.h"
+#include "text.h"
 #include "setting.h"
 
 static const char *const backend_table[_BACKEND_MAX] = {

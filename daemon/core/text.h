@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Text that drives and users had a hand in, made harmless for files, the journal and terminals. Pure. */
+/* Text that drives and users had a hand in: made harmless for files, the journal and terminals, and understood in spite of a slip.
+ * Pure. */
 
 #include "macro.h"
 
@@ -26,3 +27,13 @@ char *text_strip(char *s);
 
 /* The length in bytes of the character at the start of `s`, 0 when there is no sound UTF-8 character. */
 size_t utf8_length(const char *s, size_t size);
+
+/* Which known word a mistyped one was meant to be. Offer the candidates one by one; `word` is the best so far. */
+
+typedef struct Nearest {
+        const char *typed;
+        const char *word; /* NULL: nothing is near */
+        unsigned distance;
+} Nearest;
+
+void nearest_offer(Nearest *n, const char *candidate);

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "config-check.h"
+#include "config.h"
 #include "files.h"
 #include "journal.h"
 #include "settings.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config-check.h"
+#include "config.h"
 #include "config-dump.h"
 #include "suite.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "config-check.h"
+#include "config.h"
 #include "settings.h"
 #include "suite.h"
 

@@ -8,7 +8,7 @@
 #include "config-dump.h"
 #include "facts.h"
 #include "inject.h"
-#include "config-check.h"
+#include "config.h"
 #include "guard-key.h"
 #include "guard-record.h"
 #include "record.h"

@@ -6,7 +6,6 @@
 #include <check.h>
 #include <stdio.h>
 
-#include "config-check.h"
 #include "config.h"
 #include "reader.h"
 #include "settings.h"
