@@ -20,7 +20,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
                 free(wish->via_stacked);
         if (a->keep && !a->withheld) {
                 if (wish)
-                        *wish = w->items[--w->n_items];
+                        memmove(wish, wish + 1, (w->items + --w->n_items - wish) * sizeof *wish);
                 return 0;
         }
 

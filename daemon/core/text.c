@@ -73,22 +73,13 @@ char *text_escape(const char *s, const char *also) {
         return copy;
 }
 
-static bool is_shown(const char *s) {
-        size_t n;
-
-        for (; *s; s += n) {
-                n = shown_length(s);
-                if (n == 0)
-                        return false;
-        }
-
-        return true;
-}
-
 const char *text_find_garbled_option(char *const *words) {
-        for (; *words && !streq(*words, "--"); words++)
-                if (**words == '-' && !is_shown(*words))
+        for (; *words && !streq(*words, "--"); words++) {
+                _cleanup_free_ char *shown = text_escape(*words, NULL);
+
+                if (**words == '-' && !(shown && streq(shown, *words)))
                         return *words;
+        }
 
         return NULL;
 }
