@@ -35,6 +35,25 @@ bool visit_reason_forgets(VisitReason r) {
         return reasons[r].rank == 4;
 }
 
+static const struct {
+        const char *word, *text;
+} waits[_WAIT_KIND_MAX] = {
+        [WAIT_NOTHING] = { "nothing", "nothing" },
+        [WAIT_CHECK] = { "check", "a file system check" },
+        [WAIT_UDEV] = { "udev", "udev and systemd to know its partitions" },
+        [WAIT_SYSTEMD] = { "systemd", "systemd to answer" },
+        [WAIT_MEMORY] = { "memory", "memory" },
+        [WAIT_CONNECTION] = { "connection", "a steady connection" },
+};
+
+const char *wait_kind_to_string(WaitKind k) {
+        return k >= 0 && k < _WAIT_KIND_MAX ? waits[k].word : NULL;
+}
+
+const char *wait_describe(Wait w) {
+        return w.name ?: waits[w.kind].text;
+}
+
 static int step_compare(const void *a, const void *b) {
         const Step *x = a, *y = b;
         unsigned i = x->setting ? x->setting->order : 0, j = y->setting ? y->setting->order : 0;

@@ -6,7 +6,6 @@
  * text out. Files are read as hostile: lengths and counts are bounded, unknown keys skipped, a bad line is -EBADMSG. */
 
 #include "plan.h"
-#include "wait.h"
 
 #define RECORD_VERSION 1U
 #define RECORD_MAX_BYTES (256U * 1024U)
@@ -49,7 +48,7 @@ typedef struct DriveRecord {
         bool ata_sleep; /* it was put into ATA's Sleep mode, and nothing has used it since as far as the kernel counts */
         DriveState state;
         WaitKind waiting_kind;
-        char *waiting_for;  /* wait.h; name, or NULL */
+        char *waiting_for;  /* Wait.name, or NULL */
         char *visit_reason; /* of the last visit; NULL: none yet */
         SettingRecord *settings;
         size_t n_settings;

@@ -7,7 +7,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "wait.h"
+#include "plan.h"
 
 typedef struct FsckWait FsckWait;
 typedef struct FsckTicket FsckTicket;

@@ -12,7 +12,6 @@
 #include "drive.h"
 #include "guard-record.h"
 #include "plan.h"
-#include "wait.h"
 
 #define JOURNAL_ID_STARTED "329da342054d490ab645cd97866f5200"
 #define JOURNAL_ID_CONFIGURATION "f9bac741a32d4ac2a814a2946f185f89"

@@ -100,10 +100,6 @@ Wish *wishes_find(_unused_ const Wishes *w, _unused_ const char *name) {
         return NULL;
 }
 
-void plan_done(Plan *p) {
-        free(p->steps);
-}
-
 const DeviceIO device_io_real = {};
 
 int check_running(_unused_ char **ret_unit) {
