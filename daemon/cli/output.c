@@ -22,8 +22,7 @@ struct Output {
         size_t n_columns;
         struct libscols_table *table; /* NULL: no row yet */
         struct libscols_line *row;    /* the open one */
-        char *text;                   /* the table as it was rendered last … */
-        size_t width;                 /* … and for which width */
+        char *text;                   /* the table as it was rendered last */
         FILE *notes_file;             /* NULL: no note yet */
         char *notes;
         size_t notes_size;
@@ -158,28 +157,25 @@ static void cell_set(Output *o, size_t column, const char *text) {
                 check(scols_cell_set_color(scols_line_get_cell(o->row, column), verdict_colors[v]));
 }
 
-/* Is no line wider than the terminal? */
-static bool lines_fit(const char *text, size_t width) {
+/* As the library has made it last. */
+static bool table_fits(const Output *o, size_t width) {
         size_t used = 0;
-        wchar_t c;
 
-        for (int n; (n = mbtowc(&c, text, MB_CUR_MAX)) > 0; text += n) {
-                used = c == L'\n' ? 0 : used + (size_t) MAX(wcwidth(c), 0);
-                if (used > width)
-                        return false;
+        for (size_t i = 0; i < o->n_columns; i++) {
+                const struct libscols_column *c = scols_table_get_column(o->table, i);
+
+                if (!scols_column_is_hidden(c))
+                        used += scols_column_get_width(c) + (used > 0);
         }
-
-        return true;
+        return width == 0 || used <= width;
 }
 
-/* Makes the text anew, as wide as it is (`width` 0) or wrapped. Does it fit into `limit` columns (0: into whatever there is)? */
-static bool render(Output *o, size_t width, size_t limit) {
+/* Makes the text anew, as wide as it is (`width` 0) or wrapped. */
+static void render(Output *o, size_t width) {
         free(TAKE_PTR(o->text));
-        o->width = width;
         check(scols_table_set_termforce(o->table, width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER));
         check(scols_table_set_termwidth(o->table, width));
         check(scols_print_table_to_string(o->table, &o->text));
-        return limit == 0 || lines_fit(o->text, limit);
 }
 
 static void column_add_flag(Output *o, size_t i, int flag) {
@@ -189,25 +185,20 @@ static void column_add_flag(Output *o, size_t i, int flag) {
 }
 
 const char *output_format_table(Output *o, size_t width, bool colored) {
-        bool fits = render(o, 0, width);
-
-        for (size_t i = o->n_columns; i-- > 0 && !fits;)
+        check(scols_table_enable_colors(o->table, colored));
+        render(o, 0);
+        for (size_t i = o->n_columns; i-- > 0 && !table_fits(o, width);)
                 if (o->columns[i].spared) {
                         column_add_flag(o, i, SCOLS_FL_HIDDEN);
-                        fits = render(o, 0, width);
+                        render(o, 0);
                 }
-        if (!fits && !render(o, width, width)) {
+        if (!table_fits(o, width))
+                render(o, width);
+        if (!table_fits(o, width)) {
                 /* The library narrows all columns that may be wrapped at once, so the others join only when it must be. */
                 for (size_t i = 0; i < o->n_columns; i++)
                         column_add_flag(o, i, SCOLS_FL_WRAP);
-                (void) render(o, width, width);
-        }
-
-        /* Once more in the width that was found to fit: escape sequences take no room. */
-        if (colored) {
-                check(scols_table_enable_colors(o->table, 1));
-                (void) render(o, o->width, 0);
-                (void) scols_table_enable_colors(o->table, 0);
+                render(o, width);
         }
         return o->text;
 }
