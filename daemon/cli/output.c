@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <assert.h>
-#include <iconv.h>
+#include <ctype.h>
 #include <json.h>
 #include <libsmartcols.h>
-#include <wchar.h>
 
 #include "output.h"
 #include "verdict.h"
@@ -112,29 +111,8 @@ static struct libscols_table *make_table(const Output *o) {
         /* Cells are escaped here, in the one way that all output has; the library would escape the escapes. */
         check(scols_table_enable_noencoding(table, 1));
         for (const Column *c = o->columns; c < o->columns + o->n_columns; c++)
-                (void) must(scols_table_new_column(table, c->title, 0,
-                                                   (c->right ? SCOLS_FL_RIGHT : 0) | (c->wrap ? SCOLS_FL_WRAP : 0)));
+                (void) must(scols_table_new_column(table, c->title, 0, c->right ? SCOLS_FL_RIGHT : 0));
         return table;
-}
-
-/* Into the characters that this locale has ("..." for "…"): the library loops for ever over a long cell with bytes that
- * are no characters there. *text is replaced; what cannot be said in them ends it. */
-static void locale_adapt(char **text) {
-        size_t n = strlen(*text), left = 4 * n;
-        char *in = *text, *adapted, *out;
-        iconv_t ic;
-
-        if (mbstowcs(NULL, *text, 0) != (size_t) -1)
-                return;
-
-        out = adapted = must(calloc(1, left + 1));
-        ic = iconv_open("ASCII//TRANSLIT", "UTF-8");
-        if (ic != (iconv_t) -1) {
-                (void) iconv(ic, &in, &n, &out, &left);
-                (void) iconv_close(ic);
-        }
-        free(*text);
-        *text = adapted;
 }
 
 /* Green for what is as wanted, yellow for what may become so or is by nature of the drive, red for what went wrong. */
@@ -151,7 +129,9 @@ static void cell_set(Output *o, size_t column, const char *text) {
         _cleanup_free_ char *escaped = must(text_escape(c->path ? base_name(text) : text, NULL));
         Verdict v = c->verdict ? verdict_from_string(text) : _VERDICT_INVALID;
 
-        locale_adapt(&escaped);
+        /* Without UTF-8 (main.c) the library would loop for ever over bytes that are no characters. */
+        for (char *p = escaped; MB_CUR_MAX == 1 && *p; p++)
+                *p = isascii(*p) ? *p : '?';
         check(scols_line_set_data(o->row, column, escaped));
         if (v != _VERDICT_INVALID)
                 check(scols_cell_set_color(scols_line_get_cell(o->row, column), verdict_colors[v]));
@@ -192,12 +172,11 @@ const char *output_format_table(Output *o, size_t width, bool colored) {
                         column_add_flag(o, i, SCOLS_FL_HIDDEN);
                         render(o, 0);
                 }
-        if (!table_fits(o, width))
-                render(o, width);
-        if (!table_fits(o, width)) {
-                /* The library narrows all columns that may be wrapped at once, so the others join only when it must be. */
+        /* Cells are broken over lines. The library narrows all such columns at once, so the others join only when it must be. */
+        for (unsigned others = 0; others < 2 && !table_fits(o, width); others++) {
                 for (size_t i = 0; i < o->n_columns; i++)
-                        column_add_flag(o, i, SCOLS_FL_WRAP);
+                        if (o->columns[i].wrap || others)
+                                column_add_flag(o, i, SCOLS_FL_WRAP);
                 render(o, width);
         }
         return o->text;

@@ -206,29 +206,6 @@ START_TEST(test_hostile) {
 }
 END_TEST
 
-/* Our own texts have characters that an old locale lacks: shown as what it has, and nothing hangs. */
-START_TEST(test_locale) {
-        static const struct {
-                const char *locale, *text;
-        } cells[] = {
-                { "C", "5...20 us, 70 ?C" },
-                { "C.UTF-8", "5…20 µs, 70 °C" },
-        };
-
-        ck_assert_ptr_nonnull(setlocale(LC_CTYPE, cells[_i].locale));
-        for (size_t width = 0; width < 100; width += 9) {
-                _cleanup_(output_freep) Output *o = NULL;
-                _cleanup_free_ char *text = NULL;
-
-                o = output_new(false, columns, ELEMENTSOF(columns));
-                for (unsigned i = 0; i < 30; i++)
-                        row_add(o, (const char *const[]){ "x", "5…20 µs, 70 °C", NULL, NULL });
-                text = strdup(output_format_table(o, width, false));
-                ck_assert(width > 0 || strstr(text, cells[_i].text));
-        }
-}
-END_TEST
-
 int main(void) {
         TCase *t = tcase_create("table");
 
@@ -240,6 +217,5 @@ int main(void) {
         tcase_add_test(t, test_path);
         tcase_add_test(t, test_empty);
         tcase_add_loop_test(t, test_hostile, 0, 2);
-        tcase_add_loop_test(t, test_locale, 0, 2);
         return test_main("cli-table", t);
 }
