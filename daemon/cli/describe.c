@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "describe.h"
+#include "choice.h"
 #include "match.h"
 #include "verb.h"
 #include "warning.h"
 
 static int set_text(char **field, const char *value) {
+        if (*field)
+                return -EEXIST;
+
         *field = must(strdup(value));
         return 0;
 }
 
 static int set_boolean(bool *field, bool *untold, const char *value) {
-        if (!streq(value, "true") && !streq(value, "false"))
+        if (!*untold)
+                return -EEXIST;
+        if (!STR_IN_SET(value, "true", "false"))
                 return -EINVAL;
 
         *field = streq(value, "true");
@@ -19,19 +24,13 @@ static int set_boolean(bool *field, bool *untold, const char *value) {
         return 0;
 }
 
-/* *said: what was said before. -EEXIST: this is among it, and a drive has one of them; -EINVAL: it is nothing that can be said of
- * a drive. */
-static int set_fact(Drive *d, unsigned *said, const char *key, const char *value) {
-        /* "raid" is no key of a match. */
-        MatchKey k = streq(key, "raid") ? _MATCH_KEY_MAX : match_key_from_string(key);
+/* -EEXIST: this was said before, and a drive has one of it; -EINVAL: it is nothing that can be said of a drive. */
+static int set_fact(Drive *d, const char *key, const char *value) {
+        /* No key of a match. */
+        if (streq(key, "raid"))
+                return set_boolean(&d->raid, &(bool){ !d->raid }, value);
 
-        if (k >= 0 && k != MATCH_NODE && k != MATCH_PROPERTY) {
-                if (*said & (1U << k))
-                        return -EEXIST;
-                *said |= 1U << k;
-        }
-
-        switch (k) {
+        switch (match_key_from_string(key)) {
         case MATCH_NODE:
                 /* More of them are its links. */
                 return d->node ? drive_add_link(d, value, LINK_OWN) : set_text(&d->node, value);
@@ -46,16 +45,17 @@ static int set_fact(Drive *d, unsigned *said, const char *key, const char *value
         case MATCH_VENDOR:
                 return set_text(&d->vendor, value);
         case MATCH_TRANSPORT:
+                if (d->transport != TRANSPORT_UNKNOWN)
+                        return -EEXIST;
                 d->transport = transport_from_string(value);
                 return d->transport == _TRANSPORT_INVALID ? -EINVAL : 0;
         case MATCH_ROTATIONAL:
                 return set_boolean(&d->rotational, &d->rotational_untold, value);
         case MATCH_REMOVABLE:
                 return set_boolean(&d->removable, &d->removable_untold, value);
-        case _MATCH_KEY_MAX:
-                return set_boolean(&d->raid, &(bool){ true }, value);
         case MATCH_PROPERTY:
                 return drive_property(d, key) ? -EEXIST : drive_add_property(d, key, value);
+        case _MATCH_KEY_MAX:
         case _MATCH_KEY_INVALID:
                 break;
         }
@@ -66,7 +66,6 @@ static int set_fact(Drive *d, unsigned *said, const char *key, const char *value
 int drive_describe(const char *description, Drive **ret) {
         _cleanup_free_ char *copy = must(strdup(description));
         _cleanup_(drive_freep) Drive *d = must(calloc(1, sizeof *d));
-        unsigned said = 0;
         char *saved;
 
         d->rotational_untold = d->removable_untold = true;
@@ -79,7 +78,7 @@ int drive_describe(const char *description, Drive **ret) {
                 if (value)
                         *value++ = '\0';
 
-                r = must_not_fail(value ? set_fact(d, &said, key, value) : -EINVAL);
+                r = must_not_fail(value ? set_fact(d, key, value) : -EINVAL);
                 if (r >= 0)
                         continue;
 

@@ -8,7 +8,6 @@
 
 #include "choice.h"
 #include "config.h"
-#include "describe.h"
 #include "inventory.h"
 #include "output.h"
 #include "machine.h"
@@ -22,9 +21,7 @@ typedef struct Saying {
 } Saying;
 
 typedef struct Explanation {
-        const Config *config;
         const Drive *drive;
-        bool on_battery;
         const char *setting; /* only that state; NULL: all */
         Saying *sayings;     /* in the order of the files */
         size_t n_sayings;
@@ -129,15 +126,13 @@ static const char *assignment_format(const Assignment *a, char buf[static VALUE_
         return value_format(&setting_find(&all_settings, a->name)->range, &a->value, buf);
 }
 
-static void find_sayings(Explanation *e) {
-        assert(e->drive);
-
-        for (const Block *b = e->config->blocks; b < e->config->blocks + e->config->n_blocks; b++) {
+static void find_sayings(Explanation *e, const Config *c, bool on_battery) {
+        for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++) {
                 if (!block_fits(b, e->drive))
                         continue;
 
                 for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
-                        if (a->on_battery && !e->on_battery)
+                        if (a->on_battery && !on_battery)
                                 continue;
                         must_grow(e->sayings, e->n_sayings);
                         e->sayings[e->n_sayings++] = (Saying){ b->file, a };
@@ -145,27 +140,7 @@ static void find_sayings(Explanation *e) {
         }
 }
 
-/* What lost to this wish. */
-static void tell_overridden(Output *o, const Explanation *e, const Wish *w) {
-        char buf[VALUE_TEXT_MAX];
-
-        for (const Saying *s = e->sayings; s < e->sayings + e->n_sayings; s++) {
-                const char *value;
-
-                if (!streq(s->what->name, w->name) ||
-                    (s->file == w->file && s->what->line == w->line && s->what->column == w->column))
-                        continue;
-
-                value = assignment_format(s->what, buf);
-                output_object(o, NULL);
-                output_text(o, "value", value);
-                output_textf(o, "rule", "%s:%u", s->file, s->what->line);
-                output_end(o);
-                output_line(o, "    not %s, of %s:%u", value, s->file, s->what->line);
-        }
-}
-
-/* NULL value: the rule is in error. Is it one that was asked for? */
+/* With what lost to it. NULL value: the rule is in error. Is it one that was asked for? */
 static bool tell_wish(Output *o, const Explanation *e, const Wish *w, const char *value) {
         if (e->setting && !streq(w->name, e->setting))
                 return false;
@@ -177,79 +152,78 @@ static bool tell_wish(Output *o, const Explanation *e, const Wish *w, const char
         output_line(o, "  %s = %s, of %s:%u", w->name, value ?: "left alone, as the rule is in error", w->file,
                     w->line);
         output_array(o, "overridden");
-        tell_overridden(o, e, w);
+        for (const Saying *s = e->sayings; s < e->sayings + e->n_sayings; s++) {
+                const Assignment *a = s->what;
+                char buf[VALUE_TEXT_MAX];
+
+                if (!streq(a->name, w->name) || (s->file == w->file && a->line == w->line && a->column == w->column))
+                        continue;
+
+                output_object(o, NULL);
+                output_text(o, "value", assignment_format(a, buf));
+                output_textf(o, "rule", "%s:%u", s->file, a->line);
+                output_end(o);
+                output_line(o, "    not %s, of %s:%u", assignment_format(a, buf), s->file, a->line);
+        }
         output_end(o);
         output_end(o);
         return true;
 }
 
-/* The last "keep" for the setting; NULL: there is none. */
-static const Saying *find_keep(const Explanation *e, const char *name) {
-        const Saying *found = NULL;
-
-        for (const Saying *s = e->sayings; s < e->sayings + e->n_sayings; s++)
-                if (streq(s->what->name, name) && s->what->keep && !s->what->withheld)
-                        found = s;
-
-        return found;
-}
-
-/* A setting that a rule takes back ("keep") is nothing that is wished for. It is told of as if it were. */
+/* A setting that the last rule for it takes back ("keep") is nothing that is wished for. It is told of as if it were. */
 static bool tell_kept(Output *o, const Explanation *e, const Wishes *w) {
         bool any = false;
 
-        for (const Saying *s = e->sayings; s < e->sayings + e->n_sayings; s++) {
-                const Assignment *a = s->what;
-                const Wish kept = { .name = a->name, .file = s->file, .line = a->line, .column = a->column };
+        for (size_t i = 0; i < e->n_sayings; i++) {
+                const Assignment *a = e->sayings[i].what;
+                const Wish kept = { .name = a->name, .file = e->sayings[i].file, .line = a->line, .column = a->column };
+                bool last = a->keep && !wishes_find(w, a->name);
 
-                if (!wishes_find(w, a->name) && find_keep(e, a->name) == s)
-                        any |= tell_wish(o, e, &kept, "keep");
+                for (size_t k = i + 1; k < e->n_sayings; k++)
+                        last = last && !streq(e->sayings[k].what->name, a->name);
+                any |= last && tell_wish(o, e, &kept, "keep");
         }
 
         return any;
 }
 
-static int tell(Output *o, const Explanation *e) {
+static int tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
         _cleanup_(wishes_done) Wishes w = {};
         const Drive *d = e->drive;
         char buf[VALUE_TEXT_MAX];
         bool any = false;
         int r;
 
-        assert(d);
-
-        r = config_resolve(e->config, d, e->on_battery, &w);
+        r = config_resolve(c, d, on_battery, &w);
         if (r < 0)
                 return r;
+        find_sayings(e, c, on_battery);
 
         output_object(o, NULL);
         output_text(o, "node", d->node);
         output_text(o, "model", d->model);
         output_text(o, "serial", d->serial);
         output_text(o, "transport", transport_to_string(d->transport));
-        output_boolean(o, "on_battery", e->on_battery);
+        output_boolean(o, "on_battery", on_battery);
         output_line(o, "%s (model %s, serial %s, transport %s%s)", strna(d->node), strna(d->model), strna(d->serial),
-                    transport_to_string(d->transport), e->on_battery ? ", on battery" : "");
+                    transport_to_string(d->transport), on_battery ? ", on battery" : "");
 
         output_array(o, "rules");
         output_line(o, "%s", "");
         output_line(o, "Rules:");
-        for (size_t i = 0; i < e->config->n_blocks; i++)
-                tell_rule(o, e->config->blocks + i, d);
-        if (e->config->n_blocks == 0)
+        for (size_t i = 0; i < c->n_blocks; i++)
+                tell_rule(o, c->blocks + i, d);
+        if (c->n_blocks == 0)
                 output_line(o, "  none");
         output_end(o);
 
         output_array(o, "settings");
         output_line(o, "%s", "");
         output_line(o, "Settings:");
-        for (size_t i = 0; i < w.n_items; i++) {
-                const Wish *x = w.items + i;
+        for (const Wish *x = w.items; x < w.items + w.n_items; x++) {
+                const ValueRange *range = &setting_find(&all_settings, x->name)->range;
 
-                any |= tell_wish(o, e, x,
-                                 x->withheld ? NULL
-                                             : value_format(&setting_find(&all_settings, x->name)->range, &x->value,
-                                                            buf));
+                any |= tell_wish(o, e, x, x->withheld ? NULL : value_format(range, &x->value, buf));
         }
         any |= tell_kept(o, e, &w);
         if (!any)
@@ -269,13 +243,10 @@ static int find_drive(char *name, Inventory *inventory, const Drive **ret) {
         r = inventory_read(inventory);
         if (r >= 0)
                 r = drives_choose(inventory->drives, inventory->n_drives, (char *[]){ name, NULL }, &chosen);
-        if (r != EXIT_WANTED)
-                return r;
-
-        for (size_t i = 0; i < inventory->n_drives; i++)
+        for (size_t i = 0; i < inventory->n_drives && r == EXIT_WANTED; i++)
                 if (chosen[i])
                         *ret = inventory->drives[i];
-        return EXIT_WANTED;
+        return r;
 }
 
 static int run(const Options *o) {
@@ -283,24 +254,25 @@ static int run(const Options *o) {
         _cleanup_(drive_freep) Drive *described = NULL;
         _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
         _cleanup_(config_freep) Config *c = NULL;
-        const char *setting = NULL;
-        const Drive *d = NULL;
-        size_t n = o->as != NULL; /* what is said of drive and setting */
+        char *none = NULL, **names = o->names ?: &none, *name = o->as ? NULL : *names;
+        const char *setting = name ? names[1] : *names;
+        Explanation e = {};
         int r;
 
-        for (char **name = o->names; name && *name; name++)
-                if (++n == 2)
-                        setting = *name;
-        if (n < 1 || n > 2) {
+        if ((!o->as && !name) || (setting && names[name ? 2 : 1])) {
                 warnx("say which drive, and perhaps which setting: 'drivekeep explain DRIVE [SETTING]'");
                 return EXIT_BAD_INPUT;
         }
 
         r = setting ? setting_choose(&all_settings, setting) : EXIT_WANTED;
         if (r == EXIT_WANTED)
-                r = o->as ? drive_describe(o->as, &described) : find_drive(o->names[0], &inventory, &d);
+                r = o->as ? drive_describe(o->as, &described) : find_drive(name, &inventory, &e.drive);
         if (r != EXIT_WANTED)
                 return r;
+        if (described)
+                e.drive = described;
+        if (setting)
+                e.setting = setting_state(setting_find(&all_settings, setting));
 
         r = config_new(&c);
         if (r >= 0)
@@ -311,14 +283,7 @@ static int run(const Options *o) {
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, which 'drivekeep check' shows; what they withhold is not written");
 
-        Explanation e = {
-                .config = c,
-                .drive = described ?: d,
-                .on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR) > 0,
-                .setting = setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
-        };
-        find_sayings(&e);
-        r = tell(out, &e);
+        r = tell(out, &e, c, power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
         free(e.sayings);
         return r;
 }
