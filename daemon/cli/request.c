@@ -30,41 +30,30 @@ int request_apply(sd_bus *bus, char *const *names, bool permanent, char ***ret_v
         return r < 0 ? r : sd_bus_message_read_strv(reply, ret_visited);
 }
 
-/* What it means that a call did not work, by the error's name, and by errno where there is no such error. */
-typedef struct Meaning {
-        const char *errors[4];
-        int errnos[3];
-        const char *sentence;
-        ExitStatus status;
-} Meaning;
-
-/* clang-format off */
-static const Meaning meanings[] = {
-        { { SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER }, { ENOENT, ECONNREFUSED },
-          "drivekeep.service does not run; 'systemctl start drivekeep.service' starts it", EXIT_NO_SERVICE },
-        { { SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_TIMEOUT, SD_BUS_ERROR_DISCONNECTED }, { ECONNRESET, ENOTCONN, ETIMEDOUT },
-          "drivekeep.service has not answered; 'systemctl status drivekeep.service' tells more", EXIT_NO_SERVICE },
-        { { SD_BUS_ERROR_ACCESS_DENIED, SD_BUS_ERROR_AUTH_FAILED, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED }, { EACCES, EPERM },
-          "only root may ask for that; try it with sudo", EXIT_BAD_INPUT },
-};
-/* clang-format on */
-
-static bool meaning_fits(const Meaning *m, int r, const sd_bus_error *error) {
-        if (!sd_bus_error_is_set(error))
-                return r == -m->errnos[0] || r == -m->errnos[1] || r == -m->errnos[2];
-
-        for (size_t i = 0; m->errors[i]; i++)
-                if (sd_bus_error_has_name(error, m->errors[i]))
-                        return true;
-        return false;
-}
-
 ExitStatus request_explain(int r, const sd_bus_error *error) {
-        for (size_t i = 0; i < ELEMENTSOF(meanings); i++)
-                if (meaning_fits(meanings + i, r, error)) {
-                        warnx("%s", meanings[i].sentence);
-                        return meanings[i].status;
-                }
+        bool answered = sd_bus_error_is_set(error);
+
+        switch (answered ? sd_bus_error_get_errno(error) : -r) {
+        case ENOENT:
+                /* A daemon that says so of something is one that runs. */
+                if (answered)
+                        break;
+                _fallthrough_;
+        case ECONNREFUSED:
+        case EHOSTUNREACH: /* the bus knows no such service … */
+        case ENXIO:        /* … or nobody has its name */
+                warnx("drivekeep.service does not run; 'systemctl start drivekeep.service' starts it");
+                return EXIT_NO_SERVICE;
+        case ECONNRESET:
+        case ENOTCONN:
+        case ETIMEDOUT:
+                warnx("drivekeep.service has not answered; 'systemctl status drivekeep.service' tells more");
+                return EXIT_NO_SERVICE;
+        case EACCES:
+        case EPERM:
+                warnx("only root may ask for that; try it with sudo");
+                return EXIT_BAD_INPUT;
+        }
 
         warn_escaped("drivekeep.service cannot do that: %s", error->message ?: strerror(-r));
         return EXIT_BAD_INPUT;
