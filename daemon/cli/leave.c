@@ -3,11 +3,11 @@
 #include <err.h>
 #include <fcntl.h>
 
-#include "check-running.h"
 #include "leave.h"
 #include "plan.h"
 #include "request.h"
 #include "text-file.h"
+#include "unit-status.h"
 #include "warning.h"
 
 static bool service_runs(const char *state_dir) {
@@ -34,7 +34,7 @@ static int without_service(void) {
         _cleanup_free_ char *unit = NULL;
         int r;
 
-        r = check_running(&unit);
+        r = systemd_find_fsck(&unit);
         if (r == -ENOMEM)
                 return r;
         if (r > 0) {

@@ -35,3 +35,7 @@ int unit_status_read(sd_bus_message *m, UnitStatus *ret);
 
 /* Queued or running? A check that waits for its device is inactive, with a job; one that has run stays active, without. */
 bool unit_status_is_pending(const UnitStatus *u);
+
+/* Is a file system check queued or running, on whatever drive? 1 and its unit, which the caller frees; 0; negative when
+ * PID 1 cannot be asked. The service waits for those of each drive; the command does not wait, and so is more careful. */
+int systemd_find_fsck(char **ret_unit);

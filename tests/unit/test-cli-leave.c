@@ -4,12 +4,12 @@
 
 #include <stdarg.h>
 
-#include "check-running.h"
 #include "leave.h"
 #include "plan.h"
 #include "request.h"
 #include "test-cli.h"
 #include "text-file.h"
+#include "unit-status.h"
 
 static Drive sda = { .name = (char *) "sda" }, sdb = { .name = (char *) "sdb" };
 static Drive *const drives[] = { &sda, &sdb };
@@ -28,7 +28,7 @@ uid_t geteuid(void) {
         return user;
 }
 
-int check_running(char **ret_unit) {
+int systemd_find_fsck(char **ret_unit) {
         *ret_unit = check_runs ? strdup("systemd-fsck@x.service") : NULL;
         return check_runs;
 }

@@ -2,12 +2,13 @@
 
 /* `drivekeep plan` as a whole, with stand-ins for udev, the files and the drives. */
 
-#include "check-running.h"
 #include "inventory.h"
 #include "kernel-view.h"
 #include "machine.h"
+#include "request.h"
 #include "settings.h"
 #include "test-cli.h"
+#include "unit-status.h"
 #include "verb.h"
 #include "visit.h"
 
@@ -102,8 +103,17 @@ Wish *wishes_find(_unused_ const Wishes *w, _unused_ const char *name) {
 
 const DeviceIO device_io_real = {};
 
-int check_running(_unused_ char **ret_unit) {
+int systemd_find_fsck(_unused_ char **ret_unit) {
         return 0;
+}
+
+/* There is no service. */
+int request_open(_unused_ sd_bus **ret) {
+        return -ECONNREFUSED;
+}
+
+ExitStatus request_explain(_unused_ int r, _unused_ const sd_bus_error *error) {
+        return EXIT_NO_SERVICE;
 }
 
 int visit_dry_run(const Visit *v, Plan *ret) {
