@@ -16,39 +16,27 @@ static void strv_freep(char ***l) {
         free(*l);
 }
 
-/* The kernel names of the chosen records, NULL-terminated and borrowed. */
-static char **chosen_names(const Records *records, const bool *chosen) {
-        char **names = must(calloc(records->n_items + 1, sizeof *names));
-        size_t n = 0;
-
-        for (size_t i = 0; i < records->n_items; i++)
-                if (chosen[i])
-                        names[n++] = records->items[i]->name;
-
-        return names;
-}
-
 /* The records of these drives (NULL: none), as the visits have left them. */
 static int show(const Options *o, char *const *names) {
         _cleanup_(records_done) Records records = {};
-        _cleanup_free_ bool *chosen = NULL;
         bool gone = false;
+        size_t n = 0;
         int r;
 
         r = records_read(o->state_dir, &records);
         if (r < 0)
                 return r;
 
-        chosen = must(calloc(MAX(records.n_items, 1U), sizeof *chosen));
         for (size_t i = 0; i < records.n_items; i++)
-                chosen[i] = names && name_is_among(names, records.items[i]->name);
+                if (names && name_is_among(names, records.items[i]->name))
+                        records_put_first(&records, i, &n);
         for (; names && *names; names++)
                 if (!records_find(&records, *names)) {
                         warnx("%s went away in the meantime", *names);
                         gone = true;
                 }
 
-        r = status_print(&records, chosen, now_usec(), o->json);
+        r = status_print(&records, n, now_usec(), o->json);
         return r == EXIT_WANTED && gone ? EXIT_NOT_WANTED : r;
 }
 
@@ -57,9 +45,9 @@ static int run(const Options *o) {
         _cleanup_(records_done) Records records = {};
         _cleanup_(strv_freep) char **visited = NULL;
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
-        _cleanup_free_ bool *chosen = NULL;
         _cleanup_free_ char **names = NULL;
         int opened, r;
+        size_t n;
 
         /* What stands in the way of asking is told after what is wrong with the question. */
         opened = request_open(&bus);
@@ -73,20 +61,17 @@ static int run(const Options *o) {
         if (r < 0)
                 return r;
 
-        r = records_choose(&records, o->names, &chosen);
+        r = records_choose(&records, o->names, &n);
         if (r != EXIT_WANTED)
                 return r;
 
-        names = chosen_names(&records, chosen);
         /* Asked for no drive in particular, the daemon visits all: also those that it has no record of yet. */
-        if (!o->names)
-                names[0] = NULL;
+        names = must(calloc(n + 1, sizeof *names));
+        for (size_t i = 0; i < n && o->names; i++)
+                names[i] = records.items[i]->name;
 
         r = opened < 0 ? opened : request_apply(bus, names, o->permanent, &visited, &error);
-        if (r < 0)
-                return request_explain(r, &error);
-
-        return show(o, o->names ? names : visited);
+        return r < 0 ? (int) request_explain(r, &error) : show(o, visited);
 }
 
 static const struct argp_option options[] = {

@@ -98,12 +98,11 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
         return 0;
 }
 
-int candidates_choose(const Candidate *candidates, size_t n, char *const *arguments, const char *root, bool **ret) {
-        _cleanup_free_ bool *chosen = must(calloc(MAX(n, 1U), sizeof *chosen));
+int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, const char *root) {
         int status = EXIT_WANTED;
 
         for (size_t i = 0; i < n; i++)
-                chosen[i] = !arguments;
+                candidates[i].chosen = !arguments;
 
         for (; arguments && *arguments; arguments++) {
                 size_t i;
@@ -111,7 +110,7 @@ int candidates_choose(const Candidate *candidates, size_t n, char *const *argume
 
                 r = candidate_find(candidates, n, *arguments, root, &i);
                 if (r >= 0) {
-                        chosen[i] = true;
+                        candidates[i].chosen = true;
                         continue;
                 }
 
@@ -123,22 +122,32 @@ int candidates_choose(const Candidate *candidates, size_t n, char *const *argume
                 status = EXIT_BAD_INPUT;
         }
 
-        if (status == EXIT_WANTED)
-                *ret = TAKE_PTR(chosen);
         return status;
 }
 
-int drives_choose(Drive *const *drives, size_t n, char *const *arguments, bool **ret) {
+int drives_choose(Drive **drives, size_t n, char *const *arguments, size_t *ret_n) {
         _cleanup_free_ Candidate *candidates = must(calloc(MAX(n, 1U), sizeof *candidates));
+        size_t k = 0;
+        int status;
 
         for (size_t i = 0; i < n; i++)
                 candidates[i] = (Candidate){ drives[i]->name, drives[i]->serial, drives[i]->wwn };
 
-        return candidates_choose(candidates, n, arguments, "", ret);
+        status = candidates_choose(candidates, n, arguments, "");
+        for (size_t i = 0; i < n; i++)
+                if (candidates[i].chosen) {
+                        Drive *d = drives[i];
+
+                        drives[i] = drives[k];
+                        drives[k++] = d;
+                }
+        *ret_n = k;
+        return status;
 }
 
-int records_choose(const Records *records, char *const *arguments, bool **ret) {
+int records_choose(Records *records, char *const *arguments, size_t *ret_n) {
         _cleanup_free_ Candidate *candidates = must(calloc(MAX(records->n_items, 1U), sizeof *candidates));
+        int status;
 
         for (size_t i = 0; i < records->n_items; i++) {
                 const DriveRecord *d = records->items[i];
@@ -146,7 +155,12 @@ int records_choose(const Records *records, char *const *arguments, bool **ret) {
                 candidates[i] = (Candidate){ d->name, d->serial, d->wwn };
         }
 
-        return candidates_choose(candidates, records->n_items, arguments, "", ret);
+        status = candidates_choose(candidates, records->n_items, arguments, "");
+        *ret_n = 0;
+        for (size_t i = 0; i < records->n_items; i++)
+                if (candidates[i].chosen)
+                        records_put_first(records, i, ret_n);
+        return status;
 }
 
 bool name_is_among(char *const *names, const char *name) {

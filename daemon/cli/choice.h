@@ -11,6 +11,7 @@
 /* A drive that can be meant. Borrowed strings; serial and wwn may be NULL. */
 typedef struct Candidate {
         const char *name, *serial, *wwn;
+        bool chosen;
 } Candidate;
 
 /* The candidate that `argument` means. `root` stands before /dev and /sys ("" outside tests). -ENODEV: none does;
@@ -23,14 +24,13 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
 #define NO_RULES \
         "no rule of the configuration is for any of these drives, so nothing is kept; drivekeep.conf(5) tells how to write one"
 
-/* One bool per candidate: meant or not; all of them when `arguments` (NULL-terminated) is NULL. Returns EXIT_WANTED, or
- * EXIT_BAD_INPUT: at least one argument means no drive or more than one, and each has been told on stderr. The caller frees
- * *ret. */
-int candidates_choose(const Candidate *candidates, size_t n, char *const *arguments, const char *root, bool **ret);
+/* Sets `chosen` of those that are meant; of all when `arguments` (NULL-terminated) is NULL. Returns EXIT_WANTED, or
+ * EXIT_BAD_INPUT: at least one argument means no drive or more than one, and each has been told on stderr. */
+int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, const char *root);
 
-/* The same for drives that are here, and for records. */
-int drives_choose(Drive *const *drives, size_t n, char *const *arguments, bool **ret);
-int records_choose(const Records *records, char *const *arguments, bool **ret);
+/* The same for drives that are here, and for records: those that are meant stand first then, in their order. */
+int drives_choose(Drive **drives, size_t n, char *const *arguments, size_t *ret_n);
+int records_choose(Records *records, char *const *arguments, size_t *ret_n);
 
 /* Is it one of these, NULL-terminated? */
 bool name_is_among(char *const *names, const char *name);

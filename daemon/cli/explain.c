@@ -237,15 +237,14 @@ static int tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
 /* ---- the command ---- */
 
 static int find_drive(char *name, Inventory *inventory, const Drive **ret) {
-        _cleanup_free_ bool *chosen = NULL;
+        size_t n;
         int r;
 
         r = inventory_read(inventory);
         if (r >= 0)
-                r = drives_choose(inventory->drives, inventory->n_drives, (char *[]){ name, NULL }, &chosen);
-        for (size_t i = 0; i < inventory->n_drives && r == EXIT_WANTED; i++)
-                if (chosen[i])
-                        *ret = inventory->drives[i];
+                r = drives_choose(inventory->drives, inventory->n_drives, (char *[]){ name, NULL }, &n);
+        if (r == EXIT_WANTED)
+                *ret = inventory->drives[0];
         return r;
 }
 

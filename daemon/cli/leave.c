@@ -45,7 +45,7 @@ static int without_service(void) {
         return EXIT_WANTED;
 }
 
-int leave_get(Leave *l, const char *state_dir, Drive *const *drives, const bool *chosen, size_t n) {
+int leave_get(Leave *l, const char *state_dir, Drive *const *drives, size_t n) {
         const char *why;
         int r;
 
@@ -64,7 +64,7 @@ int leave_get(Leave *l, const char *state_dir, Drive *const *drives, const bool 
         l->io.gate = leave_gate;
         l->io.userdata = l;
         for (size_t i = 0; i < n; i++)
-                if (chosen[i] && leave_gate(l, drives[i], &why) < 0) {
+                if (leave_gate(l, drives[i], &why) < 0) {
                         warn_escaped("%s cannot be read now: %s; try again later", drives[i]->name, why);
                         return EXIT_NOT_WANTED;
                 }

@@ -16,5 +16,5 @@ typedef struct Leave {
 
 /* For all of these drives, which are kept free of visits until leave_done(). Returns EXIT_WANTED, another ExitStatus when that
  * cannot be (and it was said why), or a negative errno. */
-int leave_get(Leave *l, const char *state_dir, Drive *const *drives, const bool *chosen, size_t n);
+int leave_get(Leave *l, const char *state_dir, Drive *const *drives, size_t n);
 void leave_done(Leave *l);

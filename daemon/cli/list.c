@@ -74,7 +74,7 @@ static int run(const Options *o) {
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);
         else if (records.n_items > 0)
-                status_tell_nothing(&records, NULL);
+                status_tell_nothing(&records, records.n_items);
 
         output_array(out, NULL);
         for (size_t i = 0; i < inventory.n_drives; i++)

@@ -131,9 +131,9 @@ static int run(const Options *o) {
         _cleanup_(config_freep) Config *config = NULL;
         _cleanup_(records_done) Records records = {};
         _cleanup_(output_freep) Output *output = output_new(o->json, columns, ELEMENTSOF(columns));
-        _cleanup_free_ bool *chosen = NULL;
         _cleanup_(leave_done) Leave leave = {};
         int on_battery, r;
+        size_t n;
 
         if (geteuid() != 0) {
                 warnx("reading the drives needs root; try 'sudo drivekeep plan'");
@@ -155,7 +155,7 @@ static int run(const Options *o) {
         if (r < 0)
                 return r;
 
-        r = drives_choose(inventory.drives, inventory.n_drives, o->names, &chosen);
+        r = drives_choose(inventory.drives, inventory.n_drives, o->names, &n);
         if (r != EXIT_WANTED)
                 return r;
 
@@ -164,7 +164,7 @@ static int run(const Options *o) {
         else if (config->n_files == 0 && config->complaints.n_errors == 0)
                 warnx("there is no configuration, so nothing is ever written");
 
-        r = leave_get(&leave, o->state_dir, inventory.drives, chosen, inventory.n_drives);
+        r = leave_get(&leave, o->state_dir, inventory.drives, n);
         if (r != EXIT_WANTED)
                 return r;
 
@@ -180,9 +180,8 @@ static int run(const Options *o) {
                       .permanent = o->permanent };
 
         output_array(output, NULL);
-        for (size_t i = 0; i < inventory.n_drives && r >= 0; i++)
-                if (chosen[i])
-                        r = tell_drive(&p, inventory.drives[i]);
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = tell_drive(&p, inventory.drives[i]);
         if (r < 0)
                 return r;
 

@@ -40,8 +40,7 @@ static int release(const char *name, const char *setting) {
 static int run(const Options *o) {
         static const sd_bus_error none = SD_BUS_ERROR_NULL;
         _cleanup_(records_done) Records records = {};
-        _cleanup_free_ bool *chosen = NULL;
-        size_t i = 0;
+        size_t n;
         int r;
 
         /* An empty word is a variable that was not set, and no "all of them". */
@@ -56,13 +55,8 @@ static int run(const Options *o) {
         if (r < 0)
                 return r;
 
-        r = records_choose(&records, (char *const[]){ o->names[0], NULL }, &chosen);
-        if (r != EXIT_WANTED)
-                return r;
-
-        while (!chosen[i])
-                i++;
-        return release(records.items[i]->name, o->names[1]);
+        r = records_choose(&records, (char *const[]){ o->names[0], NULL }, &n);
+        return r == EXIT_WANTED ? release(records.items[0]->name, o->names[1]) : r;
 }
 
 const Verb verb_release = {

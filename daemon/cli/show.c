@@ -150,31 +150,26 @@ static int show_drives(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
         _cleanup_(leave_done) Leave leave = {};
-        _cleanup_free_ bool *chosen = NULL;
-        bool any = false;
+        size_t n;
         int r;
 
         r = inventory_read(&inventory);
         if (r >= 0)
-                r = drives_choose(inventory.drives, inventory.n_drives, o->names, &chosen);
+                r = drives_choose(inventory.drives, inventory.n_drives, o->names, &n);
         if (r != EXIT_WANTED)
                 return r;
 
-        r = leave_get(&leave, STATE_DIR, inventory.drives, chosen, inventory.n_drives);
+        r = leave_get(&leave, STATE_DIR, inventory.drives, n);
         if (r != EXIT_WANTED)
                 return r;
 
         output_array(out, NULL);
-        for (size_t i = 0; i < inventory.n_drives; i++) {
+        for (size_t i = 0; i < n; i++) {
                 const Drive *d = inventory.drives[i];
 
-                if (!chosen[i])
-                        continue;
-
                 /* For people each drive has a table of its own. */
-                if (any && !o->json)
+                if (i > 0 && !o->json)
                         putchar('\n');
-                any = true;
                 r = tell_drive(out, d, drive_backends(d), &leave.io);
                 if (r < 0)
                         return r;

@@ -151,47 +151,37 @@ static void tell_drive(Output *o, const DriveRecord *d, uint64_t now) {
         output_end(o);
 }
 
-void status_tell_nothing(const Records *records, const bool *chosen) {
-        bool any = false;
-
+void status_tell_nothing(const Records *records, size_t n) {
         if (records->n_items == 0 && records->n_damaged == 0)
                 warnx(NO_DRIVES);
 
-        for (size_t i = 0; i < records->n_items; i++) {
-                const DriveRecord *r = records->items[i];
-
-                if (chosen && !chosen[i])
-                        continue;
-                if (r->n_settings > 0 || r->state != DRIVE_IDLE)
+        for (size_t i = 0; i < n; i++)
+                if (records->items[i]->n_settings > 0 || records->items[i]->state != DRIVE_IDLE)
                         return;
-                any = true;
-        }
-        if (any)
+        if (n > 0)
                 warnx(NO_RULES);
 }
 
-ExitStatus status_print(const Records *records, const bool *chosen, uint64_t now, bool json) {
+ExitStatus status_print(const Records *records, size_t n, uint64_t now, bool json) {
         _cleanup_(output_freep) Output *o = output_new(json, columns, ELEMENTSOF(columns));
-        bool wanted = true;
+        /* Of a drive whose record cannot be read nobody can say that all is well. */
+        bool wanted = records->n_damaged == 0;
 
-        status_tell_nothing(records, chosen);
+        status_tell_nothing(records, n);
 
         output_array(o, NULL);
-        for (size_t i = 0; i < records->n_items; i++) {
-                if (!chosen[i])
-                        continue;
+        for (size_t i = 0; i < n; i++) {
                 tell_drive(o, records->items[i], now);
                 wanted = wanted && record_is_wanted(records->items[i]);
         }
 
         output_print(o);
-        /* Of a drive whose record cannot be read nobody can say that all is well. */
-        return wanted && records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
+        return wanted ? EXIT_WANTED : EXIT_NOT_WANTED;
 }
 
 static int run(const Options *o) {
         _cleanup_(records_done) Records records = {};
-        _cleanup_free_ bool *chosen = NULL;
+        size_t n;
         int r;
 
         r = records_read(o->state_dir, &records);
@@ -203,14 +193,14 @@ static int run(const Options *o) {
         if (r < 0)
                 return r;
 
-        r = records_choose(&records, o->names, &chosen);
+        r = records_choose(&records, o->names, &n);
         if (r != EXIT_WANTED)
                 return r;
 
         if (!records.served)
                 warnx("drivekeep.service does not run, and this is what it knew when it ended; "
                       "'systemctl start drivekeep.service' starts it");
-        r = status_print(&records, chosen, now_usec(), o->json);
+        r = status_print(&records, n, now_usec(), o->json);
         return records.served ? r : EXIT_NO_SERVICE;
 }
 

@@ -13,9 +13,9 @@ bool record_is_wanted(const DriveRecord *r);
 size_t record_count_kept(const DriveRecord *r);
 char *record_summarize(const DriveRecord *r); /* the caller frees it */
 
-/* Says on stderr that there is no drive, or that no rule is for any of the chosen (NULL: all), where it is so. */
-void status_tell_nothing(const Records *records, const bool *chosen);
+/* Says on stderr that there is no drive, or that no rule is for any of the first `n`, where it is so. */
+void status_tell_nothing(const Records *records, size_t n);
 
-/* To stdout. `chosen` has one bool per record; `now` is CLOCK_REALTIME in µs. Below the table stand notes, one line per reason
+/* To stdout, of the first `n` records; `now` is CLOCK_REALTIME in µs. Below the table stand notes, one line per reason
  * and per drive that is not idle: what the table has no room for. Returns EXIT_WANTED or EXIT_NOT_WANTED. */
-ExitStatus status_print(const Records *records, const bool *chosen, uint64_t now, bool json);
+ExitStatus status_print(const Records *records, size_t n, uint64_t now, bool json);

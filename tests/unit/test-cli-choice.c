@@ -6,7 +6,7 @@
 #include "test-cli.h"
 #include "verb.h"
 
-static const Candidate candidates[] = {
+static Candidate candidates[] = {
         { "sda", "5YD1XYZ0", "0x5000c5002f8ebf71" },
         { "sdb", "000000000000", NULL },
         { "sdc", "000000000000", NULL },
@@ -121,34 +121,28 @@ END_TEST
 
 START_TEST(test_choose) {
         char *const two[] = { (char *) "nvme0n1", (char *) "5YD1XYZ0", (char *) "sda", NULL };
-        _cleanup_free_ bool *chosen = NULL;
 
-        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), two, "/nonexistent", &chosen), 0);
+        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), two, "/nonexistent"), 0);
         for (size_t i = 0; i < ELEMENTSOF(candidates); i++)
-                ck_assert_int_eq(chosen[i], i == 0 || i == 3);
+                ck_assert_int_eq(candidates[i].chosen, i == 0 || i == 3);
 }
 END_TEST
 
 START_TEST(test_choose_all) {
-        _cleanup_free_ bool *chosen = NULL;
-
-        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), NULL, "", &chosen), 0);
+        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), NULL, ""), 0);
         for (size_t i = 0; i < ELEMENTSOF(candidates); i++)
-                ck_assert(chosen[i]);
+                ck_assert(candidates[i].chosen);
 }
 END_TEST
 
 /* Every argument that is wrong is told, not only the first. */
 START_TEST(test_choose_wrong) {
         char *const wrong[] = { (char *) "sdq", (char *) "sda", (char *) "000000000000", NULL };
-        _cleanup_free_ bool *chosen = NULL;
         _cleanup_free_ char *said = NULL;
         FILE *f = catch_begin(stderr);
 
-        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), wrong, "/nonexistent", &chosen),
-                         EXIT_BAD_INPUT);
+        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), wrong, "/nonexistent"), EXIT_BAD_INPUT);
         said = catch_end(stderr, f);
-        ck_assert_ptr_null(chosen);
         ck_assert_ptr_nonnull(strstr(said, "'sdq' is no drive that drivekeep knows"));
         ck_assert_ptr_nonnull(strstr(said, "'000000000000' is the number of more than one drive"));
 }
