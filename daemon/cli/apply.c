@@ -74,15 +74,6 @@ static int run(const Options *o) {
         return r < 0 ? (int) request_explain(r, &error) : show(o, visited);
 }
 
-static const struct argp_option options[] = {
-        { "permanent", OPTION_KEY_PERMANENT, NULL, 0,
-          "Also write what the drives keep over power cycles, and save what blocks with permanent = true name", 0 },
-        OPTION_JSON,
-        OPTION_STATE_DIR,
-        OPTION_HELP,
-        {},
-};
-
 const Verb verb_apply = {
         .name = "apply",
         .summary = "Have the settings applied now, and show what came of it",
@@ -90,6 +81,6 @@ const Verb verb_apply = {
         .help = "Has drivekeep.service apply the settings of the drives now, waits for it, and shows what came of it."
                 "\v" DRIVE_IS "; none means all drives. "
                 "A file system check that runs on a drive is waited for. Needs root.",
-        .options = options,
+        .options = OPTION_PERMANENT | OPTION_JSON | OPTION_STATE_DIR,
         .run = run,
 };

@@ -193,22 +193,12 @@ static int run(const Options *o) {
         return o->strict && n_warnings > 0 ? EXIT_NOT_WANTED : EXIT_WANTED;
 }
 
-static const struct argp_option options[] = {
-        { "strict", OPTION_KEY_STRICT, NULL, 0, "Exit with 2 when there are warnings", 0 },
-        { "verbose", 'v', NULL, 0, "Name the drives that no rule is for", 0 },
-        { "root", OPTION_KEY_ROOT, "DIR", OPTION_HIDDEN, "Look below DIR for other programs (for testing)", 0 },
-        OPTION_JSON,
-        OPTION_CONFIG_ROOT,
-        OPTION_HELP,
-        {},
-};
-
 const Verb verb_check = {
         .name = "check",
         .summary = "Say all that is wrong with the configuration",
         .arguments = "[FILE...]",
         .help = "Checks the configuration, or the FILEs in its place, and says all that is wrong with it."
                 "\vExits with 0 when nothing is in error, 1 when something is.",
-        .options = options,
+        .options = OPTION_STRICT | OPTION_VERBOSE | OPTION_ROOT | OPTION_JSON | OPTION_CONFIG_ROOT,
         .run = run,
 };

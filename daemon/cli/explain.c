@@ -287,21 +287,12 @@ static int run(const Options *o) {
         return r;
 }
 
-static const struct argp_option options[] = {
-        { "as", OPTION_KEY_AS, "KEY=VALUE,...", 0,
-          "Explain for a drive that is not here, which says this of itself: keys as in match, node for its name", 0 },
-        OPTION_JSON,
-        OPTION_CONFIG_ROOT,
-        OPTION_HELP,
-        {},
-};
-
 const Verb verb_explain = {
         .name = "explain",
         .summary = "Tell which rules are for a drive, and where its values come from",
         .arguments = "DRIVE [SETTING]\n--as KEY=VALUE,... [SETTING]",
         .help = "Tells which rules are for a drive and which are not, and why, and where each value comes from."
                 "\v" DRIVE_IS ".",
-        .options = options,
+        .options = OPTION_AS | OPTION_JSON | OPTION_CONFIG_ROOT,
         .run = run,
 };

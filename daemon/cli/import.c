@@ -85,15 +85,6 @@ static int run(const Options *o) {
         return r < 0 ? r : imports.failed ? EXIT_BAD_INPUT : EXIT_WANTED;
 }
 
-static const struct argp_option options[] = {
-        { "format", OPTION_KEY_FORMAT,
-          "hdparm.conf|conf.d|udisks2|tlp|tuned|smartd.conf|hd-idle|script|crontab|unit|udev-rules|tmpfiles|sysfs.conf",
-          0, "What the files are; without it their names and first lines say so", 0 },
-        { "command", 'c', "COMMAND", 0, "A command line instead of a file; may be given again", 0 },
-        OPTION_HELP,
-        {},
-};
-
 const Verb verb_import = {
         .name = "import",
         .summary = "Turn other programs' files and commands into drivekeep configuration",
@@ -102,6 +93,6 @@ const Verb verb_import = {
                 "nvme, blockdev) in scripts, crontabs, units and udev rules, and writes drivekeep configuration to standard "
                 "output. Changes nothing."
                 "\vFILE - is standard input.",
-        .options = options,
+        .options = OPTION_FORMAT | OPTION_COMMAND,
         .run = run,
 };

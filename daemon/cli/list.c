@@ -87,6 +87,6 @@ const Verb verb_list = {
         .name = "list",
         .summary = "Show the drives, and how many of their settings are kept",
         .help = "Shows the drives that drivekeep looks after, whether or not its service runs.",
-        .options = (const struct argp_option[]){ OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} },
+        .options = OPTION_JSON | OPTION_STATE_DIR,
         .run = run,
 };

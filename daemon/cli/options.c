@@ -1,39 +1,57 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <argp.h>
+
 #include "text.h"
 #include "verb.h"
+
+/* clang-format off */
+static const struct {
+        OptionFlags flag;
+        struct argp_option row; /* a key behind all characters: no short form */
+        size_t field; /* of Options: a bool, or a text where the option has an argument; 0: parse() knows more */
+} table[] = {
+        { OPTION_JSON, { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) documents its shape", 0 }, offsetof(Options, json) },
+        { OPTION_STATE_DIR, { "state-dir", 0x100, "DIR", 0, "Read the state files of DIR instead of " STATE_DIR " (for testing)", 0 },
+          offsetof(Options, state_dir) },
+        { OPTION_CONFIG_ROOT, { "config-root", 0x101, "DIR", 0, "Read DIR/drivekeep instead of that of /etc, /run and /usr/lib; "
+                                "given again: what stands first masks", 0 }, 0 },
+        { OPTION_PERMANENT, { "permanent", 0x102, NULL, 0, "Also what the drives keep over power cycles, and have them save what "
+                              "blocks with permanent = true name", 0 }, offsetof(Options, permanent) },
+        { OPTION_STRICT, { "strict", 0x103, NULL, 0, "Exit with 2 when there are warnings", 0 }, offsetof(Options, strict) },
+        { OPTION_VERBOSE, { "verbose", 'v', NULL, 0, "Name the drives that no rule is for", 0 }, offsetof(Options, verbose) },
+        { OPTION_ROOT, { "root", 0x104, "DIR", OPTION_HIDDEN, "Look below DIR for other programs (for testing)", 0 },
+          offsetof(Options, root) },
+        { OPTION_AS, { "as", 0x105, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
+                       "in match, node for its name", 0 }, offsetof(Options, as) },
+        { OPTION_IDENTIFY, { "identify", 0x106, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "
+                             "'hdparm --Istdout'; - is standard input", 0 }, offsetof(Options, identify) },
+        { OPTION_FORMAT, { "format", 0x107, "hdparm.conf|conf.d|udisks2|tlp|tuned|smartd.conf|hd-idle|script|crontab|unit|"
+                           "udev-rules|tmpfiles|sysfs.conf", 0, "What the files are; without it their names and first lines say so",
+                           0 }, offsetof(Options, format) },
+        { OPTION_COMMAND, { "command", 'c', "COMMAND", 0, "A command line instead of a file; may be given again", 0 }, 0 },
+};
+/* clang-format on */
+
+static int add_root(Options *o, const char *root, struct argp_state *state) {
+        /* Mistyped, it would pass for a system that wants nothing. */
+        if (access(root, F_OK) < 0) {
+                _cleanup_free_ char *shown = text_escape(root, NULL);
+
+                argp_failure(state, EXIT_BAD_INPUT, errno, "--config-root=%s", strna(shown));
+        } else if (o->n_roots == CONFIG_ROOTS_MAX)
+                argp_error(state, "there may be no more than %u of --config-root", CONFIG_ROOTS_MAX);
+        else {
+                o->roots[o->n_roots++] = root;
+                o->roots[o->n_roots] = NULL; /* in place of the system's */
+        }
+        return 0;
+}
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
         Options *o = state->input;
 
         switch (key) {
-        case 'j':
-                o->json = true;
-                return 0;
-        case 'v':
-                o->verbose = true;
-                return 0;
-        case OPTION_KEY_PERMANENT:
-                o->permanent = true;
-                return 0;
-        case OPTION_KEY_STRICT:
-                o->strict = true;
-                return 0;
-        case OPTION_KEY_STATE_DIR:
-                o->state_dir = argument;
-                return 0;
-        case OPTION_KEY_ROOT:
-                o->root = argument;
-                return 0;
-        case OPTION_KEY_AS:
-                o->as = argument;
-                return 0;
-        case OPTION_KEY_IDENTIFY:
-                o->identify = argument;
-                return 0;
-        case OPTION_KEY_FORMAT:
-                o->format = argument;
-                return 0;
         case 'c':
                 if (!GREW(o->commands, o->n_commands))
                         return ENOMEM;
@@ -42,32 +60,33 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         case 'h':
                 argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
                 return 0;
-        case OPTION_KEY_CONFIG_ROOT:
-                /* Mistyped, it would pass for a system that wants nothing. */
-                if (access(argument, F_OK) < 0) {
-                        _cleanup_free_ char *shown = text_escape(argument, NULL);
-
-                        argp_failure(state, EXIT_BAD_INPUT, errno, "--config-root=%s", strna(shown));
-                } else if (o->n_roots == CONFIG_ROOTS_MAX)
-                        argp_error(state, "there may be no more than %u of --config-root", CONFIG_ROOTS_MAX);
-                else {
-                        o->roots[o->n_roots++] = argument;
-                        o->roots[o->n_roots] = NULL; /* in place of the system's */
-                }
-                return 0;
         case ARGP_KEY_ARGS:
                 if (!o->takes_names)
                         return ARGP_ERR_UNKNOWN;
                 o->names = state->argv + state->next;
                 return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
         }
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                void *field = (char *) o + table[i].field;
+
+                if (table[i].row.key != key)
+                        continue;
+                if (table[i].flag == OPTION_CONFIG_ROOT)
+                        return add_root(o, argument, state);
+                if (table[i].row.arg)
+                        *(const char **) field = argument;
+                else
+                        *(bool *) field = true;
+                return 0;
+        }
+        return ARGP_ERR_UNKNOWN;
 }
 
 int verb_run(const Verb *verb, int argc, char *argv[]) {
+        struct argp_option options[ELEMENTSOF(table) + 2] = { { .key = 'h', .flags = OPTION_HIDDEN } };
         const struct argp argp = {
-                .options = verb->options,
+                .options = options,
                 .parser = parse,
                 .args_doc = verb->arguments,
                 .doc = verb->help,
@@ -76,7 +95,12 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
                       .state_dir = STATE_DIR,
                       .root = "/",
                       .roots = { "/etc", "/run", "/usr/lib" } };
+        size_t n = 1;
         int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++)
+                if (verb->options & table[i].flag)
+                        options[n++] = table[i].row;
 
         r = -argp_parse(&argp, argc, argv, 0, NULL, &o);
         if (r >= 0)

@@ -194,21 +194,12 @@ static int run(const Options *o) {
         return p.todo ? EXIT_NOT_WANTED : EXIT_WANTED;
 }
 
-static const struct argp_option options[] = {
-        { "permanent", OPTION_KEY_PERMANENT, NULL, 0, "What 'drivekeep apply --permanent' would write", 0 },
-        OPTION_JSON,
-        OPTION_STATE_DIR,
-        OPTION_CONFIG_ROOT,
-        OPTION_HELP,
-        {},
-};
-
 const Verb verb_plan = {
         .name = "plan",
         .summary = "Show what would be written, and write nothing",
         .arguments = "[DRIVE...]",
         .help = "Shows what would be written to the drives and why. Writes nothing, and needs root to read them."
                 "\v" DRIVE_IS "; none means all drives.",
-        .options = options,
+        .options = OPTION_PERMANENT | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = run,
 };

@@ -68,6 +68,6 @@ const Verb verb_release = {
                 "too, whichever setting is named."
                 "\v" DRIVE_IS ". 'drivekeep status' shows what is in "
                 "quarantine. Needs root.",
-        .options = (const struct argp_option[]){ OPTION_STATE_DIR, OPTION_HELP, {} },
+        .options = OPTION_STATE_DIR,
         .run = run,
 };

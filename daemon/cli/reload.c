@@ -22,6 +22,5 @@ const Verb verb_reload = {
         .summary = "Have the service read its files anew",
         .help = "Has the service read its files anew, and the drives visited whose wanted settings changed. With an error in "
                 "a file the old settings stay in force.",
-        .options = (const struct argp_option[]){ OPTION_HELP, {} },
         .run = run,
 };

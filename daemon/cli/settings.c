@@ -173,6 +173,6 @@ const Verb verb_settings = {
         .summary = "Show the settings that a configuration can name",
         .arguments = "[SETTING...]",
         .help = "Lists the settings that a configuration can name, or tells all about some of them.",
-        .options = (const struct argp_option[]){ OPTION_JSON, OPTION_HELP, {} },
+        .options = OPTION_JSON,
         .run = run,
 };

@@ -191,15 +191,6 @@ static int run(const Options *o) {
         return o->identify ? show_identify(o) : show_drives(o);
 }
 
-static const struct argp_option options[] = {
-        { "identify", OPTION_KEY_IDENTIFY, "FILE", 0,
-          "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of 'hdparm --Istdout'; - is standard input",
-          0 },
-        OPTION_JSON,
-        OPTION_HELP,
-        {},
-};
-
 const Verb verb_show = {
         .name = "show",
         .summary = "Show what a drive supports and has at present",
@@ -207,6 +198,6 @@ const Verb verb_show = {
         .help = "Shows what a drive supports and what it has at present, setting by setting. Changes nothing, wakes nothing."
                 "\v" DRIVE_IS ". "
                 "What the drive itself holds is asked of the drive, and needs root.",
-        .options = options,
+        .options = OPTION_IDENTIFY | OPTION_JSON,
         .run = run,
 };

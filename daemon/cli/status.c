@@ -210,6 +210,6 @@ const Verb verb_status = {
         .arguments = "[DRIVE...]",
         .help = "Shows every setting of the drives: wanted, actual, verdict, when, by which rule, and why."
                 "\v" DRIVE_IS "; none means all drives.",
-        .options = (const struct argp_option[]){ OPTION_JSON, OPTION_STATE_DIR, OPTION_HELP, {} },
+        .options = OPTION_JSON | OPTION_STATE_DIR,
         .run = run,
 };

@@ -4,14 +4,25 @@
 /* What `drivekeep` can be told to do: one file per verb, one table of them (verb.c). A new verb is its file, a line
  * here and a line in the table. */
 
-#include <argp.h>
-
 #include "macro.h"
-
-/* What the verbs can be told (options.c). Each lists the rows that it understands; all are parsed in one place. */
 
 #define STATE_DIR "/run/drivekeep/drives"
 #define CONFIG_ROOTS_MAX 8U
+
+/* What a verb can be told: options.c has a row for each. */
+typedef enum OptionFlags {
+        OPTION_JSON = 1 << 0,
+        OPTION_STATE_DIR = 1 << 1,
+        OPTION_CONFIG_ROOT = 1 << 2,
+        OPTION_PERMANENT = 1 << 3,
+        OPTION_STRICT = 1 << 4,
+        OPTION_VERBOSE = 1 << 5,
+        OPTION_ROOT = 1 << 6,
+        OPTION_AS = 1 << 7,
+        OPTION_IDENTIFY = 1 << 8,
+        OPTION_FORMAT = 1 << 9,
+        OPTION_COMMAND = 1 << 10,
+} OptionFlags;
 
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
@@ -25,26 +36,6 @@ typedef struct Options {
         const char **commands;                   /* for import to read; borrowed texts */
         size_t n_commands;
 } Options;
-
-enum {
-        OPTION_KEY_STATE_DIR = 0x100, /* behind all characters: no short form */
-        OPTION_KEY_CONFIG_ROOT,
-        OPTION_KEY_PERMANENT,
-        OPTION_KEY_STRICT,
-        OPTION_KEY_ROOT,
-        OPTION_KEY_AS,
-        OPTION_KEY_IDENTIFY,
-        OPTION_KEY_FORMAT,
-};
-
-/* clang-format off */
-#define OPTION_JSON      { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) documents its shape", 0 }
-#define OPTION_STATE_DIR { "state-dir", OPTION_KEY_STATE_DIR, "DIR", 0, \
-                           "Read the state files of DIR instead of " STATE_DIR " (for testing)", 0 }
-#define OPTION_CONFIG_ROOT { "config-root", OPTION_KEY_CONFIG_ROOT, "DIR", 0, \
-                             "Read DIR/drivekeep instead of that of /etc, /run and /usr/lib; given again: what stands first masks", 0 }
-#define OPTION_HELP      { NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 } /* beside argp's --help and -? */
-/* clang-format on */
 
 #define DRIVE_IS "DRIVE is a kernel name, a node, a link to it, a serial number or a WWN"
 
@@ -60,7 +51,7 @@ typedef struct Verb {
         const char *summary;   /* one sentence, for `drivekeep --help` */
         const char *arguments; /* behind its name; NULL: it takes none */
         const char *help;      /* for its own --help */
-        const struct argp_option *options;
+        OptionFlags options;   /* beside --help */
 
         /* Returns an ExitStatus, having said why on stderr, or a negative errno that nobody has spoken of yet. */
         int (*run)(const Options *o);

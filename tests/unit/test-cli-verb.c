@@ -13,8 +13,6 @@ static struct {
 
 static int answer;
 
-static const struct argp_option options[] = { OPTION_JSON, {} };
-
 /* clang-format off */
 #define STAND_IN(word)                                                                     \
         static int run_##word(const Options *o) {                                          \
@@ -23,7 +21,7 @@ static const struct argp_option options[] = { OPTION_JSON, {} };
                 called.json = o->json;                                                     \
                 return answer;                                                             \
         }                                                                                  \
-        const Verb verb_##word = { .name = #word, .summary = "Does it", .arguments = "[DRIVE...]", .options = options, .run = run_##word }
+        const Verb verb_##word = { .name = #word, .summary = "Does it", .arguments = "[DRIVE...]", .options = OPTION_JSON, .run = run_##word }
 /* clang-format on */
 
 STAND_IN(apply);
