@@ -2,10 +2,211 @@
 
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <glob.h>
+#include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 
-#include "rival.h"
+#include "reader.h"
 #include "rivals.h"
+#include "text-file.h"
+#include "words.h"
+
+/* The check under way. */
+typedef struct Rivals {
+        const char *root; /* perhaps that of another system's image: nothing is read that links lead to out of it */
+        int root_fd;
+        Config *config;
+        const SettingTable *table;
+        Drive *const *drives;
+        size_t n_drives;
+        Words seen; /* the files that were looked at */
+} Rivals;
+
+/* What may set something of a drive. */
+typedef struct Rival {
+        const char *who, *when;
+        const char *cure; /* NULL: to take out the line, which can be imported */
+        ImportKind kind;
+        const char *files;  /* a glob */
+        const char *below;  /* paths that are the same from here on: the first one counts; NULL: all count */
+        const char *active; /* it does something only if tree_is_active() says so of this; NULL: it does */
+        bool joined;        /* its files are read as if they were one: what stands further down counts */
+        bool polls;         /* it asks drives; a wish is for how many seconds they must be left alone to be asleep */
+} Rival;
+
+/* One file of it, or all that are joined. */
+typedef struct Source {
+        const Rival *row;
+        char *const *files;
+        Words texts; /* of these files */
+        Import import;
+} Source;
+
+/* ---- the file system ---- */
+
+#define LIBS "{/etc,/run,/usr/local/lib,/usr/lib,/lib}/" /* in the order of their precedence */
+#define UNITS LIBS "systemd/system/"
+
+/* The text of a regular file, without a NUL inside, which the caller frees. NULL: there is none, or it cannot be read,
+ * or not be run where it has to be `executable`. */
+static char *tree_read(const Rivals *r, const char *path, bool executable) {
+        struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+        _cleanup_close_ int node = -EBADF, fd = -EBADF;
+        _cleanup_free_ char *text = NULL;
+        const char *objection;
+        struct stat st;
+        char name[32];
+        size_t size;
+
+        /* Opens nothing but the name: a pipe or a device is not touched. */
+        node = streq(r->root, "/") ? open(path, (int) how.flags)
+                                   : (int) syscall(SYS_openat2, r->root_fd, path, &how, sizeof how);
+        if (node < 0 || fstat(node, &st) < 0 || !S_ISREG(st.st_mode) || (executable && !(st.st_mode & 0111)))
+                return NULL;
+        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", node);
+        fd = open(name, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || must_not_fail(text_descriptor_read(fd, &text, &size, &objection)) != 0)
+                return NULL;
+        return memchr(text, '\0', size) ? NULL : TAKE_PTR(text);
+}
+
+/* The paths that fit a glob(7) of three parts, in the order of what its braces have. The caller frees them. */
+static Words tree_glob(const Rivals *r, const char *before, const char *name, const char *behind) {
+        char pattern[PATH_MAX];
+        int n = snprintf(pattern, sizeof pattern, "%s%s%s%s", r->root, before, name, behind);
+        glob_t found = {};
+        Words paths = {};
+
+        /* Units' names have backslashes. */
+        if (n < PATH_MAX && glob(pattern, GLOB_BRACE | GLOB_NOESCAPE, NULL, &found) == GLOB_NOSPACE)
+                (void) must(NULL);
+        for (size_t i = 0; i < found.gl_pathc; i++)
+                words_add(&paths, found.gl_pathv[i] + strlen(r->root), PATH_MAX);
+        globfree(&found);
+        return paths;
+}
+
+/* Is a unit, named without ".service", ever started? Or is there a file with such a path? Both are globs; the first
+ * one that fits tells, and one that is masked is not active. */
+static bool tree_is_active(const Rivals *r, const char *name) {
+        bool unit = !strchr(name, '/');
+        _cleanup_(words_done) Words found = tree_glob(r, unit ? UNITS : "", name, unit ? ".service" : ""), wanted = {};
+        _cleanup_free_ char *text = found.n_items > 0 ? tree_read(r, found.items[0], false) : NULL;
+
+        /* A link to /dev/null and an empty file mask what has the same name further down. */
+        if (!text || !*text)
+                return false;
+        /* A unit that nothing could enable is started by something else. */
+        if (!unit || !strstr(text, "\n[Install]"))
+                return true;
+        /* "name@.service" is wanted as "name@sda.service". */
+        wanted = tree_glob(r, UNITS "*.{wants,requires}/", name, ends_with(name, "@") ? "*.service" : ".service");
+        return wanted.n_items > 0;
+}
+
+/* ---- one setting ---- */
+
+/* Does a later rule say something else for this drive? Debian's package sets no apm where there is an apm_battery. */
+static bool is_overridden(const Import *import, size_t i, const ImportWish *w, const Drive *d) {
+        for (i++; i < import->n_rules; i++) {
+                const ImportRule *rule = &import->rules[i];
+
+                if (!rule->held && match_drive(&rule->match, d, NULL) &&
+                    (import_find_wish(rule, w->key, w->on_battery) ||
+                     (streq(w->key, "apm") && import_find_wish(rule, "apm_battery", false))))
+                        return true;
+        }
+        return false;
+}
+
+/* The first drive for which the configuration wants that setting, too; *ret: how. NULL: there is none. */
+static const Drive *find_meeting(const Rivals *r, const Source *s, size_t i, const ImportWish *w, const char *state,
+                                 Wish *ret) {
+        const ImportRule *rule = &s->import.rules[i];
+        /* The conditions of a udev rule hold, whatever else has to. */
+        const Match any = {}, *match = rule->partial && s->row->kind != IMPORT_UDEV_RULES ? &any : &rule->match;
+
+        for (size_t n = 0; n < r->n_drives; n++) {
+                const Drive *d = r->drives[n];
+
+                if (!match_drive(match, d, NULL))
+                        continue;
+                /* On mains or else on battery. */
+                for (unsigned k = 0; k < 2 && !is_overridden(&s->import, i, w, d); k++) {
+                        _cleanup_(wishes_done) Wishes wishes = {};
+                        const Wish *ours;
+
+                        (void) must_not_fail(config_resolve(r->config, d, k == 1, &wishes));
+                        ours = wishes_find(&wishes, state);
+                        if (!ours || ours->withheld)
+                                continue;
+                        *ret = (Wish){ .file = ours->file, .line = ours->line, .value = ours->value };
+                        return d;
+                }
+        }
+        return NULL;
+}
+
+/* Which line of which file is that, and where does its text begin? */
+static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_line, unsigned *ret_column) {
+        const char *text = s->texts.items[0];
+        size_t file = 0;
+
+        *ret_line = 1;
+        for (unsigned n = 1; n < wanted; n++) {
+                text += strcspn(text, "\n");
+                ++*ret_line;
+                if (*text)
+                        text++;
+                else if (file + 1 < s->texts.n_items) {
+                        text = s->texts.items[++file];
+                        *ret_line = 1;
+                }
+        }
+        *ret_column = (unsigned) strspn(text, " \t") + 1;
+        return s->files[file];
+}
+
+/* Complains of a wish of rule `i` where the configuration wants that setting too. */
+static void conflict_check(const Rivals *r, const Source *s, size_t i, const ImportWish *w) {
+        const Setting *setting = setting_find(r->table, w->key), *row;
+        const char *file, *theirs = w->held || s->row->polls ? "" : w->value, *ours;
+        char their_buf[VALUE_TEXT_MAX], our_buf[VALUE_TEXT_MAX];
+        ImportKind kind = s->row->kind;
+        unsigned line, column;
+        const Drive *d;
+        bool unasked;
+        Wish wish;
+        Value v;
+
+        /* What its own program does not take. */
+        if ((s->import.rules[i].held || w->held) && (kind == IMPORT_UDISKS || kind == IMPORT_HDPARM_CONF))
+                return;
+        d = *w->value && setting ? find_meeting(r, s, i, w, setting_state(setting), &wish) : NULL;
+        if (!d ||
+            (s->row->polls && standby_timer_to_seconds((uint8_t) wish.value.number) < strtoul(w->value, NULL, 10)))
+                return;
+
+        /* As ours would be written, where it is one. */
+        if (value_parse(&setting->range, theirs, &v) >= 0)
+                theirs = value_format(&setting->range, &v, their_buf);
+        row = setting_find(r->table, setting_state(setting)) ?: setting;
+        ours = value_format(&row->range, &wish.value, our_buf);
+        file = find_line(s, w->line, &line, &column);
+        unasked = kind == IMPORT_HDPARM_CONF && ends_with(file, ".rules");
+        (void) must_not_fail(
+                        complain(&r->config->complaints, unasked ? COMPLAINT_NOTICE : COMPLAINT_WARNING, file, line,
+                                 column, "%s %s %s%s%.63s %s%s, and %s:%u wants %s for %s: %s", s->row->who,
+                                 s->row->polls ? "disturbs" : "sets", w->key, *theirs ? " to " : "", theirs,
+                                 w->on_battery ? "on battery " : "", s->row->when, wish.file, wish.line,
+                                 streq(theirs, ours) ? "the same" : ours, d->node,
+                                 s->row->cure ?: "take it out; 'drivekeep import' makes configuration of this file"));
+}
+
+/* ---- the programs ---- */
 
 #define DEBIAN_RULES LIBS "udev/rules.d/85-hdparm.rules"
 #define SMARTD IMPORT_SMARTD, "/etc/{,smartmontools/}smartd.conf", .active = "{smartmontools,smartd}"
