@@ -150,21 +150,18 @@ static const Drive *find_meeting(const Rivals *r, const Source *s, size_t i, con
         return NULL;
 }
 
-/* Which line of which file is that, and where does its text begin? */
+/* Which line of which file is that, and where does its text begin? The joined texts are read as the lines of one. */
 static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_line, unsigned *ret_column) {
         const char *text = s->texts.items[0];
         size_t file = 0;
 
-        *ret_line = 1;
-        for (unsigned n = 1; n < wanted; n++) {
-                text += strcspn(text, "\n");
-                ++*ret_line;
-                if (*text)
-                        text++;
-                else if (file + 1 < s->texts.n_items) {
-                        text = s->texts.items[++file];
-                        *ret_line = 1;
-                }
+        for (*ret_line = 1; wanted > 1; wanted--) {
+                const char *end = strchr(text, '\n');
+
+                if (!end && file + 1 == s->texts.n_items)
+                        break;
+                text = end ? end + 1 : s->texts.items[++file];
+                *ret_line = end ? *ret_line + 1 : 1;
         }
         *ret_column = (unsigned) strspn(text, " \t") + 1;
         return s->files[file];
