@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "choice.h"
+#include "output.h"
 #include "verb.h"
-#include "warning.h"
 
 /* The kernel name of the disk that the block device `name` is, or is a partition of. NULL: there is no such device. */
 static char *disk_name(const char *name, const char *root) {

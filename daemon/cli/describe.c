@@ -2,8 +2,8 @@
 
 #include "choice.h"
 #include "match.h"
+#include "output.h"
 #include "verb.h"
-#include "warning.h"
 
 static int set_text(char **field, const char *value) {
         if (*field)

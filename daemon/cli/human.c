@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "human.h"
 
 const char *capacity_format(uint64_t bytes, char buf[static HUMAN_MAX]) {
-        static const char *const units[] = { "kB", "MB", "GB", "TB", "PB", "EB" };
-        uint64_t unit = 1000;
+        static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
+        double n = (double) bytes;
         size_t i = 0;
 
         if (bytes == 0)
                 return NULL;
 
-        if (bytes < 1000) {
-                (void) snprintf(buf, HUMAN_MAX, "%" PRIu64 " B", bytes);
-                return buf;
-        }
-
         /* The next unit begins where one decimal would round up to 1000.0. */
-        while (i + 1 < ELEMENTSOF(units) && bytes >= unit * 1000 - unit / 20) {
-                unit *= 1000;
+        while (n >= (i == 0 ? 1000 : 999.95)) {
+                n /= 1000;
                 i++;
         }
 
-        (void) snprintf(buf, HUMAN_MAX, "%.1f %s", (double) bytes / (double) unit, units[i]);
+        (void) snprintf(buf, HUMAN_MAX, "%.*f %s", i > 0, n, units[i]);
         return buf;
 }
 

@@ -5,11 +5,11 @@
 #include <err.h>
 #include <stdio.h>
 
+#include "output.h"
 #include "reader.h"
 #include "settings.h"
 #include "text-file.h"
 #include "verb.h"
-#include "warning.h"
 
 typedef struct Imports {
         Import *items;

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 
 #include "leave.h"
+#include "output.h"
 #include "plan.h"
 #include "request.h"
 #include "text-file.h"
 #include "unit-status.h"
-#include "warning.h"
 
 static bool service_runs(const char *state_dir) {
         _cleanup_close_ int fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -5,7 +5,23 @@
  * value has the key of its JSON member, and the column of that key shows it in the table. The shapes of the JSON are documented in
  * drivekeep(1) and stay as they are; more keys may be added. */
 
-#include "warning.h"
+#include "must.h"
+#include "text.h"
+
+/* must_format(), escaped: sentences have words of the user's, who may have copied them from anywhere, or of a drive's. What would
+ * steer the terminal stands as \xNN. */
+#define format_escaped(...)                                           \
+        ({                                                            \
+                _cleanup_free_ char *_raw = must_format(__VA_ARGS__); \
+                (char *) must(text_escape(_raw, NULL));               \
+        })
+
+/* warnx(3), escaped. */
+#define warn_escaped(...)                                                  \
+        ({                                                                 \
+                _cleanup_free_ char *_shown = format_escaped(__VA_ARGS__); \
+                warnx("%s", _shown);                                       \
+        })
 
 typedef struct Column {
         const char *key; /* by which its cells are set */

@@ -4,9 +4,9 @@
 #include <fcntl.h>
 
 #include "drive.h"
+#include "output.h"
 #include "records.h"
 #include "text-file.h"
-#include "warning.h"
 
 /* Not the directory itself, nor what the daemon has not finished writing (NAME.new~). */
 static int is_record(const struct dirent *entry) {

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "choice.h"
-#include "status.h"
+#include "output.h"
 #include "request.h"
-#include "warning.h"
+#include "status.h"
 
 static int release(const char *name, const char *setting) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;

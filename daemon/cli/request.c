@@ -2,9 +2,9 @@
 
 #include <err.h>
 
+#include "output.h"
 #include "request.h"
 #include "unit-status.h"
-#include "warning.h"
 
 /* Visits may wait for an fsck, and the daemon bounds that wait itself; this only keeps us from waiting for ever. */
 #define APPLY_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)

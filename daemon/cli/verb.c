@@ -4,8 +4,8 @@
 #include <err.h>
 #include <stdio.h>
 
+#include "output.h"
 #include "verb.h"
-#include "warning.h"
 
 /* clang-format off */
 static const Verb *const verbs[] = {
