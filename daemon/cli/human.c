@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "human.h"
+#include "output.h"
 
 const char *capacity_format(uint64_t bytes, char buf[static HUMAN_MAX]) {
         static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };

@@ -6,7 +6,6 @@
 #include <err.h>
 
 #include "choice.h"
-#include "human.h"
 #include "inventory.h"
 #include "output.h"
 #include "status.h"

@@ -8,12 +8,11 @@
 
 #include "ata-identify.h"
 #include "choice.h"
-#include "human.h"
 #include "inventory.h"
-#include "leave.h"
 #include "output.h"
-#include "settings.h"
 #include "probe.h"
+#include "request.h"
+#include "settings.h"
 #include "text-file.h"
 #include "verb.h"
 

@@ -8,7 +8,6 @@
 
 #include "choice.h"
 #include "clock.h"
-#include "human.h"
 #include "output.h"
 #include "status.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "human.h"
+#include "output.h"
 #include "test-cli.h"
 
 /* clang-format off */

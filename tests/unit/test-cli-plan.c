@@ -5,7 +5,6 @@
 #include "inventory.h"
 #include "kernel-view.h"
 #include "machine.h"
-#include "request.h"
 #include "settings.h"
 #include "test-cli.h"
 #include "unit-status.h"
@@ -107,13 +106,8 @@ int systemd_find_fsck(_unused_ char **ret_unit) {
         return 0;
 }
 
-/* There is no service. */
-int request_open(_unused_ sd_bus **ret) {
+int systemd_open_socket(_unused_ const char *address, _unused_ sd_bus **ret) {
         return -ECONNREFUSED;
-}
-
-ExitStatus request_explain(_unused_ int r, _unused_ const sd_bus_error *error) {
-        return EXIT_NO_SERVICE;
 }
 
 int visit_dry_run(const Visit *v, Plan *ret) {
