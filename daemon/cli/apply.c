@@ -58,10 +58,8 @@ static int run(const Options *o) {
         r = records_read(o->state_dir, &records);
         if (r == -ENOENT)
                 return request_explain(r, &error);
-        if (r < 0)
-                return r;
-
-        r = records_choose(&records, o->names, &n);
+        if (r >= 0)
+                r = records_choose(&records, o->names, &n);
         if (r != EXIT_WANTED)
                 return r;
 

@@ -6,11 +6,25 @@
 #include "output.h"
 #include "verb.h"
 
-/* The kernel name of the disk that the block device `name` is, or is a partition of. NULL: there is no such device. */
-static char *disk_name(const char *name, const char *root) {
-        _cleanup_free_ char *path = must_format("%s/sys/class/block/%s", root, name), *directory = NULL, *mark = NULL;
+/* The kernel name of the disk that `argument` means or has a partition of: by a kernel name, a node or any link to it. NULL: there is
+ * no such device. */
+static char *disk_name(const char *argument, const char *root) {
+        _cleanup_free_ char *dev = must_format("%s/dev/", root), *path = NULL, *node = NULL, *device = NULL,
+                            *directory = NULL, *mark = NULL;
 
-        directory = strchr(name, '/') ? NULL : realpath(path, NULL);
+        if (strchr(argument, '/')) {
+                path = must_format("%s%s", *argument == '/' ? root : "", argument);
+                node = realpath(path, NULL);
+                if (!node || !starts_with(node, dev))
+                        return NULL;
+                argument = node + strlen(dev);
+                /* /dev/cciss/c0d0 is cciss!c0d0 to the kernel. */
+                for (char *p = strchr(argument, '/'); p; p = strchr(p, '/'))
+                        *p = '!';
+        }
+
+        device = must_format("%s/sys/class/block/%s", root, argument);
+        directory = realpath(device, NULL);
         if (!directory)
                 return NULL;
 
@@ -18,33 +32,6 @@ static char *disk_name(const char *name, const char *root) {
         if (access(mark, F_OK) == 0)
                 *strrchr(directory, '/') = '\0'; /* a partition's directory is in its disk's */
         return must(strdup(base_name(directory)));
-}
-
-/* The kernel name behind a path below /dev. Links may lead there from anywhere. NULL: it leads elsewhere. */
-static char *node_name(const char *path, const char *root) {
-        _cleanup_free_ char *full = must_format("%s%s", *path == '/' ? root : "", path), *node = NULL,
-                            *dev = must_format("%s/dev/", root);
-        char *name;
-
-        node = realpath(full, NULL);
-        if (!node || !starts_with(node, dev))
-                return NULL;
-
-        name = must(strdup(node + strlen(dev)));
-        /* /dev/cciss/c0d0 is cciss!c0d0 to the kernel. */
-        for (char *p = strchr(name, '/'); p; p = strchr(p, '/'))
-                *p = '!';
-        return name;
-}
-
-static bool candidate_find_name(const Candidate *candidates, size_t n, const char *name, size_t *ret) {
-        for (size_t i = 0; i < n; i++)
-                if (streq(candidates[i].name, name)) {
-                        *ret = i;
-                        return true;
-                }
-
-        return false;
 }
 
 /* As our own output shows it, so that what is copied from there is found. */
@@ -70,19 +57,14 @@ static bool wwn_matches(const char *wwn, const char *argument) {
 }
 
 int candidate_find(const Candidate *candidates, size_t n, const char *argument, const char *root, size_t *ret) {
-        _cleanup_free_ char *device = NULL, *disk = NULL;
+        _cleanup_free_ char *disk = disk_name(argument, root);
         size_t found = n;
 
-        if (candidate_find_name(candidates, n, argument, ret))
-                return 0;
-
-        device = strchr(argument, '/') ? node_name(argument, root) : must(strdup(argument));
-        disk = device ? disk_name(device, root) : NULL;
-        if (disk && candidate_find_name(candidates, n, disk, ret))
-                return 0;
-        /* A drive that is gone may still be known by the name of its node. */
-        if (device && candidate_find_name(candidates, n, device, ret))
-                return 0;
+        for (size_t i = 0; i < n; i++)
+                if (streq(candidates[i].name, argument) || streq_ptr(candidates[i].name, disk)) {
+                        *ret = i;
+                        return 0;
+                }
 
         for (size_t i = 0; i < n; i++) {
                 if (!serial_matches(candidates[i].serial, argument) && !wwn_matches(candidates[i].wwn, argument))

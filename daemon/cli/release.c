@@ -38,7 +38,6 @@ static int release(const char *name, const char *setting) {
 }
 
 static int run(const Options *o) {
-        static const sd_bus_error none = SD_BUS_ERROR_NULL;
         _cleanup_(records_done) Records records = {};
         size_t n;
         int r;
@@ -51,11 +50,9 @@ static int run(const Options *o) {
 
         r = records_read(o->state_dir, &records);
         if (r == -ENOENT)
-                return request_explain(r, &none);
-        if (r < 0)
-                return r;
-
-        r = records_choose(&records, (char *const[]){ o->names[0], NULL }, &n);
+                return request_explain(r, &SD_BUS_ERROR_NULL);
+        if (r >= 0)
+                r = records_choose(&records, (char *const[]){ o->names[0], NULL }, &n);
         return r == EXIT_WANTED ? release(records.items[0]->name, o->names[1]) : r;
 }
 

@@ -26,30 +26,25 @@ bool record_is_wanted(const DriveRecord *r) {
 }
 
 char *record_summarize(const DriveRecord *r) {
-        size_t counts[_VERDICT_MAX] = {}, pending = 0, kept = record_count_kept(r), size;
-        const char *comma = "";
+        size_t counts[_VERDICT_MAX + 1] = {}, kept = record_count_kept(r),
+                                     size; /* the last one: without a verdict yet */
+        const char *comma = kept > 0 ? ", " : "";
         char *text = NULL;
         FILE *f = must(open_memstream(&text, &size));
 
-        for (size_t i = 0; i < r->n_settings; i++)
-                if (r->settings[i].verdict == _VERDICT_INVALID)
-                        pending++;
-                else
-                        counts[r->settings[i].verdict]++;
+        for (const SettingRecord *s = r->settings; s < r->settings + r->n_settings; s++)
+                if (!verdict_is_wanted(s->verdict))
+                        counts[s->verdict == _VERDICT_INVALID ? _VERDICT_MAX : s->verdict]++;
 
         if (r->n_settings == 0)
                 fputs("none", f);
-        if (kept > 0) {
+        if (kept > 0)
                 fprintf(f, "%zu kept", kept);
-                comma = ", ";
-        }
-        for (Verdict v = 0; v < _VERDICT_MAX; v++)
-                if (counts[v] > 0 && !verdict_is_wanted(v)) {
-                        fprintf(f, "%s%zu %s", comma, counts[v], verdict_to_string(v));
+        for (Verdict v = 0; v <= _VERDICT_MAX; v++)
+                if (counts[v] > 0) {
+                        fprintf(f, "%s%zu %s", comma, counts[v], verdict_to_string(v) ?: "pending");
                         comma = ", ";
                 }
-        if (pending > 0)
-                fprintf(f, "%s%zu pending", comma, pending);
 
         must_close(f);
         return text;
@@ -189,10 +184,8 @@ static int run(const Options *o) {
                       "starts it");
                 return EXIT_NO_SERVICE;
         }
-        if (r < 0)
-                return r;
-
-        r = records_choose(&records, o->names, &n);
+        if (r >= 0)
+                r = records_choose(&records, o->names, &n);
         if (r != EXIT_WANTED)
                 return r;
 

@@ -31,30 +31,23 @@ static const Verb *verb_find(const char *name) {
         return NULL;
 }
 
-/* Stops at the first word that is no option: what follows is the verb's. */
 static error_t parse(int key, _unused_ char *argument, struct argp_state *state) {
-        int *first = state->input;
-
-        switch (key) {
-        case 'h':
+        if (key == 'h')
                 argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-                return 0;
-        case ARGP_KEY_ARG:
-                *first = state->next - 1;
-                state->next = state->argc;
-                return 0;
-        case ARGP_KEY_NO_ARGS:
+        else if (key == ARGP_KEY_NO_ARGS)
                 argp_error(state, "say what to do");
-                return 0;
-        default:
+        else
                 return ARGP_ERR_UNKNOWN;
-        }
+        return 0;
 }
 
-/* The verbs stand in the help text as argp's own documentation rows, so that argp lays them out. */
-static void find_first_word(int argc, char *argv[], int *ret) {
+/* For a command line without a verb: help, the version, or a complaint about it. Complaints about arguments are argp's own words,
+ * and it exits (argp_err_exit_status, main.c). The verbs stand in the help text as argp's own documentation rows, so that argp lays
+ * them out. */
+static int run_without_verb(int argc, char *argv[]) {
         struct argp_option rows[ELEMENTSOF(verbs) + 3] = {
                 { .name = NULL, .doc = "Commands:", .group = 1 },
+                { .key = 'h', .flags = OPTION_HIDDEN },
         };
         const struct argp argp = {
                 .options = rows,
@@ -65,41 +58,38 @@ static void find_first_word(int argc, char *argv[], int *ret) {
         };
 
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
-                rows[i + 1] = (struct argp_option){
+                rows[i + 2] = (struct argp_option){
                         .name = verbs[i]->name,
                         .doc = verbs[i]->summary,
                         .flags = OPTION_DOC | OPTION_NO_USAGE,
                         .group = 1,
                 };
-        rows[ELEMENTSOF(verbs) + 1] = (struct argp_option){ .key = 'h', .flags = OPTION_HIDDEN };
 
-        /* Complaints about arguments are argp's own words, and it exits (argp_err_exit_status, main.c). */
-        (void) argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, ret);
+        (void) argp_parse(&argp, argc, argv, 0, NULL, NULL);
+        return EXIT_BAD_INPUT;
 }
 
 int verb_dispatch(int argc, char *argv[]) {
+        const char *garbled = text_find_garbled_option(argv + 1), *word = argv[1];
         _cleanup_free_ char *name = NULL;
         const Verb *verb;
-        const char *garbled;
-        int first, r;
+        int r;
 
-        garbled = text_find_garbled_option(argv + 1);
         if (garbled) {
                 warn_escaped("there is no option '%s'; 'drivekeep --help' lists them", garbled);
                 return EXIT_BAD_INPUT;
         }
+        if (!word || *word == '-')
+                return run_without_verb(argc, argv);
 
-        find_first_word(argc, argv, &first);
-
-        verb = verb_find(argv[first]);
+        verb = verb_find(word);
         if (!verb) {
-                warn_escaped("there is no command '%s'; 'drivekeep --help' lists them", argv[first]);
+                warn_escaped("there is no command '%s'; 'drivekeep --help' lists them", word);
                 return EXIT_BAD_INPUT;
         }
 
-        argv[first] = name = must_format("drivekeep %s", verb->name);
-
-        r = verb_run(verb, argc - first, argv + first);
+        argv[1] = name = must_format("drivekeep %s", verb->name);
+        r = verb_run(verb, argc - 1, argv + 1);
         if (r < 0) {
                 warnx("'%s' failed: %s", name, strerror(-r));
                 r = EXIT_BAD_INPUT;
