@@ -28,7 +28,7 @@ static int show(const Options *o, char *const *names) {
                 return r;
 
         for (size_t i = 0; i < records.n_items; i++)
-                if (names && name_is_among(names, records.items[i]->name))
+                if (names && str_in_set(records.items[i]->name, (const char *const *) names))
                         records_put_first(&records, i, &n);
         for (; names && *names; names++)
                 if (!records_find(&records, *names)) {

@@ -84,17 +84,13 @@ static int check_readable(Config *c, const char *const *roots) {
 /* ---- the files ---- */
 
 static int load(const Options *o, Config *c) {
-        int r = 0;
+        int r = o->names ? 0 : config_load(c, &all_settings, o->roots);
 
-        if (!o->names)
-                r = config_load(c, &all_settings, o->roots);
         if (!o->names && r >= 0)
                 r = check_readable(c, o->roots);
         for (char *const *file = o->names; file && *file && r >= 0; file++)
                 r = config_load_file(c, &all_settings, *file);
-        if (r >= 0)
-                r = config_check(c, &all_settings);
-        return r;
+        return r < 0 ? r : config_check(c, &all_settings);
 }
 
 static bool fits_any(const Block *b, const Inventory *inventory) {
@@ -135,8 +131,10 @@ static int check_drives(Config *c, const Inventory *inventory, bool verbose) {
         return r;
 }
 
-static void print(const Config *c, bool json, size_t n_warnings) {
+/* Returns the number of warnings. */
+static size_t print(const Config *c, bool json) {
         _cleanup_(output_freep) Output *o = output_new(json, NULL, 0);
+        size_t n_warnings = 0;
 
         output_array(o, NULL);
         for (size_t i = 0; i < c->complaints.n_items; i++) {
@@ -151,24 +149,26 @@ static void print(const Config *c, bool json, size_t n_warnings) {
                 output_number(o, "column", x->column);
                 output_end(o);
                 output_line(o, "%s", line);
+                n_warnings += x->level == COMPLAINT_WARNING;
         }
         output_print(o);
 
         /* Not among the lines that an editor jumps by. */
         if (json)
-                return;
+                return n_warnings;
         if (c->n_files == 0 && c->complaints.n_errors == 0)
                 fprintf(stderr, "There is no configuration, so nothing is ever written.\n");
         else
                 fprintf(stderr, "%zu file%s, %zu rule%s: %zu error%s, %zu warning%s.\n", c->n_files,
                         c->n_files == 1 ? "" : "s", c->n_blocks, c->n_blocks == 1 ? "" : "s", c->complaints.n_errors,
                         c->complaints.n_errors == 1 ? "" : "s", n_warnings, n_warnings == 1 ? "" : "s");
+        return n_warnings;
 }
 
 static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(config_freep) Config *c = NULL;
-        size_t n_warnings = 0;
+        size_t n_warnings;
         int r;
 
         r = config_new(&c);
@@ -184,10 +184,7 @@ static int run(const Options *o) {
                 return r;
         rivals_check(o->root, c, &all_settings, inventory.drives, inventory.n_drives);
 
-        for (size_t i = 0; i < c->complaints.n_items; i++)
-                n_warnings += c->complaints.items[i].level == COMPLAINT_WARNING;
-
-        print(c, o->json, n_warnings);
+        n_warnings = print(c, o->json);
         if (c->complaints.n_errors > 0)
                 return EXIT_BAD_INPUT;
         return o->strict && n_warnings > 0 ? EXIT_NOT_WANTED : EXIT_WANTED;

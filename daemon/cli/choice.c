@@ -145,13 +145,6 @@ int records_choose(Records *records, char *const *arguments, size_t *ret_n) {
         return status;
 }
 
-bool name_is_among(char *const *names, const char *name) {
-        while (*names && !streq(*names, name))
-                names++;
-
-        return *names;
-}
-
 int setting_choose(const SettingTable *t, const char *name) {
         const char *nearest;
 

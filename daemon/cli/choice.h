@@ -32,9 +32,6 @@ int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, c
 int drives_choose(Drive **drives, size_t n, char *const *arguments, size_t *ret_n);
 int records_choose(Records *records, char *const *arguments, size_t *ret_n);
 
-/* Is it one of these, NULL-terminated? */
-bool name_is_among(char *const *names, const char *name);
-
 /* Is there a setting of that name? EXIT_WANTED, or EXIT_BAD_INPUT, having said so. */
 int setting_choose(const SettingTable *t, const char *name);
 

@@ -84,29 +84,22 @@ static bool block_fits(const Block *b, const Drive *d) {
         return match_drive(&b->match, d, NULL) && (!b->only_in_raid || d->raid);
 }
 
-/* Why the block is for the drive, or is not, as the end of a sentence. The caller frees it. */
-static char *block_reason(const Block *b, const Drive *d) {
+static void tell_rule(Output *o, const Block *b, const Drive *d) {
         const Criterion *failing = match_failing(&b->match, d, NULL);
-        char *reason = NULL;
+        bool fits = block_fits(b, d);
+        _cleanup_free_ char *reason = NULL;
         size_t size;
         FILE *f = must(open_memstream(&reason, &size));
 
         if (failing)
                 put_failing(f, failing, d);
-        else if (!block_fits(b, d))
+        else if (fits)
+                put_fitting(f, b, d);
+        else
                 fputs(d->name ? "it is in no array, and only_in_raid is set"
                               : "only_in_raid is set, and --as does not say raid=true",
                       f);
-        else
-                put_fitting(f, b, d);
-
         must_close(f);
-        return reason;
-}
-
-static void tell_rule(Output *o, const Block *b, const Drive *d) {
-        _cleanup_free_ char *reason = block_reason(b, d);
-        bool fits = block_fits(b, d);
 
         output_object(o, NULL);
         output_textf(o, "rule", "%s:%u", b->file, b->line);

@@ -19,20 +19,18 @@ struct Output {
 
         const Column *columns;
         size_t n_columns;
-        struct libscols_table *table; /* NULL: no row yet */
-        struct libscols_line *row;    /* the open one */
-        char *text;                   /* the table as it was rendered last */
-        FILE *notes_file;             /* NULL: no note yet */
+        struct libscols_table *table;
+        struct libscols_line *row; /* the open one */
+        char *text;                /* the table as it was rendered last */
+        FILE *notes_file;
         char *notes;
         size_t notes_size;
 };
 
-/* Back to where no row has been. */
-static void forget_table(Output *o) {
-        scols_unref_table(o->table);
-        o->table = NULL;
-        free(TAKE_PTR(o->text));
-        free(TAKE_PTR(o->notes));
+/* What the libraries return: they fail for want of memory alone. */
+static void check(int r) {
+        if (r < 0)
+                (void) must(NULL);
 }
 
 Output *output_free(Output *o) {
@@ -40,9 +38,10 @@ Output *output_free(Output *o) {
                 return NULL;
 
         (void) json_object_put(o->open[0]);
-        if (o->notes_file)
-                (void) fclose(o->notes_file);
-        forget_table(o);
+        scols_unref_table(o->table);
+        free(o->text);
+        (void) fclose(o->notes_file);
+        free(o->notes);
         free(o);
         return NULL;
 }
@@ -53,6 +52,12 @@ Output *output_new(bool json, const Column *columns, size_t n_columns) {
         o->json = json;
         o->columns = columns;
         o->n_columns = n_columns;
+        o->notes_file = must(open_memstream(&o->notes, &o->notes_size));
+        o->table = must(scols_new_table());
+        /* Cells are escaped here, in the one way that all output has; the library would escape the escapes. */
+        check(scols_table_enable_noencoding(o->table, 1));
+        for (const Column *c = columns; c < columns + n_columns; c++)
+                (void) must(scols_table_new_column(o->table, c->title, 0, c->right ? SCOLS_FL_RIGHT : 0));
         return o;
 }
 
@@ -65,15 +70,12 @@ bool output_is_json(const Output *o) {
 /* Into the innermost; `child` NULL is JSON's null. */
 static void json_add(Output *o, const char *key, struct json_object *child) {
         struct json_object *parent;
-        int r;
 
         assert(o->n_open > 0);
 
         parent = o->open[o->n_open - 1];
-        r = json_object_is_type(parent, json_type_array) ? json_object_array_add(parent, child)
-                                                         : json_object_object_add(parent, key, child);
-        if (r < 0)
-                (void) must(NULL);
+        check(json_object_is_type(parent, json_type_array) ? json_object_array_add(parent, child)
+                                                           : json_object_object_add(parent, key, child));
 }
 
 static void json_open(Output *o, const char *key, struct json_object *child) {
@@ -96,24 +98,6 @@ void output_array(Output *o, const char *key) {
 }
 
 /* ---- the table ---- */
-
-/* What the library returns: it fails for want of memory alone. */
-static void check(int r) {
-        if (r < 0)
-                (void) must(NULL);
-}
-
-static struct libscols_table *make_table(const Output *o) {
-        struct libscols_table *table = must(scols_new_table());
-
-        assert(o->n_columns > 0);
-
-        /* Cells are escaped here, in the one way that all output has; the library would escape the escapes. */
-        check(scols_table_enable_noencoding(table, 1));
-        for (const Column *c = o->columns; c < o->columns + o->n_columns; c++)
-                (void) must(scols_table_new_column(table, c->title, 0, c->right ? SCOLS_FL_RIGHT : 0));
-        return table;
-}
 
 /* Green for what is as wanted, yellow for what may become so or is by nature of the drive, red for what went wrong. */
 static const char *const verdict_colors[_VERDICT_MAX] = {
@@ -194,13 +178,11 @@ static bool color_is_welcome(int fd) {
 void output_row(Output *o) {
         assert(!o->row);
 
-        if (o->json) {
-                output_object(o, NULL);
+        output_object(o, NULL);
+        if (o->json)
                 return;
-        }
 
-        if (!o->table)
-                o->table = make_table(o);
+        assert(o->n_columns > 0);
         o->row = must(scols_table_new_line(o->table, NULL));
         /* So that every row has as many words as the head. */
         for (size_t i = 0; i < o->n_columns; i++)
@@ -216,15 +198,12 @@ void output_end(Output *o) {
 }
 
 void output_text(Output *o, const char *key, const char *text) {
-        _cleanup_free_ char *escaped = NULL;
+        _cleanup_free_ char *escaped = o->json && text ? must(text_escape(text, NULL)) : NULL;
 
-        if (!o->json) {
+        if (o->json)
+                json_add(o, key, escaped ? must(json_object_new_string(escaped)) : NULL);
+        else
                 output_cell(o, key, text);
-                return;
-        }
-
-        escaped = text ? must(text_escape(text, NULL)) : NULL;
-        json_add(o, key, text ? must(json_object_new_string(escaped)) : NULL);
 }
 
 void output_number(Output *o, const char *key, int64_t n) {
@@ -255,27 +234,18 @@ void output_take_line(Output *o, char *text) {
 void output_take_note(Output *o, char *text) {
         _cleanup_free_ char *note = text;
 
-        if (o->json)
-                return;
-        if (!o->notes_file)
-                o->notes_file = must(open_memstream(&o->notes, &o->notes_size));
-        fprintf(o->notes_file, "%s\n", note);
+        if (!o->json)
+                fprintf(o->notes_file, "%s\n", note);
 }
 
 void output_print(Output *o) {
-        FILE *notes = TAKE_PTR(o->notes_file);
-        size_t width;
+        /* A new table has the width of the terminal from the library. */
+        size_t width = isatty(STDOUT_FILENO) ? scols_table_get_termwidth(o->table) : 0;
 
         if (o->json)
                 (void) puts(must((char *) json_object_to_json_string_ext(o->open[0], JSON_FLAGS)));
-        if (o->table) {
-                /* A new table has the width of the terminal from the library. */
-                width = isatty(STDOUT_FILENO) ? scols_table_get_termwidth(o->table) : 0;
+        if (!scols_table_is_empty(o->table))
                 (void) puts(output_format_table(o, width, color_is_welcome(STDOUT_FILENO)));
-        }
-        if (notes) {
-                must_close(notes);
-                (void) fputs(o->notes, stdout);
-        }
-        forget_table(o);
+        check(fflush(o->notes_file));
+        (void) fputs(o->notes, stdout);
 }

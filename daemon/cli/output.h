@@ -78,7 +78,7 @@ void output_take_note(Output *o, char *text);
  * have been a row. */
 const char *output_format_table(Output *o, size_t width, bool colored);
 
-/* To stdout, in colour where that is welcome. Afterwards a new table, with notes of its own, may begin. */
+/* All of it, once, to stdout, in colour where that is welcome. */
 void output_print(Output *o);
 
 /* ---- numbers as people say them, and times as people and programs do: human.c ---- */

@@ -153,7 +153,7 @@ static int run(const Options *o) {
 
                 output_array(out, NULL);
                 SETTING_TABLE_FOREACH(s, &all_settings)
-                        if (!o->names || name_is_among(o->names, s->name))
+                        if (!o->names || str_in_set(s->name, (const char *const *) o->names))
                                 tell_setting(out, s);
                 output_print(out);
                 return EXIT_WANTED;

@@ -147,7 +147,7 @@ static int show_identify(const Options *o) {
 
 static int show_drives(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
-        _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
+        _cleanup_(output_freep) Output *out = NULL;
         _cleanup_(leave_done) Leave leave = {};
         size_t n;
         int r;
@@ -162,22 +162,23 @@ static int show_drives(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
 
-        output_array(out, NULL);
         for (size_t i = 0; i < n; i++) {
                 const Drive *d = inventory.drives[i];
 
                 /* For people each drive has a table of its own. */
-                if (i > 0 && !o->json)
-                        putchar('\n');
+                if (i == 0 || !o->json) {
+                        (void) output_free(out);
+                        out = output_new(o->json, columns, ELEMENTSOF(columns));
+                        output_array(out, NULL);
+                }
+                if (i > 0)
+                        output_line(out, "%s", "");
                 r = tell_drive(out, d, drive_backends(d), &leave.io);
                 if (r < 0)
                         return r;
-                if (!o->json)
+                if (!o->json || i + 1 == n)
                         output_print(out);
         }
-
-        if (o->json)
-                output_print(out);
         return EXIT_WANTED;
 }
 
