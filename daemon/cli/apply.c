@@ -27,9 +27,14 @@ static int show(const Options *o, char *const *names) {
         if (r < 0)
                 return r;
 
-        for (size_t i = 0; i < records.n_items; i++)
-                if (names && str_in_set(records.items[i]->name, (const char *const *) names))
-                        records_put_first(&records, i, &n);
+        for (size_t i = 0; i < records.n_items; i++) {
+                DriveRecord *d = records.items[i];
+
+                if (names && str_in_set(d->name, (const char *const *) names)) {
+                        records.items[i] = records.items[n];
+                        records.items[n++] = d;
+                }
+        }
         for (; names && *names; names++)
                 if (!records_find(&records, *names)) {
                         warnx("%s went away in the meantime", *names);

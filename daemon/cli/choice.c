@@ -80,7 +80,7 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
         return 0;
 }
 
-int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, const char *root) {
+int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, const char *root, size_t *ret_n) {
         int status = EXIT_WANTED;
 
         for (size_t i = 0; i < n; i++)
@@ -104,26 +104,26 @@ int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, c
                 status = EXIT_BAD_INPUT;
         }
 
+        *ret_n = 0;
+        for (size_t i = 0; i < n; i++)
+                if (candidates[i].chosen) {
+                        Candidate c = candidates[i];
+
+                        candidates[i] = candidates[*ret_n];
+                        candidates[(*ret_n)++] = c;
+                }
         return status;
 }
 
 int drives_choose(Drive **drives, size_t n, char *const *arguments, size_t *ret_n) {
         _cleanup_free_ Candidate *candidates = must(calloc(MAX(n, 1U), sizeof *candidates));
-        size_t k = 0;
         int status;
 
         for (size_t i = 0; i < n; i++)
-                candidates[i] = (Candidate){ drives[i]->name, drives[i]->serial, drives[i]->wwn };
-
-        status = candidates_choose(candidates, n, arguments, "");
+                candidates[i] = (Candidate){ drives[i]->name, drives[i]->serial, drives[i]->wwn, .item = drives[i] };
+        status = candidates_choose(candidates, n, arguments, "", ret_n);
         for (size_t i = 0; i < n; i++)
-                if (candidates[i].chosen) {
-                        Drive *d = drives[i];
-
-                        drives[i] = drives[k];
-                        drives[k++] = d;
-                }
-        *ret_n = k;
+                drives[i] = candidates[i].item;
         return status;
 }
 
@@ -132,16 +132,13 @@ int records_choose(Records *records, char *const *arguments, size_t *ret_n) {
         int status;
 
         for (size_t i = 0; i < records->n_items; i++) {
-                const DriveRecord *d = records->items[i];
+                DriveRecord *d = records->items[i];
 
-                candidates[i] = (Candidate){ d->name, d->serial, d->wwn };
+                candidates[i] = (Candidate){ d->name, d->serial, d->wwn, .item = d };
         }
-
-        status = candidates_choose(candidates, records->n_items, arguments, "");
-        *ret_n = 0;
+        status = candidates_choose(candidates, records->n_items, arguments, "", ret_n);
         for (size_t i = 0; i < records->n_items; i++)
-                if (candidates[i].chosen)
-                        records_put_first(records, i, ret_n);
+                records->items[i] = candidates[i].item;
         return status;
 }
 

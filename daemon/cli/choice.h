@@ -12,6 +12,7 @@
 typedef struct Candidate {
         const char *name, *serial, *wwn;
         bool chosen;
+        void *item; /* the caller's */
 } Candidate;
 
 /* The candidate that `argument` means. `root` stands before /dev and /sys ("" outside tests). -ENODEV: none does;
@@ -24,11 +25,11 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
 #define NO_RULES \
         "no rule of the configuration is for any of these drives, so nothing is kept; drivekeep.conf(5) tells how to write one"
 
-/* Sets `chosen` of those that are meant; of all when `arguments` (NULL-terminated) is NULL. Returns EXIT_WANTED, or
- * EXIT_BAD_INPUT: at least one argument means no drive or more than one, and each has been told on stderr. */
-int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, const char *root);
+/* Puts those that are meant first, in their order, and tells how many they are: all when `arguments` (NULL-terminated) is NULL.
+ * Returns EXIT_WANTED, or EXIT_BAD_INPUT: at least one argument means no drive or more than one, and each has been told on stderr. */
+int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, const char *root, size_t *ret_n);
 
-/* The same for drives that are here, and for records: those that are meant stand first then, in their order. */
+/* The same for drives that are here, and for records. */
 int drives_choose(Drive **drives, size_t n, char *const *arguments, size_t *ret_n);
 int records_choose(Records *records, char *const *arguments, size_t *ret_n);
 

@@ -29,10 +29,8 @@ static char *read_file(const char *path, size_t *ret_size) {
         const char *objection;
         int r;
 
-        if (streq(path, "-"))
-                r = text_descriptor_read(STDIN_FILENO, &text, ret_size, &objection);
-        else
-                r = text_file_read(path, &text, ret_size, &objection);
+        r = streq(path, "-") ? text_descriptor_read(STDIN_FILENO, &text, ret_size, &objection)
+                             : text_file_read(path, &text, ret_size, &objection);
         if (must_not_fail(r) < 0)
                 warn_escaped("%s: the file cannot be read: %s", path, strerror(-r));
         else if (r > 0)

@@ -9,7 +9,7 @@
 static const struct {
         OptionFlags flag;
         struct argp_option row; /* a key behind all characters: no short form */
-        size_t field; /* of Options: a bool, or a text where the option has an argument; 0: parse() knows more */
+        size_t field; /* of Options: a bool, or a text where the option has an argument; not of those that parse() names */
 } table[] = {
         { OPTION_JSON, { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) documents its shape", 0 }, offsetof(Options, json) },
         { OPTION_STATE_DIR, { "state-dir", 0x100, "DIR", 0, "Read the state files of DIR instead of " STATE_DIR " (for testing)", 0 },

@@ -93,13 +93,6 @@ int records_reveal(const Records *records, Drive *const *drives, size_t n) {
         return 0;
 }
 
-void records_put_first(Records *r, size_t i, size_t *n) {
-        DriveRecord *record = r->items[i];
-
-        r->items[i] = r->items[*n];
-        r->items[(*n)++] = record;
-}
-
 DriveRecord *records_find(const Records *r, const char *name) {
         for (size_t i = 0; i < r->n_items; i++)
                 if (streq(r->items[i]->name, name))

@@ -19,9 +19,6 @@ void records_done(Records *r);
 /* What the service has found out about drives behind USB bridges, which udev knows by their bridges only. */
 int records_reveal(const Records *r, Drive *const *drives, size_t n);
 
-/* Puts items[i] behind the first *n of them, and counts it. */
-void records_put_first(Records *r, size_t i, size_t *n);
-
 /* NULL: there is none. */
 DriveRecord *records_find(const Records *r, const char *name);
 

@@ -63,13 +63,6 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-static void tell_bound(Output *o, const char *key, const ValueRange *range, int64_t n) {
-        if (range->type == VALUE_NAME || range->type == VALUE_ANY || range->type == VALUE_BOOL)
-                output_text(o, key, NULL);
-        else
-                output_number(o, key, n);
-}
-
 static void tell_setting(Output *o, const Setting *s) {
         char range[RANGE_MAX];
 
@@ -88,8 +81,13 @@ static void tell_setting(Output *o, const Setting *s) {
         output_text(o, "excludes", s->excludes);
         output_text(o, "unless", s->unless);
         output_text(o, "source", s->source);
-        tell_bound(o, "min", &s->range, s->range.min);
-        tell_bound(o, "max", &s->range, s->range.max);
+        if (s->range.type == VALUE_NAME || s->range.type == VALUE_ANY || s->range.type == VALUE_BOOL) {
+                output_text(o, "min", NULL);
+                output_text(o, "max", NULL);
+        } else {
+                output_number(o, "min", s->range.min);
+                output_number(o, "max", s->range.max);
+        }
         output_boolean(o, "volatile", !(s->flags & SETTING_NONVOLATILE));
         output_boolean(o, "saveable", s->flags & SETTING_SAVEABLE);
         output_boolean(o, "readable", !(s->flags & SETTING_UNREADABLE) && setting_is_written(s));
@@ -104,16 +102,15 @@ static void put(const char *title, const char *text) {
                 printf("%12s: %s\n", title, text);
 }
 
-static void explain_setting(const char *name) {
-        bool any = false;
-
+/* *any: is there something above it? */
+static void explain_setting(const char *name, bool *any) {
         SETTING_TABLE_FOREACH(s, &all_settings) {
                 char range[RANGE_MAX];
 
                 if (!streq(s->name, name))
                         continue;
 
-                printf("%s%s: %s\n", any ? "\n" : "", s->name, s->summary);
+                printf("%s%s: %s\n", *any ? "\n" : "", s->name, s->summary);
                 put(s->flags & SETTING_ON_BATTERY ? "on battery" : "same as", s->alias_of);
                 put("held by", held_by(s));
                 put("values", value_range_format(&s->range, range, sizeof range));
@@ -134,12 +131,13 @@ static void explain_setting(const char *name) {
                 put("only where", s->unless ? "this other setting cannot be had:" : NULL);
                 put("", s->unless);
                 put("source", s->source);
-                any = true;
+                *any = true;
         }
 }
 
 static int run(const Options *o) {
         int r = EXIT_WANTED;
+        bool any = false;
 
         /* All names are looked up first, so that one run complains of all. */
         for (char *const *name = o->names; name && *name; name++)
@@ -159,12 +157,8 @@ static int run(const Options *o) {
                 return EXIT_WANTED;
         }
 
-        for (char *const *name = o->names; *name; name++) {
-                if (name != o->names)
-                        putchar('\n');
-                explain_setting(*name);
-        }
-
+        for (char *const *name = o->names; *name; name++)
+                explain_setting(*name, &any);
         return EXIT_WANTED;
 }
 

@@ -23,14 +23,6 @@ static const Verb *const verbs[] = {
 };
 /* clang-format on */
 
-static const Verb *verb_find(const char *name) {
-        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
-                if (streq(verbs[i]->name, name))
-                        return verbs[i];
-
-        return NULL;
-}
-
 static error_t parse(int key, _unused_ char *argument, struct argp_state *state) {
         if (key == 'h')
                 argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
@@ -72,7 +64,7 @@ static int run_without_verb(int argc, char *argv[]) {
 int verb_dispatch(int argc, char *argv[]) {
         const char *garbled = text_find_garbled_option(argv + 1), *word = argv[1];
         _cleanup_free_ char *name = NULL;
-        const Verb *verb;
+        const Verb *verb = NULL;
         int r;
 
         if (garbled) {
@@ -82,7 +74,9 @@ int verb_dispatch(int argc, char *argv[]) {
         if (!word || *word == '-')
                 return run_without_verb(argc, argv);
 
-        verb = verb_find(word);
+        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+                if (streq(verbs[i]->name, word))
+                        verb = verbs[i];
         if (!verb) {
                 warn_escaped("there is no command '%s'; 'drivekeep --help' lists them", word);
                 return EXIT_BAD_INPUT;

@@ -121,17 +121,21 @@ END_TEST
 
 START_TEST(test_choose) {
         char *const two[] = { (char *) "nvme0n1", (char *) "5YD1XYZ0", (char *) "sda", NULL };
+        size_t n;
 
-        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), two, "/nonexistent"), 0);
-        for (size_t i = 0; i < ELEMENTSOF(candidates); i++)
-                ck_assert_int_eq(candidates[i].chosen, i == 0 || i == 3);
+        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), two, "/nonexistent", &n), 0);
+        ck_assert_uint_eq(n, 2);
+        ck_assert_str_eq(candidates[0].name, "sda");
+        ck_assert_str_eq(candidates[1].name, "nvme0n1");
 }
 END_TEST
 
 START_TEST(test_choose_all) {
-        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), NULL, ""), 0);
-        for (size_t i = 0; i < ELEMENTSOF(candidates); i++)
-                ck_assert(candidates[i].chosen);
+        size_t n;
+
+        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), NULL, "", &n), 0);
+        ck_assert_uint_eq(n, ELEMENTSOF(candidates));
+        ck_assert_str_eq(candidates[0].name, "sda");
 }
 END_TEST
 
@@ -140,8 +144,10 @@ START_TEST(test_choose_wrong) {
         char *const wrong[] = { (char *) "sdq", (char *) "sda", (char *) "000000000000", NULL };
         _cleanup_free_ char *said = NULL;
         FILE *f = catch_begin(stderr);
+        size_t n;
 
-        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), wrong, "/nonexistent"), EXIT_BAD_INPUT);
+        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), wrong, "/nonexistent", &n),
+                         EXIT_BAD_INPUT);
         said = catch_end(stderr, f);
         ck_assert_ptr_nonnull(strstr(said, "'sdq' is no drive that drivekeep knows"));
         ck_assert_ptr_nonnull(strstr(said, "'000000000000' is the number of more than one drive"));
