@@ -19,34 +19,29 @@
 
 /* ---- what the service can read ---- */
 
-/* The first directory from the top that cannot be entered, or the last one, which is listed as well; else the file. */
-static char *find_obstacle(const char *path) {
-        for (const char *slash = strchr(path + 1, '/'), *next; slash; slash = next) {
-                _cleanup_free_ char *above = must(strndup(path, (size_t) (slash - path)));
-
-                next = strchr(slash + 1, '/');
-                if (access(above, next ? X_OK : R_OK | X_OK) < 0)
-                        return TAKE_PTR(above);
-        }
-        return must(strdup(path));
-}
-
 /* A file, or a directory of them, whose path ends with a slash. *told: the obstacle that was told last. */
 static int check_path(Config *c, const char *path, char **told) {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         _cleanup_free_ char *obstacle = NULL;
-        bool directory;
+        bool directory = false;
 
         if (fd >= 0 || errno != EACCES)
                 return 0;
 
-        obstacle = find_obstacle(path);
+        /* The first directory from the top that cannot be entered, or the last one, which is listed as well; else the file. */
+        obstacle = must(strdup(path));
+        for (char *slash = strchr(obstacle + 1, '/'), *next; slash && !directory; slash = next) {
+                next = strchr(slash + 1, '/');
+                *slash = '\0';
+                directory = access(obstacle, next ? X_OK : R_OK | X_OK) < 0;
+                if (!directory)
+                        *slash = '/';
+        }
         /* One directory may be in the way of many files. */
         if (streq_ptr(obstacle, *told))
                 return 0;
         free(*told);
         *told = must(strdup(obstacle));
-        directory = strlen(obstacle) < strlen(path);
         return complain(&c->complaints, COMPLAINT_ERROR, obstacle, 0, 0,
                         "the service cannot read this %s, which its user \"" SERVICE_USER "\" has no right to; "
                         "'chmod %s %s' mends it",
