@@ -96,11 +96,9 @@ int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, c
                         continue;
                 }
 
-                if (r == -ENOTUNIQ)
-                        warn_escaped("'%s' is the number of more than one drive; name the drive by its node",
-                                     *arguments);
-                else
-                        warn_escaped("'%s' is no drive that drivekeep knows; 'drivekeep list' shows them", *arguments);
+                warn_escaped(r == -ENOTUNIQ ? "'%s' is the number of more than one drive; name the drive by its node"
+                                            : "'%s' is no drive that drivekeep knows; 'drivekeep list' shows them",
+                             *arguments);
                 status = EXIT_BAD_INPUT;
         }
 

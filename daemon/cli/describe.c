@@ -26,9 +26,11 @@ static int set_boolean(bool *field, bool *untold, const char *value) {
 
 /* -EEXIST: this was said before, and a drive has one of it; -EINVAL: it is nothing that can be said of a drive. */
 static int set_fact(Drive *d, const char *key, const char *value) {
+        bool raid_untold = !d->raid;
+
         /* No key of a match. */
         if (streq(key, "raid"))
-                return set_boolean(&d->raid, &(bool){ !d->raid }, value);
+                return set_boolean(&d->raid, &raid_untold, value);
 
         switch (match_key_from_string(key)) {
         case MATCH_NODE:

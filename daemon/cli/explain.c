@@ -120,6 +120,8 @@ static const char *assignment_format(const Assignment *a, char buf[static VALUE_
 }
 
 static void find_sayings(Explanation *e, const Config *c, bool on_battery) {
+        assert(e->drive);
+
         for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++) {
                 if (!block_fits(b, e->drive))
                         continue;
@@ -186,6 +188,8 @@ static int tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
         char buf[VALUE_TEXT_MAX];
         bool any = false;
         int r;
+
+        assert(d);
 
         r = config_resolve(c, d, on_battery, &w);
         if (r < 0)

@@ -24,19 +24,14 @@ static int record_read(int dir_fd, const char *name, DriveRecord **ret) {
         int r;
 
         r = record_file_read(dir_fd, name, RECORD_MAX_BYTES, &text, &size);
-        if (r < 0)
-                return r;
-
-        r = drive_record_parse(text, size, &record);
-        if (r < 0)
-                return r;
-
+        if (r >= 0)
+                r = drive_record_parse(text, size, &record);
         /* The name is how the daemon finds the file again; one that speaks of another drive is not to be believed. */
-        if (!streq(record->name, name))
-                return -EBADMSG;
-
-        *ret = TAKE_PTR(record);
-        return 0;
+        if (r >= 0 && !streq(record->name, name))
+                r = -EBADMSG;
+        if (r >= 0)
+                *ret = TAKE_PTR(record);
+        return r;
 }
 
 int records_read(const char *dir, Records *ret) {

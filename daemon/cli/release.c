@@ -26,10 +26,8 @@ static int release(const char *name, const char *setting) {
                 return request_explain(r, &error);
 
         if (n == 0) {
-                if (setting)
-                        warn_escaped("%s of %s is not in quarantine", setting, name);
-                else
-                        warn_escaped("nothing of %s is in quarantine", name);
+                warn_escaped(setting ? "%s of %s is not in quarantine" : "%s of %s is in quarantine",
+                             setting ?: "nothing", name);
                 return EXIT_BAD_INPUT;
         }
 

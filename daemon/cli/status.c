@@ -77,11 +77,9 @@ static void note_identity(Output *o, const DriveRecord *d) {
                 output_note(o, "%s: %s (serial %s), behind the USB bridge %s (serial %s)", d->name, strna(d->model),
                             strna(d->serial), strna(d->dock_model), strna(d->dock_serial));
 
-        if (d->n_settings == 0 || !d->identity)
-                return;
-        if (streq(d->identity, "serial"))
+        if (d->n_settings > 0 && streq_ptr(d->identity, "serial"))
                 output_note(o, "%s: known by serial number and model, as it has no WWN", d->name);
-        else if (streq(d->identity, "path"))
+        else if (d->n_settings > 0 && streq_ptr(d->identity, "path"))
                 output_note(o, "%s: known only by where it is attached, as it has no WWN and no serial number",
                             d->name);
 }
