@@ -64,12 +64,6 @@ ExitStatus request_explain(int r, const sd_bus_error *error) {
 
 /* ---- leave to read drives ---- */
 
-static bool service_runs(const char *state_dir) {
-        _cleanup_close_ int fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        return fd >= 0 && record_directory_is_locked(fd);
-}
-
 /* DeviceIO.gate(): asks the service before a command. Until the connection is closed the service does not visit the drive. */
 static int leave_gate(void *userdata, const Drive *d, const char **ret_why) {
         Leave *l = userdata;
@@ -100,13 +94,14 @@ static int without_service(void) {
 }
 
 int leave_get(Leave *l, const char *state_dir, Drive *const *drives, size_t n) {
+        _cleanup_close_ int fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         const char *why;
         int r;
 
         *l = (Leave){ .io = device_io_real };
 
         /* Who is not root can send drives nothing. */
-        if (geteuid() != 0 || !service_runs(state_dir))
+        if (geteuid() != 0 || fd < 0 || !record_directory_is_locked(fd))
                 return without_service();
 
         r = request_open(&l->bus);

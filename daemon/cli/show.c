@@ -121,12 +121,10 @@ static int show_identify(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
 
-        if (identify_image_parse(text, size, id) < 0) {
-                warn_escaped("%s is no IDENTIFY DEVICE image: that is 512 bytes as the drive sends them, or 256 words of four hexadecimal digits, as 'hdparm --Istdout' prints them",
-                             o->identify);
-                return EXIT_BAD_INPUT;
-        }
-        objection = identify_image_objection(id);
+        objection = identify_image_parse(text, size, id) < 0
+                                    ? "is no IDENTIFY DEVICE image: that is 512 bytes as the drive sends them, or 256 words of four "
+                                      "hexadecimal digits, as 'hdparm --Istdout' prints them"
+                                    : identify_image_objection(id);
         if (objection) {
                 warn_escaped("%s %s", o->identify, objection);
                 return EXIT_BAD_INPUT;
