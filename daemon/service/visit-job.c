@@ -24,7 +24,6 @@ struct VisitJob {
         Worker worker; /* its fd is < 0 where there is none */
         WorkerState state;
         VisitEnd end;  /* what the worker was told */
-        bool vanished; /* the drive is gone: what the worker says counts no more */
         bool bridged;  /* the worker told of the bridge */
         size_t n_said; /* all messages of the worker's */
         bool goes_on;  /* one of them was WORKER_GOES_ON */
@@ -74,7 +73,7 @@ static Step visit_job_step(const VisitJob *v, size_t wish) {
         };
 }
 
-static void visit_job_tell(VisitJob *v, size_t wish, Verdict verdict, const char *reason) {
+static void visit_job_tell(const VisitJob *v, size_t wish, Verdict verdict, const char *reason) {
         Step s = visit_job_step(v, wish);
 
         s.verdict = verdict;
@@ -129,7 +128,7 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
         return 0;
 }
 
-/* Without its socket a worker ends by itself, or the broker kills it. */
+/* What the worker is at may hang in the kernel until that gives up. Then it finds its socket closed, and ends; or the broker kills it. */
 static void visit_job_close(VisitJob *v) {
         v->ticket = fsck_ticket_free(v->ticket);
         v->patience = sd_event_source_disable_unref(v->patience);
@@ -264,8 +263,6 @@ static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t eve
 
         if (r > 0 && ++v->n_said > SAID_MAX + SAID_MAX_PER_WISH * v->visit.wishes->n_items)
                 r = -EBADMSG;
-        if (r > 0 && v->vanished)
-                return 0;
         if (r > 0) {
                 int next = visit_job_expects(v, &m) ? worker_state_after(v->state, m.type) : -EPROTO;
 
@@ -279,7 +276,7 @@ static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t eve
         else if (r == -EBADMSG || r == -EPROTO)
                 visit_job_ended(v, "the worker process broke the protocol, and is heard no more",
                                 "broke the protocol, and is heard no more");
-        else if (v->state == WORKER_ENDED || v->vanished)
+        else if (v->state == WORKER_ENDED)
                 visit_job_ended(v, NULL, NULL);
         else
                 visit_job_ended(v, "the worker process ended before it could tell", "ended before it could tell all");
@@ -317,7 +314,7 @@ void visit_job_intended(VisitJob *v, int error) {
 
 /* The worker looks before its next command. */
 static void visit_job_order_stop(VisitJob *v, VisitEnd end) {
-        if (v->end != VISIT_OVER || v->vanished)
+        if (v->end != VISIT_OVER)
                 return;
 
         v->end = end;
@@ -329,23 +326,14 @@ void visit_job_stop(VisitJob *v) {
                 visit_job_order_stop(v, VISIT_DEFERRED);
 }
 
-void visit_job_vanish(VisitJob *v) {
+void visit_job_vanish(const VisitJob *v) {
         bool changed = drive_medium_changed(v->visit.drive);
 
         for (size_t i = 0; i < v->visit.wishes->n_items; i++)
-                if (!v->told[i]) {
-                        v->told[i] = true;
+                if (!v->told[i])
                         visit_job_tell(v, i, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
                                        changed ? "another medium came into the drive while it was visited, so it is visited anew"
                                                : "the drive was unplugged while it was visited");
-                }
-
-        /* What it is at hangs in the kernel until that gives up; then it finds its socket closed, and ends or is killed. */
-        v->vanished = true;
-        v->ticket = fsck_ticket_free(v->ticket);
-        v->patience = sd_event_source_disable_unref(v->patience);
-        if (visit_job_has_worker(v))
-                (void) shutdown(v->worker.fd, SHUT_WR);
 }
 
 bool visit_job_has_worker(const VisitJob *v) {

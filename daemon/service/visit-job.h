@@ -47,9 +47,8 @@ void visit_job_intended(VisitJob *v, int error);
 /* End the visit after the command that is under way; `ended` comes with VISIT_DEFERRED. Without a worker: nothing. */
 void visit_job_stop(VisitJob *v);
 
-/* The drive is gone, or has another medium: says so of each setting that nothing was said of yet, at once, and lets go of the
- * worker. */
-void visit_job_vanish(VisitJob *v);
+/* The drive is gone, or has another medium: says so of each setting that nothing was said of yet. For before visit_job_free(). */
+void visit_job_vanish(const VisitJob *v);
 
 bool visit_job_has_worker(const VisitJob *v);
 

@@ -143,7 +143,7 @@ void visit_job_stop(VisitJob *v) {
         note("%s:stop", v->target->drive->name);
 }
 
-void visit_job_vanish(VisitJob *v) {
+void visit_job_vanish(const VisitJob *v) {
         note("%s:vanishes", v->target->drive->name);
 }
 

@@ -55,7 +55,7 @@ int visit_job_work(VisitJob *v, bool active) {
         return 0;
 }
 
-void visit_job_vanish(_unused_ VisitJob *v) {
+void visit_job_vanish(_unused_ const VisitJob *v) {
 }
 
 int target_guard_attach(_unused_ Target *t) {
