@@ -7,9 +7,7 @@
 
 int guard_key(const Drive *d, char **ret);
 
-/* Where the drive is plugged in. The numbers that the kernel gives out anew at each plug are no part of that. */
+/* What tells it from other drives with this key: where it is plugged in, as udev says (ID_PATH). Of a kind that can have more than
+ * one port it is all that it says of itself, which two paths to one drive have in common, and two drives have not. More than one
+ * have SAS, Fibre Channel, iSCSI and NVMe; never SATA, also behind SAS, nor USB. */
 int guard_place(const Drive *d, char **ret);
-
-/* What two paths to one drive have in common, and two drives have not: all that they say of themselves. NULL: the drive is of a
- * kind that has one port. More than one have SAS, Fibre Channel, iSCSI and NVMe; never SATA, also behind SAS, nor USB. */
-int guard_ports(const Drive *d, char **ret);

@@ -44,27 +44,23 @@ static const FieldFile guard_file = {
 };
 /* clang-format on */
 
-static void entry_done(GuardEntry *e) {
+void guard_entry_done(GuardEntry *e) {
         fields_free(entry_fields, e);
+        *e = (GuardEntry){};
 }
 
-int guard_entry_set(GuardEntry *e, const char *setting, const char *value, const char *place) {
+/* On -ENOMEM it is about nothing. */
+static int entry_set(GuardEntry *e, const char *setting, const char *value, const char *place) {
         int k;
 
-        entry_done(e);
-        *e = (GuardEntry){};
-        if (!setting)
-                return 0;
-
+        guard_entry_done(e);
         k = string_replace(&e->setting, setting);
         if (k >= 0)
                 k = string_replace(&e->value, value);
         if (k >= 0)
                 k = string_replace(&e->place, place);
-        if (k < 0) {
-                entry_done(e);
-                *e = (GuardEntry){};
-        }
+        if (k < 0)
+                guard_entry_done(e);
         return k;
 }
 
@@ -73,45 +69,64 @@ GuardRecord *guard_record_free(GuardRecord *r) {
                 return NULL;
 
         for (size_t i = 0; i < r->n_entries; i++)
-                entry_done(r->entries + i);
+                guard_entry_done(r->entries + i);
         free(r->entries);
-        entry_done(&r->lost);
+        guard_entry_done(&r->lost);
         fields_free(guard_fields, r);
         free(r);
         return NULL;
 }
 
-static int parse_version(unsigned version, const char *text, size_t size, GuardRecord **ret) {
+static void entry_drop(GuardRecord *r, size_t i) {
+        guard_entry_done(r->entries + i);
+        memmove(r->entries + i, r->entries + i + 1, (--r->n_entries - i) * sizeof *r->entries);
+        /* Most drives have none for weeks. */
+        if (r->n_entries == 0) {
+                free(r->entries);
+                r->entries = NULL;
+        }
+}
+
+static bool setting_can_hurt(const SettingTable *settings, const char *name) {
+        const Setting *known = setting_find(settings, name);
+
+        SETTING_TABLE_FOREACH(s, settings)
+                if (known && s->danger && streq(s->name, setting_state(known)))
+                        return true;
+
+        return false;
+}
+
+int guard_record_parse(const char *text, size_t size, const SettingTable *settings, GuardRecord **ret) {
+        static const char old_version[] = "VERSION=1\n";
         _cleanup_(guard_record_freep) GuardRecord *r = NULL;
+        bool old = size > strlen(old_version) && memcmp(text, old_version, strlen(old_version)) == 0;
         FieldFile file = guard_file;
+        size_t n;
         int k;
 
         r = calloc(1, sizeof *r);
         if (!r)
                 return -ENOMEM;
 
-        file.version = version;
+        file.version = old ? 1 : GUARD_VERSION;
         k = field_file_parse(&file, text, size, r);
         if (k < 0)
                 return k;
 
         if (!r->key)
                 return -EBADMSG;
-        for (size_t i = 0; i < r->n_entries; i++)
+        n = r->n_entries;
+        for (size_t i = n; i-- > 0;) {
                 if (!r->entries[i].setting || !r->entries[i].value)
                         return -EBADMSG;
+                if (old && !setting_can_hurt(settings, r->entries[i].setting))
+                        entry_drop(r, i);
+        }
 
-        r->old = version < GUARD_VERSION;
+        k = r->n_entries < n;
         *ret = TAKE_PTR(r);
-        return 0;
-}
-
-int guard_record_parse(const char *text, size_t size, GuardRecord **ret) {
-        int r = -EBADMSG;
-
-        for (unsigned version = GUARD_VERSION; version > 0 && r == -EBADMSG; version--)
-                r = parse_version(version, text, size, ret);
-        return r;
+        return k;
 }
 
 int guard_record_serialize(const GuardRecord *r, char **ret) {
@@ -126,14 +141,13 @@ static bool entry_is_for(const GuardEntry *e, const char *place) {
         return !e->place || !place || streq(e->place, place);
 }
 
-bool guard_entry_is(const GuardEntry *e, const char *setting, const char *value, const char *place) {
-        return streq(e->setting, setting) && streq(e->value, value) && entry_is_for(e, place);
-}
-
 GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value, const char *place) {
-        for (size_t i = 0; i < r->n_entries; i++)
-                if (guard_entry_is(r->entries + i, setting, value, place))
-                        return r->entries + i;
+        for (size_t i = 0; i < r->n_entries; i++) {
+                GuardEntry *e = r->entries + i;
+
+                if (streq(e->setting, setting) && streq(e->value, value) && entry_is_for(e, place))
+                        return e;
+        }
 
         return NULL;
 }
@@ -152,22 +166,12 @@ static int entry_add(GuardRecord *r, const char *setting, const char *value, con
 
         e += r->n_entries;
         *e = (GuardEntry){};
-        k = guard_entry_set(e, setting, value, place);
+        k = entry_set(e, setting, value, place);
         if (k < 0)
                 return k;
         r->n_entries++;
         *ret = e;
         return 0;
-}
-
-static void entry_drop(GuardRecord *r, size_t i) {
-        entry_done(r->entries + i);
-        memmove(r->entries + i, r->entries + i + 1, (--r->n_entries - i) * sizeof *r->entries);
-        /* Most drives have none for weeks. */
-        if (r->n_entries == 0) {
-                free(r->entries);
-                r->entries = NULL;
-        }
 }
 
 int guard_record_intend(GuardRecord *r, const char *setting, const char *value, const char *place, uint64_t when) {
@@ -190,11 +194,15 @@ static bool entries_equal(const GuardEntry *a, const GuardEntry *b) {
         return streq_ptr(a->setting, b->setting) && streq_ptr(a->value, b->value) && streq_ptr(a->place, b->place);
 }
 
-void guard_record_underway(GuardRecord *r, const GuardEntry *was, const GuardEntry *now) {
-        GuardEntry *e = now->setting ? guard_record_find(r, now->setting, now->value, now->place) : NULL;
+void guard_record_underway(GuardRecord *r, GuardEntry *underway, const char *setting, const char *value,
+                           const char *place) {
+        GuardEntry *e;
 
-        if (was->setting && entries_equal(was, &r->lost))
-                (void) guard_entry_set(&r->lost, NULL, NULL, NULL);
+        if (entries_equal(underway, &r->lost))
+                guard_entry_done(&r->lost);
+
+        (void) entry_set(underway, setting, value, place);
+        e = underway->setting ? guard_record_find(r, setting, value, place) : NULL;
         if (e)
                 e->begun = true;
 }
@@ -222,98 +230,72 @@ static bool drop_intent(GuardRecord *r, size_t i) {
 bool guard_record_clear(GuardRecord *r, const char *place) {
         bool changed = false;
 
-        (void) guard_entry_set(&r->lost, NULL, NULL, NULL);
+        guard_entry_done(&r->lost);
         for (size_t i = r->n_entries; i-- > 0;)
                 if (entry_is_for(r->entries + i, place))
                         changed = drop_intent(r, i) || changed;
         return changed;
 }
 
-int guard_entry_quarantine(GuardEntry *e, uint64_t when, const char *why) {
-        int k;
-
-        k = string_replace(&e->why, why);
-        if (k < 0)
-                return k;
-
+void guard_entry_quarantine(GuardEntry *e, uint64_t when, const char *why) {
+        /* Without memory for the reason it is in quarantine without one. */
+        (void) string_replace(&e->why, why);
         e->when = when;
         e->quarantined = true;
         e->intended = e->begun = false;
-        return 0;
-}
-
-/* What the machine has gone down with is blamed: what was intended, and the visit. */
-static int judge_death(GuardRecord *r, const char *boot_id) {
-        int k;
-
-        k = string_replace(&r->boot_id, boot_id);
-        if (k < 0)
-                return k;
-
-        if (guard_record_alone(r))
-                return 0;
-        r->deaths = r->visiting ? r->deaths + 1 : 0;
-        return 0;
 }
 
 int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint64_t when) {
         bool same_boot = streq_ptr(r->boot_id, boot_id), changed = r->visiting;
+        uint64_t deaths = r->deaths;
+        int k;
 
         for (size_t i = 0; i < r->n_entries; i++) {
-                int k;
+                GuardEntry *e = r->entries + i;
 
-                if (!r->entries[i].intended)
+                if (!e->intended)
                         continue;
                 /* The daemon before this one may have sent it, and a worker of it may still be at that. */
                 if (same_boot && continues) {
-                        r->entries[i].begun = true;
+                        e->begun = true;
                         continue;
                 }
-                k = guard_entry_quarantine(r->entries + i, when,
-                                           same_boot ? "the drive was lost when it was written"
-                                                     : "the machine went down without a shutdown when it was written");
-                if (k < 0)
-                        return k;
+                guard_entry_quarantine(e, when,
+                                       same_boot ? "the drive was lost when it was written"
+                                                 : "the machine went down without a shutdown when it was written");
                 changed = true;
         }
 
-        if (!same_boot) {
-                uint64_t deaths = r->deaths;
-                int k;
-
-                k = judge_death(r, boot_id);
-                if (k < 0)
-                        return k;
-                changed = changed || r->deaths != deaths;
-        }
-
+        /* The visit is blamed, too. A drive that is left alone stays so until it is released. */
+        if (!same_boot && !guard_record_alone(r))
+                r->deaths = r->visiting ? r->deaths + 1 : 0;
         r->visiting = false;
-        return changed;
+
+        k = string_replace(&r->boot_id, boot_id);
+        return k < 0 ? k : changed || r->deaths != deaths;
 }
 
 /* What was being sent when the drive was lost, and is harmless: the second time in a row it is quarantined. */
-static int lost_harmless(GuardRecord *r, const GuardEntry *underway, uint64_t when) {
+static bool lost_harmless(GuardRecord *r, const GuardEntry *underway, uint64_t when) {
         GuardEntry *e;
-        int k;
 
-        if (!entries_equal(underway, &r->lost))
-                return guard_entry_set(&r->lost, underway->setting, underway->value, underway->place);
+        if (!entries_equal(underway, &r->lost)) {
+                (void) entry_set(&r->lost, underway->setting, underway->value, underway->place);
+                return false;
+        }
 
-        k = entry_add(r, underway->setting, underway->value, underway->place, &e);
-        if (k < 0)
-                return k;
-        k = guard_entry_quarantine(e, when, "the drive was lost while it was written, twice in a row");
-        if (k < 0)
-                return k;
-        (void) guard_entry_set(&r->lost, NULL, NULL, NULL);
-        return 1;
+        guard_entry_done(&r->lost);
+        if (entry_add(r, underway->setting, underway->value, underway->place, &e) < 0)
+                return false;
+        guard_entry_quarantine(e, when, "the drive was lost while it was written, twice in a row");
+        return true;
 }
 
-int guard_record_lost(GuardRecord *r, const GuardEntry *underway, const char *place, uint64_t when) {
+unsigned guard_record_lost(GuardRecord *r, GuardEntry *underway, const char *place, uint64_t when) {
         bool harmless = underway->setting && !guard_record_find(r, underway->setting, underway->value, place);
-        int n = 0, k = 0;
+        unsigned n = 0;
 
-        for (size_t i = r->n_entries; i-- > 0 && k >= 0;) {
+        for (size_t i = r->n_entries; i-- > 0;) {
                 GuardEntry *e = r->entries + i;
 
                 if (!e->intended || !entry_is_for(e, place))
@@ -322,19 +304,17 @@ int guard_record_lost(GuardRecord *r, const GuardEntry *underway, const char *pl
                         (void) drop_intent(r, i);
                         continue;
                 }
-                k = guard_entry_quarantine(
-                                e, when,
-                                streq_ptr(e->setting, underway->setting) && streq_ptr(e->value, underway->value)
-                                                ? "the drive was lost while it was written"
-                                                : "the drive was lost within ten seconds after it was written");
-                n += k >= 0;
+                guard_entry_quarantine(e, when,
+                                       streq_ptr(e->setting, underway->setting) && streq_ptr(e->value, underway->value)
+                                                       ? "the drive was lost while it was written"
+                                                       : "the drive was lost within ten seconds after it was written");
+                n++;
         }
 
-        if (harmless && k >= 0) {
-                k = lost_harmless(r, underway, when);
-                n += k > 0;
-        }
-        return k < 0 ? k : n;
+        if (harmless)
+                n += lost_harmless(r, underway, when);
+        guard_entry_done(underway);
+        return n;
 }
 
 int guard_record_part(GuardRecord *r, const char *place) {
@@ -383,25 +363,4 @@ unsigned guard_record_release(GuardRecord *r, const char *setting, const char *p
         }
 
         return n;
-}
-
-static bool setting_can_hurt(const SettingTable *settings, const char *name) {
-        const Setting *known = setting_find(settings, name);
-
-        SETTING_TABLE_FOREACH(s, settings)
-                if (known && s->danger && streq(s->name, setting_state(known)))
-                        return true;
-
-        return false;
-}
-
-bool guard_record_forgive(GuardRecord *r, const SettingTable *settings) {
-        size_t n = r->n_entries;
-
-        for (size_t i = n; i-- > 0 && r->old;)
-                if (!setting_can_hurt(settings, r->entries[i].setting))
-                        entry_drop(r, i);
-
-        r->old = false;
-        return r->n_entries < n;
 }

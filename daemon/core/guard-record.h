@@ -42,37 +42,32 @@ typedef struct GuardRecord {
         GuardEntry *entries;
         size_t n_entries;
 
-        /* Not in the file. */
-        bool old;        /* it was one of version 1, which quarantined harmless values, too: guard_record_forgive() */
-        GuardEntry lost; /* harmless: the drive was lost while it was sent, once. No setting: there is none */
+        GuardEntry lost; /* not in the file: harmless, and the drive was lost while it was sent, once. No setting: there is none */
 } GuardRecord;
 
-/* Makes `e` about another value; setting NULL: about none. -ENOMEM: about none. */
-int guard_entry_set(GuardEntry *e, const char *setting, const char *value, const char *place);
+void guard_entry_done(GuardEntry *e);
 
 GuardRecord *guard_record_free(GuardRecord *r);
 DEFINE_CLEANUP(GuardRecord *, guard_record_free);
 
-/* -EBADMSG: no such text, or one of a version that is not known. */
-int guard_record_parse(const char *text, size_t size, GuardRecord **ret);
+/* -EBADMSG: no such text, or one of a version that is not known. Version 1 quarantined harmless values, too: what is harmless by its
+ * row is left out, and when there was any, 1 is returned. */
+int guard_record_parse(const char *text, size_t size, const SettingTable *settings, GuardRecord **ret);
 int guard_record_serialize(const GuardRecord *r, char **ret);
 
 /* Nothing of it has to be in a file. */
 bool guard_record_is_empty(const GuardRecord *r);
 
-/* Of a file of version 1 what is harmless by its row is forgotten. Returns whether that changes the file. */
-bool guard_record_forgive(GuardRecord *r, const SettingTable *settings);
-
 /* `place`: of the drive that is asked for (NULL: any), here and below. */
-bool guard_entry_is(const GuardEntry *e, const char *setting, const char *value, const char *place);
 GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value, const char *place);
 
 /* Marks a dangerous value as about to be written; the entry is there already, or is made, for `place` (NULL: any). */
 int guard_record_intend(GuardRecord *r, const char *setting, const char *value, const char *place, uint64_t when);
 
-/* A command has gone well, or is about to be sent: `was` was being sent until now, and did not take the drive away; `now` is sent
- * from now on. Either may be about no setting. */
-void guard_record_underway(GuardRecord *r, const GuardEntry *was, const GuardEntry *now);
+/* `underway` was being sent until now, and did not take the drive away; from now on it is this value. Either may be about no
+ * setting (NULL). Without memory for it nothing is blamed. */
+void guard_record_underway(GuardRecord *r, GuardEntry *underway, const char *setting, const char *value,
+                           const char *place);
 
 /* The visit has ended, and the machine is still there. Returns whether that changes the file. */
 bool guard_record_visited(GuardRecord *r);
@@ -81,16 +76,15 @@ bool guard_record_visited(GuardRecord *r);
  * the file. */
 bool guard_record_clear(GuardRecord *r, const char *place);
 
-/* Quarantines one entry. */
-int guard_entry_quarantine(GuardEntry *e, uint64_t when, const char *why);
+void guard_entry_quarantine(GuardEntry *e, uint64_t when, const char *why);
 
 /* The daemon starts, or the drive comes, and there is a file. `continues`: the drive is there, with the diskseq of the intents.
  * When only the daemon had died nothing is held against anybody. Returns whether that changes the file. */
 int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint64_t when);
 
-/* The drive went away while the daemon was there, and `underway` was sent (or nothing: it is about no setting). Returns how many
- * entries are in quarantine now that were not. */
-int guard_record_lost(GuardRecord *r, const GuardEntry *underway, const char *place, uint64_t when);
+/* The drive went away while the daemon was there, and `underway` was being sent, which is about no setting from now on. Returns how
+ * many entries are in quarantine now that were not. */
+unsigned guard_record_lost(GuardRecord *r, GuardEntry *underway, const char *place, uint64_t when);
 
 /* Another drive that has this record came: what is intended, and said to be about any, is about the one at `place`. */
 int guard_record_part(GuardRecord *r, const char *place);

@@ -21,14 +21,14 @@
 
 /* ---- what an earlier run left ---- */
 
-/* *ret NULL: there is no file. -ENOMEM; any other error: there is a file, and nobody knows what it says. */
-static int note_read(const char *dir, const char *key, GuardRecord **ret) {
+/* *ret NULL: there is no file. 1: it is to be written anew. -ENOMEM; any other error: there is a file, and nobody knows what it says. */
+static int note_read(const Guard *g, const char *key, GuardRecord **ret) {
         _cleanup_(guard_record_freep) GuardRecord *record = NULL;
         _cleanup_free_ char *path = NULL, *text = NULL;
         size_t size;
         int r;
 
-        if (asprintf(&path, "%s/%s", dir, key) < 0) {
+        if (asprintf(&path, "%s/%s", g->dir, key) < 0) {
                 path = NULL;
                 return -ENOMEM;
         }
@@ -37,24 +37,24 @@ static int note_read(const char *dir, const char *key, GuardRecord **ret) {
         if (r == -ENOENT)
                 return 0;
         if (r >= 0)
-                r = guard_record_parse(text, size, &record);
+                r = guard_record_parse(text, size, g->settings, &record);
         if (r < 0)
                 return r;
         if (!streq(record->key, key))
                 return -EBADMSG;
 
         *ret = TAKE_PTR(record);
-        return 0;
+        return r;
 }
 
 int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
         _cleanup_(guard_record_freep) GuardRecord *record = NULL;
         GuardNote *n;
-        int r, error;
+        int r, known;
 
-        error = note_read(g->dir, key, &record);
-        if (error == -ENOMEM)
-                return error;
+        known = note_read(g, key, &record);
+        if (known == -ENOMEM)
+                return known;
 
         if (!record) {
                 record = calloc(1, sizeof *record);
@@ -67,8 +67,8 @@ int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
         if (!n)
                 return -ENOMEM;
 
-        *n = (GuardNote){ .guard = g, .record = TAKE_PTR(record), .unreadable = error < 0 };
-        if (guard_record_forgive(n->record, g->settings))
+        *n = (GuardNote){ .guard = g, .record = TAKE_PTR(record), .unreadable = known < 0 };
+        if (known > 0)
                 (void) guard_note_write(n);
         *ret = n;
         return 0;

@@ -12,8 +12,8 @@ struct GuardedDrive {
         GuardNote *note;
         GuardNote *awaited; /* this is to be on stable storage before the drive is written to; NULL: nobody waits */
         void *userdata;
-        char *name;          /* the kernel's */
-        char *place, *ports; /* guard-key.h */
+        char *name;  /* the kernel's */
+        char *place; /* guard-key.h */
         uint64_t diskseq;
         GuardEntry underway; /* is being sent now */
         GuardedDrive *next;

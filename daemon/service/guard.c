@@ -61,13 +61,7 @@ void guarded_visit(GuardedDrive *d, bool begins) {
 }
 
 void guarded_underway(GuardedDrive *d, const char *setting, const char *value) {
-        GuardEntry now = {};
-
-        /* Without memory for it nothing is blamed. */
-        (void) guard_entry_set(&now, setting, value, d->note->twins ? d->place : NULL);
-        guard_record_underway(d->note->record, &d->underway, &now);
-        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
-        d->underway = now;
+        guard_record_underway(d->note->record, &d->underway, setting, value, d->note->twins ? d->place : NULL);
 }
 
 bool guarded_clear(GuardedDrive *d) {
@@ -124,15 +118,9 @@ const GuardRecord *guarded_record(const GuardedDrive *d) {
 }
 
 const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value) {
-        const GuardRecord *r = d->note->record;
+        const GuardEntry *e = guard_record_find(d->note->record, setting, value, d->place);
 
-        for (size_t i = 0; i < r->n_entries; i++) {
-                const GuardEntry *e = r->entries + i;
-
-                if (e->quarantined && guard_entry_is(e, setting, value, d->place))
-                        return e->why;
-        }
-        return NULL;
+        return e && e->quarantined ? strna(e->why) : NULL;
 }
 
 bool guarded_alone(const GuardedDrive *d) {
@@ -143,25 +131,19 @@ void guarded_lost(GuardedDrive *d) {
         GuardRecord *r = d->note->record;
         bool intends = guard_record_intends(r);
         uint64_t now = now_usec();
-        int n;
+        unsigned n = guard_record_lost(r, &d->underway, d->place, now);
 
-        n = guard_record_lost(r, &d->underway, d->place, now);
-        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
         if (n > 0)
                 tell_quarantined(r, now);
-        if (n != 0 || intends)
+        if (n > 0 || intends)
                 (void) guard_note_write(d->note);
 }
 
 /* ---- drives that come and go ---- */
 
-static bool is_same_drive(const GuardedDrive *a, const GuardedDrive *b) {
-        return streq(a->place, b->place) || (a->ports && streq_ptr(a->ports, b->ports));
-}
-
 void *guarded_other_path(const GuardedDrive *d) {
         for (const GuardedDrive *other = d->note->drives; other; other = other->next)
-                if (other != d && is_same_drive(d, other))
+                if (other != d && streq(other->place, d->place))
                         return other->userdata;
         return NULL;
 }
@@ -202,10 +184,9 @@ static GuardedDrive *guarded_free(GuardedDrive *d) {
         if (!d)
                 return NULL;
 
-        (void) guard_entry_set(&d->underway, NULL, NULL, NULL);
+        guard_entry_done(&d->underway);
         free(d->name);
         free(d->place);
-        free(d->ports);
         free(d);
         return NULL;
 }
@@ -224,8 +205,6 @@ static int guarded_new(const Drive *drive, void *userdata, GuardedDrive **ret) {
         if (r >= 0)
                 r = guard_place(drive, &d->place);
         if (r >= 0)
-                r = guard_ports(drive, &d->ports);
-        if (r >= 0)
                 *ret = TAKE_PTR(d);
         return r;
 }
@@ -235,7 +214,7 @@ static int note_part(GuardNote *n, const GuardedDrive *d) {
         const GuardedDrive *twin = n->drives;
         int r;
 
-        while (twin && is_same_drive(twin, d))
+        while (twin && streq(twin->place, d->place))
                 twin = twin->next;
         if (!twin || n->twins)
                 return 0;

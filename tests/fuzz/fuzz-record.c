@@ -6,6 +6,7 @@
 
 #include "guard-record.h"
 #include "record.h"
+#include "settings.h"
 
 static void drive_record(const char *data, size_t size) {
         _cleanup_(drive_record_freep) DriveRecord *first = NULL, *second = NULL;
@@ -22,9 +23,10 @@ static void guard_record(const char *data, size_t size) {
         _cleanup_(guard_record_freep) GuardRecord *first = NULL, *second = NULL;
         _cleanup_free_ char *text = NULL, *again = NULL;
 
-        if (guard_record_parse(data, size, &first) < 0)
+        if (guard_record_parse(data, size, &all_settings, &first) < 0)
                 return;
-        if (guard_record_serialize(first, &text) < 0 || guard_record_parse(text, strlen(text), &second) < 0 ||
+        if (guard_record_serialize(first, &text) < 0 ||
+            guard_record_parse(text, strlen(text), &all_settings, &second) < 0 ||
             guard_record_serialize(second, &again) < 0 || strcmp(text, again) != 0)
                 abort();
 }

@@ -229,6 +229,7 @@ static void note_write(const Drive *d) {
 /* Two that say that they are one drive: two paths to one, or two that are not told apart by what they say. */
 #define PATH_A "/sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda"
 #define PATH_B "/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb"
+#define PLUG_B "ID_PATH=pci-0000:00:14.0-usb-0:1:1.0-scsi-0:0:0:0"
 #define PATH_B_AGAIN "/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host9/target9:0:0/9:0:0:0/block/sdf"
 static const struct {
         const char *name, *wwn, *other_serial;
@@ -259,6 +260,8 @@ static void twins_make(unsigned i, Drive *a, Drive *b) {
         *b = *a;
         b->name = (char *) "sdb";
         b->syspath = (char *) PATH_B;
+        b->properties = (char *) PLUG_B;
+        b->properties_size = sizeof PLUG_B;
         b->diskseq = 9;
         b->transport = twins[i].other;
         b->size = twins[i].other_size;
