@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <syslog.h>
-#include <time.h>
 
 #include "clock.h"
 #include "guard-note.h"
 #include "journal.h"
-#include "note-writer.h"
 #include "record.h"
 #include "text-file.h"
+#include "timer.h"
 
 /* A file system that is busy writes back for some seconds; a visit waits no longer. */
 #define GUARD_PATIENCE_USEC (5ULL * 1000 * 1000)
@@ -67,7 +70,8 @@ int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
         if (!n)
                 return -ENOMEM;
 
-        *n = (GuardNote){ .guard = g, .record = TAKE_PTR(record), .unreadable = known < 0 };
+        *n = (GuardNote){ .guard = g, .record = TAKE_PTR(record), .unreadable = known < 0, .next = g->notes };
+        g->notes = n;
         if (known > 0)
                 (void) guard_note_write(n);
         *ret = n;
@@ -78,14 +82,120 @@ GuardNote *guard_note_free(GuardNote *n) {
         if (!n)
                 return NULL;
 
-        sd_event_source_disable_unref(n->writer);
-        sd_event_source_disable_unref(n->patience);
         (void) guard_record_free(n->record);
         free(n);
         return NULL;
 }
 
-/* ---- its way to stable storage ---- */
+/* ---- the process that writes ---- */
+
+static int write_all(int fd, const char *text) {
+        for (size_t left = strlen(text); left > 0;) {
+                ssize_t n = write(fd, text, left);
+
+                if (n < 0)
+                        return -errno;
+                text += n;
+                left -= n;
+        }
+
+        return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* The file holds either what it held before or all of `text`, whatever happens to the machine. */
+static int file_replace(int dir_fd, const char *name, const char *text) {
+        _cleanup_free_ char *temporary = NULL;
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        if (asprintf(&temporary, "%s.new~", name) < 0) {
+                temporary = NULL;
+                return -ENOMEM;
+        }
+
+        fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+        if (fd < 0)
+                return -errno;
+
+        r = write_all(fd, text);
+        if (r >= 0 && renameat(dir_fd, temporary, dir_fd, name) < 0)
+                r = -errno;
+        if (r < 0)
+                (void) unlinkat(dir_fd, temporary, 0);
+        return r;
+}
+
+static int note_store(const GuardNote *n, int dir_fd) {
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        if (guard_record_is_empty(n->record))
+                return unlinkat(dir_fd, n->record->key, 0) < 0 && errno != ENOENT ? -errno : 0;
+
+        r = guard_record_serialize(n->record, &text);
+        return r < 0 ? r : file_replace(dir_fd, n->record->key, text);
+}
+
+static int writer_main(const Guard *g) {
+        _cleanup_close_ int dir_fd = -EBADF;
+        int error = 0;
+
+        /* A process that hangs must not hold what the manager thinks is closed. */
+        if (close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
+                return -errno;
+
+        dir_fd = open(g->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (dir_fd < 0)
+                return -errno;
+
+        for (const GuardNote *n = g->notes; n; n = n->next) {
+                int r = n->changed ? note_store(n, dir_fd) : 0;
+
+                error = MIN(error, r);
+        }
+        /* Until the directory is written, too, a power cut would bring back what was there before. */
+        return fsync(dir_fd) < 0 ? -errno : error;
+}
+
+static int on_writer(sd_event_source *source, const siginfo_t *si, void *userdata);
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata);
+
+/* Starts it where there is something to write, and nobody is at that. */
+static int guard_start_writer(Guard *g) {
+        const GuardNote *n = g->notes;
+        pid_t pid;
+        int r;
+
+        while (n && !n->changed)
+                n = n->next;
+        if (g->writer || !n)
+                return 0;
+
+        pid = fork();
+        if (pid < 0)
+                return -errno;
+        if (pid == 0) {
+                sigset_t none;
+
+                (void) prctl(PR_SET_NAME, "keep-note");
+                /* Who tells the whole unit to reload ("systemctl kill -s HUP") does not want this process to end. */
+                (void) signal(SIGHUP, SIG_IGN);
+                (void) sigemptyset(&none);
+                (void) sigprocmask(SIG_SETMASK, &none, NULL);
+                _exit(-writer_main(g));
+        }
+
+        r = sd_event_add_child(g->event, &g->writer, pid, WEXITED, on_writer, g);
+        if (r < 0)
+                return r;
+        for (GuardNote *each = g->notes; each; each = each->next) {
+                each->writing = each->changed;
+                each->changed = false;
+        }
+        return timer_start(g->event, &g->timer, GUARD_PATIENCE_USEC, 0, on_timer, g);
+}
+
+/* ---- what comes of it ---- */
 
 void guard_tell(Guard *g, int error) {
         if (!g->told)
@@ -96,78 +206,63 @@ void guard_tell(Guard *g, int error) {
         g->told = true;
 }
 
-/* Tells all drives that wait for it. */
-static void note_stored(GuardNote *n, int error) {
-        n->patience = sd_event_source_disable_unref(n->patience);
-
-        for (GuardNote *other = n->guard->notes; other; other = other->next)
-                for (GuardedDrive *d = other->drives; d; d = d->next)
-                        if (d->awaited == n) {
+/* Answers all drives that wait; without an error, those only whose note is on stable storage as it is now. */
+static void guard_answer(Guard *g, int error) {
+        for (GuardNote *n = g->notes; n; n = n->next)
+                for (GuardedDrive *d = n->drives; d; d = d->next)
+                        if (d->awaited && (error < 0 || (!d->awaited->changed && !d->awaited->writing))) {
                                 d->awaited = NULL;
-                                n->guard->stored(d->userdata, error);
+                                g->stored(d->userdata, error);
                         }
 }
 
-static int on_again(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+/* A file that stays where it should not is held against the drive at the next boot. */
+static void guard_failed(Guard *g, int error) {
+        guard_tell(g, error);
+        if (!g->writer)
+                (void) timer_start(g->event, &g->timer, GUARD_AGAIN_USEC, 0, on_timer, g);
+}
+
+static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Guard *g = userdata;
+        int r;
+
+        if (g->writer) {
+                g->late = true;
+                guard_tell(g, -ETIMEDOUT);
+                guard_answer(g, -ETIMEDOUT);
+                return 0;
+        }
+
+        r = guard_start_writer(g);
+        if (r < 0)
+                guard_failed(g, r);
+        return 0;
+}
+
+static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void *userdata) {
+        int error = si->si_code == CLD_EXITED ? -si->si_status : -EIO;
         Guard *g = userdata;
 
-        g->again = sd_event_source_disable_unref(g->again);
-        for (GuardNote *n = g->notes; n; n = n->next)
-                if (n->failed)
-                        (void) guard_note_write(n);
-        if (g->visits->failed)
-                (void) guard_note_write(g->visits);
+        g->writer = sd_event_source_disable_unref(g->writer);
+        g->timer = sd_event_source_disable_unref(g->timer);
+        g->late = false;
+        for (GuardNote *n = g->notes; n; n = n->next) {
+                bool written = n->writing && error >= 0;
+
+                /* There is room, and not only for removing files. */
+                if (written && !n->changed && !guard_record_is_empty(n->record))
+                        g->told = false;
+                n->changed = n->changed || (n->writing && error < 0);
+                n->writing = false;
+        }
+
+        if (error >= 0)
+                error = guard_start_writer(g);
+        if (error < 0)
+                guard_failed(g, error);
+        guard_answer(g, error);
         return 0;
-}
-
-/* A file that stays where it should not is held against the drive at the next boot. */
-static void note_failed(GuardNote *n, int error) {
-        Guard *g = n->guard;
-
-        guard_tell(g, error);
-        n->failed = true;
-        if (!g->again)
-                (void) sd_event_add_time_relative(g->event, &g->again, CLOCK_MONOTONIC, GUARD_AGAIN_USEC, 0, on_again,
-                                                  g);
-}
-
-static int on_written(sd_event_source *source _unused_, const siginfo_t *si, void *userdata) {
-        int error = si->si_code == CLD_EXITED ? -si->si_status : -EIO;
-        GuardNote *n = userdata;
-
-        n->writer = sd_event_source_disable_unref(n->writer);
-        n->late = false;
-        /* Those who wait do so for what was not written yet. */
-        if (n->dirty)
-                error = guard_note_write(n);
-        else if (error < 0)
-                note_failed(n, error);
-        else if (!guard_record_is_empty(n->record))
-                n->guard->told = false; /* there is room, and not only for removing files */
-        if (!n->writer)
-                note_stored(n, error);
-        return 0;
-}
-
-static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        GuardNote *n = userdata;
-
-        n->late = true;
-        guard_tell(n->guard, -ETIMEDOUT);
-        note_stored(n, -ETIMEDOUT);
-        return 0;
-}
-
-static int note_start(GuardNote *n) {
-        _cleanup_free_ char *text = NULL;
-        pid_t pid;
-        int r = 0;
-
-        if (!guard_record_is_empty(n->record))
-                r = guard_record_serialize(n->record, &text);
-        if (r >= 0)
-                r = note_writer_start(n->guard->dir, n->record->key, text, &pid);
-        return r < 0 ? r : sd_event_add_child(n->guard->event, &n->writer, pid, WEXITED, on_written, n);
 }
 
 int guard_note_write(GuardNote *n) {
@@ -175,25 +270,44 @@ int guard_note_write(GuardNote *n) {
 
         if (n->unreadable)
                 return -EBADMSG;
-        n->dirty = true;
-        n->failed = false;
-        if (n->writer)
-                return 0;
 
-        n->dirty = false;
-        r = note_start(n);
+        n->changed = true;
+        r = guard_start_writer(n->guard);
         if (r < 0)
-                note_failed(n, r);
+                guard_failed(n->guard, r);
         return r;
 }
 
-int guard_note_await(GuardNote *n, GuardedDrive *d) {
-        int r = 0;
+/* Until the time on CLOCK_MONOTONIC. */
+static int writer_wait(sd_event_source *writer, uint64_t until, siginfo_t *ret) {
+        struct pollfd p = { .events = POLLIN };
+        int r;
 
-        if (!n->patience)
-                r = sd_event_add_time_relative(n->guard->event, &n->patience, CLOCK_MONOTONIC, GUARD_PATIENCE_USEC, 0,
-                                               on_patience, n);
-        if (r >= 0)
-                d->awaited = n;
-        return r;
+        p.fd = sd_event_source_get_child_pidfd(writer);
+        if (p.fd < 0)
+                return p.fd;
+
+        do {
+                uint64_t now = monotonic_usec(), ms = (until - MIN(now, until) + 999) / 1000;
+
+                r = poll(&p, 1, (int) MIN(ms, (uint64_t) INT_MAX));
+        } while (r < 0 && errno == EINTR);
+        if (r == 0)
+                return -ETIMEDOUT;
+        return r < 0 || waitid(P_PIDFD, p.fd, ret, WEXITED) < 0 ? -errno : 0;
+}
+
+void guard_flush(Guard *g, uint64_t usec) {
+        uint64_t now = monotonic_usec(), until = now + MIN(usec, UINT64_MAX - now);
+        siginfo_t si;
+        int r;
+
+        r = guard_start_writer(g);
+        while (r >= 0 && g->writer) {
+                r = writer_wait(g->writer, until, &si);
+                if (r >= 0)
+                        (void) on_writer(g->writer, &si, g);
+        }
+        if (r < 0)
+                guard_tell(g, r);
 }

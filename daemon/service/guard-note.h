@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Part of guard.c: a record and its file below the guard's directory. */
+/* Part of guard.c: what is known of drives, and the files below the guard's directory that say so. They are written by a process that
+ * is made for that, one at a time, which writes all that has changed. */
 
 #include "guard.h"
 
@@ -29,11 +30,8 @@ struct GuardNote {
         bool unreadable; /* the file cannot be read: it stays, and what is dangerous is not written */
         bool twins;      /* some of `drives` are, or were, and the journal knows */
 
-        sd_event_source *writer; /* a process that brings the record to the file … */
-        bool dirty;              /* … as it was then: the record has changed since */
-        bool late;               /* … which takes too long */
-        bool failed;             /* the file could not be written, or not be removed: that is tried again */
-        sd_event_source *patience;
+        bool changed; /* the file is to be written, or removed … */
+        bool writing; /* … and is, as the record was when the writer was started */
 
         GuardNote *next;
 };
@@ -44,24 +42,24 @@ struct Guard {
         const char *boot_id;
         const SettingTable *settings;
         GuardFn stored;
-        GuardNote *notes;       /* of those whose drives are not there, the one whose drive went last comes first */
-        GuardNote *visits;      /* that visits that write are under way at all: a record of no drive */
-        bool judged;            /* what earlier runs left of the drives that were there at the start */
-        bool cautious;          /* the machine went down during visits: each drive's visit is noted on its own */
-        sd_event_source *again; /* for notes that failed */
-        bool told;              /* the journal knows that the directory is of no use */
+        GuardNote *notes;  /* of those whose drives are not there, the one whose drive went last comes first */
+        GuardNote *visits; /* one of them, and no drive's: visits that write are under way at all */
+        bool judged;       /* what earlier runs left of the drives that were there at the start */
+        bool cautious;     /* the machine went down during visits: each drive's visit is noted on its own */
+
+        sd_event_source *writer; /* the process that writes; NULL: none does */
+        sd_event_source *timer;  /* runs while it writes; then, when that has failed, until that is tried again */
+        bool late;               /* it has been writing for too long */
+        bool told;               /* the journal knows that the directory is of no use */
 };
 
 /* With what the file says. -ENOMEM. Whether that could be read is in `unreadable`. */
 int guard_note_new(Guard *g, const char *key, GuardNote **ret);
 GuardNote *guard_note_free(GuardNote *n);
 
-/* The record has changed: brings it to its file, after what is being written now. Errors are told, and the file is written later. */
+/* The record has changed: brings it to its file, after what is being written now. Then Guard.stored is called for the drives that
+ * await it, never from within. Errors are told, and the file is written later. */
 int guard_note_write(GuardNote *n);
-
-/* The record is being written: has Guard.stored called for `d` when the record as it is now is on stable storage, or has not been for
- * too long; never from within. */
-int guard_note_await(GuardNote *n, GuardedDrive *d);
 
 /* The directory is of no use: said once, until it is again. */
 void guard_tell(Guard *g, int error);

@@ -6,7 +6,6 @@
 #include "guard-key.h"
 #include "guard-note.h"
 #include "journal.h"
-#include "note-writer.h"
 #include "record.h"
 
 /* The file that says that visits are under way; no drive's key is as short. */
@@ -21,28 +20,33 @@ int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
         Guard *g = d->note->guard;
         /* The machine did not survive the boot before: each drive has its own note of that, until its visit is survived. */
         GuardNote *n = setting || d->note->record->deaths > 0 ? d->note : g->visits;
-        const char *place = d->note->twins ? d->place : NULL;
+        bool noted = !setting && n->record->visiting && !n->changed;
         int r;
 
         if (n->unreadable)
                 return -EBADMSG;
-        /* Its file is not waited for twice. */
-        if (n->late)
+        if (noted && !n->writing)
+                return 1;
+        /* Storage is not waited for twice. */
+        if (g->late)
                 return -ETIMEDOUT;
-        /* It is on stable storage, or on its way there. */
-        if (!setting && n->record->visiting && !n->failed)
-                return n->writer ? guard_note_await(n, d) : 1;
 
-        r = string_replace(&n->record->boot_id, g->boot_id);
-        if (r >= 0 && setting)
-                r = guard_record_intend(n->record, setting, value, place, now_usec());
-        if (r < 0)
-                return r;
+        if (!noted) {
+                r = string_replace(&n->record->boot_id, g->boot_id);
+                if (r >= 0 && setting)
+                        r = guard_record_intend(n->record, setting, value, n->twins ? d->place : NULL, now_usec());
+                if (r < 0)
+                        return r;
 
-        n->record->visiting = true;
-        n->record->diskseq = d->diskseq;
-        r = guard_note_write(n);
-        return r < 0 ? r : guard_note_await(n, d);
+                n->record->visiting = true;
+                n->record->diskseq = d->diskseq;
+                r = guard_note_write(n);
+                if (r < 0)
+                        return r;
+        }
+
+        d->awaited = n;
+        return 0;
 }
 
 void guarded_forget_call(GuardedDrive *d) {
@@ -97,20 +101,19 @@ static void note_judge(GuardNote *n) {
 }
 
 void guard_judge(Guard *g) {
-        GuardRecord *visits = g->visits->record;
-        bool is_left = visits->visiting;
+        GuardNote *v = g->visits;
 
-        (void) guard_record_judge(visits, g->boot_id, true, now_usec());
-        g->cautious = visits->deaths > 0 || g->visits->unreadable;
-        visits->deaths = 0;
-        if (is_left || g->visits->unreadable) {
-                g->visits->unreadable = false;
-                (void) guard_note_write(g->visits);
+        if (guard_record_judge(v->record, g->boot_id, true, now_usec()) != 0 || v->unreadable) {
+                g->cautious = v->record->deaths > 0 || v->unreadable;
+                v->record->deaths = 0;
+                v->unreadable = false;
+                (void) guard_note_write(v);
         }
 
         g->judged = true;
         for (GuardNote *n = g->notes; n; n = n->next)
-                note_judge(n);
+                if (n != v)
+                        note_judge(n);
 }
 
 const GuardRecord *guarded_record(const GuardedDrive *d) {
@@ -160,7 +163,7 @@ unsigned guarded_release(GuardedDrive *d, const char *setting) {
 }
 
 static bool note_matters(const GuardNote *n) {
-        return n->writer || n->failed || guard_record_suspects(n->record) || guard_record_intends(n->record);
+        return n->changed || n->writing || guard_record_suspects(n->record) || guard_record_intends(n->record);
 }
 
 /* Forgets notes of drives that are not there: all of which nothing but the file is to be known, and of the others the ones that
@@ -171,7 +174,7 @@ static void guard_sweep(Guard *g) {
         for (GuardNote **p = &g->notes; *p;) {
                 GuardNote *n = *p;
 
-                if (n->drives || (note_matters(n) && ++n_absent <= GUARD_ABSENT_MAX)) {
+                if (n->drives || n == g->visits || (note_matters(n) && ++n_absent <= GUARD_ABSENT_MAX)) {
                         p = &n->next;
                         continue;
                 }
@@ -271,8 +274,6 @@ int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **re
                 r = guard_note_new(g, key, &n);
                 if (r < 0)
                         return r;
-                n->next = g->notes;
-                g->notes = n;
         }
 
         r = note_attach(n, drive, d);
@@ -315,35 +316,6 @@ void guarded_detach(GuardedDrive *d) {
 }
 
 /* ---- begin and end ---- */
-
-static void note_flush(GuardNote *n, uint64_t until_usec) {
-        int r = 0;
-
-        if (n->failed)
-                r = guard_note_write(n);
-        while (n->writer && r >= 0) {
-                pid_t pid;
-
-                r = sd_event_source_get_child_pid(n->writer, &pid);
-                if (r >= 0)
-                        r = note_writer_wait(pid, until_usec);
-                if (r < 0)
-                        break;
-                n->writer = sd_event_source_disable_unref(n->writer);
-                if (n->dirty)
-                        r = guard_note_write(n);
-        }
-        if (r < 0)
-                guard_tell(n->guard, r);
-}
-
-void guard_flush(Guard *g, uint64_t usec) {
-        uint64_t now = monotonic_usec(), until_usec = now + MIN(usec, UINT64_MAX - now);
-
-        note_flush(g->visits, until_usec);
-        for (GuardNote *n = g->notes; n; n = n->next)
-                note_flush(n, until_usec);
-}
 
 int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, GuardFn stored,
               Guard **ret) {
@@ -388,10 +360,10 @@ Guard *guard_free(Guard *g) {
                 }
                 (void) guard_note_free(n);
         }
-        (void) guard_note_free(g->visits);
-        sd_event_source_disable_unref(g->again);
-        free(g->dir);
+        sd_event_source_disable_unref(g->writer);
+        sd_event_source_disable_unref(g->timer);
         sd_event_unref(g->event);
+        free(g->dir);
         free(g);
         return NULL;
 }

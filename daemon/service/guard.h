@@ -4,7 +4,7 @@
 /* The crash guard: before a visit writes to a drive, a note of that is on stable storage, so that a machine or a drive that does
  * not survive the visit does not meet it again and again (the rules: guard-record.h). A dangerous value is noted in the file of its
  * drive. For all else one file says that visits are under way; only after a machine has gone down with that note, each drive's
- * visits are noted in the drive's file, too. Files are written by a process each, since storage can be slow for as long as it
+ * visits are noted in the drive's file, too. Files are written by a process of their own, since storage can be slow for as long as it
  * pleases, and nobody waits for it for more than a few seconds. */
 
 #include <systemd/sd-event.h>
