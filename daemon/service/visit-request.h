@@ -7,6 +7,11 @@
 
 #include "visit.h"
 
+/* Which file of the program runs, as "0.1.0 (build 40f1c-18a2…)". The service and its workers send each other structures as they are,
+ * so both have to be one build: while a package is exchanged they may not be. */
+const char *build_identity(void);
+#define BUILD_MAX 64U
+
 /* A socket takes about 200 KiB at once. */
 #define VISIT_REQUEST_MAX_BYTES (160U * 1024U)
 

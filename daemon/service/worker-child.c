@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <syslog.h>
 
-#include "build-id.h"
 #include "clock.h"
 #include "inventory.h"
 #include "journal.h"
