@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <ctype.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -28,10 +26,6 @@
 
 /* Two descriptors for each: LimitNOFILE= of the unit. */
 #define WORKERS_MAX 8000U
-
-typedef struct Request {
-        char drive[16];
-} Request;
 
 typedef union Control {
         struct cmsghdr align;
@@ -91,17 +85,16 @@ Broker *broker_free(Broker *b) {
         return NULL;
 }
 
-static int broker_ask(Broker *b, const char *drive, int fd) {
-        Request q = {};
+/* A message of one byte, since there is none without any, and a socket. */
+static int broker_ask(const Broker *b, int fd) {
         Control control = {};
-        struct iovec iov = { .iov_base = &q, .iov_len = sizeof q };
+        struct iovec iov = { .iov_base = &(char){ 0 }, .iov_len = 1 };
         struct msghdr m = { .msg_iov = &iov,
                             .msg_iovlen = 1,
                             .msg_control = &control,
                             .msg_controllen = sizeof control };
         struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
-        (void) snprintf(q.drive, sizeof q.drive, "%s", drive);
         c->cmsg_level = SOL_SOCKET;
         c->cmsg_type = SCM_RIGHTS;
         c->cmsg_len = CMSG_LEN(sizeof fd);
@@ -110,10 +103,10 @@ static int broker_ask(Broker *b, const char *drive, int fd) {
         return sendmsg(b->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-int broker_fork(Broker *b, const char *drive, int fd) {
+int broker_fork(Broker *b, int fd) {
         int r;
 
-        r = b->fd < 0 ? -EPIPE : broker_ask(b, drive, fd);
+        r = b->fd < 0 ? -EPIPE : broker_ask(b, fd);
         if (r != -EPIPE && r != -ECONNRESET)
                 return r;
 
@@ -127,15 +120,16 @@ int broker_fork(Broker *b, const char *drive, int fd) {
                 b->refused_since = monotonic_usec();
         else if (monotonic_usec() - b->refused_since > REFUSED_USEC)
                 return -ESHUTDOWN;
-        return r < 0 ? r : broker_ask(b, drive, fd);
+        return r < 0 ? r : broker_ask(b, fd);
 }
 
 /* ---- the broker itself ---- */
 
-/* Returns 1 with a request and its socket; 0: the manager has gone. */
-static int request_receive(int fd, Request *ret, int *ret_fd) {
+/* Returns 1 with the socket of a worker; 0: the manager has gone. */
+static int request_receive(int fd, int *ret) {
         Control control = {};
-        struct iovec iov = { .iov_base = ret, .iov_len = sizeof *ret };
+        char byte;
+        struct iovec iov = { .iov_base = &byte, .iov_len = sizeof byte };
         struct msghdr m = { .msg_iov = &iov,
                             .msg_iovlen = 1,
                             .msg_control = &control,
@@ -150,27 +144,18 @@ static int request_receive(int fd, Request *ret, int *ret_fd) {
         c = CMSG_FIRSTHDR(&m);
         if (n == 0 && !c)
                 return 0;
-        if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof *ret_fd))
+        if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof *ret))
                 return -EBADMSG;
-        memcpy(ret_fd, CMSG_DATA(c), sizeof *ret_fd);
+        memcpy(ret, CMSG_DATA(c), sizeof *ret);
 
-        if (n != (ssize_t) sizeof *ret || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
-                (void) close(*ret_fd);
+        if (n != sizeof byte || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+                (void) close(*ret);
                 return -EBADMSG;
         }
-
-        ret->drive[sizeof ret->drive - 1] = '\0';
-        for (char *p = ret->drive; *p; p++)
-                if (!isalnum((unsigned char) *p))
-                        *p = '_';
         return 1;
 }
 
-static _Noreturn void child_main(const Request *q, int fd, pid_t broker, BrokerWorkerFn worker, const void *userdata) {
-        char name[24];
-
-        (void) snprintf(name, sizeof name, "keep-%s", q->drive);
-        (void) prctl(PR_SET_NAME, name);
+static _Noreturn void child_main(int fd, pid_t broker, BrokerWorkerFn worker, const void *userdata) {
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != broker)
                 _exit(EXIT_FAILURE);
@@ -286,7 +271,6 @@ int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdat
         for (;;) {
                 int r, worker_fd = -EBADF;
                 pid_t pid;
-                Request q;
 
                 /* Who has connected is about to ask, however long it is kept from running. */
                 r = leaving ? 1 : request_wait(fd, asked ? idle_ms : -1);
@@ -299,7 +283,7 @@ int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdat
                                 return -errno;
                 }
 
-                r = request_receive(fd, &q, &worker_fd);
+                r = request_receive(fd, &worker_fd);
                 if (r == -EINTR)
                         continue;
                 if (r <= 0)
@@ -309,7 +293,7 @@ int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdat
                 /* Without a process its socket is closed, and the manager sees that. */
                 pid = workers.n < WORKERS_MAX ? fork() : -1;
                 if (pid == 0)
-                        child_main(&q, worker_fd, self, worker, userdata);
+                        child_main(worker_fd, self, worker, userdata);
                 if (pid < 0)
                         (void) close(worker_fd);
                 else

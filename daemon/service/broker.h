@@ -2,7 +2,7 @@
 #pragma once
 
 /* The process that makes workers, in a unit of its own (drivekeep-broker.service), which alone has the right to send commands
- * to drives. It takes one kind of message of a fixed size with one socket, and knows nothing of drives, files or settings;
+ * to drives. It takes one kind of message, which is a socket, and knows nothing of drives, files or settings;
  * the manager, which listens and parses, has no such right. */
 
 #include "macro.h"
@@ -22,11 +22,11 @@ int broker_new(const char *path, Broker **ret);
 Broker *broker_free(Broker *b);
 DEFINE_CLEANUP(Broker *, broker_free);
 
-/* Asks for a worker at this end of a socket, and does not wait for it: where none can be made, the end is closed. `drive` is
- * for its name. The fd stays the caller's. A worker whose other end is closed, or shut down for writing, is let go of: it is
+/* Asks for a worker at this end of a socket, and does not wait for it: where none can be made, the end is closed. The fd stays
+ * the caller's. A worker whose other end is closed, or shut down for writing, is let go of: it is
  * killed five seconds later unless it ends by itself. -ESHUTDOWN: it has been refused for so long that the caller had better
  * begin anew. */
-int broker_fork(Broker *b, const char *drive, int fd);
+int broker_fork(Broker *b, int fd);
 
 /* ---- the broker itself ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <syslog.h>
@@ -200,6 +201,7 @@ void worker_main(int fd, const void *sandbox) {
         Child c = { .fd = fd, .writing = WORKER_READS, .told = WORKER_READS, .said_usec = monotonic_usec() };
         DeviceIO io = device_io_real;
         RequestedVisit requested;
+        char name[32];
         Visit v;
         Plan p;
         int r;
@@ -213,6 +215,8 @@ void worker_main(int fd, const void *sandbox) {
                 _exit(EXIT_FAILURE);
         v = requested.visit;
         c.wishes = v.wishes;
+        (void) snprintf(name, sizeof name, "keep-%s", v.drive->name);
+        (void) prctl(PR_SET_NAME, name);
         if (child_confine(&v, sandbox) < 0)
                 _exit(EXIT_FAILURE);
 

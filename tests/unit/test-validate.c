@@ -287,7 +287,20 @@ size_t sandbox_own(_unused_ const char *syspath) {
         return 0;
 }
 
-/* Told before its first command, it sends none, and says so of each setting; what is no order it does not survive. */
+static void check_name(pid_t pid) {
+        char path[64], name[32] = "";
+        FILE *f;
+
+        (void) snprintf(path, sizeof path, "/proc/%d/comm", (int) pid);
+        f = fopen(path, "r");
+        ck_assert_ptr_nonnull(f);
+        ck_assert_ptr_nonnull(fgets(name, sizeof name, f));
+        ck_assert_str_eq(name, "keep-sdzz\n");
+        (void) fclose(f);
+}
+
+/* Told before its first command, it sends none, and says so of each setting; what is no order it does not survive. Whoever lists
+ * processes sees which drive it is for. */
 START_TEST(test_order) {
         struct {
                 int order;
@@ -306,6 +319,7 @@ START_TEST(test_order) {
         if (orders[_i].taken) {
                 ck_assert_uint_eq(n, wishes.n_items);
                 ck_assert_int_eq(m.type, WORKER_END);
+                check_name(pid);
         }
         worker_done(pid, fd, printed, orders[_i].taken ? EXIT_SUCCESS : EXIT_FAILURE);
 }

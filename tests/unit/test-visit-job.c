@@ -16,7 +16,7 @@
 
 static int worker_fd; /* the worker's end */
 
-int broker_fork(_unused_ Broker *b, _unused_ const char *drive, int fd) {
+int broker_fork(_unused_ Broker *b, int fd) {
         worker_fd = dup(fd);
         return 0;
 }
