@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <ctype.h>
+#include <regex.h>
 
 #include "validate.h"
 
@@ -56,10 +57,6 @@ bool identity_is_valid(const DriveIdentity *i) {
                text_ends(i->firmware, sizeof i->firmware) && text_ends(i->wwn, sizeof i->wwn);
 }
 
-/* ---- paths ---- */
-
-#define DEVICES "/sys/devices/"
-
 /* The kernel's names of disks: "sda", "nvme0n1", "md_d0". */
 static bool name_is_valid(const char *name) {
         static const char more[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
@@ -67,40 +64,20 @@ static bool name_is_valid(const char *name) {
         return isalnum((unsigned char) *name) && !name[strspn(name, more)] && drive_name_is_kept(name);
 }
 
-/* No step is empty, ".", or "..". Returns the last one, and the one before it or NULL. */
-static const char *last_step(const char *path, const char **ret_before) {
-        for (*ret_before = NULL;;) {
-                size_t n = strcspn(path, "/");
+/* A disk is below "block", and a namespace right below its controller or subsystem. A partition is below its disk. */
+static bool syspath_is_valid(const char *path, const char *name) {
+        static const char disk[] = "^/sys/devices/([^/]+/)*(block|nvme[0-9]+|nvme-subsys[0-9]+)/[^/]+$";
+        regex_t regex;
+        bool matches;
 
-                if (n == 0 || (n <= 2 && strncmp(path, "..", n) == 0))
-                        return NULL;
-                if (!path[n])
-                        return path;
-                *ret_before = path;
-                path += n + 1;
-        }
-}
-
-/* A namespace is right below its controller or subsystem. A partition is below its disk. */
-static bool holds_disks(const char *step) {
-        static const char *const ports[] = { "nvme", "nvme-subsys" };
-
-        for (size_t i = 0; i < ELEMENTSOF(ports); i++) {
-                size_t n = strlen(ports[i]), digits = starts_with(step, ports[i]) ? strspn(step + n, "0123456789") : 0;
-
-                if (digits > 0 && step[n + digits] == '/')
-                        return true;
-        }
-        return starts_with(step, "block/");
+        if (regcomp(&regex, disk, REG_EXTENDED | REG_NOSUB) != 0)
+                return false;
+        matches = regexec(&regex, path, 0, NULL, 0) == 0;
+        regfree(&regex);
+        return matches && !strstr(path, "/./") && !strstr(path, "/../") && streq(base_name(path), name);
 }
 
 bool drive_paths_are_valid(const Drive *d) {
-        const char *step, *before;
-
-        if (!d->name || !d->node || !d->syspath || !name_is_valid(d->name) || !starts_with(d->node, "/dev/") ||
-            !streq(d->node + strlen("/dev/"), d->name) || !starts_with(d->syspath, DEVICES))
-                return false;
-
-        step = last_step(d->syspath + strlen(DEVICES), &before);
-        return step && before && holds_disks(before) && streq(step, d->name);
+        return d->name && d->node && d->syspath && name_is_valid(d->name) && starts_with(d->node, "/dev/") &&
+               streq(d->node + strlen("/dev/"), d->name) && syspath_is_valid(d->syspath, d->name);
 }

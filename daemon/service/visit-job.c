@@ -21,7 +21,7 @@ struct VisitJob {
         uint64_t patience_usec;    /* UINT64_MAX: for ever, also when it has run out once */
         sd_event_source *patience; /* runs while the visit waits for leave */
 
-        Worker worker; /* its fd is < 0 where there is none */
+        int worker; /* its socket; < 0: there is none */
         WorkerState state;
         VisitEnd end;  /* what the worker was told */
         bool bridged;  /* the worker told of the bridge */
@@ -113,7 +113,7 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
                 .patience_usec = patience_usec,
                 .events = events,
                 .userdata = userdata,
-                .worker.fd = -EBADF,
+                .worker = -EBADF,
         };
 
         v->told = calloc(MAX(visit->wishes->n_items, 1U), sizeof *v->told);
@@ -134,8 +134,8 @@ static void visit_job_close(VisitJob *v) {
         v->patience = sd_event_source_disable_unref(v->patience);
         v->io = sd_event_source_disable_unref(v->io);
         v->silence = sd_event_source_disable_unref(v->silence);
-        closep(&v->worker.fd);
-        v->worker.fd = -EBADF;
+        closep(&v->worker);
+        v->worker = -EBADF;
 }
 
 VisitJob *visit_job_free(VisitJob *v) {
@@ -234,7 +234,7 @@ static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
                 break;
         case WORKER_END:
                 /* The broker sees that it is let go of, should it not end. */
-                (void) shutdown(v->worker.fd, SHUT_WR);
+                (void) shutdown(v->worker, SHUT_WR);
                 break;
         case _WORKER_MESSAGE_MAX:
                 break;
@@ -257,7 +257,7 @@ static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t eve
         WorkerMessage m;
         int r;
 
-        r = worker_receive(&v->worker, v->visit.wishes->n_items, &m);
+        r = worker_receive(v->worker, v->visit.wishes->n_items, &m);
         if (r == -EAGAIN || r == -EINTR)
                 return 0;
 
@@ -287,18 +287,19 @@ int visit_job_work(VisitJob *v, bool active) {
         int r;
 
         v->visit.active = active;
-        r = worker_start(v->broker, &v->visit, &v->worker);
+        r = worker_start(v->broker, &v->visit);
         if (r < 0)
                 return r;
 
+        v->worker = r;
         r = visit_job_heard(v);
         if (r >= 0)
-                r = sd_event_add_io(v->event, &v->io, v->worker.fd, EPOLLIN, on_io, v);
+                r = sd_event_add_io(v->event, &v->io, v->worker, EPOLLIN, on_io, v);
         if (r < 0) {
                 /* Nobody would hear it: it ends when it has something to say. */
                 v->io = sd_event_source_disable_unref(v->io);
                 v->silence = sd_event_source_disable_unref(v->silence);
-                (void) close(TAKE_FD(v->worker.fd));
+                (void) close(TAKE_FD(v->worker));
         }
         return r;
 }
@@ -309,7 +310,7 @@ void visit_job_intended(VisitJob *v, int error) {
 
         v->state = WORKER_VISITS;
         (void) visit_job_heard(v);
-        (void) worker_order(&v->worker, error < 0 ? WORKER_UNGUARDED : WORKER_GO);
+        (void) worker_order(v->worker, error < 0 ? WORKER_UNGUARDED : WORKER_GO);
 }
 
 /* The worker looks before its next command. */
@@ -318,7 +319,7 @@ static void visit_job_order_stop(VisitJob *v, VisitEnd end) {
                 return;
 
         v->end = end;
-        (void) worker_order(&v->worker, WORKER_STOP);
+        (void) worker_order(v->worker, WORKER_STOP);
 }
 
 void visit_job_stop(VisitJob *v) {
@@ -337,7 +338,7 @@ void visit_job_vanish(const VisitJob *v) {
 }
 
 bool visit_job_has_worker(const VisitJob *v) {
-        return v->worker.fd >= 0;
+        return v->worker >= 0;
 }
 
 bool visit_job_is_busy(const VisitJob *v) {

@@ -8,7 +8,7 @@
 #include "validate.h"
 #include "visit-request.h"
 
-/* The drive's texts, in the order in which they follow the wishes (udev's properties stay behind). */
+/* The drive's texts, in the order in which they follow the head (udev's properties stay behind). */
 static const size_t drive_texts[] = {
         offsetof(Drive, name),       offsetof(Drive, node),        offsetof(Drive, syspath),  offsetof(Drive, model),
         offsetof(Drive, serial),     offsetof(Drive, wwn),         offsetof(Drive, firmware), offsetof(Drive, vendor),
@@ -25,7 +25,7 @@ typedef struct Head {
 } Head;
 
 typedef struct Item {
-        Wish wish; /* its name and file are the texts after the drive's, two for each */
+        Wish wish; /* its name and file are the texts that follow */
         Memory memory;
 } Item;
 
@@ -42,6 +42,14 @@ static Drive drive_without_pointers(const Drive *d) {
         plain.properties_size = 0;
         plain.links = NULL;
         plain.n_links = 0;
+        return plain;
+}
+
+static Wish wish_without_pointers(const Wish *w) {
+        Wish plain = *w;
+
+        plain.name = plain.file = NULL;
+        plain.via_stacked = NULL;
         return plain;
 }
 
@@ -81,21 +89,18 @@ static void write_request(FILE *f, const Visit *v) {
                 h.bridge = *v->bridge;
         (void) fwrite(&h, sizeof h, 1, f);
 
-        for (size_t i = 0; i < v->wishes->n_items; i++) {
-                Item item = { .wish = v->wishes->items[i] };
+        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
+                write_text(f, *(char *const *) ((const char *) v->drive + drive_texts[i]));
 
-                item.wish.name = item.wish.file = NULL;
-                item.wish.via_stacked = NULL;
+        for (size_t i = 0; i < v->wishes->n_items; i++) {
+                const Wish *w = v->wishes->items + i;
+                Item item = { .wish = wish_without_pointers(w) };
+
                 if (v->memories)
                         item.memory = v->memories[i];
                 (void) fwrite(&item, sizeof item, 1, f);
-        }
-
-        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
-                write_text(f, *(char *const *) ((const char *) v->drive + drive_texts[i]));
-        for (size_t i = 0; i < v->wishes->n_items; i++) {
-                write_text(f, v->wishes->items[i].name);
-                write_text(f, v->wishes->items[i].file);
+                write_text(f, w->name);
+                write_text(f, w->file);
         }
 }
 
@@ -229,30 +234,33 @@ static bool value_is_allowed(const ValueRange *range, const Value *v) {
         return false;
 }
 
-static int read_wishes(Cursor *c, const SettingTable *settings, RequestedVisit *r) {
-        for (size_t i = 0; i < r->wishes.n_items; i++) {
-                Wish *w = r->wishes.items + i;
-                const char *name = NULL;
-                const Setting *s;
-                int k;
+static int read_wish(Cursor *c, const SettingTable *settings, const Drive *d, Wish *ret, Memory *ret_memory) {
+        const char *name = NULL;
+        const Setting *s;
+        Item item;
+        int r;
 
-                k = cursor_read_text(c, &name);
-                if (k >= 0)
-                        k = cursor_read_text(c, &w->file);
-                if (k < 0)
-                        return k;
+        r = cursor_read(c, &item, sizeof item);
+        if (r < 0)
+                return r;
+        if (!item_is_valid(&item))
+                return -EBADMSG;
+        *ret = wish_without_pointers(&item.wish);
+        *ret_memory = item.memory;
 
-                s = name ? setting_find(settings, name) : NULL;
-                if (!s || !w->file)
-                        return -EBADMSG;
-                w->name = s->name;
+        r = cursor_read_text(c, &name);
+        if (r >= 0)
+                r = cursor_read_text(c, &ret->file);
+        if (r < 0)
+                return r;
 
-                s = setting_for_backends(settings, s->name, drive_backends(&r->drive));
-                if (s && !w->withheld && !value_is_allowed(&s->range, &w->value))
-                        return -EBADMSG;
-        }
+        s = name ? setting_find(settings, name) : NULL;
+        if (!s || !ret->file)
+                return -EBADMSG;
+        ret->name = s->name;
 
-        return 0;
+        s = setting_for_backends(settings, s->name, drive_backends(d));
+        return s && !ret->withheld && !value_is_allowed(&s->range, &ret->value) ? -EBADMSG : 0;
 }
 
 static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit *r) {
@@ -268,30 +276,17 @@ static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit
                 return k;
         if (!head_is_valid(&h))
                 return -EBADMSG;
+        k = read_drive(c, &h, &r->drive);
+        if (k < 0)
+                return k;
 
         r->wishes.items = calloc(MAX(h.n_wishes, 1U), sizeof *r->wishes.items);
         r->memories = calloc(MAX(h.n_wishes, 1U), sizeof *r->memories);
         if (!r->wishes.items || !r->memories)
                 return -ENOMEM;
-        r->wishes.n_items = h.n_wishes;
-
-        for (size_t i = 0; i < h.n_wishes; i++) {
-                Item item;
-
-                k = cursor_read(c, &item, sizeof item);
-                if (k < 0)
-                        return k;
-                if (!item_is_valid(&item))
-                        return -EBADMSG;
-                r->wishes.items[i] = item.wish;
-                r->wishes.items[i].name = r->wishes.items[i].file = NULL;
-                r->wishes.items[i].via_stacked = NULL;
-                r->memories[i] = item.memory;
-        }
-
-        k = read_drive(c, &h, &r->drive);
-        if (k >= 0)
-                k = read_wishes(c, settings, r);
+        for (; r->wishes.n_items < h.n_wishes && k >= 0; r->wishes.n_items++)
+                k = read_wish(c, settings, &r->drive, r->wishes.items + r->wishes.n_items,
+                              r->memories + r->wishes.n_items);
         if (k < 0)
                 return k;
         if (c->left > 0)

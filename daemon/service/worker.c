@@ -21,7 +21,7 @@ static int send_request(int fd, const Visit *visit) {
         return 0;
 }
 
-int worker_start(Broker *broker, const Visit *visit, Worker *ret) {
+int worker_start(Broker *broker, const Visit *visit) {
         int fds[2];
         int r;
 
@@ -38,8 +38,7 @@ int worker_start(Broker *broker, const Visit *visit, Worker *ret) {
                 return r;
         }
 
-        *ret = (Worker){ .fd = fds[0] };
-        return 0;
+        return fds[0];
 }
 
 int worker_state_after(WorkerState s, WorkerMessageType said) {
@@ -91,15 +90,15 @@ static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         return false;
 }
 
-int worker_receive(const Worker *w, size_t n_wishes, WorkerMessage *ret) {
+int worker_receive(int fd, size_t n_wishes, WorkerMessage *ret) {
         WorkerMessage m;
         ssize_t n;
 
         /* With MSG_TRUNC it is told how long the message was. */
-        n = recv(w->fd, &m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
+        n = recv(fd, &m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
         /* It has ended without reading an order; what it said before that is still to come. */
         if (n < 0 && errno == ECONNRESET)
-                n = recv(w->fd, &m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
+                n = recv(fd, &m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
         if (n < 0)
                 return -errno;
         if (n == 0)
@@ -111,8 +110,8 @@ int worker_receive(const Worker *w, size_t n_wishes, WorkerMessage *ret) {
         return 1;
 }
 
-int worker_order(const Worker *w, WorkerOrder order) {
-        if (send(w->fd, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+int worker_order(int fd, WorkerOrder order) {
+        if (send(fd, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
                 return -errno;
         return 0;
 }

@@ -56,16 +56,13 @@ typedef enum WorkerOrder {
         _WORKER_ORDER_MAX,
 } WorkerOrder;
 
-typedef struct Worker {
-        int fd; /* its end is closed when the process has ended */
-} Worker;
-
-/* Of the visit, `io`, `userdata` and all functions are the worker's own. Does not wait for the process. */
-int worker_start(Broker *broker, const Visit *visit, Worker *ret);
+/* Of the visit, `io`, `userdata` and all functions are the worker's own. Does not wait for the process. Returns a socket, whose other
+ * end is closed when the process has ended. */
+int worker_start(Broker *broker, const Visit *visit);
 
 /* The worker itself, at its end of the socket; never returns. */
 void worker_main(int fd, const void *sandbox);
 
 /* 1 and a message; 0: the other end is closed; -EAGAIN: nothing now. A malformed message is -EBADMSG. */
-int worker_receive(const Worker *w, size_t n_wishes, WorkerMessage *ret);
-int worker_order(const Worker *w, WorkerOrder order);
+int worker_receive(int fd, size_t n_wishes, WorkerMessage *ret);
+int worker_order(int fd, WorkerOrder order);

@@ -462,7 +462,7 @@ static int receive(const void *bytes) {
 
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
         ck_assert_int_eq(send(fds[1], bytes, sizeof m, MSG_NOSIGNAL), sizeof m);
-        r = worker_receive(&(Worker){ .fd = fds[0] }, wishes.n_items, &m);
+        r = worker_receive(fds[0], wishes.n_items, &m);
         (void) close(fds[0]);
         (void) close(fds[1]);
         return r;
