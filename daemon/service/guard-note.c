@@ -78,10 +78,26 @@ int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
         return 0;
 }
 
+GuardedDrive *guarded_free(GuardedDrive *d) {
+        if (!d)
+                return NULL;
+
+        guard_entry_done(&d->underway);
+        free(d->name);
+        free(d->place);
+        free(d);
+        return NULL;
+}
 GuardNote *guard_note_free(GuardNote *n) {
         if (!n)
                 return NULL;
 
+        while (n->drives) {
+                GuardedDrive *d = n->drives;
+
+                n->drives = d->next;
+                (void) guarded_free(d);
+        }
         (void) guard_record_free(n->record);
         free(n);
         return NULL;

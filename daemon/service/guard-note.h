@@ -56,6 +56,8 @@ struct Guard {
 /* With what the file says. -ENOMEM. Whether that could be read is in `unreadable`. */
 int guard_note_new(Guard *g, const char *key, GuardNote **ret);
 GuardNote *guard_note_free(GuardNote *n);
+GuardedDrive *guarded_free(GuardedDrive *d);
+DEFINE_CLEANUP(GuardedDrive *, guarded_free);
 
 /* The record has changed: brings it to its file, after what is being written now. Then Guard.stored is called for the drives that
  * await it, never from within. Errors are told, and the file is written later. */

@@ -49,10 +49,6 @@ int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
         return 0;
 }
 
-void guarded_forget_call(GuardedDrive *d) {
-        d->awaited = NULL;
-}
-
 static void note_visit(GuardNote *n, bool begins) {
         n->n_visits += begins ? 1 : -1U;
         if (n->n_visits == 0 && guard_record_visited(n->record))
@@ -60,6 +56,7 @@ static void note_visit(GuardNote *n, bool begins) {
 }
 
 void guarded_visit(GuardedDrive *d, bool begins) {
+        d->awaited = NULL;
         note_visit(d->note, begins);
         note_visit(d->note->guard->visits, begins);
 }
@@ -126,10 +123,6 @@ const char *guarded_quarantined(const GuardedDrive *d, const char *setting, cons
         return e && e->quarantined ? strna(e->why) : NULL;
 }
 
-bool guarded_alone(const GuardedDrive *d) {
-        return guard_record_alone(d->note->record);
-}
-
 void guarded_lost(GuardedDrive *d) {
         GuardRecord *r = d->note->record;
         bool intends = guard_record_intends(r);
@@ -182,18 +175,6 @@ static void guard_sweep(Guard *g) {
                 (void) guard_note_free(n);
         }
 }
-
-static GuardedDrive *guarded_free(GuardedDrive *d) {
-        if (!d)
-                return NULL;
-
-        guard_entry_done(&d->underway);
-        free(d->name);
-        free(d->place);
-        free(d);
-        return NULL;
-}
-DEFINE_CLEANUP(GuardedDrive *, guarded_free);
 
 static int guarded_new(const Drive *drive, void *userdata, GuardedDrive **ret) {
         _cleanup_(guarded_freep) GuardedDrive *d = NULL;
@@ -270,17 +251,15 @@ int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **re
         while (n && !streq(n->record->key, key))
                 n = n->next;
         is_new = !n;
-        if (is_new) {
+        if (is_new)
                 r = guard_note_new(g, key, &n);
-                if (r < 0)
-                        return r;
-        }
-
-        r = note_attach(n, drive, d);
+        if (r >= 0)
+                r = note_attach(n, drive, d);
         if (r < 0) {
                 guard_sweep(g);
                 return r;
         }
+
         if (is_new && n->unreadable)
                 journal_log(LOG_ERR,
                             "%s/%s cannot be read: dangerous settings are not written to its drive until 'drivekeep release' "
@@ -352,12 +331,6 @@ Guard *guard_free(Guard *g) {
                 GuardNote *n = g->notes;
 
                 g->notes = n->next;
-                while (n->drives) {
-                        GuardedDrive *d = n->drives;
-
-                        n->drives = d->next;
-                        (void) guarded_free(d);
-                }
                 (void) guard_note_free(n);
         }
         sd_event_source_disable_unref(g->writer);

@@ -45,15 +45,11 @@ void *guarded_other_path(const GuardedDrive *d);
 /* The sentence's end about why this value is not written; NULL: it may be. */
 const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value);
 
-/* Is nothing at all to be sent to the drive? GUARD_ALONE_WHY */
-bool guarded_alone(const GuardedDrive *d);
-
 /* A visit is about to write: this dangerous value, or (NULL) what is harmless. 1: the note is on stable storage already; 0: the
  * answer comes later; -ETIMEDOUT: storage is too slow; -EBADMSG: the file of the drive cannot be read. */
 int guarded_intend(GuardedDrive *d, const char *setting, const char *value);
-void guarded_forget_call(GuardedDrive *d);
 
-/* A visit begins, or is over, and the machine has survived it. */
+/* A visit begins; or is over, and the machine has survived it: no answer comes any more. */
 void guarded_visit(GuardedDrive *d, bool begins);
 
 /* This value is being sent now; NULL: nothing is. */

@@ -82,29 +82,26 @@ void target_guard_done(Target *t) {
 
 /* ---- before a visit ---- */
 
-static const char *wish_value(const Target *t, size_t wish, char buf[static VALUE_TEXT_MAX]) {
-        const Wish *i = t->visit.selected.items + wish;
-        const Setting *s = setting_for_backends(t->env->settings, i->name, drive_backends(t->drive));
-
-        return s ? value_format(&s->range, &i->value, buf) : NULL;
+static const Setting *wish_setting(const Target *t, const Wish *wish) {
+        return setting_for_backends(t->env->settings, wish->name, drive_backends(t->drive));
 }
 
-static bool is_dangerous(const Target *t, size_t wish) {
-        const Wish *i = t->visit.selected.items + wish;
-        const Setting *s = setting_for_backends(t->env->settings, i->name, drive_backends(t->drive));
+static const char *wish_value(const Target *t, const Wish *wish, char buf[static VALUE_TEXT_MAX]) {
+        const Setting *s = wish_setting(t, wish);
 
-        return s && setting_is_dangerous(s, &i->value);
+        return s ? value_format(&s->range, &wish->value, buf) : NULL;
 }
 
 void target_guard_remember(Target *t) {
         for (size_t i = 0; i < t->visit.selected.n_items; i++) {
+                const Wish *wish = t->visit.selected.items + i;
+                Memory *memory = t->visit.memories + i;
                 char buf[VALUE_TEXT_MAX];
-                const char *value = wish_value(t, i, buf), *why = NULL;
+                const char *value = wish_value(t, wish, buf), *why = NULL;
 
-                if (value && !t->visit.selected.items[i].withheld)
-                        why = guarded_quarantined(t->guard.drive, t->visit.selected.items[i].name, value);
-                (void) snprintf(t->visit.memories[i].quarantined, sizeof t->visit.memories[i].quarantined, "%s",
-                                why ?: "");
+                if (value && !wish->withheld)
+                        why = guarded_quarantined(t->guard.drive, wish->name, value);
+                (void) snprintf(memory->quarantined, sizeof memory->quarantined, "%s", why ?: "");
         }
 }
 
@@ -123,41 +120,29 @@ void target_guard_hesitates(Target *t) {
 }
 
 /* Nothing is even asked: a machine that does not survive a command should come up. */
-static int record_all(Target *t, Verdict verdict, const char *reason) {
-        for (size_t i = 0; i < t->wishes.n_items; i++) {
-                const Wish *wish = t->wishes.items + i;
-                Step s = {
-                        .wish = wish,
-                        .setting = setting_for_backends(t->env->settings, wish->name, drive_backends(t->drive)),
-                        .verdict = verdict,
-                };
-                int r;
-
-                (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
-                r = drive_record_step(t->record, &s, now_usec());
-                if (r < 0)
-                        return r;
-        }
-
-        return 0;
-}
-
 bool target_guard_holds(Target *t) {
-        bool forbidden = t->env->forbidden_by;
-        char why[STEP_REASON_MAX];
-        int r;
+        const char *word = t->env->forbidden_by;
+        int r = 0;
 
-        if (forbidden)
-                (void) snprintf(why, sizeof why, "nothing is written in this boot: the kernel's command line says %s",
-                                t->env->forbidden_by);
-        else if (guarded_alone(t->guard.drive))
-                (void) snprintf(why, sizeof why, "%s",
-                                GUARD_ALONE_WHY ", so it is left alone; 'drivekeep release' has it visited again");
-        else
+        if (!word && !guard_record_alone(guarded_record(t->guard.drive)))
                 return false;
 
         drive_record_drop_unwanted(t->record, &t->wishes);
-        r = record_all(t, forbidden ? VERDICT_FORBIDDEN : VERDICT_QUARANTINED, why);
+        for (size_t i = 0; i < t->wishes.n_items && r >= 0; i++) {
+                const Wish *wish = t->wishes.items + i;
+                Step s = {
+                        .wish = wish,
+                        .setting = wish_setting(t, wish),
+                        .verdict = word ? VERDICT_FORBIDDEN : VERDICT_QUARANTINED,
+                };
+
+                (void) snprintf(s.reason, sizeof s.reason, "%s%s",
+                                word ? "nothing is written in this boot: the kernel's command line says "
+                                     : GUARD_ALONE_WHY
+                                                ", so it is left alone; 'drivekeep release' has it visited again",
+                                word ?: "");
+                r = drive_record_step(t->record, &s, now_usec());
+        }
         if (r < 0)
                 journal_log(LOG_ERR, "No record of %s: %s", t->drive->name, strerror(-r));
         target_save(t);
@@ -170,12 +155,10 @@ void target_guard_begins(Target *t) {
 }
 
 void target_guard_ended(Target *t) {
-        if (!t->guard.visiting)
-                return;
+        assert(t->guard.visiting);
 
         t->guard.visiting = false;
         guarded_underway(t->guard.drive, NULL, NULL);
-        guarded_forget_call(t->guard.drive);
         guarded_visit(t->guard.drive, false);
         watch_health(t);
 }
@@ -191,28 +174,29 @@ void target_guard_stored(void *userdata, int error) {
 
 void target_guard_intends(void *userdata, size_t wish) {
         Target *t = userdata;
+        const Wish *w = wish == WORKER_READS ? NULL : t->visit.selected.items + wish;
+        const Setting *s = w ? wish_setting(t, w) : NULL;
         char buf[VALUE_TEXT_MAX];
-        const char *value = wish != WORKER_READS && is_dangerous(t, wish) ? wish_value(t, wish, buf) : NULL;
         int r;
 
-        r = guarded_intend(t->guard.drive, value ? t->visit.selected.items[wish].name : NULL, value);
+        if (s && setting_is_dangerous(s, &w->value))
+                r = guarded_intend(t->guard.drive, w->name, value_format(&s->range, &w->value, buf));
+        else
+                r = guarded_intend(t->guard.drive, NULL, NULL);
         if (r != 0)
                 visit_job_intended(t->visit.job, r);
 }
 
 void target_guard_writing(void *userdata, size_t wish) {
         Target *t = userdata;
+        const Wish *w = wish == WORKER_READS ? NULL : t->visit.selected.items + wish;
         char buf[VALUE_TEXT_MAX];
-        const char *value = wish == WORKER_READS ? NULL : wish_value(t, wish, buf);
+        const char *value = w ? wish_value(t, w, buf) : NULL;
 
-        guarded_underway(t->guard.drive, value ? t->visit.selected.items[wish].name : NULL, value);
+        guarded_underway(t->guard.drive, value ? w->name : NULL, value);
 }
 
 /* ---- the end ---- */
-
-unsigned target_guard_release(Target *t, const char *setting) {
-        return guarded_release(t->guard.drive, setting);
-}
 
 void target_guard_lost(Target *t) {
         Target *other = guarded_other_path(t->guard.drive);
@@ -236,7 +220,6 @@ void target_guard_leaves(Target *t) {
 }
 
 void target_guard_rest(Target *t) {
-        /* A worker that is stuck may be stuck in just what the guard is there for: its note stays. */
-        if (!t->guard.visiting)
-                (void) guarded_clear(t->guard.drive);
+        /* A worker that is stuck may be stuck in just what the guard is there for: then its note stays. */
+        (void) guarded_clear(t->guard.drive);
 }

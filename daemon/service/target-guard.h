@@ -39,8 +39,5 @@ void target_guard_lost(Target *t);
 /* It is no longer there at all; a worker may still be at it, but of that visit the guard hears no more. */
 void target_guard_leaves(Target *t);
 
-/* Takes a setting (NULL: all) out of quarantine; how many values that were. */
-unsigned target_guard_release(Target *t, const char *setting);
-
 /* The daemon ends in good order. */
 void target_guard_rest(Target *t);

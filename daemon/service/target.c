@@ -377,7 +377,7 @@ void target_visited(Target *t, bool identified) {
 /* ---- the end ---- */
 
 unsigned target_release(Target *t, const char *setting) {
-        unsigned n = target_guard_release(t, setting);
+        unsigned n = guarded_release(t->guard.drive, setting);
 
         if (n > 0)
                 target_visit(t, VISIT_REQUEST);

@@ -21,7 +21,7 @@ typedef struct Head {
         uint32_t n_wishes;
         Drive drive;
         Bridge bridge;
-        bool has_bridge, permanent, active, no_wake, ata_sleep, look;
+        bool permanent, active, no_wake, ata_sleep, look;
 } Head;
 
 typedef struct Item {
@@ -76,7 +76,6 @@ static void write_request(FILE *f, const Visit *v) {
         Head h = {
                 .n_wishes = v->wishes->n_items,
                 .drive = drive_without_pointers(v->drive),
-                .has_bridge = v->bridge,
                 .permanent = v->permanent,
                 .active = v->active,
                 .no_wake = v->no_wake,
@@ -166,7 +165,6 @@ static bool head_is_valid(const Head *h) {
                 offsetof(Head, drive.optical),
                 offsetof(Head, drive.ata),
                 offsetof(Head, drive.identified),
-                offsetof(Head, has_bridge),
                 offsetof(Head, permanent),
                 offsetof(Head, active),
                 offsetof(Head, no_wake),
@@ -303,7 +301,7 @@ static int request_parse(Cursor *c, const SettingTable *settings, RequestedVisit
                 .no_wake = h.no_wake,
                 .ata_sleep = h.ata_sleep,
                 .look = h.look,
-                .bridge = h.has_bridge ? &r->bridge : NULL,
+                .bridge = &r->bridge,
         };
         return 0;
 }

@@ -248,7 +248,7 @@ void target_guard_leaves(_unused_ Target *t) {
 void target_guard_rest(Target *t) {
         note("%s:rests", t->drive->name);
 }
-unsigned target_guard_release(_unused_ Target *t, _unused_ const char *setting) {
+unsigned guarded_release(_unused_ GuardedDrive *d, _unused_ const char *setting) {
         return 0;
 }
 

@@ -225,7 +225,7 @@ START_TEST(test_alone) {
                 ck_assert_ptr_nonnull(strstr(record.settings[i].reason, "drivekeep release"));
         }
 
-        ck_assert_uint_eq(target_guard_release(&t, NULL), 1);
+        ck_assert_uint_eq(guarded_release(t.guard.drive, NULL), 1);
         ck_assert(!target_guard_holds(&t));
         target_guard_done(&t);
 }

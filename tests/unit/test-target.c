@@ -85,7 +85,7 @@ void target_guard_lost(_unused_ Target *t) {
 void target_guard_leaves(_unused_ Target *t) {
 }
 static unsigned n_quarantined;
-unsigned target_guard_release(_unused_ Target *t, _unused_ const char *setting) {
+unsigned guarded_release(_unused_ GuardedDrive *d, _unused_ const char *setting) {
         return n_quarantined;
 }
 
