@@ -237,11 +237,6 @@ static int workers_timeout(int idle_ms) {
         return idle_ms < 0 ? ms : MIN(ms, idle_ms);
 }
 
-/* They die with the broker. */
-static bool has_workers(void) {
-        return waitpid(-1, NULL, WNOHANG) == 0;
-}
-
 /* Returns 1: there is something to receive; 0: nothing for so long, and no worker is left. */
 static int request_wait(int fd, int idle_ms) {
         for (;;) {
@@ -253,7 +248,7 @@ static int request_wait(int fd, int idle_ms) {
                         workers_look();
                 if (r > 0 && workers.polls[0].revents)
                         return 1;
-                if (r == 0 && !has_workers())
+                if (r == 0 && workers.n == 0)
                         return 0;
                 if (r < 0 && errno != EINTR)
                         return -errno;
@@ -311,36 +306,25 @@ static bool program_is_replaced(void) {
         return n >= (ssize_t) strlen(gone) && memcmp(path + n - strlen(gone), gone, strlen(gone)) == 0;
 }
 
-/* Returns 0 when the next manager may be waited for as well. */
-static int broker_accept(int listener, BrokerWorkerFn worker, const void *userdata) {
-        _cleanup_close_ int fd = -EBADF;
-        int r;
-
-        fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-        /* The socket's mode says so, too. */
-        if (!peer_owns_socket(fd))
-                return 0;
-
-        r = broker_serve(fd, BROKER_IDLE_MS, worker, userdata);
-        for (size_t i = 0; i < workers.n; i++)
-                workers_let_go(i, ORPHAN_USEC);
-        return r < 0 ? r : !has_workers();
-}
-
 int broker_run(int listener, BrokerWorkerFn worker, const void *userdata) {
         int r;
 
         do {
-                r = broker_accept(listener, worker, userdata);
-                if (r != 0)
-                        return MIN(r, 0);
+                _cleanup_close_ int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+                if (fd < 0)
+                        return -errno;
+                /* The socket's mode says so, too. */
+                r = peer_owns_socket(fd) ? broker_serve(fd, BROKER_IDLE_MS, worker, userdata) : 0;
+                if (r < 0)
+                        return r;
 
                 /* The workers of a manager that has gone end after the command that they are at, which takes as long as the
                  * kernel has patience with a drive, or are killed. They are waited for, so that none is left behind; and
                  * whoever is the next manager does not wait for them. */
-                r = request_wait(listener, WORKERS_MS);
+                for (size_t i = 0; i < workers.n; i++)
+                        workers_let_go(i, ORPHAN_USEC);
+                r = workers.n > 0 ? request_wait(listener, WORKERS_MS) : 0;
         } while (r > 0 && !program_is_replaced());
 
         return MIN(r, 0);
