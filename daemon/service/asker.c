@@ -209,12 +209,8 @@ int asker_serve(int listen_fd, const AskerTargets *targets, bool (*accepts)(int 
         return MIN(r, 0);
 }
 
-static int open_bus(sd_bus **ret) {
-        return sd_bus_open_system(ret);
-}
-
 int asker_run(void) {
-        static const AskerTargets targets = { systemd_open_private, open_bus };
+        static const AskerTargets targets = { systemd_open_private, sd_bus_open_system };
 
         if (sd_listen_fds(true) != 1)
                 return -EINVAL;

@@ -24,19 +24,11 @@ enum {
         OPTION_ASKER,
 };
 
-typedef struct Arguments {
-        bool broker, asker;
-} Arguments;
-
 static int parse_option(int key, char *arg _unused_, struct argp_state *state) {
-        Arguments *a = state->input;
-
         switch (key) {
         case OPTION_BROKER:
-                a->broker = true;
-                return 0;
         case OPTION_ASKER:
-                a->asker = true;
+                *(int *) state->input = key;
                 return 0;
         case ARGP_KEY_ARG:
                 argp_usage(state);
@@ -122,18 +114,17 @@ int main(int argc, char *argv[]) {
                 .doc = "Keeps the settings of drives: applies /etc/drivekeep/drivekeep.conf at boot, hotplug and resume.\v"
                        "Started by systemd as drivekeep.service; see drivekeepd(8).",
         };
-        Arguments a = {};
-        int r;
+        int process = 0, r;
 
         if (text_find_garbled_option(argv + 1)) {
                 warnx("an option holds characters that are not fit to be shown");
                 return EXIT_FAILURE;
         }
-        if (argp_parse(&argp, argc, argv, 0, NULL, &a) != 0)
+        if (argp_parse(&argp, argc, argv, 0, NULL, &process) != 0)
                 return EXIT_FAILURE;
 
         session_be_nice();
-        r = a.broker ? run_broker() : a.asker ? asker_run() : run();
+        r = process == OPTION_BROKER ? run_broker() : process == OPTION_ASKER ? asker_run() : run();
         if (r < 0)
                 journal_log(LOG_ERR, "drivekeepd ends: %s", strerror(-r));
         journal_finish();

@@ -7,17 +7,13 @@
 #include "peer.h"
 
 bool peer_owns_socket(int fd) {
-        /* A path as long as may be has no NUL. */
-        union {
-                struct sockaddr_un un;
-                char bytes[sizeof(struct sockaddr_un) + 1];
-        } address = {};
-        socklen_t address_size = sizeof address.un, peer_size;
+        struct sockaddr_un address = {};
         struct ucred peer;
+        /* There is always a NUL behind the path. */
+        socklen_t address_size = sizeof address - 1, peer_size = sizeof peer;
         struct stat st;
 
-        peer_size = sizeof peer;
         return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) >= 0 &&
-               getsockname(fd, &address.un, &address_size) >= 0 && address.un.sun_path[0] == '/' &&
-               stat(address.un.sun_path, &st) >= 0 && S_ISSOCK(st.st_mode) && st.st_uid == peer.uid;
+               getsockname(fd, &address, &address_size) >= 0 && address.sun_path[0] == '/' &&
+               stat(address.sun_path, &st) >= 0 && S_ISSOCK(st.st_mode) && st.st_uid == peer.uid;
 }

@@ -22,16 +22,6 @@
 #define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 /* All of Landlock's first version; what is not allowed below is forbidden. */
 #define HANDLED ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
-/* Returns -EOPNOTSUPP where there is none. */
-static int rules_new(void) {
-        const struct landlock_ruleset_attr attr = { .handled_access_fs = HANDLED };
-        int fd;
-
-        fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
-        if (fd < 0)
-                return errno == ENOSYS ? -EOPNOTSUPP : -errno;
-        return fd;
-}
 
 bool sandbox_lacks_landlock(void) {
         return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0 &&
@@ -49,10 +39,6 @@ static int rules_allow(int rules, const char *path, uint64_t access) {
 
         attr.parent_fd = fd;
         return syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &attr, 0) < 0 ? -errno : 0;
-}
-
-static int rules_enforce(int rules) {
-        return syscall(SYS_landlock_restrict_self, rules, 0) < 0 ? -errno : 0;
 }
 
 /* ---- system calls: seccomp ---- */
@@ -211,26 +197,14 @@ Sandbox *sandbox_free(Sandbox *s) {
 
 /* ---- workers ---- */
 
-static bool is_port(const char *name, const char *prefix) {
-        size_t n = strlen(prefix);
-
-        return strncmp(name, prefix, n) == 0 && isdigit((unsigned char) name[n]);
-}
-
 size_t sandbox_own(const char *syspath) {
-        static const char *const ports[] = { "ata", "nvme", "nvme-subsys" };
+        static const char *const ports[] = { "/ata", "/nvme", "/nvme-subsys" };
         const char *end;
 
-        for (const char *p = syspath; *p; p = end) {
-                size_t n;
-
-                p += *p == '/';
-                n = strcspn(p, "/");
-                end = p + n;
+        for (const char *p = syspath; p; p = strchr(p + 1, '/'))
                 for (size_t i = 0; i < ELEMENTSOF(ports); i++)
-                        if (is_port(p, ports[i]))
-                                return end - syspath;
-        }
+                        if (starts_with(p, ports[i]) && isdigit((unsigned char) p[strlen(ports[i])]))
+                                return p + 1 + strcspn(p + 1, "/") - syspath;
 
         /* What else there is has a directory of its own, above "block". */
         end = strstr(syspath, "/block/");
@@ -257,12 +231,13 @@ static int rules_allow_controllers(int rules, const char *own, uint64_t access) 
 }
 
 static int worker_files(char *const *nodes, const char *own) {
+        const struct landlock_ruleset_attr attr = { .handled_access_fs = HANDLED };
         _cleanup_close_ int rules = -EBADF;
         int r;
 
-        rules = rules_new();
+        rules = syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
         if (rules < 0)
-                return rules == -EOPNOTSUPP ? 0 : rules;
+                return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
 
         /* /proc tells what is mounted. */
         r = rules_allow(rules, "/sys", READING);
@@ -274,7 +249,9 @@ static int worker_files(char *const *nodes, const char *own) {
                 r = rules_allow_controllers(rules, own, READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
         for (; r >= 0 && *nodes; nodes++)
                 r = rules_allow(rules, *nodes, LANDLOCK_ACCESS_FS_READ_FILE);
-        return r < 0 ? r : rules_enforce(rules);
+        if (r < 0)
+                return r;
+        return syscall(SYS_landlock_restrict_self, rules, 0) < 0 ? -errno : 0;
 }
 
 int sandbox_worker(const Sandbox *s, char *const *nodes, const char *own) {

@@ -124,25 +124,18 @@ static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdent
         child_say(userdata, &m);
 }
 
-static bool wants_read_only(const Visit *v) {
-        for (size_t i = 0; i < v->wishes->n_items; i++)
-                if (streq(v->wishes->items[i].name, "read_only"))
-                        return true;
-
-        return false;
-}
-
 /* What it may open: the drive; and its partitions, which have a read-only flag each. */
 static int child_nodes(const Visit *v, char ***ret) {
         _cleanup_(names_freep) char **nodes = NULL, **partitions = NULL;
         struct stat st;
         size_t n = 0;
-        int r;
+        int r = 0;
 
         if (stat(v->drive->node, &st) >= 0 && !S_ISBLK(st.st_mode))
                 return -ENOTBLK;
 
-        r = wants_read_only(v) ? stack_partitions("/sys/class/block", v->drive->name, &partitions) : 0;
+        if (wishes_find(v->wishes, "read_only"))
+                r = stack_partitions("/sys/class/block", v->drive->name, &partitions);
         if (r < 0)
                 return r;
         while (partitions && partitions[n])
