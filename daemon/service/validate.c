@@ -5,9 +5,9 @@
 
 #include "validate.h"
 
-bool bools_are_valid(const void *base, const size_t *offsets, size_t n) {
-        for (size_t i = 0; i < n; i++)
-                if (((const uint8_t *) base)[offsets[i]] > 1)
+bool bools_are_valid(const bool *first, const bool *last) {
+        for (const uint8_t *p = (const uint8_t *) first; p <= (const uint8_t *) last; p++)
+                if (*p > 1)
                         return false;
         return true;
 }
@@ -21,35 +21,19 @@ bool value_is_valid(const Value *v) {
 }
 
 bool reading_is_valid(const Reading *r) {
-        static const size_t bools[] = {
-                offsetof(Reading, supported),
-                offsetof(Reading, known),
-                offsetof(Reading, repeated),
-                offsetof(Reading, saved_known),
-        };
-
-        return bools_are_valid(r, bools, ELEMENTSOF(bools)) && value_is_valid(&r->value) && value_is_valid(&r->saved);
+        return bools_are_valid(&r->supported, &r->known) && bools_are_valid(&r->repeated, &r->saved_known) &&
+               value_is_valid(&r->value) && value_is_valid(&r->saved);
 }
 
 bool memory_is_valid(const Memory *m) {
-        static const size_t bools[] = { offsetof(Memory, sent.known), offsetof(Memory, settled.known),
-                                        offsetof(Memory, read.known) };
-
-        return bools_are_valid(m, bools, ELEMENTSOF(bools)) && text_ends(m->overruled, sizeof m->overruled) &&
+        return bools_are_valid(&m->sent.known, &m->sent.known) &&
+               bools_are_valid(&m->settled.known, &m->settled.known) &&
+               bools_are_valid(&m->read.known, &m->read.known) && text_ends(m->overruled, sizeof m->overruled) &&
                text_ends(m->quarantined, sizeof m->quarantined);
 }
 
 bool bridge_is_valid(const Bridge *b) {
-        static const size_t bools[] = {
-                offsetof(Bridge, asked),
-                offsetof(Bridge, identified),
-                offsetof(Bridge, without_sat),
-                offsetof(Bridge, without_registers),
-                offsetof(Bridge, repeats_identify),
-                offsetof(Bridge, fragile),
-        };
-
-        return bools_are_valid(b, bools, ELEMENTSOF(bools)) && (b->cdb == 0 || b->cdb == 12 || b->cdb == 16);
+        return bools_are_valid(&b->asked, &b->fragile) && (b->cdb == 0 || b->cdb == 12 || b->cdb == 16);
 }
 
 bool identity_is_valid(const DriveIdentity *i) {

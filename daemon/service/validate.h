@@ -7,8 +7,8 @@
 #include "drive.h"
 #include "plan.h"
 
-/* Each bool at these offsets is 0 or 1. */
-bool bools_are_valid(const void *base, const size_t *offsets, size_t n);
+/* All from the first to the last of these members, which are bools of one structure, are 0 or 1. */
+bool bools_are_valid(const bool *first, const bool *last);
 
 /* Types are known, and texts end within their array. */
 bool value_is_valid(const Value *v);

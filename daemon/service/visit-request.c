@@ -156,35 +156,15 @@ static int cursor_read_text(Cursor *c, const char **ret) {
 }
 
 static bool head_is_valid(const Head *h) {
-        static const size_t bools[] = {
-                offsetof(Head, drive.rotational),
-                offsetof(Head, drive.removable),
-                offsetof(Head, drive.rotational_untold),
-                offsetof(Head, drive.removable_untold),
-                offsetof(Head, drive.raid),
-                offsetof(Head, drive.optical),
-                offsetof(Head, drive.ata),
-                offsetof(Head, drive.identified),
-                offsetof(Head, permanent),
-                offsetof(Head, active),
-                offsetof(Head, no_wake),
-                offsetof(Head, ata_sleep),
-                offsetof(Head, look),
-        };
+        const Drive *d = &h->drive;
 
-        return h->n_wishes <= RECORD_MAX_SETTINGS && bools_are_valid(h, bools, ELEMENTSOF(bools)) &&
-               bridge_is_valid(&h->bridge) && h->drive.transport >= 0 && h->drive.transport < _TRANSPORT_MAX;
+        return h->n_wishes <= RECORD_MAX_SETTINGS && bools_are_valid(&d->rotational, &d->ata) &&
+               bools_are_valid(&d->identified, &d->identified) && d->transport >= 0 && d->transport < _TRANSPORT_MAX &&
+               bridge_is_valid(&h->bridge) && bools_are_valid(&h->permanent, &h->look);
 }
 
 static bool item_is_valid(const Item *i) {
-        static const size_t bools[] = {
-                offsetof(Item, wish.withheld),
-                offsetof(Item, wish.allow_dangerous),
-                offsetof(Item, wish.permanent),
-                offsetof(Item, wish.wake),
-        };
-
-        return bools_are_valid(i, bools, ELEMENTSOF(bools)) && value_is_valid(&i->wish.value) &&
+        return bools_are_valid(&i->wish.withheld, &i->wish.wake) && value_is_valid(&i->wish.value) &&
                memory_is_valid(&i->memory);
 }
 

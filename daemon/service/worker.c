@@ -64,9 +64,6 @@ int worker_state_after(WorkerState s, WorkerMessageType said) {
 }
 
 static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
-        static const size_t bools[] = { offsetof(WorkerMessage, written), offsetof(WorkerMessage, failed),
-                                        offsetof(WorkerMessage, lost) };
-
         switch (m->type) {
         case WORKER_GOES_ON:
                 return true;
@@ -74,7 +71,7 @@ static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         case WORKER_INTENDS:
                 return m->wish < n_wishes || m->wish == WORKER_READS;
         case WORKER_STEP:
-                return m->wish < n_wishes && bools_are_valid(m, bools, ELEMENTSOF(bools)) && m->error <= 0 &&
+                return m->wish < n_wishes && bools_are_valid(&m->written, &m->lost) && m->error <= 0 &&
                        m->verdict >= 0 && m->verdict < _VERDICT_MAX && reading_is_valid(&m->before) &&
                        reading_is_valid(&m->after) && memchr(m->reason, '\0', sizeof m->reason);
         case WORKER_BRIDGE:

@@ -67,14 +67,23 @@ static Drive drive = { .name = (char *) "sdzz",
                        .node = (char *) "/dev/sdzz",
                        .syspath = (char *) "/sys/devices/ata9/block/sdzz",
                        .transport = TRANSPORT_SATA,
-                       .ata = true };
-static Bridge bridge;
+                       .ata = true,
+                       .size = UINT64_MAX,
+                       .diskseq = UINT64_MAX };
+static Bridge bridge = { .cdb = 16 };
 static Wish wish_items[] = {
-        { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f" },
+        { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f", .line = UINT_MAX },
         { .name = "acoustic_management", .withheld = true, .file = "f" },
 };
 static const Wishes wishes = { .items = wish_items, .n_items = ELEMENTSOF(wish_items) };
-static Memory memories[ELEMENTSOF(wish_items)];
+static Memory memories[] = {
+        { .sent = { .known = true } },
+        { .sent = { .number = INT64_MAX },
+          .settled = { .number = INT64_MAX },
+          .read = { .number = INT64_MAX },
+          .overruled = "overruled",
+          .quarantined = "quarantined" },
+};
 static Visit visit = { .drive = &drive, .wishes = &wishes, .memories = memories, .settings = &all_settings };
 
 static const Field request_fields[] = {
@@ -391,7 +400,13 @@ END_TEST
 
 /* ---- to the manager ---- */
 
-static WorkerMessage message;
+static WorkerMessage message = {
+        .error = -5,
+        .before = { .value = { VALUE_NAME, INT64_MAX, "before" }, .saved = { VALUE_NAME, INT64_MAX, "saved" } },
+        .after = { .value = { VALUE_NAME, INT64_MAX, "after" }, .saved = { VALUE_NAME, INT64_MAX, "saved" } },
+        .reason = "reason",
+        .bridge.cdb = 16,
+};
 
 static const struct {
         Field field;
