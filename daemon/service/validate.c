@@ -12,7 +12,7 @@ bool bools_are_valid(const bool *first, const bool *last) {
         return true;
 }
 
-static bool text_ends(const char *text, size_t size) {
+bool text_ends(const char *text, size_t size) {
         return memchr(text, '\0', size);
 }
 

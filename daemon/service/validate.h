@@ -10,6 +10,8 @@
 /* All from the first to the last of these members, which are bools of one structure, are 0 or 1. */
 bool bools_are_valid(const bool *first, const bool *last);
 
+bool text_ends(const char *text, size_t size);
+
 /* Types are known, and texts end within their array. */
 bool value_is_valid(const Value *v);
 bool reading_is_valid(const Reading *r);

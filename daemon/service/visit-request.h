@@ -18,15 +18,6 @@ const char *build_identity(void);
 /* The caller frees *ret. -E2BIG: too many wishes for one message. */
 int visit_request_new(const Visit *v, void **ret, size_t *ret_size);
 
-typedef struct RequestedVisit {
-        Visit visit; /* points into the rest, and all texts into the request: neither is to be moved */
-        Bridge bridge;
-        Drive drive;
-        Wishes wishes;
-        Memory *memories;
-} RequestedVisit;
-
-/* The visit that is asked for, with `settings` for its table. -EPROTONOSUPPORT: another build of the program asks;
- * -EBADMSG: none asks so. */
-int visit_request_parse(const void *request, size_t size, const SettingTable *settings, RequestedVisit *ret);
-void requested_visit_done(RequestedVisit *r);
+/* The visit that is asked for, with `settings` for its table. It points into the request, which is to be aligned as malloc() does, and
+ * is changed. -EPROTONOSUPPORT: another build of the program asks; -EBADMSG: none asks so. */
+int visit_request_parse(void *request, size_t size, const SettingTable *settings, Visit *ret);

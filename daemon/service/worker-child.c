@@ -178,8 +178,8 @@ static int child_confine(const Visit *v, const Sandbox *sandbox) {
         return r < 0 ? r : sandbox_worker(sandbox, nodes, own);
 }
 
-static int child_read_request(int fd, RequestedVisit *ret) {
-        static char request[VISIT_REQUEST_MAX_BYTES];
+static int child_read_request(int fd, Visit *ret) {
+        static _Alignas(max_align_t) char request[VISIT_REQUEST_MAX_BYTES];
         ssize_t n;
 
         n = recv(fd, request, sizeof request, MSG_TRUNC);
@@ -193,20 +193,18 @@ static int child_read_request(int fd, RequestedVisit *ret) {
 void worker_main(int fd, const void *sandbox) {
         Child c = { .fd = fd, .writing = WORKER_READS, .told = WORKER_READS, .said_usec = monotonic_usec() };
         DeviceIO io = device_io_real;
-        RequestedVisit requested;
         char name[32];
         Visit v;
         Plan p;
         int r;
 
-        r = child_read_request(fd, &requested);
+        r = child_read_request(fd, &v);
         if (r == -EPROTONOSUPPORT)
                 journal_log(LOG_ERR,
                             "drivekeep.service runs another build of the program than this one, %s, so its drive is not visited; 'systemctl restart drivekeep' starts both anew.",
                             build_identity());
         if (r < 0)
                 _exit(EXIT_FAILURE);
-        v = requested.visit;
         c.wishes = v.wishes;
         (void) snprintf(name, sizeof name, "keep-%s", v.drive->name);
         (void) prctl(PR_SET_NAME, name);

@@ -448,7 +448,7 @@ static const Wishes wishes = { wish_items, ELEMENTSOF(wish_items) };
 static bool request_once(Injected what, size_t nth) {
         const Visit v = { .drive = &drive, .wishes = &wishes };
         _cleanup_free_ void *request = NULL;
-        RequestedVisit requested;
+        Visit requested;
         bool failed;
         size_t size;
         int r;
@@ -459,15 +459,13 @@ static bool request_once(Injected what, size_t nth) {
                 r = visit_request_parse(request, size, &all_settings, &requested);
         failed = inject_disarm();
         ck_assert_int_eq(r, failed ? -ENOMEM : 0);
-        if (r >= 0) {
-                ck_assert(wishes_equal(requested.visit.wishes, &wishes));
-                requested_visit_done(&requested);
-        }
+        if (r >= 0)
+                ck_assert(wishes_equal(requested.wishes, &wishes));
         return failed;
 }
 
 START_TEST(test_request) {
-        ck_assert_uint_gt(inject_each(request_once, INJECT_MEMORY), 2);
+        ck_assert_uint_gt(inject_each(request_once, INJECT_MEMORY), 0);
 }
 END_TEST
 

@@ -73,7 +73,7 @@ static Drive drive = { .name = (char *) "sdzz",
 static Bridge bridge = { .cdb = 16 };
 static Wish wish_items[] = {
         { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f", .line = UINT_MAX },
-        { .name = "acoustic_management", .withheld = true, .file = "f" },
+        { .name = "acoustic_management", .withheld = true, .file = "/etc/file" },
 };
 static const Wishes wishes = { .items = wish_items, .n_items = ELEMENTSOF(wish_items) };
 static Memory memories[] = {
@@ -151,18 +151,46 @@ static size_t find_field(const Field *f) {
 START_TEST(test_request) {
         const Field *f = request_fields + _i;
         _cleanup_free_ uint8_t *request = NULL;
-        RequestedVisit r;
+        Visit r;
         size_t size, at;
 
         visit.bridge = &bridge;
         at = find_field(f);
         request = request_make(&size);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
-        requested_visit_done(&r);
 
         for (unsigned nth = 0; make_wrong(f, request + at, nth); nth++)
                 ck_assert_msg(visit_request_parse(request, size, &all_settings, &r) == -EBADMSG, "%s, wrong value %u",
                               f->name, nth);
+}
+END_TEST
+
+/* A text without an end; and one of which nobody knows whether it is there. */
+START_TEST(test_request_text) {
+        static const struct {
+                const char *text;
+                size_t size;
+                bool may_be_null;
+        } texts[] = { { "/dev/sdzz", 512, true }, { "acoustic_management", 64, false }, { "/etc/file", 512, false } };
+        _cleanup_free_ uint8_t *request = NULL;
+        size_t size;
+        Visit r;
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                uint8_t *at;
+
+                free(request);
+                request = request_make(&size);
+                at = memmem(request, size, texts[i].text, strlen(texts[i].text));
+                ck_assert_ptr_nonnull(at);
+                at[-1] += 2 * texts[i].may_be_null;
+                ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r),
+                                 texts[i].may_be_null ? -EBADMSG : 0);
+                at[-1] -= 2 * texts[i].may_be_null;
+                ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
+                memset(at, 'x', texts[i].size);
+                ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), -EBADMSG);
+        }
 }
 END_TEST
 
@@ -172,7 +200,7 @@ START_TEST(test_request_count) {
         _cleanup_free_ uint8_t *request = NULL, *other = NULL;
         size_t size, other_size, at = 0;
         Wishes one = { .items = wish_items, .n_items = 1 };
-        RequestedVisit r;
+        Visit r;
 
         request = request_make(&size);
         visit.wishes = &one;
@@ -189,7 +217,7 @@ END_TEST
 /* A broker that was started after an upgrade, asked by a service that was not. */
 START_TEST(test_other_build) {
         _cleanup_free_ uint8_t *request = NULL;
-        RequestedVisit r;
+        Visit r;
         size_t size;
 
         request = request_make(&size);
@@ -200,8 +228,6 @@ START_TEST(test_other_build) {
                 request[i] ^= 1;
                 ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), beyond ? 0 : -EPROTONOSUPPORT);
                 request[i] ^= 1;
-                if (beyond)
-                        requested_visit_done(&r);
         }
         /* Of another layout, it may be of any length, too. */
         request[0] ^= 1;
@@ -502,6 +528,7 @@ int main(void) {
         TCase *t = tcase_create("validate");
 
         tcase_add_loop_test(t, test_request, 0, ELEMENTSOF(request_fields));
+        tcase_add_test(t, test_request_text);
         tcase_add_test(t, test_request_count);
         tcase_add_test(t, test_other_build);
         tcase_add_test(t, test_build_id);

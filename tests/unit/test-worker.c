@@ -64,28 +64,27 @@ static void request_make(const Drive *d, void **ret, size_t *ret_size) {
 START_TEST(test_round_trip) {
         _cleanup_(drive_freep) Drive *d = drive_make();
         _cleanup_free_ void *request = NULL;
-        RequestedVisit r;
+        Visit r;
         size_t size;
 
         request_make(d, &request, &size);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
-        ck_assert_str_eq(r.drive.syspath, d->syspath);
-        ck_assert_str_eq(r.drive.serial, "");
-        ck_assert_ptr_null(r.drive.wwn);
-        ck_assert_uint_eq(r.drive.diskseq, 7);
-        ck_assert_int_eq(r.drive.transport, TRANSPORT_SATA);
-        ck_assert(r.drive.ata && r.drive.rotational && !r.drive.raid);
-        ck_assert(r.drive.identified);
-        ck_assert_ptr_null(drive_property(&r.drive, "ID_ATA"));
-        ck_assert_uint_eq(r.drive.n_links, 0);
-        ck_assert_uint_eq(drive_backends(&r.drive), drive_backends(d));
-        ck_assert(wishes_equal(r.visit.wishes, &(Wishes){ .items = wish_items, .n_items = ELEMENTSOF(wish_items) }));
-        ck_assert_str_eq(r.visit.wishes->items[0].file, "/etc/f");
-        ck_assert_uint_eq(r.visit.wishes->items[0].line, 3);
-        ck_assert(r.visit.memories[0].sent.known);
-        ck_assert_str_eq(r.visit.memories[1].quarantined, "the machine went down");
-        ck_assert(r.visit.permanent && r.visit.ata_sleep && !r.visit.active && r.visit.bridge->asked);
-        requested_visit_done(&r);
+        ck_assert_str_eq(r.drive->syspath, d->syspath);
+        ck_assert_str_eq(r.drive->serial, "");
+        ck_assert_ptr_null(r.drive->wwn);
+        ck_assert_uint_eq(r.drive->diskseq, 7);
+        ck_assert_int_eq(r.drive->transport, TRANSPORT_SATA);
+        ck_assert(r.drive->ata && r.drive->rotational && !r.drive->raid);
+        ck_assert(r.drive->identified);
+        ck_assert_ptr_null(drive_property(r.drive, "ID_ATA"));
+        ck_assert_uint_eq(r.drive->n_links, 0);
+        ck_assert_uint_eq(drive_backends(r.drive), drive_backends(d));
+        ck_assert(wishes_equal(r.wishes, &(Wishes){ .items = wish_items, .n_items = ELEMENTSOF(wish_items) }));
+        ck_assert_str_eq(r.wishes->items[0].file, "/etc/f");
+        ck_assert_uint_eq(r.wishes->items[0].line, 3);
+        ck_assert(r.memories[0].sent.known);
+        ck_assert_str_eq(r.memories[1].quarantined, "the machine went down");
+        ck_assert(r.permanent && r.ata_sleep && !r.active && r.bridge->asked);
 }
 END_TEST
 
@@ -181,7 +180,7 @@ static const char *const taken[][3] = {
 START_TEST(test_taken) {
         _cleanup_(drive_freep) Drive *d = drive_make();
         _cleanup_free_ void *request = NULL;
-        RequestedVisit r;
+        Visit r;
         size_t size;
 
         ck_assert_int_eq(string_replace(&d->name, taken[_i][0]), 0);
@@ -189,15 +188,14 @@ START_TEST(test_taken) {
         ck_assert_int_eq(string_replace(&d->syspath, taken[_i][2]), 0);
         request_make(d, &request, &size);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
-        ck_assert_str_eq(r.drive.node, d->node);
-        requested_visit_done(&r);
+        ck_assert_str_eq(r.drive->node, d->node);
 }
 END_TEST
 
 START_TEST(test_refused) {
         _cleanup_(drive_freep) Drive *d = drive_make();
         _cleanup_free_ void *request = NULL;
-        RequestedVisit r;
+        Visit r;
         size_t size;
 
         free(d->name);
@@ -219,7 +217,7 @@ END_TEST
 START_TEST(test_hostile) {
         _cleanup_(drive_freep) Drive *d = drive_make();
         _cleanup_free_ void *request = NULL;
-        RequestedVisit r;
+        Visit r;
         size_t size;
 
         request_make(d, &request, &size);
@@ -230,8 +228,7 @@ START_TEST(test_hostile) {
                 for (unsigned bit = 1; bit < 256; bit <<= 1) {
                         ((uint8_t *) request)[n] ^= bit;
                         if (visit_request_parse(request, size, &all_settings, &r) >= 0)
-                                requested_visit_done(&r);
-                        ((uint8_t *) request)[n] ^= bit;
+                                ((uint8_t *) request)[n] ^= bit;
                 }
 }
 END_TEST
