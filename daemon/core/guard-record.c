@@ -317,16 +317,14 @@ unsigned guard_record_lost(GuardRecord *r, GuardEntry *underway, const char *pla
         return n;
 }
 
-int guard_record_part(GuardRecord *r, const char *place) {
+void guard_record_part(GuardRecord *r, const char *place) {
         for (size_t i = 0; i < r->n_entries; i++) {
                 GuardEntry *e = r->entries + i;
-                int k = e->intended && !e->quarantined && !e->place ? string_replace(&e->place, place) : 0;
 
-                if (k < 0)
-                        return k;
+                /* Without memory for the place it stays about any. */
+                if (e->intended && !e->quarantined && !e->place)
+                        (void) string_replace(&e->place, place);
         }
-
-        return 0;
 }
 
 bool guard_record_suspects(const GuardRecord *r) {

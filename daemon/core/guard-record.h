@@ -87,7 +87,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
 unsigned guard_record_lost(GuardRecord *r, GuardEntry *underway, const char *place, uint64_t when);
 
 /* Another drive that has this record came: what is intended, and said to be about any, is about the one at `place`. */
-int guard_record_part(GuardRecord *r, const char *place);
+void guard_record_part(GuardRecord *r, const char *place);
 
 /* Has the drive been lost while something harmless was sent, and has not been written to since? */
 bool guard_record_suspects(const GuardRecord *r);

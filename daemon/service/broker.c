@@ -39,7 +39,7 @@ typedef union Control {
 #define REFUSED_USEC (30ULL * 1000 * 1000)
 
 struct Broker {
-        char *path;
+        const char *path;
         int fd;
         uint64_t refused_since; /* on the monotonic clock; 0: it is not */
 };
@@ -61,17 +61,14 @@ static int broker_connect(Broker *b) {
 }
 
 int broker_new(const char *path, Broker **ret) {
-        _cleanup_(broker_freep) Broker *b = NULL;
+        Broker *b;
 
         b = malloc(sizeof *b);
         if (!b)
                 return -ENOMEM;
 
-        *b = (Broker){ .path = strdup(path), .fd = -EBADF };
-        if (!b->path)
-                return -ENOMEM;
-
-        *ret = TAKE_PTR(b);
+        *b = (Broker){ .path = path, .fd = -EBADF };
+        *ret = b;
         return 0;
 }
 
@@ -80,7 +77,6 @@ Broker *broker_free(Broker *b) {
                 return NULL;
 
         closep(&b->fd);
-        free(b->path);
         free(b);
         return NULL;
 }

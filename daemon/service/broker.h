@@ -17,7 +17,7 @@
 typedef struct Broker Broker;
 
 /* Connects when the first worker is asked for, which has systemd start the broker: where no drive needs anything, there is
- * none. */
+ * none. The path is to outlive it. */
 int broker_new(const char *path, Broker **ret);
 Broker *broker_free(Broker *b);
 DEFINE_CLEANUP(Broker *, broker_free);

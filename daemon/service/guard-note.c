@@ -88,6 +88,7 @@ GuardedDrive *guarded_free(GuardedDrive *d) {
         free(d);
         return NULL;
 }
+
 GuardNote *guard_note_free(GuardNote *n) {
         if (!n)
                 return NULL;

@@ -194,19 +194,17 @@ static int guarded_new(const Drive *drive, void *userdata, GuardedDrive **ret) {
 }
 
 /* From now on what comes is noted of each of them, and so is what is under way at the one that was there before. */
-static int note_part(GuardNote *n, const GuardedDrive *d) {
+static void note_part(GuardNote *n, const GuardedDrive *d) {
         const GuardedDrive *twin = n->drives;
-        int r;
 
         while (twin && streq(twin->place, d->place))
                 twin = twin->next;
         if (!twin || n->twins)
-                return 0;
+                return;
 
         /* An intent of an earlier run may have been about any of them. */
-        r = n->guard->judged ? guard_record_part(n->record, twin->place) : 0;
-        if (r < 0)
-                return r;
+        if (n->guard->judged)
+                guard_record_part(n->record, twin->place);
         journal_log(LOG_NOTICE,
                     "%s and %s say that they are one drive (WWN, or model and serial number): the crash guard tells "
                     "them apart by where they are plugged in.",
@@ -214,25 +212,6 @@ static int note_part(GuardNote *n, const GuardedDrive *d) {
         n->twins = true;
         if (!guard_record_is_empty(n->record))
                 (void) guard_note_write(n);
-        return 0;
-}
-
-static int note_attach(GuardNote *n, const Drive *drive, GuardedDrive *d) {
-        int r;
-
-        r = string_replace(&n->record->model, drive->model);
-        if (r >= 0)
-                r = string_replace(&n->record->serial, drive->serial);
-        if (r >= 0)
-                r = note_part(n, d);
-        if (r < 0)
-                return r;
-
-        d->note = n;
-        d->next = n->drives;
-        n->drives = d;
-        n->continues = n->continues || n->record->diskseq == drive->diskseq;
-        return 0;
 }
 
 int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **ret) {
@@ -251,20 +230,26 @@ int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **re
         while (n && !streq(n->record->key, key))
                 n = n->next;
         is_new = !n;
-        if (is_new)
+        if (is_new) {
                 r = guard_note_new(g, key, &n);
-        if (r >= 0)
-                r = note_attach(n, drive, d);
-        if (r < 0) {
-                guard_sweep(g);
-                return r;
+                if (r < 0)
+                        return r;
+                if (n->unreadable)
+                        journal_log(LOG_ERR,
+                                    "%s/%s cannot be read: dangerous settings are not written to its drive until 'drivekeep release' "
+                                    "removes it.",
+                                    g->dir, key);
         }
 
-        if (is_new && n->unreadable)
-                journal_log(LOG_ERR,
-                            "%s/%s cannot be read: dangerous settings are not written to its drive until 'drivekeep release' "
-                            "removes it.",
-                            g->dir, key);
+        /* They are for people only. */
+        (void) string_replace(&n->record->model, drive->model);
+        (void) string_replace(&n->record->serial, drive->serial);
+        note_part(n, d);
+
+        d->note = n;
+        d->next = n->drives;
+        n->drives = d;
+        n->continues = n->continues || n->record->diskseq == drive->diskseq;
         if (is_new && g->judged)
                 note_judge(n);
         *ret = TAKE_PTR(d);

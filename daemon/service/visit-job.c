@@ -46,11 +46,10 @@ static void visit_job_order_stop(VisitJob *v, VisitEnd end);
 static void on_leave(void *userdata, Wait w) {
         VisitJob *v = userdata;
 
-        if (visit_job_has_worker(v)) {
-                if (w.kind != WAIT_NOTHING)
-                        visit_job_order_stop(v, VISIT_INTERRUPTED);
+        if (visit_job_has_worker(v) && w.kind != WAIT_NOTHING)
+                visit_job_order_stop(v, VISIT_INTERRUPTED);
+        if (visit_job_has_worker(v))
                 return;
-        }
 
         if (w.kind == WAIT_NOTHING) {
                 v->patience = sd_event_source_disable_unref(v->patience);
