@@ -3,9 +3,9 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -164,20 +164,22 @@ static _Noreturn void child_main(int fd, pid_t broker, BrokerWorkerFn worker, co
         _exit(EXIT_FAILURE);
 }
 
-static struct {
-        /* Whom the broker listens to; then of each worker its process, and a copy of its end of the socket, which tells when
-         * the manager lets go. While there is this copy, a worker that closes its own does not pass for one that has ended. */
-        struct pollfd polls[1 + 2 * WORKERS_MAX];
-        uint64_t kill_usec[WORKERS_MAX]; /* on the monotonic clock; UINT64_MAX: not */
-        size_t n;
-} workers;
+typedef struct BrokerWorker {
+        int pidfd;
+        /* A copy of its end of the socket, which tells when the manager lets go; < 0: it has. While there is this copy, a worker that
+         * closes its own does not pass for one that has ended. */
+        int end;
+        uint64_t kill_usec; /* on the monotonic clock; UINT64_MAX: not */
+} BrokerWorker;
+
+static BrokerWorker workers[WORKERS_MAX];
+static size_t n_workers;
 
 /* Takes over the fd. */
 static void workers_add(pid_t pid, int fd) {
-        struct pollfd *process = workers.polls + 1 + 2 * workers.n, *end = process + 1;
         int pidfd;
 
-        pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
+        pidfd = pidfd_open(pid, 0);
         if (pidfd < 0) {
                 if (errno != ESRCH)
                         (void) kill(pid, SIGKILL);
@@ -185,66 +187,59 @@ static void workers_add(pid_t pid, int fd) {
                 return;
         }
 
-        *process = (struct pollfd){ .fd = pidfd, .events = POLLIN };
-        *end = (struct pollfd){ .fd = fd, .events = POLLRDHUP };
-        workers.kill_usec[workers.n++] = UINT64_MAX;
+        workers[n_workers++] = (BrokerWorker){ .pidfd = pidfd, .end = fd, .kill_usec = UINT64_MAX };
 }
 
 /* From now on, `usec` is what it has left. */
-static void workers_let_go(size_t i, uint64_t usec) {
-        closep(&workers.polls[2 + 2 * i].fd);
-        workers.polls[2 + 2 * i].fd = -EBADF;
-        workers.kill_usec[i] = monotonic_usec() + usec;
+static void worker_let_go(BrokerWorker *w, uint64_t usec) {
+        closep(&w->end);
+        w->end = -EBADF;
+        w->kill_usec = monotonic_usec() + usec;
 }
 
-static void workers_look(void) {
-        for (size_t i = workers.n; i-- > 0;) {
-                struct pollfd *process = workers.polls + 1 + 2 * i, *end = process + 1;
+/* `polls`: of each its process and its end. */
+static void workers_look(const struct pollfd *polls) {
+        for (size_t i = n_workers; i-- > 0;) {
+                BrokerWorker *w = workers + i;
 
-                if (process->revents) {
-                        (void) close(process->fd);
-                        closep(&end->fd);
-                        workers.n--;
-                        memmove(process, workers.polls + 1 + 2 * workers.n, 2 * sizeof *process);
-                        workers.kill_usec[i] = workers.kill_usec[workers.n];
+                if (polls[2 * i].revents) {
+                        (void) close(w->pidfd);
+                        closep(&w->end);
+                        *w = workers[--n_workers];
                         continue;
                 }
-                if (end->fd >= 0 && end->revents)
-                        workers_let_go(i, LET_GO_USEC);
+                if (polls[2 * i + 1].revents)
+                        worker_let_go(w, LET_GO_USEC);
                 /* One that a drive holds in the kernel dies when that lets go of it: no command is aborted by this. */
-                if (workers.kill_usec[i] <= monotonic_usec()) {
-                        (void) syscall(SYS_pidfd_send_signal, process->fd, SIGKILL, NULL, 0);
-                        workers.kill_usec[i] = UINT64_MAX;
+                if (w->kill_usec <= monotonic_usec()) {
+                        (void) pidfd_send_signal(w->pidfd, SIGKILL, NULL, 0);
+                        w->kill_usec = UINT64_MAX;
                 }
         }
 }
 
-/* Until the next one is to be killed, but no longer than idle_ms. */
-static int workers_timeout(int idle_ms) {
-        uint64_t now = monotonic_usec(), first = UINT64_MAX;
-        int ms;
-
-        for (size_t i = 0; i < workers.n; i++)
-                first = MIN(first, workers.kill_usec[i]);
-        if (first == UINT64_MAX)
-                return idle_ms;
-
-        ms = first <= now ? 0 : (int) ((first - now) / 1000) + 1;
-        return idle_ms < 0 ? ms : MIN(ms, idle_ms);
-}
-
-/* Returns 1: there is something to receive; 0: nothing for so long, and no worker is left. */
+/* Returns 1: there is something to receive; 0: nothing for so long (< 0: for ever), and no worker is left. */
 static int request_wait(int fd, int idle_ms) {
+        static struct pollfd polls[1 + 2 * WORKERS_MAX];
+
         for (;;) {
+                uint64_t now = monotonic_usec(), wake = idle_ms < 0 ? UINT64_MAX : now + (uint64_t) idle_ms * 1000;
                 int r;
 
-                workers.polls[0] = (struct pollfd){ .fd = fd, .events = POLLIN };
-                r = poll(workers.polls, 1 + 2 * workers.n, workers_timeout(idle_ms));
+                polls[0] = (struct pollfd){ .fd = fd, .events = POLLIN };
+                for (size_t i = 0; i < n_workers; i++) {
+                        polls[1 + 2 * i] = (struct pollfd){ .fd = workers[i].pidfd, .events = POLLIN };
+                        polls[2 + 2 * i] = (struct pollfd){ .fd = workers[i].end, .events = POLLRDHUP };
+                        wake = MIN(wake, workers[i].kill_usec);
+                }
+
+                r = poll(polls, 1 + 2 * n_workers,
+                         wake == UINT64_MAX ? -1 : (int) ((MAX(wake, now) - now + 999) / 1000));
                 if (r >= 0)
-                        workers_look();
-                if (r > 0 && workers.polls[0].revents)
+                        workers_look(polls + 1);
+                if (r > 0 && polls[0].revents)
                         return 1;
-                if (r == 0 && workers.n == 0)
+                if (r == 0 && n_workers == 0)
                         return 0;
                 if (r < 0 && errno != EINTR)
                         return -errno;
@@ -282,7 +277,7 @@ int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdat
 
                 asked = true;
                 /* Without a process its socket is closed, and the manager sees that. */
-                pid = workers.n < WORKERS_MAX ? fork() : -1;
+                pid = n_workers < WORKERS_MAX ? fork() : -1;
                 if (pid == 0)
                         child_main(worker_fd, self, worker, userdata);
                 if (pid < 0)
@@ -318,9 +313,9 @@ int broker_run(int listener, BrokerWorkerFn worker, const void *userdata) {
                 /* The workers of a manager that has gone end after the command that they are at, which takes as long as the
                  * kernel has patience with a drive, or are killed. They are waited for, so that none is left behind; and
                  * whoever is the next manager does not wait for them. */
-                for (size_t i = 0; i < workers.n; i++)
-                        workers_let_go(i, ORPHAN_USEC);
-                r = workers.n > 0 ? request_wait(listener, WORKERS_MS) : 0;
+                for (size_t i = 0; i < n_workers; i++)
+                        worker_let_go(workers + i, ORPHAN_USEC);
+                r = n_workers > 0 ? request_wait(listener, WORKERS_MS) : 0;
         } while (r > 0 && !program_is_replaced());
 
         return MIN(r, 0);
