@@ -40,7 +40,7 @@ int guard_key(const Drive *d, char **ret) {
                 return -ENOMEM;
         }
 
-        for (n = 0; identity[n] && n < KEY_TEXT_MAX; n++) {
+        for (n = 0; n < KEY_TEXT_MAX && identity[n]; n++) {
                 unsigned char c = identity[n];
 
                 text[n] = (c < 0x80 && isalnum(c)) || c == '-' || c == '.' ? (char) c : '_';

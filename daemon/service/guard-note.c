@@ -316,11 +316,12 @@ static int writer_wait(sd_event_source *writer, uint64_t until, siginfo_t *ret) 
 
 void guard_flush(Guard *g, uint64_t usec) {
         uint64_t now = monotonic_usec(), until = now + MIN(usec, UINT64_MAX - now);
-        siginfo_t si;
         int r;
 
         r = guard_start_writer(g);
         while (r >= 0 && g->writer) {
+                siginfo_t si = {};
+
                 r = writer_wait(g->writer, until, &si);
                 if (r >= 0)
                         (void) on_writer(g->writer, &si, g);

@@ -201,7 +201,7 @@ size_t sandbox_own(const char *syspath) {
         static const char *const ports[] = { "/ata", "/nvme", "/nvme-subsys" };
         const char *end;
 
-        for (const char *p = syspath; p; p = strchr(p + 1, '/'))
+        for (const char *p = strchr(syspath, '/'); p; p = strchr(p + 1, '/'))
                 for (size_t i = 0; i < ELEMENTSOF(ports); i++)
                         if (starts_with(p, ports[i]) && isdigit((unsigned char) p[strlen(ports[i])]))
                                 return p + 1 + strcspn(p + 1, "/") - syspath;

@@ -178,27 +178,21 @@ static int child_confine(const Visit *v, const Sandbox *sandbox) {
         return r < 0 ? r : sandbox_worker(sandbox, nodes, own);
 }
 
-static int child_read_request(int fd, Visit *ret) {
-        static _Alignas(max_align_t) char request[VISIT_REQUEST_MAX_BYTES];
-        ssize_t n;
-
-        n = recv(fd, request, sizeof request, MSG_TRUNC);
-        if (n < 0)
-                return -errno;
-        if (n > (ssize_t) sizeof request)
-                return -EBADMSG;
-        return visit_request_parse(request, n, &all_settings, ret);
-}
-
 void worker_main(int fd, const void *sandbox) {
+        static _Alignas(max_align_t) char request[VISIT_REQUEST_MAX_BYTES];
         Child c = { .fd = fd, .writing = WORKER_READS, .told = WORKER_READS, .said_usec = monotonic_usec() };
         DeviceIO io = device_io_real;
         char name[32];
+        ssize_t n;
         Visit v;
         Plan p;
         int r;
 
-        r = child_read_request(fd, &v);
+        /* With MSG_TRUNC it is told how long the request was. */
+        n = recv(fd, request, sizeof request, MSG_TRUNC);
+        if (n < 0 || n > (ssize_t) sizeof request)
+                _exit(EXIT_FAILURE);
+        r = visit_request_parse(request, n, &all_settings, &v);
         if (r == -EPROTONOSUPPORT)
                 journal_log(LOG_ERR,
                             "drivekeep.service runs another build of the program than this one, %s, so its drive is not visited; 'systemctl restart drivekeep' starts both anew.",
