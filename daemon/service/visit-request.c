@@ -146,24 +146,14 @@ static bool value_is_allowed(const ValueRange *range, const Value *v) {
         if (v->type != range->type)
                 return v->type == VALUE_STRIPES && range->stripes && v->number > 0 && v->number <= VALUE_STRIPES_MAX;
 
-        switch (v->type) {
-        case VALUE_BOOL:
-                return v->number == 0 || v->number == 1;
-        case VALUE_STANDBY_TIMER:
-                return v->number >= 0 && v->number <= UINT8_MAX;
-        case VALUE_NAME:
-                return !strchr(v->name, '/') && !strchr(v->name, '\n') && v->name[0];
-        case VALUE_ANY:
+        if (v->type == VALUE_ANY)
                 return true;
-        case VALUE_INT:
-        case VALUE_DURATION:
-        case VALUE_MICROSECONDS:
-        case VALUE_SIZE:
-        case VALUE_CELSIUS:
-        case VALUE_STRIPES:
-        case _VALUE_TYPE_MAX:
-                break;
-        }
+        if (v->type == VALUE_NAME)
+                return !strchr(v->name, '/') && !strchr(v->name, '\n') && v->name[0];
+        if (v->type == VALUE_BOOL)
+                return v->number == 0 || v->number == 1;
+        if (v->type == VALUE_STANDBY_TIMER)
+                return v->number >= 0 && v->number <= UINT8_MAX;
 
         if ((v->number >= range->min && v->number <= range->max) || (range->has_off && v->number == range->off))
                 return true;
