@@ -1,27 +1,48 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <systemd/sd-daemon.h>
+#include <sys/socket.h>
+#include <syslog.h>
 
 #include "asker.h"
-#include "bus-server.h"
-#include "peer.h"
+#include "journal.h"
+#include "sandbox.h"
 #include "unit-status.h"
 
 #define LOGIN_DESTINATION "org.freedesktop.login1"
 
-/* The manager has two connections at a time. */
-#define CLIENTS_MAX 8U
-
 typedef struct Asker {
         sd_event *event;
         const AskerTargets *targets;
-        bool (*accepts)(int fd);
-        BusServer server;
+        sd_bus *manager;
         sd_bus *systemd, *login; /* each from the first call on that is for it */
 } Asker;
 
-int asker_open(sd_bus **ret) {
-        return systemd_open_socket("unix:path=" ASKER_SOCKET, ret);
+int asker_open(Broker *broker, sd_bus **ret) {
+        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
+        _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
+        int fds[2], r;
+
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
+                return -errno;
+        ours = fds[0];
+        theirs = fds[1];
+
+        r = broker_fork(broker, BROKER_ASKER, theirs);
+        if (r >= 0)
+                r = sd_bus_new(&bus);
+        if (r >= 0)
+                r = sd_bus_set_fd(bus, ours, ours);
+        if (r < 0)
+                return r;
+
+        /* From here on the connection owns the descriptor. */
+        (void) TAKE_FD(ours);
+        r = sd_bus_start(bus);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(bus);
+        return 0;
 }
 
 /* ---- what is passed on ---- */
@@ -104,23 +125,17 @@ static int pass_on(sd_bus_message *m, sd_bus *to, const char *destination) {
         return 0;
 }
 
-/* For every connection: which of them asked for it before nobody needs to know. */
 static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *signal = NULL;
         Asker *a = userdata;
+        int r;
 
-        for (BusPeer *p = a->server.peers; p; p = p->next) {
-                _cleanup_(sd_bus_message_unrefp) sd_bus_message *signal = NULL;
-                int r;
-
-                r = sd_bus_message_rewind(m, true);
-                if (r >= 0)
-                        r = sd_bus_message_new_signal(p->bus, &signal, sd_bus_message_get_path(m),
-                                                      sd_bus_message_get_interface(m), sd_bus_message_get_member(m));
-                if (r >= 0)
-                        r = sd_bus_message_copy(signal, m, true);
-                if (r >= 0)
-                        (void) sd_bus_send(p->bus, signal, NULL);
-        }
+        r = sd_bus_message_new_signal(a->manager, &signal, sd_bus_message_get_path(m), sd_bus_message_get_interface(m),
+                                      sd_bus_message_get_member(m));
+        if (r >= 0)
+                r = sd_bus_message_copy(signal, m, true);
+        if (r >= 0)
+                (void) sd_bus_send(NULL, signal, NULL);
         return 0;
 }
 
@@ -165,54 +180,66 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error _un
         return 1;
 }
 
-/* ---- connections ---- */
+/* ---- the process ---- */
 
-static bool on_accept(void *userdata, int fd) {
-        Asker *a = userdata;
-
-        return a->server.n_peers < CLIENTS_MAX && a->accepts(fd);
-}
-
-static int on_connected(void *userdata, sd_bus *bus) {
+/* Takes over the fd, in any case. */
+static int asker_accept(Asker *a, int fd) {
+        sd_id128_t id;
         int r;
 
-        r = sd_bus_negotiate_fds(bus, true);
-        return r < 0 ? r : sd_bus_add_filter(bus, NULL, on_message, userdata);
+        r = sd_bus_new(&a->manager);
+        if (r >= 0)
+                r = sd_bus_set_fd(a->manager, fd, fd);
+        if (r < 0) {
+                (void) close(fd);
+                return r;
+        }
+
+        r = sd_id128_randomize(&id);
+        if (r >= 0)
+                r = sd_bus_set_server(a->manager, true, id);
+        if (r >= 0)
+                r = sd_bus_negotiate_fds(a->manager, true);
+        if (r >= 0)
+                r = sd_bus_set_exit_on_disconnect(a->manager, true);
+        if (r >= 0)
+                r = sd_bus_add_filter(a->manager, NULL, on_message, a);
+        if (r >= 0)
+                r = sd_bus_start(a->manager);
+        if (r >= 0)
+                r = sd_bus_attach_event(a->manager, a->event, SD_EVENT_PRIORITY_NORMAL);
+        return r;
 }
 
-/* Whoever is about to connect finds the next one: systemd listens. */
-static void on_gone(void *userdata, const sd_bus *bus _unused_) {
-        Asker *a = userdata;
-
-        if (a->server.n_peers == 0)
-                (void) sd_event_exit(a->event, 0);
-}
-
-int asker_serve(int listen_fd, const AskerTargets *targets, bool (*accepts)(int fd)) {
-        static const BusServerEvents events = { on_accept, on_connected, on_gone };
-        Asker a = { .targets = targets, .accepts = accepts, .server = { .events = &events, .userdata = &a } };
+int asker_serve(int fd, const AskerTargets *targets) {
+        Asker a = { .targets = targets };
         int r;
 
         r = sd_event_new(&a.event);
-        if (r < 0)
+        if (r < 0) {
+                (void) close(fd);
                 return r;
+        }
 
-        a.server.event = a.event;
-        r = bus_server_start(&a.server, listen_fd);
+        r = asker_accept(&a, fd);
         if (r >= 0)
                 r = sd_event_loop(a.event);
 
-        bus_server_stop(&a.server);
+        (void) sd_bus_close_unref(a.manager);
         (void) sd_bus_close_unref(a.systemd);
         (void) sd_bus_close_unref(a.login);
         sd_event_unref(a.event);
         return MIN(r, 0);
 }
 
-int asker_run(void) {
+_Noreturn void asker_main(int fd) {
         static const AskerTargets targets = { systemd_open_private, sd_bus_open_system };
+        int r;
 
-        if (sd_listen_fds(true) != 1)
-                return -EINVAL;
-        return asker_serve(SD_LISTEN_FDS_START, &targets, peer_owns_socket);
+        r = sandbox_asker();
+        if (r >= 0)
+                r = asker_serve(fd, &targets);
+        if (r < 0)
+                journal_log(LOG_ERR, "systemd and logind cannot be asked: %s", strerror(-r));
+        _exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }

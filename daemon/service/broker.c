@@ -82,9 +82,9 @@ Broker *broker_free(Broker *b) {
 }
 
 /* A message of one byte, since there is none without any, and a socket. */
-static int broker_ask(const Broker *b, int fd) {
+static int broker_ask(const Broker *b, BrokerChild child, int fd) {
         Control control = {};
-        struct iovec iov = { .iov_base = &(char){ 0 }, .iov_len = 1 };
+        struct iovec iov = { .iov_base = &(char){ child }, .iov_len = 1 };
         struct msghdr m = { .msg_iov = &iov,
                             .msg_iovlen = 1,
                             .msg_control = &control,
@@ -99,10 +99,10 @@ static int broker_ask(const Broker *b, int fd) {
         return sendmsg(b->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-int broker_fork(Broker *b, int fd) {
+int broker_fork(Broker *b, BrokerChild child, int fd) {
         int r;
 
-        r = b->fd < 0 ? -EPIPE : broker_ask(b, fd);
+        r = b->fd < 0 ? -EPIPE : broker_ask(b, child, fd);
         if (r != -EPIPE && r != -ECONNRESET)
                 return r;
 
@@ -116,15 +116,15 @@ int broker_fork(Broker *b, int fd) {
                 b->refused_since = monotonic_usec();
         else if (monotonic_usec() - b->refused_since > REFUSED_USEC)
                 return -ESHUTDOWN;
-        return r < 0 ? r : broker_ask(b, fd);
+        return r < 0 ? r : broker_ask(b, child, fd);
 }
 
 /* ---- the broker itself ---- */
 
-/* Returns 1 with the socket of a worker; 0: the manager has gone. */
-static int request_receive(int fd, int *ret) {
+/* Returns 1 with a child's socket; 0: the manager has gone. */
+static int request_receive(int fd, BrokerChild *ret_child, int *ret) {
         Control control = {};
-        char byte;
+        unsigned char byte;
         struct iovec iov = { .iov_base = &byte, .iov_len = sizeof byte };
         struct msghdr m = { .msg_iov = &iov,
                             .msg_iovlen = 1,
@@ -144,14 +144,15 @@ static int request_receive(int fd, int *ret) {
                 return -EBADMSG;
         memcpy(ret, CMSG_DATA(c), sizeof *ret);
 
-        if (n != sizeof byte || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+        if (n != sizeof byte || byte >= _BROKER_CHILD_MAX || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
                 (void) close(*ret);
                 return -EBADMSG;
         }
+        *ret_child = byte;
         return 1;
 }
 
-static _Noreturn void child_main(int fd, pid_t broker, BrokerWorkerFn worker, const void *userdata) {
+static _Noreturn void child_main(BrokerChild child, int fd, pid_t broker, BrokerChildFn run, const void *userdata) {
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != broker)
                 _exit(EXIT_FAILURE);
@@ -160,7 +161,7 @@ static _Noreturn void child_main(int fd, pid_t broker, BrokerWorkerFn worker, co
         if (dup2(fd, STDERR_FILENO + 1) < 0 || close_range(STDERR_FILENO + 2, ~0U, 0) < 0)
                 _exit(EXIT_FAILURE);
 
-        worker(STDERR_FILENO + 1, userdata);
+        run(child, STDERR_FILENO + 1, userdata);
         _exit(EXIT_FAILURE);
 }
 
@@ -246,7 +247,7 @@ static int request_wait(int fd, int idle_ms) {
         }
 }
 
-int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdata) {
+int broker_serve(int fd, int idle_ms, BrokerChildFn run, const void *userdata) {
         pid_t self = getpid();
         bool asked = false, leaving = false;
 
@@ -256,6 +257,7 @@ int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdat
 
         for (;;) {
                 int r, worker_fd = -EBADF;
+                BrokerChild child = BROKER_WORKER;
                 pid_t pid;
 
                 /* Who has connected is about to ask, however long it is kept from running. */
@@ -269,7 +271,7 @@ int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdat
                                 return -errno;
                 }
 
-                r = request_receive(fd, &worker_fd);
+                r = request_receive(fd, &child, &worker_fd);
                 if (r == -EINTR)
                         continue;
                 if (r <= 0)
@@ -279,7 +281,7 @@ int broker_serve(int fd, int idle_ms, BrokerWorkerFn worker, const void *userdat
                 /* Without a process its socket is closed, and the manager sees that. */
                 pid = n_workers < WORKERS_MAX ? fork() : -1;
                 if (pid == 0)
-                        child_main(worker_fd, self, worker, userdata);
+                        child_main(child, worker_fd, self, run, userdata);
                 if (pid < 0)
                         (void) close(worker_fd);
                 else
@@ -297,7 +299,7 @@ static bool program_is_replaced(void) {
         return n >= (ssize_t) strlen(gone) && memcmp(path + n - strlen(gone), gone, strlen(gone)) == 0;
 }
 
-int broker_run(int listener, BrokerWorkerFn worker, const void *userdata) {
+int broker_run(int listener, BrokerChildFn run, const void *userdata) {
         int r;
 
         do {
@@ -306,7 +308,7 @@ int broker_run(int listener, BrokerWorkerFn worker, const void *userdata) {
                 if (fd < 0)
                         return -errno;
                 /* The socket's mode says so, too. */
-                r = peer_owns_socket(fd) ? broker_serve(fd, BROKER_IDLE_MS, worker, userdata) : 0;
+                r = peer_owns_socket(fd) ? broker_serve(fd, BROKER_IDLE_MS, run, userdata) : 0;
                 if (r < 0)
                         return r;
 

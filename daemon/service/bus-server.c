@@ -21,7 +21,6 @@ static int on_gone(sd_bus_message *m _unused_, void *userdata, sd_bus_error *err
         while (*p != peer)
                 p = &(*p)->next;
         *p = peer->next;
-        s->n_peers--;
         s->events->gone(s->userdata, peer->bus);
         return 0;
 }
@@ -59,7 +58,7 @@ static int on_listen(sd_event_source *source _unused_, int listen_fd, uint32_t r
         _cleanup_(peer_freep) BusPeer *p = NULL;
         BusServer *s = userdata;
 
-        if (fd < 0 || (s->events->accepts && !s->events->accepts(s->userdata, fd)))
+        if (fd < 0)
                 return 0;
 
         p = calloc(1, sizeof *p);
@@ -71,7 +70,6 @@ static int on_listen(sd_event_source *source _unused_, int listen_fd, uint32_t r
 
         p->next = s->peers;
         s->peers = TAKE_PTR(p);
-        s->n_peers++;
         return 0;
 }
 
@@ -87,5 +85,4 @@ void bus_server_stop(BusServer *s) {
                 s->peers = p->next;
                 (void) peer_free(p);
         }
-        s->n_peers = 0;
 }

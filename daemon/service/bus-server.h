@@ -18,7 +18,6 @@ struct BusPeer {
 };
 
 typedef struct BusServerEvents {
-        bool (*accepts)(void *userdata, int fd);         /* NULL: whoever can open the socket */
         int (*connected)(void *userdata, sd_bus *bus);   /* before it starts: what it is offered; < 0 closes it */
         void (*gone)(void *userdata, const sd_bus *bus); /* the other end is closed; this one is closed behind it */
 } BusServerEvents;
@@ -29,7 +28,6 @@ struct BusServer {
         void *userdata;
         sd_event_source *listen;
         BusPeer *peers;
-        size_t n_peers;
 };
 
 /* `fd`: a socket that listens; stays the caller's. bus_server_stop() comes in any case. */

@@ -232,7 +232,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r >= 0)
                 r = recheck_new(event, d->manager, &d->recheck);
         if (r >= 0)
-                r = sleep_new(event, &sleep_world, &sleep_events, d, &d->sleep);
+                r = sleep_new(event, broker, &sleep_world, &sleep_events, d, &d->sleep);
         /* What udev says from now on waits in its socket until everything that is there already is known. */
         if (r >= 0)
                 r = monitor_new(event, NULL, d->manager, d->recheck, &monitor_events, d, &d->monitor);

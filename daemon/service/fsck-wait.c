@@ -207,7 +207,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         return 0;
 }
 
-int fsck_wait_new(sd_event *event, FsckWait **ret) {
+int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret) {
         _cleanup_(fsck_wait_freep) FsckWait *g = NULL;
         int r;
 
@@ -216,7 +216,7 @@ int fsck_wait_new(sd_event *event, FsckWait **ret) {
                 return -ENOMEM;
 
         g->event = event;
-        r = pid1_new(event, &pid1_ways, on_fsck_status, fsck_wait_look, g, &g->pid1);
+        r = pid1_new(event, broker, &pid1_ways, on_fsck_status, fsck_wait_look, g, &g->pid1);
         /* Here, where an error can be told. */
         if (r >= 0)
                 r = fsck_wait_set_timer(g, LINGER_USEC);

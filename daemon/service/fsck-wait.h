@@ -7,6 +7,7 @@
 
 #include <systemd/sd-event.h>
 
+#include "broker.h"
 #include "plan.h"
 
 typedef struct FsckWait FsckWait;
@@ -16,7 +17,7 @@ typedef struct FsckTicket FsckTicket;
  * the drive waits for now; called again when that changes. Never called from within fsck_wait_ask(). May free this ticket, and no other. */
 typedef void (*FsckWaitFn)(void *userdata, Wait w);
 
-int fsck_wait_new(sd_event *event, FsckWait **ret);
+int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret);
 FsckWait *fsck_wait_free(FsckWait *g);
 DEFINE_CLEANUP(FsckWait *, fsck_wait_free);
 

@@ -19,16 +19,12 @@
 
 const char *argp_program_version = "drivekeepd " DRIVEKEEP_VERSION;
 
-enum {
-        OPTION_BROKER = 0x100,
-        OPTION_ASKER,
-};
+#define OPTION_BROKER 0x100
 
 static int parse_option(int key, char *arg _unused_, struct argp_state *state) {
         switch (key) {
         case OPTION_BROKER:
-        case OPTION_ASKER:
-                *(int *) state->input = key;
+                *(bool *) state->input = true;
                 return 0;
         case ARGP_KEY_ARG:
                 argp_usage(state);
@@ -48,6 +44,12 @@ static void session_be_nice(void) {
                 (void) dprintf(fd, "%d", nice);
 }
 
+static void broker_child(BrokerChild child, int fd, const void *sandbox) {
+        if (child == BROKER_ASKER)
+                asker_main(fd);
+        worker_main(fd, sandbox);
+}
+
 /* In a unit of its own, with a right to drives that the manager has not. */
 static int run_broker(void) {
         _cleanup_(sandbox_freep) Sandbox *sandbox = NULL;
@@ -56,7 +58,7 @@ static int run_broker(void) {
         if (sd_listen_fds(true) != 1)
                 return -EINVAL;
         r = sandbox_new(&sandbox);
-        return r < 0 ? r : broker_run(SD_LISTEN_FDS_START, worker_main, sandbox);
+        return r < 0 ? r : broker_run(SD_LISTEN_FDS_START, broker_child, sandbox);
 }
 
 static int run(void) {
@@ -103,9 +105,6 @@ int main(int argc, char *argv[]) {
                 { .name = "broker",
                   .key = OPTION_BROKER,
                   .doc = "Make the processes that visit drives, for the service" },
-                { .name = "asker",
-                  .key = OPTION_ASKER,
-                  .doc = "Ask systemd and logind what only root may ask, for the service" },
                 {},
         };
         static const struct argp argp = {
@@ -114,17 +113,18 @@ int main(int argc, char *argv[]) {
                 .doc = "Keeps the settings of drives: applies /etc/drivekeep/drivekeep.conf at boot, hotplug and resume.\v"
                        "Started by systemd as drivekeep.service; see drivekeepd(8).",
         };
-        int process = 0, r;
+        bool is_broker = false;
+        int r;
 
         if (text_find_garbled_option(argv + 1)) {
                 warnx("an option holds characters that are not fit to be shown");
                 return EXIT_FAILURE;
         }
-        if (argp_parse(&argp, argc, argv, 0, NULL, &process) != 0)
+        if (argp_parse(&argp, argc, argv, 0, NULL, &is_broker) != 0)
                 return EXIT_FAILURE;
 
         session_be_nice();
-        r = process == OPTION_BROKER ? run_broker() : process == OPTION_ASKER ? asker_run() : run();
+        r = is_broker ? run_broker() : run();
         if (r < 0)
                 journal_log(LOG_ERR, "drivekeepd ends: %s", strerror(-r));
         journal_finish();

@@ -388,7 +388,7 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
 
         r = guard_new(event, GUARD_DIR, m->boot_id, &all_settings, target_guard_stored, &m->env.guard);
         if (r >= 0)
-                r = fsck_wait_new(event, &m->env.fsck_wait);
+                r = fsck_wait_new(event, broker, &m->env.fsck_wait);
         if (r >= 0)
                 r = add_source(event, &m->schedule, on_schedule, SD_EVENT_PRIORITY_NORMAL, m);
         if (r >= 0)

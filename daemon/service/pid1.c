@@ -9,7 +9,8 @@
 #include "unit-status.h"
 
 struct Pid1 {
-        sd_event *event; /* borrowed */
+        sd_event *event; /* borrowed, as is … */
+        Broker *broker;  /* … this */
         const Pid1Ways *ways;
         sd_bus *bus;
         bool by_asker; /* there is no bus, and PID 1 itself talks to root alone */
@@ -35,15 +36,20 @@ static void status_done(FsckStatus *s) {
 
 const Pid1Ways pid1_ways = { sd_bus_open_system, asker_open };
 
-int pid1_new(sd_event *event, const Pid1Ways *ways, FsckStatusFn answered, Pid1NewsFn news, void *userdata,
-             Pid1 **ret) {
+int pid1_new(sd_event *event, Broker *broker, const Pid1Ways *ways, FsckStatusFn answered, Pid1NewsFn news,
+             void *userdata, Pid1 **ret) {
         Pid1 *p;
 
         p = calloc(1, sizeof *p);
         if (!p)
                 return -ENOMEM;
 
-        *p = (Pid1){ .event = event, .ways = ways, .answered = answered, .news = news, .userdata = userdata };
+        *p = (Pid1){ .event = event,
+                     .broker = broker,
+                     .ways = ways,
+                     .answered = answered,
+                     .news = news,
+                     .userdata = userdata };
         *ret = p;
         return 0;
 }
@@ -114,7 +120,7 @@ static int pid1_connect(Pid1 *p) {
                 r = p->ways->open_bus(&p->bus);
         p->by_asker = r < 0;
         if (r < 0)
-                r = p->ways->open_asker(&p->bus);
+                r = p->ways->open_asker(p->broker, &p->bus);
         if (r < 0) {
                 /* Both are gone, as while PID 1 executes itself anew: start from the beginning next time. */
                 p->by_asker = false;

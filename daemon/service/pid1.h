@@ -6,7 +6,7 @@
 
 #include <systemd/sd-bus.h>
 
-#include "macro.h"
+#include "broker.h"
 
 typedef struct Pid1 Pid1;
 
@@ -33,11 +33,12 @@ typedef void (*Pid1NewsFn)(void *userdata);
 /* How PID 1 is reached: by the system bus, else by the asker. */
 typedef struct Pid1Ways {
         int (*open_bus)(sd_bus **ret);
-        int (*open_asker)(sd_bus **ret);
+        int (*open_asker)(Broker *broker, sd_bus **ret);
 } Pid1Ways;
 extern const Pid1Ways pid1_ways;
 
-int pid1_new(sd_event *event, const Pid1Ways *ways, FsckStatusFn answered, Pid1NewsFn news, void *userdata, Pid1 **ret);
+int pid1_new(sd_event *event, Broker *broker, const Pid1Ways *ways, FsckStatusFn answered, Pid1NewsFn news,
+             void *userdata, Pid1 **ret);
 Pid1 *pid1_free(Pid1 *p);
 DEFINE_CLEANUP(Pid1 *, pid1_free);
 

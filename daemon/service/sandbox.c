@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/landlock.h>
@@ -230,14 +231,8 @@ static int rules_allow_controllers(int rules, const char *own, uint64_t access) 
         return r;
 }
 
-static int worker_files(char *const *nodes, const char *own) {
-        const struct landlock_ruleset_attr attr = { .handled_access_fs = HANDLED };
-        _cleanup_close_ int rules = -EBADF;
+static int rules_allow_worker(int rules, char *const *nodes, const char *own) {
         int r;
-
-        rules = syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
-        if (rules < 0)
-                return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
 
         /* /proc tells what is mounted. */
         r = rules_allow(rules, "/sys", READING);
@@ -249,6 +244,21 @@ static int worker_files(char *const *nodes, const char *own) {
                 r = rules_allow_controllers(rules, own, READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
         for (; r >= 0 && *nodes; nodes++)
                 r = rules_allow(rules, *nodes, LANDLOCK_ACCESS_FS_READ_FILE);
+        return r;
+}
+
+/* Without `own` no file at all may be opened. Connecting to a socket is none of Landlock's first version. */
+static int limit_files(char *const *nodes, const char *own) {
+        const struct landlock_ruleset_attr attr = { .handled_access_fs = HANDLED };
+        _cleanup_close_ int rules = -EBADF;
+        int r = 0;
+
+        rules = syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+        if (rules < 0)
+                return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
+
+        if (own)
+                r = rules_allow_worker(rules, nodes, own);
         if (r < 0)
                 return r;
         return syscall(SYS_landlock_restrict_self, rules, 0) < 0 ? -errno : 0;
@@ -259,8 +269,19 @@ int sandbox_worker(const Sandbox *s, char *const *nodes, const char *own) {
 
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return -errno;
-        r = worker_files(nodes, own);
+        r = limit_files(nodes, own);
         if (r < 0)
                 return r;
         return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &s->program) < 0 ? -errno : 0;
+}
+
+/* ---- the asker ---- */
+
+int sandbox_asker(void) {
+        const struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+
+        if (syscall(SYS_capset, &header, none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+                return -errno;
+        return limit_files(NULL, NULL);
 }

@@ -16,6 +16,9 @@ DEFINE_CLEANUP(Sandbox *, sandbox_free);
  * the NVMe controllers that it has links to, for writing; no new process, program or connection, and of ioctl() only the drives' own. */
 int sandbox_worker(const Sandbox *s, char *const *nodes, const char *own);
 
+/* From now on this process has no capability, and can open no file; it can connect to sockets. */
+int sandbox_asker(void);
+
 /* Does this kernel have no Landlock, or has it been switched off (lsm= on its command line)? Then a worker can open other drives and
  * files than its own, as far as its unit lets it; all else holds. */
 bool sandbox_lacks_landlock(void);

@@ -16,7 +16,8 @@
 #define LOGIN_INTERFACE "org.freedesktop.login1.Manager"
 
 struct Sleep {
-        sd_event *event; /* borrowed */
+        sd_event *event; /* borrowed, as is … */
+        Broker *broker;  /* … this */
         sd_event_source *post, *clock;
         const SleepWorld *world;
         const SleepEvents *events;
@@ -95,7 +96,8 @@ static int on_clock(sd_event_source *source _unused_, int fd, uint32_t revents _
         return 0;
 }
 
-int sleep_new(sd_event *event, const SleepWorld *world, const SleepEvents *events, void *userdata, Sleep **ret) {
+int sleep_new(sd_event *event, Broker *broker, const SleepWorld *world, const SleepEvents *events, void *userdata,
+              Sleep **ret) {
         _cleanup_(sleep_freep) Sleep *s = NULL;
         int r;
 
@@ -105,6 +107,7 @@ int sleep_new(sd_event *event, const SleepWorld *world, const SleepEvents *event
 
         *s = (Sleep){
                 .event = event,
+                .broker = broker,
                 .world = world,
                 .events = events,
                 .userdata = userdata,
@@ -167,7 +170,7 @@ static void sleep_inhibit(Sleep *s) {
         int r;
 
         s->asker = sd_bus_close_unref(s->asker);
-        r = s->world->open_asker(&s->asker);
+        r = s->world->open_asker(s->broker, &s->asker);
         if (r >= 0)
                 r = sd_bus_set_close_on_exit(s->asker, false);
         if (r >= 0)

@@ -6,7 +6,7 @@
 
 #include <systemd/sd-bus.h>
 
-#include "macro.h"
+#include "broker.h"
 
 typedef struct Sleep Sleep;
 
@@ -18,13 +18,14 @@ typedef struct SleepEvents {
 
 /* What it asks of the machine. */
 typedef struct SleepWorld {
-        int (*open_asker)(sd_bus **ret); /* passes on to logind */
-        uint64_t (*slept_usec)(void);    /* how long the machine has slept since it booted */
-        const char *stats;               /* the directory with the kernel's counts */
+        int (*open_asker)(Broker *broker, sd_bus **ret); /* passes on to logind */
+        uint64_t (*slept_usec)(void);                    /* how long the machine has slept since it booted */
+        const char *stats;                               /* the directory with the kernel's counts */
 } SleepWorld;
 extern const SleepWorld sleep_world;
 
-int sleep_new(sd_event *event, const SleepWorld *world, const SleepEvents *events, void *userdata, Sleep **ret);
+int sleep_new(sd_event *event, Broker *broker, const SleepWorld *world, const SleepEvents *events, void *userdata,
+              Sleep **ret);
 Sleep *sleep_free(Sleep *s);
 DEFINE_CLEANUP(Sleep *, sleep_free);
 

@@ -31,7 +31,7 @@ int worker_start(Broker *broker, const Visit *visit) {
         /* It waits there until the worker asks for it: a request that cannot be sent needs no worker. */
         r = send_request(fds[0], visit);
         if (r >= 0)
-                r = broker_fork(broker, fds[1]);
+                r = broker_fork(broker, BROKER_WORKER, fds[1]);
         (void) close(fds[1]);
         if (r < 0) {
                 (void) close(fds[0]);

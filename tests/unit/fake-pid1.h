@@ -26,8 +26,8 @@ static unsigned n_disconnected;
 
 const Pid1Ways pid1_ways;
 
-int pid1_new(_unused_ sd_event *event, _unused_ const Pid1Ways *ways, FsckStatusFn answered, Pid1NewsFn news,
-             void *userdata, Pid1 **ret) {
+int pid1_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ const Pid1Ways *ways, FsckStatusFn answered,
+             Pid1NewsFn news, void *userdata, Pid1 **ret) {
         answer_fn = answered;
         status_userdata = userdata;
         news_fn = news;

@@ -187,7 +187,7 @@ static _unused_ void visit_whole(sd_event *event, Target *t, Verdict verdict) {
         (void) all_done();
 }
 
-int fsck_wait_new(_unused_ sd_event *event, FsckWait **ret) {
+int fsck_wait_new(_unused_ sd_event *event, _unused_ Broker *broker, FsckWait **ret) {
         *ret = NULL;
         return 0;
 }

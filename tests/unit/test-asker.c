@@ -12,6 +12,7 @@
 #include "asker.h"
 #include "peer.h"
 #include "suite.h"
+#include "unit-status.h"
 
 #define MANAGER "/org/freedesktop/systemd1"
 #define MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
@@ -59,9 +60,9 @@ static int on_connection(sd_event_source *source, int fd, uint32_t revents _unus
         return 0;
 }
 
-static int listen_at(const char *path) {
+static int listen_at(const char *path, int type) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
-        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 
         (void) strcpy(address.sun_path, path);
         ck_assert(fd >= 0 && bind(fd, (const struct sockaddr *) &address, sizeof address) >= 0 && listen(fd, 8) >= 0);
@@ -78,7 +79,7 @@ static pid_t fork_child(void) {
 }
 
 static pid_t start_theirs(void) {
-        int fd = listen_at(theirs);
+        int fd = listen_at(theirs, SOCK_STREAM);
         pid_t pid = fork_child();
 
         if (pid == 0) {
@@ -94,41 +95,31 @@ static pid_t start_theirs(void) {
 
 /* ---- the asker and who uses it ---- */
 
-static int connect_to(const char *path, sd_bus **ret) {
-        char address[128];
-        sd_bus *bus;
-        int r;
-
-        (void) snprintf(address, sizeof address, "unix:path=%s", path);
-        r = sd_bus_new(&bus);
-        if (r >= 0)
-                r = sd_bus_set_address(bus, address);
-        if (r >= 0)
-                r = sd_bus_start(bus);
-        *ret = bus;
-        return r;
-}
-
 static int open_theirs(sd_bus **ret) {
-        return connect_to(theirs, ret);
+        char address[128];
+
+        (void) snprintf(address, sizeof address, "unix:path=%s", theirs);
+        return systemd_open_socket(address, ret);
 }
 
 static int open_nothing(sd_bus **ret _unused_) {
         return -ENOENT;
 }
 
-static bool accept_all(int fd _unused_) {
-        return true;
-}
-
-static pid_t start_asker(bool reachable, bool (*accepts)(int fd)) {
+/* Starts it, and connects to it. */
+static pid_t start_asker(bool reachable, sd_bus **ret) {
         AskerTargets targets = { reachable ? open_theirs : open_nothing, reachable ? open_theirs : open_nothing };
-        int fd = listen_at(ours);
-        pid_t pid = fork_child();
+        int fds[2];
+        pid_t pid;
 
-        if (pid == 0)
-                _exit(asker_serve(fd, &targets, accepts) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
-        (void) close(fd);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+        pid = fork_child();
+        if (pid == 0) {
+                (void) close(fds[0]);
+                _exit(asker_serve(fds[1], &targets) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+        }
+        (void) close(fds[1]);
+        ck_assert(sd_bus_new(ret) >= 0 && sd_bus_set_fd(*ret, fds[0], fds[0]) >= 0 && sd_bus_start(*ret) >= 0);
         return pid;
 }
 
@@ -198,14 +189,14 @@ static int ask(sd_bus *bus, size_t i, sd_bus_message **ret, sd_bus_error *error)
 }
 
 START_TEST(test_question) {
-        pid_t pid1 = start_theirs(), asker = start_asker(true, accept_all);
+        pid_t pid1 = start_theirs(), asker;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus_message *reply = NULL;
         const char *said;
         sd_bus *bus;
         int r, fd;
 
-        ck_assert_int_ge(connect_to(ours, &bus), 0);
+        asker = start_asker(true, &bus);
         r = ask(bus, _i, &reply, &error);
         if (questions[_i].error) {
                 ck_assert_int_lt(r, 0);
@@ -240,13 +231,13 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
 }
 
 START_TEST(test_signal) {
-        pid_t pid1 = start_theirs(), asker = start_asker(true, accept_all);
+        pid_t pid1 = start_theirs(), asker;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus_message *reply = NULL;
         char said[256] = "";
         sd_bus *bus;
 
-        ck_assert_int_ge(connect_to(ours, &bus), 0);
+        asker = start_asker(true, &bus);
         ck_assert_int_ge(sd_bus_match_signal(bus, NULL, NULL, MANAGER, MANAGER_INTERFACE, NULL, on_job, said), 0);
         ck_assert_int_ge(ask(bus, 1, &reply, &error), 0);
         while (!strstr(said, "JobRemoved") && sd_bus_process(bus, NULL) >= 0)
@@ -263,11 +254,11 @@ END_TEST
 
 /* Nobody tells of jobs any more: whoever listens hears of that, since the asker ends. */
 START_TEST(test_pid1_goes) {
-        pid_t pid1 = start_theirs(), asker = start_asker(true, accept_all);
+        pid_t pid1 = start_theirs(), asker;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus *bus;
 
-        ck_assert_int_ge(connect_to(ours, &bus), 0);
+        asker = start_asker(true, &bus);
         ck_assert_int_ge(ask(bus, 1, NULL, &error), 0);
         (void) kill(pid1, SIGKILL);
         (void) waitpid(pid1, NULL, 0);
@@ -278,13 +269,45 @@ START_TEST(test_pid1_goes) {
 }
 END_TEST
 
-/* An error is an answer, and one who is refused holds up nobody: it ends with the last of the others. */
+static void asker_child(BrokerChild child, int fd, const void *targets) {
+        _exit(child == BROKER_ASKER && asker_serve(fd, targets) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* As the manager does, by a broker. */
+START_TEST(test_open) {
+        static const AskerTargets targets = { open_theirs, open_theirs };
+        pid_t pid1 = start_theirs(), pid;
+        _cleanup_(sd_bus_error_free) sd_bus_error error = {};
+        int listener = listen_at(ours, SOCK_SEQPACKET);
+        Broker *broker;
+        sd_bus *bus;
+
+        pid = fork_child();
+        if (pid == 0)
+                _exit(broker_serve(accept4(listener, NULL, NULL, SOCK_CLOEXEC), 0, asker_child, &targets) < 0);
+        (void) close(listener);
+
+        ck_assert_int_eq(broker_new(ours, &broker), 0);
+        ck_assert_int_eq(asker_open(broker, &bus), 0);
+        ck_assert_msg(ask(bus, 1, NULL, &error) >= 0, "%s", error.message);
+        (void) sd_bus_close_unref(bus);
+        /* It has no work any more when the asker has ended. */
+        assert_ends(pid);
+        ck_assert_int_eq(asker_open(broker, &bus), -ECONNREFUSED);
+
+        (void) broker_free(broker);
+        (void) kill(pid1, SIGKILL);
+        (void) waitpid(pid1, NULL, 0);
+}
+END_TEST
+
+/* An error is an answer. */
 START_TEST(test_nobody_there) {
-        pid_t asker = start_asker(false, accept_all);
+        pid_t asker;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus *bus;
 
-        ck_assert_int_ge(connect_to(ours, &bus), 0);
+        asker = start_asker(false, &bus);
         ck_assert_int_lt(ask(bus, 0, NULL, &error), 0);
         ck_assert(sd_bus_error_is_set(&error));
         (void) sd_bus_close_unref(bus);
@@ -311,7 +334,7 @@ START_TEST(test_owner) {
 
         if (owners[_i].by_root && geteuid() != 0)
                 return;
-        listener = listen_at(ours);
+        listener = listen_at(ours, SOCK_STREAM);
         client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         (void) strcpy(address.sun_path, ours);
         ck_assert_int_eq(connect(client, (const struct sockaddr *) &address, sizeof address), 0);
@@ -333,6 +356,7 @@ int main(void) {
         tcase_add_loop_test(tc, test_question, 0, ELEMENTSOF(questions));
         tcase_add_test(tc, test_signal);
         tcase_add_test(tc, test_pid1_goes);
+        tcase_add_test(tc, test_open);
         tcase_add_test(tc, test_nobody_there);
         tcase_add_loop_test(tc, test_owner, 0, ELEMENTSOF(owners));
         suite_add_tcase(suite, tc);

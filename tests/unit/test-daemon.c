@@ -138,8 +138,8 @@ void bus_drive_rested(_unused_ Bus *b, _unused_ const Target *t) {
 }
 
 const SleepWorld sleep_world = {};
-int sleep_new(_unused_ sd_event *event, _unused_ const SleepWorld *world, const SleepEvents *events,
-              _unused_ void *userdata, Sleep **ret) {
+int sleep_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ const SleepWorld *world,
+              const SleepEvents *events, _unused_ void *userdata, Sleep **ret) {
         sleep_events = events;
         return part_new((void **) ret, 0);
 }

@@ -25,7 +25,7 @@ static void setup(void) {
         n_told = 0;
         world = (typeof(world)){ .settled = true, .covers = true };
         ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(fsck_wait_new(event, &fsck_wait), 0);
+        ck_assert_int_eq(fsck_wait_new(event, NULL, &fsck_wait), 0);
 }
 
 static void teardown(void) {

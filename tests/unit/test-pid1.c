@@ -121,7 +121,7 @@ static int open_bus(sd_bus **ret) {
         return open_way(ret, 0);
 }
 
-static int open_asker(sd_bus **ret) {
+static int open_asker(Broker *broker _unused_, sd_bus **ret) {
         return open_way(ret, 1);
 }
 
@@ -190,7 +190,7 @@ static const Unit nothing[] = { {} };
 static void setup(void) {
         world = nothing;
         ck_assert_int_ge(sd_event_new(&event), 0);
-        ck_assert_int_eq(pid1_new(event, &ways, on_status, on_news, NULL, &pid1), 0);
+        ck_assert_int_eq(pid1_new(event, NULL, &ways, on_status, on_news, NULL, &pid1), 0);
 }
 
 static void teardown(void) {

@@ -52,7 +52,7 @@ static int on_inhibit(sd_bus_message *m, void *userdata _unused_, sd_bus_error *
         return r;
 }
 
-static int open_asker(sd_bus **ret) {
+static int open_asker(Broker *broker _unused_, sd_bus **ret) {
         if (nobody_listens)
                 return -ECONNREFUSED;
         asker = sd_bus_close_unref(asker);
@@ -164,7 +164,7 @@ static void setup(void) {
         count("success", 4);
         ck_assert_int_ge(sd_event_new(&event), 0);
         make_bus();
-        ck_assert_int_eq(sleep_new(event, &world, &events, NULL, &machine), 0);
+        ck_assert_int_eq(sleep_new(event, NULL, &world, &events, NULL, &machine), 0);
 }
 
 static void teardown(void) {

@@ -16,7 +16,7 @@
 
 static int worker_fd; /* the worker's end */
 
-int broker_fork(_unused_ Broker *b, int fd) {
+int broker_fork(_unused_ Broker *b, _unused_ BrokerChild child, int fd) {
         worker_fd = dup(fd);
         return 0;
 }
@@ -302,7 +302,7 @@ static void visit_begin(Visited *x, Transport transport, bool asked) {
                         .bridge.asked = asked,
                         .writing = WORKER_READS };
         ck_assert_int_ge(sd_event_new(&x->event), 0);
-        ck_assert_int_eq(fsck_wait_new(x->event, &x->fsck_wait), 0);
+        ck_assert_int_eq(fsck_wait_new(x->event, NULL, &x->fsck_wait), 0);
         ck_assert_int_eq(visit_job_new(x->event, NULL, x->fsck_wait,
                                        &(Visit){ .drive = &x->drive,
                                                  .wishes = &wishes,

@@ -259,7 +259,7 @@ END_TEST
 static char dir[] = "/tmp/test-worker-XXXXXX", inside[64], outside[64], linked[64];
 
 /* A stand-in for a worker: one byte for every deed, '+' done, '-' refused. */
-static void fake_worker(int fd, const void *userdata) {
+static void fake_worker(BrokerChild child _unused_, int fd, const void *userdata) {
         char *const nodes[] = { (char *) "/dev/null", (char *) "/dev/zero", NULL };
         char out[12] = {};
         int k = 0, null;
@@ -368,7 +368,7 @@ START_TEST(test_broker) {
                 int fds[2];
 
                 ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
-                ck_assert_int_eq(broker_fork(b, fds[1]), 0);
+                ck_assert_int_eq(broker_fork(b, BROKER_WORKER, fds[1]), 0);
                 (void) close(fds[1]);
                 ck_assert_int_eq(recv(fds[0], out, sizeof out, 0), sizeof out);
                 if (!s)
@@ -408,7 +408,7 @@ START_TEST(test_broker_hostile) {
 END_TEST
 
 /* Works for as long as somebody holds the other end of its socket. */
-static void patient_worker(int fd, const void *userdata _unused_) {
+static void patient_worker(BrokerChild child _unused_, int fd, const void *userdata _unused_) {
         char c = '+';
 
         (void) send(fd, &c, 1, 0);
@@ -437,7 +437,7 @@ START_TEST(test_broker_idle) {
         ck_assert_int_eq(broker_new(path, &b), 0);
         for (int turn = 0; turn < 2; turn++) {
                 ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
-                ck_assert_int_eq(broker_fork(b, fds[1]), 0);
+                ck_assert_int_eq(broker_fork(b, BROKER_WORKER, fds[1]), 0);
                 pid = fork();
                 if (pid == 0) {
                         (void) close(fds[0]);
@@ -460,7 +460,7 @@ START_TEST(test_broker_idle) {
 END_TEST
 
 /* One that a drive holds in the kernel until somebody opens this FIFO to write, whether it has a manager or not. */
-static void stuck_worker(int fd, const void *fifo) {
+static void stuck_worker(BrokerChild child _unused_, int fd, const void *fifo) {
         pid_t broker = getppid();
 
         (void) send(fd, &broker, sizeof broker, 0);
@@ -475,7 +475,7 @@ static void stuck_start(const char *path, pid_t broker) {
 
         ck_assert_int_eq(broker_new(path, &b), 0);
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
-        ck_assert_int_eq(broker_fork(b, fds[1]), 0);
+        ck_assert_int_eq(broker_fork(b, BROKER_WORKER, fds[1]), 0);
         (void) close(fds[1]);
         ck_assert_int_eq(recv(fds[0], &pid, sizeof pid, 0), sizeof pid);
         ck_assert_int_eq(pid, broker);
@@ -540,7 +540,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret) {
 }
 
 /* One that was taken over, and never ends; nor does its socket tell, by which the manager hears it. */
-static void endless_worker(int fd, const void *hides) {
+static void endless_worker(BrokerChild child _unused_, int fd, const void *hides) {
         pid_t pid = getpid();
 
         (void) send(fd, &pid, sizeof pid, 0);
@@ -582,7 +582,7 @@ START_TEST(test_broker_ends_workers) {
 
         ck_assert_int_eq(broker_new(path, &b), 0);
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
-        ck_assert_int_eq(broker_fork(b, fds[1]), 0);
+        ck_assert_int_eq(broker_fork(b, BROKER_WORKER, fds[1]), 0);
         (void) close(fds[1]);
         ck_assert_int_eq(recv(fds[0], &worker, sizeof worker, 0), sizeof worker);
         ck_assert(is_there(worker, 1));
@@ -647,7 +647,7 @@ START_TEST(test_broker_race) {
                 ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
                 (void) usleep(700 + turn * 7 % 900);
                 kept_from_running = turn % 50 == 0 ? 50 * 1000 : 0;
-                ck_assert_int_eq(broker_fork(b, fds[1]), 0);
+                ck_assert_int_eq(broker_fork(b, BROKER_WORKER, fds[1]), 0);
                 (void) close(fds[1]);
                 ck_assert_int_eq(recv(fds[0], &c, 1, 0), 1);
                 (void) close(fds[0]);
