@@ -44,23 +44,28 @@ static int find_mount(const char *mountinfo, const char *dev, char where[static 
 
 /* Swap has no number there, and btrfs one of its own for all its devices. An array writes to its members also while nothing on
  * it is mounted, and throws out one that refuses: Documentation/admin-guide/md.rst, array_state. */
-static bool find_other_use(const char *dir, char where[static PATH_MAX]) {
+static int find_other_use(const char *dir, char where[static PATH_MAX]) {
         char swaps[4096], line[NAME_MAX + sizeof "\n/dev/ "], state[32];
         const char *name = base_name(dir);
+        _cleanup_(globfree) glob_t btrfs;
+        int r;
 
+        r = attribute_glob(&btrfs, "/sys/fs/btrfs/*/devices/%s", name);
+        if (r < 0)
+                return r;
         (void) attribute_read_all(swaps, sizeof swaps, "/proc/swaps");
         (void) snprintf(line, sizeof line, "\n/dev/%s ", name);
         (void) attribute_read(state, sizeof state, "%s/md/array_state", dir);
 
         if (strstr(swaps, line))
                 (void) strcpy(where, "swap");
-        else if (attribute_exists("/sys/fs/btrfs/*/devices/%s", name))
+        else if (btrfs.gl_pathc > 0)
                 (void) strcpy(where, "a btrfs file system");
         else if (STR_IN_SET(state, "clean", "active", "write-pending", "active-idle"))
                 (void) snprintf(where, PATH_MAX, "the array %s", name);
         else
-                return false;
-        return true;
+                return 0;
+        return 1;
 }
 
 /* 1: something writes to the device of this directory, or to what lies on it. */
