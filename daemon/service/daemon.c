@@ -203,7 +203,14 @@ static bool on_is_read(void *userdata, const Target *t) {
         return bus_drive_is_read(d->bus, t);
 }
 
+static void on_writing(void *userdata) {
+        Daemon *d = userdata;
+
+        sleep_writing(d->sleep);
+}
+
 static const ManagerEvents manager_events = {
+        .writing = on_writing,
         .is_read = on_is_read,
         .rested = on_rested,
         .quiet = on_quiet,

@@ -129,6 +129,7 @@ static int on_schedule(sd_event_source *source, void *userdata) {
                 if (!t->visit.ready || m->events->is_read(m->userdata, t))
                         continue;
 
+                m->events->writing(m->userdata);
                 target_note_shared(t);
                 r = target_work(t);
                 if (r == -ESHUTDOWN) {

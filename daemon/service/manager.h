@@ -15,6 +15,7 @@ typedef struct Manager Manager;
 typedef struct ManagerEvents {
         void (*rested)(void *userdata, const Target *t);  /* see TargetEnv; also for one that was unplugged */
         bool (*is_read)(void *userdata, const Target *t); /* by somebody else: no visit to it may begin */
+        void (*writing)(void *userdata);                  /* a worker is about to begin */
         void (*quiet)(void *userdata);                    /* no worker is at a drive, but those that are stuck */
 } ManagerEvents;
 

@@ -23,8 +23,10 @@ struct Sleep {
         const SleepEvents *events;
         void *userdata;
 
-        sd_bus *asker; /* while logind is asked to wait */
-        int inhibitor; /* logind waits while this is open */
+        sd_bus *asker;  /* while logind is asked to wait */
+        bool connected; /* to the bus */
+        bool writing;   /* settings are written to drives: logind is to wait */
+        int inhibitor;  /* it waits while this is open */
         bool preparing;
         unsigned long n_failures; /* the kernel's count, when that began */
 
@@ -169,6 +171,9 @@ static int on_inhibited(sd_bus_message *m, void *userdata, sd_bus_error *error _
 static void sleep_inhibit(Sleep *s) {
         int r;
 
+        if (!s->connected || !s->writing)
+                return;
+
         s->asker = sd_bus_close_unref(s->asker);
         r = s->world->open_asker(s->broker, &s->asker);
         if (r >= 0)
@@ -181,6 +186,14 @@ static void sleep_inhibit(Sleep *s) {
                                              "Drive settings are being written", "delay");
         if (r < 0)
                 journal_log(LOG_NOTICE, "logind cannot be asked to wait before sleep, ignoring: %s", strerror(-r));
+}
+
+void sleep_writing(Sleep *s) {
+        if (s->writing)
+                return;
+
+        s->writing = true;
+        sleep_inhibit(s);
 }
 
 static int on_prepare_for_sleep(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
@@ -230,10 +243,13 @@ void sleep_bus_connected(Sleep *s, sd_bus *bus) {
                                            on_owner_changed, NULL, s);
         if (r < 0)
                 journal_log(LOG_NOTICE, "logind cannot be listened to, ignoring: %s", strerror(-r));
+
+        s->connected = true;
         sleep_inhibit(s);
 }
 
 void sleep_bus_lost(Sleep *s) {
+        s->connected = false;
         s->asker = sd_bus_close_unref(s->asker);
         sleep_ready(s);
 

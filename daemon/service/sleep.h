@@ -33,5 +33,9 @@ DEFINE_CLEANUP(Sleep *, sleep_free);
 void sleep_bus_connected(Sleep *s, sd_bus *bus);
 void sleep_bus_lost(Sleep *s);
 
+/* Settings are about to be written to drives: from now on logind is asked to wait before sleep. Where nothing is ever written, it
+ * is not asked, and no process is started for that. */
+void sleep_writing(Sleep *s);
+
 /* Everything is quiet: logind need not wait for us any longer. */
 void sleep_ready(Sleep *s);

@@ -346,7 +346,15 @@ static bool on_is_read(_unused_ void *userdata, const Target *t) {
 static void on_quiet(_unused_ void *userdata) {
         note("quiet");
 }
-static const ManagerEvents manager_events = { .rested = on_rested, .is_read = on_is_read, .quiet = on_quiet };
+static void on_writing(void *userdata _unused_) {
+}
+
+static const ManagerEvents manager_events = {
+        .writing = on_writing,
+        .rested = on_rested,
+        .is_read = on_is_read,
+        .quiet = on_quiet,
+};
 
 static _unused_ Files *files_of(const char *drives) {
         Files *f = calloc(1, sizeof *f);

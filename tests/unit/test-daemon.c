@@ -147,6 +147,9 @@ Sleep *sleep_free(Sleep *s) {
         n_parts -= s != NULL;
         return NULL;
 }
+void sleep_writing(_unused_ Sleep *s) {
+        note("sleep-writing");
+}
 void sleep_ready(_unused_ Sleep *s) {
         note("sleep-ready");
 }
@@ -377,6 +380,8 @@ END_TEST
 /* ---- sleep, and who reads drives ---- */
 
 START_TEST(test_sleep) {
+        manager_events->writing(d);
+        ck_assert_str_eq(all_done(), "sleep-writing ");
         sleep_events->preparing(d);
         ck_assert_str_eq(all_done(), "hold ");
         manager_events->quiet(d);

@@ -186,6 +186,7 @@ static void teardown(void) {
 }
 
 static void connect_bus(void) {
+        sleep_writing(machine);
         sleep_bus_connected(machine, bus_at_service);
         bus_settle(event);
 }
@@ -214,6 +215,31 @@ START_TEST(test_logind) {
         /* One sleep is noticed once. */
         wake_up();
         expect("");
+}
+END_TEST
+
+/* Where nothing is written to drives, logind has nothing to wait for. */
+START_TEST(test_nothing_written) {
+        sleep_bus_connected(machine, bus_at_service);
+        bus_settle(event);
+        prepare(true);
+        expect("P");
+        prepare(false);
+        expect("A");
+        change_owner(":1.1", "");
+        change_owner("", ":1.2");
+        ck_assert_uint_eq(n_asked, 0);
+
+        for (unsigned i = 0; i < 2; i++) {
+                sleep_writing(machine);
+                bus_settle(event);
+                ck_assert_uint_eq(n_asked, 1);
+                ck_assert(is_held());
+        }
+
+        /* Without a bus nobody would say that the machine is about to sleep. */
+        sleep_bus_lost(machine);
+        ck_assert(!is_held());
 }
 END_TEST
 
@@ -354,6 +380,7 @@ int main(void) {
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_test(t, test_logind);
+        tcase_add_test(t, test_nothing_written);
         tcase_add_test(t, test_at_once);
         tcase_add_loop_test(t, test_failure, 0, ELEMENTSOF(failures));
         tcase_add_loop_test(t, test_unseen, 0, ELEMENTSOF(unseen));
