@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
 #include "asker.h"
 #include "peer.h"
+#include "sandbox.h"
 #include "suite.h"
 #include "unit-status.h"
 
@@ -315,6 +318,53 @@ START_TEST(test_nobody_there) {
 }
 END_TEST
 
+/* ---- its rights ---- */
+
+/* For a child: '-' for what it cannot do any more, '+' for what it can. */
+static void try_rights(char said[static 5]) {
+        struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3] = {};
+        sd_bus *bus;
+
+        (void) strcpy(said, "----");
+        if (syscall(SYS_capget, &header, held) < 0 || held[0].effective || held[0].permitted || held[1].effective ||
+            held[1].permitted)
+                said[0] = '+';
+        if (open("/proc/self/status", O_RDONLY | O_CLOEXEC) >= 0)
+                said[1] = '+';
+        if (open(dir, O_PATH | O_CLOEXEC) >= 0 && mkdir(ours, 0755) >= 0)
+                said[2] = '+';
+        if (open_theirs(&bus) >= 0 &&
+            sd_bus_call_method(bus, "org.example.Any", MANAGER, MANAGER_INTERFACE, "Any", NULL, NULL, "") >= 0)
+                said[3] = '+';
+}
+
+/* It has no capability and can open and make no file, but can connect to a socket. */
+START_TEST(test_rights) {
+        bool landlock = !sandbox_lacks_landlock();
+        pid_t pid1 = start_theirs(), pid;
+        char said[5] = "";
+        int fds[2];
+
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        pid = fork_child();
+        if (pid == 0) {
+                if (sandbox_asker() >= 0)
+                        try_rights(said);
+                _exit(write(fds[1], said, sizeof said) == sizeof said ? EXIT_SUCCESS : EXIT_FAILURE);
+        }
+        ck_assert_int_eq(read(fds[0], said, sizeof said), sizeof said);
+        ck_assert_str_eq(said, landlock ? "---+" : "-+++");
+
+        assert_ends(pid);
+        closep(&fds[0]);
+        closep(&fds[1]);
+        (void) rmdir(ours);
+        (void) kill(pid1, SIGKILL);
+        (void) waitpid(pid1, NULL, 0);
+}
+END_TEST
+
 /* ---- who may ---- */
 
 static const struct {
@@ -358,6 +408,7 @@ int main(void) {
         tcase_add_test(tc, test_pid1_goes);
         tcase_add_test(tc, test_open);
         tcase_add_test(tc, test_nobody_there);
+        tcase_add_test(tc, test_rights);
         tcase_add_loop_test(tc, test_owner, 0, ELEMENTSOF(owners));
         suite_add_tcase(suite, tc);
         return suite_run(suite);
