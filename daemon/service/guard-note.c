@@ -10,6 +10,7 @@
 #include <syslog.h>
 
 #include "clock.h"
+#include "file-replace.h"
 #include "guard-note.h"
 #include "journal.h"
 #include "record.h"
@@ -106,42 +107,6 @@ GuardNote *guard_note_free(GuardNote *n) {
 
 /* ---- the process that writes ---- */
 
-static int write_all(int fd, const char *text) {
-        for (size_t left = strlen(text); left > 0;) {
-                ssize_t n = write(fd, text, left);
-
-                if (n < 0)
-                        return -errno;
-                text += n;
-                left -= n;
-        }
-
-        return fsync(fd) < 0 ? -errno : 0;
-}
-
-/* The file holds either what it held before or all of `text`, whatever happens to the machine. */
-static int file_replace(int dir_fd, const char *name, const char *text) {
-        _cleanup_free_ char *temporary = NULL;
-        _cleanup_close_ int fd = -EBADF;
-        int r;
-
-        if (asprintf(&temporary, "%s.new~", name) < 0) {
-                temporary = NULL;
-                return -ENOMEM;
-        }
-
-        fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-        if (fd < 0)
-                return -errno;
-
-        r = write_all(fd, text);
-        if (r >= 0 && renameat(dir_fd, temporary, dir_fd, name) < 0)
-                r = -errno;
-        if (r < 0)
-                (void) unlinkat(dir_fd, temporary, 0);
-        return r;
-}
-
 static int note_store(const GuardNote *n, int dir_fd) {
         _cleanup_free_ char *text = NULL;
         int r;
@@ -150,7 +115,7 @@ static int note_store(const GuardNote *n, int dir_fd) {
                 return unlinkat(dir_fd, n->record->key, 0) < 0 && errno != ENOENT ? -errno : 0;
 
         r = guard_record_serialize(n->record, &text);
-        return r < 0 ? r : file_replace(dir_fd, n->record->key, text);
+        return r < 0 ? r : file_replace(dir_fd, n->record->key, text, true);
 }
 
 static int writer_main(const Guard *g) {

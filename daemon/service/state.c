@@ -5,42 +5,15 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "file-replace.h"
 #include "state.h"
 #include "text-file.h"
 
-static int state_path(const char *dir, const char *name, const char *suffix, char **ret) {
+static int state_path(const char *dir, const char *name, char **ret) {
         /* Kernel names have no '/', but nothing here trusts them. */
         if (strchr(name, '/') || name[0] == '.')
                 return -EINVAL;
-        return asprintf(ret, "%s/%s%s", dir, name, suffix) < 0 ? -ENOMEM : 0;
-}
-
-static int write_all(int fd, const char *p, size_t n) {
-        while (n > 0) {
-                ssize_t k = write(fd, p, n);
-
-                if (k < 0)
-                        return -errno;
-                p += k;
-                n -= k;
-        }
-        return 0;
-}
-
-static int file_write(const char *path, const char *temporary, const char *text) {
-        _cleanup_close_ int fd = -EBADF;
-        int r;
-
-        fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-        if (fd < 0)
-                return -errno;
-
-        r = write_all(fd, text, strlen(text));
-        if (r >= 0 && rename(temporary, path) < 0)
-                r = -errno;
-        if (r < 0)
-                (void) unlink(temporary);
-        return r;
+        return asprintf(ret, "%s/%s", dir, name) < 0 ? -ENOMEM : 0;
 }
 
 int state_lock(const char *dir) {
@@ -50,25 +23,23 @@ int state_lock(const char *dir) {
 }
 
 int state_write(const char *dir, const DriveRecord *record) {
-        _cleanup_free_ char *path = NULL, *temporary = NULL, *text = NULL;
+        _cleanup_free_ char *path = NULL, *text = NULL;
         int r;
 
         r = drive_record_serialize(record, &text);
         if (r >= 0)
-                r = state_path(dir, record->name, "", &path);
-        if (r >= 0)
-                r = state_path(dir, record->name, ".new~", &temporary);
+                r = state_path(dir, record->name, &path);
         if (r < 0)
                 return r;
 
-        r = file_write(path, temporary, text);
+        r = file_replace(AT_FDCWD, path, text, false);
         if (r >= 0)
                 return r;
 
         /* What an old file says is not true any more, and where there is no room for two there may be for one. */
         if (unlink(path) < 0)
                 return r;
-        return file_write(path, temporary, text);
+        return file_replace(AT_FDCWD, path, text, false);
 }
 
 int state_read(const char *dir, const char *name, DriveRecord **ret) {
@@ -76,7 +47,7 @@ int state_read(const char *dir, const char *name, DriveRecord **ret) {
         size_t size;
         int r;
 
-        r = state_path(dir, name, "", &path);
+        r = state_path(dir, name, &path);
         if (r >= 0)
                 r = record_file_read(AT_FDCWD, path, RECORD_MAX_BYTES, &text, &size);
         if (r < 0)
@@ -89,7 +60,7 @@ int state_remove(const char *dir, const char *name) {
         _cleanup_free_ char *path = NULL;
         int r;
 
-        r = state_path(dir, name, "", &path);
+        r = state_path(dir, name, &path);
         if (r < 0)
                 return r;
         return unlink(path) < 0 ? -errno : 0;

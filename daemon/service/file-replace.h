@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* How the daemon writes its own files: state files and the crash guard's notes. */
+
+#include "macro.h"
+
+/* The file holds either what it held before or all of `text`, whatever happens to this process; with `sync` whatever happens to the
+ * machine, once the directory is synced, too. It is written beside itself, as NAME.new~. */
+int file_replace(int dir_fd, const char *name, const char *text, bool sync);
