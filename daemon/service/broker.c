@@ -3,9 +3,9 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -180,7 +180,7 @@ static size_t n_workers;
 static void workers_add(pid_t pid, int fd) {
         int pidfd;
 
-        pidfd = pidfd_open(pid, 0);
+        pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
         if (pidfd < 0) {
                 if (errno != ESRCH)
                         (void) kill(pid, SIGKILL);
@@ -213,7 +213,7 @@ static void workers_look(const struct pollfd *polls) {
                         worker_let_go(w, LET_GO_USEC);
                 /* One that a drive holds in the kernel dies when that lets go of it: no command is aborted by this. */
                 if (w->kill_usec <= monotonic_usec()) {
-                        (void) pidfd_send_signal(w->pidfd, SIGKILL, NULL, 0);
+                        (void) syscall(SYS_pidfd_send_signal, w->pidfd, SIGKILL, NULL, 0);
                         w->kill_usec = UINT64_MAX;
                 }
         }
