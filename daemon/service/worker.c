@@ -73,7 +73,7 @@ static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         case WORKER_STEP:
                 return m->wish < n_wishes && bools_are_valid(&m->written, &m->lost) && m->error <= 0 &&
                        m->verdict >= 0 && m->verdict < _VERDICT_MAX && reading_is_valid(&m->before) &&
-                       reading_is_valid(&m->after) && memchr(m->reason, '\0', sizeof m->reason);
+                       reading_is_valid(&m->after) && text_ends(m->reason, sizeof m->reason);
         case WORKER_BRIDGE:
                 return bridge_is_valid(&m->bridge);
         case WORKER_IDENTITY:
