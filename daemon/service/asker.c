@@ -4,6 +4,7 @@
 #include <syslog.h>
 
 #include "asker.h"
+#include "bus-server.h"
 #include "journal.h"
 #include "sandbox.h"
 #include "unit-status.h"
@@ -29,15 +30,9 @@ int asker_open(Broker *broker, sd_bus **ret) {
 
         r = broker_fork(broker, BROKER_ASKER, theirs);
         if (r >= 0)
-                r = sd_bus_new(&bus);
+                r = bus_new_at(&ours, false, &bus);
         if (r >= 0)
-                r = sd_bus_set_fd(bus, ours, ours);
-        if (r < 0)
-                return r;
-
-        /* From here on the connection owns the descriptor. */
-        (void) TAKE_FD(ours);
-        r = sd_bus_start(bus);
+                r = sd_bus_start(bus);
         if (r < 0)
                 return r;
 
@@ -182,22 +177,10 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error _un
 
 /* ---- the process ---- */
 
-/* Takes over the fd, in any case. */
-static int asker_accept(Asker *a, int fd) {
-        sd_id128_t id;
+static int asker_accept(Asker *a, int *fd) {
         int r;
 
-        r = sd_bus_new(&a->manager);
-        if (r >= 0)
-                r = sd_bus_set_fd(a->manager, fd, fd);
-        if (r < 0) {
-                (void) close(fd);
-                return r;
-        }
-
-        r = sd_id128_randomize(&id);
-        if (r >= 0)
-                r = sd_bus_set_server(a->manager, true, id);
+        r = bus_new_at(fd, true, &a->manager);
         if (r >= 0)
                 r = sd_bus_negotiate_fds(a->manager, true);
         if (r >= 0)
@@ -212,16 +195,15 @@ static int asker_accept(Asker *a, int fd) {
 }
 
 int asker_serve(int fd, const AskerTargets *targets) {
+        _cleanup_close_ int manager_fd = fd;
         Asker a = { .targets = targets };
         int r;
 
         r = sd_event_new(&a.event);
-        if (r < 0) {
-                (void) close(fd);
+        if (r < 0)
                 return r;
-        }
 
-        r = asker_accept(&a, fd);
+        r = asker_accept(&a, &manager_fd);
         if (r >= 0)
                 r = sd_event_loop(a.event);
 

@@ -5,6 +5,27 @@
 
 #include "bus-server.h"
 
+int bus_new_at(int *fd, bool server, sd_bus **ret) {
+        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
+        sd_id128_t id;
+        int r;
+
+        r = sd_id128_randomize(&id);
+        if (r >= 0)
+                r = sd_bus_new(&bus);
+        if (r >= 0 && server)
+                r = sd_bus_set_server(bus, true, id);
+        if (r >= 0)
+                r = sd_bus_set_fd(bus, *fd, *fd);
+        if (r < 0)
+                return r;
+
+        /* From here on the connection owns the descriptor. */
+        (void) TAKE_FD(*fd);
+        *ret = TAKE_PTR(bus);
+        return 0;
+}
+
 static BusPeer *peer_free(BusPeer *p) {
         /* Also while it is being dispatched: sd-bus keeps it until that is over. */
         (void) sd_bus_close_unref(p->bus);
@@ -27,20 +48,9 @@ static int on_gone(sd_bus_message *m _unused_, void *userdata, sd_bus_error *err
 
 static int peer_start(BusPeer *p, int *fd) {
         BusServer *s = p->server;
-        sd_id128_t id;
         int r;
 
-        r = sd_id128_randomize(&id);
-        if (r >= 0)
-                r = sd_bus_new(&p->bus);
-        if (r >= 0)
-                r = sd_bus_set_fd(p->bus, *fd, *fd);
-        if (r < 0)
-                return r;
-
-        /* From here on the connection owns the descriptor. */
-        (void) TAKE_FD(*fd);
-        r = sd_bus_set_server(p->bus, true, id);
+        r = bus_new_at(fd, true, &p->bus);
         if (r >= 0)
                 r = s->events->connected(s->userdata, p->bus);
         if (r >= 0)

@@ -30,6 +30,10 @@ struct BusServer {
         BusPeer *peers;
 };
 
+/* A connection at this end of a socket, not started yet. Takes over *fd, and leaves < 0 there, unless there is an error. As a server it
+ * has an ID of its own. */
+int bus_new_at(int *fd, bool server, sd_bus **ret);
+
 /* `fd`: a socket that listens; stays the caller's. bus_server_stop() comes in any case. */
 int bus_server_start(BusServer *s, int fd);
 
