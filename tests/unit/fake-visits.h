@@ -4,9 +4,9 @@
 /* A machine with drives for the manager: which drives there are, their visits, what the kernel counts and notes, and a log of all that
  * is done. In place of the inventory, the visit jobs, the guard, the state files and the journal; the clock is the test's own. */
 
-#include <stdarg.h>
 #include <stdio.h>
 
+#include "done-log.h"
 #include "guard.h"
 #include "inventory.h"
 #include "kernel-view.h"
@@ -19,28 +19,6 @@
 #include "target-guard.h"
 
 #define SECOND 1000000ULL
-
-static char done[4096]; /* what was done, a word each */
-
-static _printf_(1, 2) void note(const char *format, ...) {
-        size_t n = strlen(done);
-        va_list ap;
-
-        va_start(ap, format);
-        n += vsnprintf(done + n, sizeof done - n, format, ap);
-        va_end(ap);
-        ck_assert_uint_lt(n + 1, sizeof done);
-        (void) strcpy(done + n, " ");
-}
-
-/* What was done since this was asked last. */
-static _unused_ const char *all_done(void) {
-        static char last[sizeof done];
-
-        (void) strcpy(last, done);
-        done[0] = '\0';
-        return last;
-}
 
 /* ---- the drives ---- */
 

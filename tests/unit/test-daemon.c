@@ -4,11 +4,10 @@
  * what they would call, and so is the clock. */
 
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "bus.h"
 #include "daemon.h"
+#include "done-log.h"
 #include "machine.h"
 #include "memory.h"
 #include "monitor.h"
@@ -21,27 +20,6 @@
 #include "system-bus.h"
 
 #define SECOND 1000000ULL
-
-static char done[1024]; /* what was done, a word each */
-
-static _printf_(1, 2) void note(const char *format, ...) {
-        size_t n = strlen(done);
-        va_list ap;
-
-        va_start(ap, format);
-        n += vsnprintf(done + n, sizeof done - n, format, ap);
-        va_end(ap);
-        ck_assert_uint_lt(n + 1, sizeof done);
-        (void) strcpy(done + n, " ");
-}
-
-static const char *all_done(void) {
-        static char last[sizeof done];
-
-        (void) strcpy(last, done);
-        done[0] = '\0';
-        return last;
-}
 
 /* ---- its parts ---- */
 
