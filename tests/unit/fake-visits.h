@@ -7,16 +7,15 @@
 #include <stdio.h>
 
 #include "done-log.h"
+#include "fake-target.h"
 #include "guard.h"
 #include "inventory.h"
-#include "kernel-view.h"
 #include "machine.h"
 #include "manager.h"
 #include "own-clock.h"
 #include "settings.h"
 #include "state.h"
 #include "suite.h"
-#include "target-guard.h"
 
 #define SECOND 1000000ULL
 
@@ -195,33 +194,7 @@ void guard_flush(_unused_ Guard *g, uint64_t usec) {
         flush_usec = usec;
         note("flushed");
 }
-int target_guard_attach(_unused_ Target *t) {
-        return 0;
-}
-void target_guard_done(_unused_ Target *t) {
-}
-void target_guard_remember(_unused_ Target *t) {
-}
-void target_guard_hesitates(_unused_ Target *t) {
-}
-bool target_guard_holds(_unused_ Target *t) {
-        return false;
-}
-void target_guard_look(_unused_ Target *t) {
-}
-void target_guard_begins(_unused_ Target *t) {
-}
-void target_guard_ended(_unused_ Target *t) {
-}
 void target_guard_stored(_unused_ void *userdata, _unused_ int error) {
-}
-void target_guard_intends(_unused_ void *userdata, _unused_ size_t wish) {
-}
-void target_guard_writing(_unused_ void *userdata, _unused_ size_t wish) {
-}
-void target_guard_lost(_unused_ Target *t) {
-}
-void target_guard_leaves(_unused_ Target *t) {
 }
 void target_guard_rest(Target *t) {
         note("%s:rests", t->drive->name);
@@ -234,33 +207,12 @@ unsigned guarded_release(_unused_ GuardedDrive *d, _unused_ const char *setting)
 
 static uint64_t used = 1; /* every drive's count of reads and writes */
 
-int health_read(const char *syspath) {
-        return access(syspath, F_OK) < 0 ? -ENODEV : 1;
-}
-int health_parse(_unused_ const char *state) {
-        return 1;
-}
 int activity_read(_unused_ const char *syspath, uint64_t *ret) {
         *ret = used;
         return 0;
 }
 uint64_t activity_last_event(void) {
         return 100;
-}
-bool activity_is_suspended(_unused_ const char *syspath) {
-        return false;
-}
-static LinkNews noted; /* of every drive's link, at 5 µs */
-static bool recovering;
-LinkNews link_news(_unused_ const char *syspath, uint64_t *since) {
-        LinkNews news = *since < 5 ? noted : LINK_SAME;
-
-        if (news != LINK_SAME)
-                *since = 5;
-        return news;
-}
-bool link_is_recovering(_unused_ const char *syspath) {
-        return recovering;
 }
 static const char *forbidden;
 const char *kernel_line_forbids(_unused_ const char *path) {
@@ -291,22 +243,13 @@ static _unused_ int last_priority;
 void journal_log(int priority, _unused_ const char *format, ...) {
         last_priority = priority;
 }
-void journal_step(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s) {
-}
-void journal_drift(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s,
-                   _unused_ const char *from, _unused_ const char *to) {
-}
 void journal_storm(const Drive *d, _unused_ VisitReason reason, _unused_ unsigned minutes) {
         note("%s:storm", d->name);
 }
 void journal_visit(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const VisitSummary *summary) {
 }
-void journal_waiting(_unused_ const Drive *d, _unused_ Wait w, _unused_ bool deferred) {
-}
 void journal_worker(const Drive *d, _unused_ const char *format, ...) {
         note("%s:worker", d->name);
-}
-void journal_complaint(_unused_ const Complaint *c) {
 }
 
 /* ---- the manager ---- */

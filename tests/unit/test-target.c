@@ -10,12 +10,11 @@
 #include <time.h>
 
 #include "clock.h"
-#include "kernel-view.h"
+#include "fake-target.h"
 #include "settings.h"
 #include "state.h"
 #include "suite.h"
 #include "sysfs-tree.h"
-#include "target-guard.h"
 
 #define SERIAL "{ match = { serial = \"S1\"; }; write_cache = true; }"
 
@@ -58,43 +57,9 @@ int visit_job_work(VisitJob *v, bool active) {
 void visit_job_vanish(_unused_ const VisitJob *v) {
 }
 
-int target_guard_attach(_unused_ Target *t) {
-        return 0;
-}
-void target_guard_done(_unused_ Target *t) {
-}
-void target_guard_remember(_unused_ Target *t) {
-}
-void target_guard_hesitates(_unused_ Target *t) {
-}
-bool target_guard_holds(_unused_ Target *t) {
-        return false;
-}
-void target_guard_look(_unused_ Target *t) {
-}
-void target_guard_begins(_unused_ Target *t) {
-}
-void target_guard_ended(_unused_ Target *t) {
-}
-void target_guard_intends(_unused_ void *userdata, _unused_ size_t wish) {
-}
-void target_guard_writing(_unused_ void *userdata, _unused_ size_t wish) {
-}
-void target_guard_lost(_unused_ Target *t) {
-}
-void target_guard_leaves(_unused_ Target *t) {
-}
 static unsigned n_quarantined;
 unsigned guarded_release(_unused_ GuardedDrive *d, _unused_ const char *setting) {
         return n_quarantined;
-}
-
-int health_read(const char *syspath) {
-        return access(syspath, F_OK) < 0 ? -ENODEV : 1;
-}
-
-int health_parse(_unused_ const char *state) {
-        return 1;
 }
 
 int activity_read(_unused_ const char *syspath, uint64_t *ret) {
@@ -106,25 +71,6 @@ static uint64_t last_event;
 
 uint64_t activity_last_event(void) {
         return last_event;
-}
-
-bool activity_is_suspended(_unused_ const char *syspath) {
-        return false;
-}
-
-/* The link: what was noted at 5 µs, and whether the kernel is still at it. */
-static LinkNews noted;
-static bool recovering;
-
-LinkNews link_news(_unused_ const char *syspath, uint64_t *since) {
-        LinkNews news = *since < 5 ? noted : LINK_SAME;
-
-        *since = 5;
-        return news;
-}
-
-bool link_is_recovering(_unused_ const char *syspath) {
-        return recovering;
 }
 
 static time_t passed;      /* s, since the test began, by its own clock */
@@ -171,11 +117,6 @@ static unsigned n_logged;
 void journal_log(_unused_ int priority, _unused_ const char *format, ...) {
         n_logged++;
 }
-void journal_step(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s) {
-}
-void journal_drift(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s,
-                   _unused_ const char *from, _unused_ const char *to) {
-}
 static unsigned n_storms;
 void journal_storm(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ unsigned minutes) {
         n_storms++;
@@ -186,11 +127,7 @@ void journal_visit(_unused_ const Drive *d, _unused_ VisitReason reason, _unused
 }
 static const Wait check_x = { WAIT_CHECK, "systemd-fsck@x.service" };
 
-void journal_waiting(_unused_ const Drive *d, _unused_ Wait t, _unused_ bool deferred) {
-}
 void journal_worker(_unused_ const Drive *d, _unused_ const char *format, ...) {
-}
-void journal_complaint(_unused_ const Complaint *c) {
 }
 
 /* ---- a drive and its files ---- */
