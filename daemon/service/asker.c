@@ -4,7 +4,6 @@
 #include <syslog.h>
 
 #include "asker.h"
-#include "bus-server.h"
 #include "journal.h"
 #include "sandbox.h"
 #include "unit-status.h"
@@ -17,6 +16,27 @@ typedef struct Asker {
         sd_bus *manager;
         sd_bus *systemd, *login; /* each from the first call on that is for it */
 } Asker;
+
+int bus_new_at(int *fd, bool server, sd_bus **ret) {
+        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
+        sd_id128_t id;
+        int r;
+
+        r = sd_id128_randomize(&id);
+        if (r >= 0)
+                r = sd_bus_new(&bus);
+        if (r >= 0 && server)
+                r = sd_bus_set_server(bus, true, id);
+        if (r >= 0)
+                r = sd_bus_set_fd(bus, *fd, *fd);
+        if (r < 0)
+                return r;
+
+        /* From here on the connection owns the descriptor. */
+        (void) TAKE_FD(*fd);
+        *ret = TAKE_PTR(bus);
+        return 0;
+}
 
 int asker_open(Broker *broker, sd_bus **ret) {
         _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;

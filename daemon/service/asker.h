@@ -10,6 +10,10 @@
 
 #include "broker.h"
 
+/* A connection at this end of a socket, not started yet. Takes over *fd, and leaves < 0 there, unless there is an error. As a server it
+ * has an ID of its own. */
+int bus_new_at(int *fd, bool server, sd_bus **ret);
+
 /* ---- the manager's half ---- */
 
 /* A new asker, and a connection to it. Calls over it are those that PID 1 and logind have: ListUnitsByPatterns(),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <syslog.h>
 
-#include "bus-server.h"
+#include "asker.h"
 #include "bus.h"
 #include "readers.h"
 #include "requests.h"
@@ -15,15 +16,25 @@
 #define BUS_INTERFACE "org.drivekeep1.Manager"
 #define ERROR_BAD_CONFIGURATION "org.drivekeep1.Error.BadConfiguration"
 
+/* Whoever has connected to our own socket. */
+typedef struct BusPeer BusPeer;
+struct BusPeer {
+        sd_bus *connection;
+        Bus *bus;
+        BusPeer *next;
+};
+
 struct Bus {
+        sd_event *event; /* borrowed */
         Manager *manager;
         Monitor *monitor;
         BusReloadFn reload;
         void *userdata;
         Requests requests;
-        int socket;
-        BusServer server;
         Readers readers;
+        int socket; /* our own */
+        sd_event_source *listen;
+        BusPeer *peers;
 };
 
 static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) {
@@ -136,20 +147,61 @@ void bus_connected(Bus *b, sd_bus *bus) {
 
 /* ---- our own socket ---- */
 
-static int on_peer_connected(void *userdata, sd_bus *bus) {
+static BusPeer *peer_free(BusPeer *p) {
+        /* Also while it is being dispatched: sd-bus keeps it until that is over. */
+        (void) sd_bus_close_unref(p->connection);
+        free(p);
+        return NULL;
+}
+DEFINE_CLEANUP(BusPeer *, peer_free);
+
+static int on_peer_gone(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
+        _cleanup_(peer_freep) BusPeer *peer = userdata;
+        BusPeer **p = &peer->bus->peers;
+
+        while (*p != peer)
+                p = &(*p)->next;
+        *p = peer->next;
+        readers_forget(&peer->bus->readers, peer->connection);
+        return 0;
+}
+
+static int peer_start(BusPeer *p, int *fd) {
         int r;
 
-        r = sd_bus_negotiate_creds(bus, true, SD_BUS_CREDS_UID | SD_BUS_CREDS_EUID | SD_BUS_CREDS_EFFECTIVE_CAPS);
-        return r < 0 ? r : sd_bus_add_object_vtable(bus, NULL, BUS_PATH, BUS_INTERFACE, vtable, userdata);
+        r = bus_new_at(fd, true, &p->connection);
+        if (r >= 0)
+                r = sd_bus_negotiate_creds(p->connection, true,
+                                           SD_BUS_CREDS_UID | SD_BUS_CREDS_EUID | SD_BUS_CREDS_EFFECTIVE_CAPS);
+        if (r >= 0)
+                r = sd_bus_add_object_vtable(p->connection, NULL, BUS_PATH, BUS_INTERFACE, vtable, p->bus);
+        if (r >= 0)
+                r = sd_bus_match_signal(p->connection, NULL, "org.freedesktop.DBus.Local", NULL,
+                                        "org.freedesktop.DBus.Local", "Disconnected", on_peer_gone, p);
+        if (r >= 0)
+                r = sd_bus_start(p->connection);
+        if (r >= 0)
+                r = sd_bus_attach_event(p->connection, p->bus->event, SD_EVENT_PRIORITY_NORMAL);
+        return r;
 }
 
-static void on_peer_gone(void *userdata, const sd_bus *bus) {
+static int on_listen(sd_event_source *source _unused_, int listen_fd, uint32_t revents _unused_, void *userdata) {
+        _cleanup_close_ int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        _cleanup_(peer_freep) BusPeer *p = NULL;
         Bus *b = userdata;
 
-        readers_forget(&b->readers, bus);
-}
+        if (fd >= 0)
+                p = calloc(1, sizeof *p);
+        if (!p)
+                return 0;
+        p->bus = b;
+        if (peer_start(p, &fd) < 0)
+                return 0;
 
-static const BusServerEvents server_events = { .connected = on_peer_connected, .gone = on_peer_gone };
+        p->next = b->peers;
+        b->peers = TAKE_PTR(p);
+        return 0;
+}
 
 /* Root and our own user alone may connect: the mode says so, and the methods ask again. */
 static int socket_listen(const char *path) {
@@ -182,16 +234,16 @@ int bus_new(sd_event *event, const char *path, Manager *manager, Monitor *monito
                 return -ENOMEM;
 
         *b = (Bus){
+                .event = event,
                 .manager = manager,
                 .monitor = monitor,
                 .reload = reload,
                 .userdata = userdata,
                 .requests = { .manager = manager },
-                .server = { .event = event, .events = &server_events, .userdata = b },
                 .readers = { .event = event, .manager = manager },
         };
         b->socket = socket_listen(path);
-        r = b->socket < 0 ? b->socket : bus_server_start(&b->server, b->socket);
+        r = b->socket < 0 ? b->socket : sd_event_add_io(event, &b->listen, b->socket, EPOLLIN, on_listen, b);
         if (r < 0)
                 journal_log(LOG_WARNING, "%s cannot be offered, ignoring: %s", path, strerror(-r));
 
@@ -205,7 +257,13 @@ Bus *bus_free(Bus *b) {
 
         requests_done(&b->requests);
         readers_forget(&b->readers, NULL);
-        bus_server_stop(&b->server);
+        sd_event_source_disable_unref(b->listen);
+        while (b->peers) {
+                BusPeer *p = b->peers;
+
+                b->peers = p->next;
+                (void) peer_free(p);
+        }
         closep(&b->socket);
         free(b);
         return NULL;
