@@ -10,10 +10,13 @@
 #include "bus.h"
 #include "readers.h"
 #include "requests.h"
+#include "timer.h"
 
 #define BUS_NAME "org.drivekeep1"
 #define BUS_PATH "/org/drivekeep1"
 #define BUS_INTERFACE "org.drivekeep1.Manager"
+#define RECONNECT_USEC (500ULL * 1000)
+#define RETRY_USEC (30ULL * 1000 * 1000)
 #define ERROR_BAD_CONFIGURATION "org.drivekeep1.Error.BadConfiguration"
 
 /* Whoever has connected to our own socket. */
@@ -28,10 +31,14 @@ struct Bus {
         sd_event *event; /* borrowed */
         Manager *manager;
         Monitor *monitor;
+        Sleep *sleep;
         BusReloadFn reload;
         void *userdata;
         Requests requests;
         Readers readers;
+        const char *address; /* of the system bus */
+        sd_bus *connection;  /* … to it */
+        sd_event_source *reconnect;
         int socket; /* our own */
         sd_event_source *listen;
         BusPeer *peers;
@@ -123,6 +130,8 @@ static const sd_bus_vtable vtable[] = {
         SD_BUS_VTABLE_END,
 };
 
+/* ---- the system bus ---- */
+
 /* Without a handler of ours a refusal would close the connection, and what else it is good for with it. */
 static int on_name(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error _unused_) {
         uint32_t reply;
@@ -135,7 +144,7 @@ static int on_name(sd_bus_message *m, void *userdata _unused_, sd_bus_error *err
         return 1;
 }
 
-void bus_connected(Bus *b, sd_bus *bus) {
+void bus_offer(Bus *b, sd_bus *bus) {
         int r;
 
         r = sd_bus_add_object_vtable(bus, NULL, BUS_PATH, BUS_INTERFACE, vtable, b);
@@ -143,6 +152,90 @@ void bus_connected(Bus *b, sd_bus *bus) {
                 r = sd_bus_request_name_async(bus, NULL, BUS_NAME, 0, on_name, b);
         if (r < 0)
                 journal_log(LOG_WARNING, "Nobody can ask over the system bus, ignoring: %s", strerror(-r));
+}
+
+static int on_connected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
+        Bus *b = userdata;
+
+        bus_offer(b, b->connection);
+        sleep_bus_connected(b->sleep, b->connection);
+        return 0;
+}
+
+static int on_reconnect(sd_event_source *source, uint64_t usec, void *userdata);
+
+static void reconnect_later(Bus *b, uint64_t usec) {
+        int r = timer_start(b->event, &b->reconnect, usec, 0, on_reconnect, b);
+
+        if (r < 0)
+                journal_log(LOG_ERR, "There will be no connection to the system bus: %s", strerror(-r));
+}
+
+static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
+        Bus *b = userdata;
+
+        sleep_bus_lost(b->sleep);
+        b->connection = sd_bus_close_unref(b->connection);
+        reconnect_later(b, RECONNECT_USEC);
+        return 0;
+}
+
+static int system_bus_open(Bus *b) {
+        _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
+        int r;
+
+        r = sd_bus_new(&bus);
+        if (r >= 0)
+                r = sd_bus_set_address(bus, b->address);
+        if (r >= 0)
+                r = sd_bus_set_bus_client(bus, true);
+        /* Where there is no socket yet, an inotify watch waits for it, without waking us up. */
+        if (r >= 0)
+                r = sd_bus_set_watch_bind(bus, true);
+        if (r >= 0)
+                r = sd_bus_set_connected_signal(bus, true);
+        /* The loop's end would flush it, and wait for that. */
+        if (r >= 0)
+                r = sd_bus_set_close_on_exit(bus, false);
+        if (r >= 0)
+                r = sd_bus_match_signal_async(bus, NULL, "org.freedesktop.DBus.Local", NULL,
+                                              "org.freedesktop.DBus.Local", "Connected", on_connected, NULL, b);
+        if (r >= 0)
+                r = sd_bus_match_signal_async(bus, NULL, "org.freedesktop.DBus.Local", NULL,
+                                              "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, b);
+        if (r >= 0)
+                r = sd_bus_start(bus);
+        if (r >= 0)
+                r = sd_bus_attach_event(bus, b->event, BUS_PRIORITY);
+        if (r < 0)
+                return r;
+
+        b->connection = TAKE_PTR(bus);
+        return 0;
+}
+
+static int on_reconnect(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Bus *b = userdata;
+        int r;
+
+        r = system_bus_open(b);
+        if (r < 0) {
+                journal_log(LOG_WARNING, "No connection to the system bus, trying again: %s", strerror(-r));
+                reconnect_later(b, RETRY_USEC);
+        }
+        return 0;
+}
+
+void bus_connect(Bus *b, const char *address, Sleep *sleep) {
+        int r;
+
+        b->address = address;
+        b->sleep = sleep;
+
+        r = system_bus_open(b);
+        /* Without a bus nobody but root can ask, and sleep is noticed afterwards; all else works. */
+        if (r < 0)
+                journal_log(LOG_NOTICE, "No system bus, ignoring: %s", strerror(-r));
 }
 
 /* ---- our own socket ---- */
@@ -255,6 +348,9 @@ Bus *bus_free(Bus *b) {
         if (!b)
                 return NULL;
 
+        sd_event_source_disable_unref(b->reconnect);
+        /* Not flushed: a bus that does not answer would hold up the service's end. */
+        (void) sd_bus_close_unref(b->connection);
         requests_done(&b->requests);
         readers_forget(&b->readers, NULL);
         sd_event_source_disable_unref(b->listen);

@@ -17,7 +17,12 @@
 #include <systemd/sd-bus.h>
 
 #include "monitor.h"
+#include "sleep.h"
 
+/* Anybody can fill its queue with questions: workers, udev and root at our own socket come first. */
+#define BUS_PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
+
+#define BUS_ADDRESS "unix:path=/run/dbus/system_bus_socket"
 #define BUS_PRIVATE_SOCKET "/run/drivekeep/private"
 #define BUS_ERROR_NO_SUCH_DRIVE "org.drivekeep1.Error.NoSuchDrive"
 
@@ -31,8 +36,12 @@ int bus_new(sd_event *event, const char *path, Manager *manager, Monitor *monito
             Bus **ret);
 Bus *bus_free(Bus *b);
 
-/* The system bus has come: offers the object there. Bus lives longer than that connection. */
-void bus_connected(Bus *b, sd_bus *bus);
+/* Connects to the system bus (`address` stays the caller's) when there is one, and again when that breaks; nobody waits for it. `sleep`
+ * is told of a new connection, and when that is gone, with all its slots. */
+void bus_connect(Bus *b, const char *address, Sleep *sleep);
+
+/* Offers the object there. Exported for tests. */
+void bus_offer(Bus *b, sd_bus *bus);
 
 /* Is somebody else reading it, with the service's leave (readers.h)? */
 bool bus_drive_is_read(const Bus *b, const Target *t);

@@ -14,7 +14,6 @@
 #include "recheck.h"
 #include "sandbox.h"
 #include "sleep.h"
-#include "system-bus.h"
 #include "timer.h"
 
 /* A plug that makes bad contact, and supplies that tell of one change in several events. */
@@ -34,7 +33,6 @@ struct Daemon {
         Monitor *monitor;
         Recheck *recheck;
         Sleep *sleep;
-        SystemBus *system_bus;
         Bus *bus;
         uint64_t stopping_since; /* on the monotonic clock; 0: it is not stopping */
         sd_event_source *power_timer, *stop_timer, *tidy;
@@ -257,10 +255,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         manager_reconfigure(d->manager, NULL, daemon_look_at_power(d), VISIT_BOOT);
         recheck_recheck_every(d->recheck, d->files->config->recheck_ms * 1000);
 
-        /* Without a bus nobody but root can ask, and sleep is noticed afterwards; all else works. */
-        r = system_bus_new(event, SYSTEM_BUS_ADDRESS, d->bus, d->sleep, &d->system_bus);
-        if (r < 0)
-                journal_log(LOG_NOTICE, "No system bus, ignoring: %s", strerror(-r));
+        bus_connect(d->bus, BUS_ADDRESS, d->sleep);
 
         r = manager_enumerate(d->manager, VISIT_BOOT);
         if (r < 0)
@@ -278,11 +273,10 @@ Daemon *daemon_free(Daemon *d) {
         if (!d)
                 return NULL;
 
-        (void) system_bus_free(d->system_bus);
+        (void) bus_free(d->bus); /* its readers have asked the manager's FsckWait */
         (void) monitor_free(d->monitor);
         (void) sleep_free(d->sleep);
         (void) recheck_free(d->recheck);
-        (void) bus_free(d->bus); /* its readers have asked the manager's FsckWait */
         (void) manager_free(d->manager);
         (void) files_unref(d->files);
         sd_event_source_disable_unref(d->power_timer);

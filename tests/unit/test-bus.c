@@ -9,7 +9,6 @@
 #include "bus-pair.h"
 #include "bus.h"
 #include "suite.h"
-#include "system-bus.h"
 
 #define QUESTIONS 100U
 
@@ -91,9 +90,9 @@ static void setup(void) {
         ck_assert_int_eq(sd_event_new(&event), 0);
         ck_assert_int_eq(bus_new(event, path, NULL, NULL, on_reload, NULL, &bus), 0);
         service = bus_pair(NULL, &user);
-        ck_assert_int_ge(sd_bus_attach_event(service, event, SYSTEM_BUS_PRIORITY), 0);
+        ck_assert_int_ge(sd_bus_attach_event(service, event, BUS_PRIORITY), 0);
         ck_assert_int_ge(sd_bus_attach_event(user, event, SD_EVENT_PRIORITY_NORMAL), 0);
-        bus_connected(bus, service);
+        bus_offer(bus, service);
 }
 
 static void teardown(void) {

@@ -17,7 +17,6 @@
 #include "settings.h"
 #include "sleep.h"
 #include "suite.h"
-#include "system-bus.h"
 
 #define SECOND 1000000ULL
 
@@ -27,7 +26,7 @@ static const ManagerEvents *manager_events;
 static const MonitorEvents *monitor_events;
 static BusReloadFn bus_reload;
 static const SleepEvents *sleep_events;
-static int monitor_error, enumerate_error, files_error, system_bus_error;
+static int monitor_error, enumerate_error, files_error;
 static const char *file; /* what the next files say */
 static bool on_battery;
 static Target target = {}, *drives;
@@ -132,13 +131,8 @@ void sleep_ready(_unused_ Sleep *s) {
         note("sleep-ready");
 }
 
-int system_bus_new(_unused_ sd_event *event, _unused_ const char *address, Bus *b, Sleep *s, SystemBus **ret) {
+void bus_connect(Bus *b, _unused_ const char *address, Sleep *s) {
         ck_assert(b && s);
-        return part_new((void **) ret, system_bus_error);
-}
-SystemBus *system_bus_free(SystemBus *b) {
-        n_parts -= b != NULL;
-        return NULL;
 }
 
 int files_load(Files **ret) {
@@ -231,9 +225,8 @@ static void teardown(void) {
 START_TEST(test_start) {
         drives = &target;
         on_battery = true;
-        system_bus_error = _i ? -ENOENT : 0;
         setup_with(_i ? BATTERY : PLAIN);
-        ck_assert_str_eq(all_done(), _i ? "reconfigure:boot:battery recheck:0 log:5 enumerate:boot started:1:1 "
+        ck_assert_str_eq(all_done(), _i ? "reconfigure:boot:battery recheck:0 enumerate:boot started:1:1 "
                                         : "reconfigure:boot recheck:1800 enumerate:boot started:1:1 ");
         teardown();
 }

@@ -7,12 +7,12 @@
 #include <sys/un.h>
 
 #include "bus-pair.h"
+#include "bus.h"
 #include "suite.h"
-#include "system-bus.h"
 
-static char path[64], address[80];
+static char path[64], own_path[64], address[80];
 static sd_event *event;
-static SystemBus *service;
+static Bus *service;
 
 /* ---- the bus ---- */
 
@@ -20,7 +20,11 @@ static int listening;
 static sd_event_source *listen_source;
 static sd_bus *served;
 
+static unsigned n_names; /* so often the service has asked for its name */
+
 static int on_call(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error _unused_) {
+        if (sd_bus_message_is_method_call(m, "org.freedesktop.DBus", "RequestName") > 0)
+                n_names++;
         if (sd_bus_message_is_method_call(m, "org.freedesktop.DBus", "Hello") > 0)
                 return sd_bus_reply_method_return(m, "s", ":1.7");
         return 0;
@@ -54,15 +58,11 @@ static void bus_stop(void) {
 static char heard[16]; /* C: connected; L: lost */
 static sd_bus *connection;
 
-void bus_connected(Bus *b, sd_bus *bus) {
-        ck_assert_ptr_eq(b, (Bus *) &service);
+void sleep_bus_connected(Sleep *s, sd_bus *bus) {
+        ck_assert_ptr_eq(s, (Sleep *) heard);
         ck_assert_ptr_null(connection);
         connection = sd_bus_ref(bus);
         (void) strcat(heard, "C");
-}
-void sleep_bus_connected(Sleep *s, sd_bus *bus) {
-        ck_assert_ptr_eq(s, (Sleep *) heard);
-        ck_assert_ptr_eq(connection, bus);
 }
 
 void sleep_bus_lost(_unused_ Sleep *s) {
@@ -80,19 +80,22 @@ static void run_until(const char *what) {
 static void setup(void) {
         listening = -EBADF;
         (void) snprintf(path, sizeof path, "/tmp/test-system-bus-%d", (int) getpid());
+        (void) snprintf(own_path, sizeof own_path, "/tmp/test-own-bus-%d", (int) getpid());
         (void) snprintf(address, sizeof address, "unix:path=%s", path);
         ck_assert_int_ge(sd_event_new(&event), 0);
 }
 
 static void teardown(void) {
         connection = sd_bus_unref(connection);
-        service = system_bus_free(service);
+        (void) bus_free(service);
         bus_stop();
+        (void) unlink(own_path);
         (void) sd_event_unref(event);
 }
 
 static void service_start(void) {
-        ck_assert_int_eq(system_bus_new(event, address, (Bus *) &service, (Sleep *) heard, &service), 0);
+        ck_assert_int_eq(bus_new(event, own_path, NULL, NULL, NULL, NULL, &service), 0);
+        bus_connect(service, address, (Sleep *) heard);
         ck_assert_str_eq(heard, "");
 }
 
@@ -118,6 +121,8 @@ START_TEST(test_anew) {
                 run_until(so_far);
                 ck_assert_int_ge(sd_bus_get_unique_name(connection, &name), 0);
                 ck_assert_str_eq(name, ":1.7");
+                bus_settle(event);
+                ck_assert_uint_eq(n_names, n / 2 + 1);
                 if (n == strlen(all))
                         break;
 
