@@ -15,7 +15,7 @@
 struct FsckTicket {
         FsckWait *wait;
         FsckTicket *next;
-        const char *disk;    /* its holder's */
+        char *disk;
         bool asked;          /* the present question to PID 1 is for it, too … */
         FsckDevices devices; /* … and about these; none: it has leave, and there was no check */
         FsckWaitFn fn;
@@ -85,6 +85,7 @@ FsckTicket *fsck_ticket_free(FsckTicket *t) {
                 }
 
         fsck_devices_done(&t->devices);
+        free(t->disk);
         free(t->told_name);
         free(t);
         if (!g->tickets)
@@ -238,11 +239,15 @@ int fsck_wait_ask(FsckWait *g, const char *disk, FsckWaitFn fn, void *userdata, 
         *t = (FsckTicket){
                 .wait = g,
                 .next = g->tickets,
-                .disk = disk,
+                .disk = strdup(disk),
                 .fn = fn,
                 .userdata = userdata,
                 .told = _WAIT_KIND_MAX,
         };
+        if (!t->disk) {
+                free(t);
+                return -ENOMEM;
+        }
         g->tickets = t;
         fsck_wait_look(g);
 

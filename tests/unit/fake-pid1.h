@@ -49,7 +49,8 @@ int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units) {
         return 0;
 }
 
-int fsck_devices_read(FsckDevices *d, _unused_ const char *disk) {
+int fsck_devices_read(FsckDevices *d, const char *disk) {
+        ck_assert(starts_with(disk, "sd"));
         d->n_items = out_of_memory ? 0 : 1;
         d->items = out_of_memory ? NULL : calloc(1, sizeof *d->items);
         return out_of_memory ? -ENOMEM : 0;
