@@ -35,7 +35,6 @@ struct Bus {
         BusReloadFn reload;
         void *userdata;
         Requests requests;
-        Readers readers;
         const char *address; /* of the system bus */
         sd_bus *connection;  /* … to it */
         sd_event_source *reconnect;
@@ -65,21 +64,41 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
         return sd_bus_reply_method_return(m, "");
 }
 
+/* The first argument is the name of a drive. */
+static int read_drive(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *error) {
+        const char *name;
+        int r;
+
+        r = sd_bus_message_read(m, "s", &name);
+        if (r < 0)
+                return r;
+        *ret = manager_find(b->manager, name);
+        if (!*ret)
+                return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
+        return 0;
+}
+
 static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error) {
-        const char *name, *setting;
+        const char *setting;
         Bus *b = userdata;
         Target *t;
         int r;
 
-        r = sd_bus_message_read(m, "ss", &name, &setting);
+        monitor_catch_up(b->monitor);
+        r = read_drive(b, m, &t, error);
+        if (r >= 0)
+                r = sd_bus_message_read(m, "s", &setting);
         if (r < 0)
                 return r;
-
-        monitor_catch_up(b->monitor);
-        t = manager_find(b->manager, name);
-        if (!t)
-                return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
         return sd_bus_reply_method_return(m, "u", target_release(t, *setting ? setting : NULL));
+}
+
+static int method_may_read(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        Target *t;
+        int r;
+
+        r = read_drive(userdata, m, &t, error);
+        return r < 0 ? r : readers_ask(t, m, error);
 }
 
 static int method_catch_up(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
@@ -118,8 +137,7 @@ static const sd_bus_vtable vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply, 0),
         SD_BUS_METHOD_WITH_ARGS("ApplyPermanent", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply,
                                 0),
-        SD_BUS_METHOD_WITH_ARGS_OFFSET("MayRead", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, readers_method,
-                                       offsetof(Bus, readers), 0),
+        SD_BUS_METHOD_WITH_ARGS("MayRead", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, method_may_read, 0),
         SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("u", released),
                                 method_release, 0),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),
@@ -241,6 +259,8 @@ void bus_connect(Bus *b, const char *address, Sleep *sleep) {
 /* ---- our own socket ---- */
 
 static BusPeer *peer_free(BusPeer *p) {
+        for (Target *t = manager_first(p->bus->manager); t && p->connection; t = t->next)
+                readers_forget(t, p->connection);
         /* Also while it is being dispatched: sd-bus keeps it until that is over. */
         (void) sd_bus_close_unref(p->connection);
         free(p);
@@ -255,7 +275,6 @@ static int on_peer_gone(sd_bus_message *m _unused_, void *userdata, sd_bus_error
         while (*p != peer)
                 p = &(*p)->next;
         *p = peer->next;
-        readers_forget(&peer->bus->readers, peer->connection);
         return 0;
 }
 
@@ -333,7 +352,6 @@ int bus_new(sd_event *event, const char *path, Manager *manager, Monitor *monito
                 .reload = reload,
                 .userdata = userdata,
                 .requests = { .manager = manager },
-                .readers = { .event = event, .manager = manager },
         };
         b->socket = socket_listen(path);
         r = b->socket < 0 ? b->socket : sd_event_add_io(event, &b->listen, b->socket, EPOLLIN, on_listen, b);
@@ -352,7 +370,6 @@ Bus *bus_free(Bus *b) {
         /* Not flushed: a bus that does not answer would hold up the service's end. */
         (void) sd_bus_close_unref(b->connection);
         requests_done(&b->requests);
-        readers_forget(&b->readers, NULL);
         sd_event_source_disable_unref(b->listen);
         while (b->peers) {
                 BusPeer *p = b->peers;
@@ -365,11 +382,6 @@ Bus *bus_free(Bus *b) {
         return NULL;
 }
 
-void bus_drive_rested(Bus *b, const Target *t) {
-        readers_drive_rested(&b->readers, t);
+void bus_drive_rested(Bus *b) {
         requests_drive_rested(&b->requests);
-}
-
-bool bus_drive_is_read(const Bus *b, const Target *t) {
-        return readers_read(&b->readers, t);
 }

@@ -43,8 +43,5 @@ void bus_connect(Bus *b, const char *address, Sleep *sleep);
 /* Offers the object there. Exported for tests. */
 void bus_offer(Bus *b, sd_bus *bus);
 
-/* Is somebody else reading it, with the service's leave (readers.h)? */
-bool bus_drive_is_read(const Bus *b, const Target *t);
-
 /* A drive's visit is over, or deferred; callers may be waiting for it. */
-void bus_drive_rested(Bus *b, const Target *t);
+void bus_drive_rested(Bus *b);

@@ -190,15 +190,9 @@ static int on_tidy(sd_event_source *source _unused_, uint64_t usec _unused_, voi
 static void on_rested(void *userdata, const Target *t) {
         Daemon *d = userdata;
 
-        bus_drive_rested(d->bus, t);
+        bus_drive_rested(d->bus);
         recheck_rested(d->recheck, t);
         (void) timer_start(d->event, &d->tidy, TIDY_USEC, 0, on_tidy, d);
-}
-
-static bool on_is_read(void *userdata, const Target *t) {
-        Daemon *d = userdata;
-
-        return bus_drive_is_read(d->bus, t);
 }
 
 static void on_writing(void *userdata) {
@@ -209,7 +203,6 @@ static void on_writing(void *userdata) {
 
 static const ManagerEvents manager_events = {
         .writing = on_writing,
-        .is_read = on_is_read,
         .rested = on_rested,
         .quiet = on_quiet,
 };
@@ -273,7 +266,7 @@ Daemon *daemon_free(Daemon *d) {
         if (!d)
                 return NULL;
 
-        (void) bus_free(d->bus); /* its readers have asked the manager's FsckWait */
+        (void) bus_free(d->bus); /* its readers hold the manager's drives */
         (void) monitor_free(d->monitor);
         (void) sleep_free(d->sleep);
         (void) recheck_free(d->recheck);

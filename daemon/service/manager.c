@@ -11,6 +11,7 @@
 #include "inventory.h"
 #include "machine.h"
 #include "manager.h"
+#include "readers.h"
 #include "settings.h"
 #include "stack.h"
 #include "state.h"
@@ -91,7 +92,7 @@ static unsigned count_busy(const Manager *m) {
         return n;
 }
 
-void manager_schedule(Manager *m) {
+static void manager_schedule(Manager *m) {
         (void) sd_event_source_set_enabled(m->schedule, SD_EVENT_ONESHOT);
 }
 
@@ -126,7 +127,7 @@ static int on_schedule(sd_event_source *source, void *userdata) {
         for (Target *t = m->env.drives; t && busy < WORKERS_MAX; t = t->next) {
                 int r;
 
-                if (!t->visit.ready || m->events->is_read(m->userdata, t))
+                if (!t->visit.ready || t->readers)
                         continue;
 
                 m->events->writing(m->userdata);
@@ -173,6 +174,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
 static void on_rested(void *userdata, Target *t) {
         Manager *m = userdata;
 
+        readers_go_on(t);
         manager_schedule(m);
         manager_changed(m);
         m->events->rested(m->userdata, t);
@@ -229,6 +231,7 @@ static void manager_remove(Manager *m, Target *t) {
 
         bridge_fall_note(&m->fall, t);
         target_leave(t);
+        readers_forget(t, NULL);
         (void) state_remove(STATE_DIR, t->drive->name);
         on_rested(m, t);
         (void) target_free(t);

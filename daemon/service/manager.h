@@ -13,10 +13,9 @@ struct udev_device;
 typedef struct Manager Manager;
 
 typedef struct ManagerEvents {
-        void (*rested)(void *userdata, const Target *t);  /* see TargetEnv; also for one that was unplugged */
-        bool (*is_read)(void *userdata, const Target *t); /* by somebody else: no visit to it may begin */
-        void (*writing)(void *userdata);                  /* a worker is about to begin */
-        void (*quiet)(void *userdata);                    /* no worker is at a drive, but those that are stuck */
+        void (*rested)(void *userdata, const Target *t); /* see TargetEnv; also for one that was unplugged */
+        void (*writing)(void *userdata);                 /* a worker is about to begin */
+        void (*quiet)(void *userdata);                   /* no worker is at a drive, but those that are stuck */
 } ManagerEvents;
 
 int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEvents *events, void *userdata,
@@ -49,6 +48,3 @@ void manager_hold(Manager *m, bool hold);
 /* The daemon ends: the journal is told which drives still have a worker; what was written to the others and did no harm so far is not
  * held against it. Waits for that to be on stable storage, until then (CLOCK_MONOTONIC, µs) at most. */
 void manager_rest(Manager *m, uint64_t until);
-
-/* A drive may be visited again (is_read). */
-void manager_schedule(Manager *m);

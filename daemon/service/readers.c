@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "bus.h"
 #include "readers.h"
 #include "timer.h"
 
@@ -10,37 +9,27 @@
 #define ERROR_NOT_NOW "org.drivekeep1.Error.NotNow"
 
 struct Reader {
-        Readers *readers;
+        Target *target;
         sd_bus *bus;              /* borrowed: readers_forget() comes before it goes */
-        char *name;               /* of the drive */
         sd_bus_message *question; /* not answered yet */
         FsckTicket *ticket;
         sd_event_source *end;
         Reader *next;
 };
 
-static Reader *reader_free(Reader *r) {
-        if (!r)
-                return NULL;
+static void reader_leave(Reader *r) {
+        Target *t = r->target;
+        Reader **p = &t->readers;
+
+        while (*p != r)
+                p = &(*p)->next;
+        *p = r->next;
 
         (void) fsck_ticket_free(r->ticket);
         (void) sd_bus_message_unref(r->question);
         sd_event_source_disable_unref(r->end);
-        free(r->name);
         free(r);
-        return NULL;
-}
-
-static void reader_leave(Reader *r) {
-        Readers *readers = r->readers;
-
-        for (Reader **p = &readers->items; *p; p = &(*p)->next)
-                if (*p == r) {
-                        *p = r->next;
-                        break;
-                }
-        (void) reader_free(r);
-        manager_schedule(readers->manager);
+        t->env->changed(t->env->userdata, t);
 }
 
 static int on_end(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -62,91 +51,70 @@ static void on_leave(void *userdata, Wait w) {
         }
 }
 
-static void reader_go_on(Reader *r) {
-        Target *t = manager_find(r->readers->manager, r->name);
-        int k;
+static void reader_refuse(Reader *r, int error) {
+        if (r->question)
+                (void) sd_bus_reply_method_errno(r->question, error, NULL);
+        reader_leave(r);
+}
 
-        if (!r->question || r->ticket || (t && target_has_worker(t)))
-                return;
+void readers_go_on(Target *t) {
+        for (Reader *r = t->readers, *next; r && !target_has_worker(t); r = next) {
+                int k = 0;
 
-        k = t ? fsck_wait_ask(t->env->fsck_wait, r->name, on_leave, r, &r->ticket) : -ENODEV;
-        if (k < 0) {
-                (void) sd_bus_reply_method_errno(r->question, k, NULL);
-                reader_leave(r);
+                next = r->next;
+                if (r->question && !r->ticket)
+                        k = fsck_wait_ask(t->env->fsck_wait, t->drive->name, on_leave, r, &r->ticket);
+                if (k < 0)
+                        reader_refuse(r, k);
         }
 }
 
-static Reader *readers_find(Readers *readers, const sd_bus *bus, const char *name) {
-        for (Reader *r = readers->items; r; r = r->next)
-                if (r->bus == bus && streq(r->name, name))
-                        return r;
-        return NULL;
-}
+static Reader *reader_get(Target *t, sd_bus *bus) {
+        Reader *r = t->readers;
 
-static Reader *reader_new(Readers *readers, sd_bus *bus, const char *name) {
-        Reader *r = calloc(1, sizeof *r);
+        while (r && r->bus != bus)
+                r = r->next;
+        if (r)
+                return r;
 
-        if (!r)
-                return NULL;
-        *r = (Reader){ .readers = readers, .bus = bus, .name = strdup(name), .next = readers->items };
-        if (!r->name)
-                return reader_free(r);
-        readers->items = r;
+        r = malloc(sizeof *r);
+        if (r) {
+                *r = (Reader){ .target = t, .bus = bus, .next = t->readers };
+                t->readers = r;
+        }
         return r;
 }
 
-int readers_method(sd_bus_message *m, void *userdata, sd_bus_error *error) {
-        Readers *readers = userdata;
-        const char *name;
+int readers_ask(Target *t, sd_bus_message *m, sd_bus_error *error) {
+        sd_bus *bus = sd_bus_message_get_bus(m);
         Reader *r;
         int k;
 
-        k = sd_bus_message_read(m, "s", &name);
-        if (k < 0)
-                return k;
         /* There it would not be noticed that somebody goes. */
-        if (sd_bus_is_bus_client(sd_bus_message_get_bus(m)) > 0)
+        if (sd_bus_is_bus_client(bus) > 0)
                 return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
                                         "That is asked at the service's own socket only.");
-        if (!manager_find(readers->manager, name))
-                return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
 
-        r = readers_find(readers, sd_bus_message_get_bus(m), name);
-        if (r && r->question)
-                return -EBUSY;
+        r = reader_get(t, bus);
         if (!r)
-                r = reader_new(readers, sd_bus_message_get_bus(m), name);
-        k = r ? timer_start(readers->event, &r->end, LEAVE_USEC, 0, on_end, r) : -ENOMEM;
+                return -ENOMEM;
+        if (r->question)
+                return -EBUSY;
+        k = timer_start(t->env->event, &r->end, LEAVE_USEC, 0, on_end, r);
         if (k < 0) {
-                if (r)
-                        reader_leave(r);
+                reader_leave(r);
                 return k;
         }
 
         r->question = sd_bus_message_ref(m);
-        reader_go_on(r);
+        readers_go_on(t);
         return 1;
 }
 
-void readers_forget(Readers *readers, const sd_bus *bus) {
-        for (Reader *r = readers->items, *next; r; r = next) {
+void readers_forget(Target *t, const sd_bus *bus) {
+        for (Reader *r = t->readers, *next; r; r = next) {
                 next = r->next;
                 if (!bus || r->bus == bus)
-                        reader_leave(r);
+                        reader_refuse(r, -ENODEV);
         }
-}
-
-void readers_drive_rested(Readers *readers, const Target *t) {
-        for (Reader *r = readers->items, *next; r; r = next) {
-                next = r->next;
-                if (streq(r->name, t->drive->name))
-                        reader_go_on(r);
-        }
-}
-
-bool readers_read(const Readers *readers, const Target *t) {
-        for (const Reader *r = readers->items; r; r = r->next)
-                if (streq(r->name, t->drive->name))
-                        return true;
-        return false;
 }

@@ -14,6 +14,7 @@
 #include "visit-job.h"
 
 typedef struct Target Target;
+typedef struct Reader Reader;
 
 /* What all drives share; outlives them. */
 typedef struct TargetEnv {
@@ -79,6 +80,7 @@ struct Target {
         unsigned n_disturbances;  /* … up to DISTURBANCES, and one more when it was told that there were too many */
         uint64_t made_up; /* the last visit that took the drive's state for lost makes up for all events up to this one */
         TargetGuard guard;
+        Reader *readers; /* read it beside the service: no visit gets a worker (readers.h) */
 
         Target *next; /* TargetEnv.drives */
 };

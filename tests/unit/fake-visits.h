@@ -172,6 +172,13 @@ FsckWait *fsck_wait_free(_unused_ FsckWait *g) {
         return NULL;
 }
 static unsigned n_pokes;
+int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const char *disk, _unused_ FsckWaitFn fn, _unused_ void *userdata,
+                  _unused_ FsckTicket **ret) {
+        return -ENODEV;
+}
+FsckTicket *fsck_ticket_free(_unused_ FsckTicket *t) {
+        return NULL;
+}
 void fsck_wait_poke(_unused_ FsckWait *g) {
         n_pokes++;
 }
@@ -256,13 +263,9 @@ void journal_worker(const Drive *d, _unused_ const char *format, ...) {
 
 static sd_event *event;
 static Manager *manager;
-static const char *read_by_others; /* a drive; NULL: none */
 
 static void on_rested(_unused_ void *userdata, const Target *t) {
         note("%s:rested", t->drive->name);
-}
-static bool on_is_read(_unused_ void *userdata, const Target *t) {
-        return read_by_others && streq(read_by_others, t->drive->name);
 }
 static void on_quiet(_unused_ void *userdata) {
         note("quiet");
@@ -273,7 +276,6 @@ static void on_writing(void *userdata _unused_) {
 static const ManagerEvents manager_events = {
         .writing = on_writing,
         .rested = on_rested,
-        .is_read = on_is_read,
         .quiet = on_quiet,
 };
 

@@ -16,7 +16,9 @@
 
 static DriveRecord record = { .identity = (char *) "wwn", .state = DRIVE_IDLE }, second_record;
 static Drive disk = { .name = (char *) "sda" }, second_disk = { .name = (char *) "sdb" };
-static TargetEnv env;
+static void on_changed(_unused_ void *userdata, _unused_ Target *t) {
+}
+static TargetEnv env = { .changed = on_changed };
 static Target second = { .env = &env, .drive = &second_disk, .record = &second_record };
 static Target watched = { .env = &env, .drive = &disk, .record = &record };
 static bool slow; /* visits take their time */
@@ -47,8 +49,6 @@ unsigned target_release(Target *t, const char *setting) {
         ck_assert_ptr_eq(t, &watched);
         released = setting ? strdup(setting) : NULL;
         return 3;
-}
-void manager_schedule(_unused_ Manager *m) {
 }
 bool visit_job_has_worker(_unused_ const VisitJob *v) {
         return false;
@@ -88,6 +88,7 @@ static void setup(void) {
         n_visits = n_catch_ups = n_answers = n_lists = 0;
         (void) snprintf(path, sizeof path, "/tmp/test-bus-%d", (int) getpid());
         ck_assert_int_eq(sd_event_new(&event), 0);
+        env.event = event;
         ck_assert_int_eq(bus_new(event, path, NULL, NULL, on_reload, NULL, &bus), 0);
         service = bus_pair(NULL, &user);
         ck_assert_int_ge(sd_bus_attach_event(service, event, BUS_PRIORITY), 0);
@@ -157,16 +158,16 @@ START_TEST(test_reader) {
                          0);
         run();
         ck_assert_uint_eq(n_answers, 0);
-        ck_assert(bus_drive_is_read(bus, &watched));
+        ck_assert(watched.readers);
         ck_assert_ptr_nonnull(gate_fn);
         gate_fn(gate_userdata, (Wait){ WAIT_NOTHING });
         run();
         ck_assert_uint_eq(n_answers, 1);
-        ck_assert(bus_drive_is_read(bus, &watched));
+        ck_assert(watched.readers);
 
         sd_bus_close_unref(root);
         run();
-        ck_assert(!bus_drive_is_read(bus, &watched));
+        ck_assert(!watched.readers);
 }
 END_TEST
 
@@ -251,7 +252,7 @@ static void teardown_root(void) {
 
 static void rest(Target *t) {
         t->visit.job = NULL;
-        bus_drive_rested(bus, t);
+        bus_drive_rested(bus);
         run();
 }
 
@@ -311,7 +312,7 @@ START_TEST(test_apply_twice) {
         call(root, "Apply", "as", 0);
         ck_assert_uint_eq(n_answers, 1);
         /* The visit that was asked for begins only now. */
-        bus_drive_rested(bus, &watched);
+        bus_drive_rested(bus);
         run();
         ck_assert_uint_eq(n_answers, 1);
         rest(&watched);
@@ -325,21 +326,21 @@ END_TEST
 START_TEST(test_apply_deferred) {
         call(root, "Apply", "as", 1, "sda");
         record.waiting_kind = WAIT_CHECK;
-        bus_drive_rested(bus, &watched);
+        bus_drive_rested(bus);
         run();
         ck_assert_uint_eq(n_answers, 0);
         watched.visit.reason = VISIT_RETRY;
-        bus_drive_rested(bus, &watched);
+        bus_drive_rested(bus);
         run();
         ck_assert_uint_eq(n_answers, 1);
 
         call(root, "Apply", "as", 1, "sdb");
         second.visit.reason = VISIT_RETRY;
-        bus_drive_rested(bus, &second);
+        bus_drive_rested(bus);
         run();
         ck_assert_uint_eq(n_answers, 1);
         second.visit.job = NULL; /* as target_leave() leaves it */
-        bus_drive_rested(bus, &second);
+        bus_drive_rested(bus);
         run();
         ck_assert_uint_eq(n_answers, 2);
 }
@@ -363,6 +364,13 @@ START_TEST(test_apply_gone) {
 
         /* One still waits at the end. */
         call(root, "Apply", "as", 0);
+}
+END_TEST
+
+/* Nobody may read what is not there. */
+START_TEST(test_may_read) {
+        call(root, "MayRead", "s", "sdq");
+        ck_assert_str_eq(answer, NONE);
 }
 END_TEST
 
@@ -447,6 +455,7 @@ int main(void) {
         tcase_add_test(t, test_apply_twice);
         tcase_add_test(t, test_apply_deferred);
         tcase_add_test(t, test_apply_gone);
+        tcase_add_test(t, test_may_read);
         tcase_add_test(t, test_release);
         tcase_add_loop_test(t, test_reload, 0, ELEMENTSOF(reloads));
         tcase_add_test(t, test_told);

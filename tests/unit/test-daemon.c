@@ -107,10 +107,7 @@ Bus *bus_free(Bus *b) {
         n_parts -= b != NULL;
         return NULL;
 }
-bool bus_drive_is_read(_unused_ const Bus *b, const Target *t) {
-        return t == NULL;
-}
-void bus_drive_rested(_unused_ Bus *b, _unused_ const Target *t) {
+void bus_drive_rested(_unused_ Bus *b) {
         note("bus-rested");
 }
 
@@ -364,12 +361,6 @@ START_TEST(test_sleep) {
 }
 END_TEST
 
-START_TEST(test_reading) {
-        ck_assert(manager_events->is_read(d, NULL));
-        ck_assert(!manager_events->is_read(d, &target));
-}
-END_TEST
-
 /* ---- at rest ---- */
 
 /* Whoever waits is told, and some time after the last visit what is not needed is given back. */
@@ -456,7 +447,6 @@ int main(void) {
         tcase_add_test(t, test_reload);
         tcase_add_loop_test(t, test_hangup, 0, ELEMENTSOF(hangups));
         tcase_add_test(t, test_sleep);
-        tcase_add_test(t, test_reading);
         tcase_add_loop_test(t, test_rested, 0, 2);
         tcase_add_loop_test(t, test_stop, 0, 2);
         tcase_add_test(t, test_stop_late);

@@ -233,16 +233,16 @@ END_TEST
 /* Somebody else reads it. */
 START_TEST(test_read_by_others) {
         start(2);
-        read_by_others = "sda";
+        drive("sda")->readers = (Reader *) &event;
         ready(drive("sda"));
         ready(drive("sdb"));
         (void) all_done();
         run(event);
         ck_assert_str_eq(all_done(), "sdb:works ");
-        read_by_others = NULL;
+        drive("sda")->readers = NULL;
         run(event);
         ck_assert_str_eq(all_done(), "");
-        manager_schedule(manager);
+        drive("sda")->env->changed(manager, drive("sda"));
         run(event);
         ck_assert_str_eq(all_done(), "sda:works ");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Whoever reads a drive beside the service: over a connection of its own, with stand-ins for manager, visits and gate. */
+/* Whoever reads a drive beside the service: over a connection of its own, with stand-ins for visits and gate. */
 
 #include <stdio.h>
 #include <sys/socket.h>
@@ -10,11 +10,11 @@
 #include "suite.h"
 
 static Drive drive = { .name = (char *) "sda" };
-static TargetEnv env;
+static void on_changed(void *userdata, Target *t);
+static TargetEnv env = { .changed = on_changed };
 static Target sda = { .env = &env, .drive = &drive };
 static bool working; /* a worker is at it */
-static bool pulled;  /* it is gone */
-static unsigned n_schedules;
+static unsigned n_changes;
 
 /* The question that waits at the gate. */
 static FsckWaitFn gate_fn;
@@ -22,17 +22,13 @@ static void *gate_userdata;
 
 static sd_event *event;
 static sd_bus *server, *client;
-static Readers readers;
 
 static unsigned n_answers;
 static char refusal[256];
 
-Target *manager_find(Manager *m _unused_, const char *name) {
-        return streq(name, "sda") && !pulled ? &sda : NULL;
-}
-
-void manager_schedule(Manager *m _unused_) {
-        n_schedules++;
+static void on_changed(void *userdata _unused_, Target *t) {
+        ck_assert_ptr_eq(t, &sda);
+        n_changes++;
 }
 
 bool visit_job_has_worker(const VisitJob *v _unused_) {
@@ -63,9 +59,13 @@ static void gate_says(WaitKind kind, const char *name) {
         fn(gate_userdata, (Wait){ kind, name });
 }
 
+static int on_may_read(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error) {
+        return readers_ask(&sda, m, error);
+}
+
 static const sd_bus_vtable vtable[] = {
         SD_BUS_VTABLE_START(0),
-        SD_BUS_METHOD_WITH_ARGS("MayRead", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, readers_method,
+        SD_BUS_METHOD_WITH_ARGS("MayRead", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, on_may_read,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_VTABLE_END,
 };
@@ -77,12 +77,12 @@ static void connect_both(void) {
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd), 0);
         ck_assert_int_ge(sd_id128_randomize(&id), 0);
         ck_assert_int_ge(sd_event_new(&event), 0);
-        readers = (Readers){ .event = event };
+        env.event = event;
 
         ck_assert_int_ge(sd_bus_new(&server), 0);
         ck_assert_int_ge(sd_bus_set_fd(server, fd[0], fd[0]), 0);
         ck_assert_int_ge(sd_bus_set_server(server, true, id), 0);
-        ck_assert_int_ge(sd_bus_add_object_vtable(server, NULL, "/x", "x.y", vtable, &readers), 0);
+        ck_assert_int_ge(sd_bus_add_object_vtable(server, NULL, "/x", "x.y", vtable, NULL), 0);
         ck_assert_int_ge(sd_bus_start(server), 0);
         ck_assert_int_ge(sd_bus_attach_event(server, event, 0), 0);
 
@@ -93,7 +93,7 @@ static void connect_both(void) {
 }
 
 static void disconnect_both(void) {
-        readers_forget(&readers, NULL);
+        readers_forget(&sda, NULL);
         ck_assert_ptr_null(gate_fn);
         (void) sd_bus_close_unref(client);
         (void) sd_bus_close_unref(server);
@@ -124,17 +124,17 @@ static void go_on(void) {
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
 }
 
-static void ask(const char *name) {
+static void ask(void) {
         ck_assert_int_ge(sd_bus_call_method_async(client, NULL, NULL, "/x", "x.y", "MayRead", on_answer, NULL, "s",
-                                                  name),
+                                                  "sda"),
                          0);
         go_on();
 }
 
 START_TEST(test_idle) {
-        ck_assert(!readers_read(&readers, &sda));
-        ask("sda");
-        ck_assert(readers_read(&readers, &sda));
+        ck_assert(!sda.readers);
+        ask();
+        ck_assert(sda.readers);
         ck_assert_uint_eq(n_answers, 0);
         gate_says(WAIT_NOTHING, NULL);
         go_on();
@@ -142,17 +142,17 @@ START_TEST(test_idle) {
         ck_assert_str_eq(refusal, "");
 
         /* Every further command is a question of its own, and no visit begins in between. */
-        ck_assert(readers_read(&readers, &sda));
-        ask("sda");
+        ck_assert(sda.readers);
+        ask();
         ck_assert_uint_eq(n_answers, 1);
         gate_says(WAIT_NOTHING, NULL);
         go_on();
         ck_assert_uint_eq(n_answers, 2);
-        ck_assert_uint_eq(n_schedules, 0);
+        ck_assert_uint_eq(n_changes, 0);
 
-        readers_forget(&readers, server);
-        ck_assert(!readers_read(&readers, &sda));
-        ck_assert_uint_eq(n_schedules, 1);
+        readers_forget(&sda, server);
+        ck_assert(!sda.readers);
+        ck_assert_uint_eq(n_changes, 1);
 }
 END_TEST
 
@@ -160,14 +160,14 @@ END_TEST
 START_TEST(test_visited) {
         sda.visit.job = (VisitJob *) &working;
         working = true;
-        ask("sda");
+        ask();
         ck_assert_ptr_null(gate_fn);
-        ck_assert(readers_read(&readers, &sda));
-        readers_drive_rested(&readers, &sda);
+        ck_assert(sda.readers);
+        readers_go_on(&sda);
         ck_assert_ptr_null(gate_fn);
 
         working = false;
-        readers_drive_rested(&readers, &sda);
+        readers_go_on(&sda);
         gate_says(WAIT_NOTHING, NULL);
         go_on();
         ck_assert_uint_eq(n_answers, 1);
@@ -176,7 +176,7 @@ START_TEST(test_visited) {
 END_TEST
 
 START_TEST(test_check) {
-        ask("sda");
+        ask();
         gate_says(WAIT_UDEV, NULL);
         go_on();
         ck_assert_uint_eq(n_answers, 0);
@@ -184,18 +184,18 @@ START_TEST(test_check) {
         go_on();
         ck_assert_uint_eq(n_answers, 1);
         ck_assert_str_eq(refusal, "it waits for systemd-fsck@x.service");
-        ck_assert(!readers_read(&readers, &sda));
-        ck_assert_uint_eq(n_schedules, 1);
+        ck_assert(!sda.readers);
+        ck_assert_uint_eq(n_changes, 1);
 }
 END_TEST
 
 /* Whoever goes while the question waits is not answered, nor waited for. */
 START_TEST(test_gone) {
-        ask("sda");
-        readers_forget(&readers, client); /* another connection */
-        ck_assert(readers_read(&readers, &sda));
-        readers_forget(&readers, server);
-        ck_assert(!readers_read(&readers, &sda));
+        ask();
+        readers_forget(&sda, client); /* another connection */
+        ck_assert(sda.readers);
+        readers_forget(&sda, server);
+        ck_assert(!sda.readers);
         ck_assert_ptr_null(gate_fn);
 }
 END_TEST
@@ -204,33 +204,24 @@ END_TEST
 START_TEST(test_pulled) {
         sda.visit.job = (VisitJob *) &working;
         working = true;
-        ask("sda");
-        pulled = true;
-        readers_drive_rested(&readers, &sda);
+        ask();
+        readers_forget(&sda, NULL);
         go_on();
         ck_assert_uint_eq(n_answers, 1);
         ck_assert_str_eq(refusal, "No such device");
-        ck_assert(!readers_read(&readers, &sda));
+        ck_assert(!sda.readers);
 }
 END_TEST
 
 START_TEST(test_twice) {
-        ask("sda");
-        ask("sda");
+        ask();
+        ask();
         ck_assert_uint_eq(n_answers, 1);
         ck_assert_str_ne(refusal, "");
         gate_says(WAIT_NOTHING, NULL);
         go_on();
         ck_assert_uint_eq(n_answers, 2);
         ck_assert_str_eq(refusal, "");
-}
-END_TEST
-
-START_TEST(test_no_such_drive) {
-        ask("sdq");
-        ck_assert_uint_eq(n_answers, 1);
-        ck_assert_str_eq(refusal, "There is no drive 'sdq'.");
-        ck_assert_ptr_null(readers.items);
 }
 END_TEST
 
@@ -245,7 +236,6 @@ int main(void) {
         tcase_add_test(t, test_gone);
         tcase_add_test(t, test_pulled);
         tcase_add_test(t, test_twice);
-        tcase_add_test(t, test_no_such_drive);
         suite_add_tcase(s, t);
 
         return suite_run(s);
