@@ -88,7 +88,7 @@ static void note_judge(GuardNote *n) {
         if (guard_record_judge(n->record, n->guard->boot_id, n->continues, now) != 0) {
                 tell_quarantined(n->record, now);
                 if (guard_record_alone(n->record) && !alone)
-                        journal_alone(n->record);
+                        journal_quarantined(n->record, NULL);
                 (void) guard_note_write(n);
         }
 

@@ -216,34 +216,25 @@ void journal_storm(const Drive *d, VisitReason reason, unsigned minutes) {
         record_send(&r);
 }
 
-static void record_add_guard(Record *r, const GuardRecord *d, const char *why) {
-        record_add_string(r, "DRIVEKEEP_SERIAL", d->serial);
-        record_add_string(r, "DRIVEKEEP_MODEL", d->model);
-        record_add_string(r, "DRIVEKEEP_VERDICT", verdict_to_string(VERDICT_QUARANTINED));
-        record_add_string(r, "DRIVEKEEP_REASON", why);
-}
-
 void journal_quarantined(const GuardRecord *d, const GuardEntry *e) {
-        Record r = record_new(LOG_ERR, JOURNAL_ID_QUARANTINED);
+        const char *why = e ? e->why : GUARD_ALONE_WHY;
+        Record r = record_new(LOG_ERR, e ? JOURNAL_ID_QUARANTINED : JOURNAL_ID_ALONE);
 
-        record_add(&r, "MESSAGE",
-                   "%s %s: %s = %s is not written to it again, because %s; 'drivekeep release' or another value in the "
-                   "file lets it be written.",
-                   strna(d->model), strna(d->serial), e->setting, e->value, strna(e->why));
-        record_add_guard(&r, d, e->why);
-        record_add_string(&r, "DRIVEKEEP_SETTING", e->setting);
-        record_add_string(&r, "DRIVEKEEP_WANTED", e->value);
-        record_send(&r);
-}
-
-void journal_alone(const GuardRecord *d) {
-        Record r = record_new(LOG_ERR, JOURNAL_ID_ALONE);
-
-        record_add(&r, "MESSAGE",
-                   "%s %s: the drive is left alone, because " GUARD_ALONE_WHY
-                   "; 'drivekeep release' has it visited again.",
-                   strna(d->model), strna(d->serial));
-        record_add_guard(&r, d, GUARD_ALONE_WHY);
+        if (e)
+                record_add(&r, "MESSAGE",
+                           "%s %s: %s = %s is not written to it again, because %s; 'drivekeep release' or another value "
+                           "in the file lets it be written.",
+                           strna(d->model), strna(d->serial), e->setting, e->value, strna(why));
+        else
+                record_add(&r, "MESSAGE",
+                           "%s %s: the drive is left alone, because %s; 'drivekeep release' has it visited again.",
+                           strna(d->model), strna(d->serial), why);
+        record_add_string(&r, "DRIVEKEEP_SERIAL", d->serial);
+        record_add_string(&r, "DRIVEKEEP_MODEL", d->model);
+        record_add_string(&r, "DRIVEKEEP_VERDICT", verdict_to_string(VERDICT_QUARANTINED));
+        record_add_string(&r, "DRIVEKEEP_REASON", why);
+        record_add_string(&r, "DRIVEKEEP_SETTING", e ? e->setting : NULL);
+        record_add_string(&r, "DRIVEKEEP_WANTED", e ? e->value : NULL);
         record_send(&r);
 }
 

@@ -44,11 +44,8 @@ void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char
 /* It is reset or changed so often that it is visited only every so many minutes. */
 void journal_storm(const Drive *d, VisitReason reason, unsigned minutes);
 
-/* This is not written again. The drive need not be there. */
+/* This is not written again; NULL: nothing at all is sent to this drive. It need not be there. */
 void journal_quarantined(const GuardRecord *d, const GuardEntry *e);
-
-/* Nothing at all is sent to this drive. */
-void journal_alone(const GuardRecord *d);
 
 typedef struct VisitSummary {
         unsigned n_verdicts[_VERDICT_MAX];

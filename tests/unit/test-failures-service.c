@@ -26,9 +26,6 @@
 void journal_quarantined(const GuardRecord *d _unused_, const GuardEntry *e _unused_) {
 }
 
-void journal_alone(const GuardRecord *d _unused_) {
-}
-
 static unsigned n_logged;
 void journal_log(int priority _unused_, const char *format _unused_, ...) {
         n_logged++;
