@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <limits.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-
 #include "device.h"
 #include "fsck-devices.h"
 #include "stack.h"
@@ -58,20 +53,6 @@ void fsck_devices_done(FsckDevices *d) {
 
 /* ---- what follows from it ---- */
 
-/* The block device of the root file system; NULL when that has none of its own (btrfs, overlay). */
-static char *root_device(void) {
-        char path[64];
-        _cleanup_free_ char *real = NULL;
-        struct stat st;
-
-        if (stat("/", &st) < 0)
-                return NULL;
-
-        (void) snprintf(path, sizeof path, "/sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
-        real = realpath(path, NULL);
-        return real ? strdup(strrchr(real, '/') + 1) : NULL;
-}
-
 /* Does PID 1 know this device? udev is a little ahead of it, and only then is a check's job bound to the device. */
 static bool is_plugged(const FsckStatus *s, const FsckDevice *device) {
         return !device->unit || !names_contain(s->inactive, device->unit);
@@ -99,16 +80,13 @@ bool fsck_devices_settled(const FsckDevices *d, const FsckStatus *s) {
 }
 
 bool fsck_devices_covered(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u) {
-        _cleanup_free_ char *root = u->root ? root_device() : NULL;
-        const char *sysname = u->root ? root : u->sysname;
-
         assert(d->n_items > 0);
 
-        /* When it cannot be known which device that is, it may lie on this one. */
-        if (!sysname && u->root)
+        /* The root file system's check comes before the service in every boot. Who has it run later lets all drives wait. */
+        if (u->root)
                 return true;
         for (size_t i = 0; i < d->n_items; i++)
-                if (sysname ? streq(d->items[i].name, sysname) : !is_resolved(s, d->items + i))
+                if (u->sysname ? streq(d->items[i].name, u->sysname) : !is_resolved(s, d->items + i))
                         return true;
         return false;
 }

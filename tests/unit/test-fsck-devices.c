@@ -35,10 +35,12 @@ START_TEST(test_disk) {
         };
         const FsckDevices d = { items, ELEMENTSOF(items) }, first = { items, 1 }, second = { items + 1, 1 };
         const FsckStatus s = { .inactive = inactive };
+        const FsckUnit root = { .name = (char *) "systemd-fsck-root.service", .root = true };
         const FsckUnit unknown = { .name = (char *) "systemd-fsck@x.service" };
 
         ck_assert_int_eq(fsck_devices_settled(&d, &s), cases[_i].settled);
         ck_assert_int_eq(fsck_devices_covered(&d, &s, &unknown), cases[_i].hides);
+        ck_assert(fsck_devices_covered(&d, &s, &root));
 
         /* By itself, and where it is the disk itself. */
         ck_assert(fsck_devices_settled(&first, &s));
