@@ -9,8 +9,6 @@
 #include "timer.h"
 
 #define TICK_USEC (1000ULL * 1000)
-/* A port on which there is no end of errors does not keep the drives of others waiting for longer. */
-#define PATIENCE 10U
 /* The kernel gives out one record at a time, and none of it to whoever has no room for the whole (CONSOLE_EXT_LOG_MAX,
  * PRINTK_MESSAGE_MAX). */
 #define RECORD_MAX 8192U
@@ -18,8 +16,7 @@
 struct KernelLog {
         int fd;
         sd_event_source *source, *timer;
-        bool pending;  /* libata has said something, and the handler was not called since … */
-        unsigned busy; /* … and so many times libata had more to say */
+        bool pending; /* the handler is to be called */
         KernelLogHandler handler;
         void *userdata;
 };
@@ -68,13 +65,8 @@ static int on_tick(sd_event_source *source _unused_, uint64_t usec _unused_, voi
         bool any, libata;
 
         drain(l, &any, &libata);
-        if (libata && ++l->busy < PATIENCE)
-                l->pending = true;
-        else if (l->pending || libata) {
-                l->busy = 0;
+        if (l->pending || libata)
                 l->pending = l->handler(l->userdata);
-        }
-
         return any || l->pending ? tick(l) : sd_event_source_set_enabled(l->source, SD_EVENT_ON);
 }
 

@@ -12,7 +12,7 @@
 
 typedef struct KernelLog KernelLog;
 
-/* libata has said something, and was quiet for a second since then. Returns true to be called again in a second. */
+/* libata has said something within the last second. It may still be at it: returns true to be called again in a second. */
 typedef bool (*KernelLogHandler)(void *userdata);
 
 /* From the messages after this moment on. `fd`: /dev/kmsg, which the service manager opened, as the daemon may not; stays the
