@@ -131,7 +131,6 @@ static int on_schedule(sd_event_source *source, void *userdata) {
                         continue;
 
                 m->events->writing(m->userdata);
-                target_note_shared(t);
                 r = target_work(t);
                 if (r == -ESHUTDOWN) {
                         journal_log(LOG_ERR, "drivekeep-broker.socket stays closed: starting anew, and that with it.");

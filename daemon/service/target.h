@@ -139,13 +139,6 @@ static inline bool target_has_worker(const Target *t) {
         return t->visit.job && visit_job_has_worker(t->visit.job);
 }
 
-/* ---- target-namespaces.c ---- */
-
-/* Notes in the memories of the present visit what other namespaces of the same NVMe controller want of what they have in common.
- * Of two that disagree, the first by name has its way, and the other one, should it have been visited before, is visited again.
- * For before target_work(). */
-void target_note_shared(Target *t);
-
 /* ---- target-record.c: what is known of the drive; nothing here leads to a visit ---- */
 
 /* Writes down what is known of the drive, for others to read. */
