@@ -228,7 +228,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r >= 0)
                 r = manager_new(event, broker, d->files, &manager_events, d, &d->manager);
         if (r >= 0)
-                r = recheck_new(event, d->manager, &d->recheck);
+                r = recheck_new(event, d->manager, STDIN_FILENO, &d->recheck);
         if (r >= 0)
                 r = sleep_new(event, broker, &sleep_world, &sleep_events, d, &d->sleep);
         /* What udev says from now on waits in its socket until everything that is there already is known. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <ctype.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <syslog.h>
 
-#include "kernel-log.h"
 #include "recheck.h"
 #include "timer.h"
 
@@ -15,6 +18,11 @@
 /* A drive that is used within that time is kept awake by its user, and hardly longer by us. */
 #define BUSY_USEC (10ULL * 1000 * 1000)
 
+#define TICK_USEC (1000ULL * 1000)
+/* The kernel gives out one record at a time, and none of it to whoever has no room for the whole (CONSOLE_EXT_LOG_MAX,
+ * PRINTK_MESSAGE_MAX). */
+#define RECORD_MAX 8192U
+
 #define DEBIAN_RULES "85-hdparm.rules"
 /* Drives that come together, each of which has the other program write to all. */
 #define MEDDLED_USEC (2ULL * 1000 * 1000)
@@ -22,9 +30,12 @@
 struct Recheck {
         sd_event *event; /* borrowed */
         Manager *manager;
-        KernelLog *kernel_log; /* NULL: there is none to read */
-        sd_event_source *wake, *recheck, *busy, *meddled;
+        sd_event_source *wake, *recheck, *busy, *meddled, *tick;
         uint64_t recheck_usec;
+
+        int kmsg;
+        sd_event_source *record; /* NULL: there is no log to read */
+        bool libata;             /* libata has said something, and may still be at it */
 };
 
 static void recheck_start(Recheck *p, sd_event_source **timer, uint64_t usec, uint64_t accuracy_usec,
@@ -58,13 +69,77 @@ void recheck_rested(Recheck *p, const Target *t) {
 
 /* ---- links ---- */
 
-static bool on_libata(void *userdata) {
-        Recheck *p = userdata;
+bool recheck_links(Recheck *p) {
         bool again = false;
 
         for (Target *t = manager_first(p->manager); t; t = t->next)
                 again = target_look_at_link(t, false) || again;
         return again;
+}
+
+bool recheck_is_libata(const char *record) {
+        const char *text = strchr(record, ';');
+        char *end;
+
+        /* The syslog facility stands above the three bits of the priority; the kernel's own is 0. */
+        if (!text || strtoul(record, &end, 10) > 7 || *end != ',')
+                return false;
+        text++;
+        return starts_with(text, "ata") && isdigit((unsigned char) text[3]);
+}
+
+/* Reads all that there is. Returns whether there was anything. */
+static bool drain(Recheck *p) {
+        char record[RECORD_MAX + 1];
+        bool any = false;
+
+        for (;;) {
+                ssize_t n = read(p->kmsg, record, RECORD_MAX);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                /* EPIPE: some were overwritten before they were read, and what follows can be read. */
+                if (n == 0 || (n < 0 && errno != EPIPE))
+                        return any;
+                any = true;
+                record[MAX(n, 0)] = '\0';
+                p->libata = p->libata || n < 0 || recheck_is_libata(record);
+        }
+}
+
+static int on_tick(sd_event_source *source, uint64_t usec, void *userdata);
+
+static int start_tick(Recheck *p) {
+        int r = timer_start(p->event, &p->tick, TICK_USEC, TICK_USEC / 10, on_tick, p);
+
+        return r < 0 ? r : sd_event_source_set_enabled(p->record, SD_EVENT_OFF);
+}
+
+static int on_tick(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Recheck *p = userdata;
+        bool any = drain(p);
+
+        if (p->libata)
+                p->libata = recheck_links(p);
+        return any || p->libata ? start_tick(p) : sd_event_source_set_enabled(p->record, SD_EVENT_ON);
+}
+
+static int on_record(sd_event_source *source _unused_, int fd _unused_, uint32_t revents _unused_, void *userdata) {
+        (void) drain(userdata);
+        return start_tick(userdata);
+}
+
+static int listen_to_kernel(Recheck *p) {
+        struct stat st;
+
+        if (fstat(p->kmsg, &st) < 0)
+                return -errno;
+        /* Documentation/admin-guide/devices.txt */
+        if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(1, 11))
+                return -ENODEV;
+        if (fcntl(p->kmsg, F_SETFL, O_NONBLOCK) < 0 || lseek(p->kmsg, 0, SEEK_END) < 0)
+                return -errno;
+        return sd_event_add_io(p->event, &p->record, p->kmsg, EPOLLIN, on_record, p);
 }
 
 /* ---- rechecks ---- */
@@ -140,7 +215,7 @@ void recheck_recheck_every(Recheck *p, uint64_t usec) {
                 recheck_start(p, &p->recheck, usec, usec / 10, on_recheck);
 }
 
-int recheck_new(sd_event *event, Manager *m, Recheck **ret) {
+int recheck_new(sd_event *event, Manager *m, int kmsg, Recheck **ret) {
         Recheck *p;
         int r;
 
@@ -148,9 +223,9 @@ int recheck_new(sd_event *event, Manager *m, Recheck **ret) {
         if (!p)
                 return -ENOMEM;
 
-        *p = (Recheck){ .event = event, .manager = m };
+        *p = (Recheck){ .event = event, .manager = m, .kmsg = kmsg };
 
-        r = kernel_log_new(event, STDIN_FILENO, on_libata, p, &p->kernel_log);
+        r = listen_to_kernel(p);
         if (r < 0)
                 journal_log(LOG_NOTICE,
                             "No kernel log on standard input (%s): an ATA drive that loses its power for seconds gets its settings back at its next visit.",
@@ -164,7 +239,8 @@ Recheck *recheck_free(Recheck *p) {
         if (!p)
                 return NULL;
 
-        (void) kernel_log_free(p->kernel_log);
+        sd_event_source_disable_unref(p->record);
+        sd_event_source_disable_unref(p->tick);
         sd_event_source_disable_unref(p->wake);
         sd_event_source_disable_unref(p->recheck);
         sd_event_source_disable_unref(p->busy);

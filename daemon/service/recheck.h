@@ -3,7 +3,11 @@
 
 /* What no event tells: that a drive with deferred settings is awake again, that its link was gone for a moment, and that a
  * setting has drifted. Looks at the kernel's counters and notes only; there is no timer while nothing is deferred and no recheck
- * was asked for. */
+ * was asked for.
+ *
+ * The kernel's log is the one sign of what libata does to a drive that it keeps. What the messages say is not parsed: any of
+ * libata's is a reason to look at what it noted in sysfs (device/kernel-view.h). Between two messages of the kernel there is no
+ * wake-up, and of messages in quick succession no more than one a second. */
 
 #include <systemd/sd-event.h>
 
@@ -11,7 +15,9 @@
 
 typedef struct Recheck Recheck;
 
-int recheck_new(sd_event *event, Manager *m, Recheck **ret);
+/* `kmsg`: /dev/kmsg, which the service manager opened, as the daemon may not; stays the caller's. It is read from this moment on.
+ * That it is something else is told to the journal. */
+int recheck_new(sd_event *event, Manager *m, int kmsg, Recheck **ret);
 Recheck *recheck_free(Recheck *p);
 DEFINE_CLEANUP(Recheck *, recheck_free);
 
@@ -24,6 +30,13 @@ void recheck_attached(Recheck *p, const char *name);
 /* Is the rule of Debian's hdparm there, which has a script write to all drives when one is attached? `root`: "" for this machine's
  * file system. */
 bool recheck_meets_debian(const char *root);
+
+/* Looks at all links. True: the kernel is still at one, look again soon. Exported for tests, as is … */
+bool recheck_links(Recheck *p);
+
+/* … this: is a record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg) one of the kernel's own and libata's: "ata3.00: …"? Programs
+ * can write records, too, but not in the kernel's name. */
+bool recheck_is_libata(const char *record);
 
 /* How often to recheck, from now on; 0: never. */
 void recheck_recheck_every(Recheck *p, uint64_t usec);

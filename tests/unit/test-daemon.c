@@ -84,7 +84,8 @@ Monitor *monitor_free(Monitor *m) {
         n_parts -= m != NULL;
         return NULL;
 }
-int recheck_new(_unused_ sd_event *event, _unused_ Manager *m, Recheck **ret) {
+int recheck_new(_unused_ sd_event *event, _unused_ Manager *m, int kmsg, Recheck **ret) {
+        ck_assert_int_eq(kmsg, STDIN_FILENO);
         return part_new((void **) ret, 0);
 }
 Recheck *recheck_free(Recheck *p) {
