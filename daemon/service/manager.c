@@ -28,8 +28,8 @@ struct Manager {
         void *userdata;
         BridgeFall fall;
         bool held;
-        bool judged; /* what earlier runs intended */
-        sd_event_source *status, *schedule;
+        bool judged;                        /* what earlier runs intended */
+        sd_event_source *status, *schedule; /* each runs once when it is enabled, and once when the loop begins */
         sd_event_source *timer; /* one for all drives, which runs only while one of them waits for a time … */
         uint64_t due;           /* … until then (CLOCK_MONOTONIC, µs); UINT64_MAX: it does not run */
         char boot_id[SD_ID128_STRING_MAX];
@@ -51,13 +51,12 @@ Target *manager_find(Manager *m, const char *name) {
 /* ---- visits ---- */
 
 /* The line that `systemctl status drivekeep.service` shows. Told when the loop has nothing more urgent: many drives change at once. */
-static int on_status(sd_event_source *source, void *userdata) {
+static int on_status(sd_event_source *source _unused_, void *userdata) {
         unsigned n_verdicts[_VERDICT_MAX] = {}, n_drives = 0, n_kept = 0, n_visits = 0;
         char rest[256] = "";
         size_t n = 0;
         Manager *m = userdata;
 
-        (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
         for (const Target *t = m->env.drives; t; t = t->next) {
                 n_drives++;
                 n_visits += !!t->visit.job;
@@ -112,11 +111,9 @@ static void manager_wake(Manager *m, uint64_t due) {
                 journal_log(LOG_ERR, "No timer: what is put off waits for the next event: %s", strerror(-r));
 }
 
-static int on_schedule(sd_event_source *source, void *userdata) {
+static int on_schedule(sd_event_source *source _unused_, void *userdata) {
         Manager *m = userdata;
         unsigned busy = count_busy(m);
-
-        (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
 
         if (m->held) {
                 if (busy == 0)
@@ -347,18 +344,6 @@ int manager_enumerate(Manager *m, VisitReason reason) {
 
 /* ---- start and end ---- */
 
-static int add_source(sd_event *event, sd_event_source **ret, sd_event_handler_t handler, int64_t priority,
-                      Manager *m) {
-        int r;
-
-        r = sd_event_add_defer(event, ret, handler, m);
-        if (r >= 0)
-                r = sd_event_source_set_priority(*ret, priority);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
-        return r;
-}
-
 int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEvents *events, void *userdata,
                 Manager **ret) {
         _cleanup_(manager_freep) Manager *m = NULL;
@@ -393,9 +378,11 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
         if (r >= 0)
                 r = fsck_wait_new(event, broker, &m->env.fsck_wait);
         if (r >= 0)
-                r = add_source(event, &m->schedule, on_schedule, SD_EVENT_PRIORITY_NORMAL, m);
+                r = sd_event_add_defer(event, &m->schedule, on_schedule, m);
         if (r >= 0)
-                r = add_source(event, &m->status, on_status, SD_EVENT_PRIORITY_IDLE, m);
+                r = sd_event_add_defer(event, &m->status, on_status, m);
+        if (r >= 0)
+                r = sd_event_source_set_priority(m->status, SD_EVENT_PRIORITY_IDLE);
         if (r < 0)
                 return r;
 
@@ -404,7 +391,6 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                             "The kernel's command line says %s: nothing is written to any drive in this boot.",
                             m->env.forbidden_by);
 
-        manager_changed(m);
         *ret = TAKE_PTR(m);
         return 0;
 }
