@@ -18,7 +18,8 @@
 /* A drive that is used within that time is kept awake by its user, and hardly longer by us. */
 #define BUSY_USEC (10ULL * 1000 * 1000)
 
-#define TICK_USEC (1000ULL * 1000)
+/* The kernel may say a lot, and what libata does takes its time. */
+#define LOG_USEC (1000ULL * 1000)
 /* The kernel gives out one record at a time, and none of it to whoever has no room for the whole (CONSOLE_EXT_LOG_MAX,
  * PRINTK_MESSAGE_MAX). */
 #define RECORD_MAX 8192U
@@ -30,12 +31,9 @@
 struct Recheck {
         sd_event *event; /* borrowed */
         Manager *manager;
-        sd_event_source *wake, *recheck, *busy, *meddled, *tick;
-        uint64_t recheck_usec;
-
-        int kmsg;
+        sd_event_source *wake, *recheck, *busy, *meddled, *links;
         sd_event_source *record; /* NULL: there is no log to read */
-        bool libata;             /* libata has said something, and may still be at it */
+        uint64_t recheck_usec;
 };
 
 static void recheck_start(Recheck *p, sd_event_source **timer, uint64_t usec, uint64_t accuracy_usec,
@@ -88,58 +86,54 @@ bool recheck_is_libata(const char *record) {
         return starts_with(text, "ata") && isdigit((unsigned char) text[3]);
 }
 
-/* Reads all that there is. Returns whether there was anything. */
-static bool drain(Recheck *p) {
+/* Reads all that there is. Returns whether libata has said something. */
+static bool drain(int kmsg) {
         char record[RECORD_MAX + 1];
-        bool any = false;
+        bool libata = false;
 
         for (;;) {
-                ssize_t n = read(p->kmsg, record, RECORD_MAX);
+                ssize_t n = read(kmsg, record, RECORD_MAX);
 
                 if (n < 0 && errno == EINTR)
                         continue;
                 /* EPIPE: some were overwritten before they were read, and what follows can be read. */
                 if (n == 0 || (n < 0 && errno != EPIPE))
-                        return any;
-                any = true;
+                        return libata;
                 record[MAX(n, 0)] = '\0';
-                p->libata = p->libata || n < 0 || recheck_is_libata(record);
+                libata = libata || n < 0 || recheck_is_libata(record);
         }
 }
 
-static int on_tick(sd_event_source *source, uint64_t usec, void *userdata);
-
-static int start_tick(Recheck *p) {
-        int r = timer_start(p->event, &p->tick, TICK_USEC, TICK_USEC / 10, on_tick, p);
-
-        return r < 0 ? r : sd_event_source_set_enabled(p->record, SD_EVENT_OFF);
-}
-
-static int on_tick(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+static int on_links(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Recheck *p = userdata;
-        bool any = drain(p);
 
-        if (p->libata)
-                p->libata = recheck_links(p);
-        return any || p->libata ? start_tick(p) : sd_event_source_set_enabled(p->record, SD_EVENT_ON);
+        if (recheck_links(p))
+                recheck_start(p, &p->links, LOG_USEC, LOG_USEC / 10, on_links);
+        return 0;
 }
 
-static int on_record(sd_event_source *source _unused_, int fd _unused_, uint32_t revents _unused_, void *userdata) {
-        (void) drain(userdata);
-        return start_tick(userdata);
+static int on_record(sd_event_source *source _unused_, int kmsg, uint32_t revents _unused_, void *userdata) {
+        Recheck *p = userdata;
+
+        if (drain(kmsg) && !timer_runs(p->links))
+                recheck_start(p, &p->links, LOG_USEC, LOG_USEC / 10, on_links);
+        return 0;
 }
 
-static int listen_to_kernel(Recheck *p) {
+static int listen_to_kernel(Recheck *p, int kmsg) {
         struct stat st;
+        int r;
 
-        if (fstat(p->kmsg, &st) < 0)
+        if (fstat(kmsg, &st) < 0)
                 return -errno;
         /* Documentation/admin-guide/devices.txt */
         if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(1, 11))
                 return -ENODEV;
-        if (fcntl(p->kmsg, F_SETFL, O_NONBLOCK) < 0 || lseek(p->kmsg, 0, SEEK_END) < 0)
+        if (fcntl(kmsg, F_SETFL, O_NONBLOCK) < 0 || lseek(kmsg, 0, SEEK_END) < 0)
                 return -errno;
-        return sd_event_add_io(p->event, &p->record, p->kmsg, EPOLLIN, on_record, p);
+
+        r = sd_event_add_io(p->event, &p->record, kmsg, EPOLLIN, on_record, p);
+        return r < 0 ? r : sd_event_source_set_ratelimit(p->record, LOG_USEC, 1);
 }
 
 /* ---- rechecks ---- */
@@ -223,9 +217,9 @@ int recheck_new(sd_event *event, Manager *m, int kmsg, Recheck **ret) {
         if (!p)
                 return -ENOMEM;
 
-        *p = (Recheck){ .event = event, .manager = m, .kmsg = kmsg };
+        *p = (Recheck){ .event = event, .manager = m };
 
-        r = listen_to_kernel(p);
+        r = listen_to_kernel(p, kmsg);
         if (r < 0)
                 journal_log(LOG_NOTICE,
                             "No kernel log on standard input (%s): an ATA drive that loses its power for seconds gets its settings back at its next visit.",
@@ -240,7 +234,7 @@ Recheck *recheck_free(Recheck *p) {
                 return NULL;
 
         sd_event_source_disable_unref(p->record);
-        sd_event_source_disable_unref(p->tick);
+        sd_event_source_disable_unref(p->links);
         sd_event_source_disable_unref(p->wake);
         sd_event_source_disable_unref(p->recheck);
         sd_event_source_disable_unref(p->busy);
