@@ -167,7 +167,6 @@ static bool is_in_reach(const char *name) {
 }
 
 bool recheck_meets_debian(const char *root) {
-        static const char *const rules[] = { "/usr/lib/udev/rules.d", "/lib/udev/rules.d" };
         char path[256];
         struct stat st;
 
@@ -176,12 +175,9 @@ bool recheck_meets_debian(const char *root) {
         if (stat(path, &st) == 0 && st.st_size == 0)
                 return false;
 
-        for (size_t i = 0; i < ELEMENTSOF(rules); i++) {
-                (void) snprintf(path, sizeof path, "%s%s/" DEBIAN_RULES, root, rules[i]);
-                if (access(path, F_OK) == 0)
-                        return true;
-        }
-        return false;
+        /* Since the merge of /usr that is /usr/lib. */
+        (void) snprintf(path, sizeof path, "%s/lib/udev/rules.d/" DEBIAN_RULES, root);
+        return access(path, F_OK) == 0;
 }
 
 static int on_meddled(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
