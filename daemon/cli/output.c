@@ -179,10 +179,9 @@ void output_row(Output *o) {
         assert(!o->row);
 
         output_object(o, NULL);
-        if (o->json)
+        if (o->json || o->n_columns == 0)
                 return;
 
-        assert(o->n_columns > 0);
         o->row = must(scols_table_new_line(o->table, NULL));
         /* So that every row has as many words as the head. */
         for (size_t i = 0; i < o->n_columns; i++)
@@ -222,6 +221,13 @@ void output_cell(Output *o, const char *key, const char *text) {
         for (size_t i = 0; i < o->n_columns && o->row; i++)
                 if (streq(o->columns[i].key, key))
                         cell_set(o, i, text && *text ? text : "-");
+}
+
+void output_fact(Output *o, const char *title, const char *key, const char *text) {
+        if (key)
+                output_text(o, key, text);
+        if (text && !o->row)
+                output_line(o, "%10s: %s", title, text);
 }
 
 void output_take_line(Output *o, char *text) {

@@ -48,7 +48,7 @@ bool output_is_json(const Output *o);
  * for the document and inside an array. Rows are not nested. */
 void output_object(Output *o, const char *key);
 void output_array(Output *o, const char *key);
-void output_row(Output *o); /* an object in an array; a row of the table */
+void output_row(Output *o); /* an object in an array; a row of the table, if there is one */
 void output_end(Output *o); /* of the object, array or row that was opened last */
 
 /* NULL: not known. Texts are escaped, since JSON must be UTF-8 and a terminal is not to be steered, whatever a drive says. */
@@ -66,6 +66,9 @@ void output_number(Output *o, const char *key, int64_t n);
 
 /* In the table only: a text that JSON lacks or has in another form. */
 void output_cell(Output *o, const char *key, const char *text);
+
+/* A text that is a line of its own where no row of the table is open. `key` NULL: not in JSON. */
+void output_fact(Output *o, const char *title, const char *key, const char *text);
 
 /* Not in JSON. A line is printed at once, a note is printed below the table. Escaped. */
 #define output_line(o, ...) output_take_line(o, format_escaped(__VA_ARGS__))

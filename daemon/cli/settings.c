@@ -2,8 +2,6 @@
 
 /* `drivekeep settings`: what there is to write into the file. Reads nothing but its own rows. */
 
-#include <stdio.h>
-
 #include "choice.h"
 #include "output.h"
 #include "settings.h"
@@ -50,8 +48,6 @@ static const char *remark(const Setting *s) {
         return NULL;
 }
 
-/* ---- all of them: a table, or JSON ---- */
-
 /* clang-format off */
 static const Column columns[] = {
         { "name", "SETTING" },
@@ -69,18 +65,20 @@ static void tell_setting(Output *o, const Setting *s) {
         output_row(o);
         output_text(o, "name", s->name);
         output_text(o, "summary", s->summary);
-        output_text(o, "transport", held_by(s));
-        output_text(o, "alias_of", s->alias_of);
+        output_fact(o, "held by", "transport", held_by(s));
+        output_fact(o, s->flags & SETTING_ON_BATTERY ? "on battery" : "same as", "alias_of", s->alias_of);
         output_text(o, "type", value_types[s->range.type].type);
-        output_text(o, "range", value_range_format(&s->range, range, sizeof range));
+        output_fact(o, "values", "range", value_range_format(&s->range, range, sizeof range));
         output_text(o, "unit", value_types[s->range.type].unit);
-        output_text(o, "danger", s->danger);
-        output_text(o, "equivalent", s->equivalent);
-        output_text(o, "lost_by", s->lost_by);
-        output_text(o, "instead", s->instead);
-        output_text(o, "excludes", s->excludes);
-        output_text(o, "unless", s->unless);
-        output_text(o, "source", s->source);
+        output_fact(o, "danger", "danger", s->danger);
+        output_fact(o, "so", NULL, s->danger ? "needs allow_dangerous = true in its block" : NULL);
+        output_fact(o, "known as", "equivalent", s->equivalent);
+        output_fact(o, "lost by", "lost_by", s->lost_by);
+        output_fact(o, "instead", "instead", s->instead);
+        output_fact(o, "excludes", "excludes", s->excludes);
+        output_fact(o, "only where", NULL, s->unless ? "this other setting cannot be had:" : NULL);
+        output_fact(o, "", "unless", s->unless);
+        output_fact(o, "source", "source", s->source);
         if (s->range.type == VALUE_NAME || s->range.type == VALUE_ANY || s->range.type == VALUE_BOOL) {
                 output_text(o, "min", NULL);
                 output_text(o, "max", NULL);
@@ -91,53 +89,32 @@ static void tell_setting(Output *o, const Setting *s) {
         output_boolean(o, "volatile", !(s->flags & SETTING_NONVOLATILE));
         output_boolean(o, "saveable", s->flags & SETTING_SAVEABLE);
         output_boolean(o, "readable", !(s->flags & SETTING_UNREADABLE) && setting_is_written(s));
+        if (s->flags & SETTING_UNREADABLE)
+                output_fact(o, "read back", NULL, "nothing can read it; sent once per boot, attach and resume");
+        if (s->flags & SETTING_NONVOLATILE)
+                output_fact(o, "kept by", NULL,
+                            "the drive, over power cycles; written by 'drivekeep apply --permanent' only");
+        if (s->flags & SETTING_SAVEABLE)
+                output_fact(o, "saved by", NULL,
+                            "the drive, where the block says permanent = true, by 'drivekeep apply --permanent'");
         output_cell(o, "remark", remark(s));
         output_end(o);
 }
 
-/* ---- all that is known of one ---- */
-
-static void put(const char *title, const char *text) {
-        if (text)
-                printf("%12s: %s\n", title, text);
-}
-
-/* *any: is there something above it? */
-static void explain_setting(const char *name, bool *any) {
-        SETTING_TABLE_FOREACH(s, &all_settings) {
-                char range[RANGE_MAX];
-
-                if (!streq(s->name, name))
-                        continue;
-
-                printf("%s%s: %s\n", *any ? "\n" : "", s->name, s->summary);
-                put(s->flags & SETTING_ON_BATTERY ? "on battery" : "same as", s->alias_of);
-                put("held by", held_by(s));
-                put("values", value_range_format(&s->range, range, sizeof range));
-                put("known as", s->equivalent);
-                put("lost by", s->lost_by);
-                put("instead", s->instead);
-                put("danger", s->danger);
-                if (s->danger)
-                        put("so", "needs allow_dangerous = true in its block");
-                if (s->flags & SETTING_UNREADABLE)
-                        put("read back", "nothing can read it; sent once per boot, attach and resume");
-                if (s->flags & SETTING_NONVOLATILE)
-                        put("kept by", "the drive, over power cycles; written by 'drivekeep apply --permanent' only");
-                if (s->flags & SETTING_SAVEABLE)
-                        put("saved by",
-                            "the drive, where the block says permanent = true, by 'drivekeep apply --permanent'");
-                put("excludes", s->excludes);
-                put("only where", s->unless ? "this other setting cannot be had:" : NULL);
-                put("", s->unless);
-                put("source", s->source);
-                *any = true;
-        }
+/* All that is known of the rows of that name. */
+static void tell_all_of(Output *o, const char *name) {
+        SETTING_TABLE_FOREACH(s, &all_settings)
+                if (streq(s->name, name)) {
+                        output_line(o, "%s: %s", s->name, s->summary);
+                        tell_setting(o, s);
+                        output_line(o, "%s", "");
+                }
 }
 
 static int run(const Options *o) {
+        /* One that was asked for by its name has no row, but a line for each thing that is known of it. */
+        _cleanup_(output_freep) Output *out = output_new(o->json, columns, o->names ? 0 : ELEMENTSOF(columns));
         int r = EXIT_WANTED;
-        bool any = false;
 
         /* All names are looked up first, so that one run complains of all. */
         for (char *const *name = o->names; name && *name; name++)
@@ -146,19 +123,13 @@ static int run(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
 
-        if (o->json || !o->names) {
-                _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
-
-                output_array(out, NULL);
+        output_array(out, NULL);
+        for (char *const *name = o->names; name && *name; name++)
+                tell_all_of(out, *name);
+        if (!o->names)
                 SETTING_TABLE_FOREACH(s, &all_settings)
-                        if (!o->names || str_in_set(s->name, (const char *const *) o->names))
-                                tell_setting(out, s);
-                output_print(out);
-                return EXIT_WANTED;
-        }
-
-        for (char *const *name = o->names; *name; name++)
-                explain_setting(*name, &any);
+                        tell_setting(out, s);
+        output_print(out);
         return EXIT_WANTED;
 }
 

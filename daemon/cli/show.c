@@ -49,32 +49,24 @@ static int tell_setting(void *userdata, const Probed *s) {
         return 0;
 }
 
-/* A line above the table, and a member of the JSON. */
-static void tell_fact(Output *o, const char *title, const char *key, const char *text) {
-        output_text(o, key, text);
-        if (text)
-                output_line(o, "%10s: %s", title, text);
-}
-
 /* Of the backends in the mask. */
 static int tell_drive(Output *o, const Drive *d, unsigned backends, const DeviceIO *io) {
         char size[HUMAN_MAX];
         int r;
 
         output_object(o, NULL);
-        tell_fact(o, "drive", "node", d->node);
-        tell_fact(o, "model", "model", d->model);
-        tell_fact(o, "serial", "serial", d->serial);
-        tell_fact(o, "firmware", "firmware", d->firmware);
-        tell_fact(o, "wwn", "wwn", d->wwn);
+        output_fact(o, "drive", "node", d->node);
+        output_fact(o, "model", "model", d->model);
+        output_fact(o, "serial", "serial", d->serial);
+        output_fact(o, "firmware", "firmware", d->firmware);
+        output_fact(o, "wwn", "wwn", d->wwn);
         output_number(o, "size", d->size);
-        if (capacity_format(d->size, size))
-                output_line(o, "%10s: %s", "size", size);
+        output_fact(o, "size", NULL, capacity_format(d->size, size));
         if (d->rotational_untold)
                 output_text(o, "rotational", NULL);
         else {
                 output_boolean(o, "rotational", d->rotational);
-                output_line(o, "%10s: %s", "rotates", d->rotational ? "yes" : "no");
+                output_fact(o, "rotates", NULL, d->rotational ? "yes" : "no");
         }
 
         output_array(o, "settings");
