@@ -5,58 +5,48 @@
 #include "output.h"
 #include "verb.h"
 
-static int set_text(char **field, const char *value) {
-        if (*field)
-                return -EEXIST;
-
-        *field = must(strdup(value));
-        return 0;
-}
-
-static int set_boolean(bool *field, bool *untold, const char *value) {
-        if (!*untold)
-                return -EEXIST;
-        if (!STR_IN_SET(value, "true", "false"))
-                return -EINVAL;
-
+static int set_boolean(bool *field, const char *value) {
         *field = streq(value, "true");
-        *untold = false;
-        return 0;
+        return *field || streq(value, "false") ? 0 : -EINVAL;
 }
 
 /* -EEXIST: this was said before, and a drive has one of it; -EINVAL: it is nothing that can be said of a drive. */
-static int set_fact(Drive *d, const char *key, const char *value) {
-        bool raid_untold = !d->raid;
+static int set_fact(Drive *d, char *key, const char *value) {
+        const Criterion c = { .key = match_key_from_string(key), .property = key };
 
         /* No key of a match. */
         if (streq(key, "raid"))
-                return set_boolean(&d->raid, &raid_untold, value);
+                return d->raid ? -EEXIST : set_boolean(&d->raid, value);
+        if (c.key == _MATCH_KEY_INVALID)
+                return -EINVAL;
+        if (c.key == MATCH_TRANSPORT ? d->transport != TRANSPORT_UNKNOWN : match_fact(&c, d) != NULL)
+                return -EEXIST;
 
-        switch (match_key_from_string(key)) {
+        switch (c.key) {
         case MATCH_NODE:
                 /* More of them are its links. */
-                return d->node ? drive_add_link(d, value, LINK_OWN) : set_text(&d->node, value);
+                return d->node ? drive_add_link(d, value, LINK_OWN) : string_replace(&d->node, value);
         case MATCH_MODEL:
-                return set_text(&d->model, value);
+                return string_replace(&d->model, value);
         case MATCH_SERIAL:
-                return set_text(&d->serial, value);
+                return string_replace(&d->serial, value);
         case MATCH_WWN:
-                return set_text(&d->wwn, value);
+                return string_replace(&d->wwn, value);
         case MATCH_FIRMWARE:
-                return set_text(&d->firmware, value);
+                return string_replace(&d->firmware, value);
         case MATCH_VENDOR:
-                return set_text(&d->vendor, value);
+                return string_replace(&d->vendor, value);
         case MATCH_TRANSPORT:
-                if (d->transport != TRANSPORT_UNKNOWN)
-                        return -EEXIST;
                 d->transport = transport_from_string(value);
                 return d->transport == _TRANSPORT_INVALID ? -EINVAL : 0;
         case MATCH_ROTATIONAL:
-                return set_boolean(&d->rotational, &d->rotational_untold, value);
+                d->rotational_untold = false;
+                return set_boolean(&d->rotational, value);
         case MATCH_REMOVABLE:
-                return set_boolean(&d->removable, &d->removable_untold, value);
+                d->removable_untold = false;
+                return set_boolean(&d->removable, value);
         case MATCH_PROPERTY:
-                return drive_property(d, key) ? -EEXIST : drive_add_property(d, key, value);
+                return drive_add_property(d, key, value);
         case _MATCH_KEY_MAX:
         case _MATCH_KEY_INVALID:
                 break;
