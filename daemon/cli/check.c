@@ -3,7 +3,6 @@
 /* `drivekeep check`: all that is wrong with the files, as compilers say it, and what else on this machine would undo
  * them. Applies nothing and needs no privileges. */
 
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -19,40 +18,22 @@
 
 /* ---- what the service can read ---- */
 
-/* A file, or a directory of them, whose path ends with a slash. *told: the obstacle that was told last. */
-static int check_path(Config *c, const char *path, char **told) {
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        _cleanup_free_ char *obstacle = NULL;
-        bool directory = false;
+/* One directory may be in the way of many files: it alone is told of. `mode`: as for access(2). */
+static int check_access(Config *c, const char *path, int mode) {
+        _cleanup_free_ char *parent = must_format("%.*s", (int) (base_name(path) - path), path);
 
-        if (fd >= 0 || errno != EACCES)
+        if (access(path, mode) == 0 || errno != EACCES || access(parent, X_OK) < 0)
                 return 0;
-
-        /* The first directory from the top that cannot be entered, or the last one, which is listed as well; else the file. */
-        obstacle = must(strdup(path));
-        for (char *slash = strchr(obstacle + 1, '/'), *next; slash && !directory; slash = next) {
-                next = strchr(slash + 1, '/');
-                *slash = '\0';
-                directory = access(obstacle, next ? X_OK : R_OK | X_OK) < 0;
-                if (!directory)
-                        *slash = '/';
-        }
-        /* One directory may be in the way of many files. */
-        if (streq_ptr(obstacle, *told))
-                return 0;
-        free(*told);
-        *told = must(strdup(obstacle));
-        return complain(&c->complaints, COMPLAINT_ERROR, obstacle, 0, 0,
+        return complain(&c->complaints, COMPLAINT_ERROR, path, 0, 0,
                         "the service cannot read this %s, which its user \"" SERVICE_USER "\" has no right to; "
                         "'chmod %s %s' mends it",
-                        directory ? "directory" : "file", directory ? "o+rx" : "o+r", obstacle);
+                        mode & X_OK ? "directory" : "file", mode & X_OK ? "o+rx" : "o+r", path);
 }
 
 /* Complains about files that were read here, and directories of the roots that may have more, which the service cannot read. For
  * root, who can read everything; nothing is said when there is no such user. */
 static int check_readable(Config *c, const char *const *roots) {
         const struct passwd *user = geteuid() == 0 ? getpwnam(SERVICE_USER) : NULL;
-        _cleanup_free_ char *told = NULL;
         int r = 0;
 
         if (!user)
@@ -64,12 +45,15 @@ static int check_readable(Config *c, const char *const *roots) {
                 return setresgid(0, 0, 0) < 0 ? -errno : 0;
 
         for (; *roots && r >= 0; roots++) {
-                _cleanup_free_ char *directory = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/", *roots);
+                _cleanup_free_ char *directory = must_format("%s/drivekeep", *roots);
+                _cleanup_free_ char *drop_ins = must_format("%s/" CONFIG_DROP_IN_DIRECTORY, *roots);
 
-                r = check_path(c, directory, &told);
+                r = check_access(c, directory, X_OK);
+                if (r >= 0)
+                        r = check_access(c, drop_ins, R_OK | X_OK);
         }
         for (size_t i = 0; i < c->n_files && r >= 0; i++)
-                r = check_path(c, c->files[i], &told);
+                r = check_access(c, c->files[i], R_OK);
 
         if (setresuid(0, 0, 0) < 0 || setresgid(0, 0, 0) < 0)
                 return -errno;
