@@ -53,11 +53,10 @@ static void put_failing(FILE *f, const Criterion *c, const Drive *d) {
                 fprintf(f, "; add %s=... to --as", name);
 }
 
-static void put_fitting(FILE *f, const Block *b, const Drive *d) {
+/* `link`: by which it fits, if by any. */
+static void put_fitting(FILE *f, const Block *b, const Drive *d, const DriveLink *link) {
         const Match *m = &b->match;
-        const DriveLink *link = NULL;
 
-        (void) match_drive(m, d, &link);
         if (m->n_criteria == 0)
                 fputs("it is for every drive", f);
 
@@ -85,7 +84,8 @@ static bool block_fits(const Block *b, const Drive *d) {
 }
 
 static void tell_rule(Output *o, const Block *b, const Drive *d) {
-        const Criterion *failing = match_failing(&b->match, d, NULL);
+        const DriveLink *link = NULL;
+        const Criterion *failing = match_failing(&b->match, d, &link);
         bool fits = block_fits(b, d);
         _cleanup_free_ char *reason = NULL;
         size_t size;
@@ -94,7 +94,7 @@ static void tell_rule(Output *o, const Block *b, const Drive *d) {
         if (failing)
                 put_failing(f, failing, d);
         else if (fits)
-                put_fitting(f, b, d);
+                put_fitting(f, b, d, link);
         else
                 fputs(d->name ? "it is in no array, and only_in_raid is set"
                               : "only_in_raid is set, and --as does not say raid=true",
@@ -165,28 +165,12 @@ static bool tell_wish(Output *o, const Explanation *e, const Wish *w, const char
         return true;
 }
 
-/* A setting that the last rule for it takes back ("keep") is nothing that is wished for. It is told of as if it were. */
-static bool tell_kept(Output *o, const Explanation *e, const Wishes *w) {
-        bool any = false;
-
-        for (size_t i = 0; i < e->n_sayings; i++) {
-                const Assignment *a = e->sayings[i].what;
-                const Wish kept = { .name = a->name, .file = e->sayings[i].file, .line = a->line, .column = a->column };
-                bool last = a->keep && !wishes_find(w, a->name);
-
-                for (size_t k = i + 1; k < e->n_sayings; k++)
-                        last = last && !streq(e->sayings[k].what->name, a->name);
-                any |= last && tell_wish(o, e, &kept, "keep");
-        }
-
-        return any;
-}
-
 static int tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
         _cleanup_(wishes_done) Wishes w = {};
         const Drive *d = e->drive;
         char buf[VALUE_TEXT_MAX];
         bool any = false;
+        size_t n_wished;
         int r;
 
         assert(d);
@@ -195,6 +179,15 @@ static int tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
         if (r < 0)
                 return r;
         find_sayings(e, c, on_battery);
+
+        /* A setting that the last rule for it takes back ("keep") is nothing that is wished for. It is told of as if it were. */
+        n_wished = w.n_items;
+        for (const Saying *s = e->sayings + e->n_sayings; s-- > e->sayings;)
+                if (s->what->keep && !wishes_find(&w, s->what->name)) {
+                        must_grow(w.items, w.n_items);
+                        w.items[w.n_items++] = (Wish){ s->what->name, .file = s->file, .line = s->what->line,
+                                                       .column = s->what->column };
+                }
 
         output_object(o, NULL);
         output_text(o, "node", d->node);
@@ -217,12 +210,15 @@ static int tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
         output_array(o, "settings");
         output_line(o, "%s", "");
         output_line(o, "Settings:");
-        for (const Wish *x = w.items; x < w.items + w.n_items; x++) {
+        for (size_t i = 0; i < w.n_items; i++) {
+                const Wish *x = w.items + i;
                 const ValueRange *range = &setting_find(&all_settings, x->name)->range;
 
-                any |= tell_wish(o, e, x, x->withheld ? NULL : value_format(range, &x->value, buf));
+                any |= tell_wish(o, e, x,
+                                 i >= n_wished ? "keep"
+                                 : x->withheld ? NULL
+                                               : value_format(range, &x->value, buf));
         }
-        any |= tell_kept(o, e, &w);
         if (!any)
                 output_line(o, "  no rule sets %s", e->setting ?: "anything");
         output_end(o);
@@ -233,18 +229,6 @@ static int tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
 
 /* ---- the command ---- */
 
-static int find_drive(char *name, Inventory *inventory, const Drive **ret) {
-        size_t n;
-        int r;
-
-        r = inventory_read(inventory);
-        if (r >= 0)
-                r = drives_choose(inventory->drives, inventory->n_drives, (char *[]){ name, NULL }, &n);
-        if (r == EXIT_WANTED)
-                *ret = inventory->drives[0];
-        return r;
-}
-
 static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(drive_freep) Drive *described = NULL;
@@ -253,6 +237,7 @@ static int run(const Options *o) {
         char *none = NULL, **names = o->names ?: &none, *name = o->as ? NULL : *names;
         const char *setting = name ? names[1] : *names;
         Explanation e = {};
+        size_t n;
         int r;
 
         if ((!o->as && !name) || (setting && names[name ? 2 : 1])) {
@@ -262,11 +247,12 @@ static int run(const Options *o) {
 
         r = setting ? setting_choose(&all_settings, setting) : EXIT_WANTED;
         if (r == EXIT_WANTED)
-                r = o->as ? drive_describe(o->as, &described) : find_drive(name, &inventory, &e.drive);
+                r = o->as ? drive_describe(o->as, &described) : inventory_read(&inventory);
+        if (r == EXIT_WANTED && name)
+                r = drives_choose(inventory.drives, inventory.n_drives, (char *[]){ name, NULL }, &n);
         if (r != EXIT_WANTED)
                 return r;
-        if (described)
-                e.drive = described;
+        e.drive = described ?: inventory.drives[0];
         if (setting)
                 e.setting = setting_state(setting_find(&all_settings, setting));
 
