@@ -56,28 +56,18 @@ static bool wwn_matches(const char *wwn, const char *argument) {
         return wwn && strcasecmp(wwn_digits(wwn), wwn_digits(argument)) == 0;
 }
 
-int candidate_find(const Candidate *candidates, size_t n, const char *argument, const char *root, size_t *ret) {
+int candidate_find(const Candidate *candidates, size_t n, const char *argument, const char *root) {
         _cleanup_free_ char *disk = disk_name(argument, root);
-        size_t found = n;
+        int found = -ENODEV;
 
         for (size_t i = 0; i < n; i++)
-                if (streq(candidates[i].name, argument) || streq_ptr(candidates[i].name, disk)) {
-                        *ret = i;
-                        return 0;
-                }
+                if (streq(candidates[i].name, argument) || streq_ptr(candidates[i].name, disk))
+                        return (int) i;
 
-        for (size_t i = 0; i < n; i++) {
-                if (!serial_matches(candidates[i].serial, argument) && !wwn_matches(candidates[i].wwn, argument))
-                        continue;
-                if (found < n)
-                        return -ENOTUNIQ;
-                found = i;
-        }
-        if (found == n)
-                return -ENODEV;
-
-        *ret = found;
-        return 0;
+        for (size_t i = 0; i < n; i++)
+                if (serial_matches(candidates[i].serial, argument) || wwn_matches(candidates[i].wwn, argument))
+                        found = found == -ENODEV ? (int) i : -ENOTUNIQ;
+        return found;
 }
 
 int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, const char *root, size_t *ret_n) {
@@ -87,16 +77,13 @@ int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, c
                 candidates[i].chosen = !arguments;
 
         for (; arguments && *arguments; arguments++) {
-                size_t i;
-                int r;
+                int i = candidate_find(candidates, n, *arguments, root);
 
-                r = candidate_find(candidates, n, *arguments, root, &i);
-                if (r >= 0) {
+                if (i >= 0) {
                         candidates[i].chosen = true;
                         continue;
                 }
-
-                warn_escaped(r == -ENOTUNIQ ? "'%s' is the number of more than one drive; name the drive by its node"
+                warn_escaped(i == -ENOTUNIQ ? "'%s' is the number of more than one drive; name the drive by its node"
                                             : "'%s' is no drive that drivekeep knows; 'drivekeep list' shows them",
                              *arguments);
                 status = EXIT_BAD_INPUT;

@@ -15,9 +15,9 @@ typedef struct Candidate {
         void *item; /* the caller's */
 } Candidate;
 
-/* The candidate that `argument` means. `root` stands before /dev and /sys ("" outside tests). -ENODEV: none does;
+/* The index of the candidate that `argument` means. `root` stands before /dev and /sys ("" outside tests). -ENODEV: none does;
  * -ENOTUNIQ: several have that serial number or WWN. */
-int candidate_find(const Candidate *candidates, size_t n, const char *argument, const char *root, size_t *ret);
+int candidate_find(const Candidate *candidates, size_t n, const char *argument, const char *root);
 
 /* What is said where there is nothing to show. */
 #define NO_DRIVES \
