@@ -84,9 +84,9 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
 }
 
 int verb_run(const Verb *verb, int argc, char *argv[]) {
-        struct argp_option options[ELEMENTSOF(table) + 2] = { { .key = 'h', .flags = OPTION_HIDDEN } };
+        struct argp_option rows[ELEMENTSOF(table) + COMMANDS_MAX + 3] = { { .key = 'h', .flags = OPTION_HIDDEN } };
         const struct argp argp = {
-                .options = options,
+                .options = rows,
                 .parser = parse,
                 .args_doc = verb->arguments,
                 .doc = verb->help,
@@ -100,7 +100,14 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
 
         for (size_t i = 0; i < ELEMENTSOF(table); i++)
                 if (verb->options & table[i].flag)
-                        options[n++] = table[i].row;
+                        rows[n++] = table[i].row;
+        if (verb->commands)
+                rows[n++] = (struct argp_option){ .doc = "Commands:", .group = 1 };
+        for (const Verb *const *v = verb->commands; v && *v; v++)
+                rows[n++] = (struct argp_option){ .name = (*v)->name,
+                                                  .doc = (*v)->summary,
+                                                  .flags = OPTION_DOC | OPTION_NO_USAGE,
+                                                  .group = 1 };
 
         r = -argp_parse(&argp, argc, argv, 0, NULL, &o);
         if (r >= 0)

@@ -8,6 +8,7 @@
 
 #define STATE_DIR "/run/drivekeep/drives"
 #define CONFIG_ROOTS_MAX 8U
+#define COMMANDS_MAX 16U
 
 /* What a verb can be told: options.c has a row for each. */
 typedef enum OptionFlags {
@@ -52,6 +53,8 @@ typedef struct Verb {
         const char *arguments; /* behind its name; NULL: it takes none */
         const char *help;      /* for its own --help */
         OptionFlags options;   /* beside --help */
+        const struct Verb *const
+                        *commands; /* that its --help lists, at most COMMANDS_MAX, with a NULL behind; NULL: none */
 
         /* Returns an ExitStatus, having said why on stderr, or a negative errno that nobody has spoken of yet. */
         int (*run)(const Options *o);
@@ -60,7 +63,8 @@ typedef struct Verb {
 extern const Verb verb_apply, verb_check, verb_explain, verb_import, verb_list, verb_plan, verb_release, verb_reload,
                 verb_settings, verb_show, verb_status;
 
-/* Parses the verb's arguments and runs it; argv[0] is "drivekeep NAME". Returns as run() does. */
+/* Parses the verb's arguments and runs it; argv[0] is "drivekeep NAME". Returns as run() does. Complaints about options are argp's own
+ * words, and it exits (argp_err_exit_status, main.c). */
 int verb_run(const Verb *verb, int argc, char *argv[]);
 
 /* The whole command: finds the verb, runs it, and returns the exit status. */

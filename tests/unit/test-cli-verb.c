@@ -122,7 +122,12 @@ START_TEST(test_help) {
 END_TEST
 
 START_TEST(test_nothing) {
-        (void) dispatch(NULL, NULL, NULL);
+        _cleanup_free_ char *said = NULL;
+        FILE *f = catch_begin(stderr);
+
+        ck_assert_int_eq(dispatch(NULL, NULL, NULL), EXIT_BAD_INPUT);
+        said = catch_end(stderr, f);
+        ck_assert_ptr_nonnull(strstr(said, "say what to do"));
 }
 END_TEST
 
@@ -139,11 +144,11 @@ int main(void) {
         tcase_add_test(t, test_exit_status);
         tcase_add_test(t, test_failure_is_told);
         tcase_add_test(t, test_unknown);
+        tcase_add_test(t, test_nothing);
         tcase_add_test(t, test_output_that_cannot_be_written);
         tcase_add_exit_test(t, test_help, 0);
         tcase_add_exit_test(t, test_help_of_verb, 0);
         tcase_add_exit_test(t, test_option_of_another_verb, 64);
-        tcase_add_exit_test(t, test_nothing, 64);
         tcase_add_exit_test(t, test_option_before_verb, 64);
         return test_main("cli-verb", t);
 }
