@@ -19,22 +19,21 @@
 /* ---- what the service can read ---- */
 
 /* One directory may be in the way of many files: it alone is told of. `mode`: as for access(2). */
-static int check_access(Config *c, const char *path, int mode) {
+static void check_access(Config *c, const char *path, int mode) {
         _cleanup_free_ char *parent = must_format("%.*s", (int) (base_name(path) - path), path);
 
         if (access(path, mode) == 0 || errno != EACCES || access(parent, X_OK) < 0)
-                return 0;
-        return complain(&c->complaints, COMPLAINT_ERROR, path, 0, 0,
-                        "the service cannot read this %s, which its user \"" SERVICE_USER "\" has no right to; "
-                        "'chmod %s %s' mends it",
-                        mode & X_OK ? "directory" : "file", mode & X_OK ? "o+rx" : "o+r", path);
+                return;
+        must_work(complain(&c->complaints, COMPLAINT_ERROR, path, 0, 0,
+                           "the service cannot read this %s, which its user \"" SERVICE_USER "\" has no right to; "
+                           "'chmod %s %s' mends it",
+                           mode & X_OK ? "directory" : "file", mode & X_OK ? "o+rx" : "o+r", path));
 }
 
 /* Complains about files that were read here, and directories of the roots that may have more, which the service cannot read. For
  * root, who can read everything; nothing is said when there is no such user. */
 static int check_readable(Config *c, const char *const *roots) {
         const struct passwd *user = geteuid() == 0 ? getpwnam(SERVICE_USER) : NULL;
-        int r = 0;
 
         if (!user)
                 return 0;
@@ -44,33 +43,21 @@ static int check_readable(Config *c, const char *const *roots) {
             setresuid(user->pw_uid, user->pw_uid, 0) < 0)
                 return setresgid(0, 0, 0) < 0 ? -errno : 0;
 
-        for (; *roots && r >= 0; roots++) {
+        for (; *roots; roots++) {
                 _cleanup_free_ char *directory = must_format("%s/drivekeep", *roots);
                 _cleanup_free_ char *drop_ins = must_format("%s/" CONFIG_DROP_IN_DIRECTORY, *roots);
 
-                r = check_access(c, directory, X_OK);
-                if (r >= 0)
-                        r = check_access(c, drop_ins, R_OK | X_OK);
+                check_access(c, *roots, X_OK);
+                check_access(c, directory, X_OK);
+                check_access(c, drop_ins, R_OK | X_OK);
         }
-        for (size_t i = 0; i < c->n_files && r >= 0; i++)
-                r = check_access(c, c->files[i], R_OK);
+        for (size_t i = 0; i < c->n_files; i++)
+                check_access(c, c->files[i], R_OK);
 
-        if (setresuid(0, 0, 0) < 0 || setresgid(0, 0, 0) < 0)
-                return -errno;
-        return r;
+        return setresuid(0, 0, 0) < 0 || setresgid(0, 0, 0) < 0 ? -errno : 0;
 }
 
 /* ---- the files ---- */
-
-static int load(const Options *o, Config *c) {
-        int r = o->names ? 0 : config_load(c, &all_settings, o->roots);
-
-        if (!o->names && r >= 0)
-                r = check_readable(c, o->roots);
-        for (char *const *file = o->names; file && *file && r >= 0; file++)
-                r = config_load_file(c, &all_settings, *file);
-        return r < 0 ? r : config_check(c, &all_settings);
-}
 
 static bool fits_any(const Block *b, const Inventory *inventory) {
         for (size_t i = 0; i < inventory->n_drives; i++)
@@ -80,34 +67,28 @@ static bool fits_any(const Block *b, const Inventory *inventory) {
         return false;
 }
 
-static int check_drives(Config *c, const Inventory *inventory, bool verbose) {
-        int r = 0;
-
+static void check_drives(Config *c, const Inventory *inventory, bool verbose) {
         /* A build machine or a container says nothing about the rules. */
-        for (size_t i = 0; inventory->n_drives > 0 && i < c->n_blocks && r >= 0; i++) {
+        for (size_t i = 0; inventory->n_drives > 0 && i < c->n_blocks; i++) {
                 const Block *b = c->blocks + i;
 
                 /* The match of a broken block is not what was meant. */
                 if (!b->broken && !fits_any(b, inventory))
-                        r = complain(&c->complaints, COMPLAINT_NOTICE, b->file, b->line, b->column,
-                                     "no drive that is present fits this rule");
+                        must_work(complain(&c->complaints, COMPLAINT_NOTICE, b->file, b->line, b->column,
+                                           "no drive that is present fits this rule"));
         }
 
-        for (size_t i = 0; i < inventory->n_drives && r >= 0; i++)
-                r = config_check_drive(c, &all_settings, inventory->drives[i]);
-
-        for (size_t i = 0; verbose && i < inventory->n_drives && r >= 0; i++) {
+        for (size_t i = 0; i < inventory->n_drives; i++) {
                 _cleanup_(wishes_done) Wishes w = {};
                 const Drive *d = inventory->drives[i];
 
-                r = config_resolve(c, d, false, &w);
-                if (r >= 0 && w.n_items == 0)
-                        r = complain(&c->complaints, COMPLAINT_NOTICE, d->node, 0, 0,
-                                     "no rule is for this drive (%s, serial %s), so it is left alone", strna(d->model),
-                                     strna(d->serial));
+                must_work(config_check_drive(c, &all_settings, d));
+                must_work(config_resolve(c, d, false, &w));
+                if (verbose && w.n_items == 0)
+                        must_work(complain(&c->complaints, COMPLAINT_NOTICE, d->node, 0, 0,
+                                           "no rule is for this drive (%s, serial %s), so it is left alone",
+                                           strna(d->model), strna(d->serial)));
         }
-
-        return r;
 }
 
 /* Returns the number of warnings. */
@@ -148,19 +129,22 @@ static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(config_freep) Config *c = NULL;
         size_t n_warnings;
-        int r;
+        int r = 0;
 
-        r = config_new(&c);
-        if (r >= 0)
-                r = load(o, c);
+        must_work(config_new(&c));
+        for (char *const *file = o->names; file && *file; file++)
+                must_work(config_load_file(c, &all_settings, *file));
+        if (!o->names) {
+                must_work(config_load(c, &all_settings, o->roots));
+                r = check_readable(c, o->roots);
+        }
         if (r < 0)
                 return r;
+        must_work(config_check(c, &all_settings));
 
         /* Where there is no udev (a build machine, a container) the files can be checked all the same. */
         if (inventory_read(&inventory) >= 0)
-                r = check_drives(c, &inventory, o->verbose);
-        if (r < 0)
-                return r;
+                check_drives(c, &inventory, o->verbose);
         rivals_check(o->root, c, &all_settings, inventory.drives, inventory.n_drives);
 
         n_warnings = print(c, o->json);

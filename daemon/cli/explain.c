@@ -165,19 +165,16 @@ static bool tell_wish(Output *o, const Explanation *e, const Wish *w, const char
         return true;
 }
 
-static int tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
+static void tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
         _cleanup_(wishes_done) Wishes w = {};
         const Drive *d = e->drive;
         char buf[VALUE_TEXT_MAX];
         bool any = false;
         size_t n_wished;
-        int r;
 
         assert(d);
 
-        r = config_resolve(c, d, on_battery, &w);
-        if (r < 0)
-                return r;
+        must_work(config_resolve(c, d, on_battery, &w));
         find_sayings(e, c, on_battery);
 
         /* A setting that the last rule for it takes back ("keep") is nothing that is wished for. It is told of as if it were. */
@@ -224,7 +221,6 @@ static int tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
         output_end(o);
         output_end(o);
         output_print(o);
-        return EXIT_WANTED;
 }
 
 /* ---- the command ---- */
@@ -256,18 +252,14 @@ static int run(const Options *o) {
         if (setting)
                 e.setting = setting_state(setting_find(&all_settings, setting));
 
-        r = config_new(&c);
-        if (r >= 0)
-                r = config_load(c, &all_settings, o->roots);
-        if (r < 0)
-                return r;
-
+        must_work(config_new(&c));
+        must_work(config_load(c, &all_settings, o->roots));
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, which 'drivekeep check' shows; what they withhold is not written");
 
-        r = tell(out, &e, c, power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
+        tell(out, &e, c, power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
         free(e.sayings);
-        return r;
+        return EXIT_WANTED;
 }
 
 const Verb verb_explain = {

@@ -66,9 +66,7 @@ static int run(const Options *o) {
         r = records_read(o->state_dir, &records);
         if (r < 0 && r != -ENOENT)
                 return r;
-        r = records_reveal(&records, inventory.drives, inventory.n_drives);
-        if (r < 0)
-                return r;
+        records_reveal(&records, inventory.drives, inventory.n_drives);
 
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);

@@ -11,6 +11,7 @@
 #define DEPTH_MAX 8U
 #define JSON_FLAGS (JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
 
+/* Of the libraries nothing fails but for want of memory. */
 struct Output {
         bool json;
 
@@ -26,12 +27,6 @@ struct Output {
         char *notes;
         size_t notes_size;
 };
-
-/* What the libraries return: they fail for want of memory alone. */
-static void check(int r) {
-        if (r < 0)
-                (void) must(NULL);
-}
 
 Output *output_free(Output *o) {
         if (!o)
@@ -55,7 +50,7 @@ Output *output_new(bool json, const Column *columns, size_t n_columns) {
         o->notes_file = must(open_memstream(&o->notes, &o->notes_size));
         o->table = must(scols_new_table());
         /* Cells are escaped here, in the one way that all output has; the library would escape the escapes. */
-        check(scols_table_enable_noencoding(o->table, 1));
+        must_work(scols_table_enable_noencoding(o->table, 1));
         for (const Column *c = columns; c < columns + n_columns; c++)
                 (void) must(scols_table_new_column(o->table, c->title, 0, c->right ? SCOLS_FL_RIGHT : 0));
         return o;
@@ -74,8 +69,8 @@ static void json_add(Output *o, const char *key, struct json_object *child) {
         assert(o->n_open > 0);
 
         parent = o->open[o->n_open - 1];
-        check(json_object_is_type(parent, json_type_array) ? json_object_array_add(parent, child)
-                                                           : json_object_object_add(parent, key, child));
+        must_work(json_object_is_type(parent, json_type_array) ? json_object_array_add(parent, child)
+                                                               : json_object_object_add(parent, key, child));
 }
 
 static void json_open(Output *o, const char *key, struct json_object *child) {
@@ -116,9 +111,9 @@ static void cell_set(Output *o, size_t column, const char *text) {
         /* Without UTF-8 (main.c) the library would loop for ever over bytes that are no characters. */
         for (char *p = escaped; MB_CUR_MAX == 1 && *p; p++)
                 *p = isascii(*p) ? *p : '?';
-        check(scols_line_set_data(o->row, column, escaped));
+        must_work(scols_line_set_data(o->row, column, escaped));
         if (v != _VERDICT_INVALID)
-                check(scols_cell_set_color(scols_line_get_cell(o->row, column), verdict_colors[v]));
+                must_work(scols_cell_set_color(scols_line_get_cell(o->row, column), verdict_colors[v]));
 }
 
 /* As the library has made it last. */
@@ -137,19 +132,19 @@ static bool table_fits(const Output *o, size_t width) {
 /* Makes the text anew, as wide as it is (`width` 0) or wrapped. */
 static void render(Output *o, size_t width) {
         free(TAKE_PTR(o->text));
-        check(scols_table_set_termforce(o->table, width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER));
-        check(scols_table_set_termwidth(o->table, width));
-        check(scols_print_table_to_string(o->table, &o->text));
+        must_work(scols_table_set_termforce(o->table, width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER));
+        must_work(scols_table_set_termwidth(o->table, width));
+        must_work(scols_print_table_to_string(o->table, &o->text));
 }
 
 static void column_add_flag(Output *o, size_t i, int flag) {
         struct libscols_column *c = scols_table_get_column(o->table, i);
 
-        check(scols_column_set_flags(c, scols_column_get_flags(c) | flag));
+        must_work(scols_column_set_flags(c, scols_column_get_flags(c) | flag));
 }
 
 const char *output_format_table(Output *o, size_t width, bool colored) {
-        check(scols_table_enable_colors(o->table, colored));
+        must_work(scols_table_enable_colors(o->table, colored));
         render(o, 0);
         for (size_t i = o->n_columns; i-- > 0 && !table_fits(o, width);)
                 if (o->columns[i].spared) {
@@ -185,7 +180,7 @@ void output_row(Output *o) {
         o->row = must(scols_table_new_line(o->table, NULL));
         /* So that every row has as many words as the head. */
         for (size_t i = 0; i < o->n_columns; i++)
-                check(scols_line_set_data(o->row, i, "-"));
+                must_work(scols_line_set_data(o->row, i, "-"));
 }
 
 void output_end(Output *o) {
@@ -252,6 +247,6 @@ void output_print(Output *o) {
                 (void) puts(must((char *) json_object_to_json_string_ext(o->open[0], JSON_FLAGS)));
         if (!scols_table_is_empty(o->table))
                 (void) puts(output_format_table(o, width, color_is_welcome(STDOUT_FILENO)));
-        check(fflush(o->notes_file));
+        must_work(fflush(o->notes_file));
         (void) fputs(o->notes, stdout);
 }

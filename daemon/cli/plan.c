@@ -71,14 +71,11 @@ static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
         _cleanup_free_ Memory *memories = NULL;
         uint64_t used;
         bool counted;
-        int r;
 
-        r = config_resolve(p->config, d, p->on_battery, wishes);
+        must_work(config_resolve(p->config, d, p->on_battery, wishes));
         /* What the service has sent and nobody can read, it would not send again; without its records, it would. */
-        if (r >= 0 && record)
-                r = drive_record_memories(record, wishes, &memories);
-        if (r < 0)
-                return r;
+        if (record)
+                must_work(drive_record_memories(record, wishes, &memories));
 
         counted = activity_read(d->syspath, &used) >= 0;
         const Visit v = { .drive = d,
@@ -90,18 +87,16 @@ static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
                           .permanent = p->permanent,
                           .active = counted && drive_record_in_use(record, used, monotonic_usec()),
                           .ata_sleep = counted && drive_record_in_ata_sleep(record, used) };
-        return visit_dry_run(&v, plan);
+        return must_not_fail(visit_dry_run(&v, plan));
 }
 
-static int tell_drive(Planner *p, const Drive *d) {
+static void tell_drive(Planner *p, const Drive *d) {
         _cleanup_(wishes_done) Wishes wishes = {};
         _cleanup_(plan_done) Plan plan = {}; /* its steps point into `wishes` */
         Output *o = p->output;
         int r;
 
         r = plan_drive(p, d, &plan, &wishes);
-        if (r == -ENOMEM)
-                return r;
         if (r < 0) {
                 warnx("%s cannot be read: %s", d->name, strerror(-r));
                 p->todo = true;
@@ -123,7 +118,6 @@ static int tell_drive(Planner *p, const Drive *d) {
         }
         output_end(o);
         output_end(o);
-        return 0;
 }
 
 static int run(const Options *o) {
@@ -140,20 +134,15 @@ static int run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
 
-        r = config_new(&config);
-        if (r >= 0)
-                r = config_load(config, &all_settings, o->roots);
-        if (r < 0)
-                return r;
+        must_work(config_new(&config));
+        must_work(config_load(config, &all_settings, o->roots));
         complaints_print(&config->complaints);
 
         r = inventory_read(&inventory);
         if (r < 0)
                 return r;
         (void) records_read(o->state_dir, &records);
-        r = records_reveal(&records, inventory.drives, inventory.n_drives);
-        if (r < 0)
-                return r;
+        records_reveal(&records, inventory.drives, inventory.n_drives);
 
         r = drives_choose(inventory.drives, inventory.n_drives, o->names, &n);
         if (r != EXIT_WANTED)
@@ -180,11 +169,8 @@ static int run(const Options *o) {
                       .permanent = o->permanent };
 
         output_array(output, NULL);
-        for (size_t i = 0; i < n && r >= 0; i++)
-                r = tell_drive(&p, inventory.drives[i]);
-        if (r < 0)
-                return r;
-
+        for (size_t i = 0; i < n; i++)
+                tell_drive(&p, inventory.drives[i]);
         if (inventory.n_drives > 0 && !p.any && config->n_files > 0 && config->complaints.n_errors == 0)
                 warnx(NO_RULES);
         output_print(output);

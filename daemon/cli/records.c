@@ -76,16 +76,13 @@ const DriveRecord *records_of(const Records *records, const Drive *drive) {
         return record && drive_record_continues(record, drive, record->boot_id) ? record : NULL;
 }
 
-int records_reveal(const Records *records, Drive *const *drives, size_t n) {
+void records_reveal(const Records *records, Drive *const *drives, size_t n) {
         for (size_t i = 0; i < n; i++) {
                 const DriveRecord *record = records_of(records, drives[i]);
-                int r = record ? drive_record_reveal(record, drives[i]) : 0;
 
-                if (r < 0)
-                        return r;
+                if (record)
+                        must_work(drive_record_reveal(record, drives[i]));
         }
-
-        return 0;
 }
 
 DriveRecord *records_find(const Records *r, const char *name) {

@@ -17,7 +17,7 @@ int records_read(const char *dir, Records *ret);
 void records_done(Records *r);
 
 /* What the service has found out about drives behind USB bridges, which udev knows by their bridges only. */
-int records_reveal(const Records *r, Drive *const *drives, size_t n);
+void records_reveal(const Records *r, Drive *const *drives, size_t n);
 
 /* NULL: there is none. */
 DriveRecord *records_find(const Records *r, const char *name);

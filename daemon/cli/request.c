@@ -80,17 +80,11 @@ static int leave_gate(void *userdata, const Drive *d, const char **ret_why) {
 
 static int without_service(void) {
         _cleanup_free_ char *unit = NULL;
-        int r;
 
-        r = systemd_find_fsck(&unit);
-        if (r == -ENOMEM)
-                return r;
-        if (r > 0) {
-                warnx("%s is queued or running, and no drive is asked anything before it has ended; try again then",
-                      unit);
-                return EXIT_NOT_WANTED;
-        }
-        return EXIT_WANTED;
+        if (must_not_fail(systemd_find_fsck(&unit)) <= 0)
+                return EXIT_WANTED;
+        warnx("%s is queued or running, and no drive is asked anything before it has ended; try again then", unit);
+        return EXIT_NOT_WANTED;
 }
 
 int leave_get(Leave *l, const char *state_dir, Drive *const *drives, size_t n) {

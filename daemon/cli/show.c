@@ -124,10 +124,7 @@ static int show_identify(const Options *o) {
         if (!identify_checksum_ok(id))
                 warn_escaped("%s has a wrong checksum: what it says may not be what the drive said", o->identify);
 
-        r = identify_image_drive(id, o->identify, &d);
-        if (r < 0)
-                return r;
-
+        must_work(identify_image_drive(id, o->identify, &d));
         output_array(out, NULL);
         r = tell_drive(out, d, 1U << BACKEND_ATA, &io);
         if (r >= 0)

@@ -22,6 +22,12 @@ static inline int must_not_fail(int r) {
         return r;
 }
 
+/* For what fails for want of memory alone. */
+static inline void must_work(int r) {
+        if (r < 0)
+                (void) must(NULL);
+}
+
 /* GREW(), which ends the command where it is false. */
 #define must_grow(items, n)                \
         do {                               \

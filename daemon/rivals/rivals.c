@@ -139,7 +139,7 @@ static const Drive *find_meeting(const Rivals *r, const Source *s, size_t i, con
                         _cleanup_(wishes_done) Wishes wishes = {};
                         const Wish *ours;
 
-                        (void) must_not_fail(config_resolve(r->config, d, k == 1, &wishes));
+                        must_work(config_resolve(r->config, d, k == 1, &wishes));
                         ours = wishes_find(&wishes, state);
                         if (!ours || ours->withheld)
                                 continue;
@@ -194,13 +194,12 @@ static void conflict_check(const Rivals *r, const Source *s, size_t i, const Imp
         ours = value_format(&row->range, &wish.value, our_buf);
         file = find_line(s, w->line, &line, &column);
         unasked = kind == IMPORT_HDPARM_CONF && ends_with(file, ".rules");
-        (void) must_not_fail(
-                        complain(&r->config->complaints, unasked ? COMPLAINT_NOTICE : COMPLAINT_WARNING, file, line,
-                                 column, "%s %s %s%s%.63s %s%s, and %s:%u wants %s for %s: %s", s->row->who,
-                                 s->row->polls ? "disturbs" : "sets", w->key, *theirs ? " to " : "", theirs,
-                                 w->on_battery ? "on battery " : "", s->row->when, wish.file, wish.line,
-                                 streq(theirs, ours) ? "the same" : ours, d->node,
-                                 s->row->cure ?: "take it out; 'drivekeep import' makes configuration of this file"));
+        must_work(complain(&r->config->complaints, unasked ? COMPLAINT_NOTICE : COMPLAINT_WARNING, file, line, column,
+                           "%s %s %s%s%.63s %s%s, and %s:%u wants %s for %s: %s", s->row->who,
+                           s->row->polls ? "disturbs" : "sets", w->key, *theirs ? " to " : "", theirs,
+                           w->on_battery ? "on battery " : "", s->row->when, wish.file, wish.line,
+                           streq(theirs, ours) ? "the same" : ours, d->node,
+                           s->row->cure ?: "take it out; 'drivekeep import' makes configuration of this file"));
 }
 
 /* ---- the programs ---- */
