@@ -2,8 +2,6 @@
 
 /* `drivekeep apply`: asks the daemon to visit drives now, waits until it has, and shows what came of it. */
 
-#include <err.h>
-
 #include "choice.h"
 #include "clock.h"
 #include "must.h"
@@ -16,33 +14,20 @@ static void strv_freep(char ***l) {
         free(*l);
 }
 
-/* The records of these drives (NULL: none), as the visits have left them. */
+/* As the visits have left these drives (NULL: none). One that went away in the meantime is told of as a drive that nobody knows. */
 static int show(const Options *o, char *const *names) {
         _cleanup_(records_done) Records records = {};
-        bool gone = false;
         size_t n = 0;
+        bool gone;
         int r;
 
         r = records_read(o->state_dir, &records);
         if (r < 0)
                 return r;
 
-        for (size_t i = 0; i < records.n_items; i++) {
-                DriveRecord *d = records.items[i];
-
-                if (names && str_in_set(d->name, (const char *const *) names)) {
-                        records.items[i] = records.items[n];
-                        records.items[n++] = d;
-                }
-        }
-        for (; names && *names; names++)
-                if (!records_find(&records, *names)) {
-                        warnx("%s went away in the meantime", *names);
-                        gone = true;
-                }
-
+        gone = names && records_choose(&records, names, &n) != EXIT_WANTED;
         r = status_print(&records, n, now_usec(), o->json);
-        return r == EXIT_WANTED && gone ? EXIT_NOT_WANTED : r;
+        return gone ? EXIT_NOT_WANTED : r;
 }
 
 static int run(const Options *o) {
