@@ -14,7 +14,6 @@
 typedef struct Imports {
         Import *items;
         size_t n_items;
-        bool failed; /* something could not be read; said on stderr */
 } Imports;
 
 static void imports_done(Imports *m) {
@@ -23,37 +22,37 @@ static void imports_done(Imports *m) {
         free(m->items);
 }
 
-/* NULL: it cannot be read, and that was said. The caller frees the text. */
-static char *read_file(const char *path, size_t *ret_size) {
-        char *text = NULL;
-        const char *objection;
-        int r;
-
-        r = streq(path, "-") ? text_descriptor_read(STDIN_FILENO, &text, ret_size, &objection)
-                             : text_file_read(path, &text, ret_size, &objection);
-        if (must_not_fail(r) < 0)
-                warn_escaped("%s: the file cannot be read: %s", path, strerror(-r));
-        else if (r > 0)
-                warn_escaped("%s: %s", path, objection);
-        return r == 0 ? text : NULL;
-}
-
-/* What is not understood costs itself, and not the others. */
-static void import_text(Imports *m, const char *name, const char *text, size_t size, ImportKind kind) {
+/* What is not understood costs itself, and not the others. False: so it is, and that was said. */
+static bool import_text(Imports *m, const char *name, const char *text, size_t size, ImportKind kind) {
         const char *objection;
 
         must_grow(m->items, m->n_items);
-        if (import_read(name, text, size, kind, &m->items[m->n_items], &objection) == 0)
+        if (import_read(name, text, size, kind, &m->items[m->n_items], &objection) == 0) {
                 m->n_items++;
-        else {
-                warn_escaped("%s: %s", name, objection);
-                m->failed = true;
+                return true;
         }
+        warn_escaped("%s: %s", name, objection);
+        return false;
+}
+
+static bool import_file(Imports *m, const char *path, ImportKind kind) {
+        _cleanup_free_ char *text = NULL;
+        const char *objection;
+        size_t size;
+        int r;
+
+        r = must_not_fail(streq(path, "-") ? text_descriptor_read(STDIN_FILENO, &text, &size, &objection)
+                                           : text_file_read(path, &text, &size, &objection));
+        if (r == 0)
+                return import_text(m, path, text, size, kind);
+        warn_escaped("%s: %s%s", path, r < 0 ? "the file cannot be read: " : "", r < 0 ? strerror(-r) : objection);
+        return false;
 }
 
 static int run(const Options *o) {
         ImportKind kind = o->format ? import_kind_from_string(o->format) : _IMPORT_KIND_INVALID;
         _cleanup_(imports_done) Imports imports = {};
+        bool ok = true;
         int r = 0;
 
         if (o->format && kind == _IMPORT_KIND_INVALID) {
@@ -67,20 +66,13 @@ static int run(const Options *o) {
         }
 
         for (size_t i = 0; i < o->n_commands; i++)
-                import_text(&imports, "--command", o->commands[i], strlen(o->commands[i]), IMPORT_SCRIPT);
-        for (char **path = o->names; path && *path; path++) {
-                size_t size;
-                _cleanup_free_ char *text = read_file(*path, &size);
-
-                if (text)
-                        import_text(&imports, *path, text, size, kind);
-                else
-                        imports.failed = true;
-        }
+                ok &= import_text(&imports, "--command", o->commands[i], strlen(o->commands[i]), IMPORT_SCRIPT);
+        for (char **path = o->names; path && *path; path++)
+                ok &= import_file(&imports, *path, kind);
         if (imports.n_items > 0)
                 r = emit(stdout, imports.items, imports.n_items, &all_settings, "/dev/disk/by-id");
 
-        return r < 0 ? r : imports.failed ? EXIT_BAD_INPUT : EXIT_WANTED;
+        return r < 0 ? r : ok ? EXIT_WANTED : EXIT_BAD_INPUT;
 }
 
 const Verb verb_import = {
