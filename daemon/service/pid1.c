@@ -220,7 +220,7 @@ static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unus
         while (r >= 0 && (r = unit_status_read(m, &u)) > 0)
                 if (ends_with(u.name, ".device"))
                         r = streq(u.active_state, "active") ? 0 : names_add(&p->status.inactive, u.name);
-                else if (unit_status_is_pending(&u))
+                else if (u.pending)
                         r = status_add_unit(p, u.name);
 
         /* The array stays where it is from here on. */

@@ -27,14 +27,15 @@ int systemd_open_private(sd_bus **ret) {
 }
 
 int unit_status_read(sd_bus_message *m, UnitStatus *ret) {
-        const char *description, *load_state, *sub_state, *following, *job_type, *job_path;
+        const char *description, *load_state, *sub_state, *following, *path, *job_type, *job_path;
+        uint32_t job;
+        int r;
 
-        return sd_bus_message_read(m, UNIT_STATUS_SIGNATURE, &ret->name, &description, &load_state, &ret->active_state,
-                                   &sub_state, &following, &ret->path, &ret->job_id, &job_type, &job_path);
-}
-
-bool unit_status_is_pending(const UnitStatus *u) {
-        return u->job_id != 0 || streq(u->active_state, "activating") || streq(u->active_state, "deactivating");
+        r = sd_bus_message_read(m, UNIT_STATUS_SIGNATURE, &ret->name, &description, &load_state, &ret->active_state,
+                                &sub_state, &following, &path, &job, &job_type, &job_path);
+        if (r > 0)
+                ret->pending = job != 0 || STR_IN_SET(ret->active_state, "activating", "deactivating");
+        return r;
 }
 
 int systemd_find_fsck(char **ret_unit) {
@@ -52,7 +53,7 @@ int systemd_find_fsck(char **ret_unit) {
                 r = sd_bus_message_enter_container(reply, 'a', UNIT_STATUS_SIGNATURE);
 
         while (r >= 0 && (r = unit_status_read(reply, &u)) > 0) {
-                if (!unit_status_is_pending(&u))
+                if (!u.pending)
                         continue;
 
                 *ret_unit = strdup(u.name);

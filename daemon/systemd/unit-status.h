@@ -15,8 +15,8 @@
 
 /* An entry of ListUnits…(), borrowed from the message. */
 typedef struct UnitStatus {
-        const char *name, *active_state, *path;
-        uint32_t job_id;
+        const char *name, *active_state;
+        bool pending; /* queued or running: a check that waits for its device is inactive, with a job; one that has run stays active */
 } UnitStatus;
 
 #define UNIT_STATUS_SIGNATURE "(ssssssouso)"
@@ -32,9 +32,6 @@ int systemd_open_private(sd_bus **ret);
 
 /* The next entry of the array entered; 0 at its end. */
 int unit_status_read(sd_bus_message *m, UnitStatus *ret);
-
-/* Queued or running? A check that waits for its device is inactive, with a job; one that has run stays active, without. */
-bool unit_status_is_pending(const UnitStatus *u);
 
 /* Is a file system check queued or running, on whatever drive? 1 and its unit, which the caller frees; 0; negative when
  * PID 1 cannot be asked. The service waits for those of each drive; the command does not wait, and so is more careful. */
