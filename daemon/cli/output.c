@@ -56,10 +56,6 @@ Output *output_new(bool json, const Column *columns, size_t n_columns) {
         return o;
 }
 
-bool output_is_json(const Output *o) {
-        return o->json;
-}
-
 /* ---- JSON ---- */
 
 /* Into the innermost; `child` NULL is JSON's null. */
@@ -225,18 +221,11 @@ void output_fact(Output *o, const char *title, const char *key, const char *text
                 output_line(o, "%10s: %s", title, text);
 }
 
-void output_take_line(Output *o, char *text) {
+void output_take_line(Output *o, bool below, char *text) {
         _cleanup_free_ char *line = text;
 
         if (!o->json)
-                (void) puts(line);
-}
-
-void output_take_note(Output *o, char *text) {
-        _cleanup_free_ char *note = text;
-
-        if (!o->json)
-                fprintf(o->notes_file, "%s\n", note);
+                fprintf(below ? o->notes_file : stdout, "%s\n", line);
 }
 
 void output_print(Output *o) {

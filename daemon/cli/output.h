@@ -40,8 +40,6 @@ Output *output_new(bool json, const Column *columns, size_t n_columns);
 Output *output_free(Output *o);
 DEFINE_CLEANUP(Output *, output_free);
 
-bool output_is_json(const Output *o);
-
 /* None of the following fails: without memory the command ends (must.h).
  *
  * A value is added to the innermost object or array that is open. The first one is the JSON document itself; `key` is NULL
@@ -71,10 +69,9 @@ void output_cell(Output *o, const char *key, const char *text);
 void output_fact(Output *o, const char *title, const char *key, const char *text);
 
 /* Not in JSON. A line is printed at once, a note is printed below the table. Escaped. */
-#define output_line(o, ...) output_take_line(o, format_escaped(__VA_ARGS__))
-void output_take_line(Output *o, char *text);
-#define output_note(o, ...) output_take_note(o, format_escaped(__VA_ARGS__))
-void output_take_note(Output *o, char *text);
+#define output_line(o, ...) output_take_line(o, false, format_escaped(__VA_ARGS__))
+#define output_note(o, ...) output_take_line(o, true, format_escaped(__VA_ARGS__))
+void output_take_line(Output *o, bool below, char *text);
 
 /* The table as text that fits into `width` columns, 0: as wide as it is. On a terminal too narrow for it, columns that can be
  * spared are left out, then cells are broken over lines. Without a newline at its end. Good until the next one is made. There must

@@ -20,15 +20,9 @@ size_t record_count_kept(const DriveRecord *r) {
         return n;
 }
 
-bool record_is_wanted(const DriveRecord *r) {
-        /* What is listed stands from the visit before: the one that is to come, or under way, may find it otherwise. */
-        return record_count_kept(r) == r->n_settings && r->state == DRIVE_IDLE;
-}
-
 char *record_summarize(const DriveRecord *r) {
-        size_t counts[_VERDICT_MAX + 1] = {}, kept = record_count_kept(r),
-                                     size; /* the last one: without a verdict yet */
-        const char *comma = kept > 0 ? ", " : "";
+        size_t kept = record_count_kept(r), counts[_VERDICT_MAX + 1] = {},
+               size; /* the last one: without a verdict yet */
         char *text = NULL;
         FILE *f = must(open_memstream(&text, &size));
 
@@ -38,13 +32,11 @@ char *record_summarize(const DriveRecord *r) {
 
         if (r->n_settings == 0)
                 fputs("none", f);
-        if (kept > 0)
+        else if (kept > 0)
                 fprintf(f, "%zu kept", kept);
         for (Verdict v = 0; v <= _VERDICT_MAX; v++)
-                if (counts[v] > 0) {
-                        fprintf(f, "%s%zu %s", comma, counts[v], verdict_to_string(v) ?: "pending");
-                        comma = ", ";
-                }
+                if (counts[v] > 0)
+                        fprintf(f, "%s%zu %s", ftell(f) > 0 ? ", " : "", counts[v], verdict_to_string(v) ?: "pending");
 
         must_close(f);
         return text;
@@ -130,13 +122,6 @@ static void tell_drive(Output *o, const DriveRecord *d, uint64_t now) {
         note_identity(o, d);
 
         output_array(o, "settings");
-        /* In the table a drive without settings has a row too, so that nobody looks for it in vain. */
-        if (!output_is_json(o) && (d->n_settings == 0 || d->state != DRIVE_IDLE)) {
-                output_row(o);
-                output_cell(o, "drive", d->name);
-                output_cell(o, "verdict", d->state == DRIVE_IDLE ? NULL : drive_state_to_string(d->state));
-                output_end(o);
-        }
         for (size_t i = 0; i < d->n_settings; i++)
                 tell_setting(o, d, d->settings + i, now);
         output_end(o);
@@ -163,8 +148,18 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, bool jso
 
         output_array(o, NULL);
         for (size_t i = 0; i < n; i++) {
-                tell_drive(o, records->items[i], now);
-                wanted = wanted && record_is_wanted(records->items[i]);
+                const DriveRecord *d = records->items[i];
+
+                /* In the table a drive without settings has a row too, so that nobody looks for it in vain. */
+                if (!json && (d->n_settings == 0 || d->state != DRIVE_IDLE)) {
+                        output_row(o);
+                        output_cell(o, "drive", d->name);
+                        output_cell(o, "verdict", d->state == DRIVE_IDLE ? NULL : drive_state_to_string(d->state));
+                        output_end(o);
+                }
+                tell_drive(o, d, now);
+                /* What is listed stands from the visit before: the one that is to come, or under way, may find it otherwise. */
+                wanted = wanted && record_count_kept(d) == d->n_settings && d->state == DRIVE_IDLE;
         }
 
         output_print(o);

@@ -6,9 +6,6 @@
 #include "records.h"
 #include "verb.h"
 
-/* Is every setting of this drive as wanted, and no visit still to come? */
-bool record_is_wanted(const DriveRecord *r);
-
 /* How many settings are as wanted; "4 kept, 1 ignored", "none". */
 size_t record_count_kept(const DriveRecord *r);
 char *record_summarize(const DriveRecord *r); /* the caller frees it */

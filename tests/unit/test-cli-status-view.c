@@ -137,8 +137,11 @@ static const struct {
 START_TEST(test_wanted) {
         _cleanup_(drive_record_freep) DriveRecord *r = record_of(cases[_i].record);
         _cleanup_free_ char *summary = NULL;
+        FILE *f = catch_begin(stdout);
 
-        ck_assert_int_eq(record_is_wanted(r), cases[_i].wanted);
+        ck_assert_int_eq(status_print(&(Records){ .items = &r, .n_items = 1 }, 1, NOW, true),
+                         cases[_i].wanted ? EXIT_WANTED : EXIT_NOT_WANTED);
+        free(catch_end(stdout, f));
         ck_assert_uint_eq(record_count_kept(r), cases[_i].kept);
         summary = record_summarize(r);
         ck_assert_str_eq(summary, cases[_i].summary);
