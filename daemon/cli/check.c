@@ -145,7 +145,7 @@ static int run(const Options *o) {
         /* Where there is no udev (a build machine, a container) the files can be checked all the same. */
         if (inventory_read(&inventory) >= 0)
                 check_drives(c, &inventory, o->verbose);
-        rivals_check(o->root, c, &all_settings, inventory.drives, inventory.n_drives);
+        rivals_check("", c, &all_settings, inventory.drives, inventory.n_drives);
 
         n_warnings = print(c, o->json);
         if (c->complaints.n_errors > 0)
@@ -159,6 +159,6 @@ const Verb verb_check = {
         .arguments = "[FILE...]",
         .help = "Checks the configuration, or the FILEs in its place, and says all that is wrong with it."
                 "\vExits with 0 when nothing is in error, 1 when something is.",
-        .options = OPTION_STRICT | OPTION_VERBOSE | OPTION_ROOT | OPTION_JSON | OPTION_CONFIG_ROOT,
+        .options = OPTION_STRICT | OPTION_VERBOSE | OPTION_JSON | OPTION_CONFIG_ROOT,
         .run = run,
 };

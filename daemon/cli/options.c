@@ -20,13 +20,11 @@ static const struct {
                               "blocks with permanent = true name", 0 }, offsetof(Options, permanent) },
         { OPTION_STRICT, { "strict", 0x103, NULL, 0, "Exit with 2 when there are warnings", 0 }, offsetof(Options, strict) },
         { OPTION_VERBOSE, { "verbose", 'v', NULL, 0, "Name the drives that no rule is for", 0 }, offsetof(Options, verbose) },
-        { OPTION_ROOT, { "root", 0x104, "DIR", OPTION_HIDDEN, "Look below DIR for other programs (for testing)", 0 },
-          offsetof(Options, root) },
-        { OPTION_AS, { "as", 0x105, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
+        { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
                        "in match, node for its name", 0 }, offsetof(Options, as) },
-        { OPTION_IDENTIFY, { "identify", 0x106, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "
+        { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "
                              "'hdparm --Istdout'; - is standard input", 0 }, offsetof(Options, identify) },
-        { OPTION_FORMAT, { "format", 0x107, "hdparm.conf|conf.d|udisks2|tlp|tuned|smartd.conf|hd-idle|script|crontab|unit|"
+        { OPTION_FORMAT, { "format", 0x106, "hdparm.conf|conf.d|udisks2|tlp|tuned|smartd.conf|hd-idle|script|crontab|unit|"
                            "udev-rules|tmpfiles|sysfs.conf", 0, "What the files are; without it their names and first lines say so",
                            0 }, offsetof(Options, format) },
         { OPTION_COMMAND, { "command", 'c', "COMMAND", 0, "A command line instead of a file; may be given again", 0 }, 0 },
@@ -93,7 +91,6 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
         };
         Options o = { .takes_names = verb->arguments != NULL,
                       .state_dir = STATE_DIR,
-                      .root = "/",
                       .roots = { "/etc", "/run", "/usr/lib" } };
         size_t n = 1;
         int r;

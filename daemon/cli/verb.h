@@ -18,11 +18,10 @@ typedef enum OptionFlags {
         OPTION_PERMANENT = 1 << 3,
         OPTION_STRICT = 1 << 4,
         OPTION_VERBOSE = 1 << 5,
-        OPTION_ROOT = 1 << 6,
-        OPTION_AS = 1 << 7,
-        OPTION_IDENTIFY = 1 << 8,
-        OPTION_FORMAT = 1 << 9,
-        OPTION_COMMAND = 1 << 10,
+        OPTION_AS = 1 << 6,
+        OPTION_IDENTIFY = 1 << 7,
+        OPTION_FORMAT = 1 << 8,
+        OPTION_COMMAND = 1 << 9,
 } OptionFlags;
 
 typedef struct Options {
@@ -33,7 +32,6 @@ typedef struct Options {
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */
         const char *as, *identify, *format;      /* NULL: not given */
-        const char *root;                        /* of the file system in which `check` looks for other programs */
         const char **commands;                   /* for import to read; borrowed texts */
         size_t n_commands;
 } Options;

@@ -4,10 +4,8 @@
 #include <fnmatch.h>
 #include <glob.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "reader.h"
 #include "rivals.h"
@@ -16,8 +14,7 @@
 
 /* The check under way. */
 typedef struct Rivals {
-        const char *root; /* perhaps that of another system's image: nothing is read that links lead to out of it */
-        int root_fd;
+        const char *root;
         Config *config;
         const SettingTable *table;
         Drive *const *drives;
@@ -53,17 +50,15 @@ typedef struct Source {
 /* The text of a regular file, without a NUL inside, which the caller frees. NULL: there is none, or it cannot be read,
  * or not be run where it has to be `executable`. */
 static char *tree_read(const Rivals *r, const char *path, bool executable) {
-        struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-        _cleanup_close_ int node = -EBADF, fd = -EBADF;
+        _cleanup_free_ char *below_root = must_format("%s%s", r->root, path);
+        /* Opens nothing but the name: a pipe or a device is not touched. */
+        _cleanup_close_ int node = open(below_root, O_PATH | O_CLOEXEC), fd = -EBADF;
         _cleanup_free_ char *text = NULL;
         const char *objection;
         struct stat st;
         char name[32];
         size_t size;
 
-        /* Opens nothing but the name: a pipe or a device is not touched. */
-        node = streq(r->root, "/") ? open(path, (int) how.flags)
-                                   : (int) syscall(SYS_openat2, r->root_fd, path, &how, sizeof how);
         if (node < 0 || fstat(node, &st) < 0 || !S_ISREG(st.st_mode) || (executable && !(st.st_mode & 0111)))
                 return NULL;
         (void) snprintf(name, sizeof name, "/proc/self/fd/%d", node);
@@ -380,11 +375,9 @@ static void check_row(Rivals *r, const Rival *row) {
 }
 
 void rivals_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives) {
-        _cleanup_close_ int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        Rivals r = { .root = root, .root_fd = fd, .config = c, .table = t, .drives = drives, .n_drives = n_drives };
+        Rivals r = { .root = root, .config = c, .table = t, .drives = drives, .n_drives = n_drives };
 
-        /* Without a file system to look at there is nobody in it. */
-        for (size_t i = 0; i < ELEMENTSOF(rivals) && fd >= 0; i++)
+        for (size_t i = 0; i < ELEMENTSOF(rivals); i++)
                 check_row(&r, &rivals[i]);
         words_done(&r.seen);
 }

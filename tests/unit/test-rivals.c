@@ -388,17 +388,6 @@ START_TEST(test_without_drives) {
 }
 END_TEST
 
-/* Links of an image lead into the image. */
-START_TEST(test_link_stays_inside) {
-        static const char *const tree[] = { "EXEC", "opt/disk",     "#!/bin/sh\nhdparm -B 1 /dev/sda\n",
-                                            "LINK", "etc/rc.local", "/opt/disk",
-                                            END };
-        _cleanup_free_ char *out = check(WANTS_APM, tree, 1);
-
-        assert_complaint(out, "/etc/rc.local:2:1: warning: ");
-}
-END_TEST
-
 /* Whatever lies there: it is left out, and nobody waits for it. */
 START_TEST(test_hostile) {
         static const char *const tree[] = { "FILE", "etc/tlp.conf/x", "", "FILE", "etc/udisks2/x/y", "", TLP, END };
@@ -430,7 +419,6 @@ int main(void) {
         tcase_add_loop_test(t, test_rival, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_block_without_apm);
         tcase_add_test(t, test_without_drives);
-        tcase_add_test(t, test_link_stays_inside);
         tcase_add_test(t, test_hostile);
         return test_main("rivals", t);
 }
