@@ -5,7 +5,6 @@
 #include "choice.h"
 #include "clock.h"
 #include "must.h"
-#include "status.h"
 #include "request.h"
 
 static void strv_freep(char ***l) {

@@ -8,7 +8,6 @@
 #include "choice.h"
 #include "inventory.h"
 #include "output.h"
-#include "status.h"
 #include "verb.h"
 
 /* clang-format off */

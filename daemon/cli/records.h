@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The state files that the daemon leaves in /run/drivekeep/drives, all of them, in the order people count drives. */
+/* The state files that the daemon leaves in /run/drivekeep/drives, all of them, in the order people count drives; and how they are
+ * shown. */
 
 #include "record.h"
+#include "verb.h"
 
 typedef struct Records {
         DriveRecord **items;
@@ -24,3 +26,14 @@ DriveRecord *records_find(const Records *r, const char *name);
 
 /* The same, of this attach of the drive. The directory does not outlive a boot. */
 const DriveRecord *records_of(const Records *r, const Drive *drive);
+
+/* status.c: how many settings are as wanted; "4 kept, 1 ignored", "none". */
+size_t record_count_kept(const DriveRecord *r);
+char *record_summarize(const DriveRecord *r); /* the caller frees it */
+
+/* Says on stderr that there is no drive, or that no rule is for any of the first `n`, where it is so. */
+void status_tell_nothing(const Records *records, size_t n);
+
+/* To stdout, of the first `n` records; `now` is CLOCK_REALTIME in µs. Below the table stand notes, one line per reason
+ * and per drive that is not idle: what the table has no room for. Returns EXIT_WANTED or EXIT_NOT_WANTED. */
+ExitStatus status_print(const Records *records, size_t n, uint64_t now, bool json);

@@ -8,7 +8,6 @@
 #include "choice.h"
 #include "output.h"
 #include "request.h"
-#include "status.h"
 
 static int release(const char *name, const char *setting) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;

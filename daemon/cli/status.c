@@ -9,7 +9,6 @@
 #include "choice.h"
 #include "clock.h"
 #include "output.h"
-#include "status.h"
 
 size_t record_count_kept(const DriveRecord *r) {
         size_t n = 0;

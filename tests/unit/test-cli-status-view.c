@@ -3,7 +3,6 @@
 /* What `drivekeep status` and `drivekeep apply` show of records. */
 
 #include "choice.h"
-#include "status.h"
 #include "test-cli.h"
 
 #define NOW UINT64_C(1763692751123456) /* 2025-11-21 02:39:11 UTC */
