@@ -105,8 +105,8 @@ static size_t print(const Config *c, bool json) {
                 output_text(o, "file", x->file);
                 output_text(o, "level", complaint_level_to_string(x->level));
                 output_text(o, "sentence", x->sentence);
-                output_number(o, "line", x->line);
-                output_number(o, "column", x->column);
+                output_number(o, "line", true, x->line);
+                output_number(o, "column", true, x->column);
                 output_end(o);
                 output_line(o, "%s", line);
                 n_warnings += x->level == COMPLAINT_WARNING;

@@ -26,6 +26,7 @@ static const Column columns[] = {
 /* NULL record: the service does not run or has not seen the drive, so the counts are not known. */
 static void tell_drive(Output *o, const Drive *d, const DriveRecord *record) {
         _cleanup_free_ char *summary = record ? record_summarize(record) : NULL;
+        size_t kept = record ? record_count_kept(record) : 0;
         char size[HUMAN_MAX];
 
         output_row(o);
@@ -39,15 +40,10 @@ static void tell_drive(Output *o, const Drive *d, const DriveRecord *record) {
         output_text(o, "dock_serial", d->dock_serial);
         output_text(o, "transport", transport_to_string(d->transport));
         output_text(o, "identity", identity_kind_to_string(drive_identity_kind(d)));
-        output_number(o, "size", d->size);
+        output_number(o, "size", true, d->size);
         output_cell(o, "size", capacity_format(d->size, size));
-        if (record) {
-                output_number(o, "settings_kept", record_count_kept(record));
-                output_number(o, "settings_not_kept", record->n_settings - record_count_kept(record));
-        } else {
-                output_text(o, "settings_kept", NULL);
-                output_text(o, "settings_not_kept", NULL);
-        }
+        output_number(o, "settings_kept", record, kept);
+        output_number(o, "settings_not_kept", record, record ? record->n_settings - kept : 0);
         output_cell(o, "settings", summary);
         output_end(o);
 }

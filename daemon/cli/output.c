@@ -196,16 +196,16 @@ void output_text(Output *o, const char *key, const char *text) {
                 output_cell(o, key, text);
 }
 
-void output_number(Output *o, const char *key, int64_t n) {
+void output_number(Output *o, const char *key, bool known, int64_t n) {
         if (o->json)
-                json_add(o, key, must(json_object_new_int64(n)));
+                json_add(o, key, known ? must(json_object_new_int64(n)) : NULL);
 }
 
-void output_boolean(Output *o, const char *key, bool b) {
+void output_boolean(Output *o, const char *key, int b) {
         if (o->json)
-                json_add(o, key, must(json_object_new_boolean(b)));
+                json_add(o, key, b < 0 ? NULL : must(json_object_new_boolean(b)));
         else
-                output_cell(o, key, b ? "yes" : "no");
+                output_cell(o, key, b < 0 ? NULL : b ? "yes" : "no");
 }
 
 void output_cell(Output *o, const char *key, const char *text) {

@@ -57,10 +57,10 @@ void output_text(Output *o, const char *key, const char *text);
                 output_text(o, key, _formatted);                            \
         })
 
-void output_boolean(Output *o, const char *key, bool b); /* a table says "yes" and "no" */
+void output_boolean(Output *o, const char *key, int b); /* a table says "yes" and "no"; negative: not known */
 
-/* In JSON only: what a table has of it is in a unit that suits people. */
-void output_number(Output *o, const char *key, int64_t n);
+/* In JSON only: what a table has of it is in a unit that suits people. Not known: null. */
+void output_number(Output *o, const char *key, bool known, int64_t n);
 
 /* In the table only: a text that JSON lacks or has in another form. */
 void output_cell(Output *o, const char *key, const char *text);

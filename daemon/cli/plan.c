@@ -148,11 +148,6 @@ static int run(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
 
-        if (inventory.n_drives == 0)
-                warnx(NO_DRIVES);
-        else if (config->n_files == 0 && config->complaints.n_errors == 0)
-                warnx("there is no configuration, so nothing is ever written");
-
         r = leave_get(&leave, o->state_dir, inventory.drives, n);
         if (r != EXIT_WANTED)
                 return r;
@@ -171,7 +166,11 @@ static int run(const Options *o) {
         output_array(output, NULL);
         for (size_t i = 0; i < n; i++)
                 tell_drive(&p, inventory.drives[i]);
-        if (inventory.n_drives > 0 && !p.any && config->n_files > 0 && config->complaints.n_errors == 0)
+        if (inventory.n_drives == 0)
+                warnx(NO_DRIVES);
+        else if (config->n_files == 0 && config->complaints.n_errors == 0)
+                warnx("there is no configuration, so nothing is ever written");
+        else if (!p.any && config->complaints.n_errors == 0)
                 warnx(NO_RULES);
         output_print(output);
 

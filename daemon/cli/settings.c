@@ -60,6 +60,8 @@ static const Column columns[] = {
 /* clang-format on */
 
 static void tell_setting(Output *o, const Setting *s) {
+        ValueType type = s->range.type;
+        bool is_number = type != VALUE_NAME && type != VALUE_ANY && type != VALUE_BOOL;
         char range[RANGE_MAX];
 
         output_row(o);
@@ -67,9 +69,9 @@ static void tell_setting(Output *o, const Setting *s) {
         output_text(o, "summary", s->summary);
         output_fact(o, "held by", "transport", held_by(s));
         output_fact(o, s->flags & SETTING_ON_BATTERY ? "on battery" : "same as", "alias_of", s->alias_of);
-        output_text(o, "type", value_types[s->range.type].type);
+        output_text(o, "type", value_types[type].type);
         output_fact(o, "values", "range", value_range_format(&s->range, range, sizeof range));
-        output_text(o, "unit", value_types[s->range.type].unit);
+        output_text(o, "unit", value_types[type].unit);
         output_fact(o, "danger", "danger", s->danger);
         output_fact(o, "so", NULL, s->danger ? "needs allow_dangerous = true in its block" : NULL);
         output_fact(o, "known as", "equivalent", s->equivalent);
@@ -79,15 +81,10 @@ static void tell_setting(Output *o, const Setting *s) {
         output_fact(o, "only where", NULL, s->unless ? "this other setting cannot be had:" : NULL);
         output_fact(o, "", "unless", s->unless);
         output_fact(o, "source", "source", s->source);
-        if (s->range.type == VALUE_NAME || s->range.type == VALUE_ANY || s->range.type == VALUE_BOOL) {
-                output_text(o, "min", NULL);
-                output_text(o, "max", NULL);
-        } else {
-                output_number(o, "min", s->range.min);
-                output_number(o, "max", s->range.max);
-        }
+        output_number(o, "min", is_number, s->range.min);
+        output_number(o, "max", is_number, s->range.max);
         output_boolean(o, "volatile", !(s->flags & SETTING_NONVOLATILE));
-        output_boolean(o, "saveable", s->flags & SETTING_SAVEABLE);
+        output_boolean(o, "saveable", (s->flags & SETTING_SAVEABLE) != 0);
         output_boolean(o, "readable", !(s->flags & SETTING_UNREADABLE) && setting_is_written(s));
         if (s->flags & SETTING_UNREADABLE)
                 output_fact(o, "read back", NULL, "nothing can read it; sent once per boot, attach and resume");

@@ -41,10 +41,7 @@ static int tell_setting(void *userdata, const Probed *s) {
         output_text(o, "value", reading_format(s, s->reading.known, &s->reading.value, value));
         output_text(o, "saved", reading_format(s, s->reading.saved_known, &s->reading.saved, saved));
         output_text(o, "reason", s->reason);
-        if (s->reading.supported || !s->reason)
-                output_boolean(o, "supported", s->reading.supported);
-        else
-                output_text(o, "supported", NULL);
+        output_boolean(o, "supported", s->reading.supported || !s->reason ? s->reading.supported : -1);
         output_end(o);
         return 0;
 }
@@ -60,14 +57,10 @@ static int tell_drive(Output *o, const Drive *d, unsigned backends, const Device
         output_fact(o, "serial", "serial", d->serial);
         output_fact(o, "firmware", "firmware", d->firmware);
         output_fact(o, "wwn", "wwn", d->wwn);
-        output_number(o, "size", d->size);
+        output_number(o, "size", true, d->size);
         output_fact(o, "size", NULL, capacity_format(d->size, size));
-        if (d->rotational_untold)
-                output_text(o, "rotational", NULL);
-        else {
-                output_boolean(o, "rotational", d->rotational);
-                output_fact(o, "rotates", NULL, d->rotational ? "yes" : "no");
-        }
+        output_boolean(o, "rotational", d->rotational_untold ? -1 : d->rotational);
+        output_fact(o, "rotates", NULL, d->rotational_untold ? NULL : d->rotational ? "yes" : "no");
 
         output_array(o, "settings");
         r = probe(d, backends, &all_settings, io, tell_setting, o);
