@@ -2,7 +2,6 @@
 
 /* `drivekeep explain`: which rules are for a drive, and where each of its values comes from. Asks no drive anything. */
 
-#include <assert.h>
 #include <err.h>
 #include <stdio.h>
 
@@ -14,18 +13,14 @@
 #include "settings.h"
 #include "verb.h"
 
-/* An assignment that counts now, of a block that is for the drive. */
-typedef struct Saying {
-        const char *file;
-        const Assignment *what;
-} Saying;
-
-typedef struct Explanation {
-        const Drive *drive;
-        const char *setting; /* only that state; NULL: all */
-        Saying *sayings;     /* in the order of the files */
-        size_t n_sayings;
-} Explanation;
+/* The assignments that count now of the blocks that are for the drive, in the order of the files. */
+typedef struct Sayings {
+        struct Saying {
+                const char *file;
+                const Assignment *what;
+        } * items;
+        size_t n_items;
+} Sayings;
 
 /* ---- rules ---- */
 
@@ -119,27 +114,21 @@ static const char *assignment_format(const Assignment *a, char buf[static VALUE_
         return value_format(&setting_find(&all_settings, a->name)->range, &a->value, buf);
 }
 
-static void find_sayings(Explanation *e, const Config *c, bool on_battery) {
-        assert(e->drive);
+static Sayings find_sayings(const Config *c, const Drive *d, bool on_battery) {
+        Sayings found = {};
 
-        for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++) {
-                if (!block_fits(b, e->drive))
-                        continue;
-
+        for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++)
                 for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
-                        if (a->on_battery && !on_battery)
+                        if (!block_fits(b, d) || (a->on_battery && !on_battery))
                                 continue;
-                        must_grow(e->sayings, e->n_sayings);
-                        e->sayings[e->n_sayings++] = (Saying){ b->file, a };
+                        must_grow(found.items, found.n_items);
+                        found.items[found.n_items++] = (struct Saying){ b->file, a };
                 }
-        }
+        return found;
 }
 
-/* With what lost to it. NULL value: the rule is in error. Is it one that was asked for? */
-static bool tell_wish(Output *o, const Explanation *e, const Wish *w, const char *value) {
-        if (e->setting && !streq(w->name, e->setting))
-                return false;
-
+/* With what lost to it. NULL value: the rule is in error. */
+static void tell_wish(Output *o, const Sayings *sayings, const Wish *w, const char *value) {
         output_object(o, NULL);
         output_text(o, "name", w->name);
         output_text(o, "value", value);
@@ -147,7 +136,7 @@ static bool tell_wish(Output *o, const Explanation *e, const Wish *w, const char
         output_line(o, "  %s = %s, of %s:%u", w->name, value ?: "left alone, as the rule is in error", w->file,
                     w->line);
         output_array(o, "overridden");
-        for (const Saying *s = e->sayings; s < e->sayings + e->n_sayings; s++) {
+        for (const struct Saying *s = sayings->items; s < sayings->items + sayings->n_items; s++) {
                 const Assignment *a = s->what;
                 char buf[VALUE_TEXT_MAX];
 
@@ -162,12 +151,12 @@ static bool tell_wish(Output *o, const Explanation *e, const Wish *w, const char
         }
         output_end(o);
         output_end(o);
-        return true;
 }
 
-static void tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
+/* NULL setting: all of them. */
+static void tell(Output *o, const Config *c, const Drive *d, const char *setting, bool on_battery) {
+        Sayings sayings;
         _cleanup_(wishes_done) Wishes w = {};
-        const Drive *d = e->drive;
         char buf[VALUE_TEXT_MAX];
         bool any = false;
         size_t n_wished;
@@ -175,16 +164,21 @@ static void tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
         assert(d);
 
         must_work(config_resolve(c, d, on_battery, &w));
-        find_sayings(e, c, on_battery);
-
         /* A setting that the last rule for it takes back ("keep") is nothing that is wished for. It is told of as if it were. */
+        sayings = find_sayings(c, d, on_battery);
         n_wished = w.n_items;
-        for (const Saying *s = e->sayings + e->n_sayings; s-- > e->sayings;)
-                if (s->what->keep && !wishes_find(&w, s->what->name)) {
-                        must_grow(w.items, w.n_items);
-                        w.items[w.n_items++] = (Wish){ s->what->name, .file = s->file, .line = s->what->line,
-                                                       .column = s->what->column };
-                }
+        for (size_t i = 0; i < sayings.n_items; i++) {
+                const Assignment *a = sayings.items[i].what;
+                bool last = true;
+
+                for (size_t k = i + 1; k < sayings.n_items; k++)
+                        last = last && !streq(sayings.items[k].what->name, a->name);
+                if (!last || !a->keep || wishes_find(&w, a->name))
+                        continue;
+                must_grow(w.items, w.n_items);
+                w.items[w.n_items++] =
+                                (Wish){ a->name, .file = sayings.items[i].file, .line = a->line, .column = a->column };
+        }
 
         output_object(o, NULL);
         output_text(o, "node", d->node);
@@ -211,16 +205,20 @@ static void tell(Output *o, Explanation *e, const Config *c, bool on_battery) {
                 const Wish *x = w.items + i;
                 const ValueRange *range = &setting_find(&all_settings, x->name)->range;
 
-                any |= tell_wish(o, e, x,
-                                 i >= n_wished ? "keep"
-                                 : x->withheld ? NULL
-                                               : value_format(range, &x->value, buf));
+                if (setting && !streq(x->name, setting))
+                        continue;
+                any = true;
+                tell_wish(o, &sayings, x,
+                          i >= n_wished ? "keep"
+                          : x->withheld ? NULL
+                                        : value_format(range, &x->value, buf));
         }
         if (!any)
-                output_line(o, "  no rule sets %s", e->setting ?: "anything");
+                output_line(o, "  no rule sets %s", setting ?: "anything");
         output_end(o);
         output_end(o);
         output_print(o);
+        free(sayings.items);
 }
 
 /* ---- the command ---- */
@@ -232,7 +230,6 @@ static int run(const Options *o) {
         _cleanup_(config_freep) Config *c = NULL;
         char *none = NULL, **names = o->names ?: &none, *name = o->as ? NULL : *names;
         const char *setting = name ? names[1] : *names;
-        Explanation e = {};
         size_t n;
         int r;
 
@@ -243,22 +240,20 @@ static int run(const Options *o) {
 
         r = setting ? setting_choose(&all_settings, setting) : EXIT_WANTED;
         if (r == EXIT_WANTED)
-                r = o->as ? drive_describe(o->as, &described) : inventory_read(&inventory);
+                r = name ? inventory_read(&inventory) : drive_describe(o->as, &described);
         if (r == EXIT_WANTED && name)
                 r = drives_choose(inventory.drives, inventory.n_drives, (char *[]){ name, NULL }, &n);
         if (r != EXIT_WANTED)
                 return r;
-        e.drive = described ?: inventory.drives[0];
-        if (setting)
-                e.setting = setting_state(setting_find(&all_settings, setting));
 
         must_work(config_new(&c));
         must_work(config_load(c, &all_settings, o->roots));
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, which 'drivekeep check' shows; what they withhold is not written");
 
-        tell(out, &e, c, power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
-        free(e.sayings);
+        tell(out, c, name ? inventory.drives[0] : described,
+             setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
+             power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
         return EXIT_WANTED;
 }
 

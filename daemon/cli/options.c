@@ -2,7 +2,7 @@
 
 #include <argp.h>
 
-#include "text.h"
+#include "output.h"
 #include "verb.h"
 
 /* clang-format off */
@@ -34,9 +34,9 @@ static const struct {
 static int add_root(Options *o, const char *root, struct argp_state *state) {
         /* Mistyped, it would pass for a system that wants nothing. */
         if (access(root, F_OK) < 0) {
-                _cleanup_free_ char *shown = text_escape(root, NULL);
+                _cleanup_free_ char *shown = format_escaped("%s", root);
 
-                argp_failure(state, EXIT_BAD_INPUT, errno, "--config-root=%s", strna(shown));
+                argp_failure(state, EXIT_BAD_INPUT, errno, "--config-root=%s", shown);
         } else if (o->n_roots == CONFIG_ROOTS_MAX)
                 argp_error(state, "there may be no more than %u of --config-root", CONFIG_ROOTS_MAX);
         else {
@@ -51,8 +51,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
 
         switch (key) {
         case 'c':
-                if (!GREW(o->commands, o->n_commands))
-                        return ENOMEM;
+                must_grow(o->commands, o->n_commands);
                 o->commands[o->n_commands++] = argument;
                 return 0;
         case 'h':
