@@ -17,27 +17,9 @@ enum {
         NVME_ADMIN_SET_FEATURES = 0x09,
         NVME_ADMIN_GET_FEATURES = 0x0A,
         NVME_CNS_CONTROLLER = 1,
-        NVME_STATUS_INVALID_FIELD = 0x002,
+        NVME_STATUS_INVALID_FIELD = 0x002, /* with their type, as in Linux include/linux/nvme.h */
+        NVME_STATUS_NOT_CHANGEABLE = 0x10E,
 };
-
-/* Status codes with their type, as in Linux include/linux/nvme.h; what they say of Get and Set Features. */
-static const char *status_meaning(int status) {
-        static const struct {
-                int status;
-                const char *meaning;
-        } table[] = {
-                { NVME_STATUS_INVALID_FIELD, "it does not take this value, or has no such feature" },
-                { 0x10D, "the controller cannot save this feature" },
-                { 0x10E, "this feature cannot be changed" },
-                { 0x10F, "this feature belongs to the whole controller, not to one namespace" },
-        };
-
-        for (size_t i = 0; i < ELEMENTSOF(table); i++)
-                if (table[i].status == status)
-                        return table[i].meaning;
-
-        return "it gives no reason that is known here";
-}
 
 /* The kernel holds commands back while a controller starts anew, for as long as that takes, and ends those to a controller
  * that does not come back with an error of no meaning. With the kernel's multipathing the controllers are below the
@@ -93,8 +75,9 @@ static int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passt
         if (status == NVME_STATUS_INVALID_FIELD && cmd->opcode == NVME_ADMIN_GET_FEATURES)
                 return device_fail(d, STEP_UNSUPPORTED, "the controller does not know %s (status 002h)", what);
         if (r > 0)
-                return device_fail(d, STEP_REFUSED, "the controller refused %s: %s (status %03Xh)", what,
-                                   status_meaning(status), (unsigned) status);
+                return device_fail(d, STEP_REFUSED, "the controller refused %s%s (status %03Xh)", what,
+                                   status == NVME_STATUS_NOT_CHANGEABLE ? ": this feature cannot be changed" : "",
+                                   (unsigned) status);
 
         return 0;
 }
