@@ -5,9 +5,11 @@
 
 #include "ata-identify.h"
 
+#define BLANK " \t\r\n"
+#define HEXADECIMAL "0123456789abcdefABCDEF"
 #define ALPHANUMERIC "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-bool identify_is_empty(const uint16_t id[static 256]) {
+static bool identify_is_empty(const uint16_t id[static 256]) {
         for (size_t i = 1; i < 256; i++)
                 if (id[i] != id[0])
                         return false;
@@ -216,34 +218,22 @@ int identify_image_drive(const uint16_t id[static 256], const char *name, Drive 
         return 0;
 }
 
-#define HEXADECIMAL "0123456789abcdefABCDEF"
-#define BLANK " \t\r"
-
-/* 256 words of four digits; a line with anything else in it is a heading ("/dev/sda:"). */
-static int parse_hexadecimal(const char *text, uint16_t ret[static 256]) {
-        size_t n = 0;
-
-        for (const char *line = text; *line; line += *line == '\n') {
-                const char *end = line + strcspn(line, "\n"), *p = line;
-
-                if (line + strspn(line, HEXADECIMAL BLANK) < end)
-                        p = end;
-                for (p += strspn(p, BLANK); p < end; p += 4 + strspn(p + 4, BLANK)) {
-                        if (strspn(p, HEXADECIMAL) != 4 || n == 256)
-                                return -EBADMSG;
-                        ret[n++] = (uint16_t) strtoul(p, NULL, 16);
-                }
-                line = end;
-        }
-
-        return n == 256 ? 0 : -EBADMSG;
-}
-
 int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]) {
+        size_t n = 0, len;
+
         if (size == 512) {
                 words_read((const uint8_t *) text, ret);
                 return 0;
         }
 
-        return memchr(text, '\0', size) ? -EBADMSG : parse_hexadecimal(text, ret);
+        for (const char *p = text + strspn(text, BLANK); *p; p += len + strspn(p + len, BLANK)) {
+                len = strcspn(p, BLANK);
+                if (strspn(p, HEXADECIMAL) < len) /* a part of the heading ("/dev/sda:") */
+                        continue;
+                if (len != 4 || n == 256)
+                        return -EBADMSG;
+                ret[n++] = (uint16_t) strtoul(p, NULL, 16);
+        }
+
+        return n == 256 ? 0 : -EBADMSG;
 }
