@@ -6,7 +6,6 @@
 
 #include "ata.h"
 #include "plan.h"
-#include "sysfs.h"
 
 #define SLOW_ERROR_MS 2000U
 #define TIMEOUTS_MAX 2U /* each one makes the kernel reset the link */
@@ -94,19 +93,6 @@ int bridge_check(Device *d) {
         if (d->bridge.without_sat)
                 return device_fail(d, STEP_UNSUPPORTED, "the bridge passes no ATA commands to its drive");
         return 0;
-}
-
-/* Has a USB bridge answered its first command, ATA PASS-THROUGH(16), with "invalid operation code", so that it may know (12)?
- * The code of that is BLANK for an optical drive: only disks, by what the kernel says of their type, are sent it. */
-static bool may_take_12(Device *d, const Taskfile *tf, const SgRequest *q) {
-        char type[8];
-
-        if (d->drive->transport != TRANSPORT_USB || d->bridge.cdb != 0 || tf->ext ||
-            sg_sense(q).asc != ASC_INVALID_OPCODE)
-                return false;
-
-        /* Direct-access block device, and that of zoned ones (14h); sysfs has it in decimal. */
-        return sysfs_read(d, "device/type", type, sizeof type) >= 0 && (streq(type, "0") || streq(type, "20"));
 }
 
 /* What the answer says of a USB bridge, so that nothing is tried twice. */
@@ -198,7 +184,9 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
                 return device_fail(d, -ETIMEDOUT, "not sent: %u commands before it got no answer", d->n_timeouts);
 
         r = ata_send(d, tf, cdb_len, &q, &regs);
-        if (r == STEP_UNSUPPORTED && may_take_12(d, tf, &q))
+        /* A USB bridge whose first answer is "invalid operation code" may know (12); the driver sd takes no optical drives. */
+        if (r == STEP_UNSUPPORTED && d->drive->transport == TRANSPORT_USB && starts_with(d->drive->name, "sd") &&
+            d->bridge.cdb == 0 && !tf->ext && sg_sense(&q).asc == ASC_INVALID_OPCODE)
                 r = ata_send(d, tf, 12, &q, &regs);
         bridge_learn(d, &q, &regs, r);
         if (r == -ETIMEDOUT)
