@@ -11,12 +11,9 @@
 #include "settings.h"
 
 static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
+        int r = ata_feature_read(d, s, ret);
 
-        r = ata_feature_read(d, s, ret);
-        if (r >= 0)
-                cache_reading_judge(d, ret);
-        return r;
+        return r < 0 ? r : cache_reading_judge(d, ret);
 }
 
 static int cache_flush(Device *d) {
@@ -140,12 +137,9 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
 }
 
 static int forced_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
+        int r = sct_feature_read(d, s, ret);
 
-        r = sct_feature_read(d, s, ret);
-        if (r >= 0 && streq(ret->value.name, "on") && cache_kernel_view(d) == 0)
-                (void) strcpy(ret->value.name, CACHE_UNKNOWN_TO_KERNEL);
-        return r;
+        return r < 0 ? r : cache_reading_judge(d, ret);
 }
 
 static int forced_write(Device *d, const Setting *s, const Value *v) {

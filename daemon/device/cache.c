@@ -32,9 +32,12 @@ int cache_kernel_view(Device *d) {
         return view;
 }
 
-void cache_reading_judge(Device *d, Reading *r) {
-        if (r->known && r->value.number && cache_kernel_view(d) == 0)
-                r->value = (Value){ .type = VALUE_NAME, .name = CACHE_UNKNOWN_TO_KERNEL };
+int cache_reading_judge(Device *d, Reading *r) {
+        bool on = r->value.type == VALUE_NAME ? streq(r->value.name, "on") : r->value.number;
+
+        if (r->known && on && cache_kernel_view(d) == 0)
+                r->value = (Value){ .type = VALUE_NAME, .name = "on, unknown to the kernel" };
+        return 0;
 }
 
 /* Waits until the kernel has seen that the cache was turned on or off. Drivers other than libata's own hear of nothing and are

@@ -14,10 +14,9 @@ extern const ValueWord cache_words[];
  * places count, the SCSI disk's cache_type and the queue's write_cache: one "write through" among them is a 0. */
 int cache_kernel_view(Device *d);
 
-/* For readings of the drive's own cache: one that the kernel does not know of loses data when the power goes. That is not
- * "on", so that it is written again. */
-#define CACHE_UNKNOWN_TO_KERNEL "on, unknown to the kernel"
-void cache_reading_judge(Device *d, Reading *r);
+/* The end of a reading of the drive's own cache: one that the kernel does not know of loses data when the power goes. That is not
+ * "on", so that it is written again. Returns 0. */
+int cache_reading_judge(Device *d, Reading *r);
 
 /* The drive has just taken the command that turns its cache on or off. Sends what must go with that, without asking the gate between:
  * flushes what the kernel will not flush, or did not while the cache was on and unknown to the kernel (`was_unknown`), and waits

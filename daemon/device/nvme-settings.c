@@ -106,9 +106,7 @@ static int feature_write(Device *d, const Setting *s, const Value *v) {
 static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
         int r = feature_read(d, s, ret);
 
-        if (r >= 0)
-                cache_reading_judge(d, ret);
-        return r;
+        return r < 0 ? r : cache_reading_judge(d, ret);
 }
 
 /* The kernel knows from Identify Controller that there is a cache, and never asks whether it is on: it sends flushes, unless
