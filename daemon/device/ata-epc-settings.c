@@ -76,15 +76,12 @@ static bool is_to_be_enabled(const Device *d) {
 
 /* While the feature set is disabled no timer runs, whatever the log says. Enabling it makes the saved ones the current
  * ones (WD's manual of the Ultrastar HC310, 11.46.6.5). */
-static int condition_read(Device *d, const Setting *s, Reading *ret) {
+static int condition_ask(Device *d, const AtaFeature *f, Reading *ret) {
         Descriptor c = {};
         int r;
 
-        r = ata_feature_read(d, s, ret);
-        if (r < 0 || !ret->supported)
-                return r;
         ret->supported = false; /* which of the timers the drive has the log says */
-        r = read_descriptor(d, s->detail, &c);
+        r = read_descriptor(d, f, &c);
         if (r < 0)
                 return r;
 
@@ -153,9 +150,9 @@ static int condition_localize(Device *d, const Setting *s, Value *v) {
 /* The range is that of SCSI's timers, which have the same names; condition_write() has ATA's. */
 #define TIMER(key, what, order_, id, offset, ...) \
         { \
-                ATA_ROW(key, condition_read, condition_write, order_, "power, where it is not saved", \
+                ATA_ROW(key, ata_feature_read, condition_write, order_, "power, where it is not saved", \
                         "openSeaChest_PowerControl --" key, "ACS-4 SET FEATURES 4Ah, log 08h", what " (1092 h at most)", \
-                        .supported = { { 119, 7 }, { 84, 5 } }, .code = offset, \
+                        .supported = { { 119, 7 }, { 84, 5 } }, .ask = condition_ask, .code = offset, \
                         .on = EPC_COMMAND(.count = id, .lbal = EPC_SET_TIMER | EPC_ON), \
                         .off = EPC_COMMAND(.count = id, .lbal = EPC_SET_STATE)), \
                 .range = { .type = VALUE_DURATION, .min = UNIT_MS, .max = (int64_t) UINT32_MAX * UNIT_MS, .step = UNIT_MS, \

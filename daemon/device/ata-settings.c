@@ -16,14 +16,9 @@ static bool all_set(const Device *d, const IdentifyField *f) {
         return f->word == 0;
 }
 
-int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
+static void identify_read(const Device *d, const Setting *s, Reading *ret) {
         const AtaFeature *f = s->detail;
         bool enabled;
-        int r;
-
-        r = ata_identify(d);
-        if (r < 0)
-                return r;
 
         *ret = (Reading){
                 .supported = all_set(d, f->supported),
@@ -34,7 +29,7 @@ int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
                 /* A drive before ATA-4 says nothing of its features, and may have it. */
                 ret->known = identify_word_valid(d->identify, 83) && identify_word_valid(d->identify, 87);
         if (!ret->supported || f->enabled[0].word == 0)
-                return 0;
+                return;
 
         /* A bridge may have answered IDENTIFY from its memory. */
         ret->repeated = d->bridge.repeats_identify || (d->drive->transport == TRANSPORT_USB && d->identify_repeated);
@@ -44,7 +39,7 @@ int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
         if (s->range.type == VALUE_BOOL)
                 ret->value.number = enabled;
         if (!enabled || f->level.word == 0)
-                return 0;
+                return;
 
         ret->value.number = identify_field(d->identify, &f->level);
         /* Drives have a level at the number that stands for "off", such as acoustic management at 0: that is not disabled, and equal
@@ -53,7 +48,18 @@ int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
                 ret->value = (Value){ .type = VALUE_NAME };
                 (void) snprintf(ret->value.name, sizeof ret->value.name, "%" PRIi64, s->range.off);
         }
-        return 0;
+}
+
+int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
+        const AtaFeature *f = s->detail;
+        int r;
+
+        r = ata_identify(d);
+        if (r < 0)
+                return r;
+
+        identify_read(d, s, ret);
+        return ret->supported && f->ask ? f->ask(d, f, ret) : 0;
 }
 
 int ata_feature_write(Device *d, const Setting *s, const Value *v) {
@@ -88,17 +94,12 @@ static const ValueWord wrv_words[] = {
 };
 
 /* The level is the number of sectors, of mode 3 alone. */
-static int wrv_read(Device *d, const Setting *s, Reading *ret) {
-        int r, mode;
+static int wrv_ask(Device *d, const AtaFeature *f, Reading *ret) {
+        int mode = d->identify[220] & 0xFF;
 
-        r = ata_feature_read(d, s, ret);
-        if (r < 0 || !ret->supported || !identify_bit(d->identify, 120, 1))
-                return r;
-
-        mode = d->identify[220] & 0xFF;
-        if (mode < 3)
-                ret->value = (Value){ .type = s->range.type, .number = WRV_ALL - mode };
-        else if (mode > 3)
+        if (all_set(d, f->enabled) && mode < 3)
+                ret->value = (Value){ .type = VALUE_INT, .number = WRV_ALL - mode };
+        else if (all_set(d, f->enabled) && mode > 3)
                 ret->known = false;
         return 0;
 }
@@ -148,11 +149,11 @@ const Setting ata_settings[] = {
                       .supported = { { 119, 9 } }, .enabled = { { 120, 9 } },
                       .on = { .feature = 0x63, .count = 0x01 }, .off = { .feature = 0x63, .count = 0x02 }),
           .range = RANGE_BOOL },
-        { ATA_ROW("write_read_verify", wrv_read, wrv_write, 150, "power, on some drives a link reset", "hdparm -R",
+        { ATA_ROW("write_read_verify", ata_feature_read, wrv_write, 150, "power, on some drives a link reset", "hdparm -R",
                   "ACS-4 SET FEATURES 0Bh/8Bh",
                   "whether the drive reads back what it wrote: of all writes, of the first 65536 sectors, of as many "
                   "as the vendor chose, or of a number of sectors",
-                  .supported = { { 119, 1 } }, .enabled = { { 120, 1 } }, .level = { 210, 0, 32 },
+                  .supported = { { 119, 1 } }, .enabled = { { 120, 1 } }, .level = { 210, 0, 32 }, .ask = wrv_ask,
                   .on = { .command = ATA_CMD_SET_FEATURES, .feature = 0x0B }, .off = { .feature = 0x8B }),
           .range = { .type = VALUE_INT, .min = WRV_BLOCK, .max = 255 * WRV_BLOCK, .step = WRV_BLOCK, .has_off = true,
                      .off = 0, .words = wrv_words },
@@ -200,13 +201,9 @@ static int dco_identify(Device *d, Registers *ret) {
 
 /* No bit tells: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, and any other sends its data. When a bridge fails the command, the
  * state of the drive is not known. */
-static int dco_read(Device *d, const Setting *s, Reading *ret) {
+static int dco_ask(Device *d, const AtaFeature *f _unused_, Reading *ret) {
         Registers regs = {};
         int r;
-
-        r = ata_feature_read(d, s, ret);
-        if (r < 0 || !ret->supported)
-                return r;
 
         r = dco_identify(d, &regs);
         if (r == STEP_REFUSED || r == STEP_UNSUPPORTED) {
@@ -235,13 +232,9 @@ static int dco_write(Device *d, const Setting *s, const Value *v) {
         return 0;
 }
 
-static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
+static int sanitize_ask(Device *d, const AtaFeature *f _unused_, Reading *ret) {
         Registers regs;
         int r;
-
-        r = ata_feature_read(d, s, ret);
-        if (r < 0 || !ret->supported)
-                return r;
 
         r = ata_command(d, &(Taskfile){ .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_STATUS, .ext = true },
                         &regs);
@@ -254,26 +247,26 @@ static int sanitize_read(Device *d, const Setting *s, Reading *ret) {
 }
 
 /* clang-format off */
-#define LOCK(key, read_, write_, order_, lost, option, ...) \
-        ATA_ROW(key, read_, write_, order_, lost, "hdparm --" option, __VA_ARGS__, \
+#define LOCK(key, write_, order_, lost, option, ...) \
+        ATA_ROW(key, ata_feature_read, write_, order_, lost, "hdparm --" option, __VA_ARGS__, \
                 .no_off = "only taking its power away thaws the drive"), \
         .range = RANGE_BOOL
 
 const Setting ata_lock_settings[] = {
-        { LOCK("security_freeze", ata_feature_read, ata_feature_write, 300, LOST_WITHOUT_SSP, "security-freeze",
+        { LOCK("security_freeze", ata_feature_write, 300, LOST_WITHOUT_SSP, "security-freeze",
                "ACS-4 SECURITY FREEZE LOCK F5h",
                "no passwords and no secure erase until the next power-on",
                .supported = { { 82, 1 }, { 128, 0 } }, .enabled = { { 128, 3 } },
                .on = { .command = ATA_CMD_SECURITY_FREEZE_LOCK }) },
-        { LOCK("dco_freeze", dco_read, dco_write, 310, "power", "dco-freeze",
+        { LOCK("dco_freeze", dco_write, 310, "power", "dco-freeze",
                "ATA8-ACS DEVICE CONFIGURATION FREEZE LOCK B1h/C1h",
                "no change of the device configuration (capacity, features) until the next power-on",
-               .supported = { { 83, 11 } }, .on = { .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }) },
+               .supported = { { 83, 11 } }, .ask = dco_ask, .on = { .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }) },
         /* LBA 31:0 spells "FrLk", by which the drive knows that the command is no accident. */
-        { LOCK("sanitize_freeze", sanitize_read, ata_feature_write, 320, "power", "sanitize-freeze-lock",
+        { LOCK("sanitize_freeze", ata_feature_write, 320, "power", "sanitize-freeze-lock",
                "ACS-4 SANITIZE FREEZE LOCK EXT B4h/0020h",
                "no sanitize commands, which erase the whole drive, until the next power-on",
-               .supported = { { 59, 12 } },
+               .supported = { { 59, 12 } }, .ask = sanitize_ask,
                .on = { .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_FREEZE_LOCK, .ext = true,
                        .hob_lbal = 'F', .lbah = 'r', .lbam = 'L', .lbal = 'k' }) },
         {},

@@ -65,16 +65,19 @@ int ata_identify(Device *d);
 
 /* The detail of a row here. Most features of a drive are fields of IDENTIFY DEVICE, which say whether the drive has the feature and
  * whether it is on, and two commands: such a row needs no function of its own. */
-typedef struct AtaFeature {
+typedef struct AtaFeature AtaFeature;
+struct AtaFeature {
         IdentifyField supported[3]; /* none of them is 0; ends with {} */
         IdentifyField enabled[3];   /* the same; without any nothing tells */
         IdentifyField level;        /* {}: the setting has none */
         Taskfile on, off;   /* SET FEATURES, unless they name another command; a level goes into COUNT of `on` */
         const char *no_off; /* why the drive cannot turn it off; NULL: it can */
         uint16_t code;      /* for functions of the row's own: what it is called in SCT, or where it is in a log */
-} AtaFeature;
+        /* Goes on reading where IDENTIFY does not say all of a feature that the drive has. NULL: it does */
+        int (*ask)(Device *d, const AtaFeature *f, Reading *ret);
+};
 
-/* What IDENTIFY says of it. A drive that has no such feature is as good as "off", and the value is that. */
+/* What IDENTIFY says of it, and the row's ask(). A drive that has no such feature is as good as "off", and the value is that. */
 int ata_feature_read(Device *d, const Setting *s, Reading *ret);
 int ata_feature_write(Device *d, const Setting *s, const Value *v);
 

@@ -42,14 +42,10 @@ static int limits_set(Device *d, const AtaFeature *f, SctFunction function, int6
         return r;
 }
 
-static int error_recovery_read(Device *d, const Setting *s, Reading *ret) {
+static int error_recovery_ask(Device *d, const AtaFeature *f, Reading *ret) {
         int r;
 
-        r = ata_feature_read(d, s, ret);
-        if (r < 0 || !ret->supported)
-                return r;
-
-        r = limits_get(d, s->detail, SCT_GET_ERC, &ret->value.number);
+        r = limits_get(d, f, SCT_GET_ERC, &ret->value.number);
         if (r == -ENODATA)
                 return 0; /* the bridge returns no registers: the limit can be set, but not read */
         if (r < 0)
@@ -58,7 +54,7 @@ static int error_recovery_read(Device *d, const Setting *s, Reading *ret) {
 
         /* Drives before ACS-4 refuse the question. */
         if (d->permanent)
-                ret->saved_known = limits_get(d, s->detail, SCT_GET_ERC_POWER_ON, &ret->saved.number) >= 0;
+                ret->saved_known = limits_get(d, f, SCT_GET_ERC_POWER_ON, &ret->saved.number) >= 0;
         return 0;
 }
 
@@ -91,8 +87,9 @@ static const Harm endless_recovery_harm = {
 
 /* clang-format off */
 #define LIMIT(key, order_, what, limits) \
-        ATA_ROW(key, error_recovery_read, error_recovery_write, order_, "power, link reset", "smartctl -l scterc", \
-                "ACS-4 SCT Error Recovery Control", what, .supported = { { 206, 0 }, { 206, 3 } }, .code = limits), \
+        ATA_ROW(key, ata_feature_read, error_recovery_write, order_, "power, link reset", "smartctl -l scterc", \
+                "ACS-4 SCT Error Recovery Control", what, .supported = { { 206, 0 }, { 206, 3 } }, \
+                .ask = error_recovery_ask, .code = limits), \
         .range = RANGE_RECOVERY, .harm = &endless_recovery_harm
 
 const Setting error_recovery_settings[] = {
