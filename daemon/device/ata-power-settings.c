@@ -6,7 +6,6 @@
 
 #include "ata.h"
 #include "plan.h"
-#include "power.h"
 #include "settings.h"
 
 /* Drives come from the factory with APM or with extended power conditions, and an abort does not say which. */

@@ -5,7 +5,6 @@
 
 #include "cache.h"
 #include "plan.h"
-#include "power.h"
 #include "settings.h"
 #include "sysfs.h"
 

@@ -100,5 +100,11 @@ const Step *device_planned(const Device *d, const char *name);
 int device_gate(Device *d);
 int device_begin(Device *d);
 
+/* Whether the drive sleeps, into d->power: once per visit, by ATA's CHECK POWER MODE, or for BACKEND_SCSI_MODE by REQUEST SENSE,
+ * which wake no drive. An optical drive, and one that the kernel has suspended, is not asked at all. One that gives no usable
+ * answer is taken to be awake only when it has just been in use (d->active), or has nothing to spin up. Returns a STEP_… error
+ * or errno, with a sentence, when there is no asking. */
+int power_look(Device *d, Backend by);
+
 /* Record the sentence and return `error`: return device_fail(d, -EREMOTEIO, "…"). */
 int device_fail(Device *d, int error, const char *format, ...) _printf_(3, 4);

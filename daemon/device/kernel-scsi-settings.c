@@ -6,7 +6,6 @@
 #include "cache.h"
 #include "kernel-view.h"
 #include "plan.h"
-#include "power.h"
 #include "settings.h"
 #include "sysfs.h"
 

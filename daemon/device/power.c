@@ -3,7 +3,6 @@
 #include "ata.h"
 #include "kernel-view.h"
 #include "plan.h"
-#include "power.h"
 #include "sg-io.h"
 
 #define SCSI_REQUEST_SENSE 0x03

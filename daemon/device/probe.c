@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "power.h"
 #include "probe.h"
 
 static bool row_is_asked(const Setting *s, unsigned backends) {

@@ -4,7 +4,6 @@
 
 #include "ata-identify.h"
 #include "ata.h"
-#include "power.h"
 #include "visit.h"
 
 /* What changes the readings of others goes first. What is needed only where another setting cannot be had waits until

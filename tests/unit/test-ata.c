@@ -3,7 +3,6 @@
 #include "ata.h"
 #include "identify-image.h"
 #include "plan.h"
-#include "power.h"
 #include "script.h"
 #include "suite.h"
 
