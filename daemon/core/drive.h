@@ -63,7 +63,7 @@ typedef struct Drive {
         bool rotational_untold, removable_untold; /* what describes it (an IDENTIFY image, --as) does not say */
         bool raid;     /* a member of an array that can do without it: md, ZFS, btrfs or LVM with redundancy */
         bool optical;  /* reads CDs, DVDs or Blu-ray discs: its size is the disc's, and nothing of a disk's is for it */
-        bool ata;      /* the kernel knows it as an ATA device behind SCSI (vendor "ATA", or VPD page 89h) */
+        bool ata;      /* the kernel knows it as an ATA device behind SCSI (vendor "ATA") */
         uint64_t size; /* bytes */
         uint64_t diskseq; /* 0: this kernel has none (before 5.15) */
         bool identified;  /* udev has asked the drive itself who it is, by IDENTIFY (ID_ATA=1) */

@@ -112,22 +112,6 @@ static void words_read(const uint8_t *bytes, uint16_t ret[static 256]) {
                 ret[i] = (uint16_t) (bytes[2 * i] | bytes[2 * i + 1] << 8);
 }
 
-bool ata_information_parse(const uint8_t *page, size_t size, DriveIdentity *ret) {
-        enum { SIZE = 572, COMMAND = 56, IDENTIFY = 60, IDENTIFY_DEVICE = 0xEC };
-        uint16_t id[256];
-
-        /* The command that the data is the answer to: that of an ATAPI device is another. */
-        if (size < SIZE || page[1] != 0x89 || page[COMMAND] != IDENTIFY_DEVICE)
-                return false;
-
-        words_read(page + IDENTIFY, id);
-        if (!identify_checksum_ok(id))
-                return false;
-
-        identify_drive(id, ret);
-        return ret->serial[0] != '\0';
-}
-
 bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial) {
         char serial[21];
         const char *a = serial, *b = udev_serial;

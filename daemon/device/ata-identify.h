@@ -30,9 +30,6 @@ bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit);
  * with their blanks. What has a control character or is no ASCII is left empty. */
 void identify_drive(const uint16_t id[static 256], DriveIdentity *ret);
 
-/* The same from VPD page 89h (SAT-4, ATA Information), with its header of four bytes. False: it is not there. */
-bool ata_information_parse(const uint8_t *page, size_t size, DriveIdentity *ret);
-
 /* Is that the serial number that udev has from the same words? Whatever is between letters and digits is one: udev spells other
  * characters otherwise. */
 bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial);

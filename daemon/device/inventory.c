@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <fcntl.h>
 #include <libudev.h>
 #include <limits.h>
 #include <stdio.h>
 
-#include "ata-identify.h"
 #include "attribute.h"
 #include "inventory.h"
 #include "stack.h"
@@ -89,23 +87,6 @@ static int add_above(Drive *d, struct udev *udev) {
         return r;
 }
 
-/* Some bridges hand the kernel the drive's IDENTIFY when it looks at them, so that no command is needed to know it. */
-static int reveal_from_sysfs(Drive *d) {
-        _cleanup_close_ int fd = -EBADF;
-        DriveIdentity identity;
-        char path[PATH_MAX];
-        uint8_t page[1024];
-        ssize_t n;
-
-        if (!drive_is_behind_bridge(d))
-                return 0;
-
-        (void) snprintf(path, sizeof path, "%s/device/vpd_pg89", d->syspath);
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        n = fd < 0 ? 0 : read(fd, page, sizeof page);
-        return n > 0 && ata_information_parse(page, (size_t) n, &identity) ? drive_reveal(d, &identity) : 0;
-}
-
 int inventory_drive(struct udev_device *device, Drive **ret) {
         const char *node = udev_device_get_devnode(device);
         UdevLookup udev = { .device = device };
@@ -129,8 +110,6 @@ int inventory_drive(struct udev_device *device, Drive **ret) {
                 r = add_links(d, device, LINK_OWN);
         if (r >= 0)
                 r = add_above(d, udev_device_get_udev(device));
-        if (r >= 0)
-                r = reveal_from_sysfs(d);
         if (r < 0)
                 return r;
 

@@ -2,7 +2,6 @@
 
 /* USB bridges: which command they take, what of them is remembered, and which drive is behind. */
 
-#include "ata-identify.h"
 #include "identify-image.h"
 #include "record.h"
 #include "script.h"
@@ -326,23 +325,6 @@ START_TEST(test_record) {
 }
 END_TEST
 
-START_TEST(test_ata_information) {
-        DriveIdentity identity;
-        uint8_t page[572] = { 0, 0x89, 0x02, 0x38 };
-
-        page[56] = 0xEC;
-        memcpy(page + 60, apm128.words, 512);
-        ck_assert(ata_information_parse(page, sizeof page, &identity));
-        ck_assert_str_eq(identity.serial, "SN-BEHIND");
-        ck_assert(!ata_information_parse(page, sizeof page - 1, &identity));
-        page[70]++;
-        ck_assert(!ata_information_parse(page, sizeof page, &identity));
-        page[70]--;
-        page[56] = 0xA1; /* IDENTIFY PACKET DEVICE */
-        ck_assert(!ata_information_parse(page, sizeof page, &identity));
-}
-END_TEST
-
 int main(void) {
         Suite *suite = suite_create("usb-bridge");
         TCase *t = tcase_create("usb-bridge");
@@ -358,7 +340,6 @@ int main(void) {
         tcase_add_test(t, test_repeated_identify);
         tcase_add_test(t, test_another_drive);
         tcase_add_test(t, test_record);
-        tcase_add_test(t, test_ata_information);
         suite_add_tcase(suite, t);
 
         return suite_run(suite);
