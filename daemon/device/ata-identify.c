@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "ata-identify.h"
+#include "text.h"
 
 #define BLANK " \t\r\n"
 #define HEXADECIMAL "0123456789abcdefABCDEF"
@@ -76,7 +77,6 @@ bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit) {
 /* The text of `size - 1` characters from that word on, without the blanks around it; empty when any of it is not printable. */
 static void identify_text(const uint16_t *words, char *ret, size_t size) {
         char text[64] = {}, *start = text;
-        size_t n;
 
         /* The first character of each pair is in the high byte. */
         for (size_t i = 0; i < size - 1; i++)
@@ -85,14 +85,13 @@ static void identify_text(const uint16_t *words, char *ret, size_t size) {
         /* As udev has it: nothing behind a NUL. But what begins with one has no spelling of udev's. */
         while (start < text + size - 1 && (*start == ' ' || *start == '\0'))
                 start++;
-        for (n = strlen(start); n > 0 && start[n - 1] == ' '; n--)
-                ;
+        start = text_strip(start);
 
         memset(ret, 0, size);
-        for (size_t i = 0; i < n; i++)
-                if (start[i] < ' ' || start[i] > '~')
+        for (const char *p = start; *p; p++)
+                if (*p < ' ' || *p > '~')
                         return;
-        memcpy(ret, start, n);
+        memcpy(ret, start, strlen(start));
 }
 
 void identify_drive(const uint16_t id[static 256], DriveIdentity *ret) {
@@ -104,12 +103,6 @@ void identify_drive(const uint16_t id[static 256], DriveIdentity *ret) {
         /* Supported: bit 8 of word 84, or of 87. There is one form of it (5), and real drives have 0 in its place. */
         if ((identify_bit(id, 84, 8) || identify_bit(id, 87, 8)) && id[108] >> 12 == 5)
                 (void) snprintf(ret->wwn, sizeof ret->wwn, "0x%04x%04x%04x%04x", id[108], id[109], id[110], id[111]);
-}
-
-/* From bytes as the drive sends them. */
-static void words_read(const uint8_t *bytes, uint16_t ret[static 256]) {
-        for (size_t i = 0; i < 256; i++)
-                ret[i] = (uint16_t) (bytes[2 * i] | bytes[2 * i + 1] << 8);
 }
 
 bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial) {
@@ -206,7 +199,8 @@ int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]
         size_t n = 0, len;
 
         if (size == 512) {
-                words_read((const uint8_t *) text, ret);
+                for (size_t i = 0; i < 256; i++)
+                        ret[i] = (uint16_t) ((uint8_t) text[2 * i] | (uint8_t) text[2 * i + 1] << 8);
                 return 0;
         }
 
