@@ -40,10 +40,9 @@ static int feature_get(Device *d, const Setting *s, NvmeSelect select, uint32_t 
 /* Can the controller save it? Not asked of one without the save bit. */
 static int feature_can_save(Device *d, const Setting *s, bool *ret) {
         uint32_t capabilities = 0;
-        int r;
+        int r = 0;
 
-        r = nvme_identify(d);
-        if (r >= 0 && (nvme_identify_word(d, NVME_ID_ONCS) & 1 << 4))
+        if (nvme_identify_word(d, NVME_ID_ONCS) & 1 << 4)
                 r = feature_get(d, s, NVME_SELECT_CAPABILITIES, &capabilities);
         /* "Not for this feature" is an answer too. */
         if (r < 0 && r != STEP_REFUSED && r != STEP_UNSUPPORTED)
@@ -55,8 +54,8 @@ static int feature_can_save(Device *d, const Setting *s, bool *ret) {
 
 static int feature_read(Device *d, const Setting *s, Reading *ret) {
         const NvmeFeature *f = s->detail;
-        bool supported, saveable = false;
         uint32_t reg = 0;
+        bool supported;
         int r;
 
         r = nvme_identify(d);
@@ -70,15 +69,11 @@ static int feature_read(Device *d, const Setting *s, Reading *ret) {
 
         *ret = (Reading){ .supported = supported, .known = true, .value = feature_value(s, reg) };
         if (supported && d->permanent)
-                r = feature_can_save(d, s, &saveable);
-        if (saveable)
+                r = feature_can_save(d, s, &ret->saved_known);
+        if (ret->saved_known)
                 r = feature_get(d, s, NVME_SELECT_SAVED, &reg);
-        if (r < 0 || !saveable)
-                return r;
-
-        ret->saved_known = true;
         ret->saved = feature_value(s, reg);
-        return 0;
+        return r;
 }
 
 /* Writes `bits`, and the register's bits of `keep` as they are. Saves too where device->save is set and the controller can. */
@@ -86,10 +81,9 @@ static int feature_store(Device *d, const Setting *s, uint32_t keep, uint32_t bi
         bool whole = s->flags & SETTING_CONTROLLER, save = false;
         const NvmeFeature *f = s->detail;
         uint32_t old = 0;
-        int r;
+        int r = 0;
 
-        r = nvme_check_live(d, whole);
-        if (r >= 0 && keep != 0)
+        if (keep != 0)
                 r = feature_get(d, s, NVME_SELECT_CURRENT, &old);
         if (r >= 0 && d->save)
                 r = feature_can_save(d, s, &save);
@@ -104,9 +98,7 @@ static int feature_write(Device *d, const Setting *s, const Value *v) {
 }
 
 static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
-        int r = feature_read(d, s, ret);
-
-        return r < 0 ? r : cache_reading_judge(d, ret);
+        return feature_read(d, s, ret) ?: cache_reading_judge(d, ret);
 }
 
 /* The kernel knows from Identify Controller that there is a cache, and never asks whether it is on: it sends flushes, unless
@@ -128,10 +120,9 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
 /* Has the controller a table of the power states that it goes to by itself, and does it go by that? 1: yes. */
 static int apst_enabled(Device *d) {
         uint32_t reg = 0;
-        int r;
+        int r = 0;
 
-        r = nvme_identify(d);
-        if (r >= 0 && (d->nvme_identify[NVME_ID_APSTA] & 1))
+        if (d->nvme_identify[NVME_ID_APSTA] & 1)
                 r = nvme_get_feature(d, NVME_FEATURE_APST, NVME_SELECT_CURRENT, true, &reg);
         return r < 0 ? r : (int) (reg & 1);
 }
@@ -214,15 +205,11 @@ static int thermal_write(Device *d, const Setting *s, const Value *v) {
 }
 
 static int controller_file_read(Device *d, const Setting *s, Reading *ret) {
-        int r = nvme_check_live(d, true);
-
-        return r < 0 ? r : sysfs_setting_read(d, s, ret);
+        return nvme_check_live(d, true) ?: sysfs_setting_read(d, s, ret);
 }
 
 static int controller_file_write(Device *d, const Setting *s, const Value *v) {
-        int r = nvme_check_live(d, true);
-
-        return r < 0 ? r : sysfs_setting_write(d, s, v);
+        return nvme_check_live(d, true) ?: sysfs_setting_write(d, s, v);
 }
 
 /* The kernel rewrites the controller's table whenever this latency changes, and at every start of the controller. */

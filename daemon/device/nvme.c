@@ -54,7 +54,7 @@ static int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passt
         int64_t nsid = 0;
         int fd, r, status;
 
-        r = nvme_check_live(d, false);
+        r = nvme_check_live(d, whole && cmd->opcode == NVME_ADMIN_SET_FEATURES);
         if (r >= 0 && !whole)
                 r = sysfs_number(d, "nsid", &nsid);
         if (r < 0)
