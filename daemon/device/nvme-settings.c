@@ -1,15 +1,135 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The settings an NVMe controller holds: features (NVMe 1.4). What the kernel writes itself (HMB, APST) goes by the kernel's
- * files. */
+/* The settings an NVMe controller holds: features (NVMe 1.4), by admin commands. What the kernel writes itself (HMB, APST) goes by
+ * the kernel's files. */
 
+#include <linux/nvme_ioctl.h>
 #include <stdio.h>
 
+#include "attribute.h"
 #include "cache.h"
-#include "nvme.h"
+#include "kernel-view.h"
 #include "plan.h"
 #include "settings.h"
 #include "sysfs.h"
+
+enum {
+        NVME_TIMEOUT_MS = 15000,
+
+        NVME_ADMIN_IDENTIFY = 0x06,
+        NVME_ADMIN_SET_FEATURES = 0x09,
+        NVME_ADMIN_GET_FEATURES = 0x0A,
+        NVME_STATUS_INVALID_FIELD = 0x002, /* with their type, as in Linux include/linux/nvme.h */
+        NVME_STATUS_NOT_CHANGEABLE = 0x10E,
+
+        /* Bytes of Identify Controller (CNS 01h). */
+        NVME_ID_NPSS = 263,   /* the highest number of a power state */
+        NVME_ID_APSTA = 265,  /* bit 0: it can change its power state by itself */
+        NVME_ID_WCTEMP = 266, /* the warning temperature in Kelvin; 0: not reported */
+        NVME_ID_HCTMA = 322,  /* bit 0: host controlled thermal management … */
+        NVME_ID_MNTMT = 324,  /* … from here, in Kelvin; 0: not reported … */
+        NVME_ID_MXTMT = 326,  /* … to here */
+        NVME_ID_ONCS = 520,   /* bit 4: the save bit of Set Features, and the selections of Get Features */
+        NVME_ID_VWC = 525,    /* bit 0: there is a volatile write cache */
+        NVME_ID_PSD = 2048, /* a descriptor of 32 bytes for each power state; byte 3, bit 1: it does no I/O in this one */
+
+        /* Select of Get Features. */
+        NVME_SELECT_CURRENT = 0,
+        NVME_SELECT_SAVED = 2,        /* what it will have after its next power-on */
+        NVME_SELECT_CAPABILITIES = 3, /* NVME_CAPABILITY_… */
+        NVME_CAPABILITY_SAVEABLE = 1 << 0,
+
+        NVME_KELVIN = 273, /* the standard's own rounding, and the kernel's: 0 °C is 273 K */
+        THERMAL_LIGHT_SHIFT = 16,
+};
+
+/* May a command be sent? STEP_DEFERRED while the controller is being reset or connected, when the kernel holds commands back for as
+ * long as that takes; STEP_VANISHED while it is removed; -EIO when the kernel has given it up. With the kernel's multipathing the
+ * controllers are below the subsystem, and one that is live is enough, unless the command is for one (`alone`): which of them
+ * gets it is the kernel's choice. */
+static int nvme_check_live(Device *d, bool alone) {
+        _cleanup_(globfree) glob_t found;
+        char state[32] = "";
+        int r;
+
+        r = attribute_glob(&found, "%s/device/{,nvme*/}state", d->drive->syspath);
+        if (r >= 0 && alone && found.gl_pathc > 1)
+                return device_fail(
+                                d, STEP_FORBIDDEN,
+                                "it is reached through %zu controllers, and which of them takes a command is the kernel's choice",
+                                found.gl_pathc);
+        for (size_t i = 0; r >= 0 && i < found.gl_pathc; i++)
+                if (attribute_read(state, sizeof state, "%s", found.gl_pathv[i]) >= 0 && health_parse(state) > 0)
+                        return 0;
+
+        if (r < 0 || !*state) /* a kernel that does not tell */
+                return r;
+        if (streq(state, "dead"))
+                return device_fail(d, -EIO, "the kernel has given up its NVMe controller (state dead)");
+        if (health_parse(state) < 0)
+                return device_fail(d, STEP_VANISHED, "its NVMe controller is being removed (state %s)", state);
+        return device_fail(d, STEP_DEFERRED,
+                           "its NVMe controller takes no commands now (state %s); it is done when it is live again",
+                           state);
+}
+
+/* `whole`: it belongs to the whole controller; else each namespace has its own, and the drive's is meant. */
+static int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd *cmd) {
+        int64_t nsid = 0;
+        int fd, r, status;
+
+        r = nvme_check_live(d, whole && cmd->opcode == NVME_ADMIN_SET_FEATURES);
+        if (r >= 0 && !whole)
+                r = sysfs_number(d, "nsid", &nsid);
+        if (r < 0)
+                return r;
+        fd = device_begin(d);
+        if (fd < 0)
+                return fd;
+
+        cmd->nsid = (uint32_t) nsid;
+        cmd->timeout_ms = NVME_TIMEOUT_MS;
+        r = d->io.nvme_admin(d->io.userdata, fd, cmd);
+        if (r == -ENODEV || r == -ENXIO)
+                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", what);
+        if (r < 0)
+                return device_fail(d, r, "%s could not be sent: %s", what, strerror(-r));
+
+        status = r & 0x7FF;
+        if (status == NVME_STATUS_INVALID_FIELD && cmd->opcode == NVME_ADMIN_GET_FEATURES)
+                return device_fail(d, STEP_UNSUPPORTED, "the controller does not know %s (status 002h)", what);
+        if (r > 0)
+                return device_fail(d, STEP_REFUSED, "the controller refused %s%s (status %03Xh)", what,
+                                   status == NVME_STATUS_NOT_CHANGEABLE ? ": this feature cannot be changed" : "",
+                                   (unsigned) status);
+
+        return 0;
+}
+
+/* Identify Controller into d->nvme_identify, once per visit. */
+static int nvme_identify(Device *d) {
+        struct nvme_passthru_cmd cmd = {
+                .opcode = NVME_ADMIN_IDENTIFY,
+                .addr = (uintptr_t) d->nvme_identify,
+                .data_len = sizeof d->nvme_identify,
+                .cdw10 = 1, /* CNS: the controller */
+        };
+        int r;
+
+        if (d->nvme_identified)
+                return 0;
+
+        r = nvme_admin(d, "Identify Controller", true, &cmd);
+        d->nvme_identified = r >= 0;
+        return r;
+}
+
+/* The 16 bits at this byte of what it says. */
+static uint16_t nvme_identify_word(const Device *d, unsigned at) {
+        assert(d->nvme_identified);
+
+        return (uint16_t) (d->nvme_identify[at] | d->nvme_identify[at + 1] << 8);
+}
 
 /* A setting that is a part of a feature's register of 32 bits: Setting.detail of these rows. */
 typedef struct NvmeFeature {
@@ -31,10 +151,20 @@ static Value feature_value(const Setting *s, uint32_t reg) {
         };
 }
 
-static int feature_get(Device *d, const Setting *s, NvmeSelect select, uint32_t *ret) {
+static int feature_get(Device *d, const Setting *s, uint32_t select, uint32_t *ret) {
         const NvmeFeature *f = s->detail;
+        struct nvme_passthru_cmd cmd = {
+                .opcode = NVME_ADMIN_GET_FEATURES,
+                .cdw10 = f->fid | select << 8,
+        };
+        char what[64];
+        int r;
 
-        return nvme_get_feature(d, f->fid, select, s->flags & SETTING_CONTROLLER, ret);
+        (void) snprintf(what, sizeof what, "feature %02Xh", f->fid);
+        r = nvme_admin(d, what, s->flags & SETTING_CONTROLLER, &cmd);
+        if (r >= 0)
+                *ret = cmd.result;
+        return r;
 }
 
 /* Can the controller save it? Not asked of one without the save bit. */
@@ -78,16 +208,24 @@ static int feature_read(Device *d, const Setting *s, Reading *ret) {
 
 /* Writes `bits`, and the register's bits of `keep` as they are. Saves too where device->save is set and the controller can. */
 static int feature_store(Device *d, const Setting *s, uint32_t keep, uint32_t bits) {
-        bool whole = s->flags & SETTING_CONTROLLER, save = false;
         const NvmeFeature *f = s->detail;
+        struct nvme_passthru_cmd cmd = { .opcode = NVME_ADMIN_SET_FEATURES };
         uint32_t old = 0;
+        bool save = false;
+        char what[64];
         int r = 0;
 
         if (keep != 0)
                 r = feature_get(d, s, NVME_SELECT_CURRENT, &old);
         if (r >= 0 && d->save)
                 r = feature_can_save(d, s, &save);
-        return r < 0 ? r : nvme_set_feature(d, f->fid, save, whole, (old & keep) | bits);
+        if (r < 0)
+                return r;
+
+        cmd.cdw10 = f->fid | (save ? 1U << 31 : 0);
+        cmd.cdw11 = (old & keep) | bits;
+        (void) snprintf(what, sizeof what, "feature %02Xh = %Xh", f->fid, cmd.cdw11);
+        return nvme_admin(d, what, s->flags & SETTING_CONTROLLER, &cmd);
 }
 
 static int feature_write(Device *d, const Setting *s, const Value *v) {
@@ -119,12 +257,18 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
 
 /* Has the controller a table of the power states that it goes to by itself, and does it go by that? 1: yes. */
 static int apst_enabled(Device *d) {
-        uint32_t reg = 0;
+        uint8_t table[256] = {}; /* of no interest here */
+        struct nvme_passthru_cmd cmd = {
+                .opcode = NVME_ADMIN_GET_FEATURES,
+                .cdw10 = 0x0C,
+                .addr = (uintptr_t) table,
+                .data_len = sizeof table,
+        };
         int r = 0;
 
         if (d->nvme_identify[NVME_ID_APSTA] & 1)
-                r = nvme_get_feature(d, NVME_FEATURE_APST, NVME_SELECT_CURRENT, true, &reg);
-        return r < 0 ? r : (int) (reg & 1);
+                r = nvme_admin(d, "feature 0Ch", true, &cmd);
+        return r < 0 ? r : (int) (cmd.result & 1);
 }
 
 static bool is_idle_state(const Device *d, int64_t state) {
@@ -151,11 +295,10 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
                 return device_fail(d, STEP_UNSUPPORTED, "the controller's power states are 0…%u",
                                    d->nvme_identify[NVME_ID_NPSS]);
 
+        /* APST and any I/O move the controller to another state. */
         r = apst_enabled(d);
         if (r < 0)
                 return r;
-
-        /* APST and any I/O move the controller to another state. */
         if (is_idle_state(d, v->number))
                 (void) snprintf(d->note, sizeof d->note,
                                 "accepted; it does no I/O in state %i, so the next I/O ends it", (int) v->number);
@@ -164,8 +307,6 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
                                 "accepted; with APST on it leaves this state by itself when idle (apst_latency = \"off\" turns that off)");
         return feature_write(d, s, v);
 }
-
-#define THERMAL_LIGHT_SHIFT 16
 
 static bool thermal_is_taken(const Device *d, uint32_t field) {
         uint32_t min = nvme_identify_word(d, NVME_ID_MNTMT), max = nvme_identify_word(d, NVME_ID_MXTMT);

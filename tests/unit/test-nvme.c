@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 
-#include "nvme.h"
 #include "script.h"
 #include "settings.h"
 #include "suite.h"
