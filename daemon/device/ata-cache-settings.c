@@ -11,9 +11,7 @@
 #include "settings.h"
 
 static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
-        int r = ata_feature_read(d, s, ret);
-
-        return r < 0 ? r : cache_reading_judge(d, ret);
+        return ata_feature_read(d, s, ret) ?: cache_reading_judge(d, ret);
 }
 
 static int cache_flush(Device *d) {
@@ -137,9 +135,7 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
 }
 
 static int forced_read(Device *d, const Setting *s, Reading *ret) {
-        int r = sct_feature_read(d, s, ret);
-
-        return r < 0 ? r : cache_reading_judge(d, ret);
+        return sct_feature_read(d, s, ret) ?: cache_reading_judge(d, ret);
 }
 
 static int forced_write(Device *d, const Setting *s, const Value *v) {
