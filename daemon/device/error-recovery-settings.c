@@ -17,28 +17,27 @@ enum {
 
 /* Both limits as one value in milliseconds; two different ones are no value that a file can ask for, so they equal none. */
 static int limits_get(Device *d, const AtaFeature *f, SctFunction function, int64_t *ret) {
-        uint16_t limits[2] = {};
-        size_t n = 0;
+        uint16_t reading = 0, writing = 0;
+        int r = 0;
 
-        for (unsigned code = READING; code <= WRITING; code++)
-                if (f->code & code) {
-                        int r;
+        if (f->code & READING)
+                r = sct_get(d, function, READING, &reading);
+        if (r >= 0 && (f->code & WRITING))
+                r = sct_get(d, function, WRITING, &writing);
+        if (r < 0)
+                return r;
 
-                        r = sct_get(d, function, code, limits + n++);
-                        if (r < 0)
-                                return r;
-                }
-
-        *ret = n == 2 && limits[0] != limits[1] ? -1 : limits[0] * SCT_ERC_UNIT_MS;
+        *ret = f->code == (READING | WRITING) && reading != writing ? -1 : MAX(reading, writing) * SCT_ERC_UNIT_MS;
         return 0;
 }
 
 static int limits_set(Device *d, const AtaFeature *f, SctFunction function, int64_t ms) {
         int r = 0;
 
-        for (unsigned code = READING; code <= WRITING && r >= 0; code++)
-                if (f->code & code)
-                        r = sct_command(d, function, code, ms / SCT_ERC_UNIT_MS, 0, NULL);
+        if (f->code & READING)
+                r = sct_command(d, function, READING, ms / SCT_ERC_UNIT_MS, 0, NULL);
+        if (r >= 0 && (f->code & WRITING))
+                r = sct_command(d, function, WRITING, ms / SCT_ERC_UNIT_MS, 0, NULL);
         return r;
 }
 
