@@ -27,11 +27,6 @@ bool identify_checksum_ok(const uint16_t id[static 256]) {
         return !identify_is_empty(id) && ((id[255] & 0xFF) != IDENTIFY_CHECKSUM_MARK || sum == 0);
 }
 
-bool identify_is_incomplete(const uint16_t id[static 256]) {
-        /* Bit 2 of word 0 had another meaning in ATA-1. */
-        return (id[0] & 1U << 2) && (id[2] == 0x37C8 || id[2] == 0x8C73);
-}
-
 /* Bits 15:14 of a marked word are 01 when it is valid: a word of an old drive is 0000h or FFFFh. */
 static bool marked(uint16_t word) {
         return (word & 0xC000) == 0x4000;

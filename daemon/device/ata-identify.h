@@ -11,9 +11,6 @@
 #define IDENTIFY_CHECKSUM_MARK 0xA5
 bool identify_checksum_ok(const uint16_t id[static 256]);
 
-/* Does the drive leave words out until it has spun up (PUIS, words 0 and 2)? */
-bool identify_is_incomplete(const uint16_t id[static 256]);
-
 /* May the word be believed? */
 bool identify_word_valid(const uint16_t id[static 256], unsigned word);
 

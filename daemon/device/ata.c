@@ -221,7 +221,8 @@ static int identify_ask(Device *d, uint16_t data[static 256]) {
                         return device_fail(d, -EBADMSG, "its IDENTIFY data has a wrong checksum or is empty");
         }
 
-        if (identify_is_incomplete(data))
+        /* Words are left out until the drive has spun up (PUIS). Bit 2 of word 0 had another meaning in ATA-1. */
+        if ((data[0] & 1U << 2) && (data[2] == 0x37C8 || data[2] == 0x8C73))
                 return device_fail(
                                 d, STEP_DEFERRED,
                                 "the drive has not spun up since its power came, and tells only a part of its IDENTIFY data before that");
