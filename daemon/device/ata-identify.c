@@ -86,7 +86,7 @@ static void identify_text(const uint16_t *words, char *ret, size_t size) {
         for (const char *p = start; *p; p++)
                 if (*p < ' ' || *p > '~')
                         return;
-        memcpy(ret, start, strlen(start));
+        (void) strcpy(ret, start); /* no longer than size - 1 */
 }
 
 void identify_drive(const uint16_t id[static 256], DriveIdentity *ret) {
