@@ -39,7 +39,7 @@ static void tell_drive(Output *o, const Drive *d, const DriveRecord *record) {
         output_text(o, "dock_model", d->dock_model);
         output_text(o, "dock_serial", d->dock_serial);
         output_text(o, "transport", transport_to_string(d->transport));
-        output_text(o, "identity", identity_kind_to_string(drive_identity_kind(d)));
+        output_text(o, "identity", drive_identity_kind(d));
         output_number(o, "size", true, d->size);
         output_cell(o, "size", capacity_format(d->size, size));
         output_number(o, "settings_kept", record, kept);

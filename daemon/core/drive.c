@@ -246,36 +246,23 @@ const char *drive_property(const Drive *d, const char *key) {
         return NULL;
 }
 
-IdentityKind drive_identity_kind(const Drive *d) {
-        if (d->wwn)
-                return IDENTITY_WWN;
-        if (d->serial && d->model)
-                return IDENTITY_SERIAL;
-        return IDENTITY_PATH;
-}
-
-const char *identity_kind_to_string(IdentityKind k) {
-        static const char *const table[] = {
-                [IDENTITY_WWN] = "wwn",
-                [IDENTITY_SERIAL] = "serial",
-                [IDENTITY_PATH] = "path",
-        };
-
-        return table[k];
+const char *drive_identity_kind(const Drive *d) {
+        return d->wwn ? "wwn" : d->serial && d->model ? "serial" : "path";
 }
 
 bool drive_same(const Drive *a, const Drive *b) {
-        IdentityKind kind = drive_identity_kind(a);
-
-        /* One number is one attach of one drive, whatever udev could find out about it this time. */
-        if (a->diskseq != 0 && b->diskseq != 0)
-                return a->diskseq == b->diskseq && streq(a->syspath, b->syspath);
-        if (a->diskseq != b->diskseq || kind != drive_identity_kind(b))
+        if (a->diskseq != b->diskseq)
                 return false;
-
-        if (kind == IDENTITY_PATH)
+        /* One number is one attach of one drive, whatever udev could find out about it this time. */
+        if (a->diskseq != 0)
                 return streq(a->syspath, b->syspath);
-        return kind == IDENTITY_WWN ? streq(a->wwn, b->wwn) : streq(a->serial, b->serial) && streq(a->model, b->model);
+
+        if (a->wwn)
+                return streq_ptr(a->wwn, b->wwn);
+        if (!streq(drive_identity_kind(a), drive_identity_kind(b)))
+                return false;
+        return a->serial && a->model ? streq(a->serial, b->serial) && streq(a->model, b->model)
+                                     : streq(a->syspath, b->syspath);
 }
 
 bool drive_shares_controller(const Drive *a, const Drive *b) {

@@ -99,14 +99,8 @@ int drive_add_link(Drive *d, const char *path, LinkVia via); /* a second time: n
 int drive_add_property(Drive *d, const char *key, const char *value);
 const char *drive_property(const Drive *d, const char *key);
 
-/* Which of its identities this drive is known by, from the most reliable: WWN or EUI, serial + model, path. */
-typedef enum IdentityKind {
-        IDENTITY_WWN,
-        IDENTITY_SERIAL,
-        IDENTITY_PATH,
-} IdentityKind;
-IdentityKind drive_identity_kind(const Drive *d);
-const char *identity_kind_to_string(IdentityKind k);
+/* Which of its identities this drive is known by, from the most reliable: "wwn" (or EUI), "serial" (and model), "path". */
+const char *drive_identity_kind(const Drive *d);
 bool drive_same(const Drive *a, const Drive *b); /* the same piece of hardware, attached without a break (diskseq) */
 
 /* Are both namespaces of one NVMe controller (or subsystem)? */

@@ -7,7 +7,7 @@
 #include "guard-key.h"
 
 /* A file name has room for 255 bytes, and gets ".new~" while it is written. */
-#define KEY_TEXT_MAX 200U
+#define KEY_TEXT_MAX 200
 
 /* FNV-1a: tells apart what looks alike as a file name. */
 static uint64_t hash_text(const char *text) {
@@ -19,35 +19,30 @@ static uint64_t hash_text(const char *text) {
 }
 
 int guard_key(const Drive *d, char **ret) {
-        _cleanup_free_ char *identity = NULL;
-        char text[KEY_TEXT_MAX + 1];
-        size_t n;
-        int r = -1;
+        _cleanup_free_ char *identity = NULL, *key = NULL;
+        int r;
 
-        switch (drive_identity_kind(d)) {
-        case IDENTITY_WWN:
+        if (d->wwn)
                 r = asprintf(&identity, "wwn-%s", d->wwn);
-                break;
-        case IDENTITY_SERIAL:
+        else if (d->serial && d->model)
                 r = asprintf(&identity, "serial-%s-%s", d->model, d->serial);
-                break;
-        case IDENTITY_PATH:
+        else
                 r = asprintf(&identity, "path-%s", d->syspath);
-                break;
-        }
         if (r < 0) {
                 identity = NULL;
                 return -ENOMEM;
         }
 
-        for (n = 0; n < KEY_TEXT_MAX && identity[n]; n++) {
-                unsigned char c = identity[n];
-
-                text[n] = (c < 0x80 && isalnum(c)) || c == '-' || c == '.' ? (char) c : '_';
+        if (asprintf(&key, "%.*s-%016" PRIx64, KEY_TEXT_MAX, identity, hash_text(identity)) < 0) {
+                key = NULL;
+                return -ENOMEM;
         }
-        text[n] = '\0';
+        for (char *c = key; *c; c++)
+                if ((unsigned char) *c >= 0x80 || (!isalnum((unsigned char) *c) && !strchr("-.", *c)))
+                        *c = '_';
 
-        return asprintf(ret, "%s-%016" PRIx64, text, hash_text(identity)) < 0 ? -ENOMEM : 0;
+        *ret = TAKE_PTR(key);
+        return 0;
 }
 
 int guard_place(const Drive *d, char **ret) {
@@ -56,17 +51,12 @@ int guard_place(const Drive *d, char **ret) {
                           d->transport == TRANSPORT_NVME);
         const char *plug = drive_property(d, "ID_PATH") ?: d->syspath;
         _cleanup_free_ char *text = NULL;
-        int r;
 
-        if (has_ports)
-                r = asprintf(&text, "%s %s %s %" PRIu64 " %d", d->wwn, strna(d->model), strna(d->serial), d->size,
-                             (int) d->transport);
-        else
-                r = asprintf(&text, "%s", plug);
-        if (r < 0) {
+        if (has_ports && asprintf(&text, "%s %s %s %" PRIu64 " %d", d->wwn, strna(d->model), strna(d->serial), d->size,
+                                  (int) d->transport) < 0) {
                 text = NULL;
                 return -ENOMEM;
         }
 
-        return asprintf(ret, "%016" PRIx64, hash_text(text)) < 0 ? -ENOMEM : 0;
+        return asprintf(ret, "%016" PRIx64, hash_text(text ?: plug)) < 0 ? -ENOMEM : 0;
 }

@@ -257,7 +257,7 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
                 { &record->firmware, d->firmware },
                 { &record->dock_model, d->dock_model },
                 { &record->dock_serial, d->dock_serial },
-                { &record->identity, identity_kind_to_string(drive_identity_kind(d)) },
+                { &record->identity, drive_identity_kind(d) },
                 { &record->boot_id, boot_id },
         };
 

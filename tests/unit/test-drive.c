@@ -68,7 +68,7 @@ START_TEST(test_identity) {
         ck_assert(d->ata && d->rotational && !d->removable);
         ck_assert_uint_eq(d->size, 7814037168ULL * 512);
         ck_assert_uint_eq(d->diskseq, 9);
-        ck_assert_int_eq(drive_identity_kind(d), IDENTITY_WWN);
+        ck_assert_str_eq(drive_identity_kind(d), "wwn");
         ck_assert_uint_eq(d->n_links, 1);
         ck_assert_str_eq(d->links[0].path, "/dev/sda");
 }
@@ -94,9 +94,9 @@ START_TEST(test_identity_sources) {
         ck_assert_str_eq(d->model, "QEMU HARDDISK");
         ck_assert_str_eq(d->firmware, "2.5+");
         ck_assert_ptr_null(d->serial);
-        ck_assert_int_eq(drive_identity_kind(d), IDENTITY_PATH);
+        ck_assert_str_eq(drive_identity_kind(d), "path");
         ck_assert_int_eq(e->transport, TRANSPORT_SATA);
-        ck_assert_int_eq(drive_identity_kind(f), IDENTITY_SERIAL);
+        ck_assert_str_eq(drive_identity_kind(f), "serial");
 }
 END_TEST
 
@@ -141,17 +141,16 @@ END_TEST
 
 /* Zeros and blanks name nobody. */
 static const struct {
-        const char *key, *wwn;
-        IdentityKind kind;
+        const char *key, *wwn, *kind;
 } nobodies[] = {
-        { "ID_WWN", "0x50014ee2b0000001", IDENTITY_WWN },
-        { "ID_WWN", "0x0", IDENTITY_PATH },
-        { "ID_WWN_WITH_EXTENSION", "0x0000000000000000", IDENTITY_PATH },
-        { "device/wwid", "naa.0000000000000000", IDENTITY_PATH },
-        { "device/wwid", "t10.ATA                                                                 ", IDENTITY_PATH },
-        { "device/wwid", "t10.ATA     QEMU HARDDISK                           QM00001             ", IDENTITY_WWN },
-        { "wwid", "eui.0000000000000000", IDENTITY_PATH },
-        { "wwid", "eui.0000000000000001", IDENTITY_WWN },
+        { "ID_WWN", "0x50014ee2b0000001", "wwn" },
+        { "ID_WWN", "0x0", "path" },
+        { "ID_WWN_WITH_EXTENSION", "0x0000000000000000", "path" },
+        { "device/wwid", "naa.0000000000000000", "path" },
+        { "device/wwid", "t10.ATA                                                                 ", "path" },
+        { "device/wwid", "t10.ATA     QEMU HARDDISK                           QM00001             ", "wwn" },
+        { "wwid", "eui.0000000000000000", "path" },
+        { "wwid", "eui.0000000000000001", "wwn" },
 };
 
 START_TEST(test_nobody) {
@@ -161,7 +160,7 @@ START_TEST(test_nobody) {
                                {} };
         _cleanup_(drive_freep) Drive *d = make(ata_path, facts);
 
-        ck_assert_int_eq(drive_identity_kind(d), nobodies[_i].kind);
+        ck_assert_str_eq(drive_identity_kind(d), nobodies[_i].kind);
         ck_assert_ptr_null(d->serial);
 }
 END_TEST
