@@ -10,7 +10,7 @@
  * value was being sent. When the machine has gone down twice in a row during visits, the second time during a visit to this drive, the
  * drive is left alone. */
 
-#include "macro.h"
+#include "drive.h"
 #include "setting.h"
 
 #define GUARD_VERSION 2U
@@ -33,7 +33,7 @@ typedef struct GuardEntry {
 #define GUARD_MAX_DEATHS 2U
 
 typedef struct GuardRecord {
-        char *key;            /* the file's name: guard-key.h */
+        char *key;            /* the file's name: guard_key() */
         char *model, *serial; /* for people; may be NULL */
         char *boot_id;        /* of what follows */
         uint64_t diskseq;     /* of the intents: the drive as it was attached then */
@@ -101,3 +101,11 @@ bool guard_record_alone(const GuardRecord *r);
 /* Takes a setting (NULL: all) out of quarantine, and a drive that is left alone out of that; returns how many values, or drives,
  * that were. What was about any drive is released for all of them. */
 unsigned guard_record_release(GuardRecord *r, const char *setting, const char *place);
+
+/* By what the crash guard knows a drive over boots, as a file name. Both return -ENOMEM, or 0. */
+int guard_key(const Drive *d, char **ret);
+
+/* What tells it from other drives with this key: where it is plugged in, as udev says (ID_PATH). Of a kind that can have more than
+ * one port it is all that it says of itself, which two paths to one drive have in common, and two drives have not. More than one
+ * have SAS, Fibre Channel, iSCSI and NVMe; never SATA, also behind SAS, nor USB. */
+int guard_place(const Drive *d, char **ret);

@@ -14,7 +14,7 @@ struct GuardedDrive {
         GuardNote *awaited; /* this is to be on stable storage before the drive is written to; NULL: nobody waits */
         void *userdata;
         char *name;  /* the kernel's */
-        char *place; /* guard-key.h */
+        char *place; /* guard_place() */
         uint64_t diskseq;
         GuardEntry underway; /* is being sent now */
         GuardedDrive *next;

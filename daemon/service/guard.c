@@ -3,7 +3,6 @@
 #include <syslog.h>
 
 #include "clock.h"
-#include "guard-key.h"
 #include "guard-note.h"
 #include "journal.h"
 #include "record.h"

@@ -9,7 +9,6 @@
 #include "facts.h"
 #include "inject.h"
 #include "config.h"
-#include "guard-key.h"
 #include "guard-record.h"
 #include "record.h"
 #include "scope.h"

@@ -12,7 +12,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "guard-key.h"
 #include "guard.h"
 #include "inject.h"
 #include "journal.h"

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 
 #include "clock.h"
-#include "guard-key.h"
 #include "guard-note.h"
 #include "journal.h"
 #include "suite.h"

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 
-#include "guard-key.h"
 #include "guard-record.h"
 #include "kernel-view.h"
 #include "machine.h"

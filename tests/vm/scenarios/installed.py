@@ -36,7 +36,7 @@ WANTED = (192, True, 1200)
 
 
 def note_key(wwn):
-    """The file's name: see daemon/core/guard-key.c."""
+    """The file's name: see guard_key() in daemon/core/guard-record.c."""
     identity, number = f"wwn-0x{wwn}", 0xcbf29ce484222325
     for byte in identity.encode():
         number = (number ^ byte) * 0x100000001b3 % (1 << 64)
