@@ -195,28 +195,19 @@ static int value_set(const ValueRange *range, int64_t n, bool inexact, Value *re
         return inexact;
 }
 
-static int name_set(const char *text, Value *ret) {
-        *ret = (Value){ .type = VALUE_NAME };
-        memcpy(ret->name, text, strlen(text));
-        return 0;
-}
-
 static int name_parse(const ValueRange *range, const char *text, Value *ret) {
+        static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+        const ValueWord *word = word_find(range, text);
         size_t n = strlen(text);
 
-        if (range->words) {
-                const ValueWord *w = word_find(range, text);
-
-                return w ? name_set(w->word, ret) : -EINVAL;
-        }
-
-        if (n == 0 || n >= VALUE_NAME_MAX)
+        if (word)
+                text = word->word;
+        else if (range->words || n == 0 || n >= VALUE_NAME_MAX || strspn(text, allowed) != n)
                 return -EINVAL;
-        for (size_t i = 0; i < n; i++)
-                if (!isalnum((unsigned char) text[i]) && !strchr("-_.", text[i]))
-                        return -EINVAL;
 
-        return name_set(text, ret);
+        *ret = (Value){ .type = VALUE_NAME };
+        (void) strcpy(ret->name, text);
+        return 0;
 }
 
 uint64_t standby_timer_to_seconds(uint8_t timer) {
@@ -270,22 +261,22 @@ static int standby_timer_parse(const ValueRange *range, const char *text, Value 
 
 int value_parse(const ValueRange *range, const char *text, Value *ret) {
         static const ValueRange stripes = { .type = VALUE_STRIPES, .min = 1, .max = VALUE_STRIPES_MAX };
+        int r, boolean = boolean_parse(text);
         const ValueWord *word;
         int64_t n;
-        int r;
 
         if (range->type == VALUE_ANY)
                 return number_set(range, 0, ret);
         if (range->type == VALUE_NAME)
                 return name_parse(range, text, ret);
 
-        word = word_find(range, text);
+        word = word_find(range, boolean < 0 ? text : boolean ? "on" : "off");
         if (word)
                 return number_set(range, word->number, ret);
-
-        r = boolean_parse(text);
-        if (r >= 0)
-                return value_from_boolean(range, r, ret);
+        if (boolean >= 0 && range->type == VALUE_BOOL)
+                return number_set(range, boolean, ret);
+        if (boolean >= 0)
+                return boolean || !range->has_off ? -EINVAL : number_set(range, range->off, ret);
 
         r = integer_parse(text, &n);
         if (r >= 0)
@@ -326,18 +317,10 @@ int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
 }
 
 int value_from_boolean(const ValueRange *range, bool b, Value *ret) {
-        const char *text = b ? "on" : "off";
-        const ValueWord *word;
+        if (range->type == VALUE_NAME && (range->yes_is || !range->words))
+                return range->yes_is ? -ENOTUNIQ : -EINVAL;
 
-        if (range->type == VALUE_BOOL || range->type == VALUE_ANY)
-                return value_from_integer(range, b, ret);
-        if (range->type == VALUE_NAME)
-                return range->yes_is ? -ENOTUNIQ : range->words ? name_parse(range, text, ret) : -EINVAL;
-
-        word = word_find(range, text);
-        if (word)
-                return number_set(range, word->number, ret);
-        return b || !range->has_off ? -EINVAL : number_set(range, range->off, ret);
+        return value_parse(range, b ? "on" : "off", ret);
 }
 
 bool value_equal(const Value *a, const Value *b) {
