@@ -69,23 +69,9 @@ GuardRecord *guard_record_free(GuardRecord *r) {
         if (!r)
                 return NULL;
 
-        for (size_t i = 0; i < r->n_entries; i++)
-                guard_entry_done(r->entries + i);
-        free(r->entries);
         guard_entry_done(&r->lost);
-        fields_free(guard_fields, r);
-        free(r);
+        field_file_free(&guard_file, r);
         return NULL;
-}
-
-static void entry_drop(GuardRecord *r, size_t i) {
-        guard_entry_done(r->entries + i);
-        memmove(r->entries + i, r->entries + i + 1, (--r->n_entries - i) * sizeof *r->entries);
-        /* Most drives have none for weeks. */
-        if (r->n_entries == 0) {
-                free(r->entries);
-                r->entries = NULL;
-        }
 }
 
 static bool setting_can_hurt(const SettingTable *settings, const char *name) {
@@ -122,7 +108,7 @@ int guard_record_parse(const char *text, size_t size, const SettingTable *settin
                 if (!r->entries[i].setting || !r->entries[i].value)
                         return -EBADMSG;
                 if (old && !setting_can_hurt(settings, r->entries[i].setting))
-                        entry_drop(r, i);
+                        field_item_drop(&guard_file, r, i);
         }
 
         k = r->n_entries < n;
@@ -154,37 +140,24 @@ GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const c
 }
 
 static int entry_add(GuardRecord *r, const char *setting, const char *value, const char *place, GuardEntry **ret) {
-        GuardEntry *e;
-        int k;
+        int k = field_item_add(&guard_file, r);
 
-        if (r->n_entries >= GUARD_MAX_ENTRIES)
-                return -E2BIG;
-
-        e = reallocarray(r->entries, r->n_entries + 1, sizeof *e);
-        if (!e)
-                return -ENOMEM;
-        r->entries = e;
-
-        e += r->n_entries;
-        *e = (GuardEntry){};
-        k = entry_set(e, setting, value, place);
         if (k < 0)
                 return k;
-        r->n_entries++;
-        *ret = e;
-        return 0;
+
+        *ret = r->entries + r->n_entries - 1;
+        k = entry_set(*ret, setting, value, place);
+        if (k < 0)
+                r->n_entries--;
+        return k;
 }
 
 int guard_record_intend(GuardRecord *r, const char *setting, const char *value, const char *place, uint64_t when) {
-        GuardEntry *e;
-        int k;
+        GuardEntry *e = guard_record_find(r, setting, value, place);
+        int k = e ? 0 : entry_add(r, setting, value, place, &e);
 
-        e = guard_record_find(r, setting, value, place);
-        if (!e) {
-                k = entry_add(r, setting, value, place, &e);
-                if (k < 0)
-                        return k;
-        }
+        if (k < 0)
+                return k;
 
         e->intended = true;
         e->when = when;
@@ -224,7 +197,7 @@ static bool drop_intent(GuardRecord *r, size_t i) {
 
         e->intended = e->begun = false;
         if (!e->quarantined)
-                entry_drop(r, i);
+                field_item_drop(&guard_file, r, i);
         return intended;
 }
 
@@ -357,7 +330,7 @@ unsigned guard_record_release(GuardRecord *r, const char *setting, const char *p
 
                 if (!e->quarantined || (setting && !streq(e->setting, setting)) || !entry_is_for(e, place))
                         continue;
-                entry_drop(r, i);
+                field_item_drop(&guard_file, r, i);
                 n++;
         }
 

@@ -118,12 +118,6 @@ static int fields_write(const Field *fields, const void *object, const char *pre
         return r;
 }
 
-void fields_free(const Field *fields, void *object) {
-        for (const Field *f = fields; f->key; f++)
-                if (f->type == FIELD_TEXT)
-                        free(*(char **) ((char *) object + f->offset));
-}
-
 static char **items_of(const FieldFile *file, const void *object) {
         return (char **) ((char *) object + file->items_offset);
 }
@@ -132,13 +126,40 @@ static size_t *n_items_of(const FieldFile *file, const void *object) {
         return (size_t *) ((char *) object + file->n_items_offset);
 }
 
-/* The items stand one behind the other: a line of the next one makes room for it. */
-static int item_add(const FieldFile *file, void *object) {
+static char *item_of(const FieldFile *file, const void *object, size_t i) {
+        return *items_of(file, object) + i * file->item_size;
+}
+
+void fields_free(const Field *fields, void *object) {
+        for (const Field *f = fields; f->key; f++)
+                if (f->type == FIELD_TEXT)
+                        free(*(char **) ((char *) object + f->offset));
+}
+
+void field_file_free(const FieldFile *file, void *object) {
+        if (!object)
+                return;
+
+        for (size_t i = 0; i < *n_items_of(file, object); i++)
+                fields_free(file->item_fields, item_of(file, object, i));
+        free(*items_of(file, object));
+        fields_free(file->fields, object);
+        free(object);
+}
+
+void field_item_drop(const FieldFile *file, void *object, size_t i) {
+        char *item = item_of(file, object, i);
+
+        fields_free(file->item_fields, item);
+        memmove(item, item + file->item_size, (--*n_items_of(file, object) - i) * file->item_size);
+}
+
+int field_item_add(const FieldFile *file, void *object) {
         char **items = items_of(file, object), *p;
         size_t *n = n_items_of(file, object);
 
         if (*n >= file->max_items)
-                return -EBADMSG;
+                return -E2BIG;
         p = reallocarray(*items, *n + 1, file->item_size);
         if (!p)
                 return -ENOMEM;
@@ -155,6 +176,7 @@ static int item_add(const FieldFile *file, void *object) {
 
 /* `key` is what stands behind the prefix: "3_NAME". */
 static int item_parse(const FieldFile *file, void *object, char *key, const char *value) {
+        size_t n = *n_items_of(file, object);
         char *field = strchr(key, '_');
         uint64_t i;
         int r = 0;
@@ -163,11 +185,12 @@ static int item_parse(const FieldFile *file, void *object, char *key, const char
                 return -EBADMSG;
         *field++ = '\0';
 
-        if (unsigned_parse(key, *n_items_of(file, object), &i) < 0)
+        /* They stand one behind the other: a line of the next one makes room for it. */
+        if (unsigned_parse(key, MIN(n, file->max_items - 1), &i) < 0)
                 return -EBADMSG;
-        if (i == *n_items_of(file, object))
-                r = item_add(file, object);
-        return r < 0 ? r : fields_parse(file->item_fields, *items_of(file, object) + i * file->item_size, field, value);
+        if (i == n)
+                r = field_item_add(file, object);
+        return r < 0 ? r : fields_parse(file->item_fields, item_of(file, object, i), field, value);
 }
 
 int field_file_parse(const FieldFile *file, const char *text, size_t size, void *object) {
@@ -226,7 +249,7 @@ int field_file_serialize(const FieldFile *file, const void *object, char **ret) 
         fprintf(f, "%s=%zu\n", file->count, n);
         for (size_t i = 0; i < n && r >= 0; i++) {
                 (void) snprintf(prefix, sizeof prefix, "%s%zu_", file->prefix, i);
-                r = fields_write(file->item_fields, *items_of(file, object) + i * file->item_size, prefix, f);
+                r = fields_write(file->item_fields, item_of(file, object, i), prefix, f);
         }
         failed = ferror(f);
         if ((fclose(f) != 0 || failed) && r >= 0)

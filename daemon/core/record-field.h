@@ -38,6 +38,12 @@ typedef struct FieldFile {
         size_t items_offset, n_items_offset; /* in the object: the pointer to the items, and their number as size_t */
 } FieldFile;
 
+void field_file_free(const FieldFile *file, void *object);
+
+/* One more item behind the others, which is zeroed. -E2BIG: there are `max_items`; -ENOMEM. */
+int field_item_add(const FieldFile *file, void *object);
+void field_item_drop(const FieldFile *file, void *object, size_t i);
+
 /* Fills a zeroed object, which is the caller's to free whatever comes back. What is cut short, too long, of another version
  * or no KEY=value is -EBADMSG. */
 int field_file_parse(const FieldFile *file, const char *text, size_t size, void *object);

@@ -86,26 +86,14 @@ const char *drive_state_to_string(DriveState s) {
 }
 
 DriveRecord *drive_record_free(DriveRecord *r) {
-        if (!r)
-                return NULL;
-
-        FOREACH_SETTING(s, r)
-        fields_free(setting_fields, s);
-        free(r->settings);
-        fields_free(drive_fields, r);
-        free(r);
+        field_file_free(&record_file, r);
         return NULL;
 }
 
 int drive_record_parse(const char *text, size_t size, DriveRecord **ret) {
-        _cleanup_(drive_record_freep) DriveRecord *r = NULL;
-        int k;
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+        int k = r ? field_file_parse(&record_file, text, size, r) : -ENOMEM;
 
-        r = calloc(1, sizeof *r);
-        if (!r)
-                return -ENOMEM;
-
-        k = field_file_parse(&record_file, text, size, r);
         if (k < 0)
                 return k;
 
@@ -132,29 +120,19 @@ SettingRecord *drive_record_find(const DriveRecord *r, const char *name) {
 }
 
 int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret) {
-        SettingRecord *s;
-        char *copy;
+        SettingRecord *s = drive_record_find(r, name);
+        _cleanup_free_ char *copy = NULL;
+        int k;
 
-        s = drive_record_find(r, name);
-        if (s) {
-                *ret = s;
-                return 0;
+        if (!s) {
+                copy = strdup(name);
+                k = copy ? field_item_add(&record_file, r) : -ENOMEM;
+                if (k < 0)
+                        return k;
+                s = r->settings + r->n_settings - 1;
+                s->name = TAKE_PTR(copy);
         }
 
-        if (r->n_settings >= RECORD_MAX_SETTINGS)
-                return -E2BIG;
-
-        s = reallocarray(r->settings, r->n_settings + 1, sizeof *s);
-        if (!s)
-                return -ENOMEM;
-        r->settings = s;
-
-        copy = strdup(name);
-        if (!copy)
-                return -ENOMEM;
-
-        s += r->n_settings++;
-        *s = (SettingRecord){ .name = copy, .verdict = _VERDICT_INVALID };
         *ret = s;
         return 0;
 }
@@ -287,12 +265,8 @@ void drive_record_distrust(DriveRecord *record, const SettingTable *table) {
 
 void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
         for (size_t i = record->n_settings; i-- > 0;)
-                if (!wishes_find(wishes, record->settings[i].name)) {
-                        SettingRecord *s = record->settings + i;
-
-                        fields_free(setting_fields, s);
-                        memmove(s, s + 1, (--record->n_settings - i) * sizeof *s);
-                }
+                if (!wishes_find(wishes, record->settings[i].name))
+                        field_item_drop(&record_file, record, i);
 }
 
 /* What need not be sent again as long as the drive keeps its power. */
