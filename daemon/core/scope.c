@@ -2,14 +2,6 @@
 
 #include "scope.h"
 
-Scope scope_of_reason(VisitReason reason, bool busy) {
-        if (reason == VISIT_REVALIDATION)
-                return SCOPE_KERNEL;
-        if (reason == VISIT_RECHECK)
-                return busy ? SCOPE_READABLE : SCOPE_KERNEL;
-        return SCOPE_ALL;
-}
-
 /* Was the drive left with what the file asks for, or the nearest to it that it has? */
 static bool was_in_order(const DriveRecord *record, const char *name) {
         const SettingRecord *s = drive_record_find(record, name);
@@ -17,23 +9,23 @@ static bool was_in_order(const DriveRecord *record, const char *name) {
         return s && (verdict_is_wanted(s->verdict) || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED);
 }
 
-static bool scope_has(Scope scope, const Wish *wish, const Setting *setting, const DriveRecord *record) {
+/* `kernel`: only what the kernel holds. */
+static bool is_to_check(const Wish *wish, const Setting *setting, const DriveRecord *record, bool kernel) {
         /* Done once, and no loss undoes it. */
         const SettingFlags done_unseen = SETTING_UNREADABLE | SETTING_AT_ATTACH;
-
-        if (scope == SCOPE_ALL)
-                return true;
 
         /* Whether a stand-in is needed only a visit to both can tell. */
         if (!setting || setting->unless || wish->withheld || !was_in_order(record, wish->name))
                 return false;
 
-        return scope == SCOPE_KERNEL ? setting->flags & SETTING_KERNEL : (setting->flags & done_unseen) != done_unseen;
+        return kernel ? setting->flags & SETTING_KERNEL : (setting->flags & done_unseen) != done_unseen;
 }
 
-int scope_select(Scope scope, const Wishes *w, const SettingTable *t, unsigned backends, const DriveRecord *record,
-                 Wishes *ret) {
-        bool asks = scope == SCOPE_ALL;
+int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTable *t, unsigned backends,
+                 const DriveRecord *record, Wishes *ret) {
+        bool all = reason != VISIT_REVALIDATION && reason != VISIT_RECHECK,
+             kernel = reason == VISIT_REVALIDATION || !busy;
+        bool asks = all;
         Wish *items;
         size_t n = 0;
 
@@ -45,12 +37,13 @@ int scope_select(Scope scope, const Wishes *w, const SettingTable *t, unsigned b
         for (size_t i = 0; i < w->n_items && !asks; i++) {
                 const Setting *s = setting_for_backends(t, w->items[i].name, backends);
 
-                asks = scope_has(scope, w->items + i, s, record) && !(s->flags & (SETTING_KERNEL | SETTING_UNREADABLE));
+                asks = is_to_check(w->items + i, s, record, kernel) &&
+                       !(s->flags & (SETTING_KERNEL | SETTING_UNREADABLE));
         }
         for (size_t i = 0; i < w->n_items; i++) {
                 const Setting *s = setting_for_backends(t, w->items[i].name, backends);
 
-                if (scope_has(scope, w->items + i, s, record) && (asks || !(s->flags & SETTING_UNREADABLE)))
+                if (all || (is_to_check(w->items + i, s, record, kernel) && (asks || !(s->flags & SETTING_UNREADABLE))))
                         items[n++] = w->items[i];
         }
 

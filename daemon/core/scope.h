@@ -6,18 +6,12 @@
 
 #include "record.h"
 
-typedef enum Scope {
-        SCOPE_ALL,
-        SCOPE_KERNEL, /* was in order, and the kernel holds it: nothing is sent to the drive */
-        SCOPE_READABLE, /* was in order, and can be read: from the kernel and from the drive; and what was sent to the drive and
-                         * cannot be read, if something else can that it would lose at the same time */
-} Scope;
-
-/* What a visit for this reason is about. `busy`: at a recheck, whether the drive's user keeps it busy, so that a command
- * more does not keep it awake. */
-Scope scope_of_reason(VisitReason reason, bool busy);
-
-/* The items are copies that share the texts of `w`, which must outlive them. `backends`: mask of 1 << Backend. */
-int scope_select(Scope scope, const Wishes *w, const SettingTable *t, unsigned backends, const DriveRecord *record,
-                 Wishes *ret);
+/* The wishes of a visit for this reason. At a recheck, and when the kernel looked at the drive anew, these are what was in order and
+ * the kernel holds: nothing is sent to the drive. `busy`: at a recheck, the drive's user keeps it busy, so that a command more does
+ * not keep it awake; then these are what was in order and can be read, and what was sent to the drive and cannot be read, if
+ * something else can that it would lose at the same time.
+ *
+ * The items are copies that share the texts of `w`, which must outlive them. `backends`: mask of 1 << Backend. */
+int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTable *t, unsigned backends,
+                 const DriveRecord *record, Wishes *ret);
 void scope_done(Wishes *selected);

@@ -144,8 +144,8 @@ int target_begin(Target *t) {
         if (pending_forgets(&v->pending))
                 drive_record_forget(t->record, t->env->settings);
 
-        r = scope_select(scope_of_reason(v->reason, v->pending.reads), &t->wishes, t->env->settings,
-                         drive_backends(t->drive), t->record, &v->selected);
+        r = scope_select(v->reason, v->pending.reads, &t->wishes, t->env->settings, drive_backends(t->drive), t->record,
+                         &v->selected);
         if (r < 0)
                 return r;
         if (v->selected.n_items == 0 && !target_wants_identity(t)) {

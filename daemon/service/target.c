@@ -180,8 +180,8 @@ static bool was_revalidated(const Target *t) {
         Plan p;
         int r;
 
-        if (scope_select(SCOPE_KERNEL, &t->wishes, t->env->settings, drive_backends(t->drive), t->record, &selected) <
-            0)
+        if (scope_select(VISIT_REVALIDATION, false, &t->wishes, t->env->settings, drive_backends(t->drive), t->record,
+                         &selected) < 0)
                 return true;
 
         v.wishes = &selected;

@@ -43,7 +43,7 @@ START_TEST(test_scopes) {
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
         Wish items[ELEMENTSOF(cases)] = {};
         const Wishes all = { items, ELEMENTSOF(cases) };
-        Wishes whole, kernel, readable;
+        Wishes whole, kernel, asleep, readable;
 
         record = calloc(1, sizeof *record);
         for (size_t i = 0; i < all.n_items; i++) {
@@ -55,10 +55,12 @@ START_TEST(test_scopes) {
                 s->verdict = cases[i].verdict;
         }
 
-        ck_assert_int_eq(scope_select(SCOPE_ALL, &all, &table, BACKENDS, record, &whole), 0);
-        ck_assert_int_eq(scope_select(SCOPE_KERNEL, &all, &table, BACKENDS, record, &kernel), 0);
-        ck_assert_int_eq(scope_select(SCOPE_READABLE, &all, &table, BACKENDS, record, &readable), 0);
+        ck_assert_int_eq(scope_select(VISIT_BOOT, false, &all, &table, BACKENDS, record, &whole), 0);
+        ck_assert_int_eq(scope_select(VISIT_REVALIDATION, true, &all, &table, BACKENDS, record, &kernel), 0);
+        ck_assert_int_eq(scope_select(VISIT_RECHECK, true, &all, &table, BACKENDS, record, &readable), 0);
+        ck_assert_int_eq(scope_select(VISIT_RECHECK, false, &all, &table, BACKENDS, record, &asleep), 0);
         ck_assert_uint_eq(whole.n_items, all.n_items);
+        ck_assert(wishes_equal(&asleep, &kernel)); /* the drive may sleep */
         for (size_t i = 0; i < all.n_items; i++) {
                 ck_assert_msg(!!wishes_find(&kernel, cases[i].name) == cases[i].kernel, "kernel: %s", cases[i].name);
                 ck_assert_msg(!!wishes_find(&readable, cases[i].name) == cases[i].readable, "readable: %s",
@@ -68,28 +70,20 @@ START_TEST(test_scopes) {
         /* Nothing that can be read says anything of what cannot. */
         scope_done(&readable);
         drive_record_find(record, "apm")->verdict = drive_record_find(record, "idle")->verdict = VERDICT_FAILED;
-        ck_assert_int_eq(scope_select(SCOPE_READABLE, &all, &table, BACKENDS, record, &readable), 0);
+        ck_assert_int_eq(scope_select(VISIT_RECHECK, true, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_uint_eq(readable.n_items, 1);
         ck_assert_str_eq(readable.items[0].name, "read_ahead_kb");
 
         /* Of a drive that was never visited nothing was in order. */
         scope_done(&readable);
         drive_record_drop_unwanted(record, &(Wishes){});
-        ck_assert_int_eq(scope_select(SCOPE_READABLE, &all, &table, BACKENDS, record, &readable), 0);
+        ck_assert_int_eq(scope_select(VISIT_RECHECK, true, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_uint_eq(readable.n_items, 0);
 
         scope_done(&whole);
         scope_done(&kernel);
+        scope_done(&asleep);
         scope_done(&readable);
-}
-END_TEST
-
-/* How much of a drive a visit is about. */
-START_TEST(test_reasons) {
-        ck_assert_int_eq(scope_of_reason(VISIT_REVALIDATION, true), SCOPE_KERNEL);
-        ck_assert_int_eq(scope_of_reason(VISIT_RECHECK, false), SCOPE_KERNEL); /* it may sleep */
-        ck_assert_int_eq(scope_of_reason(VISIT_RECHECK, true), SCOPE_READABLE);
-        ck_assert_int_eq(scope_of_reason(VISIT_BOOT, false), SCOPE_ALL);
 }
 END_TEST
 
@@ -98,7 +92,6 @@ int main(void) {
         TCase *t = tcase_create("scope");
 
         tcase_add_test(t, test_scopes);
-        tcase_add_test(t, test_reasons);
         suite_add_tcase(s, t);
         return suite_run(s);
 }
