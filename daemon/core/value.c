@@ -12,7 +12,6 @@
 #define TIMER_5_H_30_MIN 251
 #define TIMER_21_MIN 252
 #define TIMER_RESERVED 254 /* vendors take it for 21 min 10 s */
-#define TIMER_21_MIN_15_S 255
 
 /* What a bare number counts; 0: a unit is needed. */
 static int64_t bare_unit(const ValueRange *range) {
@@ -228,7 +227,9 @@ uint64_t standby_timer_to_seconds(uint8_t timer) {
 }
 
 static int standby_timer_parse(const ValueRange *range, const char *text, Value *ret) {
-        int64_t ms, seconds, timer;
+        uint8_t timer = TIMER_5_H_30_MIN;
+        int64_t ms;
+        uint64_t seconds;
         int r;
 
         if (streq(text, STANDBY_TIMER_VENDOR_TEXT))
@@ -238,25 +239,20 @@ static int standby_timer_parse(const ValueRange *range, const char *text, Value 
         if (r < 0)
                 return r;
 
-        seconds = ms / 1000 + (ms % 1000 != 0);
+        seconds = (uint64_t) ms / 1000 + (ms % 1000 != 0);
         if (seconds > 12 * HOUR)
                 return -ERANGE;
 
-        if (seconds <= 20 * 60)
-                timer = (seconds + 4) / 5;
-        else if (seconds <= 21 * 60)
-                timer = TIMER_21_MIN;
-        else if (seconds <= 21 * 60 + 15)
-                timer = TIMER_21_MIN_15_S;
-        else if (seconds < 8 * HOUR)
-                /* What lies between 5.5 h and the vendor's own time takes the nearest that is certain. */
-                timer = MIN(240 + (seconds + HOUR / 2 - 1) / (HOUR / 2), TIMER_5_H_30_MIN);
-        else
+        /* The shortest that is long enough; below the vendor's own time the nearest that is certain. */
+        for (unsigned t = 0; t <= UINT8_MAX; t++)
+                if (t != TIMER_RESERVED && standby_timer_to_seconds(t) >= seconds &&
+                    standby_timer_to_seconds(t) < standby_timer_to_seconds(timer))
+                        timer = t;
+        if (seconds >= 8 * HOUR)
                 timer = STANDBY_TIMER_VENDOR;
 
         (void) number_set(range, timer, ret);
-        return r > 0 || timer == STANDBY_TIMER_VENDOR ||
-               standby_timer_to_seconds((uint8_t) timer) * 1000 != (uint64_t) ms;
+        return r > 0 || timer == STANDBY_TIMER_VENDOR || standby_timer_to_seconds(timer) * 1000 != (uint64_t) ms;
 }
 
 int value_parse(const ValueRange *range, const char *text, Value *ret) {
