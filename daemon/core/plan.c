@@ -138,10 +138,9 @@ bool step_settle(Step *s, const Memory *memory) {
                          s->wish->file, s->wish->line, s->wish->name);
         else if (!s->setting)
                 step_end(s, VERDICT_UNSUPPORTED, "%s is not a setting of this kind of drive", s->wish->name);
-        else if (s->setting->flags & SETTING_EXCLUDED)
-                step_end(s, VERDICT_FORBIDDEN, "%s", s->setting->instead);
-        else if (s->setting->flags & SETTING_DEAD)
-                step_end(s, VERDICT_UNSUPPORTED, "%s", s->setting->instead);
+        else if (s->setting->flags & (SETTING_EXCLUDED | SETTING_DEAD))
+                step_end(s, s->setting->flags & SETTING_DEAD ? VERDICT_UNSUPPORTED : VERDICT_FORBIDDEN, "%s",
+                         s->setting->instead);
         else if (setting_is_dangerous(s->setting, &s->wish->value) && !s->wish->allow_dangerous)
                 step_end(s, VERDICT_FORBIDDEN,
                          "it is dangerous: %s; allow_dangerous = true in the block of %s:%u says that it is meant",
