@@ -50,8 +50,3 @@ int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTa
         *ret = (Wishes){ .items = items, .n_items = n };
         return 0;
 }
-
-void scope_done(Wishes *selected) {
-        free(selected->items);
-        *selected = (Wishes){};
-}

@@ -114,7 +114,7 @@ static int begin_job(Target *t) {
 
 static void visit_done(CurrentVisit *v) {
         free(v->memories);
-        scope_done(&v->selected);
+        free(v->selected.items);
         *v = (CurrentVisit){};
 }
 

@@ -63,7 +63,7 @@ Target *target_free(Target *t) {
 
         target_guard_done(t);
         (void) visit_job_free(t->visit.job);
-        scope_done(&t->visit.selected);
+        free(t->visit.selected.items);
         free(t->visit.memories);
         free(t->told_waiting);
         wishes_done(&t->wishes);
@@ -196,7 +196,7 @@ static bool was_revalidated(const Target *t) {
                 plan_done(&p);
         }
 
-        scope_done(&selected);
+        free(selected.items);
         return news;
 }
 

@@ -68,22 +68,22 @@ START_TEST(test_scopes) {
         }
 
         /* Nothing that can be read says anything of what cannot. */
-        scope_done(&readable);
+        free(readable.items);
         drive_record_find(record, "apm")->verdict = drive_record_find(record, "idle")->verdict = VERDICT_FAILED;
         ck_assert_int_eq(scope_select(VISIT_RECHECK, true, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_uint_eq(readable.n_items, 1);
         ck_assert_str_eq(readable.items[0].name, "read_ahead_kb");
 
         /* Of a drive that was never visited nothing was in order. */
-        scope_done(&readable);
+        free(readable.items);
         drive_record_drop_unwanted(record, &(Wishes){});
         ck_assert_int_eq(scope_select(VISIT_RECHECK, true, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_uint_eq(readable.n_items, 0);
 
-        scope_done(&whole);
-        scope_done(&kernel);
-        scope_done(&asleep);
-        scope_done(&readable);
+        free(whole.items);
+        free(kernel.items);
+        free(asleep.items);
+        free(readable.items);
 }
 END_TEST
 
