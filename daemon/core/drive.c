@@ -68,23 +68,18 @@ static int copy_trimmed(const char *s, char **ret) {
         return *ret ? 0 : -ENOMEM;
 }
 
-/* A name with '/' or of small letters alone is an attribute, else a udev property. */
-static const char *lookup(const DriveLookup *l, const char *name) {
-        return isupper((unsigned char) *name) ? l->property(l->userdata, name) : l->sysattr(l->userdata, name);
-}
-
 /* The first source that has it. */
 static int lookup_first(const DriveLookup *l, const char *const *sources, char **ret) {
         int r = 0;
 
         for (; *sources && !*ret && r >= 0; sources++)
-                r = copy_trimmed(lookup(l, *sources), ret);
+                r = copy_trimmed(l->find(l->userdata, *sources), ret);
 
         return r;
 }
 
 static uint64_t lookup_number(const DriveLookup *l, const char *name) {
-        const char *v = lookup(l, name);
+        const char *v = l->find(l->userdata, name);
 
         return v ? strtoull(v, NULL, 10) : 0;
 }
@@ -129,14 +124,14 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
         if (d->wwn && wwn_is_empty(d->wwn))
                 free(TAKE_PTR(d->wwn));
 
-        d->transport = transport_from_syspath(syspath, lookup(l, "scsi_host/proc_name"));
+        d->transport = transport_from_syspath(syspath, l->find(l->userdata, "scsi_host/proc_name"));
         /* A driver like ata_piix serves both; what the drive says of itself (ata_id, from IDENTIFY) decides then. */
         if (d->transport == TRANSPORT_PATA && lookup_number(l, "ID_ATA_SATA") == 1)
                 d->transport = TRANSPORT_SATA;
 
         d->identified = lookup_number(l, "ID_ATA") == 1;
         d->optical = lookup_number(l, "device/type") == SCSI_TYPE_OPTICAL;
-        scsi_vendor = lookup(l, "device/vendor");
+        scsi_vendor = l->find(l->userdata, "device/vendor");
         d->ata = !d->optical && (d->transport == TRANSPORT_SATA || d->transport == TRANSPORT_PATA ||
                                  (scsi_vendor && fnmatch("ATA*([ \n])", scsi_vendor, FNM_EXTMATCH) == 0));
         d->rotational = !d->optical && lookup_number(l, "queue/rotational") != 0;

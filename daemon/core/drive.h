@@ -73,11 +73,11 @@ typedef struct Drive {
         size_t n_links;
 } Drive;
 
-/* Where identity is read from. `sysattr` paths are relative to the disk's syspath ("queue/rotational",
- * "device/model"), but "scsi_host/…" is the SCSI host's above it. Answers stay valid until the next call; NULL: there is none. */
+/* Where identity is read from. A name that begins with a capital is a udev property; any other is an attribute's path, relative to
+ * the disk's syspath ("queue/rotational", "device/model"), but "scsi_host/…" is the SCSI host's above it. Answers stay valid until
+ * the next call; NULL: there is none. */
 typedef struct DriveLookup {
-        const char *(*property)(void *userdata, const char *key);
-        const char *(*sysattr)(void *userdata, const char *path);
+        const char *(*find)(void *userdata, const char *name);
         void *userdata;
 } DriveLookup;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <ctype.h>
 #include <libudev.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,19 +17,15 @@ typedef struct UdevLookup {
         char text[256];
 } UdevLookup;
 
-static const char *lookup_property(void *userdata, const char *key) {
-        UdevLookup *l = userdata;
-
-        return udev_device_get_property_value(l->device, key);
-}
-
-/* The SCSI host's are above the disk, at a place that its path tells. */
-static const char *lookup_sysattr(void *userdata, const char *path) {
+/* The SCSI host's attributes are above the disk, at a place that its path tells. */
+static const char *lookup_find(void *userdata, const char *path) {
         UdevLookup *l = userdata;
         const char *syspath = udev_device_get_syspath(l->device), *host;
         size_t n = starts_with(path, "scsi_host/") ? stack_scsi_host(syspath, &host) : 0;
         int r;
 
+        if (isupper((unsigned char) *path))
+                return udev_device_get_property_value(l->device, path);
         if (n > 0)
                 r = attribute_read(l->text, sizeof l->text, "%.*s/scsi_host/%.*s/%s", (int) (host + n - syspath),
                                    syspath, (int) n, host, path + strlen("scsi_host/"));
@@ -90,7 +87,7 @@ static int add_above(Drive *d, struct udev *udev) {
 int inventory_drive(struct udev_device *device, Drive **ret) {
         const char *node = udev_device_get_devnode(device);
         UdevLookup udev = { .device = device };
-        const DriveLookup lookup = { lookup_property, lookup_sysattr, &udev };
+        const DriveLookup lookup = { lookup_find, &udev };
         _cleanup_(drive_freep) Drive *d = NULL;
         struct udev_list_entry *e;
         int r;

@@ -83,7 +83,7 @@ static const char *identity_fact(void *userdata, const char *key) {
 static int make_drive(unsigned i, Drive **ret) {
         _cleanup_(drive_freep) Drive *d = NULL;
         Identity id = { .number = i };
-        const DriveLookup lookup = { identity_fact, identity_fact, &id };
+        const DriveLookup lookup = { identity_fact, &id };
         char name[16], node[32], path[160], text[128];
         int r;
 

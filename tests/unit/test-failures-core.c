@@ -157,7 +157,7 @@ static const Fact bare[] = { {} };
 /* clang-format on */
 
 static int drive_make(const char *syspath, const Fact *facts, Drive **ret) {
-        const DriveLookup lookup = { fact, fact, (void *) facts };
+        const DriveLookup lookup = { fact, (void *) facts };
         _cleanup_(drive_freep) Drive *d = NULL;
         int r;
 
