@@ -34,9 +34,7 @@ typedef enum SettingFlags {
         SETTING_CONTROLLER = 1 << 9, /* the whole controller's: all its namespaces have the same */
         SETTING_FIRST = 1 << 10,     /* writing it changes what others read: its verdict comes before their reading */
         SETTING_SAME = 1 << 11,      /* it holds a part of the state it excludes, so that any of its values excludes */
-        SETTING_ATA_SLEEP =
-                        1
-                        << 12, /* puts the drive into ATA's Sleep mode: only a reset ends that, and any command causes one */
+        SETTING_ATA_SLEEP = 1 << 12, /* ATA's Sleep mode, which only a reset ends; any command causes one */
 } SettingFlags;
 
 /* Whom a harmful value harms. */
