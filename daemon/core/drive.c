@@ -51,42 +51,30 @@ static Transport transport_from_syspath(const char *syspath, const char *proc_na
         return TRANSPORT_UNKNOWN;
 }
 
-/* A copy without the blanks that fixed-width fields are padded with; NULL for an empty one. */
-static int copy_trimmed(const char *s, char **ret) {
-        size_t n;
-
-        if (!s)
-                return 0;
-
-        s += strspn(s, " \t\n");
-        for (n = strlen(s); n > 0 && isspace((unsigned char) s[n - 1]); n--)
-                ;
-        if (n == 0)
-                return 0;
-
-        *ret = strndup(s, n);
-        return *ret ? 0 : -ENOMEM;
-}
-
-/* The first source that has it. */
+/* The first source that has more than the blanks that fixed-width fields are padded with, without these. */
 static int lookup_first(const DriveLookup *l, const char *const *sources, char **ret) {
-        int r = 0;
+        for (; *sources && !*ret; sources++) {
+                const char *text = l->find(l->userdata, *sources) ?: "";
+                size_t n;
 
-        for (; *sources && !*ret && r >= 0; sources++)
-                r = copy_trimmed(l->find(l->userdata, *sources), ret);
+                text += strspn(text, " \t\n");
+                for (n = strlen(text); n > 0 && isspace((unsigned char) text[n - 1]); n--)
+                        ;
+                if (n == 0)
+                        continue;
 
-        return r;
+                *ret = strndup(text, n);
+                if (!*ret)
+                        return -ENOMEM;
+        }
+
+        return 0;
 }
 
 static uint64_t lookup_number(const DriveLookup *l, const char *name) {
         const char *v = l->find(l->userdata, name);
 
         return v ? strtoull(v, NULL, 10) : 0;
-}
-
-/* A drive without a WWN may have zeros in its place, and the kernel's makeshift for it may be blank: no identity. */
-static bool wwn_is_empty(const char *wwn) {
-        return fnmatch("?(0x|naa.|eui.|t10.ATA)*([0 _])", wwn, FNM_EXTMATCH) == 0;
 }
 
 int drive_new(const char *name, const char *node, const char *syspath, const DriveLookup *l, Drive **ret) {
@@ -121,7 +109,8 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
                         return r;
         }
 
-        if (d->wwn && wwn_is_empty(d->wwn))
+        /* A drive without a WWN may have zeros in its place, and the kernel's makeshift for it may be blank: no identity. */
+        if (d->wwn && fnmatch("?(0x|naa.|eui.|t10.ATA)*([0 _])", d->wwn, FNM_EXTMATCH) == 0)
                 free(TAKE_PTR(d->wwn));
 
         d->transport = transport_from_syspath(syspath, l->find(l->userdata, "scsi_host/proc_name"));
