@@ -86,18 +86,14 @@ static bool setting_can_hurt(const SettingTable *settings, const char *name) {
 
 int guard_record_parse(const char *text, size_t size, const SettingTable *settings, GuardRecord **ret) {
         static const char old_version[] = "VERSION=1\n";
-        _cleanup_(guard_record_freep) GuardRecord *r = NULL;
+        _cleanup_(guard_record_freep) GuardRecord *r = calloc(1, sizeof *r);
         bool old = size > strlen(old_version) && memcmp(text, old_version, strlen(old_version)) == 0;
         FieldFile file = guard_file;
         size_t n;
         int k;
 
-        r = calloc(1, sizeof *r);
-        if (!r)
-                return -ENOMEM;
-
         file.version = old ? 1 : GUARD_VERSION;
-        k = field_file_parse(&file, text, size, r);
+        k = r ? field_file_parse(&file, text, size, r) : -ENOMEM;
         if (k < 0)
                 return k;
 

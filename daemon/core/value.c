@@ -86,18 +86,14 @@ static const Unit units[] = {
 };
 /* clang-format on */
 
-/* The µ of µs is two bytes beyond ASCII. */
-static bool is_unit_letter(char c) {
-        return isalpha((unsigned char) c) || (unsigned char) c >= 0x80;
-}
-
 /* What the unit counts in a value of this type; 0: there is no such unit. */
 static int64_t unit_parse(ValueType type, const char **text) {
         bool ms = type == VALUE_DURATION;
         const char *name = *text;
         char word[32];
 
-        while (is_unit_letter(**text))
+        /* The µ of µs is two bytes beyond ASCII. */
+        while (isalpha((unsigned char) **text) || (unsigned char) **text >= 0x80)
                 *text += 1;
         if (snprintf(word, sizeof word, " %.*s ", (int) (*text - name), name) >= (int) sizeof word)
                 return 0;
