@@ -152,7 +152,7 @@ static int request_receive(int fd, BrokerChild *ret_child, int *ret) {
         return 1;
 }
 
-static _Noreturn void child_main(BrokerChild child, int fd, pid_t broker, BrokerChildFn run, const void *userdata) {
+static _Noreturn void child_main(BrokerChild child, int fd, pid_t broker, BrokerChildFn run) {
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != broker)
                 _exit(EXIT_FAILURE);
@@ -161,7 +161,7 @@ static _Noreturn void child_main(BrokerChild child, int fd, pid_t broker, Broker
         if (dup2(fd, STDERR_FILENO + 1) < 0 || close_range(STDERR_FILENO + 2, ~0U, 0) < 0)
                 _exit(EXIT_FAILURE);
 
-        run(child, STDERR_FILENO + 1, userdata);
+        run(child, STDERR_FILENO + 1);
         _exit(EXIT_FAILURE);
 }
 
@@ -247,7 +247,7 @@ static int request_wait(int fd, int idle_ms) {
         }
 }
 
-int broker_serve(int fd, int idle_ms, BrokerChildFn run, const void *userdata) {
+int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
         pid_t self = getpid();
         bool asked = false, leaving = false;
 
@@ -281,7 +281,7 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run, const void *userdata) {
                 /* Without a process its socket is closed, and the manager sees that. */
                 pid = n_workers < WORKERS_MAX ? fork() : -1;
                 if (pid == 0)
-                        child_main(child, worker_fd, self, run, userdata);
+                        child_main(child, worker_fd, self, run);
                 if (pid < 0)
                         (void) close(worker_fd);
                 else
@@ -299,7 +299,7 @@ static bool program_is_replaced(void) {
         return n >= (ssize_t) strlen(gone) && memcmp(path + n - strlen(gone), gone, strlen(gone)) == 0;
 }
 
-int broker_run(int listener, BrokerChildFn run, const void *userdata) {
+int broker_run(int listener, BrokerChildFn run) {
         int r;
 
         do {
@@ -308,7 +308,7 @@ int broker_run(int listener, BrokerChildFn run, const void *userdata) {
                 if (fd < 0)
                         return -errno;
                 /* The socket's mode says so, too. */
-                r = peer_owns_socket(fd) ? broker_serve(fd, BROKER_IDLE_MS, run, userdata) : 0;
+                r = peer_owns_socket(fd) ? broker_serve(fd, BROKER_IDLE_MS, run) : 0;
                 if (r < 0)
                         return r;
 

@@ -37,13 +37,13 @@ int broker_fork(Broker *b, BrokerChild child, int fd);
 /* ---- the broker itself ---- */
 
 /* The main function of such a child; never returns. */
-typedef void (*BrokerChildFn)(BrokerChild child, int fd, const void *userdata);
+typedef void (*BrokerChildFn)(BrokerChild child, int fd);
 
 /* Serves one manager at this connection until that goes: 0, or a negative errno. 1: nothing more was asked for idle_ms, no
  * worker was left, and the manager was told so, by EPIPE at its next request. */
-int broker_serve(int fd, int idle_ms, BrokerChildFn run, const void *userdata);
+int broker_serve(int fd, int idle_ms, BrokerChildFn run);
 
 /* The same for one manager after the other, at a socket that listens. It ends with its last manager or for want of work, but
  * when all workers have ended, not before, for which they have ten minutes; only when its own program has been replaced, the
  * next manager gets another broker. */
-int broker_run(int listener, BrokerChildFn run, const void *userdata);
+int broker_run(int listener, BrokerChildFn run);

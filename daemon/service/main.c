@@ -12,7 +12,6 @@
 #include "asker.h"
 #include "daemon.h"
 #include "journal.h"
-#include "sandbox.h"
 #include "state.h"
 #include "text.h"
 #include "worker.h"
@@ -44,21 +43,17 @@ static void session_be_nice(void) {
                 (void) dprintf(fd, "%d", nice);
 }
 
-static void broker_child(BrokerChild child, int fd, const void *sandbox) {
+static void broker_child(BrokerChild child, int fd) {
         if (child == BROKER_ASKER)
                 asker_main(fd);
-        worker_main(fd, sandbox);
+        worker_main(fd);
 }
 
 /* In a unit of its own, with a right to drives that the manager has not. */
 static int run_broker(void) {
-        _cleanup_(sandbox_freep) Sandbox *sandbox = NULL;
-        int r;
-
         if (sd_listen_fds(true) != 1)
                 return -EINVAL;
-        r = sandbox_new(&sandbox);
-        return r < 0 ? r : broker_run(SD_LISTEN_FDS_START, broker_child, sandbox);
+        return broker_run(SD_LISTEN_FDS_START, broker_child);
 }
 
 static int run(void) {

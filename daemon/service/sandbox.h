@@ -6,15 +6,9 @@
 
 #include "macro.h"
 
-/* Prepared once for all workers. */
-typedef struct Sandbox Sandbox;
-int sandbox_new(Sandbox **ret);
-Sandbox *sandbox_free(Sandbox *s);
-DEFINE_CLEANUP(Sandbox *, sandbox_free);
-
 /* From now on it can open these nodes (the list ends with NULL) and what is below /sys and /proc for reading, and what is below `own` (in sysfs), or below
  * the NVMe controllers that it has links to, for writing; no new process, program or connection, and of ioctl() only the drives' own. */
-int sandbox_worker(const Sandbox *s, char *const *nodes, const char *own);
+int sandbox_worker(char *const *nodes, const char *own);
 
 /* From now on this process has no capability, and can open no file; it can connect to sockets. */
 int sandbox_asker(void);

@@ -165,7 +165,7 @@ static bool is_in_place(const Drive *d) {
         return real && streq(real, d->syspath);
 }
 
-static int child_confine(const Visit *v, const Sandbox *sandbox) {
+static int child_confine(const Visit *v) {
         _cleanup_(names_freep) char **nodes = NULL;
         _cleanup_free_ char *own = NULL;
         int r;
@@ -175,10 +175,10 @@ static int child_confine(const Visit *v, const Sandbox *sandbox) {
         if (!own)
                 return -ENOMEM;
         r = child_nodes(v, &nodes);
-        return r < 0 ? r : sandbox_worker(sandbox, nodes, own);
+        return r < 0 ? r : sandbox_worker(nodes, own);
 }
 
-void worker_main(int fd, const void *sandbox) {
+_Noreturn void worker_main(int fd) {
         static _Alignas(max_align_t) char request[VISIT_REQUEST_MAX_BYTES];
         Child c = { .fd = fd, .writing = WORKER_READS, .told = WORKER_READS, .said_usec = monotonic_usec() };
         DeviceIO io = device_io_real;
@@ -202,7 +202,7 @@ void worker_main(int fd, const void *sandbox) {
         c.wishes = v.wishes;
         (void) snprintf(name, sizeof name, "keep-%s", v.drive->name);
         (void) prctl(PR_SET_NAME, name);
-        if (child_confine(&v, sandbox) < 0)
+        if (child_confine(&v) < 0)
                 _exit(EXIT_FAILURE);
 
         io.gate = child_gate;

@@ -61,7 +61,7 @@ typedef enum WorkerOrder {
 int worker_start(Broker *broker, const Visit *visit);
 
 /* The worker itself, at its end of the socket; never returns. */
-void worker_main(int fd, const void *sandbox);
+_Noreturn void worker_main(int fd);
 
 /* 1 and a message; 0: the other end is closed; -EAGAIN: nothing now. A malformed message is -EBADMSG. */
 int worker_receive(int fd, size_t n_wishes, WorkerMessage *ret);

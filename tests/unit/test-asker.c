@@ -272,13 +272,14 @@ START_TEST(test_pid1_goes) {
 }
 END_TEST
 
-static void asker_child(BrokerChild child, int fd, const void *targets) {
-        _exit(child == BROKER_ASKER && asker_serve(fd, targets) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+static void asker_child(BrokerChild child, int fd) {
+        static const AskerTargets targets = { open_theirs, open_theirs };
+
+        _exit(child == BROKER_ASKER && asker_serve(fd, &targets) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 /* As the manager does, by a broker. */
 START_TEST(test_open) {
-        static const AskerTargets targets = { open_theirs, open_theirs };
         pid_t pid1 = start_theirs(), pid;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         int listener = listen_at(ours, SOCK_SEQPACKET);
@@ -287,7 +288,7 @@ START_TEST(test_open) {
 
         pid = fork_child();
         if (pid == 0)
-                _exit(broker_serve(accept4(listener, NULL, NULL, SOCK_CLOEXEC), 0, asker_child, &targets) < 0);
+                _exit(broker_serve(accept4(listener, NULL, NULL, SOCK_CLOEXEC), 0, asker_child) < 0);
         (void) close(listener);
 
         ck_assert_int_eq(broker_new(ours, &broker), 0);

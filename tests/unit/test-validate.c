@@ -287,7 +287,7 @@ static pid_t worker_make(const void *told, size_t told_size, int *ret_fd, FILE *
         if (pid == 0) {
                 (void) close(fds[0]);
                 (void) dup2(fileno(*ret_printed), STDERR_FILENO);
-                worker_main(fds[1], NULL);
+                worker_main(fds[1]);
         }
         (void) close(fds[1]);
         *ret_fd = fds[0];
@@ -308,7 +308,7 @@ static void worker_done(pid_t pid, int fd, FILE *printed, int wanted) {
 }
 
 /* Not in this process: there a worker has its sandbox. */
-int sandbox_worker(_unused_ const Sandbox *s, _unused_ char *const *nodes, _unused_ const char *own) {
+int sandbox_worker(_unused_ char *const *nodes, _unused_ const char *own) {
         return 0;
 }
 size_t sandbox_own(_unused_ const char *syspath) {
@@ -377,7 +377,7 @@ START_TEST(test_other_build_is_told) {
         if (pid == 0) {
                 (void) close(fds[0]);
                 (void) dup2(fileno(printed), STDERR_FILENO);
-                worker_main(fds[1], NULL);
+                worker_main(fds[1]);
         }
         (void) close(fds[1]);
         ck_assert_int_eq(recv(fds[0], &c, 1, 0), 0);
@@ -416,7 +416,7 @@ START_TEST(test_no_visit) {
                 ck_assert_int_eq(send(fds[0], junk, sizeof junk, MSG_NOSIGNAL), sizeof junk);
                 pid = fork();
                 if (pid == 0)
-                        worker_main(fds[1], NULL);
+                        worker_main(fds[1]);
                 (void) close(fds[1]);
         }
         ck_assert_int_eq(recv(fds[0], &c, 1, 0), 0);

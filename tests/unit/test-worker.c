@@ -258,13 +258,15 @@ END_TEST
 
 static char dir[] = "/tmp/test-worker-XXXXXX", inside[64], outside[64], linked[64];
 
+static bool confined; /* the worker has a sandbox */
+
 /* A stand-in for a worker: one byte for every deed, '+' done, '-' refused. */
-static void fake_worker(BrokerChild child _unused_, int fd, const void *userdata) {
+static void fake_worker(BrokerChild child _unused_, int fd) {
         char *const nodes[] = { (char *) "/dev/null", (char *) "/dev/zero", NULL };
         char out[12] = {};
         int k = 0, null;
 
-        if (userdata && sandbox_worker(userdata, nodes, dir) < 0)
+        if (confined && sandbox_worker(nodes, dir) < 0)
                 _exit(EXIT_FAILURE);
 
         null = open("/dev/null", O_RDONLY);
@@ -292,7 +294,7 @@ static void fake_worker(BrokerChild child _unused_, int fd, const void *userdata
         _exit(0);
 }
 
-static pid_t serve(const char *path, const Sandbox *s) {
+static pid_t serve(const char *path) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         pid_t pid;
@@ -306,7 +308,7 @@ static pid_t serve(const char *path, const Sandbox *s) {
                 for (;;) {
                         int fd = accept(listener, NULL, NULL);
 
-                        if (broker_serve(fd, BROKER_IDLE_MS, fake_worker, s) < 0)
+                        if (broker_serve(fd, BROKER_IDLE_MS, fake_worker) < 0)
                                 (void) close(fd);
                         (void) close(fd);
                 }
@@ -353,15 +355,13 @@ static bool has_landlock(void) {
 
 START_TEST(test_broker) {
         _cleanup_(broker_freep) Broker *b = NULL;
-        _cleanup_(sandbox_freep) Sandbox *s = NULL;
         char path[64], out[12] = "";
         pid_t pid;
 
         processes_make();
         (void) snprintf(path, sizeof path, "%s/broker", dir);
-        if (_i)
-                ck_assert_int_eq(sandbox_new(&s), 0);
-        pid = serve(path, s);
+        confined = _i;
+        pid = serve(path);
         ck_assert_int_eq(broker_new(path, &b), 0);
 
         for (int turn = 0; turn < 3; turn++) {
@@ -371,7 +371,7 @@ START_TEST(test_broker) {
                 ck_assert_int_eq(broker_fork(b, BROKER_WORKER, fds[1]), 0);
                 (void) close(fds[1]);
                 ck_assert_int_eq(recv(fds[0], out, sizeof out, 0), sizeof out);
-                if (!s)
+                if (!confined)
                         ck_assert_str_eq(out, "+++++++++++");
                 else {
                         ck_assert_str_eq(out + 5, "--++--");
@@ -398,7 +398,7 @@ START_TEST(test_broker_hostile) {
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
         pid = fork();
         if (pid == 0)
-                _exit(broker_serve(fds[1], BROKER_IDLE_MS, fake_worker, NULL) == -EBADMSG ? 1 : 0);
+                _exit(broker_serve(fds[1], BROKER_IDLE_MS, fake_worker) == -EBADMSG ? 1 : 0);
         (void) close(fds[1]);
         ck_assert_int_ge(send(fds[0], junk[_i], strlen(junk[_i]), MSG_NOSIGNAL), 0);
         ck_assert_int_eq(recv(fds[0], &c, 1, 0), 0);
@@ -408,7 +408,7 @@ START_TEST(test_broker_hostile) {
 END_TEST
 
 /* Works for as long as somebody holds the other end of its socket. */
-static void patient_worker(BrokerChild child _unused_, int fd, const void *userdata _unused_) {
+static void patient_worker(BrokerChild child _unused_, int fd) {
         char c = '+';
 
         (void) send(fd, &c, 1, 0);
@@ -442,7 +442,7 @@ START_TEST(test_broker_idle) {
                 if (pid == 0) {
                         (void) close(fds[0]);
                         (void) close(fds[1]);
-                        _exit(broker_serve(accept(listener, NULL, NULL), 100, patient_worker, NULL) == 1 ? 0 : 1);
+                        _exit(broker_serve(accept(listener, NULL, NULL), 100, patient_worker) == 1 ? 0 : 1);
                 }
                 (void) close(fds[1]);
 
@@ -459,8 +459,10 @@ START_TEST(test_broker_idle) {
 }
 END_TEST
 
+static char fifo[120];
+
 /* One that a drive holds in the kernel until somebody opens this FIFO to write, whether it has a manager or not. */
-static void stuck_worker(BrokerChild child _unused_, int fd, const void *fifo) {
+static void stuck_worker(BrokerChild child _unused_, int fd) {
         pid_t broker = getppid();
 
         (void) send(fd, &broker, sizeof broker, 0);
@@ -495,7 +497,7 @@ ssize_t readlink(const char *path, char *buf, size_t size) {
 START_TEST(test_broker_outlives_manager) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         _cleanup_close_ int manager = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), drive = -EBADF;
-        char path[108], fifo[120];
+        char path[108];
         int listener = listener_make(path), status;
         pid_t pid;
 
@@ -505,7 +507,7 @@ START_TEST(test_broker_outlives_manager) {
         pid = fork();
         if (pid == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-                _exit(broker_run(listener, stuck_worker, fifo) == 0 ? 0 : 1);
+                _exit(broker_run(listener, stuck_worker) == 0 ? 0 : 1);
         }
 
         stuck_start(path, pid);
@@ -539,8 +541,10 @@ int clock_gettime(clockid_t clock, struct timespec *ret) {
         return 0;
 }
 
+static bool hides;
+
 /* One that was taken over, and never ends; nor does its socket tell, by which the manager hears it. */
-static void endless_worker(BrokerChild child _unused_, int fd, const void *hides) {
+static void endless_worker(BrokerChild child _unused_, int fd) {
         pid_t pid = getpid();
 
         (void) send(fd, &pid, sizeof pid, 0);
@@ -574,10 +578,11 @@ START_TEST(test_broker_ends_workers) {
         now = mmap(NULL, sizeof *now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         ck_assert_ptr_ne(now, MAP_FAILED);
         *now = 1000;
+        hides = _i == CLOSES_ON_LIAR;
         pid = fork();
         if (pid == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-                _exit(broker_run(listener, endless_worker, _i == CLOSES_ON_LIAR ? "" : NULL) == 0 ? 0 : 1);
+                _exit(broker_run(listener, endless_worker) == 0 ? 0 : 1);
         }
 
         ck_assert_int_eq(broker_new(path, &b), 0);
@@ -636,7 +641,7 @@ START_TEST(test_broker_race) {
                 for (;;) {
                         int fd = accept(listener, NULL, NULL);
 
-                        if (broker_serve(fd, 1, patient_worker, NULL) < 0)
+                        if (broker_serve(fd, 1, patient_worker) < 0)
                                 _exit(EXIT_FAILURE);
                         (void) close(fd);
                 }

@@ -20,7 +20,6 @@ static char can(const char *path, int flags, char yes) {
 }
 
 int main(int argc, char **argv) {
-        _cleanup_(sandbox_freep) Sandbox *s = NULL;
         _cleanup_free_ char *own = NULL;
         int r;
 
@@ -29,9 +28,7 @@ int main(int argc, char **argv) {
 
         if (!streq(argv[1], "-")) {
                 own = strndup(argv[2], sandbox_own(argv[2]));
-                r = own ? sandbox_new(&s) : -ENOMEM;
-                if (r >= 0)
-                        r = sandbox_worker(s, (char *const[]){ argv[1], NULL }, own);
+                r = own ? sandbox_worker((char *const[]){ argv[1], NULL }, own) : -ENOMEM;
                 if (r < 0) {
                         fprintf(stderr, "cannot close the sandbox of %s, %s: %s\n", argv[1], own, strerror(-r));
                         return EXIT_FAILURE;
