@@ -63,21 +63,26 @@ static void on_leave(void *userdata, Wait w) {
         v->events->waiting(v->userdata, w, false);
 }
 
-static Step visit_job_step(const VisitJob *v, size_t wish) {
-        return (Step){
-                .wish = v->visit.wishes->items + wish,
-                .setting = setting_for_backends(v->visit.settings, v->visit.wishes->items[wish].name,
-                                                drive_backends(v->visit.drive)),
-                .verdict = _VERDICT_INVALID,
-        };
+static const Setting *visit_job_setting(const VisitJob *v, size_t wish) {
+        return setting_for_backends(v->visit.settings, v->visit.wishes->items[wish].name,
+                                    drive_backends(v->visit.drive));
 }
 
-static void visit_job_tell(const VisitJob *v, size_t wish, Verdict verdict, const char *reason) {
-        Step s = visit_job_step(v, wish);
-
-        s.verdict = verdict;
-        (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
+/* Whoever made the step, what it is about is said here. */
+static void visit_job_tell(const VisitJob *v, size_t wish, Step s) {
+        s.wish = v->visit.wishes->items + wish;
+        s.setting = visit_job_setting(v, wish);
         v->events->step(v->userdata, &s);
+}
+
+/* Of all that nothing was told of yet. */
+static void visit_job_tell_rest(const VisitJob *v, Verdict verdict, const char *reason) {
+        Step s = { .verdict = verdict };
+
+        (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
+        for (size_t i = 0; i < v->visit.wishes->n_items; i++)
+                if (!v->told[i])
+                        visit_job_tell(v, i, s);
 }
 
 static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -91,8 +96,7 @@ static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_,
 
         /* The visit goes on waiting, and begins when there is leave. */
         (void) snprintf(reason, sizeof reason, "still waiting for %s", wait_describe(w));
-        for (size_t i = 0; i < v->visit.wishes->n_items; i++)
-                visit_job_tell(v, i, VERDICT_DEFERRED, reason);
+        visit_job_tell_rest(v, VERDICT_DEFERRED, reason);
         return 0;
 }
 
@@ -167,22 +171,10 @@ static int visit_job_heard(VisitJob *v) {
 }
 
 static void on_step(VisitJob *v, const WorkerMessage *m) {
-        Step s = visit_job_step(v, m->wish);
-
         v->told[m->wish] = true;
         /* The next visit, which is to begin at once, tells of that. */
-        if (m->verdict == VERDICT_DEFERRED && v->end == VISIT_INTERRUPTED)
-                return;
-
-        s.before = m->before;
-        s.after = m->after;
-        s.written = m->written;
-        s.failed = m->failed;
-        s.lost = m->lost;
-        s.error = m->error;
-        s.verdict = m->verdict;
-        memcpy(s.reason, m->reason, sizeof s.reason);
-        v->events->step(v->userdata, &s);
+        if (m->step.verdict != VERDICT_DEFERRED || v->end != VISIT_INTERRUPTED)
+                visit_job_tell(v, m->wish, m->step);
 }
 
 static bool visit_job_was_told_all(const VisitJob *v) {
@@ -197,7 +189,7 @@ static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
         switch (m->type) {
         case WORKER_STEP:
                 /* What no row is for nothing can have been sent for. */
-                return !v->told[m->wish] && (visit_job_step(v, m->wish).setting || (!m->written && !m->failed));
+                return !v->told[m->wish] && (visit_job_setting(v, m->wish) || (!m->step.written && !m->step.failed));
         case WORKER_BRIDGE:
         case WORKER_IDENTITY:
                 return !v->bridged && v->visit.bridge && v->visit.drive->transport == TRANSPORT_USB &&
@@ -244,9 +236,8 @@ static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
 static void visit_job_ended(VisitJob *v, const char *reason, const char *lost) {
         visit_job_close(v);
 
-        for (size_t i = 0; lost && i < v->visit.wishes->n_items; i++)
-                if (!v->told[i])
-                        visit_job_tell(v, i, VERDICT_FAILED, reason);
+        if (lost)
+                visit_job_tell_rest(v, VERDICT_FAILED, reason);
         v->events->ended(v->userdata, v->end, lost);
 }
 
@@ -329,11 +320,9 @@ void visit_job_stop(VisitJob *v) {
 void visit_job_vanish(const VisitJob *v) {
         bool changed = drive_medium_changed(v->visit.drive);
 
-        for (size_t i = 0; i < v->visit.wishes->n_items; i++)
-                if (!v->told[i])
-                        visit_job_tell(v, i, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
-                                       changed ? "another medium came into the drive while it was visited, so it is visited anew"
-                                               : "the drive was unplugged while it was visited");
+        visit_job_tell_rest(v, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
+                            changed ? "another medium came into the drive while it was visited, so it is visited anew"
+                                    : "the drive was unplugged while it was visited");
 }
 
 bool visit_job_has_worker(const VisitJob *v) {

@@ -100,19 +100,10 @@ static void child_writing(void *userdata, const Step *s) {
 
 static void child_ended(void *userdata, const Step *s) {
         Child *c = userdata;
-        WorkerMessage m = {
-                .type = WORKER_STEP,
-                .wish = child_wish(c, s),
-                .written = s->written,
-                .failed = s->failed,
-                .lost = s->lost,
-                .error = s->error,
-                .before = s->before,
-                .after = s->after,
-                .verdict = s->verdict,
-        };
+        WorkerMessage m = { .type = WORKER_STEP, .wish = child_wish(c, s), .step = *s };
 
-        memcpy(m.reason, s->reason, sizeof m.reason);
+        m.step.wish = NULL;
+        m.step.setting = NULL;
         child_say(c, &m);
 }
 

@@ -63,6 +63,13 @@ int worker_state_after(WorkerState s, WorkerMessageType said) {
         return table[s][said].allowed ? (int) table[s][said].next : -EPROTO;
 }
 
+static bool step_is_valid(const Step *s) {
+        return bools_are_valid(&s->remembered, &s->failed) && value_is_valid(&s->wanted) &&
+               reading_is_valid(&s->before) && reading_is_valid(&s->after) && s->error <= 0 && s->verdict >= 0 &&
+               s->verdict < _VERDICT_MAX && text_ends(s->note, sizeof s->note) &&
+               text_ends(s->reason, sizeof s->reason);
+}
+
 static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         switch (m->type) {
         case WORKER_GOES_ON:
@@ -71,9 +78,7 @@ static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         case WORKER_INTENDS:
                 return m->wish < n_wishes || m->wish == WORKER_READS;
         case WORKER_STEP:
-                return m->wish < n_wishes && bools_are_valid(&m->written, &m->lost) && m->error <= 0 &&
-                       m->verdict >= 0 && m->verdict < _VERDICT_MAX && reading_is_valid(&m->before) &&
-                       reading_is_valid(&m->after) && text_ends(m->reason, sizeof m->reason);
+                return m->wish < n_wishes && step_is_valid(&m->step);
         case WORKER_BRIDGE:
                 return bridge_is_valid(&m->bridge);
         case WORKER_IDENTITY:

@@ -34,17 +34,13 @@ typedef enum WorkerState {
 /* -EPROTO: it may not say that there. */
 int worker_state_after(WorkerState s, WorkerMessageType said);
 
-/* Plain data in one datagram; what points elsewhere in a Step is given by number. */
+/* Plain data in one datagram: the pointers of `step` are NULL, and `wish` says what it is about. */
 typedef struct WorkerMessage {
         WorkerMessageType type;
         size_t wish; /* index in the visit's wishes */
-        bool written, failed, lost;
-        int error;
-        Reading before, after;
-        Verdict verdict;
-        char reason[STEP_REASON_MAX];
+        Step step;   /* WORKER_STEP */
         Bridge bridge;
-        DriveIdentity identity; /* WORKER_IDENTITY */
+        DriveIdentity identity;
 } WorkerMessage;
 
 #define WORKER_READS SIZE_MAX

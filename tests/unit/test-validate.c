@@ -343,7 +343,7 @@ START_TEST(test_order) {
         pid = worker_make(&o, orders[_i].size, &fd, &printed);
         for (; recv(fd, &m, sizeof m, 0) == sizeof m && m.type == WORKER_STEP; n++)
                 if (m.wish == 0 && orders[_i].taken)
-                        ck_assert_int_eq(m.verdict, VERDICT_DEFERRED);
+                        ck_assert_int_eq(m.step.verdict, VERDICT_DEFERRED);
         if (orders[_i].taken) {
                 ck_assert_uint_eq(n, wishes.n_items);
                 ck_assert_int_eq(m.type, WORKER_END);
@@ -427,10 +427,13 @@ END_TEST
 /* ---- to the manager ---- */
 
 static WorkerMessage message = {
-        .error = -5,
-        .before = { .value = { VALUE_NAME, INT64_MAX, "before" }, .saved = { VALUE_NAME, INT64_MAX, "saved" } },
-        .after = { .value = { VALUE_NAME, INT64_MAX, "after" }, .saved = { VALUE_NAME, INT64_MAX, "saved" } },
-        .reason = "reason",
+        .step = { .error = -5,
+                  .wanted = { VALUE_NAME, INT64_MAX, "wanted" },
+                  .before = { .value = { VALUE_NAME, INT64_MAX, "before" },
+                              .saved = { VALUE_NAME, INT64_MAX, "saved" } },
+                  .after = { .value = { VALUE_NAME, INT64_MAX, "after" }, .saved = { VALUE_NAME, INT64_MAX, "saved" } },
+                  .note = "note",
+                  .reason = "reason" },
         .bridge.cdb = 16,
 };
 
@@ -439,27 +442,33 @@ static const struct {
         WorkerMessageType type;
 } message_fields[] = {
         { { "type", &message.type, KIND_ENUM, _WORKER_MESSAGE_MAX }, WORKER_END },
-        { { "verdict", &message.verdict, KIND_ENUM, _VERDICT_MAX }, WORKER_STEP },
-        { { "written", &message.written, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "failed", &message.failed, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "lost", &message.lost, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "reason", &message.reason, KIND_TEXT, STEP_REASON_MAX }, WORKER_STEP },
-        { { "before.supported", &message.before.supported, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "before.known", &message.before.known, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "before.value.type", &message.before.value.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
-        { { "before.value.name", &message.before.value.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
-        { { "before.repeated", &message.before.repeated, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "before.saved_known", &message.before.saved_known, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "before.saved.type", &message.before.saved.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
-        { { "before.saved.name", &message.before.saved.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
-        { { "after.supported", &message.after.supported, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "after.known", &message.after.known, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "after.value.type", &message.after.value.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
-        { { "after.value.name", &message.after.value.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
-        { { "after.repeated", &message.after.repeated, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "after.saved_known", &message.after.saved_known, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "after.saved.type", &message.after.saved.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
-        { { "after.saved.name", &message.after.saved.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
+        { { "verdict", &message.step.verdict, KIND_ENUM, _VERDICT_MAX }, WORKER_STEP },
+        { { "written", &message.step.written, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "failed", &message.step.failed, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "lost", &message.step.lost, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "remembered", &message.step.remembered, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "write", &message.step.write, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "saving", &message.step.saving, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "wanted.type", &message.step.wanted.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
+        { { "wanted.name", &message.step.wanted.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
+        { { "note", &message.step.note, KIND_TEXT, STEP_NOTE_MAX }, WORKER_STEP },
+        { { "reason", &message.step.reason, KIND_TEXT, STEP_REASON_MAX }, WORKER_STEP },
+        { { "before.supported", &message.step.before.supported, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "before.known", &message.step.before.known, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "before.value.type", &message.step.before.value.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
+        { { "before.value.name", &message.step.before.value.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
+        { { "before.repeated", &message.step.before.repeated, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "before.saved_known", &message.step.before.saved_known, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "before.saved.type", &message.step.before.saved.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
+        { { "before.saved.name", &message.step.before.saved.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
+        { { "after.supported", &message.step.after.supported, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "after.known", &message.step.after.known, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "after.value.type", &message.step.after.value.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
+        { { "after.value.name", &message.step.after.value.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
+        { { "after.repeated", &message.step.after.repeated, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "after.saved_known", &message.step.after.saved_known, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "after.saved.type", &message.step.after.saved.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
+        { { "after.saved.name", &message.step.after.saved.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
         { { "bridge.asked", &message.bridge.asked, KIND_BOOL, 0 }, WORKER_BRIDGE },
         { { "bridge.identified", &message.bridge.identified, KIND_BOOL, 0 }, WORKER_BRIDGE },
         { { "bridge.without_sat", &message.bridge.without_sat, KIND_BOOL, 0 }, WORKER_BRIDGE },
@@ -481,7 +490,7 @@ static const WorkerMessage wrong_messages[] = {
         { .type = WORKER_SENDS, .wish = WORKER_READS - 1 },
         { .type = WORKER_STEP, .wish = 2 },
         { .type = WORKER_STEP, .wish = WORKER_READS },
-        { .type = WORKER_STEP, .error = 1 },
+        { .type = WORKER_STEP, .step.error = 1 },
         { .type = WORKER_INTENDS, .wish = 2 },
         { .type = WORKER_INTENDS, .wish = WORKER_READS - 1 },
         { .type = WORKER_IDENTITY },

@@ -137,7 +137,7 @@ static void say(Said what) {
         struct {
                 WorkerMessage m;
                 char more[8];
-        } x = { .m = { .type = WORKER_STEP, .verdict = VERDICT_UNSUPPORTED } };
+        } x = { .m = { .type = WORKER_STEP, .step.verdict = VERDICT_UNSUPPORTED } };
         size_t size = sizeof x.m;
 
         switch (what) {
@@ -156,23 +156,23 @@ static void say(Said what) {
                 x.m.wish = what == INTENDS ? 0 : wishes.n_items;
                 break;
         case TELLS_FIRST:
-                x.m.verdict = VERDICT_APPLIED;
-                x.m.written = true;
+                x.m.step.verdict = VERDICT_APPLIED;
+                x.m.step.written = true;
                 break;
         case TELLS_SECOND:
         case TELLS_SECOND_WRITTEN:
                 x.m.wish = 1;
-                x.m.written = what == TELLS_SECOND_WRITTEN;
+                x.m.step.written = what == TELLS_SECOND_WRITTEN;
                 break;
         case TELLS_UNKNOWN:
                 x.m.wish = wishes.n_items;
                 break;
         case TELLS_NO_VERDICT:
-                x.m.verdict = _VERDICT_INVALID;
+                x.m.step.verdict = _VERDICT_INVALID;
                 break;
         case DEFERS_SECOND:
                 x.m.wish = 1;
-                x.m.verdict = VERDICT_DEFERRED;
+                x.m.step.verdict = VERDICT_DEFERRED;
                 break;
         case BRIDGE:
         case IDENTITY:
