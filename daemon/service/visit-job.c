@@ -23,11 +23,10 @@ struct VisitJob {
 
         int worker; /* its socket; < 0: there is none */
         WorkerState state;
-        VisitEnd end;  /* what the worker was told */
-        bool bridged;  /* the worker told of the bridge */
-        size_t n_said; /* all messages of the worker's */
-        bool goes_on;  /* one of them was WORKER_GOES_ON */
-        bool *told;    /* per wish: its verdict came */
+        VisitEnd end;    /* what the worker was told */
+        bool identified; /* the worker told which drive is behind the bridge, and so ends the visit */
+        size_t n_said;   /* all messages of the worker's */
+        bool *told;      /* per wish: its verdict came */
         sd_event_source *io;
         sd_event_source *silence; /* runs out when the worker says nothing … */
         bool silent;              /* … and has run out */
@@ -117,6 +116,7 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
                 .events = events,
                 .userdata = userdata,
                 .worker = -EBADF,
+                .state = WORKER_VISITS,
         };
 
         v->told = calloc(MAX(visit->wishes->n_items, 1U), sizeof *v->told);
@@ -186,16 +186,18 @@ static bool visit_job_was_told_all(const VisitJob *v) {
 
 /* Is this of what the worker was asked for, and not told before? One that was taken over says what it likes. */
 static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
+        if (v->n_said > SAID_MAX + SAID_MAX_PER_WISH * v->visit.wishes->n_items)
+                return false;
+
         switch (m->type) {
         case WORKER_STEP:
                 /* What no row is for nothing can have been sent for. */
                 return !v->told[m->wish] && (visit_job_setting(v, m->wish) || (!m->step.written && !m->step.failed));
         case WORKER_BRIDGE:
-        case WORKER_IDENTITY:
-                return !v->bridged && v->visit.bridge && v->visit.drive->transport == TRANSPORT_USB &&
-                       (m->type == WORKER_BRIDGE || visit_asks_identity(&v->visit));
+                return v->visit.bridge && v->visit.drive->transport == TRANSPORT_USB &&
+                       (!m->identity.serial[0] || visit_asks_identity(&v->visit));
         case WORKER_END:
-                return v->state == WORKER_IDENTIFIED || visit_job_was_told_all(v);
+                return v->identified || visit_job_was_told_all(v);
         default:
                 return true;
         }
@@ -205,9 +207,7 @@ static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
         (void) visit_job_heard(v);
         switch (m->type) {
         case WORKER_GOES_ON:
-                if (!v->goes_on)
-                        v->events->settling(v->userdata);
-                v->goes_on = true;
+                v->events->settling(v->userdata);
                 break;
         case WORKER_SENDS:
                 v->events->writing(v->userdata, m->wish);
@@ -219,9 +219,8 @@ static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
                 on_step(v, m);
                 break;
         case WORKER_BRIDGE:
-        case WORKER_IDENTITY:
-                v->bridged = true;
-                v->events->bridged(v->userdata, &m->bridge, m->type == WORKER_IDENTITY ? &m->identity : NULL);
+                v->identified = m->identity.serial[0];
+                v->events->bridged(v->userdata, &m->bridge, v->identified ? &m->identity : NULL);
                 break;
         case WORKER_END:
                 /* The broker sees that it is let go of, should it not end. */
@@ -233,11 +232,15 @@ static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
 }
 
 /* `lost`: how, where the worker had not told all. */
-static void visit_job_ended(VisitJob *v, const char *reason, const char *lost) {
+static void visit_job_ended(VisitJob *v, const char *lost) {
+        char reason[STEP_REASON_MAX];
+
         visit_job_close(v);
 
-        if (lost)
+        if (lost) {
+                (void) snprintf(reason, sizeof reason, "the worker process %s", lost);
                 visit_job_tell_rest(v, VERDICT_FAILED, reason);
+        }
         v->events->ended(v->userdata, v->end, lost);
 }
 
@@ -251,25 +254,17 @@ static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t eve
         if (r == -EAGAIN || r == -EINTR)
                 return 0;
 
-        if (r > 0 && ++v->n_said > SAID_MAX + SAID_MAX_PER_WISH * v->visit.wishes->n_items)
-                r = -EBADMSG;
         if (r > 0) {
-                int next = visit_job_expects(v, &m) ? worker_state_after(v->state, m.type) : -EPROTO;
-
-                r = next < 0 ? next : r;
-                if (next >= 0)
-                        v->state = (WorkerState) next;
+                v->n_said++;
+                v->state = visit_job_expects(v, &m) ? worker_state_after(v->state, m.type) : WORKER_BROKE;
         }
 
-        if (r > 0)
+        if (r == -EBADMSG || v->state == WORKER_BROKE)
+                visit_job_ended(v, "broke the protocol, and is heard no more");
+        else if (r > 0)
                 visit_job_hear(v, &m);
-        else if (r == -EBADMSG || r == -EPROTO)
-                visit_job_ended(v, "the worker process broke the protocol, and is heard no more",
-                                "broke the protocol, and is heard no more");
-        else if (v->state == WORKER_ENDED)
-                visit_job_ended(v, NULL, NULL);
         else
-                visit_job_ended(v, "the worker process ended before it could tell", "ended before it could tell all");
+                visit_job_ended(v, v->state == WORKER_ENDED ? NULL : "ended before it could tell all");
         return 0;
 }
 

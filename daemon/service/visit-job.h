@@ -22,8 +22,8 @@ typedef struct VisitJobEvents {
         /* This wish, which is dangerous, or (WORKER_READS) what is not is about to be written; call visit_job_intended(). */
         void (*intends)(void *userdata, size_t wish);
         void (*writing)(void *userdata, size_t wish); /* what is sent now; WORKER_READS: nothing is written */
-        void (*settling)(
-                        void *userdata); /* the first commands are over: what is read and written that matters comes now */
+        /* The first commands are over: what is read and written that matters comes now. Later calls say nothing more. */
+        void (*settling)(void *userdata);
         void (*step)(void *userdata, const Step *s);
         void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity); /* visit.h */
         void (*silent)(void *userdata, unsigned seconds); /* its worker has not said a word for so long */

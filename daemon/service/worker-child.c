@@ -108,7 +108,7 @@ static void child_ended(void *userdata, const Step *s) {
 }
 
 static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
-        WorkerMessage m = { .type = identity ? WORKER_IDENTITY : WORKER_BRIDGE, .bridge = *bridge };
+        WorkerMessage m = { .type = WORKER_BRIDGE, .bridge = *bridge };
 
         if (identity)
                 m.identity = *identity;

@@ -41,26 +41,20 @@ int worker_start(Broker *broker, const Visit *visit) {
         return fds[0];
 }
 
-int worker_state_after(WorkerState s, WorkerMessageType said) {
-        static const struct {
-                bool allowed;
-                WorkerState next;
-        } table[_WORKER_STATE_MAX][_WORKER_MESSAGE_MAX] = {
+WorkerState worker_state_after(WorkerState s, WorkerMessageType said) {
+        static const WorkerState table[_WORKER_STATE_MAX][_WORKER_MESSAGE_MAX] = {
                 [WORKER_VISITS] = {
-                        [WORKER_GOES_ON] = { true, WORKER_VISITS },
-                        [WORKER_SENDS] = { true, WORKER_VISITS },
-                        [WORKER_INTENDS] = { true, WORKER_WAITS },
-                        [WORKER_STEP] = { true, WORKER_VISITS },
-                        [WORKER_BRIDGE] = { true, WORKER_VISITS },
-                        [WORKER_IDENTITY] = { true, WORKER_IDENTIFIED },
-                        [WORKER_END] = { true, WORKER_ENDED },
+                        [WORKER_GOES_ON] = WORKER_VISITS,
+                        [WORKER_SENDS] = WORKER_VISITS,
+                        [WORKER_INTENDS] = WORKER_WAITS,
+                        [WORKER_STEP] = WORKER_VISITS,
+                        [WORKER_BRIDGE] = WORKER_BRIDGED,
+                        [WORKER_END] = WORKER_ENDED,
                 },
-                [WORKER_WAITS] = {},
-                [WORKER_IDENTIFIED] = { [WORKER_END] = { true, WORKER_ENDED } },
-                [WORKER_ENDED] = {},
+                [WORKER_BRIDGED] = { [WORKER_END] = WORKER_ENDED },
         };
 
-        return table[s][said].allowed ? (int) table[s][said].next : -EPROTO;
+        return table[s][said];
 }
 
 static bool step_is_valid(const Step *s) {
@@ -73,6 +67,7 @@ static bool step_is_valid(const Step *s) {
 static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         switch (m->type) {
         case WORKER_GOES_ON:
+        case WORKER_END:
                 return true;
         case WORKER_SENDS:
         case WORKER_INTENDS:
@@ -80,12 +75,8 @@ static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         case WORKER_STEP:
                 return m->wish < n_wishes && step_is_valid(&m->step);
         case WORKER_BRIDGE:
-                return bridge_is_valid(&m->bridge);
-        case WORKER_IDENTITY:
-                return bridge_is_valid(&m->bridge) && identity_is_valid(&m->identity) && m->bridge.asked &&
-                       m->bridge.identified && m->identity.serial[0];
-        case WORKER_END:
-                return true;
+                return bridge_is_valid(&m->bridge) && identity_is_valid(&m->identity) &&
+                       (!m->identity.serial[0] || (m->bridge.asked && m->bridge.identified));
         case _WORKER_MESSAGE_MAX:
                 break;
         }

@@ -14,25 +14,24 @@ typedef enum WorkerMessageType {
         WORKER_SENDS,   /* the commands that follow are to write `wish`; WORKER_READS: to read */
         WORKER_INTENDS, /* `wish` is about to be written, which is dangerous; WORKER_READS: what is not. Answered, when that
                           * is on stable storage or cannot be */
-        WORKER_STEP,     /* `wish` has its verdict */
-        WORKER_BRIDGE,   /* more is known of the USB bridge before the drive … */
-        WORKER_IDENTITY, /* … and of the drive behind it, which ends the visit */
-        WORKER_END,      /* all was told */
+        WORKER_STEP, /* `wish` has its verdict */
+        WORKER_BRIDGE, /* at the end: more is known of the USB bridge; or (with a serial number) which drive is behind it */
+        WORKER_END, /* all was told */
         _WORKER_MESSAGE_MAX,
 } WorkerMessageType;
 
 /* Where a worker is, as the manager knows. What it may say in each state, and the state that follows, is the table of
  * worker_state_after(); whatever else it says, it is heard no more. */
 typedef enum WorkerState {
+        WORKER_BROKE, /* it has said what it may not */
         WORKER_VISITS,
-        WORKER_WAITS,      /* for the answer to WORKER_INTENDS, which is worker_order()'s to give */
-        WORKER_IDENTIFIED, /* told which drive it is */
+        WORKER_WAITS, /* for the answer to WORKER_INTENDS, which is worker_order()'s to give */
+        WORKER_BRIDGED,
         WORKER_ENDED,
         _WORKER_STATE_MAX,
 } WorkerState;
 
-/* -EPROTO: it may not say that there. */
-int worker_state_after(WorkerState s, WorkerMessageType said);
+WorkerState worker_state_after(WorkerState s, WorkerMessageType said);
 
 /* Plain data in one datagram: the pointers of `step` are NULL, and `wish` says what it is about. */
 typedef struct WorkerMessage {
@@ -40,7 +39,7 @@ typedef struct WorkerMessage {
         size_t wish; /* index in the visit's wishes */
         Step step;   /* WORKER_STEP */
         Bridge bridge;
-        DriveIdentity identity;
+        DriveIdentity identity; /* without a serial number it is not known */
 } WorkerMessage;
 
 #define WORKER_READS SIZE_MAX

@@ -434,7 +434,8 @@ static WorkerMessage message = {
                   .after = { .value = { VALUE_NAME, INT64_MAX, "after" }, .saved = { VALUE_NAME, INT64_MAX, "saved" } },
                   .note = "note",
                   .reason = "reason" },
-        .bridge.cdb = 16,
+        .bridge = { .asked = true, .identified = true, .cdb = 16 },
+        .identity.serial = "S",
 };
 
 static const struct {
@@ -476,12 +477,11 @@ static const struct {
         { { "bridge.repeats_identify", &message.bridge.repeats_identify, KIND_BOOL, 0 }, WORKER_BRIDGE },
         { { "bridge.fragile", &message.bridge.fragile, KIND_BOOL, 0 }, WORKER_BRIDGE },
         { { "bridge.cdb", &message.bridge.cdb, KIND_CDB, 0 }, WORKER_BRIDGE },
-        { { "drive's bridge.fragile", &message.bridge.fragile, KIND_BOOL, 0 }, WORKER_IDENTITY },
-        { { "identity.model", &message.identity.model, KIND_TEXT, sizeof message.identity.model }, WORKER_IDENTITY },
-        { { "identity.serial", &message.identity.serial, KIND_TEXT, sizeof message.identity.serial }, WORKER_IDENTITY },
+        { { "identity.model", &message.identity.model, KIND_TEXT, sizeof message.identity.model }, WORKER_BRIDGE },
+        { { "identity.serial", &message.identity.serial, KIND_TEXT, sizeof message.identity.serial }, WORKER_BRIDGE },
         { { "identity.firmware", &message.identity.firmware, KIND_TEXT, sizeof message.identity.firmware },
-          WORKER_IDENTITY },
-        { { "identity.wwn", &message.identity.wwn, KIND_TEXT, sizeof message.identity.wwn }, WORKER_IDENTITY },
+          WORKER_BRIDGE },
+        { { "identity.wwn", &message.identity.wwn, KIND_TEXT, sizeof message.identity.wwn }, WORKER_BRIDGE },
 };
 
 /* Wishes that there are not, and an error that is none: numbers of their own. */
@@ -493,9 +493,8 @@ static const WorkerMessage wrong_messages[] = {
         { .type = WORKER_STEP, .step.error = 1 },
         { .type = WORKER_INTENDS, .wish = 2 },
         { .type = WORKER_INTENDS, .wish = WORKER_READS - 1 },
-        { .type = WORKER_IDENTITY },
-        { .type = WORKER_IDENTITY, .bridge = { .asked = true, .identified = true } },
-        { .type = WORKER_IDENTITY, .bridge = { .asked = true }, .identity = { .serial = "S" } },
+        { .type = WORKER_BRIDGE, .bridge = { .asked = true }, .identity = { .serial = "S" } },
+        { .type = WORKER_BRIDGE, .bridge = { .identified = true }, .identity = { .serial = "S" } },
 };
 
 /* What comes of it at the manager's end. */
@@ -516,10 +515,6 @@ START_TEST(test_message) {
         uint8_t bytes[sizeof message];
 
         message.type = message_fields[_i].type;
-        if (message.type == WORKER_IDENTITY) {
-                message.bridge.asked = message.bridge.identified = true;
-                (void) strcpy(message.identity.serial, "S");
-        }
         ck_assert_int_eq(receive(&message), 1);
         memcpy(bytes, &message, sizeof message);
         for (unsigned nth = 0; make_wrong(f, bytes + ((uint8_t *) f->at - (uint8_t *) &message), nth); nth++)

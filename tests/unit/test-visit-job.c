@@ -176,7 +176,7 @@ static void say(Said what) {
                 break;
         case BRIDGE:
         case IDENTITY:
-                x.m = (WorkerMessage){ .type = what == IDENTITY ? WORKER_IDENTITY : WORKER_BRIDGE,
+                x.m = (WorkerMessage){ .type = WORKER_BRIDGE,
                                        .bridge = { .asked = true, .cdb = 16, .identified = what == IDENTITY } };
                 (void) strcpy(x.m.identity.serial, what == IDENTITY ? "S" : "");
                 break;
@@ -252,9 +252,13 @@ static void told_all(Visited *x) {
         say(TELLS_SECOND);
         hear(x);
 }
-static void bridged(Visited *x) {
+static void bridged_early(Visited *x) {
         say(BRIDGE);
         hear(x);
+}
+static void bridged(Visited *x) {
+        told_all(x);
+        bridged_early(x);
 }
 static void revealed(Visited *x) {
         say(IDENTITY);
@@ -288,7 +292,8 @@ static const struct {
         { "interrupted while it intended", interrupted_intending, 0, TRANSPORT_USB, true },
         { "told the first", told_first, WORK | M(TELLS_SECOND) | M(DEFERS_SECOND) | M(BRIDGE), TRANSPORT_USB, true },
         { "told all", told_all, WORK | M(BRIDGE) | M(END), TRANSPORT_USB, true },
-        { "bridged", bridged, WORK | SETTINGS, TRANSPORT_USB, true },
+        { "bridged", bridged, M(END), TRANSPORT_USB, true },
+        { "bridged, and did not tell all", bridged_early, 0, TRANSPORT_USB, true },
         { "revealed", revealed, M(END), TRANSPORT_USB, false },
         { "finished", finished, 0, TRANSPORT_SATA, false },
 };
@@ -402,7 +407,7 @@ START_TEST(test_endless) {
 }
 END_TEST
 
-/* Its first commands are over when it says that it goes on for the first time. */
+/* Its first commands are over when it says that it goes on. */
 START_TEST(test_settling) {
         Visited x;
 
@@ -411,7 +416,7 @@ START_TEST(test_settling) {
         ck_assert_uint_eq(x.n_settling, 0);
         for (unsigned i = 1; i <= 3; i++) {
                 going_on(&x);
-                ck_assert_uint_eq(x.n_settling, 1);
+                ck_assert_uint_eq(x.n_settling, i);
         }
         visit_end(&x);
 }
