@@ -260,35 +260,21 @@ int guard_note_write(GuardNote *n) {
         return r;
 }
 
-/* Until the time on CLOCK_MONOTONIC. */
-static int writer_wait(sd_event_source *writer, uint64_t until, siginfo_t *ret) {
-        struct pollfd p = { .events = POLLIN };
-        int r;
-
-        p.fd = sd_event_source_get_child_pidfd(writer);
-        if (p.fd < 0)
-                return p.fd;
-
-        do {
-                uint64_t now = monotonic_usec(), ms = (until - MIN(now, until) + 999) / 1000;
-
-                r = poll(&p, 1, (int) MIN(ms, (uint64_t) INT_MAX));
-        } while (r < 0 && errno == EINTR);
-        if (r == 0)
-                return -ETIMEDOUT;
-        return r < 0 || waitid(P_PIDFD, p.fd, ret, WEXITED) < 0 ? -errno : 0;
-}
-
-void guard_flush(Guard *g, uint64_t usec) {
-        uint64_t now = monotonic_usec(), until = now + MIN(usec, UINT64_MAX - now);
+void guard_flush(Guard *g, uint64_t until) {
         int r;
 
         r = guard_start_writer(g);
         while (r >= 0 && g->writer) {
+                uint64_t now = monotonic_usec(), ms = (until - MIN(now, until) + 999) / 1000;
+                struct pollfd p = { .fd = sd_event_source_get_child_pidfd(g->writer), .events = POLLIN };
                 siginfo_t si = {};
 
-                r = writer_wait(g->writer, until, &si);
-                if (r >= 0)
+                r = poll(&p, 1, (int) MIN(ms, (uint64_t) INT_MAX));
+                if (r == 0)
+                        r = -ETIMEDOUT;
+                else if (r < 0 || waitid(P_PIDFD, p.fd, &si, WEXITED) < 0)
+                        r = errno == EINTR ? 0 : -errno;
+                else
                         (void) on_writer(g->writer, &si, g);
         }
         if (r < 0)

@@ -66,5 +66,6 @@ void guarded_lost(GuardedDrive *d);
  * more. */
 unsigned guarded_release(GuardedDrive *d, const char *setting);
 
-/* The daemon is about to end, and no process of its unit outlives it: waits until all is written, for so long at most. */
-void guard_flush(Guard *g, uint64_t usec);
+/* The daemon is about to end, and no process of its unit outlives it: waits until all is written, or for this time on
+ * CLOCK_MONOTONIC. */
+void guard_flush(Guard *g, uint64_t until);

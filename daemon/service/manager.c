@@ -205,15 +205,12 @@ void manager_hold(Manager *m, bool hold) {
 }
 
 void manager_rest(Manager *m, uint64_t until) {
-        uint64_t now;
-
         for (const Target *t = m->env.drives; t; t = t->next)
                 if (target_has_worker(t))
                         journal_worker(t->drive, "its worker process still waits for the kernel, and is left to it.");
         for (Target *t = m->env.drives; t; t = t->next)
                 target_guard_rest(t);
-        now = monotonic_usec();
-        guard_flush(m->env.guard, now < until ? until - now : 0);
+        guard_flush(m->env.guard, until);
 }
 
 /* ---- drives come and go ---- */

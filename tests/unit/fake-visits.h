@@ -196,9 +196,9 @@ Guard *guard_free(_unused_ Guard *g) {
 void guard_judge(_unused_ Guard *g) {
         note("judged");
 }
-static uint64_t flush_usec;
-void guard_flush(_unused_ Guard *g, uint64_t usec) {
-        flush_usec = usec;
+static uint64_t flush_until;
+void guard_flush(_unused_ Guard *g, uint64_t until) {
+        flush_until = until;
         note("flushed");
 }
 void target_guard_stored(_unused_ void *userdata, _unused_ int error) {
