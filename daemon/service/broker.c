@@ -5,13 +5,13 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
 #include "broker.h"
 #include "clock.h"
-#include "peer.h"
 
 /* How often a broker without a manager looks whether its last worker has ended. */
 #define WORKERS_MS 500
@@ -299,6 +299,18 @@ static bool program_is_replaced(void) {
         return n >= (ssize_t) strlen(gone) && memcmp(path + n - strlen(gone), gone, strlen(gone)) == 0;
 }
 
+bool broker_knows_peer(int fd) {
+        struct sockaddr_un address = {};
+        struct ucred peer;
+        /* There is always a NUL behind the path. */
+        socklen_t address_size = sizeof address - 1, peer_size = sizeof peer;
+        struct stat st;
+
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) >= 0 &&
+               getsockname(fd, &address, &address_size) >= 0 && address.sun_path[0] == '/' &&
+               stat(address.sun_path, &st) >= 0 && S_ISSOCK(st.st_mode) && st.st_uid == peer.uid;
+}
+
 int broker_run(int listener, BrokerChildFn run) {
         int r;
 
@@ -308,7 +320,7 @@ int broker_run(int listener, BrokerChildFn run) {
                 if (fd < 0)
                         return -errno;
                 /* The socket's mode says so, too. */
-                r = peer_owns_socket(fd) ? broker_serve(fd, BROKER_IDLE_MS, run) : 0;
+                r = broker_knows_peer(fd) ? broker_serve(fd, BROKER_IDLE_MS, run) : 0;
                 if (r < 0)
                         return r;
 

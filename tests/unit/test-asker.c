@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 
 #include "asker.h"
-#include "peer.h"
 #include "sandbox.h"
 #include "suite.h"
 #include "unit-status.h"
@@ -392,7 +391,7 @@ START_TEST(test_owner) {
         fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         (void) snprintf(command, sizeof command, "cd %s && { %s; }", dir, owners[_i].change);
         ck_assert_int_eq(system(command), 0);
-        ck_assert_msg(peer_owns_socket(fd) == owners[_i].ours, "%s", owners[_i].change);
+        ck_assert_msg(broker_knows_peer(fd) == owners[_i].ours, "%s", owners[_i].change);
         (void) close(fd);
         (void) close(client);
         (void) close(listener);
