@@ -15,17 +15,14 @@ static const size_t drive_texts[] = {
         offsetof(Drive, dock_model), offsetof(Drive, dock_serial),
 };
 
-/* A longer text is cut: none that anything but a message depends on is as long. */
-typedef struct Text {
-        bool is_null;
-        char text[512];
-} Text;
+/* A longer text is cut: none that anything but a message depends on is as long. One that is not there is empty. */
+#define TEXT_MAX 512U
 
 /* Both ends are one build of the program: plain data crosses as it is, texts in arrays, and every pointer in it is NULL. */
 typedef struct Request {
         char build[BUILD_MAX]; /* comes first in every build */
         Drive drive;
-        Text drive_texts[ELEMENTSOF(drive_texts)];
+        char drive_texts[ELEMENTSOF(drive_texts)][TEXT_MAX];
         Bridge bridge;
         Wishes wishes;
         bool permanent, active, no_wake, ata_sleep, look;
@@ -33,7 +30,7 @@ typedef struct Request {
 
 /* Behind it are, each as many times as there are wishes, a Wish, a Memory, and the texts of a wish. */
 typedef struct WishTexts {
-        char name[64], file[512];
+        char name[64], file[TEXT_MAX];
 } WishTexts;
 
 /* Whoever adds a flag to a Visit finds out here that it must cross. */
@@ -57,9 +54,9 @@ static WishTexts *request_texts(Request *q) {
 }
 
 /* Where the drive's texts are now; NULL: nowhere. */
-static void drive_point(Drive *d, Text *texts) {
+static void drive_point(Drive *d, char (*texts)[TEXT_MAX]) {
         for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
-                *(char **) ((char *) d + drive_texts[i]) = texts && !texts[i].is_null ? texts[i].text : NULL;
+                *(char **) ((char *) d + drive_texts[i]) = texts && texts[i][0] ? texts[i] : NULL;
         d->properties = NULL;
         d->properties_size = 0;
         d->links = NULL;
@@ -98,8 +95,7 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
         for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++) {
                 const char *text = *(char *const *) ((const char *) v->drive + drive_texts[i]);
 
-                q->drive_texts[i].is_null = !text;
-                (void) snprintf(q->drive_texts[i].text, sizeof q->drive_texts[i].text, "%s", text ?: "");
+                (void) snprintf(q->drive_texts[i], sizeof q->drive_texts[i], "%s", text ?: "");
         }
         if (v->bridge)
                 q->bridge = *v->bridge;
@@ -131,10 +127,9 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
 
 /* ---- reading ---- */
 
-static bool drive_is_valid(const Drive *d, const Text *texts) {
+static bool drive_is_valid(const Drive *d, char (*texts)[TEXT_MAX]) {
         for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
-                if (!bools_are_valid(&texts[i].is_null, &texts[i].is_null) ||
-                    !text_ends(texts[i].text, sizeof texts[i].text))
+                if (!text_ends(texts[i], sizeof texts[i]))
                         return false;
 
         return bools_are_valid(&d->rotational, &d->ata) && bools_are_valid(&d->identified, &d->identified) &&

@@ -70,7 +70,8 @@ START_TEST(test_round_trip) {
         request_make(d, &request, &size);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
         ck_assert_str_eq(r.drive->syspath, d->syspath);
-        ck_assert_str_eq(r.drive->serial, "");
+        ck_assert_str_eq(r.drive->model, "MODEL");
+        ck_assert_ptr_null(r.drive->serial);
         ck_assert_ptr_null(r.drive->wwn);
         ck_assert_uint_eq(r.drive->diskseq, 7);
         ck_assert_int_eq(r.drive->transport, TRANSPORT_SATA);
