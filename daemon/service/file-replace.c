@@ -5,22 +5,12 @@
 
 #include "file-replace.h"
 
-static int write_all(int fd, const char *text) {
-        for (size_t left = strlen(text); left > 0;) {
-                ssize_t n = write(fd, text, left);
-
-                if (n < 0)
-                        return -errno;
-                text += n;
-                left -= n;
-        }
-        return 0;
-}
-
 int file_replace(int dir_fd, const char *name, const char *text, bool sync) {
         _cleanup_free_ char *temporary = NULL;
         _cleanup_close_ int fd = -EBADF;
-        int r;
+        size_t size = strlen(text);
+        ssize_t n;
+        int r = 0;
 
         if (asprintf(&temporary, "%s.new~", name) < 0) {
                 temporary = NULL;
@@ -31,7 +21,10 @@ int file_replace(int dir_fd, const char *name, const char *text, bool sync) {
         if (fd < 0)
                 return -errno;
 
-        r = write_all(fd, text);
+        /* A file is written in part only where there is no room for more. */
+        n = write(fd, text, size);
+        if (n != (ssize_t) size)
+                r = n < 0 ? -errno : -ENOSPC;
         if (r >= 0 && sync && fsync(fd) < 0)
                 r = -errno;
         if (r >= 0 && renameat(dir_fd, temporary, dir_fd, name) < 0)
