@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/landlock.h>
@@ -181,7 +182,8 @@ static int rules_allow_controllers(int rules, const char *own, uint64_t access) 
         return r;
 }
 
-static int rules_allow_worker(int rules, char *const *nodes, const char *own) {
+static int rules_allow_worker(int rules, const char *node, char *const *partitions, const char *own) {
+        char path[PATH_MAX];
         int r;
 
         /* /proc tells what is mounted. */
@@ -192,13 +194,17 @@ static int rules_allow_worker(int rules, char *const *nodes, const char *own) {
                 r = rules_allow(rules, own, READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
         if (r >= 0)
                 r = rules_allow_controllers(rules, own, READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
-        for (; r >= 0 && *nodes; nodes++)
-                r = rules_allow(rules, *nodes, LANDLOCK_ACCESS_FS_READ_FILE);
+        if (r >= 0)
+                r = rules_allow(rules, node, LANDLOCK_ACCESS_FS_READ_FILE);
+        for (; r >= 0 && partitions && *partitions; partitions++) {
+                (void) snprintf(path, sizeof path, "/dev/%s", *partitions);
+                r = rules_allow(rules, path, LANDLOCK_ACCESS_FS_READ_FILE);
+        }
         return r;
 }
 
-/* Without `own` no file at all may be opened. Connecting to a socket is none of Landlock's first version. */
-static int limit_files(char *const *nodes, const char *own) {
+/* Without a node no file at all may be opened. Connecting to a socket is none of Landlock's first version. */
+static int limit_files(const char *node, char *const *partitions, const char *own) {
         const struct landlock_ruleset_attr attr = { .handled_access_fs = HANDLED };
         _cleanup_close_ int rules = -EBADF;
         int r = 0;
@@ -207,19 +213,19 @@ static int limit_files(char *const *nodes, const char *own) {
         if (rules < 0)
                 return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
 
-        if (own)
-                r = rules_allow_worker(rules, nodes, own);
+        if (node)
+                r = rules_allow_worker(rules, node, partitions, own);
         if (r < 0)
                 return r;
         return syscall(SYS_landlock_restrict_self, rules, 0) < 0 ? -errno : 0;
 }
 
-int sandbox_worker(char *const *nodes, const char *own) {
+int sandbox_worker(const char *node, char *const *partitions, const char *own) {
         int r;
 
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return -errno;
-        r = limit_files(nodes, own);
+        r = limit_files(node, partitions, own);
         return r < 0 ? r : limit_calls();
 }
 
@@ -231,5 +237,5 @@ int sandbox_asker(void) {
 
         if (syscall(SYS_capset, &header, none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return -errno;
-        return limit_files(NULL, NULL);
+        return limit_files(NULL, NULL, NULL);
 }

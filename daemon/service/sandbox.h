@@ -6,9 +6,10 @@
 
 #include "macro.h"
 
-/* From now on it can open these nodes (the list ends with NULL) and what is below /sys and /proc for reading, and what is below `own` (in sysfs), or below
- * the NVMe controllers that it has links to, for writing; no new process, program or connection, and of ioctl() only the drives' own. */
-int sandbox_worker(char *const *nodes, const char *own);
+/* From now on it can open this node, those of the partitions (kernel names; the list ends with NULL, or is NULL) and what is below /sys
+ * and /proc for reading, and what is below `own` (in sysfs), or below the NVMe controllers that it has links to, for writing; no new
+ * process, program or connection, and of ioctl() only the drives' own. */
+int sandbox_worker(const char *node, char *const *partitions, const char *own);
 
 /* From now on this process has no capability, and can open no file; it can connect to sockets. */
 int sandbox_asker(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <limits.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -115,58 +116,30 @@ static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdent
         child_say(userdata, &m);
 }
 
-/* What it may open: the drive; and its partitions, which have a read-only flag each. */
-static int child_nodes(const Visit *v, char ***ret) {
-        _cleanup_(names_freep) char **nodes = NULL, **partitions = NULL;
-        struct stat st;
-        size_t n = 0;
-        int r = 0;
-
-        if (stat(v->drive->node, &st) >= 0 && !S_ISBLK(st.st_mode))
-                return -ENOTBLK;
-
-        if (wishes_find(v->wishes, "read_only"))
-                r = stack_partitions("/sys/class/block", v->drive->name, &partitions);
-        if (r < 0)
-                return r;
-        while (partitions && partitions[n])
-                n++;
-
-        nodes = calloc(n + 2, sizeof *nodes);
-        if (!nodes)
-                return -ENOMEM;
-        nodes[0] = strdup(v->drive->node);
-        r = nodes[0] ? 0 : -ENOMEM;
-        for (size_t i = 0; r >= 0 && i < n; i++)
-                r = device_node(partitions[i], nodes + i + 1);
-        if (r >= 0)
-                *ret = TAKE_PTR(nodes);
-        return r;
-}
-
 /* Is the drive there, and there? */
 static bool is_in_place(const Drive *d) {
-        _cleanup_free_ char *link = NULL, *real = NULL;
+        char link[PATH_MAX], real[PATH_MAX];
 
-        if (asprintf(&link, INVENTORY_CLASSDIR "/%s", d->name) < 0) {
-                link = NULL;
-                return false;
-        }
-        real = realpath(link, NULL);
-        return real && streq(real, d->syspath);
+        (void) snprintf(link, sizeof link, INVENTORY_CLASSDIR "/%s", d->name);
+        return realpath(link, real) && streq(real, d->syspath);
 }
 
 static int child_confine(const Visit *v) {
-        _cleanup_(names_freep) char **nodes = NULL;
+        _cleanup_(names_freep) char **partitions = NULL;
         _cleanup_free_ char *own = NULL;
+        struct stat st;
         int r;
+
+        if (stat(v->drive->node, &st) >= 0 && !S_ISBLK(st.st_mode))
+                return -ENOTBLK;
 
         /* Where it is not, the path may be anybody's, and nothing below it is to be written. */
         own = strndup(v->drive->syspath, is_in_place(v->drive) ? sandbox_own(v->drive->syspath) : 0);
         if (!own)
                 return -ENOMEM;
-        r = child_nodes(v, &nodes);
-        return r < 0 ? r : sandbox_worker(nodes, own);
+        /* Partitions have a read-only flag each. */
+        r = wishes_find(v->wishes, "read_only") ? stack_partitions(INVENTORY_CLASSDIR, v->drive->name, &partitions) : 0;
+        return r < 0 ? r : sandbox_worker(v->drive->node, partitions, own);
 }
 
 _Noreturn void worker_main(int fd) {

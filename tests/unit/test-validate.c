@@ -303,7 +303,7 @@ static void worker_done(pid_t pid, int fd, FILE *printed, int wanted) {
 }
 
 /* Not in this process: there a worker has its sandbox. */
-int sandbox_worker(_unused_ char *const *nodes, _unused_ const char *own) {
+int sandbox_worker(_unused_ const char *node, _unused_ char *const *partitions, _unused_ const char *own) {
         return 0;
 }
 size_t sandbox_own(_unused_ const char *syspath) {

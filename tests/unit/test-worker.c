@@ -263,11 +263,11 @@ static bool confined; /* the worker has a sandbox */
 
 /* A stand-in for a worker: one byte for every deed, '+' done, '-' refused. */
 static void fake_worker(BrokerChild child _unused_, int fd) {
-        char *const nodes[] = { (char *) "/dev/null", (char *) "/dev/zero", NULL };
+        char *const partitions[] = { (char *) "zero", NULL };
         char out[12] = {};
         int k = 0, null;
 
-        if (confined && sandbox_worker(nodes, dir) < 0)
+        if (confined && sandbox_worker("/dev/null", partitions, dir) < 0)
                 _exit(EXIT_FAILURE);
 
         null = open("/dev/null", O_RDONLY);

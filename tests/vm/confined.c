@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
 
         if (!streq(argv[1], "-")) {
                 own = strndup(argv[2], sandbox_own(argv[2]));
-                r = own ? sandbox_worker((char *const[]){ argv[1], NULL }, own) : -ENOMEM;
+                r = own ? sandbox_worker(argv[1], NULL, own) : -ENOMEM;
                 if (r < 0) {
                         fprintf(stderr, "cannot close the sandbox of %s, %s: %s\n", argv[1], own, strerror(-r));
                         return EXIT_FAILURE;
