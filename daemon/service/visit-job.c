@@ -132,13 +132,17 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
 }
 
 /* What the worker is at may hang in the kernel until that gives up. Then it finds its socket closed, and ends; or the broker kills it. */
-static void visit_job_close(VisitJob *v) {
-        v->ticket = fsck_ticket_free(v->ticket);
-        v->patience = sd_event_source_disable_unref(v->patience);
+static void visit_job_let_go(VisitJob *v) {
         v->io = sd_event_source_disable_unref(v->io);
         v->silence = sd_event_source_disable_unref(v->silence);
         closep(&v->worker);
         v->worker = -EBADF;
+}
+
+static void visit_job_close(VisitJob *v) {
+        v->ticket = fsck_ticket_free(v->ticket);
+        v->patience = sd_event_source_disable_unref(v->patience);
+        visit_job_let_go(v);
 }
 
 VisitJob *visit_job_free(VisitJob *v) {
@@ -280,12 +284,8 @@ int visit_job_work(VisitJob *v, bool active) {
         r = visit_job_heard(v);
         if (r >= 0)
                 r = sd_event_add_io(v->event, &v->io, v->worker, EPOLLIN, on_io, v);
-        if (r < 0) {
-                /* Nobody would hear it: it ends when it has something to say. */
-                v->io = sd_event_source_disable_unref(v->io);
-                v->silence = sd_event_source_disable_unref(v->silence);
-                (void) close(TAKE_FD(v->worker));
-        }
+        if (r < 0)
+                visit_job_let_go(v);
         return r;
 }
 
