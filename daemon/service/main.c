@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <argp.h>
 #include <err.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,25 +12,7 @@
 #include "daemon.h"
 #include "journal.h"
 #include "state.h"
-#include "text.h"
 #include "worker.h"
-
-const char *argp_program_version = "drivekeepd " DRIVEKEEP_VERSION;
-
-#define OPTION_BROKER 0x100
-
-static int parse_option(int key, char *arg _unused_, struct argp_state *state) {
-        switch (key) {
-        case OPTION_BROKER:
-                *(bool *) state->input = true;
-                return 0;
-        case ARGP_KEY_ARG:
-                argp_usage(state);
-                return EINVAL;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
-}
 
 /* Kernels that share the processors out among sessions first (sched_autogroup_enabled, sched(7)) heed a unit's Nice= outside
  * of it only when its session has the same. Those without sessions of this kind have no such file. */
@@ -96,27 +77,12 @@ static int run(void) {
 }
 
 int main(int argc, char *argv[]) {
-        static const struct argp_option options[] = {
-                { .name = "broker",
-                  .key = OPTION_BROKER,
-                  .doc = "Make the processes that visit drives, for the service" },
-                {},
-        };
-        static const struct argp argp = {
-                .options = options,
-                .parser = parse_option,
-                .doc = "Keeps the settings of drives: applies /etc/drivekeep/drivekeep.conf at boot, hotplug and resume.\v"
-                       "Started by systemd as drivekeep.service; see drivekeepd(8).",
-        };
-        bool is_broker = false;
+        bool is_broker = argc == 2 && streq(argv[1], "--broker");
         int r;
 
-        if (text_find_garbled_option(argv + 1)) {
-                warnx("an option holds characters that are not fit to be shown");
-                return EXIT_FAILURE;
-        }
-        if (argp_parse(&argp, argc, argv, 0, NULL, &is_broker) != 0)
-                return EXIT_FAILURE;
+        if (argc > 1 && !is_broker)
+                errx(EXIT_FAILURE,
+                     "version " DRIVEKEEP_VERSION ", started by systemd as drivekeep.service; see drivekeepd(8)");
 
         session_be_nice();
         r = is_broker ? run_broker() : run();
