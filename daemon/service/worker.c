@@ -7,38 +7,26 @@
 #include "visit-request.h"
 #include "worker.h"
 
-static int send_request(int fd, const Visit *visit) {
+int worker_start(Broker *broker, const Visit *visit) {
+        _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
         _cleanup_free_ void *request = NULL;
+        int fds[2], r;
         size_t size;
-        int r;
 
         r = visit_request_new(visit, &request, &size);
         if (r < 0)
                 return r;
 
-        if (send(fd, request, size, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t) size)
-                return -errno;
-        return 0;
-}
-
-int worker_start(Broker *broker, const Visit *visit) {
-        int fds[2];
-        int r;
-
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
                 return -errno;
+        ours = fds[0];
+        theirs = fds[1];
 
         /* It waits there until the worker asks for it: a request that cannot be sent needs no worker. */
-        r = send_request(fds[0], visit);
-        if (r >= 0)
-                r = broker_fork(broker, BROKER_WORKER, fds[1]);
-        (void) close(fds[1]);
-        if (r < 0) {
-                (void) close(fds[0]);
-                return r;
-        }
-
-        return fds[0];
+        if (send(ours, request, size, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t) size)
+                return -errno;
+        r = broker_fork(broker, BROKER_WORKER, theirs);
+        return r < 0 ? r : TAKE_FD(ours);
 }
 
 WorkerState worker_state_after(WorkerState s, WorkerMessageType said) {
