@@ -165,15 +165,11 @@ size_t sandbox_own(const char *syspath) {
 
 /* With the kernel's own multipathing a disk hangs on its subsystem, which has a link to each controller. */
 static int rules_allow_controllers(int rules, const char *own, uint64_t access) {
-        _cleanup_free_ char *pattern = NULL;
+        char pattern[PATH_MAX];
         glob_t found = {};
         int r = 0;
 
-        if (asprintf(&pattern, "%s/nvme[0-9]*", own) < 0) {
-                pattern = NULL;
-                return -ENOMEM;
-        }
-
+        (void) snprintf(pattern, sizeof pattern, "%s/nvme[0-9]*", own);
         if (glob(pattern, GLOB_NOSORT, NULL, &found) == GLOB_NOSPACE)
                 r = -ENOMEM;
         for (size_t i = 0; i < found.gl_pathc && r >= 0; i++)
@@ -183,19 +179,22 @@ static int rules_allow_controllers(int rules, const char *own, uint64_t access) 
 }
 
 static int rules_allow_worker(int rules, const char *node, char *const *partitions, const char *own) {
+        const uint64_t writing = READING | LANDLOCK_ACCESS_FS_WRITE_FILE;
+        const struct {
+                const char *path;
+                uint64_t access;
+        } allowed_paths[] = {
+                { "/sys", READING },
+                { "/proc", READING }, /* tells what is mounted */
+                { own, writing },
+                { node, LANDLOCK_ACCESS_FS_READ_FILE },
+        };
         char path[PATH_MAX];
         int r;
 
-        /* /proc tells what is mounted. */
-        r = rules_allow(rules, "/sys", READING);
-        if (r >= 0)
-                r = rules_allow(rules, "/proc", READING);
-        if (r >= 0)
-                r = rules_allow(rules, own, READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
-        if (r >= 0)
-                r = rules_allow_controllers(rules, own, READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
-        if (r >= 0)
-                r = rules_allow(rules, node, LANDLOCK_ACCESS_FS_READ_FILE);
+        r = rules_allow_controllers(rules, own, writing);
+        for (size_t i = 0; i < ELEMENTSOF(allowed_paths) && r >= 0; i++)
+                r = rules_allow(rules, allowed_paths[i].path, allowed_paths[i].access);
         for (; r >= 0 && partitions && *partitions; partitions++) {
                 (void) snprintf(path, sizeof path, "/dev/%s", *partitions);
                 r = rules_allow(rules, path, LANDLOCK_ACCESS_FS_READ_FILE);
