@@ -25,57 +25,42 @@
 
 /* ---- what an earlier run left ---- */
 
-/* *ret NULL: there is no file. 1: it is to be written anew. -ENOMEM; any other error: there is a file, and nobody knows what it says. */
-static int note_read(const Guard *g, const char *key, GuardRecord **ret) {
-        _cleanup_(guard_record_freep) GuardRecord *record = NULL;
-        _cleanup_free_ char *path = NULL, *text = NULL;
-        size_t size;
-        int r;
-
-        if (asprintf(&path, "%s/%s", g->dir, key) < 0) {
-                path = NULL;
-                return -ENOMEM;
-        }
-
-        r = record_file_read(AT_FDCWD, path, GUARD_MAX_BYTES, &text, &size);
-        if (r == -ENOENT)
-                return 0;
-        if (r >= 0)
-                r = guard_record_parse(text, size, g->settings, &record);
-        if (r < 0)
-                return r;
-        if (!streq(record->key, key))
-                return -EBADMSG;
-
-        *ret = TAKE_PTR(record);
-        return r;
-}
-
 int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
-        _cleanup_(guard_record_freep) GuardRecord *record = NULL;
-        GuardNote *n;
+        _cleanup_(guard_note_freep) GuardNote *n = NULL;
+        _cleanup_free_ char *text = NULL;
+        char path[PATH_MAX];
         int r, known;
+        size_t size;
 
-        known = note_read(g, key, &record);
+        n = calloc(1, sizeof *n);
+        if (!n)
+                return -ENOMEM;
+
+        n->guard = g;
+        (void) snprintf(path, sizeof path, "%s/%s", g->dir, key);
+        known = record_file_read(AT_FDCWD, path, GUARD_MAX_BYTES, &text, &size);
+        if (known >= 0)
+                known = guard_record_parse(text, size, g->settings, &n->record);
+        if (known >= 0 && !streq(n->record->key, key))
+                known = -EBADMSG;
         if (known == -ENOMEM)
                 return known;
 
-        if (!record) {
-                record = calloc(1, sizeof *record);
-                r = record ? string_replace(&record->key, key) : -ENOMEM;
+        if (known < 0) {
+                n->unreadable = known != -ENOENT;
+                (void) guard_record_free(n->record);
+                n->record = calloc(1, sizeof *n->record);
+                r = n->record ? string_replace(&n->record->key, key) : -ENOMEM;
                 if (r < 0)
                         return r;
         }
 
-        n = malloc(sizeof *n);
-        if (!n)
-                return -ENOMEM;
-
-        *n = (GuardNote){ .guard = g, .record = TAKE_PTR(record), .unreadable = known < 0, .next = g->notes };
+        n->next = g->notes;
         g->notes = n;
+        /* Some of what the file says is no longer so. */
         if (known > 0)
                 (void) guard_note_write(n);
-        *ret = n;
+        *ret = TAKE_PTR(n);
         return 0;
 }
 
@@ -210,7 +195,6 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         int r;
 
         if (g->writer) {
-                g->late = true;
                 guard_tell(g, -ETIMEDOUT);
                 guard_answer(g, -ETIMEDOUT);
                 return 0;
@@ -228,7 +212,6 @@ static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void
 
         g->writer = sd_event_source_disable_unref(g->writer);
         g->timer = sd_event_source_disable_unref(g->timer);
-        g->late = false;
         for (GuardNote *n = g->notes; n; n = n->next) {
                 bool written = n->writing && error >= 0;
 

@@ -48,14 +48,15 @@ struct Guard {
         bool cautious;     /* the machine went down during visits: each drive's visit is noted on its own */
 
         sd_event_source *writer; /* the process that writes; NULL: none does */
-        sd_event_source *timer;  /* runs while it writes; then, when that has failed, until that is tried again */
-        bool late;               /* it has been writing for too long */
-        bool told;               /* the journal knows that the directory is of no use */
+        sd_event_source *
+                        timer; /* runs while it writes, but not for too long; then, when that has failed, until it is tried again */
+        bool told;             /* the journal knows that the directory is of no use */
 };
 
 /* With what the file says. -ENOMEM. Whether that could be read is in `unreadable`. */
 int guard_note_new(Guard *g, const char *key, GuardNote **ret);
 GuardNote *guard_note_free(GuardNote *n);
+DEFINE_CLEANUP(GuardNote *, guard_note_free);
 GuardedDrive *guarded_free(GuardedDrive *d);
 DEFINE_CLEANUP(GuardedDrive *, guarded_free);
 

@@ -6,6 +6,7 @@
 #include "guard-note.h"
 #include "journal.h"
 #include "record.h"
+#include "timer.h"
 
 /* The file that says that visits are under way; no drive's key is as short. */
 #define GUARD_VISITS "visits"
@@ -27,7 +28,7 @@ int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
         if (noted && !n->writing)
                 return 1;
         /* Storage is not waited for twice. */
-        if (g->late)
+        if (g->writer && !timer_runs(g->timer))
                 return -ETIMEDOUT;
 
         if (!noted) {
@@ -175,23 +176,6 @@ static void guard_sweep(Guard *g) {
         }
 }
 
-static int guarded_new(const Drive *drive, void *userdata, GuardedDrive **ret) {
-        _cleanup_(guarded_freep) GuardedDrive *d = NULL;
-        int r;
-
-        d = malloc(sizeof *d);
-        if (!d)
-                return -ENOMEM;
-
-        *d = (GuardedDrive){ .userdata = userdata, .diskseq = drive->diskseq };
-        r = string_replace(&d->name, drive->name);
-        if (r >= 0)
-                r = guard_place(drive, &d->place);
-        if (r >= 0)
-                *ret = TAKE_PTR(d);
-        return r;
-}
-
 /* From now on what comes is noted of each of them, and so is what is under way at the one that was there before. */
 static void note_part(GuardNote *n, const GuardedDrive *d) {
         const GuardedDrive *twin = n->drives;
@@ -220,9 +204,16 @@ int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **re
         bool is_new;
         int r;
 
+        d = malloc(sizeof *d);
+        if (!d)
+                return -ENOMEM;
+
+        *d = (GuardedDrive){ .userdata = userdata, .diskseq = drive->diskseq };
         r = guard_key(drive, &key);
         if (r >= 0)
-                r = guarded_new(drive, userdata, &d);
+                r = string_replace(&d->name, drive->name);
+        if (r >= 0)
+                r = guard_place(drive, &d->place);
         if (r < 0)
                 return r;
 
