@@ -150,12 +150,7 @@ static bool value_is_allowed(const ValueRange *range, const Value *v) {
         if (v->type == VALUE_STANDBY_TIMER)
                 return v->number >= 0 && v->number <= UINT8_MAX;
 
-        if ((v->number >= range->min && v->number <= range->max) || (range->has_off && v->number == range->off))
-                return true;
-        for (const ValueWord *w = range->words; w && w->word; w++)
-                if (w->number == v->number)
-                        return true;
-        return false;
+        return (v->number >= range->min && v->number <= range->max) || value_word(range, v->number);
 }
 
 static int wish_read(Wish *w, WishTexts *texts, const SettingTable *settings, const Drive *d) {
