@@ -26,41 +26,18 @@ struct VisitJob {
         VisitEnd end;    /* what the worker was told */
         bool identified; /* the worker told which drive is behind the bridge, and so ends the visit */
         size_t n_said;   /* all messages of the worker's */
-        bool *told;      /* per wish: its verdict came */
+        bool *told;      /* per wish: its verdict came … */
+        size_t n_told;   /* … of so many */
         sd_event_source *io;
-        sd_event_source *silence; /* runs out when the worker says nothing … */
-        bool silent;              /* … and has run out */
+        sd_event_source *silence; /* runs out when the worker says nothing for long */
 };
-
-static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
-static void visit_job_order_stop(VisitJob *v, VisitEnd end);
 
 /* More than an honest worker has to say: it says twice at most of each wish what it sends, once each what it intends and what came of
  * that, and goes on every few seconds. */
 #define SAID_MAX 1024U
 #define SAID_MAX_PER_WISH 256U
 
-/* ---- the leave to send commands ---- */
-
-static void on_leave(void *userdata, Wait w) {
-        VisitJob *v = userdata;
-
-        if (visit_job_has_worker(v) && w.kind != WAIT_NOTHING)
-                visit_job_order_stop(v, VISIT_INTERRUPTED);
-        if (visit_job_has_worker(v))
-                return;
-
-        if (w.kind == WAIT_NOTHING) {
-                v->patience = sd_event_source_disable_unref(v->patience);
-                v->events->ready(v->userdata);
-                return;
-        }
-
-        /* Should the timer fail, it waits without a bound, and nothing is written. */
-        if (!v->patience && v->patience_usec != UINT64_MAX)
-                (void) timer_start(v->event, &v->patience, v->patience_usec, 0, on_patience, v);
-        v->events->waiting(v->userdata, w, false);
-}
+/* ---- what is told ---- */
 
 static const Setting *visit_job_setting(const VisitJob *v, size_t wish) {
         return setting_for_backends(v->visit.settings, v->visit.wishes->items[wish].name,
@@ -84,6 +61,8 @@ static void visit_job_tell_rest(const VisitJob *v, Verdict verdict, const char *
                         visit_job_tell(v, i, s);
 }
 
+/* ---- the leave to send commands ---- */
+
 static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         VisitJob *v = userdata;
         Wait w = fsck_ticket_waits(v->ticket);
@@ -97,6 +76,36 @@ static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_,
         (void) snprintf(reason, sizeof reason, "still waiting for %s", wait_describe(w));
         visit_job_tell_rest(v, VERDICT_DEFERRED, reason);
         return 0;
+}
+
+/* The worker looks before its next command. */
+static void visit_job_order_stop(VisitJob *v, VisitEnd end) {
+        if (v->end != VISIT_OVER)
+                return;
+
+        v->end = end;
+        (void) worker_order(v->worker, WORKER_STOP);
+}
+
+static void on_leave(void *userdata, Wait w) {
+        VisitJob *v = userdata;
+
+        if (visit_job_has_worker(v)) {
+                if (w.kind != WAIT_NOTHING)
+                        visit_job_order_stop(v, VISIT_INTERRUPTED);
+                return;
+        }
+
+        if (w.kind == WAIT_NOTHING) {
+                v->patience = sd_event_source_disable_unref(v->patience);
+                v->events->ready(v->userdata);
+                return;
+        }
+
+        /* Should the timer fail, it waits without a bound, and nothing is written. */
+        if (!v->patience && v->patience_usec != UINT64_MAX)
+                (void) timer_start(v->event, &v->patience, v->patience_usec, 0, on_patience, v);
+        v->events->waiting(v->userdata, w, false);
 }
 
 int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Visit *visit, uint64_t patience_usec,
@@ -161,31 +170,21 @@ VisitJob *visit_job_free(VisitJob *v) {
 static int on_silence(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         VisitJob *v = userdata;
 
-        if (v->state == WORKER_WAITS)
-                return 0;
-        v->silent = true;
         v->events->silent(v->userdata, SILENT_SECONDS);
         return 0;
 }
 
 /* It said something, or was told something. */
 static int visit_job_heard(VisitJob *v) {
-        v->silent = false;
         return timer_start(v->event, &v->silence, SILENT_SECONDS * 1000000ULL, 0, on_silence, v);
 }
 
 static void on_step(VisitJob *v, const WorkerMessage *m) {
         v->told[m->wish] = true;
+        v->n_told++;
         /* The next visit, which is to begin at once, tells of that. */
         if (m->step.verdict != VERDICT_DEFERRED || v->end != VISIT_INTERRUPTED)
                 visit_job_tell(v, m->wish, m->step);
-}
-
-static bool visit_job_was_told_all(const VisitJob *v) {
-        for (size_t i = 0; i < v->visit.wishes->n_items; i++)
-                if (!v->told[i])
-                        return false;
-        return true;
 }
 
 /* Is this of what the worker was asked for, and not told before? One that was taken over says what it likes. */
@@ -201,7 +200,7 @@ static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
                 return v->visit.bridge && v->visit.drive->transport == TRANSPORT_USB &&
                        (!m->identity.serial[0] || visit_asks_identity(&v->visit));
         case WORKER_END:
-                return v->identified || visit_job_was_told_all(v);
+                return v->identified || v->n_told == v->visit.wishes->n_items;
         default:
                 return true;
         }
@@ -298,15 +297,6 @@ void visit_job_intended(VisitJob *v, int error) {
         (void) worker_order(v->worker, error < 0 ? WORKER_UNGUARDED : WORKER_GO);
 }
 
-/* The worker looks before its next command. */
-static void visit_job_order_stop(VisitJob *v, VisitEnd end) {
-        if (v->end != VISIT_OVER)
-                return;
-
-        v->end = end;
-        (void) worker_order(v->worker, WORKER_STOP);
-}
-
 void visit_job_stop(VisitJob *v) {
         if (visit_job_has_worker(v))
                 visit_job_order_stop(v, VISIT_DEFERRED);
@@ -325,5 +315,5 @@ bool visit_job_has_worker(const VisitJob *v) {
 }
 
 bool visit_job_is_busy(const VisitJob *v) {
-        return visit_job_has_worker(v) && !v->silent;
+        return visit_job_has_worker(v) && timer_runs(v->silence);
 }
