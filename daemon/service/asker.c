@@ -197,33 +197,24 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error _un
 
 /* ---- the process ---- */
 
-static int asker_accept(Asker *a, int *fd) {
-        int r;
-
-        r = bus_new_at(fd, true, &a->manager);
-        if (r >= 0)
-                r = sd_bus_negotiate_fds(a->manager, true);
-        if (r >= 0)
-                r = sd_bus_set_exit_on_disconnect(a->manager, true);
-        if (r >= 0)
-                r = sd_bus_add_filter(a->manager, NULL, on_message, a);
-        if (r >= 0)
-                r = sd_bus_start(a->manager);
-        if (r >= 0)
-                r = sd_bus_attach_event(a->manager, a->event, SD_EVENT_PRIORITY_NORMAL);
-        return r;
-}
-
 int asker_serve(int fd, const AskerTargets *targets) {
         _cleanup_close_ int manager_fd = fd;
         Asker a = { .targets = targets };
         int r;
 
         r = sd_event_new(&a.event);
-        if (r < 0)
-                return r;
-
-        r = asker_accept(&a, &manager_fd);
+        if (r >= 0)
+                r = bus_new_at(&manager_fd, true, &a.manager);
+        if (r >= 0)
+                r = sd_bus_negotiate_fds(a.manager, true);
+        if (r >= 0)
+                r = sd_bus_set_exit_on_disconnect(a.manager, true);
+        if (r >= 0)
+                r = sd_bus_add_filter(a.manager, NULL, on_message, &a);
+        if (r >= 0)
+                r = sd_bus_start(a.manager);
+        if (r >= 0)
+                r = sd_bus_attach_event(a.manager, a.event, SD_EVENT_PRIORITY_NORMAL);
         if (r >= 0)
                 r = sd_event_loop(a.event);
 
