@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <ctype.h>
 #include <regex.h>
 
 #include "validate.h"
@@ -41,16 +40,11 @@ bool identity_is_valid(const DriveIdentity *i) {
                text_ends(i->firmware, sizeof i->firmware) && text_ends(i->wwn, sizeof i->wwn);
 }
 
-/* The kernel's names of disks: "sda", "nvme0n1", "md_d0". */
-static bool name_is_valid(const char *name) {
-        static const char more[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
-
-        return isalnum((unsigned char) *name) && !name[strspn(name, more)] && drive_name_is_kept(name);
-}
-
-/* A disk is below "block", and a namespace right below its controller or subsystem. A partition is below its disk. */
-static bool syspath_is_valid(const char *path, const char *name) {
-        static const char disk[] = "^/sys/devices/([^/]+/)*(block|nvme[0-9]+|nvme-subsys[0-9]+)/[^/]+$";
+/* A disk is below "block", and a namespace right below its controller or subsystem. A partition is below its disk. The kernel's names
+ * of disks are such as "sda", "nvme0n1", "md_d0". */
+static bool syspath_is_valid(const char *path) {
+        static const char disk[] =
+                        "^/sys/devices/([^/]+/)*(block|nvme[0-9]+|nvme-subsys[0-9]+)/[A-Za-z0-9][A-Za-z0-9_.-]*$";
         regex_t regex;
         bool matches;
 
@@ -58,10 +52,11 @@ static bool syspath_is_valid(const char *path, const char *name) {
                 return false;
         matches = regexec(&regex, path, 0, NULL, 0) == 0;
         regfree(&regex);
-        return matches && !strstr(path, "/./") && !strstr(path, "/../") && streq(base_name(path), name);
+        return matches && !strstr(path, "/./") && !strstr(path, "/../");
 }
 
 bool drive_paths_are_valid(const Drive *d) {
-        return d->name && d->node && d->syspath && name_is_valid(d->name) && starts_with(d->node, "/dev/") &&
-               streq(d->node + strlen("/dev/"), d->name) && syspath_is_valid(d->syspath, d->name);
+        return d->name && d->node && d->syspath && syspath_is_valid(d->syspath) &&
+               streq(base_name(d->syspath), d->name) && drive_name_is_kept(d->name) && starts_with(d->node, "/dev/") &&
+               streq(d->node + strlen("/dev/"), d->name);
 }
