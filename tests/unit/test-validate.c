@@ -486,6 +486,8 @@ static const WorkerMessage wrong_messages[] = {
         { .type = WORKER_STEP, .wish = 2 },
         { .type = WORKER_STEP, .wish = WORKER_READS },
         { .type = WORKER_STEP, .step.error = 1 },
+        { .type = WORKER_STEP, .step.wish = wish_items },
+        { .type = WORKER_STEP, .step.setting = (const Setting *) wish_items },
         { .type = WORKER_INTENDS, .wish = 2 },
         { .type = WORKER_INTENDS, .wish = WORKER_READS - 1 },
         { .type = WORKER_BRIDGE, .bridge = { .asked = true }, .identity = { .serial = "S" } },
