@@ -287,10 +287,6 @@ static void check_block(Config *c, const SettingTable *t, size_t block) {
 }
 
 int config_check(Config *c, const SettingTable *t) {
-        if (c->on_drift == ON_DRIFT_RESTORE && c->recheck_ms == 0)
-                complain(&c->complaints, COMPLAINT_WARNING, c->on_drift_file, c->on_drift_line, c->on_drift_column,
-                         "on_drift changes nothing without recheck, which says how often to look");
-
         /* What is in error was said, and nothing of it is applied. */
         for (size_t i = 0; i < c->n_blocks; i++)
                 if (!c->blocks[i].broken)

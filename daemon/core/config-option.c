@@ -74,9 +74,4 @@ void reader_option(Reader *r) {
         if (reader_value(r, token + 2, name, &options[option].range, &v, NULL) && token < r->text->doubtful)
                 *(uint64_t *) ((char *) r->config + options[option].offset) =
                                 v.type == VALUE_NAME ? streq(v.name, "restore") : (uint64_t) v.number;
-        if (options[option].offset == offsetof(Config, on_drift)) {
-                r->config->on_drift_file = r->text->file;
-                r->config->on_drift_line = r->text->tokens[token].line;
-                r->config->on_drift_column = r->text->tokens[token].column;
-        }
 }

@@ -40,11 +40,9 @@ typedef struct Config {
         size_t n_files;
         Block *blocks;
         size_t n_blocks;
-        uint64_t fsck_wait_ms;     /* how long a visit waits for fsck before its verdict is `deferred` */
-        uint64_t recheck_ms;       /* how often to look whether all is as it was left; 0: never */
-        uint64_t on_drift;         /* OnDrift: what a recheck does about what is not … */
-        const char *on_drift_file; /* … and where that stands */
-        unsigned on_drift_line, on_drift_column;
+        uint64_t fsck_wait_ms; /* how long a visit waits for fsck before its verdict is `deferred` */
+        uint64_t recheck_ms;   /* how often to look whether all is as it was left; 0: never */
+        uint64_t on_drift;     /* OnDrift: what is done about what is not */
         Complaints complaints;
 } Config;
 
