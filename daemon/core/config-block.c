@@ -33,13 +33,12 @@ bool block_has_key(const char *name) {
 typedef struct BlockReader {
         Reader *r;
         Block *block;
-        size_t n_statements;   /* also those of on_battery */
-        bool match_meant;      /* there is something that is or was to be a match … */
-        bool match_known;      /* … and it says which drives are meant … */
-        bool behind_match;     /* … and nothing was read behind it yet */
-        bool battery;          /* in on_battery = { … } */
-        bool battery_meant;    /* there is an on_battery … */
-        bool battery_withheld; /* … which is in error as a whole */
+        size_t n_statements; /* also those of on_battery */
+        bool match_meant;    /* there is something that is or was to be a match … */
+        bool match_known;    /* … and it says which drives are meant … */
+        bool behind_match;   /* … and nothing was read behind it yet */
+        bool battery;        /* in on_battery = { … } */
+        bool battery_meant;  /* there is an on_battery */
 } BlockReader;
 
 /* The one that `a` would be the second of. */
@@ -123,9 +122,8 @@ static void read_battery(BlockReader *b, size_t name) {
         size_t value = name + 2, end;
 
         if (b->battery_meant) {
-                b->battery_withheld = true;
-                config_text_error(b->r->text, name,
-                                  "\"" CONFIG_ON_BATTERY "\" stands here a second time; neither is applied");
+                b->r->broken = true;
+                config_text_error(b->r->text, name, "\"" CONFIG_ON_BATTERY "\" stands here a second time");
         }
         b->battery_meant = true;
 
@@ -207,9 +205,8 @@ static void read_statement(BlockReader *b, size_t name) {
         else if (key == ELEMENTSOF(block_keys))
                 read_unknown(b, name, text);
         else if (b->battery) {
-                b->battery_withheld = true;
-                config_text_error(b->r->text, name,
-                                  CONFIG_ON_BATTERY " holds settings only, no %s; nothing of it is applied", text);
+                b->r->broken = true;
+                config_text_error(b->r->text, name, CONFIG_ON_BATTERY " holds settings only, no %s", text);
         } else if (streq(text, CONFIG_MATCH))
                 read_match(b, name);
         else if (streq(text, CONFIG_ON_BATTERY))
@@ -310,9 +307,6 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
         guessed = guessed || !closed;
         ret->broken = r->broken || guessed;
         ret->obscure = guessed || (ret->broken && ret->obscure);
-        for (size_t i = 0; i < ret->n_assignments; i++)
-                if (ret->assignments[i].on_battery && b.battery_withheld)
-                        ret->assignments[i].withheld = true;
 
         /* A match that is the last thing before a guessed end perhaps goes on behind it. */
         return b.match_known && !(guessed && b.behind_match);

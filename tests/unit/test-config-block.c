@@ -37,7 +37,7 @@ static const struct {
           { { 1, 46, 'e', "5 is out of range for permanent" } } },
         { "drives = ({ match = {}; apm = 1; permanant = true })", "1: > apm=1\n",
           { { 1, 34, 'e', "did you mean \"permanent\"?" } } },
-        { "drives = ({ match = {}; apm = 1; on_battery = { permanent = true } })", "1: > apm=1\n",
+        { "drives = ({ match = {}; apm = 1; on_battery = { permanent = true } })", "1! > apm=!\n",
           { { 1, 49, 'e', "on_battery holds settings only, no permanent" } } },
 };
 /* clang-format on */

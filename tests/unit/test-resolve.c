@@ -89,9 +89,8 @@ static const struct {
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { amp = 3 } });", "apm=1@1", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battry = { apm = 3 } });", "apm=!@2" },
         { "drives = ({ match = {}; apm = 300; on_battery = { apm = 2 } });", "apm=!@1", "apm=2@1" },
-        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { match = {}; apm = 3 } });",
-          "apm=1@1", "apm=!@2" },
         /* … one of syntax in both. */
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { match = {}; apm = 3 } });", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; on_battery = { apm = on } });",
           "apm=!@2 lookahead=on@1" },
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; on_battery = 1; });",
