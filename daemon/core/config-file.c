@@ -4,23 +4,11 @@
 
 #include "config-reader.h"
 
-/* `drives = (`, or what looks like it. */
-static bool begins_list(const Reader *r) {
-        return token_is_name(r->text, r->i, CONFIG_DRIVES) ||
-               (!r->open && token_starts_statement(r->text, r->i) && token_type(r, r->i + 2) == TOKEN_LIST &&
-                token_type(r, r->i + 3) == TOKEN_GROUP);
-}
-
 static void read_list(Reader *r) {
         size_t name = r->i, bracket = name + 1 + (token_type(r, name + 1) == TOKEN_EQUALS);
         TokenType type = token_type(r, bracket);
 
-        r->misnamed = !token_is_name(r->text, name, CONFIG_DRIVES);
-        if (r->misnamed)
-                config_text_error(r->text, name,
-                                  "the list of blocks is called \"drives\", not \"%s\"; nothing of it is applied",
-                                  TOKEN_QUOTED(r->text, name));
-        else if (type != TOKEN_LIST || bracket == name + 1)
+        if (type != TOKEN_LIST || bracket == name + 1)
                 config_text_error(r->text, name, "drives is a list of blocks: drives = ( { … }, { … } );");
         else if (r->list > 0)
                 config_text_error(r->text, name, "a second list of drives (the first: line %u); one holds all blocks",
@@ -28,6 +16,7 @@ static void read_list(Reader *r) {
 
         r->open = r->separated = type == TOKEN_LIST || type == TOKEN_ARRAY;
         r->told = !r->open;
+        r->misnamed = false;
         r->n_blocks = 0;
         r->list = bracket;
         r->i = bracket + r->open;
@@ -36,7 +25,7 @@ static void read_list(Reader *r) {
 static void end_list(Reader *r) {
         if (r->open && token_type(r, r->i) != TOKEN_LIST_END && token_type(r, r->i) != TOKEN_ARRAY_END)
                 config_text_error(r->text, r->list, "this list is not closed; write \");\"");
-        r->open = r->misnamed = false;
+        r->open = false;
 }
 
 static void read_block(Reader *r) {
@@ -93,7 +82,7 @@ static void read_stray(Reader *r) {
                 last->broken = true;
                 last->obscure = last->obscure || word;
         }
-        if (word && r->open)
+        if (word && (r->open || r->misnamed))
                 r->lost = r->lost ?: &r->text->tokens[r->i];
         r->i++;
 }
@@ -101,7 +90,7 @@ static void read_stray(Reader *r) {
 static void read_next(Reader *r) {
         TokenType type = token_type(r, r->i);
 
-        if (begins_list(r))
+        if (token_is_name(r->text, r->i, CONFIG_DRIVES))
                 read_list(r);
         else if (type == TOKEN_GROUP || token_is_name(r->text, r->i, CONFIG_MATCH))
                 read_block(r);
@@ -115,8 +104,7 @@ static void read_next(Reader *r) {
                 r->i++;
         } else if (r->open ? reader_at_option(r, r->i) : token_starts_statement(r->text, r->i)) {
                 end_list(r);
-                reader_option(r);
-                r->told = false;
+                r->told = r->misnamed = !reader_option(r);
         } else
                 read_stray(r);
 }

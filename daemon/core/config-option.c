@@ -40,9 +40,7 @@ static void complain_option(Reader *r, size_t token, const char *name) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 nearest_offer(&n, options[i].name);
 
-        if (streq(name, CONFIG_DRIVES))
-                config_text_error(r->text, token, "drives is a list of blocks: drives = ( { … }, { … } );");
-        else if (n.word)
+        if (n.word)
                 config_text_error(r->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
         else if (setting_find(r->table, name) || streq(name, CONFIG_ON_BATTERY))
                 config_text_error(r->text, token,
@@ -51,27 +49,29 @@ static void complain_option(Reader *r, size_t token, const char *name) {
                 config_text_error(r->text, token, "unknown option \"%s\"", name);
 }
 
-void reader_option(Reader *r) {
-        size_t token = r->i, next = reader_statement(r, token, r->text->n_tokens - 2), option;
+bool reader_option(Reader *r) {
         char name[TOKEN_TEXT_MAX];
+        size_t token = r->i, next, option = find_option(token_copy(r->text, token, name));
         Value v = {};
 
+        if (option == ELEMENTSOF(options)) {
+                complain_option(r, token, name);
+                r->text->muted = true;
+        }
+        next = reader_statement(r, token, r->text->n_tokens - 2);
         r->text->muted = false;
         r->i = next > 0 ? next : token + 2;
-        option = find_option(token_copy(r->text, token, name));
-        if (next == 0 || option == ELEMENTSOF(options)) {
-                if (next > 0)
-                        complain_option(r, token, name);
-                return;
-        }
+        if (next == 0 || option == ELEMENTSOF(options))
+                return next > 0;
 
         if (r->options_seen & UINT64_C(1) << option) {
                 config_text_error(r->text, token, "\"%s\" stands here a second time; the first counts", name);
-                return;
+                return true;
         }
         r->options_seen |= UINT64_C(1) << option;
 
         if (reader_value(r, token + 2, name, &options[option].range, &v, NULL) && token < r->text->doubtful)
                 *(uint64_t *) ((char *) r->config + options[option].offset) =
                                 v.type == VALUE_NAME ? streq(v.name, "restore") : (uint64_t) v.number;
+        return true;
 }

@@ -21,7 +21,7 @@ typedef struct Reader {
         uint64_t options_seen; /* a bit for each */
         size_t list;           /* where the list of drives began; 0: not yet, as it cannot begin with the first token */
         bool open;             /* it has not ended */
-        bool misnamed;         /* it is not called "drives": nothing of it is applied */
+        bool misnamed;         /* this may be a list with another name: its blocks are not applied */
         bool separated;        /* a block may follow */
         bool told;         /* there was a complaint since the last block or option, which goes for what is here, too */
         size_t n_blocks;   /* of the Config up to the block read last; 0: that one is not among them */
@@ -38,8 +38,8 @@ static inline TokenType token_type(const Reader *r, size_t i) {
 /* config-option.c: whether it is drives, or an option beside it. */
 bool config_is_option(const char *name);
 
-/* Reads a statement beside the list. */
-void reader_option(Reader *r);
+/* Reads a statement beside the list. False: its value cannot be read, and what follows may be a part of that. */
+bool reader_option(Reader *r);
 
 /* config-secret.c. A value may be a password: of a setting that is never written, or of another program whose file this is. So no
  * complaint quotes what stands behind a key that is not one of ours, or behind one of an excluded row, however wrong the statement

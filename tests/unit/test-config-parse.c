@@ -190,7 +190,10 @@ static const struct {
         { "drives = (\n" GOOD " );\ndrives = (\n" GOOD " );", GOOD_DUMP(2) GOOD_DUMP(4),
           { { 3, 1, 'e', "second list" } } },
         { "drive = (\n" GOOD " );", "2! node=/dev/good > apm=!\n",
-          { { 1, 1, 'e', "called \"drives\", not \"drive\"" } } },
+          { { 1, 1, 'e', "unknown option \"drive\"; did you mean \"drives\"?" } } },
+        { "disks = (\n" GOOD ",\n\"/dev/sda\"; lookahead = false; } );\ndrives = (\n{ match = {}; apm = 3; } );",
+          "2! node=/dev/good > apm=!\n5! > apm=!\n",
+          { { 1, 1, 'e', "unknown option" }, { 3, 1, 'e', "general rules" }, { 3, 13, 'e', "setting of drives" }, { 3, 32, 'e', "not expected" } } },
         { "drives = \"/dev/sda\";", "", { { 1, 1, 'e', "list of blocks" } } },
         /* What stands behind it may have been meant as the comment. */
         { "drives = (\n" GOOD ",\n/* never closed\n" GOOD ",\n" GOOD "\n);",
@@ -241,7 +244,7 @@ static const struct {
           { { 1, 1, 'e', "this is no configuration of drivekeep" } } },
         { "[client]\npassword = \"abc\"\nuser = x\n", "", { { 1, 1, 'e', "this is no configuration of drivekeep" } } },
         { "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n", "", { { 1, 1, 'e', "this is no configuration of drivekeep" } } },
-        { "disks: (\n" GOOD " );", "2! node=/dev/good > apm=!\n", { { 1, 1, 'e', "called \"drives\", not \"disks\"" } } },
+        { "disks: (\n" GOOD " );", "2! node=/dev/good > apm=!\n", { { 1, 1, 'e', "unknown option \"disks\"" } } },
 
         /* Twice. */
         { "drives = ({ match = {};\n apm = 3; lookahead = true;\n apm = 4; })", "1: > apm=! lookahead=on\n",
