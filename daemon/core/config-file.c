@@ -1,8 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* One file: the list of drives with its blocks, the options beside it, and what a lost block costs the others. */
+/* One file: what of it is never quoted, the list of drives with its blocks, the options beside it, and what a lost block costs the
+ * others. */
 
 #include "config-reader.h"
+
+/* A value may be a password: of a setting that is never written, or of another program whose file this is. So no complaint quotes what
+ * stands behind a key that is not one of ours, or behind one of an excluded row, however wrong the statement is. This marks all from
+ * such a key to the next key of ours with an "=". */
+static void hide_secrets(ConfigText *t, const SettingTable *table) {
+        char name[TOKEN_TEXT_MAX];
+        bool hidden = true;
+
+        for (size_t i = 0; t->tokens[i].type != TOKEN_END; i++) {
+                const Setting *row = setting_find(table, token_copy(t, i, name));
+                bool excluded = row && (row->flags & SETTING_EXCLUDED);
+
+                if (token_starts_statement(t, i) || excluded)
+                        hidden = excluded || !config_is_key(name, table);
+                else
+                        t->tokens[i].secret = hidden && t->tokens[i].type > TOKEN_END && !config_is_key(name, table);
+        }
+}
+
+/* Is there text in it, but nothing that only a configuration has: a list of blocks, or a key of ours with "=" behind it? Then it is
+ * not quoted from at all: /etc/shadow, say, where a colon is behind the words. */
+static bool is_foreign(const ConfigText *t, const SettingTable *table) {
+        char name[TOKEN_TEXT_MAX];
+        size_t i = 0;
+
+        for (; t->tokens[i].type != TOKEN_END; i++) {
+                const Token *next = &t->tokens[i + 1];
+
+                if ((t->tokens[i].type == TOKEN_LIST && next->type == TOKEN_GROUP) ||
+                    (next->type == TOKEN_EQUALS && t->text[next->offset] == '=' &&
+                     config_is_key(token_copy(t, i, name), table)))
+                        return false;
+        }
+
+        return i > 0;
+}
 
 static void read_list(Reader *r) {
         size_t name = r->i, bracket = name + 1 + (token_type(r, name + 1) == TOKEN_EQUALS);
@@ -151,8 +188,8 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
         if (r < 0)
                 return r;
 
-        if (!config_text_is_foreign(&tokens, t)) {
-                config_text_hide_secrets(&tokens, t);
+        if (!is_foreign(&tokens, t)) {
+                hide_secrets(&tokens, t);
                 read_file(&reader);
         } else if (tokens.n_complaints == 0) /* said already of what is no UTF-8, say */
                 config_text_error(&tokens, 0,

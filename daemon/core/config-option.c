@@ -33,6 +33,13 @@ bool config_is_option(const char *name) {
         return streq(name, CONFIG_DRIVES) || find_option(name) < ELEMENTSOF(options);
 }
 
+bool config_is_key(const char *name, const SettingTable *table) {
+        MatchKey key = match_key_from_string(name);
+
+        return config_is_option(name) || block_has_key(name) || (key >= 0 && key < MATCH_PROPERTY) ||
+               setting_find(table, name);
+}
+
 static void complain_option(Reader *r, size_t token, const char *name) {
         Nearest n = { .typed = name };
 

@@ -35,23 +35,12 @@ static inline TokenType token_type(const Reader *r, size_t i) {
         return r->text->tokens[i].type;
 }
 
-/* config-option.c: whether it is drives, or an option beside it. */
+/* config-option.c: whether it is drives, or an option beside it; and whether it means something anywhere in a file. */
 bool config_is_option(const char *name);
+bool config_is_key(const char *name, const SettingTable *table);
 
 /* Reads a statement beside the list. False: its value cannot be read, and what follows may be a part of that. */
 bool reader_option(Reader *r);
-
-/* config-secret.c. A value may be a password: of a setting that is never written, or of another program whose file this is. So no
- * complaint quotes what stands behind a key that is not one of ours, or behind one of an excluded row, however wrong the statement
- * is. This marks all from such a key to the next key of ours with an "=". */
-void config_text_hide_secrets(ConfigText *t, const SettingTable *table);
-
-/* Is there text in it, but nothing that only a configuration has: a list of blocks, or a key of ours with "=" behind it? Then it is
- * not quoted from at all: /etc/shadow, say. */
-bool config_text_is_foreign(const ConfigText *t, const SettingTable *table);
-
-/* Whether it means something in a file. */
-bool config_is_key(const char *name, const SettingTable *table);
 
 /* config-statement.c. Behind the statement at `name`, of which the value begins at name + 2; at most `end`. 0: it is in error, which
  * was complained about; then the block is broken, and no more is complained about until it ends. */

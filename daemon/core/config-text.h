@@ -29,7 +29,7 @@ typedef struct Token {
         TokenType type;
         uint32_t offset, length;
         uint32_t line, column; /* from 1; a tab counts as one character */
-        bool secret;           /* never quoted: it may be (part of) a password (config-secret.c) */
+        bool secret;           /* never quoted: it may be (part of) a password (config-file.c) */
 } Token;
 
 typedef struct ConfigText {
