@@ -67,6 +67,7 @@ static void end_list(Reader *r) {
 
 static void read_block(Reader *r) {
         _cleanup_(block_done) Block block = {};
+        Config *c = r->config;
         size_t start = r->i;
         bool braced = token_type(r, start) == TOKEN_GROUP, follows_unclosed = r->unclosed == start;
 
@@ -96,10 +97,13 @@ static void read_block(Reader *r) {
         }
 
         block.broken = block.broken || r->misnamed;
-        if (config_add_block(r->config, &block) < 0)
+        if (!GREW(c->blocks, c->n_blocks)) {
                 r->text->error = -ENOMEM;
-        else
-                r->n_blocks = r->config->n_blocks;
+                return;
+        }
+        c->blocks[c->n_blocks++] = block;
+        block = (Block){};
+        r->n_blocks = c->n_blocks;
 }
 
 /* What is nothing that can be here. Among blocks it may be a part of the one before, or a block whose match is not known. One
@@ -178,11 +182,17 @@ static void read_file(Reader *r) {
 int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size) {
         _cleanup_(config_text_done) ConfigText tokens = { .text = text, .size = size, .complaints = &c->complaints };
         Reader reader = { .text = &tokens, .table = t, .config = c };
+        char **files;
         int r;
 
-        r = config_add_file(c, file, &tokens.file);
-        if (r < 0)
-                return r;
+        files = reallocarray(c->files, c->n_files + 2, sizeof(char *));
+        if (!files)
+                return -ENOMEM;
+        c->files = files;
+        tokens.file = files[c->n_files] = strdup(file);
+        if (!tokens.file)
+                return -ENOMEM;
+        files[++c->n_files] = NULL;
 
         r = config_text_scan(&tokens);
         if (r < 0)

@@ -2,6 +2,11 @@
 
 #include "config.h"
 
+void block_done(Block *b) {
+        match_done(&b->match);
+        free(b->assignments);
+}
+
 int config_new(Config **ret) {
         Config *c;
 
@@ -12,12 +17,6 @@ int config_new(Config **ret) {
         c->fsck_wait_ms = CONFIG_FSCK_WAIT_DEFAULT_MS;
         *ret = c;
         return 0;
-}
-
-void block_done(Block *b) {
-        match_done(&b->match);
-        free(b->assignments);
-        *b = (Block){};
 }
 
 Config *config_free(Config *c) {
@@ -34,30 +33,4 @@ Config *config_free(Config *c) {
         free(c);
 
         return NULL;
-}
-
-int config_add_file(Config *c, const char *file, const char **ret) {
-        char **files;
-
-        files = reallocarray(c->files, c->n_files + 2, sizeof(char *));
-        if (!files)
-                return -ENOMEM;
-
-        c->files = files;
-        files[c->n_files] = strdup(file);
-        if (!files[c->n_files])
-                return -ENOMEM;
-
-        *ret = files[c->n_files++];
-        files[c->n_files] = NULL;
-        return 0;
-}
-
-int config_add_block(Config *c, Block *b) {
-        if (!GREW(c->blocks, c->n_blocks))
-                return -ENOMEM;
-
-        c->blocks[c->n_blocks++] = *b;
-        *b = (Block){};
-        return 0;
 }

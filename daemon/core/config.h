@@ -58,9 +58,6 @@ int config_new(Config **ret);
 Config *config_free(Config *c);
 DEFINE_CLEANUP(Config *, config_free);
 
-/* For readers of files: the name is copied, *ret is the Config's own; the block's contents become the Config's. */
-int config_add_file(Config *c, const char *file, const char **ret);
-int config_add_block(Config *c, Block *b);
 void block_done(Block *b);
 
 /* Parses one file's text (config-file.c); `file` is its name in complaints. Bad input is a complaint, never an error:
