@@ -70,16 +70,6 @@ static size_t distance_to(const Scanner *s, char c) {
         return found ? (size_t) (found - p) : s->text->size - s->i;
 }
 
-static bool is_sound(const char *s, size_t size) {
-        for (size_t i = 0, n; i < size; i += n) {
-                n = (unsigned char) s[i] < 0x80 ? 1 : utf8_length(s + i, size - i);
-                if (n == 0)
-                        return false;
-        }
-
-        return true;
-}
-
 /* Adds the next `length` bytes as a token and goes behind it. */
 static void add_token(Scanner *s, TokenType type, size_t length) {
         ConfigText *t = s->text;
@@ -99,7 +89,7 @@ static void add_token(Scanner *s, TokenType type, size_t length) {
 
 /* A string or a word of any bytes: what is not UTF-8 is refused, with one complaint per file. */
 static void add_checked_token(Scanner *s, TokenType type, size_t length) {
-        bool sound = is_sound(s->text->text + s->i, length);
+        bool sound = text_is_utf8(s->text->text + s->i, length);
 
         if (!sound && !s->garbled)
                 scanner_error(s, "this is not UTF-8 text; save the file in that encoding");

@@ -35,10 +35,16 @@ static size_t utf8_decode(const char *s, size_t size, uint32_t *ret) {
         return n;
 }
 
-size_t utf8_length(const char *s, size_t size) {
+bool text_is_utf8(const char *s, size_t size) {
         uint32_t c;
 
-        return utf8_decode(s, size, &c);
+        for (size_t i = 0, n; i < size; i += n) {
+                n = utf8_decode(s + i, size - i, &c);
+                if (n == 0)
+                        return false;
+        }
+
+        return true;
 }
 
 /* Bytes in the character at `p`; 0 when it is not UTF-8 or not fit to be shown: control characters (some terminals obey those beyond

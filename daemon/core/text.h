@@ -25,8 +25,7 @@ char text_escaped_character(const char *s);
 /* Without the blanks around it: cuts off those at the end, and returns where the rest begins. */
 char *text_strip(char *s);
 
-/* The length in bytes of the character at the start of `s`, 0 when there is no sound UTF-8 character. */
-size_t utf8_length(const char *s, size_t size);
+bool text_is_utf8(const char *s, size_t size);
 
 /* Which known word a mistyped one was meant to be. Offer the candidates one by one; `word` is the best so far. */
 
