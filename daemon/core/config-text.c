@@ -10,14 +10,6 @@
 
 #define COMPLAINTS_MAX 100U
 
-/* Where the scanner stands. */
-typedef struct Scanner {
-        ConfigText *text;
-        size_t i;
-        uint32_t line, column;
-        bool garbled; /* bytes that are not UTF-8 were complained about */
-} Scanner;
-
 bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) {
         char sentence[1024];
         va_list ap;
@@ -41,75 +33,67 @@ bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, 
         return false;
 }
 
-/* Where the scanner stands, which may be before the first token. */
-#define scanner_error(s, ...)                                                                                  \
-        config_text_complain((s)->text, COMPLAINT_ERROR, &(Token){ .line = (s)->line, .column = (s)->column }, \
-                             __VA_ARGS__)
-
-static char peek(const Scanner *s, size_t ahead) {
-        return s->i + ahead < s->text->size ? s->text->text[s->i + ahead] : '\0';
+static char peek(const ConfigText *t, size_t ahead) {
+        return t->at.offset + ahead < t->size ? t->text[t->at.offset + ahead] : '\0';
 }
 
-static void advance(Scanner *s, size_t n) {
-        for (; n > 0 && s->i < s->text->size; n--) {
-                char c = s->text->text[s->i++];
+static void advance(ConfigText *t, size_t n) {
+        for (; n > 0 && t->at.offset < t->size; n--) {
+                char c = t->text[t->at.offset++];
 
                 if (c == '\n') {
-                        s->line++;
-                        s->column = 1;
+                        t->at.line++;
+                        t->at.column = 1;
                 } else if (((unsigned char) c & 0xc0) != 0x80)
-                        s->column++;
+                        t->at.column++;
         }
 }
 
 /* The number of bytes from here to `c`, or to the end of the text. */
-static size_t distance_to(const Scanner *s, char c) {
-        const char *p = s->text->text + s->i, *found;
+static size_t distance_to(const ConfigText *t, char c) {
+        const char *p = t->text + t->at.offset, *found;
 
-        found = memchr(p, c, s->text->size - s->i);
-        return found ? (size_t) (found - p) : s->text->size - s->i;
+        found = memchr(p, c, t->size - t->at.offset);
+        return found ? (size_t) (found - p) : t->size - t->at.offset;
 }
 
 /* Adds the next `length` bytes as a token and goes behind it. */
-static void add_token(Scanner *s, TokenType type, size_t length) {
-        ConfigText *t = s->text;
+static void add_token(ConfigText *t, TokenType type, size_t length) {
+        if (GREW(t->tokens, t->n_tokens)) {
+                Token *k = &t->tokens[t->n_tokens++];
 
-        if (GREW(t->tokens, t->n_tokens))
-                t->tokens[t->n_tokens++] = (Token){
-                        .type = type,
-                        .offset = s->i,
-                        .length = length,
-                        .line = s->line,
-                        .column = s->column,
-                };
-        else
+                *k = t->at;
+                k->type = type;
+                k->length = length;
+        } else
                 t->error = -ENOMEM;
-        advance(s, length);
+        advance(t, length);
 }
 
-/* A string or a word of any bytes: what is not UTF-8 is refused, with one complaint per file. */
-static void add_checked_token(Scanner *s, TokenType type, size_t length) {
-        bool sound = text_is_utf8(s->text->text + s->i, length);
-
-        if (!sound && !s->garbled)
-                scanner_error(s, "this is not UTF-8 text; save the file in that encoding");
-        s->garbled = s->garbled || !sound;
-        add_token(s, sound ? type : TOKEN_REFUSED, length);
+/* A string or a word of any bytes: what is not UTF-8 is refused. */
+static void add_checked_token(ConfigText *t, TokenType type, size_t length) {
+        if (!text_is_utf8(t->text + t->at.offset, length)) {
+                config_text_complain(t, COMPLAINT_ERROR, &t->at,
+                                     "this is not UTF-8 text; save the file in that encoding");
+                type = TOKEN_REFUSED;
+        }
+        add_token(t, type, length);
 }
 
-static void scan_string(Scanner *s) {
+static void scan_string(ConfigText *t) {
         size_t n = 1;
 
-        /* libconfig would read on to the next quote, however many blocks further down. */
-        while (s->i + n < s->text->size && peek(s, n) != '"' && peek(s, n) != '\n')
-                n += peek(s, n) == '\\' && s->i + n + 1 < s->text->size && peek(s, n + 1) != '\n' ? 2 : 1;
+        /* A missing quote must not cost the blocks up to the next one. */
+        while (t->at.offset + n < t->size && peek(t, n) != '"' && peek(t, n) != '\n')
+                n += peek(t, n) == '\\' && t->at.offset + n + 1 < t->size && peek(t, n + 1) != '\n' ? 2 : 1;
 
-        if (peek(s, n) == '"')
-                add_checked_token(s, TOKEN_STRING, n + 1);
+        if (peek(t, n) == '"')
+                add_checked_token(t, TOKEN_STRING, n + 1);
         else {
-                scanner_error(s,
-                              "the closing quote of this string is missing on its line, or here is a quote too many");
-                add_token(s, TOKEN_REFUSED, n);
+                config_text_complain(
+                                t, COMPLAINT_ERROR, &t->at,
+                                "the closing quote of this string is missing on its line, or here is a quote too many");
+                add_token(t, TOKEN_REFUSED, n);
         }
 }
 
@@ -124,9 +108,9 @@ static TokenType classify_word(const char *p, size_t n) {
         return TOKEN_NAME;
 }
 
-static void scan_word(Scanner *s) {
-        const char *p = s->text->text + s->i;
-        size_t n = 1, left = s->text->size - s->i;
+static void scan_word(ConfigText *t) {
+        const char *p = t->text + t->at.offset;
+        size_t n = 1, left = t->size - t->at.offset;
 
         for (; n < left && !isspace((unsigned char) p[n]) && !strchr(",;:={}()[]\"#", p[n]); n++)
                 /* "127//why" has a comment, but in a path without quotes a glob may follow the slash. */
@@ -134,79 +118,67 @@ static void scan_word(Scanner *s) {
                         break;
 
         if (n == strlen("@include") && memcmp(p, "@include", n) == 0) {
-                scanner_error(s, "@include is not read; put the file into drivekeep.conf.d instead");
-                add_token(s, TOKEN_REFUSED, distance_to(s, '\n'));
+                config_text_complain(t, COMPLAINT_ERROR, &t->at,
+                                     "@include is not read; put the file into drivekeep.conf.d instead");
+                add_token(t, TOKEN_REFUSED, distance_to(t, '\n'));
         } else
-                add_checked_token(s, classify_word(p, n), n);
+                add_checked_token(t, classify_word(p, n), n);
 }
 
-static void skip_comment(Scanner *s) {
-        const char *p = s->text->text + s->i, *end = NULL;
+static void skip_comment(ConfigText *t) {
+        const char *p = t->text + t->at.offset, *end = NULL;
 
-        if (peek(s, 0) == '/' && peek(s, 1) == '*') {
+        if (peek(t, 0) == '/' && peek(t, 1) == '*') {
                 /* Not looked for again once there was none. */
-                if (s->text->doubtful == SIZE_MAX)
-                        end = memmem(p + 2, s->text->size - s->i - 2, "*/", 2);
+                if (t->doubtful == SIZE_MAX)
+                        end = memmem(p + 2, t->size - t->at.offset - 2, "*/", 2);
                 if (!end) {
-                        s->text->doubtful = MIN(s->text->doubtful, s->text->n_tokens);
-                        scanner_error(s, "this comment is not closed; nothing behind it is applied");
+                        t->doubtful = MIN(t->doubtful, t->n_tokens);
+                        config_text_complain(t, COMPLAINT_ERROR, &t->at,
+                                             "this comment is not closed; nothing behind it is applied");
                 }
         }
 
-        advance(s, end ? (size_t) (end - p) + 2 : distance_to(s, '\n'));
+        advance(t, end ? (size_t) (end - p) + 2 : distance_to(t, '\n'));
 }
 
-static void scan_tokens(Scanner *s) {
-        while (s->i < s->text->size) {
-                char c = peek(s, 0);
+static void scan_tokens(ConfigText *t) {
+        while (t->at.offset < t->size) {
+                char c = peek(t, 0);
 
                 if (isspace((unsigned char) c))
-                        advance(s, 1);
-                else if (c == '#' || (c == '/' && (peek(s, 1) == '/' || peek(s, 1) == '*')))
-                        skip_comment(s);
+                        advance(t, 1);
+                else if (c == '#' || (c == '/' && (peek(t, 1) == '/' || peek(t, 1) == '*')))
+                        skip_comment(t);
                 else if (c == ':')
-                        add_token(s, TOKEN_EQUALS, 1);
+                        add_token(t, TOKEN_EQUALS, 1);
                 else if (strchr(",;={}()[]", c))
-                        add_token(s, (TokenType) c, 1);
+                        add_token(t, (TokenType) c, 1);
                 else if (c == '"')
-                        scan_string(s);
+                        scan_string(t);
                 else
-                        scan_word(s);
+                        scan_word(t);
         }
-}
-
-/* Complains about what is no text file. */
-static bool is_text(Scanner *s) {
-        ConfigText *t = s->text;
-        const char *nul;
-
-        if (t->size > CONFIG_FILE_MAX)
-                return config_text_complain(t, COMPLAINT_ERROR, &(Token){},
-                                            "the file is larger than 1 MiB, it is ignored");
-
-        if (t->size >= 2 && (memcmp(t->text, "\xff\xfe", 2) == 0 || memcmp(t->text, "\xfe\xff", 2) == 0))
-                return scanner_error(s, "the file is UTF-16, it is ignored; save it as UTF-8");
-
-        nul = memchr(t->text, '\0', t->size);
-        if (nul) {
-                advance(s, (size_t) (nul - t->text));
-                return scanner_error(s, "here is a NUL byte: this is no text file, it is ignored");
-        }
-
-        return true;
 }
 
 int config_text_scan(ConfigText *t) {
-        Scanner s = { .text = t, .line = 1, .column = 1 };
+        const char *nul = memchr(t->text, '\0', t->size);
 
+        assert(t->size <= CONFIG_FILE_MAX);
+
+        t->at = (Token){ .line = 1, .column = 1 };
         t->doubtful = SIZE_MAX;
-        if (is_text(&s)) {
+        if (nul) {
+                advance(t, (size_t) (nul - t->text));
+                config_text_complain(t, COMPLAINT_ERROR, &t->at,
+                                     "here is a NUL byte: this is no UTF-8 text, and the file is ignored");
+        } else {
                 if (t->size >= 3 && memcmp(t->text, "\xef\xbb\xbf", 3) == 0)
-                        s.i = 3; /* a byte order mark */
-                scan_tokens(&s);
+                        t->at.offset = 3; /* a byte order mark */
+                scan_tokens(t);
         }
-        add_token(&s, TOKEN_END, 0);
-        add_token(&s, TOKEN_END, 0);
+        add_token(t, TOKEN_END, 0);
+        add_token(t, TOKEN_END, 0);
 
         return t->error;
 }

@@ -38,6 +38,7 @@ typedef struct ConfigText {
         size_t size;
         Token *tokens;
         size_t n_tokens;
+        Token at;        /* where the scanner stands */
         size_t doubtful; /* from this token on all may be part of a comment that is not closed; SIZE_MAX: none */
         Complaints *complaints;
         size_t n_complaints; /* from this file */

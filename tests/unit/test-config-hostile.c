@@ -56,7 +56,6 @@ static const struct {
         { "a = ",                           "9",        CONFIG_FILE_MAX, 1   },
         { "a = [",                          "9,",       CONFIG_FILE_MAX, 3   },
         { "",                               "\n",       CONFIG_FILE_MAX, 0   },
-        { "",                               "\n",       CONFIG_FILE_MAX + 1, 1 },
 };
 /* clang-format on */
 

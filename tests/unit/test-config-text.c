@@ -37,9 +37,10 @@ static const struct {
         { "/dev/sd*; /dev/disk/by-id/*x", "1:1W 1:9; 1:11W",                {} }, /* no comment in a path */
         { "'a b' 'c",                     "1:1W 1:4W 1:7W",                 {} },
         { "@include \"x\" y\nz",          "1:1R 2:1N",                      { { 1, 1, 'e', "drivekeep.conf.d" } } },
-        { "a = \"\xff\"; b = \xfe",       "1:1N 1:3= 1:5R 1:8; 1:10N 1:12= 1:14R", { { 1, 5, 'e', "UTF-8" } } },
+        { "a = \"\xff\"; b = \xfe",       "1:1N 1:3= 1:5R 1:8; 1:10N 1:12= 1:14R",
+          { { 1, 5, 'e', "UTF-8" }, { 1, 14, 'e', "UTF-8" } } },
         { "# \xff\na",                    "2:1N",                           {} }, /* in a comment it does no harm */
-        { "\xff\xfe" "a",                 "",                               { { 1, 1, 'e', "UTF-16" } } },
+        { "\xff\xfe" "a",                 "1:1R",                           { { 1, 1, 'e', "UTF-8" } } },
         { "",                             "",                               {} },
 };
 /* clang-format on */
