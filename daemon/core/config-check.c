@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <fnmatch.h>
-
 #include "config.h"
 
 /* From here up a drive does not spin down by its APM level (ACS-4, SET FEATURES, APM levels). */
@@ -181,21 +179,17 @@ static const Harm *find_harm(const SettingTable *t, const char *name, const Valu
         return NULL;
 }
 
-/* Does it fit whatever there is? */
-static bool criterion_is_universal(const Criterion *c) {
-        const char *name = c->key == MATCH_NODE ? "/dev/some-name" : "a model or a serial number";
-
-        for (size_t i = 0; i < c->n_patterns; i++)
-                if (strchr(c->patterns[i], '*') && fnmatch(c->patterns[i], name, 0) == 0)
-                        return true;
-
-        return false;
-}
-
+/* Does each of its criteria fit whatever there is? */
 static bool match_is_universal(const Match *m) {
-        for (size_t i = 0; i < m->n_criteria; i++)
-                if (!criterion_is_universal(&m->criteria[i]))
+        for (size_t i = 0; i < m->n_criteria; i++) {
+                const Criterion *c = &m->criteria[i];
+                bool any = false;
+
+                for (size_t k = 0; k < c->n_patterns; k++)
+                        any = any || STR_IN_SET(c->patterns[k], "*", "/dev/*");
+                if (!any)
                         return false;
+        }
 
         return true;
 }

@@ -37,10 +37,9 @@ static const struct {
 
         { "drives = ({ match = {}; read_only = true });", 0, { { 1, 25, 'w', "nothing can write" } } },
         { "drives = ({ match = { model = \"*\" }; read_only = true });", 0, { { 1, 38, 'w', "nothing can write" } } },
-        { "drives = ({ match = { model = \"?*\" }; read_only = true });", 0, { { 1, 39, 'w', "nothing can write" } } },
         { "drives = ({ match = { model = \"??\" }; read_only = true });", 0, {} },
         { "drives = ({ match = \"/dev/*\"; read_only = true });", 0, { { 1, 31, 'w', "nothing can write" } } },
-        { "drives = ({ match = { model = [\"A\", \"**\"] }; read_only = true });", 0, { { 1, 46, 'w', "nothing can write" } } },
+        { "drives = ({ match = { model = [\"A\", \"*\"] }; read_only = true });", 0, { { 1, 45, 'w', "nothing can write" } } },
         { "drives = ({ match = {}; only_in_raid = true; read_only = true });", 0, {} },
         { "drives = ({ match = { model = \"*\"; transport = \"sata\" }; read_only = true });", 0, {} },
         { "drives = ({ match = {}; read_only = false });", 0, {} },
