@@ -141,7 +141,6 @@ static const Assignment *find_value(const Config *c, size_t block, const char *n
 /* `a` is one of the two; the other may stand in an earlier block. */
 static void check_pair(Config *c, size_t block, const Assignment *a, size_t pair, bool on_battery) {
         const Assignment *first, *second;
-        const Block *b;
         size_t i, k;
 
         first = find_value(c, block, pairs[pair].first, on_battery, &i);
@@ -151,12 +150,7 @@ static void check_pair(Config *c, size_t block, const Assignment *a, size_t pair
         /* What is the same on battery was said before. */
         if (on_battery && !first->on_battery && !second->on_battery)
                 return;
-
-        b = &c->blocks[i];
-        if (i == k)
-                warn(c, b, first, "%s line %u", pairs[pair].sentence, second->line);
-        else
-                warn(c, b, first, "%s %s:%u", pairs[pair].sentence, c->blocks[k].file, second->line);
+        warn(c, &c->blocks[i], first, "%s %s:%u", pairs[pair].sentence, c->blocks[k].file, second->line);
 }
 
 static void check_pairs(Config *c, size_t block, const Assignment *a) {

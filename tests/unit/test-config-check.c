@@ -48,15 +48,15 @@ static const struct {
 
         /* Pairs that make no sense together, in one block and over two. */
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 70 });",
-          { { 1, 25, 'w', "thermal_light is not written, as it is not below the thermal_heavy of line 1" } } },
+          { { 1, 25, 'w', "thermal_light is not written, as it is not below the thermal_heavy of f:1" } } },
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 71 },\n"
           "{ match = \"/dev/sda\"; thermal_light = 70; thermal_heavy = \"off\" });", {} },
         { "drives = ({ match = {}; error_recovery = \"40s\";\ntimeout = \"30s\" });",
-          { { 2, 1, 'w', "has to wait longer than the error_recovery of line 1" } } },
+          { { 2, 1, 'w', "has to wait longer than the error_recovery of f:1" } } },
         { "drives = ({ match = {}; error_recovery = \"29s\"; timeout = \"30s\" });", {} },
         { "drives = ({ match = {}; error_recovery = false; timeout = \"30s\" });", {} },
         { "drives = ({ match = {}; write_cache = false; write_cache_forced = \"on\" });",
-          { { 1, 25, 'w', "takes no notice of this write_cache while it has the write_cache_forced of line 1" } } },
+          { { 1, 25, 'w', "takes no notice of this write_cache while it has the write_cache_forced of f:1" } } },
         { "drives = ({ match = {}; write_cache = true; write_cache_forced = \"on\" });", {} },
         { "drives = ({ match = {}; write_cache = true; write_cache_forced = \"normal\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 60 },\n{ match = \"/dev/sda\"; wake = true; spindown_time = \"1h\" });",
@@ -71,7 +71,7 @@ static const struct {
         { "drives = ({ match = { transport = \"usb\" }; apm = 60 },\n{ match = \"/dev/sda\"; spindown_time = \"1h\" });", {} },
         { "drives = ({ match = {}; apm = 254 },\n"
           "{ match = \"/dev/sda\"; spindown_time = \"1h\"; on_battery = { apm = 60 } });",
-          { { 2, 60, 'w', "the spindown_time of line 2" } } },
+          { { 2, 60, 'w', "the spindown_time of f:2" } } },
 
         /* It is for the look after Debian's rule, too. */
         { "on_drift = \"restore\";", {} },
@@ -106,7 +106,7 @@ static const struct {
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = \"off\" });", {} },
         { "drives = ({ match = {}; spindown_time = \"keep\"; apm = 127 });", {} },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 127;\non_battery = { spindown_time = \"5min\" } });",
-          { { 1, 50, 'w', "of line 1" }, { 1, 50, 'w', "of line 2" } } },
+          { { 1, 50, 'w', "of f:1" }, { 1, 50, 'w', "of f:2" } } },
 };
 /* clang-format on */
 
