@@ -41,18 +41,6 @@ typedef struct BlockReader {
         bool battery_meant;  /* there is an on_battery */
 } BlockReader;
 
-/* The one that `a` would be the second of. */
-static Assignment *find_assignment(BlockReader *b, const Assignment *a) {
-        for (size_t i = 0; i < b->block->n_assignments; i++) {
-                Assignment *before = &b->block->assignments[i];
-
-                if (streq(before->name, a->name) && before->on_battery == a->on_battery)
-                        return before;
-        }
-
-        return NULL;
-}
-
 static void add_assignment(BlockReader *b, const Assignment *a) {
         if (GREW(b->block->assignments, b->block->n_assignments))
                 b->block->assignments[b->block->n_assignments++] = *a;
@@ -77,7 +65,7 @@ static void withhold(BlockReader *b, const Setting *row, size_t name) {
         Assignment a = assignment_of(b, row, name);
 
         a.withheld = a.guessed = true;
-        if (!find_assignment(b, &a))
+        if (!block_find(b->block, a.name, a.on_battery))
                 add_assignment(b, &a);
 }
 
@@ -89,7 +77,7 @@ static void read_setting(BlockReader *b, const Setting *row, size_t name) {
         if (!a.withheld && !a.keep && (row->flags & (SETTING_DEAD | SETTING_EXCLUDED)))
                 config_text_warning(t, name, "\"%s\" is never written: %s", row->name, row->instead);
 
-        before = find_assignment(b, &a);
+        before = block_find(b->block, a.name, a.on_battery);
         if (!before)
                 add_assignment(b, &a);
         else if (before->guessed)

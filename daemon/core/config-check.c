@@ -17,14 +17,6 @@ static bool block_includes(const Block *wide, const Block *narrow) {
         return match_includes(&wide->match, &narrow->match) && (!wide->only_in_raid || narrow->only_in_raid);
 }
 
-static const Assignment *find_assignment(const Block *b, const char *name, bool on_battery) {
-        for (size_t i = 0; i < b->n_assignments; i++)
-                if (b->assignments[i].on_battery == on_battery && streq(b->assignments[i].name, name))
-                        return &b->assignments[i];
-
-        return NULL;
-}
-
 /* What decides on this state for the drives of the block, off battery or on it: the last assignment in it, or in a block for more
  * drives. What is not said for battery goes for both. NULL: nothing does. */
 static const Assignment *find_deciding(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
@@ -32,9 +24,9 @@ static const Assignment *find_deciding(const Config *c, size_t block, const char
 
         for (size_t i = compare ? c->n_blocks : block + 1; i-- > (compare ? 0 : block);) {
                 const Block *b = &c->blocks[i];
-                const Assignment *a = on_battery ? find_assignment(b, name, true) : NULL;
+                const Assignment *a = on_battery ? block_find(b, name, true) : NULL;
 
-                a = a ?: find_assignment(b, name, false);
+                a = a ?: block_find(b, name, false);
                 if (a && (i == block || block_includes(b, &c->blocks[block]))) {
                         *ret = i;
                         return a;

@@ -7,6 +7,14 @@ void block_done(Block *b) {
         free(b->assignments);
 }
 
+Assignment *block_find(const Block *b, const char *name, bool on_battery) {
+        for (Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++)
+                if (a->on_battery == on_battery && streq(a->name, name))
+                        return a;
+
+        return NULL;
+}
+
 int config_new(Config **ret) {
         Config *c;
 

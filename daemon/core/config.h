@@ -60,6 +60,9 @@ DEFINE_CLEANUP(Config *, config_free);
 
 void block_done(Block *b);
 
+/* What it says of this state, for battery only or not. NULL: nothing. */
+Assignment *block_find(const Block *b, const char *name, bool on_battery);
+
 /* Parses one file's text (config-file.c); `file` is its name in complaints. Bad input is a complaint, never an error:
  * negative only for -ENOMEM. Blocks are appended after those of earlier files. */
 int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size);
