@@ -30,14 +30,13 @@ static int check_directory(Config *c, const char *root, const char *name) {
         r = text_directory_is_safe(path);
         if (r > 0)
                 return r;
-        if (r == 0)
-                return complain_file(
-                                c, path,
-                                "the directory can be written by others, so no file in it is read; chown root and chmod go-w "
-                                "make it safe");
 
         errno = -r;
-        return complain_file(c, path, "the directory cannot be read: %m");
+        return complain_file(
+                        c, path,
+                        r < 0 ? "the directory cannot be read: %m"
+                              : "the directory can be written by others, so no file in it is read; chown root and chmod "
+                                "go-w make it safe");
 }
 
 int config_load_file(Config *c, const SettingTable *t, const char *path) {
@@ -103,31 +102,29 @@ static int drop_ins_add(DropIns *d, const char *directory, const char *name) {
         return 0;
 }
 
-static bool is_drop_in(const char *name) {
-        return name[0] != '.' && ends_with(name, ".conf");
+static int is_drop_in(const struct dirent *entry) {
+        return entry->d_name[0] != '.' && ends_with(entry->d_name, ".conf");
 }
 
 /* Adds what no higher root has. */
 static int find_drop_ins(Config *c, const char *root, DropIns *found) {
         _cleanup_free_ char *directory = path_below(root, CONFIG_DROP_IN_DIRECTORY);
-        const struct dirent *entry;
-        int r = 0;
-        DIR *dir;
+        _cleanup_free_ struct dirent **entries = NULL;
+        int n, r = 0;
 
         if (!directory)
                 return -ENOMEM;
 
-        dir = opendir(directory);
-        if (!dir)
+        n = scandir(directory, &entries, is_drop_in, NULL);
+        if (n < 0 && errno == ENOMEM)
+                return -ENOMEM;
+        if (n < 0)
                 return errno == ENOENT ? 0 : complain_file(c, directory, "the directory cannot be read: %m");
 
-        while (r >= 0 && (errno = 0, entry = readdir(dir)))
-                if (is_drop_in(entry->d_name))
-                        r = drop_ins_add(found, directory, entry->d_name);
-        if (r >= 0 && errno != 0)
-                r = complain_file(c, directory, "the directory cannot be read: %m");
-
-        (void) closedir(dir);
+        for (int i = 0; i < n; i++) {
+                r = r < 0 ? r : drop_ins_add(found, directory, entries[i]->d_name);
+                free(entries[i]);
+        }
         return r;
 }
 

@@ -102,6 +102,8 @@ STAND_IN(FILE *, fdopen, (int fd, const char *mode), (fd, mode), no_file, NULL)
 STAND_IN(DIR *, opendir, (const char *path), (path), no_file, NULL)
 STAND_IN(DIR *, fdopendir, (int fd), (fd), no_file, NULL)
 STAND_IN(struct dirent64 *, readdir64, (DIR *dir), (dir), no_file, NULL)
+STAND_IN(int, scandir64, (const char *path, struct dirent64 ***ret, int (*take)(const struct dirent64 *),
+         int (*compare)(const struct dirent64 **, const struct dirent64 **)), (path, ret, take, compare), no_file, -1)
 STAND_IN(int, fstat64, (int fd, struct stat64 *ret), (fd, ret), no_file, -1)
 STAND_IN(int, stat64, (const char *path, struct stat64 *ret), (path, ret), no_file, -1)
 STAND_IN(int, lstat64, (const char *path, struct stat64 *ret), (path, ret), no_file, -1)
