@@ -109,15 +109,12 @@ static size_t find_value_end(Reader *r, size_t name, size_t i) {
 
 /* Of what is not the name of a statement. */
 static void complain_name(Reader *r, size_t token) {
-        if (token_starts_statement(r->text, token))
-                config_text_error(
-                                r->text, token,
-                                "\"%s\" is no name; names are written without quotes, of letters, digits, \"_\" and \"-\"",
-                                TOKEN_QUOTED(r->text, token));
-        else if (token_type(r, token) == TOKEN_NAME)
+        if (token_type(r, token) == TOKEN_NAME)
                 config_text_error(r->text, token, "a \"=\" is missing behind \"%s\"", TOKEN_QUOTED(r->text, token));
         else
-                config_text_error(r->text, token, "\"%s\" is not expected here; a block holds match = …; and settings",
+                config_text_error(r->text, token,
+                                  "\"%s\" is not expected here; a block holds match = …; and settings without quotes "
+                                  "around their names",
                                   TOKEN_QUOTED(r->text, token));
 }
 

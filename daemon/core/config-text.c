@@ -213,13 +213,5 @@ bool token_separates(TokenType type) {
 }
 
 bool token_starts_statement(const ConfigText *t, size_t token) {
-        switch (t->tokens[token].type) {
-        case TOKEN_NAME:
-        case TOKEN_WORD:
-        case TOKEN_STRING:
-        case TOKEN_REFUSED:
-                return t->tokens[token + 1].type == TOKEN_EQUALS;
-        default:
-                return false;
-        }
+        return t->tokens[token].type > TOKEN_END && t->tokens[token + 1].type == TOKEN_EQUALS;
 }

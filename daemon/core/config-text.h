@@ -18,7 +18,7 @@ typedef enum TokenType {
         TOKEN_ARRAY = '[',
         TOKEN_ARRAY_END = ']',
 
-        TOKEN_END = 256, /* of the file: always the last one, and two of them, to look ahead */
+        TOKEN_END = 256, /* of the file: always the last one, and two of them, to look ahead; behind it what can be a word */
         TOKEN_NAME,
         TOKEN_STRING,
         TOKEN_WORD,    /* none of these: 7, 20min, /dev/sda, 'sda' */

@@ -123,10 +123,10 @@ static const struct {
         { BROKEN("  { match = \"/dev/sda\"; apm = = 3 }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 25, 'e', "\"apm\" has no value" } } },
         { BROKEN("  { match = \"/dev/sda\"; \"apm\" = 3 }"),
-          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 25, 'e', "\"apm\" is no name" } } },
+          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 25, 'e', "\"apm\" is not expected here; a block holds match = …; and settings without quotes" } } },
         /* What an invisible byte does to a name is told once, … */
         { BROKEN("  { match = \"/dev/sda\"; apm\u200b = 3 }"),
-          BROKEN_DUMP("3! node=/dev/sda >\n"), { { 3, 25, 'e', "is no name" } } },
+          BROKEN_DUMP("3! node=/dev/sda >\n"), { { 3, 25, 'e', "is not expected here" } } },
         /* … and what is to be written is told whole. */
         { BROKEN("  { match = /dev/disk/by-id/ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0000000; apm = 3 }"),
           BROKEN_DUMP(""),
