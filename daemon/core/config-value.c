@@ -112,12 +112,11 @@ static bool complain_value(ConfigText *t, size_t token, const char *name, const 
         case -ENOTUNIQ:
                 return config_text_error(t, token, "%s could mean either here: %s = %s", TOKEN_QUOTED(t, token), name,
                                          range->yes_is);
-        case -ERANGE:
-                return config_text_error(t, token, "%s is out of range for %s: %s", TOKEN_QUOTED(t, token), name,
-                                         value_range_format(range, text, sizeof text));
         default:
-                return config_text_error(t, token, "\"%s\" is no value for %s: %s", TOKEN_QUOTED(t, token), name,
-                                         value_range_format(range, text, sizeof text));
+                return config_text_error(t, token,
+                                         error == -ERANGE ? "%s is out of range for %s: %s"
+                                                          : "\"%s\" is no value for %s: %s",
+                                         TOKEN_QUOTED(t, token), name, value_range_format(range, text, sizeof text));
         }
 }
 
