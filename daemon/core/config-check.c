@@ -20,9 +20,7 @@ static bool block_includes(const Block *wide, const Block *narrow) {
 /* What decides on this state for the drives of the block, off battery or on it: the last assignment in it, or in a block for more
  * drives. What is not said for battery goes for both. NULL: nothing does. */
 static const Assignment *find_deciding(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
-        bool compare = c->n_blocks <= COMPARED_MAX;
-
-        for (size_t i = compare ? c->n_blocks : block + 1; i-- > (compare ? 0 : block);) {
+        for (size_t i = c->n_blocks; i-- > 0;) {
                 const Block *b = &c->blocks[i];
                 const Assignment *a = on_battery ? block_find(b, name, true) : NULL;
 
@@ -250,18 +248,19 @@ static void check_value(Config *c, const SettingTable *t, const Block *b, const 
 
 static void check_block(Config *c, const SettingTable *t, size_t block) {
         const Block *b = &c->blocks[block];
+        bool compare = c->n_blocks <= COMPARED_MAX;
 
-        if (c->n_blocks <= COMPARED_MAX)
+        if (compare)
                 check_twin(c, block);
         check_permanent(c, t, b);
 
         for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
-                if (a->withheld)
+                if (compare && !a->withheld)
+                        check_wins(c, block, a);
+                if (a->withheld || a->keep)
                         continue;
-                check_wins(c, block, a);
-                if (a->keep)
-                        continue;
-                check_pairs(c, block, a);
+                if (compare)
+                        check_pairs(c, block, a);
                 check_value(c, t, b, a);
         }
 }
