@@ -90,15 +90,20 @@ static void drop_ins_done(DropIns *d) {
         free(d->paths);
 }
 
+/* In the order of names; one that is there is of a higher root, and stays. */
 static int drop_ins_add(DropIns *d, const char *directory, const char *name) {
-        for (size_t i = 0; i < d->n_paths; i++)
-                if (streq(base_name(d->paths[i]), name))
-                        return 0;
+        size_t i = 0;
+        char *path;
 
-        if (!GREW(d->paths, d->n_paths) || asprintf(d->paths + d->n_paths, "%s/%s", directory, name) < 0)
+        while (i < d->n_paths && strcmp(base_name(d->paths[i]), name) < 0)
+                i++;
+        if (i < d->n_paths && streq(base_name(d->paths[i]), name))
+                return 0;
+        if (!GREW(d->paths, d->n_paths) || asprintf(&path, "%s/%s", directory, name) < 0)
                 return -ENOMEM;
 
-        d->n_paths++;
+        memmove(d->paths + i + 1, d->paths + i, (d->n_paths++ - i) * sizeof(char *));
+        d->paths[i] = path;
         return 0;
 }
 
@@ -106,7 +111,6 @@ static int is_drop_in(const struct dirent *entry) {
         return entry->d_name[0] != '.' && ends_with(entry->d_name, ".conf");
 }
 
-/* Adds what no higher root has. */
 static int find_drop_ins(Config *c, const char *root, DropIns *found) {
         _cleanup_free_ char *directory = path_below(root, CONFIG_DROP_IN_DIRECTORY);
         _cleanup_free_ struct dirent **entries = NULL;
@@ -128,10 +132,6 @@ static int find_drop_ins(Config *c, const char *root, DropIns *found) {
         return r;
 }
 
-static int drop_in_compare(const void *a, const void *b) {
-        return strcmp(base_name(*(char *const *) a), base_name(*(char *const *) b));
-}
-
 int config_load(Config *c, const SettingTable *t, const char *const *roots) {
         _cleanup_(drop_ins_done) DropIns found = {};
         int r;
@@ -148,8 +148,6 @@ int config_load(Config *c, const SettingTable *t, const char *const *roots) {
                         return r;
         }
 
-        if (found.n_paths > 0)
-                qsort(found.paths, found.n_paths, sizeof(char *), drop_in_compare);
         for (size_t i = 0; i < found.n_paths; i++) {
                 r = config_load_file(c, t, found.paths[i]);
                 if (r < 0)
