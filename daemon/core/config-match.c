@@ -19,17 +19,14 @@ static bool complain_pattern(ConfigText *t, size_t token, MatchKey key) {
         }
 }
 
-/* What shells and others take for a pattern, and fnmatch(3) takes for itself. */
+/* What shells take for a pattern, and fnmatch(3) takes for itself. */
 static void warn_literal(ConfigText *t, size_t token, const char *pattern) {
-        const char *brace = strchr(pattern, '{'), *bracket = strrchr(pattern, '[');
+        const char *brace = strchr(pattern, '{');
 
         if (brace && strchr(brace, ',') && strchr(brace, '}'))
                 config_text_warning(t, token,
                                     "braces stand for themselves in a pattern; for any of several write a list: "
                                     "(\"...\", \"...\")");
-        else if (bracket && !strchr(bracket, ']') && (bracket == pattern || bracket[-1] != '\\'))
-                config_text_warning(t, token,
-                                    "this pattern has a \"[\" without its \"]\"; it fits nothing, or just a \"[\"");
 }
 
 /* One pattern: a string, or a boolean where that is a fact of drives. */
