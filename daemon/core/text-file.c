@@ -7,7 +7,6 @@
 #include "text-file.h"
 
 #define LOCK_FILE ".lock"
-#define TOO_LARGE "the file is larger than 1 MiB, it is ignored"
 
 /* A file that others can write would let them write to drives. One's own is one's own business (drivekeep check). */
 static bool is_writable_by_others(const struct stat *st) {
@@ -26,8 +25,6 @@ static const char *file_objection(const struct stat *st) {
                 return "this is a pipe, not a file";
         if (!S_ISREG(st->st_mode))
                 return "this is no regular file";
-        if (st->st_size > TEXT_FILE_MAX)
-                return TOO_LARGE;
         if (is_writable_by_others(st))
                 return "the file can be written by others, it is ignored; chown root and chmod go-w make it safe";
 
@@ -79,7 +76,7 @@ int text_descriptor_read(int fd, char **ret_text, size_t *ret_size, const char *
         if (r != -EBADMSG)
                 return r;
 
-        *ret_objection = TOO_LARGE;
+        *ret_objection = "the file is larger than 1 MiB, it is ignored";
         return 1;
 }
 
