@@ -169,10 +169,8 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
 
         if (row)
                 withhold(b, row, name);
-        else if (n.word) {
-                b->r->broken = b->r->broken || key == ELEMENTSOF(block_keys) || block_keys[key].narrowing;
-                b->match_meant = b->match_meant || streq(n.word, CONFIG_MATCH);
-        }
+        else if (n.word && (key == ELEMENTSOF(block_keys) || block_keys[key].narrowing))
+                b->r->broken = true;
         /* A group may be a match, or settings. */
         b->r->broken = b->r->broken || group;
         b->block->obscure = b->block->obscure || group || !n.word;
@@ -283,7 +281,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
         if (!closed)
                 config_text_error(t, start, "this block is not closed; write \"}\" at its end, in line %u or above",
                                   t->tokens[end].line);
-        else if (!b.match_meant)
+        else if (!b.match_meant && !r->broken)
                 config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
         else if (b.n_statements == 1 && b.match_known && !r->broken)
                 config_text_warning(t, start, "this block has a match but no settings, it does nothing");
