@@ -22,7 +22,7 @@ typedef struct Complaints {
         Complaint *items;
         size_t n_items;
         size_t n_errors;
-        int error; /* -ENOMEM: not all of them are here */
+        int error; /* -ENOMEM: not all of them are here, nor what was read with them */
 } Complaints;
 
 const char *complaint_level_to_string(ComplaintLevel l);

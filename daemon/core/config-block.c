@@ -45,7 +45,7 @@ static void add_assignment(BlockReader *b, const Assignment *a) {
         if (GREW(b->block->assignments, b->block->n_assignments))
                 b->block->assignments[b->block->n_assignments++] = *a;
         else
-                b->r->text->error = -ENOMEM;
+                b->r->config->complaints.error = -ENOMEM;
 }
 
 static Assignment assignment_of(const BlockReader *b, const Setting *row, size_t name) {

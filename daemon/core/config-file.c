@@ -98,7 +98,7 @@ static void read_block(Reader *r) {
 
         block.broken = block.broken || r->misnamed;
         if (!GREW(c->blocks, c->n_blocks)) {
-                r->text->error = -ENOMEM;
+                c->complaints.error = -ENOMEM;
                 return;
         }
         c->blocks[c->n_blocks++] = block;
@@ -205,5 +205,5 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
                 config_text_error(&tokens, 0,
                                   "this is no configuration of drivekeep: it has no drives = ( … ), and no option");
 
-        return tokens.error;
+        return c->complaints.error;
 }

@@ -51,7 +51,7 @@ static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *prop
         if (k == -EINVAL)
                 return complain_pattern(r->text, token, key);
         if (k < 0) {
-                r->text->error = k;
+                r->config->complaints.error = k;
                 return false;
         }
 

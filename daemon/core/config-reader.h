@@ -3,7 +3,7 @@
 
 /* How config_parse() reads one file, however broken, so that one typo costs one block: tokens (config-text.h), the list of drives
  * and its blocks, their statements, the statements' values. What is wrong is complained about where it is found; that memory was
- * short stands in ConfigText.error. */
+ * short stands in Complaints.error, and reading goes on, so that nobody has to ask at each step. */
 
 #include "config-text.h"
 #include "config.h"

@@ -13,7 +13,6 @@
 bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) {
         char sentence[1024];
         va_list ap;
-        int r = 0;
 
         if (t->muted)
                 return false;
@@ -23,13 +22,11 @@ bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, 
         va_end(ap);
 
         if (t->n_complaints < COMPLAINTS_MAX)
-                r = complain(t->complaints, level, t->file, at->line, at->column, "%s", sentence);
+                complain(t->complaints, level, t->file, at->line, at->column, "%s", sentence);
         else if (t->n_complaints == COMPLAINTS_MAX)
-                r = complain(t->complaints, COMPLAINT_ERROR, t->file, at->line, at->column,
-                             "there were %u complaints up to here, what follows is not told", COMPLAINTS_MAX);
+                complain(t->complaints, COMPLAINT_ERROR, t->file, at->line, at->column,
+                         "there were %u complaints up to here, what follows is not told", COMPLAINTS_MAX);
         t->n_complaints++;
-        if (r < 0)
-                t->error = r;
         return false;
 }
 
@@ -66,7 +63,7 @@ static void add_token(ConfigText *t, TokenType type, size_t length) {
                 k->type = type;
                 k->length = length;
         } else
-                t->error = -ENOMEM;
+                t->complaints->error = -ENOMEM;
         advance(t, length);
 }
 
@@ -180,7 +177,7 @@ int config_text_scan(ConfigText *t) {
         add_token(t, TOKEN_END, 0);
         add_token(t, TOKEN_END, 0);
 
-        return t->error;
+        return t->complaints->error;
 }
 
 void config_text_done(ConfigText *t) {

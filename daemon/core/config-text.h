@@ -43,10 +43,9 @@ typedef struct ConfigText {
         Complaints *complaints;
         size_t n_complaints; /* from this file */
         bool muted;          /* no more complaints about this block: its first error of syntax was told */
-        int error; /* -ENOMEM once memory was short: reading goes on, so that nobody has to ask at each step, but it has failed */
 } ConfigText;
 
-/* `t` has file, text, size and complaints filled in. A file that cannot be text has no tokens but TOKEN_END. Returns t->error. */
+/* `t` has file, text, size and complaints filled in. A file that cannot be text has no tokens but TOKEN_END. Returns t->complaints->error. */
 int config_text_scan(ConfigText *t);
 void config_text_done(ConfigText *t);
 

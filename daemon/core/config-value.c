@@ -71,7 +71,7 @@ static const config_setting_t *load(ConfigText *t, size_t token, config_t *confi
         _cleanup_free_ char *text = value_to_text(t, token);
 
         if (!text)
-                t->error = -ENOMEM;
+                t->complaints->error = -ENOMEM;
         return text && config_read_string(config, text) ? config_setting_get_elem(config_root_setting(config), 0)
                                                         : NULL;
 }
@@ -153,7 +153,7 @@ char *reader_string(Reader *r, size_t token) {
 
         text = strdup(config_setting_get_string(s));
         if (!text)
-                r->text->error = -ENOMEM;
+                r->config->complaints.error = -ENOMEM;
         return text;
 }
 
