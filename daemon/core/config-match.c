@@ -19,21 +19,11 @@ static bool complain_pattern(ConfigText *t, size_t token, MatchKey key) {
         }
 }
 
-/* What shells take for a pattern, and fnmatch(3) takes for itself. */
-static void warn_literal(ConfigText *t, size_t token, const char *pattern) {
-        const char *brace = strchr(pattern, '{');
-
-        if (brace && strchr(brace, ',') && strchr(brace, '}'))
-                config_text_warning(t, token,
-                                    "braces stand for themselves in a pattern; for any of several write a list: "
-                                    "(\"...\", \"...\")");
-}
-
 /* One pattern: a string, or a boolean where that is a fact of drives. */
 static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *property, Match *m) {
         static const ValueRange boolean = { .type = VALUE_BOOL };
         _cleanup_free_ char *text = NULL;
-        const char *pattern;
+        const char *pattern, *brace;
         Value v;
         int k;
 
@@ -55,7 +45,12 @@ static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *prop
                 return false;
         }
 
-        warn_literal(r->text, token, pattern);
+        /* What shells take for a pattern, and fnmatch(3) takes for itself. */
+        brace = strchr(pattern, '{');
+        if (brace && strchr(brace, ',') && strchr(brace, '}'))
+                config_text_warning(r->text, token,
+                                    "braces stand for themselves in a pattern; for any of several write a list: "
+                                    "(\"...\", \"...\")");
         return true;
 }
 
@@ -90,16 +85,12 @@ static bool read_patterns(Reader *r, size_t value, MatchKey key, const char *pro
 static bool read_criterion(Reader *r, size_t name, size_t value, Match *m) {
         char text[TOKEN_TEXT_MAX];
         MatchKey key = match_key_from_string(token_copy(r->text, name, text));
-        const char *nearest = match_key_nearest(text);
         size_t n = m->n_criteria;
 
         if (key >= 0)
                 return read_patterns(r, value, key, key == MATCH_PROPERTY ? text : NULL, m) &&
                        (m->n_criteria > n ||
                         config_text_error(r->text, name, "\"%s\" stands here a second time", text));
-        if (nearest)
-                return config_text_error(r->text, name, "drives are not matched by \"%s\"; did you mean \"%s\"?", text,
-                                         nearest);
 
         return config_text_error(r->text, name,
                                  "drives are not matched by \"%s\"; there are node, model, serial, wwn, "

@@ -48,15 +48,6 @@ MatchKey match_key_from_string(const char *s) {
         return _MATCH_KEY_INVALID;
 }
 
-const char *match_key_nearest(const char *s) {
-        Nearest n = { .typed = s };
-
-        for (MatchKey k = 0; k < MATCH_PROPERTY; k++)
-                nearest_offer(&n, table[k].name);
-
-        return n.word;
-}
-
 /* The form in which a pattern is kept; -EINVAL when it can fit nothing. */
 static int pattern_normalize(MatchKey key, const char *pattern, const char **ret) {
         static const ValueRange boolean = { .type = VALUE_BOOL };

@@ -36,7 +36,6 @@ typedef struct Match {
 
 const char *match_key_to_string(MatchKey k);
 MatchKey match_key_from_string(const char *s);
-const char *match_key_nearest(const char *s);
 
 /* -EINVAL: a pattern that can fit nothing: empty or overlong, a node not below /dev, an unknown transport, a boolean
  * that is none. */
