@@ -229,13 +229,9 @@ static size_t skip_broken(BlockReader *b, size_t i, size_t end) {
 }
 
 static void read_statements(BlockReader *b, size_t i, size_t end) {
-        while (i < end) {
+        while ((i = skip_separators(b->r, i)) < end) {
                 size_t name = i;
 
-                if (token_separates(token_type(b->r, i))) {
-                        i++;
-                        continue;
-                }
                 i = reader_statement(b->r, name, end);
                 if (i > 0)
                         read_statement(b, name);

@@ -102,13 +102,9 @@ static bool read_criterion(Reader *r, size_t name, size_t value, Match *m) {
 static bool read_criteria(Reader *r, size_t i, size_t end, Match *m) {
         bool sound = true;
 
-        while (i < end) {
+        while ((i = skip_separators(r, i)) < end) {
                 size_t name = i;
 
-                if (token_separates(token_type(r, i))) {
-                        i++;
-                        continue;
-                }
                 i = reader_statement(r, name, end);
                 if (i == 0)
                         return false;

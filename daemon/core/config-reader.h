@@ -35,6 +35,12 @@ static inline TokenType token_type(const Reader *r, size_t i) {
         return r->text->tokens[i].type;
 }
 
+static inline size_t skip_separators(const Reader *r, size_t i) {
+        while (token_separates(token_type(r, i)))
+                i++;
+        return i;
+}
+
 /* config-option.c: whether it is drives, or an option beside it; and whether it means something anywhere in a file. */
 bool config_is_option(const char *name);
 bool config_is_key(const char *name, const SettingTable *table);

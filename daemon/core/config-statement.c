@@ -15,9 +15,7 @@ bool reader_at_option(const Reader *r, size_t i) {
 
 /* Whether a ')' here, in a block, is the end of the list: behind a block that is not closed, and not a slip in it. */
 static bool ends_list(const Reader *r, size_t i) {
-        do
-                i++;
-        while (token_separates(token_type(r, i)));
+        i = skip_separators(r, i + 1);
         return token_type(r, i) == TOKEN_END || reader_at_option(r, i);
 }
 
