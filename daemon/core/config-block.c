@@ -52,7 +52,6 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, size_t
         return (Assignment){
                 .name = setting_state(row),
                 .value.type = row->range.type,
-                .optical = row->backend == BACKEND_OPTICAL,
                 .on_battery = b->battery || (row->flags & SETTING_ON_BATTERY),
                 .line = b->r->text->tokens[name].line,
                 .column = b->r->text->tokens[name].column,

@@ -56,13 +56,13 @@ static size_t distance_to(const ConfigText *t, char c) {
 
 /* Adds the next `length` bytes as a token and goes behind it. */
 static void add_token(ConfigText *t, TokenType type, size_t length) {
-        if (GREW(t->tokens, t->n_tokens)) {
-                Token *k = &t->tokens[t->n_tokens++];
+        Token k = t->at;
 
-                *k = t->at;
-                k->type = type;
-                k->length = length;
-        } else
+        k.type = type;
+        k.length = length;
+        if (GREW(t->tokens, t->n_tokens))
+                t->tokens[t->n_tokens++] = k;
+        else
                 t->complaints->error = -ENOMEM;
         advance(t, length);
 }

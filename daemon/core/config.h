@@ -13,12 +13,11 @@ typedef struct Assignment {
         const char *name; /* the state's canonical key (setting_state()), from the table */
         Value value;
         bool on_battery; /* it counts only while the machine runs on battery, and there before the block's others */
-        bool optical;    /* for optical drives only */
         bool keep;       /* "keep": cancels an earlier block's value */
         bool withheld;   /* the value is in error: earlier values must not come through, nothing is written */
         bool guessed;    /* nobody has written it: a name was mistyped, or stands in what is no statement */
         unsigned line, column;
-        const Setting *row; /* of the key as it was written, perhaps an alias; for the file's reader */
+        const Setting *row; /* of the key as it was written, perhaps an alias */
 } Assignment;
 
 typedef struct Block {

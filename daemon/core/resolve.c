@@ -67,7 +67,7 @@ static bool assignment_counts(const Block *b, const Assignment *a, bool on_batte
 /* A rule for all drives means disks, but for the settings that only optical drives have. One that names its drive means
  * what it says. */
 static bool assignment_is_for(const Block *b, const Assignment *a, const Drive *d) {
-        return a->optical == d->optical || !match_is_general(&b->match);
+        return (a->row->backend == BACKEND_OPTICAL) == d->optical || !match_is_general(&b->match);
 }
 
 /* The plain assignments of a block first, so that those for battery take their place. */
