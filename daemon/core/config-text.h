@@ -45,7 +45,8 @@ typedef struct ConfigText {
         bool muted;          /* no more complaints about this block: its first error of syntax was told */
 } ConfigText;
 
-/* `t` has file, text, size and complaints filled in. A file that cannot be text has no tokens but TOKEN_END. Returns t->complaints->error. */
+/* `t` has file, text, size and complaints filled in. Of a file that cannot be text there is just TOKEN_END. Returns its
+ * Complaints.error. */
 int config_text_scan(ConfigText *t);
 void config_text_done(ConfigText *t);
 
