@@ -70,7 +70,7 @@ static int run(const Options *o) {
         for (char **path = o->names; path && *path; path++)
                 ok &= import_file(&imports, *path, kind);
         if (imports.n_items > 0)
-                r = emit(stdout, imports.items, imports.n_items, &all_settings, "/dev/disk/by-id");
+                r = emit(stdout, imports.items, imports.n_items, &all_settings);
 
         return r < 0 ? r : ok ? EXIT_WANTED : EXIT_BAD_INPUT;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <ctype.h>
-#include <glob.h>
-#include <limits.h>
 
 #include "reader.h"
 #include "text.h"
@@ -12,7 +10,6 @@
 typedef struct Emitter {
         FILE *out;
         const SettingTable *table;
-        const char *by_id;
 } Emitter;
 
 /* ---- what stands, and what is held back ---- */
@@ -102,26 +99,6 @@ static void put_patterns(const Emitter *e, const Criterion *c) {
         fputs(c->n_patterns > 1 ? " )" : "", e->out);
 }
 
-/* Beside a node the link that names its drive for good, if there is one. */
-static void put_link(const Emitter *e, const char *node) {
-        /* The first that fits: what tells model and serial number, before a number. */
-        _cleanup_free_ char *pattern = must_format("%s/{ata-,nvme-,usb-,scsi-S,wwn-}*", e->by_id);
-        glob_t g = {};
-
-        if (glob(pattern, GLOB_BRACE, NULL, &g) != 0)
-                return;
-        for (size_t i = 0; i < g.gl_pathc; i++) {
-                char target[PATH_MAX];
-
-                if (!realpath(g.gl_pathv[i], target) || !streq(target, node))
-                        continue;
-                fputs(" // which name can change; now it is ", e->out);
-                put_text(e, g.gl_pathv[i]);
-                break;
-        }
-        globfree(&g);
-}
-
 static void put_match(const Emitter *e, const ImportRule *rule) {
         const Criterion *nodes = import_nodes(&rule->match);
 
@@ -139,8 +116,6 @@ static void put_match(const Emitter *e, const ImportRule *rule) {
                 fputs(nodes ? "" : "; ", e->out);
         }
         fputs(nodes ? ";" : "};", e->out);
-        if (nodes && nodes->n_patterns == 1)
-                put_link(e, nodes->patterns[0]);
 }
 
 static void put_wish(const Emitter *e, const ImportWish *w) {
@@ -226,8 +201,8 @@ static void put_import(const Emitter *e, Import *import) {
                 fputs("    // it asks for nothing\n", e->out);
 }
 
-int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table, const char *by_id) {
-        const Emitter e = { .out = f, .table = table, .by_id = by_id };
+int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table) {
+        const Emitter e = { .out = f, .table = table };
 
         fputs("// Written by drivekeep import. Later blocks win, setting by setting; see drivekeep.conf(5).\n\ndrives = (\n",
               f);

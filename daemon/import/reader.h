@@ -35,9 +35,9 @@ int import_read(const char *file, const char *text, size_t size, ImportKind kind
                 const char **ret_objection);
 
 /* Writes drivekeep configuration. What the settings table does not take (a value out of range, a dangerous setting) becomes a
- * comment, so that what is written is always without error and safe as it is. `by_id`: the directory in which udev keeps the links
- * that name a drive for good, "/dev/disk/by-id". What becomes a comment or is left out is so in `imports`, too. 0 or -EIO. */
-int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table, const char *by_id);
+ * comment, so that what is written is always without error and safe as it is. What becomes a comment or is left out is so in
+ * `imports`, too. 0 or -EIO. */
+int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table);
 
 /* One reader for each kind: adds the rules and notes of the text. */
 void hdparm_conf_read(const char *text, Import *ret);

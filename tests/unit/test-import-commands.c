@@ -315,7 +315,7 @@ START_TEST(test_kind) {
         const char *objection;
 
         if (kinds[_i].has) {
-                out = import_to_text(kinds[_i].file, text, strlen(text), _IMPORT_KIND_INVALID, NULL);
+                out = import_to_text(kinds[_i].file, text, strlen(text), _IMPORT_KIND_INVALID);
                 ck_assert_msg(strstr(out, kinds[_i].has), "%s", out);
                 return;
         }
@@ -386,7 +386,7 @@ START_TEST(test_hostile) {
         text[size] = '\0';
 
         for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++) {
-                _cleanup_free_ char *out = import_to_text("f", text, size, k, NULL);
+                _cleanup_free_ char *out = import_to_text("f", text, size, k);
 
                 ck_assert_ptr_nonnull(out);
         }

@@ -40,7 +40,7 @@ static void check_one(const char *path, ImportKind kind) {
         size_t size;
 
         ck_assert_int_eq(text_file_read(path, &text, &size, &objection), 0);
-        out = import_to_text(path, text, size, kind, NULL);
+        out = import_to_text(path, text, size, kind);
         c = check_config(path, out, is_of_values);
         count(out);
 }

@@ -4,7 +4,6 @@
  * says so. */
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "command.h"
 #include "import-case.h"
@@ -45,7 +44,7 @@ static bool is_unasked(const ImportCase *c, const char *name, const char *value)
 static void check_same(const ImportCase *c) {
         static const char *const names[] = { "apm",       "spindown_time",       "write_cache",
                                              "lookahead", "acoustic_management", "read_ahead_sect" };
-        _cleanup_free_ char *text = import_to_text(c->conf, c->text, c->size, IMPORT_HDPARM_CONF, NULL);
+        _cleanup_free_ char *text = import_to_text(c->conf, c->text, c->size, IMPORT_HDPARM_CONF);
         _cleanup_(config_freep) Config *config = check_config(c->conf, text, is_of_values);
         DriveLink link = { (char *) c->link, LINK_PARTITION };
         const Drive drive = {
@@ -187,26 +186,6 @@ START_TEST(test_meant) {
 }
 END_TEST
 
-/* The link that names a drive for good is told beside a name that can change. */
-START_TEST(test_links) {
-        static const char conf[] = "/dev/null {\n apm = 254\n}\n/dev/zero {\n apm = 200\n}\n";
-        char directory[] = "/tmp/import-XXXXXX", link[64], expected[128];
-        _cleanup_free_ char *text = NULL;
-
-        ck_assert_ptr_nonnull(mkdtemp(directory));
-        (void) snprintf(link, sizeof link, "%s/ata-ONE_1", directory);
-        ck_assert_int_eq(symlink("/dev/null", link), 0);
-        text = import_to_text("hdparm.conf", conf, strlen(conf), IMPORT_HDPARM_CONF, directory);
-        (void) unlink(link);
-        (void) rmdir(directory);
-
-        (void) snprintf(expected, sizeof expected, "match = \"/dev/null\"; // which name can change; now it is %s\n",
-                        link);
-        ck_assert_msg(strstr(text, expected), "%s", text);
-        ck_assert_ptr_nonnull(strstr(text, "match = \"/dev/zero\";\n"));
-}
-END_TEST
-
 /* What stands in the manual page between ".Bd -literal" and ".Ed" and begins so. */
 static char *manual_example(const char *page, const char *begins) {
         for (const char *p = page; (p = strstr(p, ".Bd -literal\n")); p++) {
@@ -229,7 +208,7 @@ START_TEST(test_manual) {
         ck_assert_int_eq(text_file_read("man/drivekeep.1", &page, &size, &objection), 0);
         before = manual_example(page, "/dev/disk");
         after = manual_example(page, "drives = (");
-        text = import_to_text("hdparm.conf", before, strlen(before), IMPORT_HDPARM_CONF, NULL);
+        text = import_to_text("hdparm.conf", before, strlen(before), IMPORT_HDPARM_CONF);
 
         for (char *saved, *line = strtok_r(text, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
                 if (strncmp(line + strspn(line, " "), "//", 2) != 0)
@@ -245,7 +224,6 @@ int main(void) {
         tcase_set_timeout(t, 120);
         tcase_add_loop_test(t, test_same, 0, ELEMENTSOF(import_directories));
         tcase_add_loop_test(t, test_meant, 0, ELEMENTSOF(cases));
-        tcase_add_test(t, test_links);
         tcase_add_test(t, test_manual);
         suite_add_tcase(s, t);
 

@@ -60,7 +60,7 @@ static Config *import(size_t section, const char *left) {
                                   starts_with(left, "alpm") ? "[scsi_host]\n" : sections[section].before, left,
                                   sections[section].behind),
                          0);
-        out = import_to_text(sections[section].file, text, strlen(text), sections[section].kind, NULL);
+        out = import_to_text(sections[section].file, text, strlen(text), sections[section].kind);
         return parse(out);
 }
 

@@ -16,9 +16,8 @@ typedef struct WrittenCase {
         const char *lacks;
 } WrittenCase;
 
-/* What import writes, which the caller frees; `by_id` may be NULL. */
-static inline char *import_to_text(const char *file, const char *text, size_t size, ImportKind kind,
-                                   const char *by_id) {
+/* What import writes, which the caller frees. */
+static inline char *import_to_text(const char *file, const char *text, size_t size, ImportKind kind) {
         _cleanup_(import_done) Import import = {};
         const char *objection = NULL;
         char *out = NULL;
@@ -27,7 +26,7 @@ static inline char *import_to_text(const char *file, const char *text, size_t si
 
         ck_assert_msg(import_read(file, text, size, kind, &import, &objection) == 0, "%s: %s", file, objection);
         f = open_memstream(&out, &out_size);
-        ck_assert_int_eq(emit(f, &import, 1, &all_settings, by_id ?: "/nonexistent"), 0);
+        ck_assert_int_eq(emit(f, &import, 1, &all_settings), 0);
         ck_assert_int_eq(fclose(f), 0);
         return out;
 }
@@ -55,7 +54,7 @@ static inline bool is_of_values(const Complaint *c, const char *line) {
 }
 
 static inline void check_written(const WrittenCase *w) {
-        _cleanup_free_ char *text = import_to_text(w->file, w->text, strlen(w->text), _IMPORT_KIND_INVALID, NULL);
+        _cleanup_free_ char *text = import_to_text(w->file, w->text, strlen(w->text), _IMPORT_KIND_INVALID);
         _cleanup_(config_freep) _unused_ Config *c = check_config(w->file, text, is_of_values);
         const char *p = text;
 
