@@ -5,20 +5,13 @@
 #include "reader.h"
 #include "text.h"
 
-#define PLACEHOLDER "/dev/disk/by-id/NAME-OF-THE-DRIVE" /* which fits none */
-
-typedef struct Emitter {
-        FILE *out;
-        const SettingTable *table;
-} Emitter;
-
 /* ---- what stands, and what is held back ---- */
 
 /* Of two that leave each other no room the last one stands, as with the program that was told both. */
-static void judge_earlier(const Emitter *e, ImportRule *rule, const ImportWish *last, const Setting *row,
+static void judge_earlier(const SettingTable *table, ImportRule *rule, const ImportWish *last, const Setting *row,
                           const Value *v) {
         for (ImportWish *w = rule->wishes; w < last; w++) {
-                const Setting *other = setting_find(e->table, w->key);
+                const Setting *other = setting_find(table, w->key);
                 Value u;
 
                 if (!w->held && value_parse(&other->range, w->value, &u) >= 0 &&
@@ -28,17 +21,18 @@ static void judge_earlier(const Emitter *e, ImportRule *rule, const ImportWish *
 }
 
 /* Takes out the settings that drivekeep does not write, with a note, and holds back those that cannot stand. */
-static void judge(const Emitter *e, Import *import, ImportRule *rule) {
+static void judge(const SettingTable *table, Import *import, ImportRule *rule) {
         for (size_t i = 0; i < rule->n_wishes;) {
                 ImportWish *w = &rule->wishes[i];
-                const Setting *row = setting_find(e->table, w->key);
+                const Setting *row = setting_find(table, w->key);
                 char range[256];
                 Value v;
 
-                if (!row || row->flags & (SETTING_DEAD | SETTING_EXCLUDED)) {
+                assert(row);
+                if (row->flags & (SETTING_DEAD | SETTING_EXCLUDED)) {
                         import_note(import, w->line, "left out, as %s",
-                                    row && row->flags & SETTING_DEAD ? "no drive or kernel of today takes it"
-                                                                     : "drivekeep never writes it");
+                                    row->flags & SETTING_DEAD ? "no drive or kernel of today takes it"
+                                                              : "drivekeep never writes it");
                         import_drop_wish(rule, w->key, w->on_battery);
                         continue;
                 }
@@ -48,166 +42,149 @@ static void judge(const Emitter *e, Import *import, ImportRule *rule) {
                 else if (setting_is_dangerous(row, &v))
                         import_hold(w, "dangerous, and needs allow_dangerous = true: %s", row->danger);
                 else if (!w->held)
-                        judge_earlier(e, rule, w, row, &v);
+                        judge_earlier(table, rule, w, row, &v);
                 i++;
         }
 }
 
-/* ---- text ---- */
-
-static void put_text(const Emitter *e, const char *s) {
-        _cleanup_free_ char *shown = must(text_escape(s, NULL));
-
-        fputs(shown, e->out);
-}
-
-/* "lines 3, 4, 9: SENTENCE" */
-static void put_note(const Emitter *e, const Note *note) {
-        fputs("    // ", e->out);
-        for (size_t i = 0; i < note->n_lines; i++)
-                fprintf(e->out, "%s%u", i > 0 ? ", " : note->n_lines > 1 ? "lines " : "line ", note->lines[i]);
-        fputs(": ", e->out);
-        put_text(e, note->sentence);
-        fputc('\n', e->out);
-}
+/* ---- blocks ---- */
 
 /* A string of the configuration: its escapes stay as they are written, so only a quote and a backslash that is to be one
  * need another before them. */
-static void put_string(const Emitter *e, const char *s) {
+static void put_string(FILE *f, const char *s) {
         _cleanup_free_ char *shown = must(text_escape(s, NULL));
 
-        fputc('"', e->out);
+        fputc('"', f);
         for (const char *p = shown; *p; p++) {
                 if (*p == '"' || (*p == '\\' && !(p[1] == 'x' && isxdigit((unsigned char) p[2]))))
-                        fputc('\\', e->out);
-                fputc(*p, e->out);
+                        fputc('\\', f);
+                fputc(*p, f);
         }
-        fputc('"', e->out);
+        fputc('"', f);
 }
 
-/* ---- blocks ---- */
-
-static void put_patterns(const Emitter *e, const Criterion *c) {
-        fputs(c->n_patterns > 1 ? "( " : "", e->out);
+static void put_patterns(FILE *f, const Criterion *c) {
+        fputs(c->n_patterns > 1 ? "( " : "", f);
         for (size_t i = 0; i < c->n_patterns; i++) {
-                fputs(i > 0 ? ", " : "", e->out);
+                fputs(i > 0 ? ", " : "", f);
                 if (c->key == MATCH_ROTATIONAL || c->key == MATCH_REMOVABLE)
-                        fputs(c->patterns[i], e->out);
+                        fputs(c->patterns[i], f);
                 else
-                        put_string(e, c->patterns[i]);
+                        put_string(f, c->patterns[i]);
         }
-        fputs(c->n_patterns > 1 ? " )" : "", e->out);
+        fputs(c->n_patterns > 1 ? " )" : "", f);
 }
 
-static void put_match(const Emitter *e, const ImportRule *rule) {
+static void put_match(FILE *f, const ImportRule *rule) {
         const Criterion *nodes = import_nodes(&rule->match);
 
         if (rule->partial || (rule->held && rule->match.n_criteria == 0)) {
-                fputs("match = \"" PLACEHOLDER "\";", e->out);
+                fputs("match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";\n", f); /* which is the name of none */
                 return;
         }
-        fputs(nodes ? "match = " : "match = { ", e->out);
+        fputs(nodes ? "match = " : "match = { ", f);
         for (size_t i = 0; i < rule->match.n_criteria; i++) {
                 const Criterion *c = &rule->match.criteria[i];
 
                 if (!nodes)
-                        fprintf(e->out, "%s = ", c->property ?: match_key_to_string(c->key));
-                put_patterns(e, c);
-                fputs(nodes ? "" : "; ", e->out);
+                        fprintf(f, "%s = ", c->property ?: match_key_to_string(c->key));
+                put_patterns(f, c);
+                fputs(nodes ? "" : "; ", f);
         }
-        fputs(nodes ? ";" : "};", e->out);
+        fputs(nodes ? ";\n" : "};\n", f);
 }
 
-static void put_wish(const Emitter *e, const ImportWish *w) {
+static void put_wish(FILE *f, const SettingTable *table, const ImportWish *w) {
         bool is_number = *w->value && strspn(w->value, "0123456789") == strlen(w->value) && strlen(w->value) < 18;
-        const Setting *row = setting_find(e->table, w->key);
+        const Setting *row = setting_find(table, w->key);
         Value v = { .type = VALUE_ANY };
         char buf[VALUE_TEXT_MAX];
 
         (void) value_parse(&row->range, w->value, &v);
-        fprintf(e->out, "%s%s = ", w->held ? "// " : "", w->key);
+        fprintf(f, "%s%s = ", w->held ? "// " : "", w->key);
         if (!w->held && v.type == VALUE_BOOL)
-                fputs(v.number ? "true" : "false", e->out);
+                fputs(v.number ? "true" : "false", f);
         else if (is_number)
-                fputs(w->value, e->out);
+                fputs(w->value, f);
         else
-                put_string(e, w->value);
-        fputc(';', e->out);
+                put_string(f, w->value);
+        fputc(';', f);
 
-        if (w->held) {
-                fputs(" // ", e->out);
-                put_text(e, w->held);
-        } else if (is_number && v.type != VALUE_BOOL && !w->on_battery &&
-                   !streq(value_format(&row->range, &v, buf), w->value))
-                fprintf(e->out, " // %s", buf); /* the units that people think in */
+        if (w->held)
+                fprintf(f, " // %s", w->held);
+        else if (is_number && v.type != VALUE_BOOL && !w->on_battery &&
+                 !streq(value_format(&row->range, &v, buf), w->value))
+                fprintf(f, " // %s", buf); /* the units that people think in */
 }
 
 /* `sign`: before each line of a block of which nothing stands. */
-static void put_battery(const Emitter *e, const ImportRule *rule, const char *sign) {
+static void put_battery(FILE *f, const SettingTable *table, const ImportRule *rule, const char *sign) {
         bool any = false;
 
         for (size_t i = 0; i < rule->n_wishes; i++) {
                 if (!rule->wishes[i].on_battery || rule->wishes[i].held)
                         continue;
-                fprintf(e->out, any ? " " : "    %s    on_battery = { ", sign);
+                fprintf(f, any ? " " : "    %s    on_battery = { ", sign);
                 any = true;
-                put_wish(e, &rule->wishes[i]);
+                put_wish(f, table, &rule->wishes[i]);
         }
-        fputs(any ? " };\n" : "", e->out);
+        fputs(any ? " };\n" : "", f);
 }
 
-static void put_block(const Emitter *e, const ImportRule *rule) {
-        const Note why = { .sentence = rule->held, .lines = (unsigned[]){ rule->line }, .n_lines = 1 };
+static void put_block(FILE *f, const SettingTable *table, const ImportRule *rule) {
         const char *sign = "// ";
 
         for (size_t i = 0; i < rule->n_wishes; i++)
                 if (!rule->held && !rule->wishes[i].held)
                         sign = "";
         if (rule->held)
-                put_note(e, &why);
-        fprintf(e->out, "    %s{ // line %u\n    %s    ", sign, rule->line, sign);
-        put_match(e, rule);
-        fputc('\n', e->out);
+                fprintf(f, "    // line %u: %s\n", rule->line, rule->held);
+        fprintf(f, "    %s{ // line %u\n    %s    ", sign, rule->line, sign);
+        put_match(f, rule);
         for (size_t i = 0; i < rule->n_wishes; i++) {
                 if (rule->wishes[i].on_battery && !rule->wishes[i].held)
                         continue;
-                fprintf(e->out, "    %s    ", sign);
-                put_wish(e, &rule->wishes[i]);
-                fputc('\n', e->out);
+                fprintf(f, "    %s    ", sign);
+                put_wish(f, table, &rule->wishes[i]);
+                fputc('\n', f);
         }
-        put_battery(e, rule, sign);
-        fprintf(e->out, "    %s},\n", sign);
+        put_battery(f, table, rule, sign);
+        fprintf(f, "    %s},\n", sign);
 }
 
-static void put_import(const Emitter *e, Import *import) {
+/* "lines 3, 4, 9: SENTENCE" */
+static void put_note(FILE *f, const Note *note) {
+        fputs(note->n_lines > 1 ? "    // lines " : "    // line ", f);
+        for (size_t i = 0; i < note->n_lines; i++)
+                fprintf(f, "%u%s", note->lines[i], i + 1 < note->n_lines ? ", " : ": ");
+        fprintf(f, "%s\n", note->sentence);
+}
+
+static void put_import(FILE *f, const SettingTable *table, Import *import) {
+        _cleanup_free_ char *file = must(text_escape(import->file, NULL));
         bool any;
 
         for (size_t i = 0; i < import->n_rules; i++)
-                judge(e, import, &import->rules[i]);
-        fputs("\n    // ---- ", e->out);
-        put_text(e, import->file);
-        fputs(" ----\n", e->out);
-
-        for (size_t i = 0; i < import->n_notes; i++)
-                put_note(e, &import->notes[i]);
+                judge(table, import, &import->rules[i]);
         any = import->n_notes > 0;
+        fprintf(f, "\n    // ---- %s ----\n", file);
+        for (size_t i = 0; i < import->n_notes; i++)
+                put_note(f, &import->notes[i]);
         for (size_t i = 0; i < import->n_rules; i++) {
                 if (import->rules[i].n_wishes == 0)
                         continue;
-                put_block(e, &import->rules[i]);
+                put_block(f, table, &import->rules[i]);
                 any = true;
         }
         if (!any)
-                fputs("    // it asks for nothing\n", e->out);
+                fputs("    // it asks for nothing\n", f);
 }
 
 int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table) {
-        const Emitter e = { .out = f, .table = table };
-
         fputs("// Written by drivekeep import. Later blocks win, setting by setting; see drivekeep.conf(5).\n\ndrives = (\n",
               f);
         for (size_t i = 0; i < n_imports; i++)
-                put_import(&e, &imports[i]);
+                put_import(f, table, &imports[i]);
         fputs("\n);\n", f);
         return ferror(f) ? -EIO : 0;
 }

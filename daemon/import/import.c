@@ -31,6 +31,12 @@ void import_done(Import *i) {
         *i = (Import){};
 }
 
+char *import_shown(char *text) {
+        _cleanup_free_ char *own = text;
+
+        return must(text_escape(own, NULL));
+}
+
 void import_take_note(Import *i, unsigned line, char *sentence) {
         Note *n = i->notes;
 

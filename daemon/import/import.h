@@ -41,8 +41,11 @@ typedef struct Import {
 
 void import_done(Import *i);
 
+/* Frees the text. What is returned is fit to be shown, and the caller frees it. */
+char *import_shown(char *text);
+
 /* The sentence has no line and no full stop. A second time: the line joins those that are there. */
-#define import_note(i, line, ...) import_take_note(i, line, must_format(__VA_ARGS__))
+#define import_note(i, line, ...) import_take_note(i, line, import_shown(must_format(__VA_ARGS__)))
 void import_take_note(Import *i, unsigned line, char *sentence);
 
 ImportRule *import_add_rule(Import *i, unsigned line); /* is good until the next one is added */
@@ -57,7 +60,7 @@ void import_drop_wish(ImportRule *r, const char *key, bool on_battery); /* where
 /* Writes a rule or a wish as a comment; the first reason stays. The second: as which drives it is for is not known. */
 #define import_hold(rule_or_wish, ...) import_say_why(&(rule_or_wish)->held, __VA_ARGS__)
 #define import_hold_drives(rule, ...) ((rule)->partial = true, import_hold(rule, __VA_ARGS__))
-#define import_say_why(held, ...) import_take_why(held, must_format(__VA_ARGS__))
+#define import_say_why(held, ...) import_take_why(held, import_shown(must_format(__VA_ARGS__)))
 void import_take_why(char **held, char *why);
 
 /* match_add(). False: the pattern can fit nothing, or cannot be written as it is, and holds the rule back. */
