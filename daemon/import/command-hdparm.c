@@ -69,7 +69,8 @@ static void read_long(Command *c, const char *name, size_t *i) {
                 command_note(c, "hdparm --%.40s is no setting that can be kept", name);
 }
 
-/* A flag that takes a number, `s` being what is behind its letter. Returns what is behind the number. */
+/* A flag that takes a number, `s` being what is behind its letter. Returns what is behind the number; NULL: it is not one that
+ * hdparm takes. */
 static const char *read_number(Command *c, const Keyword *k, const char *s, size_t *i) {
         const char *next = *i + 1 < c->n_words ? c->words[*i + 1] : "", *end;
         unsigned long number;
@@ -86,37 +87,30 @@ static const char *read_number(Command *c, const Keyword *k, const char *s, size
 
         number = strtoul(s, NULL, 10);
         if (end > s ? number > k->max : strchr(NEED_NUMBER, k->letter) != NULL)
-                import_hold(c->rule, "hdparm takes -%c with a number from 0 to %u only, and ends there", k->letter,
-                            k->max);
-        else if (end > s && k->key)
+                return NULL;
+        if (end > s && k->key)
                 command_want(c, k->key, "%lu", number);
         else if (end > s)
                 command_note(c, "hdparm -%c sets nothing that a kernel of today takes", k->letter);
         return end;
 }
 
-static void read_letters(Command *c, const char *s, size_t *i) {
-        while (*s) {
-                const Keyword *k = keyword_find(NULL, *s);
+/* At what it does not take, hdparm ends: of the command nothing is set. */
+static void read_letters(Command *c, const char *letters, size_t *i) {
+        for (const char *s = letters; s && *s;) {
                 char letter = *s++;
+                const Keyword *k = keyword_find(NULL, letter);
 
                 if (k && k->max > 0)
                         s = read_number(c, k, s, i);
-                else if (letter == 'Z')
-                        command_want(c, "disable_seagate", "on");
+                else if (k && k->alone)
+                        command_want(c, k->key, "on");
                 else if (strchr("yY", letter)) /* a rule would do it each time that the drive comes */
                         command_note(c, "hdparm -%c is done once, and is no setting: see spindown_time", letter);
-                else if (strchr("XpNJ", letter)) {
-                        import_hold(c->rule, "hdparm -%c changes the drive for good, or is for old controllers",
-                                    letter);
-                        return;
-                } else if (script_is_open(s - 1)) {
-                        import_hold(c->rule, "%.60s is known only when it runs", s - 1);
-                        return;
-                } else if (!strchr("fFtTwzCgHhiIqvV", letter)) {
-                        import_hold(c->rule, "hdparm knows no flag '%c', and ends there", letter);
-                        return;
-                }
+                else if (!strchr("fFtTwzCgHhiIqvV", letter))
+                        s = NULL;
+                if (!s)
+                        import_hold(c->rule, "hdparm -%.40s is not understood, or changes the drive for good", letters);
         }
 }
 

@@ -18,7 +18,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -tT /dev/sda; hdparm -I /dev/sda; hdparm -B /dev/sda; hdparm -qgi -V /dev/sda\n", { NOTHING } },
         { "x.sh", "hdparm -B255 -t /dev/sda\n", { "apm = 255; // off" } },
         { "x.sh", "hdparm -N p1000 /dev/sda\n", { "changes the drive for good" }, "{" },
-        { "x.sh", "hdparm -W1 -X69 /dev/hda\n", { "hdparm -X changes the drive for good, or is for old", "//     write_cache" }, "\n        match" },
+        { "x.sh", "hdparm -W1 -X69 /dev/hda\n", { "hdparm -X69 is not understood, or changes the drive for good", "//     write_cache" }, "\n        match" },
         { "x.sh", "hdparm --user-master u --security-unlock hunter2 /dev/sda\n", { "keeps no passwords" }, "hunter2" },
         { "x.sh", "hdparm -S 12 --security-set-pass hunter2 /dev/sda\n", { "\n        spindown_time = 12;" }, "hunter2" },
         { "x.sh", "hdparm -s1 /dev/sda\n", { "// poweron_standby = 1; // dangerous, and needs allow_dangerous = true: " } },
@@ -27,13 +27,13 @@ static const WrittenCase cases[] = {
           { "hdparm -y is done once, and is no setting", "hdparm -Y is done once", "match = \"/dev/sdb\";", "spindown_time = 6;" }, "standby =" },
         { "x.sh", "hdparm -W 0 --idle-immediate --prefer-ata12 /dev/sda\n", { "--idle-immediate is no setting", "\n        write_cache = false;" } },
         /* A flag that hdparm does not know, or a value: of the command nothing is set. */
-#define ENDS "and ends there"
-        { "x.sh", "hdparm -S=12 /dev/sda\n", { "hdparm takes -S with a number from 0 to 255 only, " ENDS }, "\n        match" },
-        { "x.sh", "hdparm -B 127 -S 0xf0 /dev/sda\n", { "hdparm knows no flag 'x', " ENDS }, "\n        match" },
-        { "x.sh", "hdparm -W 0 -U 1 /dev/sda\n", { "hdparm knows no flag 'U', " ENDS }, "\n        match" },
-        { "x.sh", "hdparm -S 12 -B 300 /dev/sda\n", { "takes -B with a number from 0 to 255 only" }, "\n        match" },
-        { "x.sh", "hdparm -B 254 -S /dev/sda\n", { "takes -S with a number" }, "\n        match" },
-        { "x.sh", "hdparm -W 0 -$F /dev/sda\n", { "$F is known only", "//     write_cache = false;" } },
+#define NO_FLAG "is not understood, or changes"
+        { "x.sh", "hdparm -S=12 /dev/sda\n", { "hdparm -S=12 " NO_FLAG }, "\n        match" },
+        { "x.sh", "hdparm -B 127 -S 0xf0 /dev/sda\n", { "hdparm -S " NO_FLAG }, "\n        match" },
+        { "x.sh", "hdparm -W 0 -U 1 /dev/sda\n", { "hdparm -U " NO_FLAG }, "\n        match" },
+        { "x.sh", "hdparm -S 12 -B 300 /dev/sda\n", { "hdparm -B " NO_FLAG }, "\n        match" },
+        { "x.sh", "hdparm -B 254 -S /dev/sda\n", { "hdparm -S " NO_FLAG }, "\n        match" },
+        { "x.sh", "hdparm -W 0 -$F /dev/sda\n", { "hdparm -$F " NO_FLAG, "//     write_cache = false;" } },
         { "x.sh", "hdparm -S 60 /dev/sda -W 0 /dev/sdb\n", { "flags stand behind a drive", "//     write_cache = false;" }, "\n        match" },
         { "x.sh", "hdparm -t /dev/sda /dev/sdb\n", { NOTHING } },
 
