@@ -3,7 +3,7 @@
 /* Tools that read their words as getopt_long(3) does, and a few settings each: smartctl, sdparm, nvme and blockdev. */
 
 #include <ctype.h>
-#include <limits.h>
+#include <stdio.h>
 #include <strings.h>
 
 #include "command.h"
@@ -67,8 +67,6 @@ static void read_set(Command *c, const char *argument) {
                 i++;
         if (streq(argument, "security-freeze"))
                 command_want(c, "security_freeze", "on");
-        else if (streq(argument, "standby,now"))
-                command_note(c, "smartctl -s standby,now is done once, and is no setting: see spindown_time");
         else if (i == ELEMENTSOF(settings))
                 command_note(c, "drivekeep has nothing like smartctl -s %.40s", argument);
         else if (STR_IN_SET(value, "on", "off") ||
@@ -78,26 +76,20 @@ static void read_set(Command *c, const char *argument) {
                 import_hold(c->rule, "smartctl -s %.40s is not translated", argument);
 }
 
-static void want_limit(Command *c, const char *key, unsigned long tenths) {
+static void want_limit(Command *c, const char *key, unsigned tenths) {
         if (tenths == 0)
                 command_want(c, key, "off");
         else
-                command_want_ms(c, key, (long long) tenths * 100);
+                command_want_ms(c, key, tenths * 100LL);
 }
 
 static void read_log(Command *c, const char *argument) {
-        unsigned long reading, writing = ULONG_MAX;
-        const char *text;
-        char *end;
+        unsigned reading, writing;
+        int n = 0;
 
         if (!starts_with(argument, "scterc,"))
                 return;
-        text = argument + strlen("scterc,");
-        reading = strtoul(text, &end, 10);
-        if (isdigit((unsigned char) *text) && *end == ',' && isdigit((unsigned char) end[1]))
-                writing = strtoul(end + 1, &end, 10);
-
-        if (reading > 999 || writing > 999 || !STR_IN_SET(end, "", ",p"))
+        if (sscanf(argument, "scterc,%3u,%3u%n", &reading, &writing, &n) < 2 || !STR_IN_SET(argument + n, "", ",p"))
                 command_note(c, "the values of -l scterc are known only when it runs, or out of its range");
         else if (reading == writing)
                 want_limit(c, "error_recovery", reading);
@@ -192,6 +184,7 @@ void sdparm_command(Command *c) {
 void nvme_command(Command *c) {
         const char *value, *feature_text = "", *value_text = "";
         unsigned long feature, v;
+        bool known;
 
         if (c->n_words == 0 || !streq(c->words[0], "set-feature"))
                 return;
@@ -204,16 +197,15 @@ void nvme_command(Command *c) {
                 else
                         read_operand(c, c->words[i]);
 
-        if (!read_number(feature_text, 0, &feature) || !read_number(value_text, 0, &v))
-                command_note(c, "which feature and which value is known only when it runs");
-        else if (feature == 0x02)
+        known = read_number(feature_text, 0, &feature) && read_number(value_text, 0, &v);
+        if (known && feature == 0x02)
                 command_want(c, "power_state", "%lu", v & 0x1f);
-        else if (feature == 0x06)
+        else if (known && feature == 0x06)
                 command_want(c, "write_cache", v & 1 ? "on" : "off");
-        else if (feature == 0x0c && !(v & 1))
+        else if (known && feature == 0x0c && !(v & 1))
                 command_want(c, "apst_latency", "off");
         else
-                command_note(c, "feature %02lXh with the value %lXh is not translated", feature, v);
+                command_note(c, "nvme set-feature -f %.20s -v %.20s is not translated", feature_text, value_text);
 }
 
 /* ---- blockdev(8) ---- */

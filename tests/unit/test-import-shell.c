@@ -76,7 +76,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -S ${T:-12} /dev/sda; hdparm -S $((6+6)) /dev/sda\n", { "line 1: " VALUE_OPEN }, "{" },
         { "x.sh", "hdparm $OPTS -W0 /dev/sda\n", { "\"$OPTS\" is", NOWHERE } },
         { "x.sh", "smartctl -l scterc,$T,$T /dev/sda; nvme set-feature /dev/nvme0 -f 6 -v $V; sdparm --set WCE=$W /dev/sda\n",
-          { "scterc are known only", "which feature", "WCE=$W" }, "{" },
+          { "scterc are known only", "-f 6 -v $V is not", "WCE=$W" }, "{" },
         { "x.sh", "echo $S > /sys/block/sda/queue/scheduler; cat f > /sys/block/sda/queue/scheduler\n", { "the value of scheduler is known only" }, "{" },
 
         /* Branches, functions, and what the command before decides. */
