@@ -109,39 +109,30 @@ void sysfs_conf_read(const char *text, Import *ret) {
 
 /* ---- Gentoo's /etc/conf.d/hdparm (init.d/hdparm of sys-apps/hdparm) ---- */
 
-static void read_args(Import *import, const Pair *args, const char *name, size_t n) {
+static void read_args(const Place *p, const Pair *args, const char *name, size_t n) {
         _cleanup_free_ char *command = must_format("hdparm %s /dev/%.*s", args->value, (int) n, name);
-        const Place place = { .import = import };
 
-        commands_read(&place, command, args->line);
-}
-
-/* One that is empty is as none. */
-static const Pair *find_args(const Pairs *pairs, const char *name) {
-        const Pair *p = pairs_last(pairs, NULL, name);
-
-        return p && *p->value ? p : NULL;
+        commands_read(p, command, args->line);
 }
 
 /* NAME_args="FLAGS" for one drive; sata_all_args, or else all_args, for those that have no line of their own. pata_all_args is for
  * drives that no kernel of today calls so. */
 void conf_d_read(const char *text, Import *ret) {
         _cleanup_(pairs_done) Pairs pairs = pairs_read(text, true);
-        const Pair *all = find_args(&pairs, "sata_all_args") ?: find_args(&pairs, "all_args");
-        char own[27] = "", others[40];
+        const Pair *all = pairs_last(&pairs, NULL, "sata_all_args");
+        Place place = { .import = ret };
 
         for (size_t i = 0; i < pairs.n_items; i++) {
-                const char *name = pairs.items[i].name;
+                const Pair *p = &pairs.items[i];
 
-                if (!ends_with(name, "_args") || ends_with(name, "all_args") ||
-                    find_args(&pairs, name) != &pairs.items[i])
-                        continue;
-                read_args(ret, &pairs.items[i], name, strlen(name) - strlen("_args"));
-                if (fnmatch("sd[a-z]_args", name, 0) == 0)
-                        own[strlen(own)] = name[2];
+                if (ends_with(p->name, "_args") && !ends_with(p->name, "all_args") &&
+                    pairs_last(&pairs, NULL, p->name) == p)
+                        read_args(&place, p, p->name, strlen(p->name) - strlen("_args"));
         }
-
-        (void) snprintf(others, sizeof others, "sd[%s%s]", *own ? "!" : "a-z", own);
+        if (!all || !*all->value)
+                all = pairs_last(&pairs, NULL, "all_args");
+        if (ret->n_rules > 0)
+                place.held = "it is for the drives that have no line of their own: say which";
         if (all)
-                read_args(ret, all, others, strlen(others));
+                read_args(&place, all, "sd[a-z]", strlen("sd[a-z]"));
 }

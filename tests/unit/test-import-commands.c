@@ -251,9 +251,9 @@ static const WrittenCase cases[] = {
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 0 -a sda -i 300\"\n", { "match = \"/dev/sda\";", "spindown_time = \"300s\";" }, "rotational" },
         { "/etc/default/hd-idle", "START_HD_IDLE=false\nHD_IDLE_OPTS=\"-i 600\"\n", { NOTHING } },
 
-        /* Gentoo: a line for all is for drives without one of their own. */
+        /* Gentoo: a line for all is for drives without one of their own, which only the user can name. */
         { "/etc/conf.d/hdparm", "all_args=\"-A1\"\nsda_args=\"-B254 -S60\"\n",
-          { "match = \"/dev/sda\";\n        apm = 254;\n        spindown_time = 60;", "match = \"/dev/sd[!a]\";", "lookahead = true;" } },
+          { "match = \"/dev/sda\";\n        apm = 254;\n        spindown_time = 60;", "line 1: it is for the drives that have no line of their own", "//     lookahead = true;" } },
         { "/etc/conf.d/hdparm", "pata_all_args=\"-d1\"\nsata_all_args=\"\"\nall_args=\"-W0\"\n", { "match = \"/dev/sd[a-z]\";", "write_cache = false;" }, "left out" },
 };
 /* clang-format on */
