@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "command.h"
-#include "script.h"
 
 /* clang-format off */
 /* hdparm.8 and hdparm.conf.5 of 9.65 */

@@ -7,8 +7,6 @@
 #include <strings.h>
 
 #include "command.h"
-#include "must.h"
-#include "script.h"
 
 /* Is word *i the option "-x" or "--name"? *ret is what it is given, in the same word or the next one, to which *i goes. */
 static bool take_option(Command *c, size_t *i, char letter, const char *name, const char **ret) {

@@ -3,8 +3,6 @@
 /* What is written into files below /sys: by echo and tee, by udev's ATTR, by tmpfiles.d. */
 
 #include "command.h"
-#include "must.h"
-#include "script.h"
 
 /* clang-format off */
 /* Attributes of a drive's queue, and of its device, NVMe controller or SCSI disk, which are called as drivekeep's keys … */

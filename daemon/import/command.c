@@ -4,8 +4,6 @@
 #include <strings.h>
 
 #include "command.h"
-#include "must.h"
-#include "script.h"
 
 typedef struct Finder {
         const Place *place;

@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 #include <regex.h>
 
-#include "must.h"
 #include "reader.h"
 
 /* clang-format off */

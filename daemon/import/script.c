@@ -5,8 +5,7 @@
 
 #include <ctype.h>
 
-#include "must.h"
-#include "script.h"
+#include "words.h"
 
 #define SPLIT "\x1f" /* in a word: the blank of a variable that stands without quotes */
 #define VALUE_MAX 4096U
