@@ -20,30 +20,23 @@ static void judge_earlier(const SettingTable *table, ImportRule *rule, const Imp
         }
 }
 
-/* Takes out the settings that drivekeep does not write, with a note, and holds back those that cannot stand. */
-static void judge(const SettingTable *table, Import *import, ImportRule *rule) {
-        for (size_t i = 0; i < rule->n_wishes;) {
-                ImportWish *w = &rule->wishes[i];
+/* Holds back what drivekeep does not write, or would not take. */
+static void judge(const SettingTable *table, ImportRule *rule) {
+        for (ImportWish *w = rule->wishes; w < rule->wishes + rule->n_wishes; w++) {
                 const Setting *row = setting_find(table, w->key);
                 char range[256];
                 Value v;
 
                 assert(row);
-                if (row->flags & (SETTING_DEAD | SETTING_EXCLUDED)) {
-                        import_note(import, w->line, "left out, as %s",
-                                    row->flags & SETTING_DEAD ? "no drive or kernel of today takes it"
-                                                              : "drivekeep never writes it");
-                        import_drop_wish(rule, w->key, w->on_battery);
-                        continue;
-                }
-                if (value_parse(&row->range, w->value, &v) < 0)
+                if (row->flags & (SETTING_DEAD | SETTING_EXCLUDED))
+                        import_hold(w, "drivekeep never writes it");
+                else if (value_parse(&row->range, w->value, &v) < 0)
                         import_hold(w, "\"%.40s\" is no value of it (%s)", w->value,
                                     value_range_format(&row->range, range, sizeof range));
                 else if (setting_is_dangerous(row, &v))
                         import_hold(w, "dangerous, and needs allow_dangerous = true: %s", row->danger);
                 else if (!w->held)
                         judge_earlier(table, rule, w, row, &v);
-                i++;
         }
 }
 
@@ -165,7 +158,7 @@ static void put_import(FILE *f, const SettingTable *table, Import *import) {
         bool any;
 
         for (size_t i = 0; i < import->n_rules; i++)
-                judge(table, import, &import->rules[i]);
+                judge(table, &import->rules[i]);
         any = import->n_notes > 0;
         fprintf(f, "\n    // ---- %s ----\n", file);
         for (size_t i = 0; i < import->n_notes; i++)

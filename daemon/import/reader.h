@@ -35,8 +35,8 @@ int import_read(const char *file, const char *text, size_t size, ImportKind kind
                 const char **ret_objection);
 
 /* Writes drivekeep configuration. What the settings table does not take (a value out of range, a dangerous setting) becomes a
- * comment, so that what is written is always without error and safe as it is. What becomes a comment or is left out is so in
- * `imports`, too. 0 or -EIO. */
+ * comment, so that what is written is always without error and safe as it is. What becomes a comment is held back
+ * in `imports`, too. 0 or -EIO. */
 int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table);
 
 /* One reader for each kind: adds the rules and notes of the text. */

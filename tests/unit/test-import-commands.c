@@ -22,7 +22,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm --user-master u --security-unlock hunter2 /dev/sda\n", { "keeps no passwords" }, "hunter2" },
         { "x.sh", "hdparm -S 12 --security-set-pass hunter2 /dev/sda\n", { "\n        spindown_time = 12;" }, "hunter2" },
         { "x.sh", "hdparm -s1 /dev/sda\n", { "// poweron_standby = 1; // dangerous, and needs allow_dangerous = true: " } },
-        { "x.sh", "hdparm -d1 -W1 /dev/sda\n", { "line 1: left out, as no drive or kernel of today takes it", "write_cache = true;" } },
+        { "x.sh", "hdparm -d1 -W1 /dev/sda\n", { "// dma = 1; // drivekeep never writes it", "write_cache = true;" } },
         { "x.sh", "hdparm -y /dev/sda; hdparm -S6 -Y /dev/sdb\n",
           { "hdparm -y is done once, and is no setting", "hdparm -Y is done once", "match = \"/dev/sdb\";", "spindown_time = 6;" }, "standby =" },
         { "x.sh", "hdparm -W 0 --idle-immediate --prefer-ata12 /dev/sda\n", { "--idle-immediate is no setting", "\n        write_cache = false;" } },
@@ -254,7 +254,7 @@ static const WrittenCase cases[] = {
         /* Gentoo: a line for all is for drives without one of their own, which only the user can name. */
         { "/etc/conf.d/hdparm", "all_args=\"-A1\"\nsda_args=\"-B254 -S60\"\n",
           { "match = \"/dev/sda\";\n        apm = 254;\n        spindown_time = 60;", "line 1: it is for the drives that have no line of their own", "//     lookahead = true;" } },
-        { "/etc/conf.d/hdparm", "pata_all_args=\"-d1\"\nsata_all_args=\"\"\nall_args=\"-W0\"\n", { "match = \"/dev/sd[a-z]\";", "write_cache = false;" }, "left out" },
+        { "/etc/conf.d/hdparm", "pata_all_args=\"-d1\"\nsata_all_args=\"\"\nall_args=\"-W0\"\n", { "match = \"/dev/sd[a-z]\";", "write_cache = false;" }, "never writes" },
 };
 /* clang-format on */
 

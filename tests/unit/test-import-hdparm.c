@@ -137,7 +137,7 @@ static const WrittenCase cases[] = {
         { CONF, "/dev/sda {\n spindown_time = 340\n lookahead = ON\n}\n", { "// spindown_time = 340; // \"340\" is no value of it", "lookahead = true;" } },
         { CONF, "/dev/sda {\n apm =\n write_cache = on\n}\n", { "// apm = \"\";", "write_cache = true;" } },
         { CONF, "/dev/sda {\n mult_sect_io = 16\n poweron_standby = on\n}\n", { "// mult_sect_io = 16; // dangerous", "// poweron_standby = \"on\"; // dangerous" } },
-        { CONF, "/dev/sda {\n dma = on\n io32_support = 1\n apm = 254\n}\n", { "lines 2, 3: left out, as no drive or kernel of today takes it", "\n        apm = 254;" }, "dma" },
+        { CONF, "/dev/sda {\n dma = on\n io32_support = 1\n apm = 254\n}\n", { "// dma = \"on\"; // drivekeep never", "// io32_support = 1; // drivekeep never", "\n        apm = 254;" } },
         { CONF, "/dev/sda {\n APM_level = 254\n frob = 1\n}\n",
           { "line 2: " KNOWS_NO("APM_level"), "line 3: " KNOWS_NO("frob") }, "254" },
         { CONF, "/dev/sda {\n apm 254\n write_cache : off\n}\n", { KNOWS_NO("apm"), KNOWS_NO("write_cache") }, "254" },
