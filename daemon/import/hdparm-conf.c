@@ -13,7 +13,6 @@
 #define ALL_NODES "/dev/[sh]d[a-z]"
 
 #define IGNORED "Debian does not take this form, and never set it"
-#define BEHIND "what stands behind a block Debian loses"
 
 typedef struct Reader {
         Import *import;
@@ -68,8 +67,6 @@ static bool is_set_before(const Reader *r, const char *key) {
 static void want(Reader *r, const Keyword *k, const char *value) {
         ImportRule *global = r->import->rules, *rule = global + r->block;
         const ImportWish *battery = import_find_wish(global, "apm_battery", false);
-        bool is_behind = rule == global && r->import->n_rules > 1;
-        ImportWish *wish;
 
         if (!k->key)
                 return;
@@ -77,18 +74,15 @@ static void want(Reader *r, const Keyword *k, const char *value) {
                 note(r, "this drive has a block before, and to Debian what stands there, or for all drives, counts");
                 return;
         }
-        if (is_behind && import_find_wish(global, k->key, false)) {
-                note(r, BEHIND);
+        /* With a brace too many it may be for one drive. */
+        if (rule == global && r->import->n_rules > 1) {
+                note(r, "what stands behind a block Debian loses");
                 return;
         }
 
-        wish = import_want(rule, r->line, k->key, "%s", value);
-        /* With a brace too many it may be for one drive. */
-        if (is_behind)
-                import_hold(wish, BEHIND);
+        import_want(rule, r->line, k->key, "%s", value);
         /* For Debian the apm of a block leaves the apm_battery for all drives as it is. */
-        if (rule != global && streq(k->key, "apm") && battery && !battery->held &&
-            !import_find_wish(rule, battery->key, false))
+        if (rule != global && streq(k->key, "apm") && battery && !import_find_wish(rule, battery->key, false))
                 import_want(rule, battery->line, battery->key, "%s", battery->value);
 }
 

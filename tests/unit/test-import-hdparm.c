@@ -129,9 +129,9 @@ static const WrittenCase cases[] = {
         { CONF, "/dev/sda {\n apm = 254\n}\n/dev/sda {\n apm = 200\n spindown_time = 3\n}\n",
           { "line 5: this drive has a block before", "\n        apm = 254;", "\n        spindown_time = 3;" }, "200" },
         { CONF, "/dev/sda {\n apm = 254\n}\n/dev/sda {\n lookahead = on\n}\n", { "\n        apm = 254;", "\n        lookahead = true;" } },
-        { CONF, "/dev/sda {\n apm = 254\n}\nlookahead = off\n", { "//     match = \"/dev/[sh]d[a-z]\"", "// lookahead = \"off\"; // what stands behind a block Debian loses" } },
-        { CONF, "/dev/sda {\n apm = 254\n}\n spindown_time = 6\n}\n", { "// spindown_time = 6; // what stands behind a block", "\n        apm = 254;" } },
-        { CONF, "/dev/sda {\n {\n }\n apm = 254\n}\n", { "// apm = 254; // what stands behind a block" }, "    { //" },
+        { CONF, "/dev/sda {\n apm = 254\n}\nlookahead = off\n", { "line 4: what stands behind a block Debian loses", "\n        apm = 254;" }, "lookahead" },
+        { CONF, "/dev/sda {\n apm = 254\n}\n spindown_time = 6\n}\n", { "line 4: what stands behind a block Debian loses", "\n        apm = 254;" }, "spindown" },
+        { CONF, "/dev/sda {\n {\n }\n apm = 254\n}\n", { "line 4: what stands behind a block Debian loses" }, "{ //" },
         { CONF, "apm = 200\n/dev/sda {\n}\napm = 254\n", { "line 4: what stands behind a block Debian loses", "\n        apm = 200;" }, "254" },
         /* Values and words that cannot be taken over. */
         { CONF, "/dev/sda {\n spindown_time = 340\n lookahead = ON\n}\n", { "// spindown_time = 340; // \"340\" is no value of it", "lookahead = true;" } },
@@ -169,7 +169,7 @@ static const WrittenCase cases[] = {
         { CONF, "; /dev/sda\n; apm = 254\n", { KNOWS_NO(";") }, "apm" },
         { CONF, "/dev/sda {\n apm = 254 security_pass = hunter2\n}\n", { KNOWS_NO("apm") }, "hunter2" },
         { CONF, "/dev/sda /dev/sdb {\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", "apm = 254;" }, "[sh]d" },
-        { CONF, "/dev/sda {\n}\n}\napm = 254\n", { "//     match = \"/dev/[sh]d[a-z]\"", "// apm = 254; // what stands behind a block" } },
+        { CONF, "/dev/sda {\n}\n}\napm = 254\n", { "line 4: what stands behind a block Debian loses" }, "{ //" },
         { CONF, "}\napm = 254\n", { "\"/dev/[sh]d[a-z]\"", "\n        apm = 254;" } },
         /* The old form. */
         { CONF, "command_line {\n hdparm -M128 -S12 /dev/sd[abcde]\n}\n", { KNOWS_NO("command_line"), KNOWS_NO("hdparm") }, "{ //" },
