@@ -23,7 +23,7 @@ static const struct {
         [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      { "smartd.conf" }, NULL },
         [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     { "*/default/hd-idle", "*/sysconfig/hd-idle" }, NULL },
         [IMPORT_SCRIPT]      = { "script",      script_file_read, { "*.sh", "rc.local", "rc.local.local" },
-          "^(hdparm|smartctl) -[-A-Za-z]" },
+          "^(#![^\n]*[/ ](ba|da|a)?sh\\s|(hdparm|smartctl) -[-A-Za-z])" },
         [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     { "crontab", "*/cron.d/*", "*/crontabs/*" },
           "^(@reboot |([0-9*,/-]+[ \t]+){5})" },
         [IMPORT_UNIT]        = { "unit",        unit_read,        { "*.service", "*.service.d/*.conf" }, "^\\[(Unit|Service)]" },
@@ -75,10 +75,8 @@ static bool fits(const char *text, const char *expression) {
 }
 
 static ImportKind kind_by_text(const char *text) {
-        const char *first = skip_comments(text);
+        const char *first = starts_with(text, "#!") ? text : skip_comments(text);
 
-        if (starts_with(text, "#!"))
-                return fits(text, "^#![^\n]*[/ ](ba|da|a)?sh\\s") ? IMPORT_SCRIPT : _IMPORT_KIND_INVALID;
         for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++)
                 if (kinds[k].begins && fits(first, kinds[k].begins))
                         return k;
