@@ -21,32 +21,28 @@ static void add_match(ImportRule *rule, const char *file) {
         (void) import_match(rule, MATCH_NODE, "/dev/disk/by-id/usb-%s-*", pattern);
 }
 
-static void read_key(Import *import, ImportRule *rule, const Pair *p) {
+void udisks_read(const char *text, Import *ret) {
         static const char *const keys[][2] = {
                 { "StandbyTimeout", "spindown_time" },   { "APMLevel", "apm" },
                 { "AAMLevel", "acoustic_management" },   { "WriteCacheEnabled", "write_cache" },
                 { "ReadLookaheadEnabled", "lookahead" },
         };
-
-        for (size_t i = 0; i < ELEMENTSOF(keys); i++)
-                if (streq(p->name, keys[i][0])) {
-                        import_want(rule, p->line, keys[i][1], "%s", p->value);
-                        return;
-                }
-        import_note(import, p->line, "udisks2 knows no \"%.40s\"", p->name);
-}
-
-void udisks_read(const char *text, Import *ret) {
         _cleanup_(pairs_done) Pairs pairs = pairs_read(text, false);
         ImportRule *rule = import_add_rule(ret, 1);
 
         add_match(rule, ret->file);
-        for (size_t i = 0; i < pairs.n_items; i++) {
-                const Pair *p = &pairs.items[i];
+        for (const Pair *p = pairs.items; p < pairs.items + pairs.n_items; p++) {
+                size_t i = 0;
 
                 if (!p->section || (!p->value && *p->name != '['))
                         import_hold(rule, "udisks2 takes line %u for an error, and ignored the whole file", p->line);
-                else if (p->value && streq(p->section, "ATA"))
-                        read_key(ret, rule, p);
+                if (!p->section || !p->value || !streq(p->section, "ATA"))
+                        continue;
+                while (i < ELEMENTSOF(keys) && !streq(p->name, keys[i][0]))
+                        i++;
+                if (i < ELEMENTSOF(keys))
+                        import_want(rule, p->line, keys[i][1], "%s", p->value);
+                else
+                        import_note(ret, p->line, "udisks2 knows no \"%.40s\"", p->name);
         }
 }
