@@ -41,11 +41,9 @@ static void settle_nodes(ImportRule *rule) {
         size_t arrays = 0, parts = 0;
 
         for (size_t i = 0; nodes && i < nodes->n_patterns; i++) {
-                const char *node = nodes->patterns[i];
-
-                arrays += fnmatch("/dev/@(md|dm-|mapper/)*", node, FNM_EXTMATCH) == 0;
-                parts += fnmatch("/dev/@(sd*[0-9]|nvme*p*|disk/by-@(uuid|label|partuuid)/*|*-part*)", node,
-                                 FNM_EXTMATCH) == 0;
+                arrays += fnmatch("/dev/@(md|dm-|mapper/)*", nodes->patterns[i], FNM_EXTMATCH) == 0;
+                parts += fnmatch("/dev/@(sd*[0-9]|nvme*p*|disk/by-@(uuid|label|partuuid)/*|*-part*)",
+                                 nodes->patterns[i], FNM_EXTMATCH) == 0;
         }
 
         if (arrays > 0 && arrays == nodes->n_patterns)

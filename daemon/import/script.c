@@ -46,11 +46,6 @@ static void command_done(ScriptCommand *c) {
         *c = (ScriptCommand){};
 }
 
-static void script_done(Script *s) {
-        words_done(&s->variables);
-        command_done(&s->command);
-}
-
 bool script_is_open(const char *word) {
         return strpbrk(word, "$`");
 }
@@ -417,9 +412,10 @@ static void read_one(Script *s) {
 
 void script_read(const char *text, unsigned line, void (*each)(void *userdata, const ScriptCommand *c),
                  void *userdata) {
-        _cleanup_(script_done) Script s = { text, text, .line = line, .each = each, .userdata = userdata };
+        Script s = { text, text, .line = line, .each = each, .userdata = userdata };
 
         while (*s.at)
                 read_one(&s);
-        end_command(&s);
+        end_command(&s); /* the command is empty then */
+        words_done(&s.variables);
 }
