@@ -153,60 +153,56 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
         }
 }
 
-/* `held`: why it does not stand, or NULL. */
-static void read_rule(const Item *items, unsigned line, char **held, Import *import) {
+/* `by`: the line of a GOTO that goes over it; 0: there is none. Returns whether a drive may take a GOTO of its own. */
+static bool read_rule(char *text, unsigned line, unsigned by, Import *import) {
         _cleanup_(match_done) Match match = {};
+        _cleanup_free_ char *held = NULL;
         Place place = { .import = import, .match = &match };
         const char *subsystem = "block";
         size_t first = import->n_rules;
+        bool jumps = false, never = false;
+        Item items[64] = {};
+
+        for (size_t i = 0; i + 1 < ELEMENTSOF(items) && read_item(&text, &items[i]); i++)
+                ;
+        if (by > 0)
+                import_say_why(&held, "it stands behind the GOTO in line %u", by);
+        else if (*text)
+                import_say_why(&held, "not all of it is understood, from \"%.20s\" on", text);
 
         for (const Item *i = items; i->key; i++) {
+                jumps = jumps || streq(i->key, "GOTO");
+                /* No drive meets the condition. */
+                never = never || (is_condition(i) && is_met(i, streq(i->op, "==") ? "!=" : "=="));
                 if (streq(i->key, "SUBSYSTEM") && !is_met(i, i->op)) {
                         place.match = NULL;
                         subsystem = i->value;
                 }
                 if (is_condition(i) && !is_met(i, i->op) && !add_condition(i, &match))
-                        import_say_why(held, "drivekeep has no match like %.30s%s%.40s%s%s\"%.60s\"%s", i->key,
+                        import_say_why(&held, "drivekeep has no match like %.30s%s%.40s%s%s\"%.60s\"%s", i->key,
                                        *i->attribute ? "{" : "", i->attribute, *i->attribute ? "}" : "", i->op,
                                        i->value, value_fits(i, "power_supply") ? ": see on_battery" : "");
                 else if (streq(i->key, "RUN") && !strstr(i->value, "sh ") && strpbrk(i->value, "|&<>*?"))
-                        import_say_why(held, "udev takes a shell's signs for words");
+                        import_say_why(&held, "udev takes a shell's signs for words");
         }
         if (match.n_criteria == 0)
-                import_say_why(held, "it is for every drive that comes: say which");
+                import_say_why(&held, "it is for every drive that comes: say which");
 
         for (const Item *i = items; i->key; i++)
                 if (!is_condition(i))
                         read_action(&place, line, i, subsystem);
-        for (size_t i = first; i < import->n_rules && *held; i++)
-                import_hold_drives(&import->rules[i], "%s", *held);
+        for (size_t i = first; i < import->n_rules && held; i++)
+                import_hold_drives(&import->rules[i], "%s", held);
+        return jumps && !never;
 }
 
+/* How far a GOTO goes is not looked for. */
 void udev_rules_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL;
         Lines l = { .next = text };
-        unsigned by = 0; /* the line of a GOTO that a drive may take; how far it goes is not looked for */
+        unsigned by = 0;
 
-        while (lines_next(&l, true, &line)) {
-                _cleanup_free_ char *held = NULL;
-                Item items[64] = {};
-                char *rest = line;
-                bool jumps = false, never = false;
-
-                for (size_t i = 0; i + 1 < ELEMENTSOF(items) && read_item(&rest, &items[i]); i++)
-                        ;
-                if (by > 0)
-                        import_say_why(&held, "it stands behind the GOTO in line %u", by);
-                else if (*rest)
-                        import_say_why(&held, "not all of it is understood, from \"%.20s\" on", rest);
-                read_rule(items, l.line, &held, ret);
-
-                for (const Item *i = items; i->key; i++) {
-                        jumps = jumps || streq(i->key, "GOTO");
-                        /* No drive meets the condition. */
-                        never = never || (is_condition(i) && is_met(i, streq(i->op, "==") ? "!=" : "=="));
-                }
-                if (by == 0 && jumps && !never)
+        while (lines_next(&l, true, &line))
+                if (read_rule(line, l.line, by, ret) && by == 0)
                         by = l.line;
-        }
 }
