@@ -53,11 +53,11 @@ void blockdev_command(Command *c);
 
 /* The keywords of /etc/hdparm.conf, with hdparm's flags and drivekeep's keys for them. */
 typedef struct Keyword {
-        const char *name; /* "": only hdparm has it */
-        bool alone;       /* it stands alone on its line; else it is given a value */
-        char letter;      /* hdparm's flag; '\0': it has a long name */
-        unsigned max;     /* of the number that the flag takes; 0: none */
-        const char *key;  /* drivekeep's; NULL: none */
+        const char *name;
+        bool alone;      /* it stands alone on its line; else it is given a value */
+        char letter;     /* hdparm's flag; '\0': it has a long name */
+        unsigned max;    /* of the number that the flag takes; 0: none */
+        const char *key; /* drivekeep's; NULL: none */
 } Keyword;
 
 /* By its name, or where that is NULL by its flag. NULL: there is none. */

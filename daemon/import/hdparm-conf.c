@@ -9,9 +9,6 @@
 #include "reader.h"
 #include "text.h"
 
-/* The drives that what stands in no block is for, by Debian's udev rule. */
-#define ALL_NODES "/dev/[sh]d[a-z]"
-
 #define IGNORED "Debian does not take this form, and never set it"
 
 typedef struct Reader {
@@ -150,8 +147,8 @@ void hdparm_conf_read(const char *text, Import *ret) {
         Reader r = { .import = ret };
         Lines l = { .next = text };
 
-        /* The first rule is for all drives, so that the blocks win. */
-        (void) import_match(import_add_rule(ret, 1), MATCH_NODE, ALL_NODES);
+        /* The first rule is for all drives of Debian's udev rule, so that the blocks win. */
+        (void) import_match(import_add_rule(ret, 1), MATCH_NODE, "/dev/[sh]d[a-z]");
         while (lines_next(&l, true, &line)) {
                 r.line = l.line;
                 read_line(&r, line);
