@@ -6,7 +6,6 @@
 #include <fnmatch.h>
 
 #include "command.h"
-#include "reader.h"
 
 void script_file_read(const char *text, Import *ret) {
         const Place place = { .import = ret };

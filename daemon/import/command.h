@@ -3,7 +3,7 @@
 
 /* Commands that set something of a drive, and the rules that are made of them. One reader for each tool. */
 
-#include "import.h"
+#include "reader.h"
 #include "words.h"
 
 /* In the command of a udev rule: the kernel name of the drive that the rule is for. */

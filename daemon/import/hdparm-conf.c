@@ -6,7 +6,6 @@
 #include <ctype.h>
 
 #include "command.h"
-#include "reader.h"
 #include "text.h"
 
 #define IGNORED "Debian does not take this form, and never set it"

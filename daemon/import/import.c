@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "config.h"
-#include "import.h"
+#include "reader.h"
 #include "text.h"
 
 static void wish_done(ImportWish *w) {

@@ -1,12 +1,46 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The way from a text to its rules, and from these to drivekeep configuration. */
+/* What one file of another program asks for, on its way to drivekeep configuration: rules in the order in which drivekeep
+ * is to read them (later ones win), and notes about what is not taken over. */
 
 #include <stdio.h>
 
-#include "import.h"
+#include "match.h"
+#include "must.h"
 #include "setting.h"
+
+/* One kind of fault, and the lines that have it. */
+typedef struct Note {
+        char *sentence;
+        unsigned *lines;
+        size_t n_lines;
+} Note;
+
+typedef struct ImportWish {
+        char *key;   /* drivekeep's */
+        char *value; /* as the file has it: "127", "on", "7s" */
+        char *held;  /* why it is written as a comment; NULL: it stands */
+        bool on_battery;
+        unsigned line;
+} ImportWish;
+
+typedef struct ImportRule {
+        Match match;
+        char *held;   /* why all of it is written as a comment; NULL: it stands */
+        bool partial; /* held, and which drives it is for the match does not say, or not all of it */
+        unsigned line;
+        ImportWish *wishes;
+        size_t n_wishes;
+} ImportRule;
+
+typedef struct Import {
+        char *file;
+        Note *notes;
+        size_t n_notes;
+        ImportRule *rules;
+        size_t n_rules;
+} Import;
 
 /* The kinds of files that can be imported. */
 typedef enum ImportKind {
@@ -38,6 +72,41 @@ int import_read(const char *file, const char *text, size_t size, ImportKind kind
  * comment, so that what is written is always without error and safe as it is. What becomes a comment is held back
  * in `imports`, too. 0 or -EIO. */
 int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table);
+
+void import_done(Import *i);
+
+/* Frees the text. What is returned is fit to be shown, and the caller frees it. */
+char *import_shown(char *text);
+
+/* The sentence has no line and no full stop. A second time: the line joins those that are there. */
+#define import_note(i, line, ...) import_take_note(i, line, import_shown(must_format(__VA_ARGS__)))
+void import_take_note(Import *i, unsigned line, char *sentence);
+
+ImportRule *import_add_rule(Import *i, unsigned line); /* is good until the next one is added */
+void import_drop_rule(Import *i);                      /* the last one */
+
+/* The last word for a key counts. Takes the value. */
+#define import_want(rule, line, key, ...) import_add_wish(rule, line, key, must_format(__VA_ARGS__), false)
+ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, char *value, bool on_battery);
+ImportWish *import_find_wish(const ImportRule *r, const char *key, bool on_battery);
+void import_drop_wish(ImportRule *r, const char *key, bool on_battery); /* where there is one */
+
+/* Writes a rule or a wish as a comment; the first reason stays. The second: as which drives it is for is not known. */
+#define import_hold(rule_or_wish, ...) import_say_why(&(rule_or_wish)->held, __VA_ARGS__)
+#define import_hold_drives(rule, ...) ((rule)->partial = true, import_hold(rule, __VA_ARGS__))
+#define import_say_why(held, ...) import_take_why(held, import_shown(must_format(__VA_ARGS__)))
+void import_take_why(char **held, char *why);
+
+/* match_add(). False: the pattern can fit nothing, or cannot be written as it is, and holds the rule back. */
+#define import_match(rule, key, ...) import_add_match(rule, key, must_format(__VA_ARGS__))
+bool import_add_match(ImportRule *r, MatchKey key, char *pattern);
+void import_match_copy(Match *to, const Match *from);
+bool import_same_match(const Match *a, const Match *b);
+/* The nodes of a match that goes by nothing else; NULL: it is another one. */
+const Criterion *import_nodes(const Match *m);
+
+/* Makes one rule of neighbours that are for the same drives, or want the same of theirs. */
+void import_join(Import *i);
 
 /* One reader for each kind: adds the rules and notes of the text. */
 void hdparm_conf_read(const char *text, Import *ret);

@@ -5,7 +5,6 @@
 #include <fnmatch.h>
 
 #include "command.h"
-#include "reader.h"
 
 /* One KEY{ATTRIBUTE}OP"VALUE" of a rule; all of it is in the line. Behind the last one stands one without a key. */
 typedef struct Item {
