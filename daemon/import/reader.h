@@ -105,9 +105,6 @@ bool import_same_match(const Match *a, const Match *b);
 /* The nodes of a match that goes by nothing else; NULL: it is another one. */
 const Criterion *import_nodes(const Match *m);
 
-/* Makes one rule of neighbours that are for the same drives, or want the same of theirs. */
-void import_join(Import *i);
-
 /* One reader for each kind: adds the rules and notes of the text. */
 void hdparm_conf_read(const char *text, Import *ret);
 void conf_d_read(const char *text, Import *ret);
