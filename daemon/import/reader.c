@@ -177,27 +177,26 @@ static void join_rules(Import *i) {
 static const struct {
         const char *name;
         void (*read)(const char *text, Import *ret);
-        const char *files[4]; /* globs: of a whole path where there is a '/' in it */
-        const char *begins;   /* an extended regular expression: how only a text of this kind begins, behind its comments; NULL: as any other */
+        const char *glob;   /* extended, of the path with a '/' in front */
+        const char *begins; /* an extended regular expression: how only a text of this kind begins, behind its comments; NULL: as any other */
 } kinds[_IMPORT_KIND_MAX] = {
-        [IMPORT_HDPARM_CONF] = { "hdparm.conf", hdparm_conf_read, { "hdparm.conf" },
+        [IMPORT_HDPARM_CONF] = { "hdparm.conf", hdparm_conf_read, "*/hdparm.conf",
           "^/dev/[^ \t\n{]+\\s*\\{\\s*(#[^\n]*\\s+)*(quiet|apm|apm_battery|spindown_time|write_cache|lookahead|read_ahead_sect|"
           "mult_sect_io|dma|io32_support|acoustic_management|poweron_standby|keep_[a-z_]+|transfer_mode|[a-z_]*standby)\\>" },
-        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      { "*/conf.d/hdparm" }, NULL },
-        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      { "*/udisks2/*.conf" }, "^\\[ATA]" },
-        [IMPORT_TLP]         = { "tlp",         tlp_read,
-          { "tlp.conf", "*/tlp.d/*.conf", "*/default/tlp", "*/tlp/defaults.conf" }, NULL },
-        [IMPORT_TUNED]       = { "tuned",       tuned_read,       { "tuned.conf" }, NULL },
-        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      { "smartd.conf" }, NULL },
-        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     { "*/default/hd-idle", "*/sysconfig/hd-idle" }, NULL },
-        [IMPORT_SCRIPT]      = { "script",      script_file_read, { "*.sh", "rc.local", "rc.local.local" },
+        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      "*/conf.d/hdparm", NULL },
+        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      "*/udisks2/*.conf", "^\\[ATA]" },
+        [IMPORT_TLP]         = { "tlp",         tlp_read,         "*/@(tlp.conf|tlp.d/*.conf|default/tlp|tlp/defaults.conf)", NULL },
+        [IMPORT_TUNED]       = { "tuned",       tuned_read,       "*/tuned.conf", NULL },
+        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      "*/smartd.conf", NULL },
+        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     "*/@(default|sysconfig)/hd-idle", NULL },
+        [IMPORT_SCRIPT]      = { "script",      script_file_read, "*@(.sh|/rc.local|/rc.local.local)",
           "^(#![^\n]*[/ ](ba|da|a)?sh\\s|(hdparm|smartctl) -[-A-Za-z])" },
-        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     { "crontab", "*/cron.d/*", "*/crontabs/*" },
+        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     "*/@(crontab|cron.d/*|crontabs/*)",
           "^(@reboot |([0-9*,/-]+[ \t]+){5})" },
-        [IMPORT_UNIT]        = { "unit",        unit_read,        { "*.service", "*.service.d/*.conf" }, "^\\[(Unit|Service)]" },
-        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  { "*.rules" }, "^((ACTION|SUBSYSTEM)[!=]=|KERNEL==)\"" },
-        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    { "*/tmpfiles.d/*.conf" }, NULL },
-        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  { "sysfs.conf", "*/sysfs.d/*.conf" }, NULL },
+        [IMPORT_UNIT]        = { "unit",        unit_read,        "*.service@(|.d/*.conf)", "^\\[(Unit|Service)]" },
+        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  "*.rules", "^((ACTION|SUBSYSTEM)[!=]=|KERNEL==)\"" },
+        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    "*/tmpfiles.d/*.conf", NULL },
+        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  "*/@(sysfs.conf|sysfs.d/*.conf)", NULL },
 };
 /* clang-format on */
 
@@ -210,13 +209,11 @@ ImportKind import_kind_from_string(const char *s) {
 }
 
 static ImportKind kind_by_name(const char *file) {
-        for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++)
-                for (size_t i = 0; i < ELEMENTSOF(kinds[k].files) && kinds[k].files[i]; i++) {
-                        const char *glob = kinds[k].files[i];
+        _cleanup_free_ char *path = must_format("/%s", file);
 
-                        if (fnmatch(glob, strchr(glob, '/') ? file : base_name(file), 0) == 0)
-                                return k;
-                }
+        for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++)
+                if (fnmatch(kinds[k].glob, path, FNM_EXTMATCH) == 0)
+                        return k;
 
         return _IMPORT_KIND_INVALID;
 }
