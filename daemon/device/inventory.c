@@ -9,7 +9,6 @@
 #include "inventory.h"
 #include "stack.h"
 
-DEFINE_CLEANUP(struct udev *, udev_unref);
 DEFINE_CLEANUP(struct udev_device *, udev_device_unref);
 
 typedef struct UdevLookup {
@@ -34,13 +33,14 @@ static const char *lookup_find(void *userdata, const char *path) {
         return r < 0 ? NULL : l->text;
 }
 
-/* By its path: by subsystem and name udev would look for it in two places first. -ENODEV: there is no such device. */
-static int block_device(struct udev *udev, const char *name, struct udev_device **ret) {
+/* By its path: by subsystem and name udev would look for it in two places first. libudev needs no context for it. -ENODEV: there
+ * is no such device. */
+static int block_device(const char *name, struct udev_device **ret) {
         char path[PATH_MAX];
 
         (void) snprintf(path, sizeof path, INVENTORY_CLASSDIR "/%s", name);
         errno = 0;
-        *ret = udev_device_new_from_syspath(udev, path);
+        *ret = udev_device_new_from_syspath(NULL, path);
         if (*ret)
                 return 0;
         return errno == 0 || errno == ENOENT ? -ENODEV : -errno;
@@ -65,7 +65,7 @@ static bool is_raid_member(struct udev_device *device) {
 }
 
 /* What lies on the disk appears and goes while we look: a name without a device is skipped. */
-static int add_above(Drive *d, struct udev *udev) {
+static int add_above(Drive *d) {
         _cleanup_(names_freep) char **above = NULL;
         int r;
 
@@ -73,7 +73,7 @@ static int add_above(Drive *d, struct udev *udev) {
         for (char **n = above; r >= 0 && n && *n; n++) {
                 _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
 
-                if (block_device(udev, *n, &device) < 0)
+                if (block_device(*n, &device) < 0)
                         continue;
                 d->raid = d->raid || is_raid_member(device);
                 r = add_links(d, device,
@@ -106,7 +106,7 @@ int inventory_drive(struct udev_device *device, Drive **ret) {
         if (r >= 0)
                 r = add_links(d, device, LINK_OWN);
         if (r >= 0)
-                r = add_above(d, udev_device_get_udev(device));
+                r = add_above(d);
         if (r < 0)
                 return r;
 
@@ -121,11 +121,10 @@ bool inventory_is_drive(struct udev_device *device) {
 }
 
 int inventory_drive_by_name(const char *name, Drive **ret) {
-        _cleanup_(udev_unrefp) struct udev *udev = udev_new();
         _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
         int r;
 
-        r = udev ? block_device(udev, name, &device) : -errno;
+        r = block_device(name, &device);
         if (r < 0)
                 return r;
         if (!inventory_is_drive(device) || udev_device_get_is_initialized(device) <= 0)
@@ -174,12 +173,11 @@ void inventory_done(Inventory *i) {
 }
 
 int inventory_readiness(const char *name, Readiness *ret) {
-        _cleanup_(udev_unrefp) struct udev *udev = udev_new();
         _cleanup_(udev_device_unrefp) struct udev_device *device = NULL;
         const char *usage;
         int r;
 
-        r = udev ? block_device(udev, name, &device) : -errno;
+        r = block_device(name, &device);
         if (r < 0)
                 return r;
 
