@@ -16,18 +16,15 @@ typedef struct UdevLookup {
         char text[256];
 } UdevLookup;
 
-/* The SCSI host's attributes are above the disk, at a place that its path tells. */
 static const char *lookup_find(void *userdata, const char *path) {
         UdevLookup *l = userdata;
-        const char *syspath = udev_device_get_syspath(l->device), *host;
-        size_t n = starts_with(path, "scsi_host/") ? stack_scsi_host(syspath, &host) : 0;
+        const char *syspath = udev_device_get_syspath(l->device);
         int r;
 
         if (isupper((unsigned char) *path))
                 return udev_device_get_property_value(l->device, path);
-        if (n > 0)
-                r = attribute_read(l->text, sizeof l->text, "%.*s/scsi_host/%.*s/%s", (int) (host + n - syspath),
-                                   syspath, (int) n, host, path + strlen("scsi_host/"));
+        if (starts_with(path, "scsi_host/"))
+                r = stack_scsi_host_read(syspath, base_name(path), l->text, sizeof l->text);
         else
                 r = attribute_read(l->text, sizeof l->text, "%s/%s", syspath, path);
         return r < 0 ? NULL : l->text;

@@ -114,12 +114,7 @@ LinkNews link_news(const char *syspath, uint64_t *since) {
 }
 
 bool link_is_recovering(const char *syspath) {
-        const char *host;
-        size_t n = stack_scsi_host(syspath, &host);
         char state[32];
 
-        return n > 0 &&
-               attribute_read(state, sizeof state, "%.*s/scsi_host/%.*s/state", (int) (host + n - syspath), syspath,
-                              (int) n, host) >= 0 &&
-               strstr(state, "recovery");
+        return stack_scsi_host_read(syspath, "state", state, sizeof state) >= 0 && strstr(state, "recovery");
 }

@@ -37,15 +37,18 @@ int names_add(char ***names, const char *name) {
         return p[n] ? 0 : -ENOMEM;
 }
 
-/* Adds the names of the directories in this device's own that hold one of these files (a pattern). Returns how many there are. */
+/* Adds the devices that have one of these files (a pattern, below this device's own directory), by the directories that they really
+ * are. Returns how many there are. One that has just gone is not added. */
 static int names_add_found(char ***names, const char *classdir, const char *name, const char *files) {
         _cleanup_(globfree) glob_t found;
+        char real[PATH_MAX];
         int r;
 
         r = attribute_glob(&found, "%s/%s/%s", classdir, name, files);
         for (size_t i = 0; r >= 0 && i < found.gl_pathc; i++) {
                 *strrchr(found.gl_pathv[i], '/') = '\0';
-                r = names_add(names, base_name(found.gl_pathv[i]));
+                if (realpath(found.gl_pathv[i], real))
+                        r = names_add(names, base_name(real));
         }
         return r < 0 ? r : (int) found.gl_pathc;
 }
@@ -76,33 +79,15 @@ int stack_above(const char *classdir, const char *name, char ***ret) {
         return 0;
 }
 
-/* sda1 -> sda, by the directory that the class link leads to: …/block/sda/sda1. Returns 0 when it is no partition. */
-static int names_add_parent(char ***names, const char *classdir, const char *name) {
-        _cleanup_free_ char *real = NULL;
-        char parent[PATH_MAX];
-        int r;
-
-        if (!attribute_exists("%s/%s/partition", classdir, name))
-                return 0;
-
-        (void) snprintf(parent, sizeof parent, "%s/%s/..", classdir, name);
-        real = realpath(parent, NULL);
-        if (!real)
-                return -errno;
-
-        r = names_add(names, base_name(real));
-        return r < 0 ? r : 1;
-}
-
 int stack_disks_below(const char *classdir, const char *name, char ***ret) {
         _cleanup_(names_freep) char **seen = NULL, **disks = NULL;
         int r;
 
         r = names_add(&seen, name);
         for (size_t i = 0; r >= 0 && seen[i]; i++) {
-                r = names_add_parent(&seen, classdir, seen[i]);
-                if (r == 0)
-                        r = names_add_found(&seen, classdir, seen[i], "slaves/*/.");
+                /* A partition's directory is in its disk's, as is that of an eMMC's boot partition. No other disk's is in that of a block
+                 * device. */
+                r = names_add_found(&seen, classdir, seen[i], "{../holders,slaves/*/.}");
                 if (r == 0)
                         r = names_add(&disks, seen[i]);
         }
@@ -133,16 +118,26 @@ size_t stack_scsi_host(const char *syspath, const char **ret) {
         size_t found = 0;
 
         for (const char *p = syspath; (p = strstr(p, "/host")); p++) {
-                size_t n = strlen("host"), digits = strspn(p + 1 + n, "0123456789");
+                size_t n = strspn(p + strlen("/host"), "0123456789") + strlen("host");
 
                 /* Others begin with that word, too: "host1x@50000000". */
-                if (digits > 0 && p[1 + n + digits] == '/') {
-                        found = n + digits;
+                if (n > strlen("host") && p[n + 1] == '/') {
+                        found = n;
                         *ret = p + 1;
                 }
         }
 
         return found;
+}
+
+int stack_scsi_host_read(const char *syspath, const char *name, char *buf, size_t size) {
+        const char *host;
+        size_t n = stack_scsi_host(syspath, &host);
+
+        if (n == 0)
+                return -ENOENT;
+        return attribute_read(buf, size, "%.*s/scsi_host/%.*s/%s", (int) (host + n - syspath), syspath, (int) n, host,
+                              name);
 }
 
 /* ---- arrays ---- */

@@ -30,6 +30,9 @@ bool stack_hangs_on(const char *syspath, const char *device_syspath);
  * the path has none. */
 size_t stack_scsi_host(const char *syspath, const char **ret);
 
+/* The first line of an attribute of that host, as attribute_read() reads one; without a host -ENOENT. */
+int stack_scsi_host_read(const char *syspath, const char *name, char *buf, size_t size);
+
 /* Is anything stacked on this very device (a holder; partitions do not count)? */
 bool stack_is_held(const char *classdir, const char *name);
 
