@@ -84,10 +84,11 @@ static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
                           .bridge = record ? &record->bridge : NULL,
                           .settings = &all_settings,
                           .io = p->io,
+                          .dry = true,
                           .permanent = p->permanent,
                           .active = counted && drive_record_in_use(record, used, monotonic_usec()),
                           .ata_sleep = counted && drive_record_in_ata_sleep(record, used) };
-        return must_not_fail(visit_dry_run(&v, plan));
+        return must_not_fail(visit_run(&v, plan));
 }
 
 static void tell_drive(Planner *p, const Drive *d) {

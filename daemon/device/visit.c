@@ -217,7 +217,7 @@ static void run_remember(Run *run) {
         }
 }
 
-static void run_read(Run *run, bool dry) {
+static void run_read(Run *run) {
         bool writing = false;
 
         run_settle(run);
@@ -229,7 +229,7 @@ static void run_read(Run *run, bool dry) {
 
         FOREACH_OPEN_STEP(s, run) {
                 run_decide(run, s, writing);
-                writing = writing || (s->write && !dry);
+                writing = writing || (s->write && !run->visit->dry);
         }
 }
 
@@ -383,7 +383,7 @@ static bool bridge_equal(const Bridge *a, const Bridge *b) {
                a->fragile == b->fragile && a->cdb == b->cdb;
 }
 
-static int visit(const Visit *v, bool dry, Plan *ret) {
+int visit_run(const Visit *v, Plan *ret) {
         Run run = { .visit = v };
         Device *d = &run.device;
         int r;
@@ -399,10 +399,10 @@ static int visit(const Visit *v, bool dry, Plan *ret) {
         if (v->bridge)
                 d->bridge = *v->bridge;
 
-        if (dry || run_identify(&run)) {
+        if (v->dry || run_identify(&run)) {
                 for (; run.turn < _TURN_MAX; run.turn++) {
-                        run_read(&run, dry);
-                        if (dry)
+                        run_read(&run);
+                        if (v->dry)
                                 continue;
                         run_write(&run);
                         run_verify(&run);
@@ -414,12 +414,4 @@ static int visit(const Visit *v, bool dry, Plan *ret) {
 
         *ret = run.plan;
         return 0;
-}
-
-int visit_run(const Visit *v, Plan *ret) {
-        return visit(v, false, ret);
-}
-
-int visit_dry_run(const Visit *v, Plan *ret) {
-        return visit(v, true, ret);
 }

@@ -13,6 +13,8 @@ typedef struct Visit {
         const Memory *memories; /* one per wish, in the order of wishes->items; NULL: nothing is remembered */
         const SettingTable *settings;
         const DeviceIO *io;
+        bool dry; /* reads and decides only (of steps whose row has `unless`: as if those others could not be had). Of this struct
+                   * drive, wishes, memories and settings are needed */
         bool permanent; /* what drives keep themselves may be written */
         bool active;    /* the drive was in use just now: one that does not say whether it sleeps is awake */
         bool no_wake;   /* the drive is not woken, also where the file allows that */
@@ -41,9 +43,5 @@ typedef struct Visit {
 /* Does the visit begin with the question which drive is behind the USB bridge? */
 bool visit_asks_identity(const Visit *v);
 
-/* The plan with a verdict in every step. */
+/* The plan with a verdict in every step; of a dry run, steps that would be written have none (_VERDICT_INVALID), and `write` set. */
 int visit_run(const Visit *v, Plan *ret);
-
-/* Reads and decides only (of steps whose row has `unless`: as if those others could not be had). Steps that would be written
- * have no verdict (_VERDICT_INVALID) and `write` set. Of the visit, drive, wishes, memories and settings are needed. */
-int visit_dry_run(const Visit *v, Plan *ret);

@@ -174,7 +174,7 @@ static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
 static bool was_revalidated(const Target *t) {
         static const DeviceIO io = { .open_node = open_nothing };
         _cleanup_free_ Memory *memories = NULL;
-        Visit v = { .drive = t->drive, .settings = t->env->settings, .io = &io };
+        Visit v = { .drive = t->drive, .settings = t->env->settings, .io = &io, .dry = true };
         Wishes selected;
         bool news = true;
         Plan p;
@@ -188,7 +188,7 @@ static bool was_revalidated(const Target *t) {
         r = drive_record_memories(t->record, &selected, &memories);
         v.memories = memories;
         if (r >= 0)
-                r = visit_dry_run(&v, &p);
+                r = visit_run(&v, &p);
         if (r >= 0) {
                 news = false;
                 for (size_t i = 0; i < p.n_steps; i++)

@@ -110,7 +110,7 @@ int systemd_open_socket(_unused_ const char *address, _unused_ sd_bus **ret) {
         return -ECONNREFUSED;
 }
 
-int visit_dry_run(const Visit *v, Plan *ret) {
+int visit_run(const Visit *v, Plan *ret) {
         const Wishes *w = v->wishes;
 
         if (drive_is_dead)

@@ -243,7 +243,7 @@ START_TEST(test_reset_on_the_way) {
         Wish wishes[] = { { .name = "read_ahead_kb", .value = { VALUE_SIZE, 64 * 1024, "" }, .file = "f" },
                           { .name = "max_sectors_kb", .value = { VALUE_SIZE, 512 * 1024, "" }, .file = "f" } };
         Wishes w = { wishes, ELEMENTSOF(wishes) };
-        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .dry = true };
         char path[PATH_MAX];
         Plan p;
 
@@ -252,11 +252,12 @@ START_TEST(test_reset_on_the_way) {
         path_of("queue/max_sectors_kb", path);
         ck_assert_int_eq(symlink("read_ahead_kb", path), 0);
 
-        ck_assert_int_eq(visit_dry_run(&v, &p), 0);
+        ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_str_eq(p.steps[1].wish->name, "read_ahead_kb");
         ck_assert_int_eq(p.steps[1].verdict, VERDICT_UNCHANGED);
         plan_done(&p);
 
+        v.dry = false;
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_int_eq(p.steps[1].verdict, VERDICT_APPLIED);
         check_text("queue/read_ahead_kb", "64");
@@ -399,15 +400,17 @@ START_TEST(test_read_only_elsewhere) {
         DeviceIO io = script_io(&script);
         Wish wish = { .name = "read_only", .value = VALUE_BOOLEAN(true), .file = "f", .line = 1 };
         Wishes w = { &wish, 1 };
-        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .dry = true };
         Plan p;
 
         make_tree(&d);
         put("ro", "0");
-        ck_assert_int_eq(visit_dry_run(&v, &p), 0);
+        ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_int_eq(p.steps[0].verdict, VERDICT_UNSUPPORTED);
         ck_assert_ptr_nonnull(strstr(p.steps[0].reason, "the service opens no virtio, MMC, md or dm device"));
         plan_done(&p);
+
+        v.dry = false;
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_int_eq(p.steps[0].verdict, VERDICT_UNSUPPORTED);
         ck_assert(!p.steps[0].written && !p.steps[0].failed);
