@@ -168,6 +168,8 @@ static bool step_may_be_reset(const Step *s, bool after_writing) {
 static void run_decide(Run *run, Step *s, bool after_writing) {
         const Visit *v = run->visit;
 
+        if (run->plan.lost)
+                step_distrust(s);
         step_decide(s, run_memory(run, s),
                     (step_would_wake(s, &run->device) ? DECIDE_ASLEEP : 0) | (v->permanent ? DECIDE_PERMANENT : 0) |
                                     (v->look ? DECIDE_LOOK : 0) |
@@ -202,17 +204,12 @@ static void run_read_step(Run *run, Step *s) {
  * far as that goes, like anything else. */
 static void run_remember(Run *run) {
         FOREACH_STEP(s, run) {
-                bool remembered = s->remembered;
-
-                if (!step_has_turn(s, run->turn) || !s->setting)
+                if (!s->remembered || !step_has_turn(s, run->turn))
                         continue;
-                if (run->plan.lost)
+                if (run->plan.lost) {
                         step_distrust(s);
-                if (!remembered)
-                        continue;
-                if (run->plan.lost)
                         run_read_step(run, s);
-                else
+                } else
                         run_ended(run, s);
         }
 }
