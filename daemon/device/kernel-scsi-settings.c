@@ -65,28 +65,21 @@ static bool controller_is_removable(Device *d) {
         return false;
 }
 
-/* For a port where a drive may be plugged in at any time: what kind of port it is. NULL: it is none, as far as the kernel
- * tells. */
-static const char *port_for_plugging(Device *d) {
+/* May a drive be plugged in at this port at any time, as far as the kernel tells? */
+static bool is_for_plugging(Device *d) {
         uint32_t port = read_register(d, LINK_HOST "ahci_port_cmd");
 
-        if (port & PORT_HOT_PLUG)
-                return "is a hot-plug port";
-        if ((port & PORT_EXTERNAL) && (read_register(d, LINK_HOST "ahci_host_caps") & HOST_SUPPORTS_EXTERNAL))
-                return "is an external port (eSATA)";
-        if (controller_is_removable(d))
-                return "is on a controller that can be unplugged";
-        return NULL;
+        return (port & PORT_HOT_PLUG) || controller_is_removable(d) ||
+               ((port & PORT_EXTERNAL) && (read_register(d, LINK_HOST "ahci_host_caps") & HOST_SUPPORTS_EXTERNAL));
 }
 
 static int link_power_write(Device *d, const Setting *s, const Value *v) {
-        const char *port = streq(v->name, "max_performance") ? NULL : port_for_plugging(d);
-
-        if (port && !d->allow_dangerous)
-                return device_fail(d, STEP_FORBIDDEN,
-                                   "its port %s, and may miss a drive that is plugged in while the link sleeps; "
-                                   "allow_dangerous = true in the block says that it is meant",
-                                   port);
+        if (!streq(v->name, "max_performance") && !d->allow_dangerous && is_for_plugging(d))
+                return device_fail(
+                                d, STEP_FORBIDDEN,
+                                "its port is one for hot-plug, is external (eSATA) or is on a controller that can be "
+                                "unplugged, and may miss a drive that is plugged in while the link sleeps; "
+                                "allow_dangerous = true in the block says that it is meant");
 
         return sysfs_setting_write(d, s, v);
 }
