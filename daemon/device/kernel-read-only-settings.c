@@ -150,10 +150,6 @@ static int read_only_write(Device *d, const Setting *s, const Value *v) {
 
         /* The node may be another drive's by now: this asks. */
         r = device_begin(d);
-        if (r == -EPERM)
-                return device_fail(
-                                d, STEP_UNSUPPORTED,
-                                "the service's sandbox opens no device of this kind (DeviceAllow= in drivekeep-broker.service)");
         if (r < 0)
                 return r;
 
@@ -171,15 +167,16 @@ static int read_only_localize(Device *d, const Setting *s, Value *v) {
         Reading now = {};
         int r;
 
-        if (t != TRANSPORT_VIRTIO && t != TRANSPORT_MMC && t != TRANSPORT_VIRTUAL)
+        if (t >= TRANSPORT_SATA && t <= TRANSPORT_NVME)
                 return 0;
 
         r = read_only_read(d, s, &now);
         if (r < 0 || value_equal(&now.value, v))
                 return r;
-        return device_fail(d, STEP_UNSUPPORTED,
-                           "the service opens no virtio, MMC, md or dm device, which this needs; 'blockdev --setro' or "
-                           "'--setrw' sets it, by a udev rule for example");
+        return device_fail(
+                        d, STEP_UNSUPPORTED,
+                        "the service opens SATA, SAS, SCSI, USB and NVMe drives alone, and this needs the node; 'blockdev --setro' or "
+                        "'--setrw' sets it, by a udev rule for example");
 }
 
 static const Harm all_read_only_harm = {
