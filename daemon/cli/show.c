@@ -31,7 +31,7 @@ static const char *reading_format(const Probed *s, bool known, const Value *v, c
         return known && s->reading.supported ? value_format(&s->setting->range, v, buf) : NULL;
 }
 
-static int tell_setting(void *userdata, const Probed *s) {
+static void tell_setting(void *userdata, const Probed *s) {
         char value[VALUE_TEXT_MAX], saved[VALUE_TEXT_MAX];
         Output *o = userdata;
 
@@ -43,13 +43,11 @@ static int tell_setting(void *userdata, const Probed *s) {
         output_text(o, "reason", s->reason);
         output_boolean(o, "supported", s->reading.supported || !s->reason ? s->reading.supported : -1);
         output_end(o);
-        return 0;
 }
 
 /* Of the backends in the mask. */
-static int tell_drive(Output *o, const Drive *d, unsigned backends, const DeviceIO *io) {
+static void tell_drive(Output *o, const Drive *d, unsigned backends, const DeviceIO *io) {
         char size[HUMAN_MAX];
-        int r;
 
         output_object(o, NULL);
         output_fact(o, "drive", "node", d->node);
@@ -63,10 +61,9 @@ static int tell_drive(Output *o, const Drive *d, unsigned backends, const Device
         output_fact(o, "rotates", NULL, d->rotational_untold ? NULL : d->rotational ? "yes" : "no");
 
         output_array(o, "settings");
-        r = probe(d, backends, &all_settings, io, tell_setting, o);
+        probe(d, backends, &all_settings, io, tell_setting, o);
         output_end(o);
         output_end(o);
-        return r;
 }
 
 /* As text_file_read(), but an image may come through a pipe and from anybody: nothing is done with it. A disk, which may wake
@@ -119,10 +116,9 @@ static int show_identify(const Options *o) {
 
         must_work(identify_image_drive(id, o->identify, &d));
         output_array(out, NULL);
-        r = tell_drive(out, d, 1U << BACKEND_ATA, &io);
-        if (r >= 0)
-                output_print(out);
-        return r;
+        tell_drive(out, d, 1U << BACKEND_ATA, &io);
+        output_print(out);
+        return EXIT_WANTED;
 }
 
 static int show_drives(const Options *o) {
@@ -153,9 +149,7 @@ static int show_drives(const Options *o) {
                 }
                 if (i > 0)
                         output_line(out, "%s", "");
-                r = tell_drive(out, d, drive_backends(d), &leave.io);
-                if (r < 0)
-                        return r;
+                tell_drive(out, d, drive_backends(d), &leave.io);
                 if (!o->json || i + 1 == n)
                         output_print(out);
         }

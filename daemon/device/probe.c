@@ -2,14 +2,10 @@
 
 #include "probe.h"
 
-static bool row_is_asked(const Setting *s, unsigned backends) {
-        return !s->alias_of && s->read && !(s->flags & SETTING_AT_ATTACH) && (backends & 1U << s->backend);
-}
-
-int probe(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, ProbeFn each,
-          void *userdata) {
+void probe(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, ProbeFn each,
+           void *userdata) {
         unsigned asked = backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE);
-        int r = 0, answer = 0, error;
+        int answer = 0, r;
         Device d;
 
         device_init(&d, drive, io);
@@ -20,7 +16,7 @@ int probe(const Drive *drive, unsigned backends, const SettingTable *t, const De
         SETTING_TABLE_FOREACH(s, t) {
                 Probed x = { .setting = s };
 
-                if (r < 0 || !row_is_asked(s, backends))
+                if (s->alias_of || !s->read || (s->flags & SETTING_AT_ATTACH) || !(backends & 1U << s->backend))
                         continue;
 
                 d.error[0] = '\0';
@@ -28,15 +24,14 @@ int probe(const Drive *drive, unsigned backends, const SettingTable *t, const De
                         x.reason = "the drive sleeps, and is not woken to be asked";
                 else if (answer < 0 && (asked & 1U << s->backend))
                         x.reason = "the drive does not answer";
-                else if ((error = s->read(&d, s, &x.reading)) < 0) {
+                else if ((r = s->read(&d, s, &x.reading)) < 0) {
                         x.reading.known = x.reading.saved_known = false;
                         x.reason = d.error;
                 } else if (x.reading.supported && !x.reading.known)
                         x.reason = s->flags & SETTING_UNREADABLE ? "nothing can read it" : "it cannot be read here";
 
-                r = each(userdata, &x);
+                each(userdata, &x);
         }
 
         device_done(&d);
-        return r;
 }

@@ -11,9 +11,9 @@ typedef struct Probed {
         const char *reason; /* why more is not known, as a sentence's end; NULL: all is said */
 } Probed;
 
-typedef int (*ProbeFn)(void *userdata, const Probed *s);
+typedef void (*ProbeFn)(void *userdata, const Probed *s);
 
 /* Calls `each` for every row of these backends (a mask of 1 << Backend, such as drive_backends()), in the order of the table;
- * aliases, rows that are never written, and deeds are left out. Returns what `each` returned when that is negative. */
-int probe(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, ProbeFn each,
-          void *userdata);
+ * aliases, rows that are never written, and deeds are left out. */
+void probe(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, ProbeFn each,
+           void *userdata);
