@@ -13,7 +13,6 @@ static bool attribute_is(const char *supply, const char *name, const char *value
 
 /* Whether all ports of this supply's USB-C controller feed what is plugged in: such a supply is "online" as well. */
 static bool is_source(const char *supply) {
-        bool source = false, sink = false;
         _cleanup_(globfree) glob_t found;
 
         (void) attribute_glob(&found, "%s/device/typec/*/power_role", supply);
@@ -21,11 +20,10 @@ static bool is_source(const char *supply) {
                 char role[ATTRIBUTE_MAX];
 
                 /* "source [sink]": the one in brackets. */
-                (void) attribute_read(role, sizeof role, "%s", found.gl_pathv[i]);
-                source = source || strstr(role, "[source]");
-                sink = sink || strstr(role, "[sink]");
+                if (attribute_read(role, sizeof role, "%s", found.gl_pathv[i]) >= 0 && !strstr(role, "[source]"))
+                        return false;
         }
-        return source && !sink;
+        return found.gl_pathc > 0;
 }
 
 static bool is_online(const char *supply, const char *type) {
