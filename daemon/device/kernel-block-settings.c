@@ -96,7 +96,7 @@ static const ValueWord default_words[] = { { "default", DEFAULT }, {} };
 const Setting kernel_block_settings[] = {
         /* Changing it resets nr_requests and wbt_lat_usec (elevator_switch()). */
         { QUEUE("scheduler", 10, "re-add", "elevator.c",
-                "I/O scheduler of the kernel's request queue; deadline is mq-deadline, noop is none", .choices = true),
+                "I/O scheduler of the kernel's request queue; deadline is mq-deadline, noop is none"),
           .range = { .type = VALUE_NAME },
           .localize = scheduler_localize },
         /* After scheduler and queue_depth, which both reset it. */

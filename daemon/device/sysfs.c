@@ -94,12 +94,12 @@ int sysfs_number(Device *d, const char *path, int64_t *ret) {
         return parse_number(d, &(SysfsAttribute){ .path = path }, text, ret);
 }
 
-/* "mq-deadline [none]", or just "none" where there is no choice. */
+/* Of "mq-deadline [none]" the word in force; or the line, where there is no choice. */
 static char *find_choice(char *line) {
-        char *open = strchr(line, '['), *word = open ? open + 1 : line;
+        char *open = strchr(line, '[');
 
-        word[strcspn(word, open ? "]" : " ")] = '\0';
-        return word;
+        line[strcspn(line, "]")] = '\0';
+        return open ? open + 1 : line;
 }
 
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
@@ -128,7 +128,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0)
                 return sysfs_unreadable(d, a->path, a->hint, r);
 
-        text = a->choices ? find_choice(buf) : buf;
+        text = find_choice(buf);
         if (s->range.type != VALUE_NAME)
                 r = parse_number(d, a, text, &reading.value.number);
         else if (strlen(text) >= VALUE_NAME_MAX)

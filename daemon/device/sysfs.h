@@ -28,12 +28,11 @@ typedef struct SysfsAttribute {
         const char *prefix;  /* stands before each word that is stored. NULL: none */
         const ValueWord *words; /* numbers that stand in the file as words. NULL: none */
         const char *hint;       /* what to use where it is missing or cannot be written, as a clause. NULL: nothing */
-        bool choices;           /* the line has all words there are, and the one in force in brackets */
         bool requests; /* there is no such thing where the kernel passes requests on without a queue (md, dm) */
         bool unset;    /* EINVAL on reading means that nothing is set yet, rather than an error */
 } SysfsAttribute;
 
-/* Of a setting whose values are words the whole line is the value. */
+/* Of a setting whose values are words the whole line is the value; or the word in brackets, where the line has all there are. */
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret);
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v);
 
