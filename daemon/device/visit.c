@@ -22,6 +22,7 @@ typedef struct Run {
         Plan plan;
         Device device;
         Turn turn;
+        bool noted;      /* the crash guard knows that what is harmless is written */
         int power_error; /* of asking the drive whether it sleeps, before this turn; 0: none */
         char power_why[sizeof((Device *) NULL)->error];
 } Run;
@@ -230,27 +231,16 @@ static void run_read(Run *run) {
         }
 }
 
-static bool step_is_dangerous(const Step *s) {
-        return setting_is_dangerous(s->setting, &s->wish->value);
-}
-
-/* Without the crash guard, what is harmless is written all the same. A store into the kernel's own state, which is gone with the
- * kernel, needs no guard. */
-static void run_intend(Run *run) {
-        bool any = false;
-
-        FOREACH_OPEN_STEP(s, run) {
-                any = any || (s->write && !step_is_dangerous(s) && !(s->setting->flags & SETTING_KERNEL));
-        }
-
-        if (any && run->visit->intend)
-                (void) run->visit->intend(run->visit->userdata, NULL);
-}
-
-static int run_intend_dangerous(Run *run, const Step *s) {
+/* Notes with the crash guard what is about to be written. Without a note what is harmless is written all the same; a harmless store
+ * into the kernel's own state, which is gone with the kernel, needs none. */
+static int run_intend(Run *run, const Step *s) {
+        bool dangerous = setting_is_dangerous(s->setting, &s->wish->value);
         const Visit *v = run->visit;
 
-        if (!v->intend || !step_is_dangerous(s) || v->intend(v->userdata, s) >= 0)
+        if (!v->intend || (!dangerous && (run->noted || (s->setting->flags & SETTING_KERNEL))))
+                return 0;
+        run->noted = run->noted || !dangerous;
+        if (v->intend(v->userdata, dangerous ? s : NULL) >= 0 || !dangerous)
                 return 0;
         return device_fail(
                         &run->device, STEP_FORBIDDEN,
@@ -266,8 +256,6 @@ static void run_write(Run *run) {
         Device *d = &run->device;
         bool any = false;
 
-        run_intend(run);
-
         FOREACH_OPEN_STEP(s, run) {
                 bool sent = false;
                 int r;
@@ -282,7 +270,7 @@ static void run_write(Run *run) {
                         continue;
 
                 run_select(run, s);
-                r = run_intend_dangerous(run, s);
+                r = run_intend(run, s);
                 if (r >= 0) {
                         any = true;
                         run_writing(run, s);

@@ -31,8 +31,8 @@ typedef struct Visit {
         /* Called once per step, as soon as its verdict is there. May be NULL. */
         void (*ended)(void *userdata, const Step *s);
 
-        /* The crash guard: this step, which is dangerous, is about to be written; or (NULL) what is harmless, at once before the first
-         * write. Not called for what only the kernel holds and is harmless. Negative: there is no note of that, and what is
+        /* The crash guard: this step, which is dangerous, is about to be written; or (NULL) what is harmless, once, at once before the
+         * first of that. Not called for what only the kernel holds and is harmless. Negative: there is no note of that, and what is
          * dangerous is not written. May be NULL. */
         int (*intend)(void *userdata, const Step *s);
         /* What is sent from now on is for this step; NULL: nothing is being written. May be NULL. */
