@@ -247,12 +247,8 @@ static int run_intend(Run *run, const Step *s) {
                         "it is dangerous, and the crash guard's note of it could not be stored below /var/lib/drivekeep, or an old one there cannot be read: then 'drivekeep release' removes that");
 }
 
-static void run_writing(const Run *run, const Step *s) {
-        if (run->visit->writing)
-                run->visit->writing(run->visit->userdata, s);
-}
-
 static void run_write(Run *run) {
+        const Visit *v = run->visit;
         Device *d = &run->device;
         bool any = false;
 
@@ -273,7 +269,8 @@ static void run_write(Run *run) {
                 r = run_intend(run, s);
                 if (r >= 0) {
                         any = true;
-                        run_writing(run, s);
+                        if (v->writing)
+                                v->writing(v->userdata, s);
                         s->saving = d->save;
                         r = s->setting->write(d, s->setting, &s->wanted);
                         d->committed = false;
@@ -295,8 +292,8 @@ static void run_write(Run *run) {
                 }
         }
 
-        if (any)
-                run_writing(run, NULL);
+        if (any && v->writing)
+                v->writing(v->userdata, NULL);
 }
 
 /* What is in the drive now: of settings that were refused too, because a part of one may have been accepted. */
