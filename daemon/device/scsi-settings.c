@@ -203,14 +203,12 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
 /* All bits that differ have to be changeable. Returns the page as it was sent, too. */
 static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage *ret) {
         const ModeField *f = s->detail;
-        Value limit = { .type = s->range.type, .number = ((1LL << 8 * f->len) - 1) * f->scale };
         ModePage now = {}, mask = {};
-        char most[VALUE_TEXT_MAX];
         int r;
 
-        if (f->len > 0 && v->number > limit.number)
-                return device_fail(d, STEP_REFUSED, "a SCSI drive's mode page %02Xh holds %s at most", f->page,
-                                   value_format(&s->range, &limit, most));
+        if (f->len > 0 && v->number / f->scale >> 8 * f->len > 0)
+                return device_fail(d, STEP_REFUSED,
+                                   "the mode page %02Xh of SCSI drives has no room for that long a time", f->page);
 
         r = mode_sense(d, f, MODE_CURRENT, &now);
         if (r >= 0)

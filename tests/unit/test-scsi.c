@@ -210,7 +210,7 @@ static const Case cases[] = {
         { "saves", "write_cache", "on", VERDICT_APPLIED, NULL, ROWS(saves), true, true },
         { "a time limit", "error_recovery", "7s", VERDICT_APPLIED, NULL, ROWS(recovery) },
         { "a rounded time limit", "error_recovery", "100ms", VERDICT_ADJUSTED, NULL, ROWS(recovery_rounded) },
-        { "more than sixteen bits hold", "error_recovery", "70s", VERDICT_REFUSED, "at most", ROWS(recovery_too_long) },
+        { "more than sixteen bits hold", "error_recovery", "70s", VERDICT_REFUSED, "no room for that long", ROWS(recovery_too_long) },
         { "read-ahead off", "lookahead", "off", VERDICT_APPLIED, NULL, ROWS(lookahead_off) },
         { "read-ahead on", "lookahead", "on", VERDICT_APPLIED, NULL, ROWS(lookahead_on) },
         { "read cache off; the write cache stays", "read_cache", "off", VERDICT_APPLIED, NULL, ROWS(read_cache_off) },
