@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <linux/nvme_ioctl.h>
 #include <stdarg.h>
@@ -151,13 +152,10 @@ static int real_nvme_admin(void *userdata _unused_, int fd, struct nvme_passthru
 
 static int real_set_read_only(void *userdata _unused_, const char *name, bool on) {
         _cleanup_close_ int fd = -EBADF;
-        _cleanup_free_ char *node = NULL;
-        int flag = on, r;
+        char node[PATH_MAX];
+        int flag = on;
 
-        r = device_node(name, &node);
-        if (r < 0)
-                return r;
-
+        (void) snprintf(node, sizeof node, "/dev/%s", name);
         fd = node_open(node);
         if (fd < 0)
                 return fd;

@@ -106,10 +106,9 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         const SysfsAttribute *a = s->detail;
         Reading reading = { .known = true, .value.type = s->range.type };
         char buf[256], *text;
-        int64_t n = 0;
         int r;
 
-        reading.supported = !(a->support && sysfs_number(d, a->support, &n) >= 0 && n == 0);
+        reading.supported = !(a->support && sysfs_read(d, a->support, buf, sizeof buf) >= 0 && streq(buf, "0"));
         if (!reading.supported) {
                 *ret = reading;
                 return 0;
