@@ -55,11 +55,12 @@ static uint32_t read_register(Device *d, const char *path) {
 /* Is the controller itself something that is plugged in (Thunderbolt, ExpressCard)? PCI says so of the device or of a port
  * above it. */
 static bool controller_is_removable(Device *d) {
-        _cleanup_free_ char *path = strdup(d->drive->syspath);
+        const char *path = d->drive->syspath;
         char text[32];
 
-        for (char *slash; path && (slash = strrchr(path, '/')); *slash = '\0')
-                if (attribute_read(text, sizeof text, "%s/removable", path) >= 0 && streq(text, "removable"))
+        for (size_t n = strlen(path); n > 0; n--)
+                if (path[n] == '/' && attribute_read(text, sizeof text, "%.*s/removable", (int) n, path) >= 0 &&
+                    streq(text, "removable"))
                         return true;
 
         return false;
