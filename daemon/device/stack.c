@@ -49,6 +49,8 @@ static int names_add_found(char ***names, const char *classdir, const char *name
                 *strrchr(found.gl_pathv[i], '/') = '\0';
                 if (realpath(found.gl_pathv[i], real))
                         r = names_add(names, base_name(real));
+                else if (errno != ENOENT)
+                        r = -errno;
         }
         return r < 0 ? r : (int) found.gl_pathc;
 }
