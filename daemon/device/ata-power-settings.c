@@ -202,7 +202,7 @@ static bool is_disabled(const Device *d) {
 static bool is_to_be_enabled(const Device *d) {
         const Step *epc = device_planned(d, "epc");
 
-        return epc && epc->wanted.number && epc->verdict == _VERDICT_INVALID;
+        return epc && epc->wanted.number;
 }
 
 /* While the feature set is disabled no timer runs, whatever the log says. Enabling it makes the saved ones the current
@@ -229,6 +229,12 @@ static int condition_ask(Device *d, const AtaFeature *f, Reading *ret) {
         return 0;
 }
 
+static int fail_disabled(Device *d) {
+        return device_fail(d, STEP_UNSUPPORTED,
+                           "the drive has its extended power conditions disabled, so that no timer of theirs runs; "
+                           "epc = true, by 'drivekeep apply --permanent', enables them");
+}
+
 static int condition_write(Device *d, const Setting *s, const Value *v) {
         const AtaFeature *f = s->detail;
         Taskfile tf = v->number == s->range.off ? f->off : f->on;
@@ -236,6 +242,8 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
         Descriptor now = {};
         int r;
 
+        if (is_disabled(d))
+                return fail_disabled(d);
         r = read_descriptor(d, f, &now);
         if (r < 0)
                 return r;
@@ -260,10 +268,7 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
  * anything is written, so that a dry run says so too; a drive that sleeps has not been asked. */
 static int condition_localize(Device *d, const Setting *s, Value *v) {
         if (v->number != s->range.off && d->identify_valid && is_disabled(d) && !is_to_be_enabled(d))
-                return device_fail(
-                                d, STEP_UNSUPPORTED,
-                                "the drive has its extended power conditions disabled, so that no timer of theirs runs; "
-                                "epc = true, by 'drivekeep apply --permanent', enables them");
+                return fail_disabled(d);
 
         if (v->number > (int64_t) TIMER_MAX * UNIT_MS)
                 v->number = (v->number + MINUTE_MS - 1) / MINUTE_MS * MINUTE_MS;

@@ -147,6 +147,8 @@ static const Case cases[] = {
           .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_on), EPC_LOG(epc_on), COMMAND("4a 00 82 00 b2 00 78 00 00 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_saved)) },
         { "EPC timers without EPC", { { "idle_b", "2h", VERDICT_UNSUPPORTED, "epc = true" } },
           .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_on)) },
+        { "EPC timers without EPC, off for good", { { "idle_b", "off", VERDICT_UNSUPPORTED, "epc = true" } }, .permanent = true,
+          .apply_permanent = true, .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_saved), ID(plain), EPC_LOG(epc_saved)) },
         { "EPC timers without EPC, which are off", { { "idle_b", "off", VERDICT_UNCHANGED } }, .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_on)) },
         { "a dry run of EPC timers without EPC", { { "epc", "on", VERDICT_FORBIDDEN, "apply --permanent" }, { "idle_b", "2h", VERDICT_UNSUPPORTED, "epc = true" } },
           .dry = true, .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_on)) },
