@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <syslog.h>
 
+#include "clock.h"
 #include "recheck.h"
 #include "timer.h"
 
@@ -18,8 +19,12 @@
 /* A drive that is used within that time is kept awake by its user, and hardly longer by us. */
 #define BUSY_USEC (10ULL * 1000 * 1000)
 
-/* The kernel may say a lot, and what libata does takes its time. */
+/* The kernel may say a lot. */
 #define LOG_USEC (1000ULL * 1000)
+/* What libata does to a link takes several messages: all of them are one loss of the link. Longer than LOG_USEC, so that none is read
+ * too late for that. */
+#define LIBATA_QUIET_USEC (2000ULL * 1000)
+#define LIBATA_MAX_USEC (10ULL * 1000 * 1000) /* also where it never ends */
 /* The kernel gives out one record at a time, and none of it to whoever has no room for the whole (CONSOLE_EXT_LOG_MAX,
  * PRINTK_MESSAGE_MAX). */
 #define RECORD_MAX 8192U
@@ -34,6 +39,7 @@ struct Recheck {
         sd_event_source *wake, *recheck, *busy, *meddled, *links;
         sd_event_source *record; /* NULL: there is no log to read */
         uint64_t recheck_usec;
+        uint64_t links_due; /* on the monotonic clock: by then the links are looked at, also while libata goes on */
 };
 
 static void recheck_start(Recheck *p, sd_event_source **timer, uint64_t usec, uint64_t accuracy_usec,
@@ -108,15 +114,20 @@ static int on_links(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         Recheck *p = userdata;
 
         if (recheck_links(p))
-                recheck_start(p, &p->links, LOG_USEC, LOG_USEC / 10, on_links);
+                recheck_start(p, &p->links, LIBATA_QUIET_USEC, LIBATA_QUIET_USEC / 10, on_links);
         return 0;
 }
 
 static int on_record(sd_event_source *source _unused_, int kmsg, uint32_t revents _unused_, void *userdata) {
         Recheck *p = userdata;
 
-        if (drain(kmsg) && !timer_runs(p->links))
-                recheck_start(p, &p->links, LOG_USEC, LOG_USEC / 10, on_links);
+        if (!drain(kmsg))
+                return 0;
+
+        if (!timer_runs(p->links))
+                p->links_due = monotonic_usec() + LIBATA_MAX_USEC;
+        if (monotonic_usec() < p->links_due)
+                recheck_start(p, &p->links, LIBATA_QUIET_USEC, LIBATA_QUIET_USEC / 10, on_links);
         return 0;
 }
 

@@ -7,7 +7,8 @@
  *
  * The kernel's log is the one sign of what libata does to a drive that it keeps. What the messages say is not parsed: any of
  * libata's is a reason to look at what it noted in sysfs (device/kernel-view.h). Between two messages of the kernel there is no
- * wake-up, and messages in quick succession are read together, once a second. */
+ * wake-up, and messages in quick succession are read together, once a second; the links are looked at when libata has been quiet for two
+ * seconds. */
 
 #include <systemd/sd-event.h>
 
