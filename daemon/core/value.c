@@ -108,7 +108,7 @@ static int64_t unit_parse(ValueType type, const char **text) {
 }
 
 static const char *skip_blanks(const char *s) {
-        return s + strspn(s, " \t");
+        return s + strspn(s, " ");
 }
 
 /* One number and its unit, added to *sum. Returns 1 when it was rounded. */

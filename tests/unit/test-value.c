@@ -172,6 +172,7 @@ static const struct {
         { &standby,  "256",             -ERANGE, 0,       NULL          },
         { &standby,  "1.5",             -ENOMSG, 0,       NULL          },
         { &standby,  "soon",            -EINVAL, 0,       NULL          },
+        { &standby,  "5\tmin",          -EINVAL, 0,       NULL          }, /* nothing in a file stands for a tab */
 
         { &latency,  "75ms",            0,       75000,   "75 ms"       },
         { &latency,  "250us",           0,       250,     "250 µs"      },
