@@ -40,6 +40,8 @@ static const Keyword keywords[] = {
         { "disable_seagate",          true,  'Z', 0,    "disable_seagate"          },
         { "security_freeze",          true,  0,   0,    "security_freeze"          },
         { "queue_depth",              false, 'Q', 1024, "queue_depth"              },
+        { "",                         false, 'L', 1,    NULL                       },
+        { "",                         false, 'n', 1,    NULL                       },
 };
 /* clang-format on */
 
@@ -85,8 +87,10 @@ static const char *read_number(Command *c, const Keyword *k, const char *s, size
         number = strtoul(s, NULL, 10);
         if (end > s ? number > k->max : strchr(NEED_NUMBER, k->letter) != NULL)
                 return NULL;
-        if (end > s)
+        if (end > s && k->key)
                 command_want(c, k->key, "%lu", number);
+        else if (end > s)
+                command_note(c, "hdparm -%c sets nothing that a kernel of today takes", k->letter);
         return end;
 }
 

@@ -65,6 +65,8 @@ static void read_set(Command *c, const char *argument) {
                 i++;
         if (streq(argument, "security-freeze"))
                 command_want(c, "security_freeze", "on");
+        else if (streq(argument, "standby,now"))
+                command_note(c, "smartctl -s standby,now is done once, and is no setting: see spindown_time");
         else if (i == ELEMENTSOF(settings))
                 command_note(c, "drivekeep has nothing like smartctl -s %.40s", argument);
         else if (STR_IN_SET(value, "on", "off") ||
@@ -74,23 +76,25 @@ static void read_set(Command *c, const char *argument) {
                 import_hold(c->rule, "smartctl -s %.40s is not translated", argument);
 }
 
-static void want_limit(Command *c, const char *key, unsigned tenths) {
-        if (tenths == 0)
+static void want_limit(Command *c, const char *key, const char *tenths) {
+        long long n = strtoll(tenths, NULL, 10);
+
+        if (n == 0)
                 command_want(c, key, "off");
         else
-                command_want_ms(c, key, tenths * 100LL);
+                command_want_ms(c, key, n * 100);
 }
 
 static void read_log(Command *c, const char *argument) {
-        unsigned reading, writing;
+        char reading[4], writing[4];
         int n = 0;
 
         if (!starts_with(argument, "scterc,"))
                 return;
-        /* Three digits always fit. NOLINTNEXTLINE(cert-err34-c) */
-        if (sscanf(argument, "scterc,%3u,%3u%n", &reading, &writing, &n) < 2 || !STR_IN_SET(argument + n, "", ",p"))
+        if (sscanf(argument, "scterc,%3[0-9],%3[0-9]%n", reading, writing, &n) < 2 ||
+            !STR_IN_SET(argument + n, "", ",p"))
                 command_note(c, "the values of -l scterc are known only when it runs, or out of its range");
-        else if (reading == writing)
+        else if (streq(reading, writing))
                 want_limit(c, "error_recovery", reading);
         else {
                 want_limit(c, "error_recovery_read", reading);

@@ -42,7 +42,10 @@ static const WrittenCase cases[] = {
         { "x.sh", "smartctl -s standby,241 -s apm,128 -s wcache,off --set aam,off --set=rcache,off /dev/sda\n",
           { "spindown_time = 241;", "apm = 128;", "write_cache = false;", "acoustic_management = \"off\";", "read_cache = false;" } },
         { "x.sh", "smartctl -l scterc,42,70 /dev/sda\n", { "error_recovery_read = \"4200ms\";", "error_recovery_write = \"7s\";" } },
-        { "x.sh", "smartctl -s on -a /dev/sda; smartctl -s standby,now /dev/sda\n", { "nothing like smartctl -s on", "-s standby,now is not" }, "{" },
+        { "x.sh", "smartctl -s on -a /dev/sda; smartctl -s standby,now /dev/sda\n", { "nothing like smartctl -s on", "is done once" }, "{" },
+        { "x.sh", "smartctl -s apm,128 -s standby,now /dev/sda\n", { "is done once", "\n        apm = 128;" } },
+        { "x.sh", "smartctl -l scterc,-70,-70 /dev/sda; smartctl -l scterc,+70,+70 /dev/sda\n", { "or out of its range" }, "{" },
+        { "x.sh", "hdparm -S 12 -L0 -n 1 /dev/sda\n", { "hdparm -n sets nothing", "\n        spindown_time = 12;" } },
 #define BEHIND_RAID "a drive behind a RAID controller", NOWHERE, "//     apm = 128;"
         { "x.sh", "smartctl -d megaraid,5 -s apm,128 /dev/sda\n", { BEHIND_RAID }, "\n        match" },
         { "x.sh", "smartctl -s apm,128 --device=3ware,0 /dev/twa0\n", { BEHIND_RAID }, "\n        match" },
