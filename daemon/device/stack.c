@@ -100,8 +100,14 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
         return 0;
 }
 
-bool stack_is_held(const char *classdir, const char *name) {
-        return attribute_exists("%s/%s/holders/*", classdir, name);
+bool stack_is_held(const char *classdir, const char *name, char *const *known) {
+        _cleanup_(globfree) glob_t found;
+        bool held;
+
+        held = attribute_glob(&found, "%s/%s/holders/*", classdir, name) >= 0 && found.gl_pathc > 0;
+        for (size_t i = 0; held && i < found.gl_pathc; i++)
+                held = names_contain(known, base_name(found.gl_pathv[i]));
+        return held;
 }
 
 bool stack_hangs_on(const char *syspath, const char *device_syspath) {

@@ -6,7 +6,8 @@
 
 /* ---- what udev says ---- */
 
-static int add_device(FsckDevices *d, const char *name) {
+/* `above`: what lies on the disk, as far as it was there a moment ago. */
+static int add_device(FsckDevices *d, const char *name, char *const *above) {
         _cleanup_free_ char *node = NULL;
         FsckDevice *item;
         int r;
@@ -15,7 +16,7 @@ static int add_device(FsckDevices *d, const char *name) {
                 return -ENOMEM;
 
         item = d->items + d->n_items;
-        *item = (FsckDevice){ .name = strdup(name) };
+        *item = (FsckDevice){ .name = strdup(name), .held = stack_is_held(INVENTORY_CLASSDIR, name, above) };
         if (!item->name)
                 return -ENOMEM;
         d->n_items++;
@@ -36,9 +37,9 @@ int fsck_devices_read(FsckDevices *d, const char *disk) {
         fsck_devices_done(d);
         r = stack_above(INVENTORY_CLASSDIR, disk, &above);
         if (r >= 0)
-                r = add_device(d, disk);
+                r = add_device(d, disk, above);
         for (char **a = above; r >= 0 && a && *a; a++)
-                r = add_device(d, *a);
+                r = add_device(d, *a, above);
         return r;
 }
 
@@ -66,8 +67,8 @@ static bool is_settled(const FsckStatus *s, const FsckDevice *device) {
 /* May nothing come to light on this device any more that a waiting check is for? It may on what udev or PID 1 have not processed, and
  * on LUKS, LVM or RAID members that nothing has opened yet. */
 static bool is_resolved(const FsckStatus *s, const FsckDevice *device) {
-        return device->gone || (is_settled(s, device) && device->ready.ready &&
-                                (!device->ready.container || stack_is_held(INVENTORY_CLASSDIR, device->name)));
+        return device->gone ||
+               (is_settled(s, device) && device->ready.ready && (!device->ready.container || device->held));
 }
 
 bool fsck_devices_settled(const FsckDevices *d, const FsckStatus *s) {
@@ -83,7 +84,7 @@ bool fsck_devices_covered(const FsckDevices *d, const FsckStatus *s, const FsckU
         assert(d->n_items > 0);
 
         /* The root file system's check comes before the service in every boot. Who has it run later lets all drives wait. */
-        if (u->root)
+        if (u->root || names_contain(u->disks, d->items[0].name))
                 return true;
         for (size_t i = 0; i < d->n_items; i++)
                 if (u->sysname ? streq(d->items[i].name, u->sysname) : !is_resolved(s, d->items + i))

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "asker.h"
+#include "inventory.h"
 #include "pid1.h"
 #include "record.h"
 #include "stack.h"
@@ -28,6 +29,7 @@ static void status_done(FsckStatus *s) {
         for (size_t i = 0; i < s->n_units; i++) {
                 free(s->units[i].name);
                 free(s->units[i].sysname);
+                (void) names_free(s->units[i].disks);
         }
         free(s->units);
         (void) names_free(s->inactive);
@@ -169,8 +171,11 @@ static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error 
         r = -sd_bus_message_get_errno(m);
         if (r >= 0)
                 r = sd_bus_message_read(m, "v", "s", &path);
-        if (r >= 0 && *path)
+        if (r >= 0 && *path) {
                 r = string_replace(&u->sysname, base_name(path));
+                if (r >= 0)
+                        r = stack_disks_below(INVENTORY_CLASSDIR, u->sysname, &u->disks);
+        }
 
         status_answered(u->pid1, r);
         return 0;

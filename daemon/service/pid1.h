@@ -14,7 +14,8 @@ typedef struct FsckUnit {
         Pid1 *pid1;    /* that was asked; for pid1.c alone */
         char *name;    /* systemd-fsck@….service */
         char *sysname; /* kernel name of what it checks; NULL: its device is not there yet */
-        bool root;     /* checks the root file system; sysname is NULL */
+        char **disks;  /* the disks below that, which may be more than was known of when PID 1 was asked */
+        bool root;     /* checks the root file system; both are NULL */
 } FsckUnit;
 
 typedef struct FsckStatus {

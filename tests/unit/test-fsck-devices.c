@@ -9,7 +9,7 @@
 
 /* sda has the partition sda1. What is said of sda is in order. */
 static const struct {
-        bool gone, initialized, held_back, container, no_unit, inactive; /* sda1 */
+        bool gone, initialized, held_back, container, held, no_unit, inactive; /* sda1 */
         bool settled;
         bool hides; /* a check of something unknown may lie on it */
 } cases[] = {
@@ -20,6 +20,7 @@ static const struct {
         { .initialized = true, .inactive = true, .no_unit = true, .settled = true },
         { .initialized = true, .held_back = true, .settled = true, .hides = true },
         { .initialized = true, .container = true, .settled = true, .hides = true }, /* nothing is stacked on it */
+        { .initialized = true, .container = true, .held = true, .settled = true },
 };
 
 START_TEST(test_disk) {
@@ -29,6 +30,7 @@ START_TEST(test_disk) {
                 { .name = (char *) "nonesuch1",
                   .unit = cases[_i].no_unit ? NULL : (char *) UNIT,
                   .gone = cases[_i].gone,
+                  .held = cases[_i].held,
                   .ready = { .initialized = cases[_i].initialized,
                              .ready = !cases[_i].held_back,
                              .container = cases[_i].container } },
@@ -50,10 +52,15 @@ START_TEST(test_disk) {
 END_TEST
 
 static const struct {
-        const char *sysname;
+        const char *sysname, *disks[3];
         bool covers;
 } units[] = {
-        { "nonesuch", true }, { "nonesuch1", true }, { "dm-7", true }, { "other", false }, { "nonesuch2", false }
+        { "nonesuch", { "nonesuch" }, true },
+        { "nonesuch1", { "nonesuch" }, true },
+        { "dm-7", {}, true },
+        { "dm-8", { "other", "nonesuch" }, true }, /* it came when PID 1 had been asked */
+        { "other", { "other" }, false },
+        { "nonesuch2", {}, false },
 };
 
 /* What a check is for is known: it lies on the disk, or does not, whatever else is said. */
@@ -62,7 +69,9 @@ START_TEST(test_unit) {
                                { .name = (char *) "nonesuch1" },
                                { .name = (char *) "dm-7" } };
         const FsckDevices d = { items, ELEMENTSOF(items) };
-        const FsckUnit u = { .name = (char *) "systemd-fsck@x.service", .sysname = (char *) units[_i].sysname };
+        const FsckUnit u = { .name = (char *) "systemd-fsck@x.service",
+                             .sysname = (char *) units[_i].sysname,
+                             .disks = (char **) units[_i].disks };
 
         ck_assert_int_eq(fsck_devices_covered(&d, &(FsckStatus){}, &u), units[_i].covers);
 }

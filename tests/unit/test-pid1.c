@@ -144,9 +144,11 @@ static void on_status(_unused_ void *userdata, int error, const FsckStatus *s) {
 
         is_answered = true;
         n += snprintf(answered, sizeof answered, "%s", error < 0 ? "error" : "");
-        for (size_t i = 0; i < s->n_units; i++)
+        for (size_t i = 0; i < s->n_units; i++) {
+                ck_assert_int_eq(s->units[i].sysname == NULL, s->units[i].disks == NULL);
                 n += snprintf(answered + n, sizeof answered - n, "%s=%s ", s->units[i].name,
                               s->units[i].root ? "/" : s->units[i].sysname ?: "?");
+        }
         for (char **i = s->inactive; i && *i; i++)
                 n += snprintf(answered + n, sizeof answered - n, "-%s ", *i);
 }

@@ -127,9 +127,13 @@ START_TEST(test_stack) {
 END_TEST
 
 START_TEST(test_held) {
-        ck_assert(stack_is_held(classdir, "md0"));
-        ck_assert(!stack_is_held(classdir, "dm-1"));
-        ck_assert(!stack_is_held(classdir, "sda")); /* its partitions are, it is not */
+        _cleanup_(names_freep) char **above = NULL;
+
+        ck_assert_int_eq(stack_above(classdir, "md0", &above), 0);
+        ck_assert(stack_is_held(classdir, "md0", above));
+        ck_assert(!stack_is_held(classdir, "md0", NULL)); /* what has come since is not known */
+        ck_assert(!stack_is_held(classdir, "dm-1", above));
+        ck_assert(!stack_is_held(classdir, "sda", above)); /* its partitions are, it is not */
 }
 END_TEST
 
