@@ -16,13 +16,14 @@ static int add_device(FsckDevices *d, const char *name, char *const *above) {
                 return -ENOMEM;
 
         item = d->items + d->n_items;
-        *item = (FsckDevice){ .name = strdup(name), .held = stack_is_held(INVENTORY_CLASSDIR, name, above) };
+        *item = (FsckDevice){ .name = strdup(name) };
         if (!item->name)
                 return -ENOMEM;
         d->n_items++;
 
         r = inventory_readiness(name, &item->ready);
         item->gone = r == -ENODEV;
+        item->held = r >= 0 && item->ready.container && stack_is_held(INVENTORY_CLASSDIR, name, above);
         if (r < 0 || !item->ready.plugged)
                 return item->gone ? 0 : r;
 

@@ -11,7 +11,7 @@ typedef struct FsckDevice {
         char *name;
         char *unit; /* its device unit; NULL: PID 1 makes none of it */
         Readiness ready;
-        bool held; /* something lies on it, and is one of these devices */
+        bool held; /* a container: something lies on it, and is one of these devices */
         bool gone; /* there is no such device any more */
 } FsckDevice;
 
