@@ -37,8 +37,7 @@ int names_add(char ***names, const char *name) {
         return p[n] ? 0 : -ENOMEM;
 }
 
-/* Adds the devices that have one of these files (a pattern, below this device's own directory), by the directories that they really
- * are. Returns how many there are. One that has just gone is not added. */
+/* Adds the names of the directories that hold one of these files (a pattern, below this device's own). Returns how many there are. */
 static int names_add_found(char ***names, const char *classdir, const char *name, const char *files) {
         _cleanup_(globfree) glob_t found;
         char real[PATH_MAX];
@@ -46,11 +45,16 @@ static int names_add_found(char ***names, const char *classdir, const char *name
 
         r = attribute_glob(&found, "%s/%s/%s", classdir, name, files);
         for (size_t i = 0; r >= 0 && i < found.gl_pathc; i++) {
-                *strrchr(found.gl_pathv[i], '/') = '\0';
-                if (realpath(found.gl_pathv[i], real))
-                        r = names_add(names, base_name(real));
-                else if (errno != ENOENT)
-                        r = -errno;
+                char *path = found.gl_pathv[i];
+
+                *strrchr(path, '/') = '\0';
+                /* The directory above has its name where it really is. */
+                if (streq(base_name(path), "..")) {
+                        path = realpath(path, real);
+                        if (!path && errno == ENOENT) /* gone just now */
+                                continue;
+                }
+                r = path ? names_add(names, base_name(path)) : -errno;
         }
         return r < 0 ? r : (int) found.gl_pathc;
 }
