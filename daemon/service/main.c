@@ -11,6 +11,7 @@
 #include "asker.h"
 #include "daemon.h"
 #include "journal.h"
+#include "sandbox.h"
 #include "state.h"
 #include "worker.h"
 
@@ -32,8 +33,13 @@ static void broker_child(BrokerChild child, int fd) {
 
 /* In a unit of its own, with a right to drives that the manager has not. */
 static int run_broker(void) {
+        int r;
+
         if (sd_listen_fds(true) != 1)
                 return -EINVAL;
+        r = sandbox_prepare();
+        if (r < 0)
+                return r;
         return broker_run(SD_LISTEN_FDS_START, broker_child);
 }
 

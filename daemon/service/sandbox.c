@@ -116,10 +116,15 @@ static const int allowed[] = {
  * nothing else. */
 static const unsigned long ioctls[] = { SG_IO, NVME_IOCTL_ADMIN_CMD, BLKROSET, BLKGETDISKSEQ };
 
-/* Each worker makes the filter anew, which takes less than a third of a millisecond. */
-static int limit_calls(void) {
+/* The broker makes it, and its children have it from there. */
+static scmp_filter_ctx filter;
+
+int sandbox_prepare(void) {
         scmp_filter_ctx c;
         int r = 0;
+
+        if (filter)
+                return 0;
 
         c = seccomp_init(SCMP_ACT_ERRNO(EPERM));
         if (!c)
@@ -134,10 +139,20 @@ static int limit_calls(void) {
         for (size_t i = 0; i < ELEMENTSOF(ioctls) && r >= 0; i++)
                 r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
                                      SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, ioctls[i]));
-        if (r >= 0)
-                r = seccomp_load(c);
-        seccomp_release(c);
-        return r;
+        if (r < 0) {
+                seccomp_release(c);
+                return r;
+        }
+
+        filter = c;
+        return 0;
+}
+
+static int limit_calls(void) {
+        int r;
+
+        r = sandbox_prepare();
+        return r < 0 ? r : seccomp_load(filter);
 }
 
 /* ---- workers ---- */

@@ -6,6 +6,9 @@
 
 #include "macro.h"
 
+/* Makes what all workers need alike, for the process that makes workers: a worker of another process does that itself. */
+int sandbox_prepare(void);
+
 /* From now on it can open this node, those of the partitions (kernel names; the list ends with NULL, or is NULL) and what is below /sys
  * and /proc for reading, and what is below `own` (in sysfs), or below the NVMe controllers that it has links to, for writing; no new
  * process, program or connection, and of ioctl() only the drives' own. */
