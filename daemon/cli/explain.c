@@ -117,13 +117,16 @@ static const char *assignment_format(const Assignment *a, char buf[static VALUE_
 static Sayings find_sayings(const Config *c, const Drive *d, bool on_battery) {
         Sayings found = {};
 
-        for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++)
+        for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++) {
+                if (!block_fits(b, d))
+                        continue;
                 for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
-                        if (!block_fits(b, d) || (a->on_battery && !on_battery))
+                        if (a->on_battery && !on_battery)
                                 continue;
                         must_grow(found.items, found.n_items);
                         found.items[found.n_items++] = (struct Saying){ b->file, a };
                 }
+        }
         return found;
 }
 
