@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <regex.h>
+#include <fnmatch.h>
 
 #include "validate.h"
 
@@ -44,15 +44,10 @@ bool identity_is_valid(const DriveIdentity *i) {
  * of disks are such as "sda", "nvme0n1", "md_d0". */
 static bool syspath_is_valid(const char *path) {
         static const char disk[] =
-                        "^/sys/devices/([^/]+/)*(block|nvme[0-9]+|nvme-subsys[0-9]+)/[A-Za-z0-9][A-Za-z0-9_.-]*$";
-        regex_t regex;
-        bool matches;
+                        "/sys/devices/*/@(block|nvme+([0-9])|nvme-subsys+([0-9]))/[A-Za-z0-9]*([A-Za-z0-9_.-])";
 
-        if (regcomp(&regex, disk, REG_EXTENDED | REG_NOSUB) != 0)
-                return false;
-        matches = regexec(&regex, path, 0, NULL, 0) == 0;
-        regfree(&regex);
-        return matches && !strstr(path, "/./") && !strstr(path, "/../");
+        return fnmatch(disk, path, FNM_EXTMATCH) == 0 && !strstr(path, "//") && !strstr(path, "/./") &&
+               !strstr(path, "/../");
 }
 
 bool drive_paths_are_valid(const Drive *d) {
