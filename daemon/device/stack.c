@@ -199,7 +199,7 @@ static bool is_redundant_volume(const char *classdir, const char *volume) {
 static bool is_btrfs_member(const char *btrfsdir, const char *name) {
         _cleanup_(globfree) glob_t redundant;
 
-        (void) attribute_glob(&redundant, "%s/*/allocation/data/{raid1,raid1c3,raid1c4,raid10,raid5,raid6}", btrfsdir);
+        (void) attribute_glob(&redundant, "%s/*/allocation/data/raid[!0]*", btrfsdir);
         for (size_t i = 0; i < redundant.gl_pathc; i++)
                 if (attribute_exists("%s/../../../devices/%s", redundant.gl_pathv[i], name))
                         return true;

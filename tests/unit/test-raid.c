@@ -93,6 +93,12 @@ static void setup(void) {
         make("btrfs/2222/allocation/data/single/total_bytes", "1");
         make("btrfs/2222/allocation/metadata/raid1/total_bytes", "1");
         make("btrfs/features/x", "");
+        make("class/sdm/x", ""); /* btrfs RAID 0, and RAID 10 */
+        make("btrfs/3333/devices/sdm", "");
+        make("btrfs/3333/allocation/data/raid0/total_bytes", "1");
+        make("class/sdn/x", "");
+        make("btrfs/4444/devices/sdn", "");
+        make("btrfs/4444/allocation/data/raid10/total_bytes", "1");
         make("class/sdh/sdh1/partition", "1"); /* ZFS, which udev knows */
         make("class/sdi/x", "");
         make("class/sdj/sdj2/partition", "2"); /* LUKS on RAID 6 of md, on a partition */
@@ -116,8 +122,9 @@ static const struct {
         const char *name;
         int member;
 } disks[] = {
-        { "sda", 1 }, { "sdb", 0 }, { "sdc", 1 }, { "sdd", 0 }, { "sde", 0 }, { "sdf", 1 },     { "sdg", 0 },
-        { "sdh", 1 }, { "sdi", 0 }, { "sdj", 1 }, { "sdk", 1 }, { "sdl", 0 }, { "nothing", 0 },
+        { "sda", 1 }, { "sdb", 0 }, { "sdc", 1 }, { "sdd", 0 }, { "sde", 0 },
+        { "sdf", 1 }, { "sdg", 0 }, { "sdh", 1 }, { "sdi", 0 }, { "sdj", 1 },
+        { "sdk", 1 }, { "sdl", 0 }, { "sdm", 0 }, { "sdn", 1 }, { "nothing", 0 },
 };
 
 START_TEST(test_member) {
