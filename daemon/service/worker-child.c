@@ -116,12 +116,13 @@ static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdent
         child_say(userdata, &m);
 }
 
-/* Is the drive there, and there? */
+/* Is the drive there, and there? The kernel's link says where it really is, from /sys/class/block. */
 static bool is_in_place(const Drive *d) {
-        char link[PATH_MAX], real[PATH_MAX];
+        char link[PATH_MAX], target[PATH_MAX] = "";
 
         (void) snprintf(link, sizeof link, INVENTORY_CLASSDIR "/%s", d->name);
-        return realpath(link, real) && streq(real, d->syspath);
+        return readlink(link, target, sizeof target - 1) >= 0 && starts_with(target, "../../devices/") &&
+               streq(target + strlen("../.."), d->syspath + strlen("/sys"));
 }
 
 static int child_confine(const Visit *v) {
