@@ -177,6 +177,9 @@ static int rules_allow_controllers(int rules, const char *own, uint64_t access) 
         glob_t found = {};
         int r = 0;
 
+        if (!starts_with(base_name(own), "nvme-subsys"))
+                return 0;
+
         (void) snprintf(pattern, sizeof pattern, "%s/nvme[0-9]*", own);
         if (glob(pattern, GLOB_NOSORT, NULL, &found) == GLOB_NOSPACE)
                 r = -ENOMEM;

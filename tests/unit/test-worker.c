@@ -257,7 +257,8 @@ END_TEST
 
 /* ---- processes ---- */
 
-static char dir[] = "/tmp/test-worker-XXXXXX", inside[64], outside[64], linked[64];
+/* Named as the kernel names an NVMe subsystem. */
+static char dir[] = "/tmp/nvme-subsys-XXXXXX", inside[64], outside[64], linked[64];
 
 static bool confined; /* the worker has a sandbox */
 
@@ -322,7 +323,7 @@ static void processes_make(void) {
         char link[64];
         int fd;
 
-        (void) snprintf(dir, sizeof dir, "/tmp/test-worker-XXXXXX");
+        (void) snprintf(dir, sizeof dir, "/tmp/nvme-subsys-XXXXXX");
         ck_assert_ptr_nonnull(mkdtemp(dir));
         (void) snprintf(inside, sizeof inside, "%s/inside", dir);
         (void) snprintf(outside, sizeof outside, "%s.outside", dir);
