@@ -5,12 +5,15 @@
 #include <glob.h>
 #include <limits.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/landlock.h>
 #include <linux/nvme_ioctl.h>
+#include <linux/seccomp.h>
 #include <scsi/sg.h>
 #include <seccomp.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -116,20 +119,43 @@ static const int allowed[] = {
  * nothing else. */
 static const unsigned long ioctls[] = { SG_IO, NVME_IOCTL_ADMIN_CMD, BLKROSET, BLKGETDISKSEQ };
 
-/* The broker makes it, and its children have it from there. */
-static scmp_filter_ctx filter;
+/* As the kernel takes it. The broker makes it, and its children have it from there. */
+static struct sock_filter code[BPF_MAXINSNS];
+static struct sock_fprog filter = { .filter = code };
+
+/* libseccomp hands it out to files only. */
+static int filter_export(scmp_filter_ctx c) {
+        _cleanup_close_ int fd = -EBADF;
+        ssize_t n;
+        int r;
+
+        fd = memfd_create("filter", MFD_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        r = seccomp_export_bpf(c, fd);
+        if (r < 0)
+                return r;
+
+        n = pread(fd, code, sizeof code, 0);
+        if (n <= 0)
+                return n < 0 ? -errno : -EBADMSG;
+        filter.len = n / sizeof *code;
+        return 0;
+}
 
 int sandbox_prepare(void) {
         scmp_filter_ctx c;
-        int r = 0;
+        int r;
 
-        if (filter)
+        if (filter.len > 0)
                 return 0;
 
         c = seccomp_init(SCMP_ACT_ERRNO(EPERM));
         if (!c)
                 return -ENOMEM;
 
+        /* A tree: the kernel runs the filter once for each system call that there is when it is loaded. */
+        r = seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
         for (size_t i = 0; i < ELEMENTSOF(allowed) && r >= 0; i++) {
                 r = seccomp_rule_add(c, SCMP_ACT_ALLOW, allowed[i], 0);
                 /* Not on this architecture. */
@@ -139,20 +165,19 @@ int sandbox_prepare(void) {
         for (size_t i = 0; i < ELEMENTSOF(ioctls) && r >= 0; i++)
                 r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
                                      SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, ioctls[i]));
-        if (r < 0) {
-                seccomp_release(c);
-                return r;
-        }
-
-        filter = c;
-        return 0;
+        if (r >= 0)
+                r = filter_export(c);
+        seccomp_release(c);
+        return r;
 }
 
 static int limit_calls(void) {
         int r;
 
         r = sandbox_prepare();
-        return r < 0 ? r : seccomp_load(filter);
+        if (r < 0)
+                return r;
+        return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0 ? -errno : 0;
 }
 
 /* ---- workers ---- */
