@@ -66,6 +66,7 @@ typedef struct Drive {
         bool ata;      /* the kernel knows it as an ATA device behind SCSI (vendor "ATA") */
         uint64_t size; /* bytes */
         uint64_t diskseq; /* 0: this kernel has none (before 5.15) */
+        bool plugged;     /* PID 1 makes a device unit of it (udev's tag "systemd") */
         bool identified;  /* udev has asked the drive itself who it is, by IDENTIFY (ID_ATA=1) */
         char *properties; /* udev's "KEY=value", one after the other, each with its NUL; NULL: none */
         size_t properties_size;

@@ -81,6 +81,14 @@ static int add_above(Drive *d) {
         return r;
 }
 
+static bool is_ready(struct udev_device *device) {
+        return !streq_ptr(udev_device_get_property_value(device, "SYSTEMD_READY"), "0");
+}
+
+static bool is_plugged(struct udev_device *device) {
+        return is_ready(device) && udev_device_has_current_tag(device, "systemd") > 0;
+}
+
 int inventory_drive(struct udev_device *device, Drive **ret) {
         const char *node = udev_device_get_devnode(device);
         UdevLookup udev = { .device = device };
@@ -100,6 +108,7 @@ int inventory_drive(struct udev_device *device, Drive **ret) {
                         r = drive_add_property(d, udev_list_entry_get_name(e), udev_list_entry_get_value(e));
         }
         d->raid = is_raid_member(device);
+        d->plugged = is_plugged(device);
         if (r >= 0)
                 r = add_links(d, device, LINK_OWN);
         if (r >= 0)
@@ -180,8 +189,8 @@ int inventory_readiness(const char *name, Readiness *ret) {
 
         usage = udev_device_get_property_value(device, "ID_FS_USAGE");
         ret->initialized = udev_device_get_is_initialized(device) > 0;
-        ret->ready = !streq_ptr(udev_device_get_property_value(device, "SYSTEMD_READY"), "0");
-        ret->plugged = ret->ready && udev_device_has_current_tag(device, "systemd") > 0;
+        ret->ready = is_ready(device);
+        ret->plugged = is_plugged(device);
         ret->container = usage && STR_IN_SET(usage, "crypto", "raid");
         return 0;
 }

@@ -7,10 +7,10 @@
 /* ---- what udev says ---- */
 
 /* `above`: what lies on the disk, as far as it was there a moment ago. */
-static int add_device(FsckDevices *d, const char *name, char *const *above) {
+static int add_device(FsckDevices *d, const char *name, char *const *above, const Readiness *known) {
         _cleanup_free_ char *node = NULL;
         FsckDevice *item;
-        int r;
+        int r = 0;
 
         if (!GREW(d->items, d->n_items))
                 return -ENOMEM;
@@ -21,7 +21,10 @@ static int add_device(FsckDevices *d, const char *name, char *const *above) {
                 return -ENOMEM;
         d->n_items++;
 
-        r = inventory_readiness(name, &item->ready);
+        if (known)
+                item->ready = *known;
+        else
+                r = inventory_readiness(name, &item->ready);
         item->gone = r == -ENODEV;
         item->held = r >= 0 && item->ready.container && stack_is_held(INVENTORY_CLASSDIR, name, above);
         if (r < 0 || !item->ready.plugged)
@@ -31,16 +34,16 @@ static int add_device(FsckDevices *d, const char *name, char *const *above) {
         return r < 0 ? r : device_unit_name(node, &item->unit);
 }
 
-int fsck_devices_read(FsckDevices *d, const char *disk) {
+int fsck_devices_read(FsckDevices *d, const char *disk, const Readiness *known) {
         _cleanup_(names_freep) char **above = NULL;
         int r;
 
         fsck_devices_done(d);
         r = stack_above(INVENTORY_CLASSDIR, disk, &above);
         if (r >= 0)
-                r = add_device(d, disk, above);
+                r = add_device(d, disk, above, known);
         for (char **a = above; r >= 0 && a && *a; a++)
-                r = add_device(d, *a, above);
+                r = add_device(d, *a, above, NULL);
         return r;
 }
 

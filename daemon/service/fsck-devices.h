@@ -20,7 +20,8 @@ typedef struct FsckDevices {
         size_t n_items;
 } FsckDevices;
 
-int fsck_devices_read(FsckDevices *d, const char *disk);
+/* `known`: of the disk itself, which udev need not be asked for then; enough to see whether it is settled. NULL: udev is asked. */
+int fsck_devices_read(FsckDevices *d, const char *disk, const Readiness *known);
 void fsck_devices_done(FsckDevices *d);
 
 /* Are all of them known to udev and PID 1? Jobs for checks come only then. */

@@ -16,6 +16,7 @@ struct FsckTicket {
         FsckWait *wait;
         FsckTicket *next;
         char *disk;
+        bool plugged;        /* the drive's, as udev told when leave was asked for */
         bool asked;          /* the present question to PID 1 is for it, too … */
         FsckDevices devices; /* … and about these; none: it has leave, and there was no check */
         FsckWaitFn fn;
@@ -29,7 +30,7 @@ struct FsckWait {
         Pid1 *pid1;
         FsckTicket *tickets;
         bool asking, again;
-        bool checks; /* there are some: the next question is also about the devices of those who have leave */
+        bool checks; /* there are some: the next question is about all that udev says, and also for those who have leave */
         sd_event_source *timer; /* next question, or the end of an idle connection */
 };
 
@@ -132,11 +133,10 @@ static void ticket_tell(FsckTicket *t, Wait w) {
 
 static void on_fsck_status(void *userdata, int error, const FsckStatus *status) {
         FsckWait *g = userdata;
-        bool checks = error >= 0 && status->n_units > 0, overlooked = checks && !g->checks && fsck_wait_has(g, true);
-        bool soon = false;
+        bool checks = error >= 0 && status->n_units > 0, overlooked = checks && !g->checks && g->tickets, soon = false;
 
         g->checks = checks;
-        /* Were all devices looked at that matter? If not, no answer can be given yet. */
+        /* Without checks not all was looked at that matters now: no answer can be given yet. */
         if (overlooked) {
                 g->asking = false;
                 fsck_wait_look(g);
@@ -182,10 +182,12 @@ static void fsck_wait_ask_pid1(FsckWait *g) {
         g->asking = true;
         g->again = false;
         for (FsckTicket *t = g->tickets; t; t = t->next) {
+                const Readiness known = { .initialized = true, .plugged = t->plugged };
+
                 t->asked = true;
                 fsck_devices_done(&t->devices);
                 if (r >= 0 && (!has_leave(t) || g->checks))
-                        r = fsck_devices_read(&t->devices, t->disk);
+                        r = fsck_devices_read(&t->devices, t->disk, g->checks ? NULL : &known);
                 if (r >= 0)
                         r = add_units(&t->devices, &units, &n_units);
         }
@@ -228,7 +230,7 @@ int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret) {
         return 0;
 }
 
-int fsck_wait_ask(FsckWait *g, const char *disk, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
+int fsck_wait_ask(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
         FsckTicket *t;
 
         t = malloc(sizeof *t);
@@ -239,7 +241,8 @@ int fsck_wait_ask(FsckWait *g, const char *disk, FsckWaitFn fn, void *userdata, 
         *t = (FsckTicket){
                 .wait = g,
                 .next = g->tickets,
-                .disk = strdup(disk),
+                .disk = strdup(drive->name),
+                .plugged = drive->plugged,
                 .fn = fn,
                 .userdata = userdata,
                 .told = _WAIT_KIND_MAX,

@@ -21,8 +21,8 @@ int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret);
 FsckWait *fsck_wait_free(FsckWait *g);
 DEFINE_CLEANUP(FsckWait *, fsck_wait_free);
 
-/* May commands go to this disk (kernel name)? Not before udev and PID 1 know all its partitions and what lies on them. The caller frees the ticket when no more commands are sent, or to withdraw the question. */
-int fsck_wait_ask(FsckWait *g, const char *disk, FsckWaitFn fn, void *userdata, FsckTicket **ret);
+/* May commands go to this drive? Not before udev and PID 1 know all its partitions and what lies on them. The caller frees the ticket when no more commands are sent, or to withdraw the question. */
+int fsck_wait_ask(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata, FsckTicket **ret);
 FsckTicket *fsck_ticket_free(FsckTicket *t);
 
 /* What was told last. */

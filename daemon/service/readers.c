@@ -63,7 +63,7 @@ void readers_go_on(Target *t) {
 
                 next = r->next;
                 if (r->question && !r->ticket)
-                        k = fsck_wait_ask(t->env->fsck_wait, t->drive->name, on_leave, r, &r->ticket);
+                        k = fsck_wait_ask(t->env->fsck_wait, t->drive, on_leave, r, &r->ticket);
                 if (k < 0)
                         reader_refuse(r, k);
         }

@@ -132,7 +132,7 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
         if (!v->told)
                 return -ENOMEM;
 
-        r = fsck_wait_ask(fsck_wait, visit->drive->name, on_leave, v, &v->ticket);
+        r = fsck_wait_ask(fsck_wait, visit->drive, on_leave, v, &v->ticket);
         if (r < 0)
                 return r;
 

@@ -20,6 +20,7 @@ static FsckStatusFn answer_fn, status_fn; /* status_fn: NULL: nothing is asked *
 static void *status_userdata;
 static Pid1NewsFn news_fn;
 static void *news_userdata;
+static bool checks;        /* there were some when PID 1 was asked last */
 static int ask_error;      /* < 0: there is no asking */
 static bool out_of_memory; /* what lies on the disk cannot be found out */
 static unsigned n_disconnected;
@@ -28,6 +29,7 @@ const Pid1Ways pid1_ways;
 
 int pid1_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ const Pid1Ways *ways, FsckStatusFn answered,
              Pid1NewsFn news, void *userdata, Pid1 **ret) {
+        checks = false;
         answer_fn = answered;
         status_userdata = userdata;
         news_fn = news;
@@ -49,8 +51,9 @@ int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units) {
         return 0;
 }
 
-int fsck_devices_read(FsckDevices *d, const char *disk) {
+int fsck_devices_read(FsckDevices *d, const char *disk, const Readiness *known) {
         ck_assert(starts_with(disk, "sd"));
+        ck_assert(!known == checks);
         d->n_items = out_of_memory ? 0 : 1;
         d->items = out_of_memory ? NULL : calloc(1, sizeof *d->items);
         return out_of_memory ? -ENOMEM : 0;
@@ -76,6 +79,7 @@ static inline bool is_asked(sd_event *event) {
 
 /* PID 1 answers, when it is asked. */
 static inline void pid1_answers(sd_event *event) {
+        bool come_up = !checks && world.unit && world.error >= 0;
         FsckUnit unit = { .name = (char *) world.unit,
                           .sysname = world.root ? NULL : (char *) "sda1",
                           .root = world.root };
@@ -85,5 +89,9 @@ static inline void pid1_answers(sd_event *event) {
         while (!status_fn)
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
         fn = TAKE_PTR(status_fn);
+        checks = world.unit && world.error >= 0;
         fn(status_userdata, world.error, world.error < 0 ? &none : &s);
+        /* Now that there are checks, all is looked at, and it is asked once more. */
+        if (come_up && is_asked(event))
+                pid1_answers(event);
 }

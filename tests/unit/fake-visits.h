@@ -172,7 +172,7 @@ FsckWait *fsck_wait_free(_unused_ FsckWait *g) {
         return NULL;
 }
 static unsigned n_pokes;
-int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const char *disk, _unused_ FsckWaitFn fn, _unused_ void *userdata,
+int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const Drive *drive, _unused_ FsckWaitFn fn, _unused_ void *userdata,
                   _unused_ FsckTicket **ret) {
         return -ENODEV;
 }

@@ -53,7 +53,7 @@ unsigned target_release(Target *t, const char *setting) {
 bool visit_job_has_worker(_unused_ const VisitJob *v) {
         return false;
 }
-int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const char *name, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
+int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const Drive *drive, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
         gate_fn = fn;
         gate_userdata = userdata;
         *ret = NULL;

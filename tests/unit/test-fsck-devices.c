@@ -82,7 +82,7 @@ START_TEST(test_gone) {
         FsckDevices gone = {};
 
         for (int i = 0; i < 2; i++) {
-                ck_assert_int_eq(fsck_devices_read(&gone, "no-such-disk"), 0);
+                ck_assert_int_eq(fsck_devices_read(&gone, "no-such-disk", NULL), 0);
                 ck_assert_uint_eq(gone.n_items, 1);
                 ck_assert(gone.items[0].gone);
                 ck_assert(fsck_devices_settled(&gone, &(FsckStatus){}));

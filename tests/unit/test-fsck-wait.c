@@ -34,11 +34,12 @@ static void teardown(void) {
         event = sd_event_unref(event);
 }
 
-/* The name goes with the drive, which may be described anew while somebody waits. */
+/* The drive may be described anew while somebody waits. */
 static void ask(void) {
-        _cleanup_free_ char *name = strdup("sda");
+        Drive d = { .name = strdup("sda") };
 
-        ck_assert_int_eq(fsck_wait_ask(fsck_wait, name, on_leave, NULL, &ticket), 0);
+        ck_assert_int_eq(fsck_wait_ask(fsck_wait, &d, on_leave, NULL, &ticket), 0);
+        free(d.name);
 }
 
 static void news(void) {
@@ -195,7 +196,8 @@ static void on_leave_again(_unused_ void *userdata, Wait w) {
 
 START_TEST(test_ask_when_told) {
         world.unit = UNIT;
-        ck_assert_int_eq(fsck_wait_ask(fsck_wait, "sda", on_leave_again, NULL, &ticket), 0);
+        ck_assert_int_eq(fsck_wait_ask(fsck_wait, &(Drive){ .name = (char *) "sda" }, on_leave_again, NULL, &ticket),
+                         0);
         pid1_answers(event);
         ck_assert(is_asked(event));
         world.unit = NULL;
@@ -219,6 +221,7 @@ START_TEST(test_overlooked) {
                 ck_assert(is_asked(event));
                 ck_assert_uint_eq(n_told, 1);
                 fn = TAKE_PTR(status_fn);
+                checks = true;
                 fn(status_userdata, 0, &s);
                 ck_assert_uint_eq(n_told, i);
         }

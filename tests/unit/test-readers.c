@@ -35,8 +35,8 @@ bool visit_job_has_worker(const VisitJob *v _unused_) {
         return working;
 }
 
-int fsck_wait_ask(FsckWait *g _unused_, const char *disk, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
-        ck_assert_str_eq(disk, "sda");
+int fsck_wait_ask(FsckWait *g _unused_, const Drive *d, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
+        ck_assert_str_eq(d->name, "sda");
         ck_assert_ptr_null(gate_fn);
         gate_fn = fn;
         gate_userdata = userdata;
