@@ -51,7 +51,8 @@ bool text_is_utf8(const char *s, size_t size) {
  * ASCII, too), line breaks, and what turns the direction of writing. */
 static size_t shown_length(const char *p) {
         uint32_t c = 0;
-        size_t n = utf8_decode(p, strnlen(p, 4), &c);
+        /* The NUL at the end is in no character of more than one byte. */
+        size_t n = utf8_decode(p, 4, &c);
 
         return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ? 0
                                                                                                                    : n;

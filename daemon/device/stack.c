@@ -209,6 +209,6 @@ static bool is_btrfs_member(const char *btrfsdir, const char *name) {
 bool stack_is_raid_member(const char *classdir, const char *btrfsdir, const char *name, const char *fs_type) {
         /* Whether a pool of ZFS has redundancy stands in its labels and in zpool.cache alone, in a format of its own, and
          * nowhere in sysfs: every member counts, and the manual says so. */
-        return streq_ptr(fs_type, "zfs_member") || is_redundant_md(classdir, name) ||
-               is_redundant_volume(classdir, name) || is_btrfs_member(btrfsdir, name);
+        return streq_ptr(fs_type, "zfs_member") || (starts_with(name, "md") && is_redundant_md(classdir, name)) ||
+               (starts_with(name, "dm-") && is_redundant_volume(classdir, name)) || is_btrfs_member(btrfsdir, name);
 }
