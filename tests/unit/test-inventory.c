@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What becomes of a device of udev's: the test is udev. */
+
+#include <libudev.h>
+
+#include "inventory.h"
+#include "suite.h"
+#include "sysfs-tree.h"
+
+/* None of the machine's: what lies on it is looked for below /sys. */
+#define DISK "sdnone"
+
+static Drive tree; /* its syspath only */
+static struct udev_device *device;
+
+/* "KEY=value" each, NULL-terminated. */
+static struct udev_device *device_of(const char *syspath, const char *const *properties) {
+        char path[PATH_MAX];
+
+        /* libudev puts /sys before it. */
+        (void) snprintf(path, sizeof path, "/..%s", syspath);
+        ck_assert(clearenv() == 0 && setenv("DEVPATH", path, 1) == 0 && setenv("ACTION", "change", 1) == 0 &&
+                  setenv("SEQNUM", "77", 1) == 0);
+        for (; *properties; properties++) {
+                char key[64];
+
+                (void) snprintf(key, sizeof key, "%.*s", (int) strcspn(*properties, "="), *properties);
+                ck_assert_int_eq(setenv(key, *properties + strlen(key) + 1, 1), 0);
+        }
+        device = udev_device_new_from_environment(NULL);
+        ck_assert_ptr_nonnull(device);
+        return device;
+}
+
+static void setup(void) {
+        make_tree(&tree);
+}
+
+static void teardown(void) {
+        (void) udev_device_unref(device);
+        /* For the commands that follow. */
+        ck_assert_int_eq(setenv("PATH", "/usr/bin:/bin", 1), 0);
+        drop_tree(&tree);
+}
+
+static const char *node_of(const Drive *d, size_t i) {
+        ck_assert_uint_lt(i, d->n_links);
+        ck_assert_int_eq(d->links[i].via, LINK_OWN);
+        return d->links[i].path;
+}
+
+/* Properties, attributes of the disk and of the host above it. */
+START_TEST(test_drive) {
+        static const char *const properties[] = {
+                "SUBSYSTEM=block",    "DEVTYPE=disk",
+                "DEVNAME=/dev/" DISK, "DEVLINKS=/dev/disk/by-id/wwn-0x5000c500a1b2c3d4 /dev/disk/by-path/pci-1",
+                "ID_MODEL=ST4000",    "ID_ATA=1",
+                "ID_FS_TYPE=ext4",    NULL,
+        };
+        _cleanup_(drive_freep) Drive *d = NULL;
+        char syspath[PATH_MAX];
+
+        put("queue/rotational", "1");
+        put("size", "2048");
+        put("device/serial", "Z1");
+        put("device/../../scsi_host/host0/proc_name", "ahci");
+        (void) snprintf(syspath, sizeof syspath, "%.*s" DISK, (int) (strlen(tree.syspath) - strlen("sda")),
+                        tree.syspath);
+        ck_assert_int_eq(rename(tree.syspath, syspath), 0);
+
+        ck_assert_int_eq(inventory_drive(device_of(syspath, properties), &d), 0);
+        ck_assert_str_eq(d->name, DISK);
+        ck_assert_str_eq(d->node, "/dev/" DISK);
+        ck_assert_str_eq(d->model, "ST4000");
+        ck_assert_str_eq(d->serial, "Z1");
+        ck_assert_ptr_null(d->firmware);
+        ck_assert(d->rotational && d->identified && !d->raid);
+        ck_assert_uint_eq(d->size, 1 << 20);
+        ck_assert_int_eq(d->transport, TRANSPORT_SATA);
+        ck_assert_str_eq(drive_property(d, "ID_FS_TYPE"), "ext4");
+        ck_assert_str_eq(drive_property(d, "ID_MODEL"), "ST4000");
+
+        ck_assert_uint_eq(d->n_links, 3);
+        ck_assert_str_eq(node_of(d, 0), "/dev/" DISK);
+        /* Of those udev gives no order. */
+        ck_assert_str_ne(node_of(d, 1), node_of(d, 2));
+        for (size_t i = 1; i < 3; i++)
+                ck_assert(STR_IN_SET(node_of(d, i), "/dev/disk/by-id/wwn-0x5000c500a1b2c3d4",
+                                     "/dev/disk/by-path/pci-1"));
+}
+END_TEST
+
+START_TEST(test_raid) {
+        static const char *const properties[] = { "SUBSYSTEM=block", "DEVTYPE=disk", "DEVNAME=/dev/" DISK,
+                                                  "ID_FS_TYPE=zfs_member", NULL };
+        _cleanup_(drive_freep) Drive *d = NULL;
+
+        ck_assert_int_eq(inventory_drive(device_of("/devices/" DISK, properties), &d), 0);
+        ck_assert(d->raid);
+}
+END_TEST
+
+/* As a drive has none that is being unplugged, and a multipath's own path. */
+START_TEST(test_without_node) {
+        static const char *const properties[] = { "SUBSYSTEM=block", "DEVTYPE=disk", NULL };
+        Drive *d = NULL;
+
+        ck_assert_int_eq(inventory_drive(device_of("/devices/" DISK, properties), &d), -ENODEV);
+        ck_assert_ptr_null(d);
+}
+END_TEST
+
+static const struct {
+        const char *path, *properties[4];
+        bool drive;
+} devices[] = {
+        { "/devices/" DISK, { "SUBSYSTEM=block", "DEVTYPE=disk" }, true },
+        { "/devices/" DISK "/" DISK "1", { "SUBSYSTEM=block", "DEVTYPE=partition" }, false },
+        { "/devices/" DISK, { "SUBSYSTEM=scsi_disk", "DEVTYPE=disk" }, false },
+        { "/devices/" DISK, { "SUBSYSTEM=block" }, false },
+        { "/devices/loop0", { "SUBSYSTEM=block", "DEVTYPE=disk" }, false },
+};
+
+START_TEST(test_is_drive) {
+        ck_assert(inventory_is_drive(device_of(devices[_i].path, devices[_i].properties)) == devices[_i].drive);
+}
+END_TEST
+
+START_TEST(test_by_name) {
+        static const char *const names[] = { DISK, "../" DISK, "../mem/null" /* a device, and no drive */ };
+        Drive *d = NULL;
+        Readiness r = { .plugged = true };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                ck_assert_int_eq(inventory_drive_by_name(names[i], &d), -ENODEV);
+        ck_assert_ptr_null(d);
+        ck_assert_int_eq(inventory_readiness(DISK, &r), -ENODEV);
+        ck_assert(r.plugged);
+
+        /* Nobody says of it that it is not to be used; PID 1 makes no unit of it. */
+        if (access(INVENTORY_CLASSDIR "/../mem/null", F_OK) < 0)
+                return;
+        ck_assert_int_eq(inventory_readiness("../mem/null", &r), 0);
+        ck_assert(r.ready && !r.plugged && !r.container);
+}
+END_TEST
+
+/* Of the machine's, whatever they are, by what udev has noted of them. */
+START_TEST(test_read) {
+        _cleanup_(inventory_done) Inventory i = {};
+
+        ck_assert_int_eq(inventory_read(&i), 0);
+        for (size_t k = 0; k < i.n_drives; k++) {
+                ck_assert(drive_name_is_kept(i.drives[k]->name));
+                ck_assert(k == 0 || drive_compare(&i.drives[k - 1], &i.drives[k]) < 0);
+        }
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("inventory");
+        TCase *t = tcase_create("inventory");
+
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_test(t, test_drive);
+        tcase_add_test(t, test_raid);
+        tcase_add_test(t, test_without_node);
+        tcase_add_loop_test(t, test_is_drive, 0, ELEMENTSOF(devices));
+        tcase_add_test(t, test_by_name);
+        tcase_add_test(t, test_read);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
