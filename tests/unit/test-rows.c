@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The numbers of each setting's row, written down a second time: a wrong limit would let a file ask a drive for what was never meant,
+ * and a wrong order would write what another setting undoes. */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "macro.h"
+#include "settings.h"
+#include "suite.h"
+
+/* Backend, key and order; least, greatest and step, in the value's own unit, and that of a bare number; the number of "off"; words
+ * with theirs; the values that may do harm. */
+/* clang-format off */
+static const char *const expected[] = {
+        "ata software_settings_preservation 90, 0…1/0 (0)",
+        "ata lookahead 110, 0…1/0 (0)",
+        "ata acoustic_management 120, 1…254/0 (0), off 0",
+        "ata free_fall_control 140, 1…255/0 (0), off -1, vendor 0, on 0",
+        "ata device_statistics_notification 141, 0…1/0 (0)",
+        "ata write_read_verify 150, 1024…261120/1024 (0), off 0, all -1, first -2, vendor -3, on -1",
+        "ata mult_sect_io 160, 1…128/0 (0), off 0",
+        "ata keep_features_over_reset 170, 0…1/0 (0)",
+        "ata write_cache 100, 0…1/0 (0)",
+        "ata write_cache_forced 95, normal, on, off",
+        "ata write_cache_reordering 105, 0…1/0 (0)",
+        "ata apm 200, 1…254/0 (0), off 255",
+        "ata apm_battery 200, 1…254/0 (0), off 255",
+        "ata spindown_time 210, 0…255/0 (0), off 0",
+        "ata force_spindown_time 210, 0…255/0 (0), off 0",
+        "ata poweron_standby 220, 0…1/0 (0)",
+        "ata standby 900, 0…1/0 (0)",
+        "ata sleep 910, 0…1/0 (0)",
+        "ata error_recovery 130, 100…6553400/100 (0), off 0, harm 0…0",
+        "ata error_recovery_read 131, 100…6553400/100 (0), off 0, harm 0…0",
+        "ata error_recovery_write 132, 100…6553400/100 (0), off 0, harm 0…0",
+        "scsi error_recovery_fallback_timeout 25, 1000…3600000/1000 (0), harm 0…19999",
+        "ata epc 180, 0…1/0 (0)",
+        "ata idle_a 190, 100…429496729500/100 (0), off 0",
+        "ata idle_b 191, 100…429496729500/100 (0), off 0",
+        "ata idle_c 192, 100…429496729500/100 (0), off 0",
+        "ata standby_y 193, 100…429496729500/100 (0), off 0",
+        "ata standby_z 194, 100…429496729500/100 (0), off 0",
+        "ata security_freeze 300, 0…1/0 (0)",
+        "ata dco_freeze 310, 0…1/0 (0)",
+        "ata sanitize_freeze 320, 0…1/0 (0)",
+        "nvme write_cache 100, 0…1/0 (0)",
+        "nvme error_recovery 130, 100…6553400/100 (0), off 0",
+        "nvme temperature_threshold 300, 0…150/0 (0)",
+        "nvme thermal_light 310, 0…150/0 (0), off -273",
+        "nvme thermal_heavy 311, 0…150/0 (0), off -273",
+        "nvme interrupt_coalescing_threshold 320, 1…256/0 (0)",
+        "nvme interrupt_coalescing_time 321, 100…25500/100 (0), off 0",
+        "nvme hmb 330, 0…1/0 (0)",
+        "nvme apst_latency 400, 1…2147483646/0 (0), off 0, any 2147483647, auto -1",
+        "nvme power_state 410, 0…31/0 (0)",
+        "scsi-mode write_cache 100, 0…1/0 (0)",
+        "scsi-mode error_recovery 130, 100…6553400/100 (0), off 0",
+        "scsi-mode read_cache 101, 0…1/0 (0)",
+        "scsi-mode lookahead 110, 0…1/0 (0)",
+        "scsi-mode auto_reallocate_write 131, 0…1/0 (0), harm 0…0",
+        "scsi-mode auto_reallocate_read 132, 0…1/0 (0)",
+        "scsi-mode idle_a 200, 100…429496729500/100 (0), off 0",
+        "scsi-mode idle_b 201, 100…429496729500/100 (0), off 0",
+        "scsi-mode idle_c 202, 100…429496729500/100 (0), off 0",
+        "scsi-mode standby_y 203, 100…429496729500/100 (0), off 0",
+        "scsi-mode standby_z 204, 100…429496729500/100 (0), off 0",
+        "scsi timeout 20, 1000…3600000/1000 (0), harm 0…19999",
+        "scsi queue_depth 30, 1…65535/0 (0)",
+        "scsi eh_timeout 21, 1000…3600000/1000 (0)",
+        "scsi max_retries 22, 0…5/0 (0), unlimited -1",
+        "scsi allow_restart 23, 0…1/0 (0)",
+        "scsi cdl_enable 31, 0…1/0 (0)",
+        "scsi ncq_prio_enable 32, 0…1/0 (0)",
+        "scsi link_power_management 90, max_performance, medium_power, med_power_with_dipm, min_power_with_partial, min_power",
+        "scsi cache_type 400, write back, write through",
+        "scsi manage_start_stop 410, 0…1/0 (0)",
+        "scsi manage_system_start_stop 411, 0…1/0 (0)",
+        "scsi manage_runtime_start_stop 412, 0…1/0 (0)",
+        "scsi manage_shutdown 413, 0…1/0 (0)",
+        "scsi autosuspend_delay 420, 1000…604800000/1 (0), never -1",
+        "scsi runtime_pm 421, auto, on",
+        "block scheduler 10",
+        "block nr_requests 35, 4…65536/0 (0)",
+        "block wbt_lat_usec 40, 1…60000000/0 (1), off 0, default -1",
+        "block rotational 800, 0…1/0 (0)",
+        "block add_random 801, 0…1/0 (0)",
+        "block iostats 802, 0…1/0 (0)",
+        "block rq_affinity 803, 0…2/0 (0)",
+        "block nomerges 804, 0…2/0 (0)",
+        "block io_timeout 805, 1000…3600000/1 (0), harm 0…19999",
+        "block discard_max_bytes 806, 512…2199023255040/0 (1), off 0",
+        "block max_sectors_kb 810, 4096…2199023255552/1024 (1024), default -1",
+        "block queue_write_cache 820, write back, write through",
+        "block read_ahead_kb 900, 0…1099511627776/4096 (1024)",
+        "block read_ahead_sect 900, 0…1099511627776/4096 (512)",
+        "block read_only 890, 0…1/0 (0), harm 1…1",
+        "optical cd_speed 100, 1…255/0 (0), default 0",
+};
+/* clang-format on */
+
+static void describe(const Setting *s, FILE *f) {
+        const ValueRange *r = &s->range;
+
+        fprintf(f, "%s %s %u", backend_to_string(s->backend), s->name, s->order);
+        if (r->min != 0 || r->max != 0)
+                fprintf(f, ", %" PRId64 "…%" PRId64 "/%" PRId64 " (%" PRId64 ")", r->min, r->max, r->step, r->unit);
+        if (r->has_off)
+                fprintf(f, ", off %" PRId64, r->off);
+        for (const ValueWord *w = r->words; w && w->word; w++)
+                fprintf(f, r->type == VALUE_NAME ? ", %s" : ", %s %" PRId64, w->word, w->number);
+        if (s->harm)
+                fprintf(f, ", harm %" PRId64 "…%" PRId64, s->harm->from, s->harm->to);
+}
+
+START_TEST(test_rows) {
+        size_t n = 0;
+
+        SETTING_TABLE_FOREACH(s, &all_settings) {
+                char text[512] = "";
+                FILE *f;
+
+                /* Never written: one value is as good as another. */
+                if (s->flags & (SETTING_DEAD | SETTING_EXCLUDED))
+                        continue;
+
+                f = fmemopen(text, sizeof text, "w");
+                ck_assert_ptr_nonnull(f);
+                describe(s, f);
+                ck_assert_int_eq(fclose(f), 0);
+                ck_assert_uint_lt(n, ELEMENTSOF(expected));
+                ck_assert_str_eq(text, expected[n++]);
+        }
+        ck_assert_uint_eq(n, ELEMENTSOF(expected));
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("rows");
+        TCase *t = tcase_create("rows");
+
+        tcase_add_test(t, test_rows);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
