@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How a drive is reached: which backends it has, whether it is still the same, its node, and the requests to the kernel as they are
+ * made. */
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/nvme_ioctl.h>
+#include <scsi/sg.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+
+#include "plan.h"
+#include "sg-io.h"
+#include "suite.h"
+#include "sysfs-tree.h"
+
+/* ---- which drive it is ---- */
+
+#define BIT(name) (1U << BACKEND_##name)
+
+static const struct {
+        Transport transport;
+        bool ata, optical;
+        unsigned backends;
+} kinds[] = {
+        { TRANSPORT_UNKNOWN, false, false, BIT(BLOCK) },
+        { TRANSPORT_SATA, true, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
+        { TRANSPORT_PATA, true, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
+        { TRANSPORT_USB, false, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
+        { TRANSPORT_SAS, false, false, BIT(BLOCK) | BIT(SCSI) | BIT(SCSI_MODE) },
+        { TRANSPORT_SAS, true, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
+        { TRANSPORT_SCSI, false, false, BIT(BLOCK) | BIT(SCSI) | BIT(SCSI_MODE) },
+        { TRANSPORT_NVME, false, false, BIT(BLOCK) | BIT(NVME) },
+        { TRANSPORT_MMC, false, false, BIT(BLOCK) },
+        { TRANSPORT_VIRTIO, false, false, BIT(BLOCK) },
+        { TRANSPORT_VIRTUAL, false, false, BIT(BLOCK) },
+        { TRANSPORT_USB, false, true, BIT(OPTICAL) },
+};
+
+START_TEST(test_backends) {
+        for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
+                const Drive d = { .transport = kinds[i].transport, .ata = kinds[i].ata, .optical = kinds[i].optical };
+
+                ck_assert_msg(drive_backends(&d) == kinds[i].backends, "%zu: %x", i, drive_backends(&d));
+        }
+}
+END_TEST
+
+/* What the kernel counts now; NULL: it does not. */
+static const struct {
+        uint64_t diskseq;
+        const char *now;
+        bool exchanged;
+} counts[] = {
+        { 7, "7", false },
+        { 7, "8", true },
+        { 7, NULL, false },
+        { 0, "8", false },
+};
+
+START_TEST(test_exchanged) {
+        Drive d = { .diskseq = counts[_i].diskseq };
+
+        make_tree(&d);
+        if (counts[_i].now)
+                put("diskseq", counts[_i].now);
+        ck_assert(drive_is_exchanged(&d) == counts[_i].exchanged);
+        ck_assert(!drive_medium_changed(&d));
+        d.removable = true;
+        ck_assert(drive_medium_changed(&d) == counts[_i].exchanged);
+        drop_tree(&d);
+}
+END_TEST
+
+START_TEST(test_node) {
+        _cleanup_free_ char *node = NULL;
+
+        ck_assert_int_eq(device_node("nvme0n1", &node), 0);
+        ck_assert_str_eq(node, "/dev/nvme0n1");
+}
+END_TEST
+
+/* ---- before a command ---- */
+
+static int gate_says, node_says;
+static unsigned n_gates, n_opened;
+
+static int gate(_unused_ void *userdata, _unused_ const Drive *drive, const char **ret_why) {
+        n_gates++;
+        *ret_why = "it is not the time";
+        return gate_says;
+}
+
+static int open_node(_unused_ void *userdata, _unused_ const Drive *drive) {
+        n_opened++;
+        return node_says < 0 ? node_says : open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static const struct {
+        int gate, node, r;
+        const char *why;
+} beginnings[] = {
+        { STEP_DEFERRED, 0, STEP_DEFERRED, "it is not the time" },
+        { -ECANCELED, 0, -ECANCELED, "" },
+        { 0, -ENXIO, STEP_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
+        { 0, -ENODEV, STEP_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
+        { 0, -ENOENT, STEP_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
+        { 0, -EACCES, -EACCES, "/dev/sda cannot be opened: Permission denied" },
+};
+
+static const Drive sda = { .name = (char *) "sda", .node = (char *) "/dev/sda" };
+
+START_TEST(test_refused) {
+        const DeviceIO io = { .gate = gate, .open_node = open_node };
+        Device d;
+
+        gate_says = beginnings[_i].gate;
+        node_says = beginnings[_i].node;
+        device_init(&d, &sda, &io);
+        ck_assert_int_eq(device_begin(&d), beginnings[_i].r);
+        ck_assert_str_eq(d.error, beginnings[_i].why);
+        ck_assert_uint_eq(n_opened, beginnings[_i].gate == 0);
+        ck_assert_int_lt(d.fd, 0);
+        device_done(&d);
+}
+END_TEST
+
+/* The node is opened once; the gate is asked each time, but not between commands that belong together. */
+START_TEST(test_begin) {
+        const DeviceIO io = { .gate = gate, .open_node = open_node };
+        Device d;
+        int fd;
+
+        device_init(&d, &sda, &io);
+        fd = device_begin(&d);
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(device_begin(&d), fd);
+        ck_assert(n_gates == 2 && n_opened == 1);
+        d.committed = true;
+        ck_assert_int_eq(device_begin(&d), fd);
+        ck_assert(n_gates == 2 && n_opened == 1);
+        device_done(&d);
+        ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+        ck_assert_int_lt(d.fd, 0);
+}
+END_TEST
+
+/* An image is no drive. */
+START_TEST(test_image) {
+        const uint16_t image[256] = {};
+        const DeviceIO io = { .gate = gate, .open_node = open_node, .image = image };
+        Device d;
+
+        device_init(&d, &sda, &io);
+        ck_assert_int_eq(device_begin(&d), -ENODATA);
+        ck_assert_str_eq(d.error, "the image does not tell");
+        ck_assert(n_gates == 0 && n_opened == 0);
+        device_done(&d);
+}
+END_TEST
+
+/* ---- the kernel ---- */
+
+static int kernel_error;
+static unsigned long request;
+static uint64_t kernel_diskseq;
+static int read_only;
+static struct sg_io_hdr header;
+
+/* In the place of the C library's. */
+int ioctl(int fd, unsigned long what, ...) {
+        va_list ap;
+        void *p;
+
+        va_start(ap, what);
+        p = va_arg(ap, void *);
+        va_end(ap);
+
+        /* For reading only, whatever is asked. */
+        ck_assert_int_eq(fcntl(fd, F_GETFL) & (O_ACCMODE | O_NONBLOCK), O_RDONLY | O_NONBLOCK);
+        request = what;
+        errno = kernel_error;
+        if (kernel_error)
+                return -1;
+        switch (what) {
+        case BLKGETDISKSEQ:
+                memcpy(p, &kernel_diskseq, sizeof kernel_diskseq);
+                return 0;
+        case BLKROSET:
+                memcpy(&read_only, p, sizeof read_only);
+                return 0;
+        case SG_IO:
+                memcpy(&header, p, sizeof header);
+                header.sbp[0] = 0x72;
+                ((struct sg_io_hdr *) p)->status = 2;
+                ((struct sg_io_hdr *) p)->host_status = 3;
+                ((struct sg_io_hdr *) p)->sb_len_wr = 22;
+                ((struct sg_io_hdr *) p)->resid = -5;
+                return 0;
+        case NVME_IOCTL_ADMIN_CMD:
+                ((struct nvme_passthru_cmd *) p)->result = 11;
+                return 0x4002;
+        default:
+                ck_abort_msg("%lx", what);
+        }
+}
+
+static Drive tree;
+static char node[PATH_MAX];
+
+static void setup(void) {
+        make_tree(&tree);
+        put("node", "");
+        (void) snprintf(node, sizeof node, "%s/node", tree.syspath);
+}
+
+static void teardown(void) {
+        drop_tree(&tree);
+}
+
+/* By the number it was known by; a kernel without that number is believed. */
+START_TEST(test_open_node) {
+        Drive d = { .node = node, .diskseq = 7 };
+        int fd;
+
+        kernel_diskseq = 8;
+        ck_assert_int_eq(device_io_real.open_node(NULL, &d), -ENODEV);
+        kernel_diskseq = 7;
+        fd = device_io_real.open_node(NULL, &d);
+        ck_assert_int_ge(fd, 0);
+        ck_assert_uint_eq(request, BLKGETDISKSEQ);
+        ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+        closep(&fd);
+
+        kernel_diskseq = 8;
+        kernel_error = ENOTTY;
+        fd = device_io_real.open_node(NULL, &d);
+        ck_assert_int_ge(fd, 0);
+        closep(&fd);
+
+        kernel_error = 0;
+        request = 0;
+        d.diskseq = 0;
+        fd = device_io_real.open_node(NULL, &d);
+        ck_assert_int_ge(fd, 0);
+        ck_assert_uint_eq(request, 0);
+        closep(&fd);
+
+        d.node = (char *) "/nonexistent";
+        ck_assert_int_eq(device_io_real.open_node(NULL, &d), -ENOENT);
+}
+END_TEST
+
+START_TEST(test_read_only) {
+        char name[PATH_MAX + 2];
+
+        (void) snprintf(name, sizeof name, "..%s", node);
+        read_only = -1;
+        ck_assert_int_eq(device_io_real.set_read_only(NULL, name, true), 0);
+        ck_assert_int_eq(read_only, 1);
+        ck_assert_int_eq(device_io_real.set_read_only(NULL, name, false), 0);
+        ck_assert_int_eq(read_only, 0);
+        ck_assert_uint_eq(request, BLKROSET);
+
+        kernel_error = EACCES;
+        ck_assert_int_eq(device_io_real.set_read_only(NULL, name, true), -EACCES);
+        ck_assert_int_eq(device_io_real.set_read_only(NULL, "../nonexistent", true), -ENOENT);
+}
+END_TEST
+
+START_TEST(test_nvme) {
+        _cleanup_close_ int fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        struct nvme_passthru_cmd c = {};
+
+        ck_assert_int_eq(device_io_real.nvme_admin(NULL, fd, &c), 0x4002);
+        ck_assert_uint_eq(request, NVME_IOCTL_ADMIN_CMD);
+        ck_assert_uint_eq(c.result, 11);
+        kernel_error = ENOTTY;
+        ck_assert_int_eq(device_io_real.nvme_admin(NULL, fd, &c), -ENOTTY);
+}
+END_TEST
+
+static uint8_t data[512];
+
+static const struct {
+        uint32_t len;
+        bool to_device;
+        int direction;
+} transfers[] = {
+        { 0, false, SG_DXFER_NONE },
+        { 0, true, SG_DXFER_NONE },
+        { 512, false, SG_DXFER_FROM_DEV },
+        { 512, true, SG_DXFER_TO_DEV },
+};
+
+START_TEST(test_sg) {
+        _cleanup_close_ int fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        SgRequest q = { .cdb = { 0x85 },
+                        .cdb_len = 12,
+                        .data = data,
+                        .data_len = transfers[_i].len,
+                        .to_device = transfers[_i].to_device,
+                        .timeout_ms = 1234,
+                        .sense = { 1, 2, 3 } };
+
+        ck_assert_int_eq(device_io_real.sg(NULL, fd, &q), 0);
+        ck_assert_int_eq(header.interface_id, 'S');
+        ck_assert_int_eq(header.dxfer_direction, transfers[_i].direction);
+        ck_assert(header.cmdp == q.cdb && header.cmd_len == 12);
+        ck_assert(header.dxferp == data && header.dxfer_len == transfers[_i].len);
+        ck_assert(header.sbp == q.sense && header.mx_sb_len == SG_SENSE_MAX);
+        ck_assert_uint_eq(header.timeout, 1234);
+        ck_assert_uint_eq(header.flags, 0);
+
+        /* Nothing of an earlier answer is left. */
+        ck_assert(q.sense[0] == 0x72 && q.sense[1] == 0 && q.sense_len == 22);
+        ck_assert(q.status == 2 && q.host_status == 3 && q.resid == -5);
+
+        kernel_error = ENODEV;
+        ck_assert_int_eq(device_io_real.sg(NULL, fd, &q), -ENODEV);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("device");
+        TCase *t = tcase_create("device"), *k = tcase_create("kernel");
+
+        tcase_add_test(t, test_backends);
+        tcase_add_loop_test(t, test_exchanged, 0, ELEMENTSOF(counts));
+        tcase_add_test(t, test_node);
+        tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(beginnings));
+        tcase_add_test(t, test_begin);
+        tcase_add_test(t, test_image);
+        suite_add_tcase(s, t);
+
+        tcase_add_checked_fixture(k, setup, teardown);
+        tcase_add_test(k, test_open_node);
+        tcase_add_test(k, test_read_only);
+        tcase_add_test(k, test_nvme);
+        tcase_add_loop_test(k, test_sg, 0, ELEMENTSOF(transfers));
+        suite_add_tcase(s, k);
+
+        return suite_run(s);
+}
