@@ -55,6 +55,7 @@ START_TEST(test_read) {
 
         ck_assert_int_gt(sd_bus_message_enter_container(m, 'a', UNIT_STATUS_SIGNATURE), 0);
         ck_assert_int_eq(unit_status_read(m, &u), 0);
+        ck_assert(!u.name && !u.pending);
         ck_assert_int_ge(sd_bus_message_exit_container(m), 0);
 
         ck_assert_int_gt(sd_bus_message_enter_container(m, 'a', UNIT_STATUS_SIGNATURE), 0);
