@@ -152,6 +152,61 @@ START_TEST(test_choose_wrong) {
 }
 END_TEST
 
+/* All that can be said of a drive that is not here, and what is not said. */
+START_TEST(test_describe) {
+        _cleanup_(drive_freep) Drive *d = NULL, *little = NULL;
+
+        ck_assert_int_eq(drive_describe("node=/dev/sdx, model=A B,serial=S,wwn=0x5,firmware=F,vendor=V,transport=sata,"
+                                        "rotational=false,removable=true,raid=true,node=/dev/disk/by-id/x,ID_BUS=ata",
+                                        &d),
+                         EXIT_WANTED);
+        ck_assert_str_eq(d->node, "/dev/sdx");
+        ck_assert_str_eq(d->model, "A B");
+        ck_assert_str_eq(d->serial, "S");
+        ck_assert_str_eq(d->wwn, "0x5");
+        ck_assert_str_eq(d->firmware, "F");
+        ck_assert_str_eq(d->vendor, "V");
+        ck_assert_int_eq(d->transport, TRANSPORT_SATA);
+        ck_assert(!d->rotational && !d->rotational_untold && d->removable && !d->removable_untold && d->raid);
+        ck_assert_uint_eq(d->n_links, 1);
+        ck_assert_str_eq(d->links[0].path, "/dev/disk/by-id/x");
+        ck_assert_int_eq(d->links[0].via, LINK_OWN);
+        ck_assert_str_eq(drive_property(d, "ID_BUS"), "ata");
+
+        ck_assert_int_eq(drive_describe("raid=false", &little), EXIT_WANTED);
+        ck_assert_str_eq(little->node, "a drive");
+        ck_assert(little->rotational_untold && little->removable_untold && !little->raid);
+        ck_assert(!little->model && !little->serial && little->transport == TRANSPORT_UNKNOWN);
+}
+END_TEST
+
+static const struct {
+        const char *description, *said;
+} nonsense[] = {
+        { "model=x,serial", "'serial' is nothing that can be said of a drive" },
+        { "rotational=yes", "'rotational=yes' is nothing" },
+        { "removable=1", "'removable=1' is nothing" },
+        { "raid=no", "'raid=no' is nothing" },
+        { "transport=cat", "'transport=cat' is nothing" },
+        { "sort=x", "'sort=x' is nothing" },
+        { "serial=a,serial=b", "says serial twice" },
+        { "transport=usb,transport=usb", "says transport twice" },
+        { "rotational=false,rotational=false", "says rotational twice" },
+        { "removable=true,removable=false", "says removable twice" },
+};
+
+START_TEST(test_nonsense) {
+        _cleanup_free_ char *said = NULL;
+        FILE *f = catch_begin(stderr);
+        Drive *d = NULL;
+
+        ck_assert_int_eq(drive_describe(nonsense[_i].description, &d), EXIT_BAD_INPUT);
+        said = catch_end(stderr, f);
+        ck_assert_ptr_null(d);
+        ck_assert_msg(strstr(said, nonsense[_i].said), "%s", said);
+}
+END_TEST
+
 int main(void) {
         TCase *t = tcase_create("choice");
 
@@ -160,5 +215,7 @@ int main(void) {
         tcase_add_test(t, test_choose);
         tcase_add_test(t, test_choose_all);
         tcase_add_test(t, test_choose_wrong);
+        tcase_add_test(t, test_describe);
+        tcase_add_loop_test(t, test_nonsense, 0, ELEMENTSOF(nonsense));
         return test_main("cli-choice", t);
 }
