@@ -103,6 +103,35 @@ START_TEST(test_chosen) {
 }
 END_TEST
 
+/* What is said of the drive itself: where it is known by little, or by two names; and what it waits for. */
+static const struct {
+        const char *record, *note;
+} noted[] = {
+        { "VERSION=1\nNAME=sda\nIDENTITY=wwn\nSTATE=idle\nSETTINGS=1\nSETTING_0_NAME=apm\n", NULL },
+        { "VERSION=1\nNAME=sda\nIDENTITY=serial\nSETTINGS=1\nSETTING_0_NAME=apm\n",
+          "sda: known by serial number and model, as it has no WWN\n" },
+        { "VERSION=1\nNAME=sda\nIDENTITY=path\nSETTINGS=1\nSETTING_0_NAME=apm\n",
+          "sda: known only by where it is attached, as it has no WWN and no serial number\n" },
+        { "VERSION=1\nNAME=sda\nIDENTITY=path\nSETTINGS=0\n", NULL },
+        { "VERSION=1\nNAME=sda\nIDENTITY=serial\nSETTINGS=0\n", NULL },
+        { "VERSION=1\nNAME=sda\nMODEL=WD\nSERIAL=1\nDOCK_MODEL=Elements\nDOCK_SERIAL=2\nSETTINGS=0\n",
+          "sda: WD (serial 1), behind the USB bridge Elements (serial 2)\n" },
+        { "VERSION=1\nNAME=sda\nMODEL=WD\nDOCK_SERIAL=2\nSETTINGS=0\n",
+          "sda: WD (serial n/a), behind the USB bridge n/a (serial 2)\n" },
+        { "VERSION=1\nNAME=sda\nSTATE=queued\nSETTINGS=0\n", "sda: waits for its turn\n" },
+        { "VERSION=1\nNAME=sda\nSTATE=visiting\nSETTINGS=0\n", "sda: is being visited now\n" },
+};
+
+START_TEST(test_noted) {
+        DriveRecord *items[] = { record_of(noted[_i].record) };
+        _cleanup_(drive_record_freep) DriveRecord *r = items[0];
+        _cleanup_free_ char *text = printed(&(Records){ .items = items, .n_items = 1 }, 1, false);
+        const char *note = strchr(strchr(text, '\n') + 1, '\n') + 1; /* behind the header and the one row */
+
+        ck_assert_str_eq(note, noted[_i].note ?: "");
+}
+END_TEST
+
 #define ONE(state, verdict) "VERSION=1\nNAME=sda\nSTATE=" state "\nSETTINGS=1\nSETTING_0_NAME=apm\n" verdict
 #define VERDICT(v) "SETTING_0_VERDICT=" v "\n"
 #define VISITED "VISIT_REASON=boot\n"
@@ -182,6 +211,7 @@ int main(void) {
         tcase_add_test(t, test_json);
         tcase_add_test(t, test_chosen);
         tcase_add_loop_test(t, test_wanted, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_noted, 0, ELEMENTSOF(noted));
         tcase_add_test(t, test_exit_status);
         tcase_add_test(t, test_choose);
         return test_main("cli-status-view", t);
