@@ -294,6 +294,58 @@ START_TEST(test_explain) {
 }
 END_TEST
 
+/* What lies on it, an array, and what is in error. */
+START_TEST(test_explain_stacked) {
+        static DriveLink links[] = { { (char *) "/dev/sda1", LINK_PARTITION }, { (char *) "/dev/md0", LINK_STACKED } };
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        n_found = 1;
+        disk.links = links;
+        disk.n_links = ELEMENTSOF(links);
+        disk.raid = true;
+        ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
+        file_write(CONF, "drives = (\n"
+                         "{ match = \"/dev/md0\"; apm = 1; },\n"
+                         "{ match = \"/dev/sda1\"; apm = 500; },\n"
+                         "{ match = {}; only_in_raid = true; apm = 2; },\n"
+                         "{ match = \"/dev/sda1\"; apm = 3; lookahead };\n"
+                         "{ match = [\"/dev/sdb\", \"/dev/sdc\", \"/dev/sdd\"]; apm = 4; });\n");
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "sda", (char *) "apm"), &said, &status);
+        ck_assert_str_eq(
+                        out,
+                        "/dev/sda (model ST2000DL003-9VT166, serial 5YD1, transport sata)\n\n"
+                        "Rules:\n"
+                        "  ./" CONF ":2: for it: /dev/md0, which lies on it\n"
+                        "  ./" CONF ":3: for it: /dev/sda1 is a partition of it\n"
+                        "  ./" CONF ":4: for it: it is for every drive, it is in an array\n"
+                        "  ./" CONF
+                        ":5: for it: /dev/sda1 is a partition of it; but it is in error, and withholds what it names\n"
+                        "  ./" CONF
+                        ":6: not for it: neither its node nor a link to it is \"/dev/sdb\", \"/dev/sdc\" or \"/dev/sdd\"\n"
+                        "\nSettings:\n"
+                        "  apm = left alone, as the rule is in error, of ./" CONF ":5\n"
+                        "    not 1, of ./" CONF ":2\n"
+                        "    not in error, of ./" CONF ":3\n"
+                        "    not 2, of ./" CONF ":4\n");
+        ck_assert_ptr_nonnull(strstr(said, "the configuration has errors, which 'drivekeep check' shows"));
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
+START_TEST(test_explain_nothing) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=node=/dev/sdz", (char *) "apm"),
+                      &said, &status);
+        ck_assert_str_eq(out, "/dev/sdz (model n/a, serial n/a, transport unknown)\n\n"
+                              "Rules:\n  none\n\nSettings:\n  no rule sets apm\n");
+        ck_assert_str_eq(said, "");
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
 START_TEST(test_explain_absent) {
         static const char as[] = "--as=model=Elements, transport=usb,rotational=true,raid=true,ID_BUS=usb";
         _cleanup_free_ char *out = NULL, *said = NULL;
@@ -441,6 +493,8 @@ int main(void) {
         tcase_add_test(t, test_check_json);
         tcase_add_loop_test(t, test_check_hostile, 0, 7);
         tcase_add_test(t, test_explain);
+        tcase_add_test(t, test_explain_stacked);
+        tcase_add_test(t, test_explain_nothing);
         tcase_add_test(t, test_explain_absent);
         tcase_add_test(t, test_explain_untold);
         tcase_add_test(t, test_explain_keep);
