@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* ATA commands whose answer is late: the clock is the test's, and so is the waiting. */
+
+#include <sys/stat.h>
+
+#include "ata.h"
+#include "own-clock.h"
+#include "plan.h"
+#include "script.h"
+#include "suite.h"
+
+static char syspath[] = "/tmp/drivekeep-test-XXXXXX";
+static unsigned n_waits, gone_after; /* waits; 0: it stays */
+
+/* In the place of the C library's. */
+int usleep(useconds_t usec) {
+        ck_assert_uint_eq(usec, 100 * 1000);
+        n_waits++;
+        if (gone_after > 0 && n_waits == gone_after)
+                ck_assert_int_eq(rmdir(syspath), 0);
+        return 0;
+}
+
+/* One answer, and how long it took. */
+typedef struct Late {
+        uint64_t took_ms;
+        const char *sense; /* as in a script */
+        uint16_t host_status;
+} Late;
+
+static unsigned n_sent;
+static uint8_t last_cdb[16], last_cdb_len;
+
+static int send_late(void *userdata, _unused_ int fd, SgRequest *q) {
+        const Late *l = userdata;
+
+        n_sent++;
+        memcpy(last_cdb, q->cdb, sizeof last_cdb);
+        last_cdb_len = q->cdb_len;
+        passed_usec += (int64_t) l->took_ms * 1000;
+        q->host_status = l->host_status;
+        q->sense_len = script_bytes(l->sense, q->sense, sizeof q->sense);
+        q->status = l->sense ? 2 : 0;
+        return 0;
+}
+
+#define ABORTED "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51"
+#define NO_SUCH_COMMAND "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00"
+#define GOOD "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50"
+#define NO_CONNECT 1
+#define TIME_OUT 3
+#define LIMIT 15000 /* of this command, in ms */
+
+static Drive drive = {
+        .name = (char *) "sda", .node = (char *) "/dev/sda", .syspath = syspath, .transport = TRANSPORT_SATA
+};
+
+static int send_one(Device *d) {
+        return ata_command(d, &(Taskfile){ .command = ATA_CMD_SET_FEATURES, .feature = 0x05 }, NULL);
+}
+
+static const struct {
+        Late answer;
+        bool missing;        /* it is gone before the answer comes */
+        unsigned gone_after; /* waits */
+        int r;
+        unsigned n_waits;
+        const char *says;
+} answers[] = {
+        /* A refusal comes at once; the kernel's own comes when the time is up. */
+        { { 0, ABORTED }, false, 0, STEP_REFUSED, 0, "the drive refused command EFh/05h (status 51h, error 04h)" },
+        { { LIMIT - 501, ABORTED }, false, 0, STEP_REFUSED, 10, "the drive refused command EFh/05h" },
+        { { LIMIT - 500, ABORTED }, false, 0, -ETIMEDOUT, 10, "the drive did not answer command EFh/05h in 15 s" },
+        { { LIMIT, NULL, TIME_OUT }, false, 0, -ETIMEDOUT, 10, "the drive did not answer command EFh/05h in 15 s" },
+
+        /* Was it pulled? Only a late error is worth a look, which lasts a second. */
+        { { 1999, ABORTED }, true, 0, STEP_REFUSED, 0, "refused" },
+        { { 2000, ABORTED }, true, 0, STEP_VANISHED, 0, "the drive was unplugged (command EFh/05h)" },
+        { { 2000, ABORTED }, false, 1, STEP_VANISHED, 1, "unplugged" },
+        { { 2000, ABORTED }, false, 9, STEP_VANISHED, 9, "unplugged" },
+        { { 2000, ABORTED }, false, 10, STEP_REFUSED, 10, "refused" },
+        { { LIMIT, GOOD }, true, 0, 0, 0, "" },
+};
+
+START_TEST(test_late) {
+        Late answer = answers[_i].answer;
+        const DeviceIO io = { .open_node = script_open, .sg = send_late, .userdata = &answer };
+        Device d;
+
+        if (answers[_i].missing)
+                ck_assert_int_eq(rmdir(syspath), 0);
+        gone_after = answers[_i].gone_after;
+        device_init(&d, &drive, &io);
+        ck_assert_int_eq(send_one(&d), answers[_i].r);
+        ck_assert_msg(strstr(d.error, answers[_i].says), "%s", d.error);
+        ck_assert_uint_eq(n_waits, answers[_i].n_waits);
+        ck_assert_uint_eq(n_sent, 1);
+}
+END_TEST
+
+/* Each time that is up makes the kernel reset the link: after two of them nothing more is sent. */
+START_TEST(test_enough) {
+        Late answer = { LIMIT, NULL, TIME_OUT };
+        const DeviceIO io = { .open_node = script_open, .sg = send_late, .userdata = &answer };
+        Device d;
+
+        device_init(&d, &drive, &io);
+        ck_assert_int_eq(send_one(&d), -ETIMEDOUT);
+        answer = (Late){ 0, ABORTED };
+        ck_assert_int_eq(send_one(&d), STEP_REFUSED);
+        answer = (Late){ LIMIT, NULL, TIME_OUT };
+        ck_assert_int_eq(send_one(&d), -ETIMEDOUT);
+        ck_assert_int_eq(send_one(&d), -ETIMEDOUT);
+        ck_assert_str_eq(d.error, "not sent: 2 commands before it got no answer");
+        ck_assert_uint_eq(n_sent, 3);
+}
+END_TEST
+
+/* ---- USB bridges ---- */
+
+/* The first command goes unanswered: no other is tried. Later on that is an error as any. */
+START_TEST(test_fragile) {
+        Late answer = { 0, NULL, NO_CONNECT };
+        const DeviceIO io = { .open_node = script_open, .sg = send_late, .userdata = &answer };
+        Device d;
+
+        drive.transport = TRANSPORT_USB;
+        device_init(&d, &drive, &io);
+        ck_assert_int_eq(send_one(&d), STEP_VANISHED);
+        ck_assert(d.bridge.fragile && d.bridge.cdb == 0 && !d.bridge.without_sat);
+        ck_assert_int_eq(send_one(&d), STEP_FORBIDDEN);
+        ck_assert_ptr_nonnull(strstr(d.error, "did not survive its first ATA command"));
+        ck_assert_uint_eq(n_sent, 1);
+
+        answer = (Late){ 0, GOOD };
+        device_init(&d, &drive, &io);
+        ck_assert_int_eq(send_one(&d), 0);
+        ck_assert(d.bridge.cdb == 16 && !d.bridge.without_registers);
+        answer = (Late){ 0, NULL, NO_CONNECT };
+        ck_assert_int_eq(send_one(&d), STEP_VANISHED);
+        ck_assert(!d.bridge.fragile);
+}
+END_TEST
+
+/* One that knows the shorter command only gets that from then on, and none that has no room in it. */
+START_TEST(test_short) {
+        Late answer = { 0, GOOD };
+        const DeviceIO io = { .open_node = script_open, .sg = send_late, .userdata = &answer };
+        Device d;
+
+        drive.transport = TRANSPORT_USB;
+        device_init(&d, &drive, &io);
+        d.bridge.cdb = 12;
+        ck_assert_int_eq(send_one(&d), 0);
+        ck_assert(last_cdb_len == 12 && last_cdb[0] == 0xA1);
+        ck_assert_int_eq(ata_command(&d, &(Taskfile){ .command = 0xEA, .ext = true }, NULL), STEP_UNSUPPORTED);
+        ck_assert_str_eq(d.error, "the bridge takes no 48-bit commands (EAh)");
+        ck_assert_uint_eq(n_sent, 1);
+
+        /* It is not tried with what is no USB bridge. */
+        drive.transport = TRANSPORT_SATA;
+        answer = (Late){ 0, NO_SUCH_COMMAND };
+        device_init(&d, &drive, &io);
+        ck_assert_int_eq(send_one(&d), STEP_UNSUPPORTED);
+        ck_assert_uint_eq(n_sent, 2);
+        ck_assert(d.bridge.cdb == 0 && !d.bridge.without_sat);
+}
+END_TEST
+
+static void setup(void) {
+        ck_assert_ptr_nonnull(mkdtemp(syspath));
+}
+
+static void teardown(void) {
+        ck_assert(rmdir(syspath) == 0 || errno == ENOENT);
+}
+
+int main(void) {
+        Suite *s = suite_create("ata-late");
+        TCase *t = tcase_create("ata-late");
+
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_loop_test(t, test_late, 0, ELEMENTSOF(answers));
+        tcase_add_test(t, test_enough);
+        tcase_add_test(t, test_fragile);
+        tcase_add_test(t, test_short);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
