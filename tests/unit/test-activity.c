@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -78,12 +79,64 @@ START_TEST(test_files) {
 }
 END_TEST
 
+static const struct {
+        const char *state; /* NULL: there is no such file */
+        int r;
+} states[] = {
+        { "running\n", 1 },
+        { "live\n", 1 },
+        { "quiesce\n", 1 },
+        { "blocked\n", 0 },
+        { "created\n", 0 },
+        { "offline\n", -ENODEV },
+        { "dead\n", -ENODEV },
+        { "cancel\n", -ENODEV },
+        { "deleting\n", -ENODEV },
+        { "deleted\n", -ENODEV },
+        { "resetting\n", 0 },
+        { "transport-offline\n", -ENODEV },
+        { "deleting (no IO)\n", -ENODEV },
+        { NULL, 1 },
+};
+
+START_TEST(test_health) {
+        char dir[] = "/tmp/drivekeep-test-XXXXXX", command[256];
+
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        (void) snprintf(command, sizeof command, "mkdir %s/device", dir);
+        ck_assert_int_eq(system(command), 0);
+        if (states[_i].state)
+                put(dir, "device/state", states[_i].state);
+        ck_assert_int_eq(health_read(dir), states[_i].r);
+
+        (void) snprintf(command, sizeof command, "rm -r %s", dir);
+        ck_assert_int_eq(system(command), 0);
+        ck_assert_int_eq(health_read(dir), -ENODEV);
+}
+END_TEST
+
+/* There may be another event at any time. */
+START_TEST(test_last_event) {
+        uint64_t first = activity_last_event(), number = 0, last;
+        FILE *f = fopen("/sys/kernel/uevent_seqnum", "re");
+
+        if (f) {
+                ck_assert_int_eq(fscanf(f, "%" SCNu64, &number), 1);
+                (void) fclose(f);
+        }
+        last = activity_last_event();
+        ck_assert(first <= number && number <= last);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("activity");
         TCase *t = tcase_create("activity");
 
         tcase_add_loop_test(t, test_parse, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_files);
+        tcase_add_loop_test(t, test_health, 0, ELEMENTSOF(states));
+        tcase_add_test(t, test_last_event);
         suite_add_tcase(s, t);
         return suite_run(s);
 }

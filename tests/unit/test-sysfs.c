@@ -86,6 +86,10 @@ static const Case cases[] = {
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "1280", NULL, { "queue/max_hw_sectors_kb=32767" }, SCSI },
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "4096", NULL, { "queue/max_hw_sectors_kb=32767" }, SCSI },
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "120", NULL, { "queue/max_hw_sectors_kb=120" }, SCSI },
+        { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "8192", NULL, /* of an array, say */
+          { "queue/max_hw_sectors_kb=32767", "queue/optimal_io_size=8388608" }, SCSI },
+        { "max_sectors_kb", "default", VERDICT_UNSUPPORTED, "queue/max_sectors_kb", "1280", NULL, {}, SCSI, .says = "max_hw_sectors_kb" },
+        { "wbt_lat_usec", "default", VERDICT_UNSUPPORTED, "queue/wbt_lat_usec", "75000", NULL, {}, SCSI, .says = "queue/rotational" },
         { "max_sectors_kb", "default", VERDICT_ADJUSTED, "queue/max_sectors_kb", "64", "0", { "queue/max_hw_sectors_kb=32767" }, SCSI },
 
         /* 64 KiB chunks on three data disks. */
@@ -97,6 +101,21 @@ static const Case cases[] = {
           { "queue/minimum_io_size=512", "queue/optimal_io_size=0" }, MD, .says = "no stripes" },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* a USB bridge's */
           { "queue/minimum_io_size=4096", "queue/optimal_io_size=33553920" }, SCSI, .says = "no array" },
+
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* a remainder */
+          { "queue/minimum_io_size=65536", "queue/optimal_io_size=100000" }, MD, .says = "no stripes" },
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* one disk's */
+          { "queue/minimum_io_size=65536", "queue/optimal_io_size=65536" }, MD, .says = "no stripes" },
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
+          { "queue/minimum_io_size=0", "queue/optimal_io_size=65536" }, MD, .says = "no stripes" },
+
+        /* What is there is nothing that it could be. */
+        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "64x", NULL, {}, SCSI, .says = "reads '64x', which is no number" },
+        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "", NULL, {}, SCSI, .says = "reads '', which is no number" },
+        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "9223372036854775808", NULL, {}, SCSI, .says = "no number" },
+        { "io_timeout", "90s", VERDICT_FAILED, "queue/io_timeout", "soon", NULL, {}, SCSI, .says = "queue/io_timeout reads 'soon'" },
+        { "scheduler", "none", VERDICT_FAILED, "queue/scheduler", "[a-word-that-is-longer-than-any-of-the-kernel] none", NULL, {}, SCSI,
+          .says = "reads 'a-word-" },
 
         { "eh_timeout", "20s", VERDICT_APPLIED, "device/eh_timeout", "10", "20", {}, SCSI },
         { "max_retries", "unlimited", VERDICT_APPLIED, DISK "max_retries", "5", "-1", {}, SCSI },
@@ -347,6 +366,20 @@ static const struct {
         { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "read-auto" },
         { "", true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "active" },
         { "30 1 8:1 / /srv rw - ext4 /dev/sda1 rw\n", false, false, "1", "1", 0, VERDICT_APPLIED, "0", NULL },
+        { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "the array md0", "active" },
+        { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "the array md0", "write-pending" },
+        { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "the array md0", "active-idle" },
+        { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "inactive" },
+        /* Another one is found by the second line only, and what is no such line is no mount. */
+        { "29 1 8:16 / /x rw - xfs /dev/sdb rw\n30 1 8:0 / /srv rw - xfs /dev/sda rw\n", true, false, "0", "0", 0,
+          VERDICT_FORBIDDEN, "0", "(/srv)" },
+        { "30 1 8:1 / /srv rw ext4 /dev/sda1 rw\n\n8:1 - rw\n", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
+        { NULL, true, false, "0", "0", 0, VERDICT_FAILED, "0", "cannot be found out: No such file or directory" },
+        { NULL, true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
+        /* Gone in between, and here again when it is read. */
+        { "", true, false, "0", "0", -ENODEV, VERDICT_IGNORED, "0", NULL },
+        { "", true, false, "0", "0", -ENXIO, VERDICT_IGNORED, "0", NULL },
+        { "", true, false, "0", "0", -ENOENT, VERDICT_IGNORED, "0", NULL },
 };
 
 START_TEST(test_read_only) {
@@ -375,7 +408,8 @@ START_TEST(test_read_only) {
                 put("sda1/holders/md0/md/array_state", flags[_i].array);
         }
         put("power/ro", "0"); /* no partition */
-        put("mountinfo", flags[_i].mounts);
+        if (flags[_i].mounts)
+                put("mountinfo", flags[_i].mounts);
         path_of("mountinfo", path);
         io.mountinfo = path;
         io.set_read_only = set_flag;
