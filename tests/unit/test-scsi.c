@@ -186,6 +186,21 @@ static const Row idle_off[] = {
         { .cdb = SELECT("0", "30"), .out = ZERO8 "1a 26 00 00 00 00 00 0a 00 00 17 70" }, /* its time stays */
         { .cdb = SENSE("1a"), CONDITIONS(0, 0x00, TIMERS(10, 0x70)) },
 };
+/* One condition on, whose time no other has: idle_a 1 s, standby_z 2 s, idle_b 3 s, idle_c 4 s, standby_y 5 s. */
+#define ONE_CONDITION(b2, b3) { .cdb = SENSE("1a"), CONDITIONS(b2, b3, 0, 0, 0, 10, 0, 0, 0, 20, 0, 0, 0, 30, 0, 0, 0, 40, 0, 0, 0, 50) }
+static const Row idle_a[] = { AWAKE, ONE_CONDITION(0, 0x02) };
+static const Row idle_b[] = { AWAKE, ONE_CONDITION(0, 0x04) };
+static const Row idle_c[] = { AWAKE, ONE_CONDITION(0, 0x08) };
+static const Row standby_y[] = { AWAKE, ONE_CONDITION(0x01, 0) };
+static const Row standby_z[] = { AWAKE, ONE_CONDITION(0, 0x01) };
+static const Row all_but_idle_b[] = { AWAKE, ONE_CONDITION(0x01, 0x0b) };
+static const Row aborted[] = { AWAKE, { .cdb = SENSE("08"), .sense = "72 0b 20 00 00 00 00 00" } };
+static const Row aborted_by_six[] = {
+        AWAKE, { .cdb = SENSE("08"), .sense = NO_OPCODE }, { .cdb = "1a 08 08 00 fc 00", .sense = NO_OPCODE },
+};
+static const Row saves_nothing[] = {
+        AWAKE, { .cdb = SENSE("08"), CACHING(0x80, 0x04) }, { .cdb = SENSE("c8"), .sense = "72 05 39 00 00 00 00 00" },
+};
 static const Row old_short_page[] = { AWAKE, { .cdb = SENSE("1a"), BYTES(0, 0x12, 0, 0, 0, 0, 0, 0, 0x9a, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) } };
 
 #define ROWS(r) .rows = (r), .n_rows = ELEMENTSOF(r)
@@ -219,6 +234,15 @@ static const Case cases[] = {
         { "reallocation of what is read, off", "auto_reallocate_read", "off", VERDICT_APPLIED, NULL, ROWS(arre_off) },
         { "a power condition on", "standby_z", "30min", VERDICT_APPLIED, NULL, ROWS(standby_on) },
         { "a power condition off", "idle_a", "off", VERDICT_APPLIED, NULL, ROWS(idle_off) },
+        { "idle_a", "idle_a", "1s", VERDICT_UNCHANGED, NULL, ROWS(idle_a) },
+        { "idle_b", "idle_b", "3s", VERDICT_UNCHANGED, NULL, ROWS(idle_b) },
+        { "idle_c", "idle_c", "4s", VERDICT_UNCHANGED, NULL, ROWS(idle_c) },
+        { "standby_y", "standby_y", "5s", VERDICT_UNCHANGED, NULL, ROWS(standby_y) },
+        { "standby_z", "standby_z", "2s", VERDICT_UNCHANGED, NULL, ROWS(standby_z) },
+        { "off while all others are on", "idle_b", "off", VERDICT_UNCHANGED, NULL, ROWS(all_but_idle_b) },
+        { "no answer to the question, for another reason", "write_cache", "on", VERDICT_REFUSED, "Bh 20h/00h", ROWS(aborted) },
+        { "neither command", "write_cache", "on", VERDICT_UNSUPPORTED, "08h", ROWS(aborted_by_six) },
+        { "no saved page", "write_cache", "on", VERDICT_UNCHANGED, NULL, ROWS(saves_nothing), .permanent = true },
         { "an old drive without idle_b", "idle_b", "30s", VERDICT_UNSUPPORTED, "too short", ROWS(old_short_page) },
 };
 /* clang-format on */
