@@ -322,6 +322,104 @@ START_TEST(test_sg) {
 }
 END_TEST
 
+/* ---- answers to a SCSI command ---- */
+
+typedef struct Answer {
+        int error; /* of the request */
+        uint8_t status, host_status, sense[18], sense_len;
+} Answer;
+
+static unsigned n_sent;
+static uint32_t timeout_ms;
+
+static int answer_next(void *userdata, _unused_ int fd, SgRequest *q) {
+        const Answer *a = (const Answer *) userdata + MIN(n_sent, 4U);
+
+        n_sent++;
+        timeout_ms = q->timeout_ms;
+        q->status = a->status;
+        q->host_status = a->host_status;
+        q->sense_len = a->sense_len;
+        memcpy(q->sense, a->sense, sizeof a->sense);
+        return a->error;
+}
+
+#define SENSE(key) .status = 2, .sense = { 0x72, key, 0x29, 0x04 }, .sense_len = 8
+#define ATTENTION \
+        { SENSE(6) }
+
+/* clang-format off */
+static const struct {
+        Answer answers[5];
+        int r;
+        unsigned n_sent;
+        const char *says;
+} scsi_answers[] = {
+        { { { .status = 0 } },                                  0,                1, "" },
+        { { { SENSE(0) } },                                     0,                1, "" },
+        { { { SENSE(1) } },                                     0,                1, "" },
+        { { { SENSE(3) } },                                     STEP_REFUSED,     1, "the drive refused X (sense 3h 29h/04h)" },
+        { { { .status = 8 } },                                  STEP_REFUSED,     1, "X was answered with SCSI status 08h" },
+        { { { .status = 2 } },                                  -EBADMSG,         1, "X was answered without usable sense data" },
+        { { { .host_status = 1 } },                             STEP_VANISHED,    1, "the drive is gone (X)" },
+        { { { .host_status = 3 } },                             -ETIMEDOUT,       1, "the drive did not answer X in 15 s" },
+        { { { .host_status = 2 } },                             -EIO,             1, "X did not reach the drive (host status 02h)" },
+        { { ATTENTION, ATTENTION, ATTENTION, {} },              0,                4, "" },
+        { { ATTENTION, ATTENTION, ATTENTION, ATTENTION, {} },   -EIO,             4, "the drive keeps answering with unit attention" },
+        { { { -ENODEV } },                                      STEP_VANISHED,    1, "the drive is gone (X)" },
+        { { { -ENXIO } },                                       STEP_VANISHED,    1, "the drive is gone (X)" },
+        { { { -ENOTTY } },                                      STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (X)" },
+        { { { -EINVAL } },                                      STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (X)" },
+        { { { -EOPNOTSUPP } },                                  STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (X)" },
+        { { { -ENOMEM } },                                      -ENOMEM,          1, "X could not be sent: Cannot allocate memory" },
+};
+/* clang-format on */
+
+START_TEST(test_scsi) {
+        const DeviceIO io = { .open_node = open_node,
+                              .sg = answer_next,
+                              .userdata = (void *) scsi_answers[_i].answers };
+        SgRequest q = { .cdb_len = 6 };
+        Device d;
+
+        device_init(&d, &sda, &io);
+        ck_assert_int_eq(scsi_command(&d, &q, "X"), scsi_answers[_i].r);
+        ck_assert_str_eq(d.error, scsi_answers[_i].says);
+        ck_assert_uint_eq(n_sent, scsi_answers[_i].n_sent);
+        ck_assert_uint_eq(timeout_ms, SG_TIMEOUT_MS);
+        q.timeout_ms = SG_TIMEOUT_FLUSH_MS;
+        (void) scsi_command(&d, &q, "X");
+        ck_assert_uint_eq(timeout_ms, SG_TIMEOUT_FLUSH_MS);
+        device_done(&d);
+}
+END_TEST
+
+static const struct {
+        uint8_t bytes[18];
+        size_t len;
+        Sense sense;
+} senses[] = {
+        { { 0x72, 0xF5, 0x24, 0x01 }, 8, { true, true, 5, 0x24, 0x01 } },
+        { { 0x73, 0x05, 0x24, 0x01 }, 4, { true, true, 5, 0x24, 0x01 } },
+        { { 0x72, 0x05, 0x24, 0x01 }, 3, {} },
+        { { 0x70, 0, 0xF5, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x24, 0x01 }, 18, { true, false, 5, 0x24, 0x01 } },
+        { { 0xF1, 0, 0x05, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x24, 0x01 }, 14, { true, false, 5, 0x24, 0x01 } },
+        { { 0x70, 0, 0x05, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x24, 0x01 }, 13, { true, false, 5, 0, 0 } },
+        { { 0x74, 5, 5, 5 }, 18, {} },
+        { { 0x6F, 5, 5, 5 }, 18, {} },
+        { { 0 }, 18, {} },
+};
+
+START_TEST(test_sense) {
+        Sense s = sense_parse(senses[_i].bytes, senses[_i].len);
+
+        ck_assert(s.valid == senses[_i].sense.valid && s.descriptor_format == senses[_i].sense.descriptor_format);
+        ck_assert_uint_eq(s.key, senses[_i].sense.key);
+        ck_assert_uint_eq(s.asc, senses[_i].sense.asc);
+        ck_assert_uint_eq(s.ascq, senses[_i].sense.ascq);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("device");
         TCase *t = tcase_create("device"), *k = tcase_create("kernel");
@@ -332,6 +430,8 @@ int main(void) {
         tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(beginnings));
         tcase_add_test(t, test_begin);
         tcase_add_test(t, test_image);
+        tcase_add_loop_test(t, test_scsi, 0, ELEMENTSOF(scsi_answers));
+        tcase_add_loop_test(t, test_sense, 0, ELEMENTSOF(senses));
         suite_add_tcase(s, t);
 
         tcase_add_checked_fixture(k, setup, teardown);
