@@ -39,6 +39,10 @@ static const struct {
           { { 1, 34, 'e', "did you mean \"permanent\"?" } } },
         { "drives = ({ match = {}; apm = 1; on_battery = { permanent = true } })", "1! > apm=!\n",
           { { 1, 49, 'e', "on_battery holds settings only, no permanent" } } },
+
+        /* The list ends behind a block that is not closed, although there was a bracket in it. */
+        { "drives = ({ match = {}; lookahead = (true); apm = 1;\n)\nfsck_wait = \"1min\";", "1! > lookahead=! apm=!\n",
+          { { 1, 11, 'e', "this block is not closed; write \"}\" at its end, in line 2" }, { 1, 37, 'e', "no group or list" } } },
 };
 /* clang-format on */
 
