@@ -190,6 +190,15 @@ static const Case cases[] = {
           "/usr/lib/tuned/base/tuned.conf:4:1: warning: tuned sets read_ahead_kb by this line of its active profile, when it "
           "starts and when a drive appears, and f.conf:1 wants 128 KiB for /dev/sda" },
         { WANTS_APM, { TUNED("other"), BASE, END }, NULL },
+        /* No line goes on in the next; of two profiles the later counts, wherever it is. */
+        { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\nsummary=x \\\ninclude=base\n", END },
+          "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line" },
+        { WANTS_APM, { TUNED("base mine"), BASE, "FILE", "etc/tuned/profiles/mine/tuned.conf", "[disk]\napm=64\n", END },
+          "/etc/tuned/profiles/mine/tuned.conf:2:1: warning: tuned sets apm to 64 by this line" },
+        { WANTS_APM, { TUNED("mine base"), BASE, "FILE", "etc/tuned/profiles/mine/tuned.conf", "[disk]\napm=64\n", END },
+          "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line" },
+        { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=gone, base\n", END },
+          "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line" },
         { WANTS_APM, { UNIT("tuned.service"), "FILE", "etc/tuned/active_profile", "base\n", BASE, END }, NULL },
         /* Profiles that include each other. */
         { WANTS_APM, { TUNED("a"), "FILE", "etc/tuned/a/tuned.conf", "[main]\ninclude=a\n[disk]\napm=1\n", END },
@@ -220,7 +229,7 @@ static const Case cases[] = {
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"),
             "FILE", "etc/default/smartmontools", "# x\nsmartd_opts=\"--quit=never\"\n# once -i 60 was here\n", END }, NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"),
-            "FILE", "etc/sysconfig/smartmontools", "smartd_opts='-i 1199'\n", END },
+            "FILE", "etc/sysconfig/smartmontools", "smartd_opts='--quit=never \\\n-i 1199'\n", END },
           "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"),
             "FILE", "etc/default/smartmontools", "smartd_opts='-i 1200'\n", END },
