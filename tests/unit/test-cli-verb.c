@@ -108,6 +108,100 @@ START_TEST(test_unknown) {
 }
 END_TEST
 
+/* getopt would quote it as it is. */
+START_TEST(test_garbled) {
+        _cleanup_free_ char *said = NULL;
+        FILE *f = catch_begin(stderr);
+
+        ck_assert_int_eq(dispatch("list", "--\x1b[1m", NULL), EXIT_BAD_INPUT);
+        said = catch_end(stderr, f);
+        ck_assert_ptr_nonnull(strstr(said, "there is no option '--\\x1b[1m'; 'drivekeep --help' lists them\n"));
+        ck_assert_ptr_null(called.verb);
+}
+END_TEST
+
+START_TEST(test_short_help) {
+        (void) dispatch("status", "-h", NULL);
+}
+END_TEST
+
+/* A verb that takes no words. */
+START_TEST(test_word_too_many) {
+        (void) dispatch("reload", "sda", NULL);
+}
+END_TEST
+
+/* ---- what the verb is told ---- */
+
+static Options told;
+
+static int note(const Options *o) {
+        told = *o;
+        ck_assert_uint_le(o->n_commands, 2);
+        for (size_t i = 0; i < o->n_commands; i++)
+                ck_assert_str_eq(o->commands[i], i == 0 ? "first" : "second");
+        return EXIT_WANTED;
+}
+
+static const Verb all = { .name = "all", .arguments = "[X...]", .options = ~0U, .run = note };
+
+static void tell(const char *const *words) {
+        static char *argv[16];
+        int argc = 0;
+
+        argv[argc++] = (char *) "drivekeep all";
+        for (; *words; words++)
+                argv[argc++] = (char *) *words;
+        argv[argc] = NULL;
+        ck_assert_int_eq(verb_run(&all, argc, argv), EXIT_WANTED);
+}
+
+START_TEST(test_options) {
+        tell((const char *const[]){ NULL });
+        ck_assert(!told.json && !told.permanent && !told.strict && !told.verbose && !told.names && told.n_roots == 0);
+        ck_assert(!told.as && !told.identify && !told.format && told.n_commands == 0);
+        ck_assert_str_eq(told.state_dir, "/run/drivekeep/drives");
+        ck_assert_str_eq(told.roots[0], "/etc");
+        ck_assert_str_eq(told.roots[1], "/run");
+        ck_assert_str_eq(told.roots[2], "/usr/lib");
+        ck_assert_ptr_null(told.roots[3]);
+
+        tell((const char *const[]){ "-j", "--permanent", "x", "--strict", "-v", "--as=a", "--identify=b", "--format=c",
+                                    "--state-dir=d", "-cfirst", "--command=second", "--config-root=/", "y", NULL });
+        ck_assert(told.json && told.permanent && told.strict && told.verbose && told.n_commands == 2);
+        ck_assert_str_eq(told.as, "a");
+        ck_assert_str_eq(told.identify, "b");
+        ck_assert_str_eq(told.format, "c");
+        ck_assert_str_eq(told.state_dir, "d");
+        ck_assert_str_eq(told.names[0], "x");
+        ck_assert_str_eq(told.names[1], "y");
+        ck_assert_ptr_null(told.names[2]);
+        ck_assert_uint_eq(told.n_roots, 1);
+        ck_assert_str_eq(told.roots[0], "/");
+        ck_assert_ptr_null(told.roots[1]);
+}
+END_TEST
+
+#define ROOT "--config-root=/"
+#define ROOTS ROOT, ROOT, ROOT, ROOT, ROOT, ROOT, ROOT, ROOT
+
+START_TEST(test_roots) {
+        tell((const char *const[]){ ROOTS, NULL });
+        ck_assert_uint_eq(told.n_roots, 8);
+        ck_assert_ptr_null(told.roots[8]);
+}
+END_TEST
+
+START_TEST(test_roots_too_many) {
+        tell((const char *const[]){ ROOTS, ROOT, NULL });
+}
+END_TEST
+
+START_TEST(test_root_missing) {
+        tell((const char *const[]){ "--config-root=/nonexistent", NULL });
+}
+END_TEST
+
 START_TEST(test_output_that_cannot_be_written) {
         ck_assert_ptr_nonnull(freopen("/dev/full", "w", stdout));
         fputs("something", stdout);
@@ -146,7 +240,14 @@ int main(void) {
         tcase_add_test(t, test_unknown);
         tcase_add_test(t, test_nothing);
         tcase_add_test(t, test_output_that_cannot_be_written);
+        tcase_add_test(t, test_garbled);
+        tcase_add_test(t, test_options);
+        tcase_add_test(t, test_roots);
+        tcase_add_exit_test(t, test_roots_too_many, 64);
+        tcase_add_exit_test(t, test_root_missing, EXIT_BAD_INPUT);
         tcase_add_exit_test(t, test_help, 0);
+        tcase_add_exit_test(t, test_short_help, 0);
+        tcase_add_exit_test(t, test_word_too_many, 64);
         tcase_add_exit_test(t, test_help_of_verb, 0);
         tcase_add_exit_test(t, test_option_of_another_verb, 64);
         tcase_add_exit_test(t, test_option_before_verb, 64);
