@@ -28,6 +28,7 @@ static Drive *found[] = { drives, drives + 1 };
 static uid_t user;
 static bool all_kept, config_in_error, config_missing, drives_missing, drive_is_dead, on_battery, asks_permanent;
 static const char *roots_seen;
+static bool has_record; /* the service's, of sda */
 
 uid_t geteuid(void) {
         return user;
@@ -116,7 +117,15 @@ int visit_run(const Visit *v, Plan *ret) {
         if (drive_is_dead)
                 return -EIO;
         /* A drive that is in use, as its counters tell, is taken to be awake as the service takes it. */
-        ck_assert(v->active);
+        ck_assert(v->active == !(has_record && v->drive == drives));
+        ck_assert(v->dry && v->settings == &all_settings);
+        if (has_record && v->drive == drives) {
+                ck_assert(v->ata_sleep);
+                ck_assert_uint_eq(v->bridge->cdb, 12);
+                ck_assert(v->memories[0].sent.known && !v->memories[1].sent.known);
+                ck_assert_int_eq(v->memories[0].sent.number, 128);
+        } else
+                ck_assert(!v->ata_sleep && !v->bridge && !v->memories);
         ck_assert(v->permanent == asks_permanent);
 
         *ret = (Plan){ .steps = calloc(2, sizeof(Step)), .n_steps = w->n_items };
@@ -174,6 +183,29 @@ START_TEST(test_permanent) {
         asks_permanent = true;
         ck_assert_int_eq(plan("--permanent", "sda", &out, &err), EXIT_NOT_WANTED);
         ck_assert_ptr_nonnull(strstr(out, "sda   apm       128    254     write       a.conf:12\n"));
+}
+END_TEST
+
+/* What the service knows of a drive counts: what was sent, its bridge, that it has not been used since, and that it sleeps. A
+ * record of another attach is of another drive. */
+START_TEST(test_record) {
+        static const char record[] =
+                        "VERSION=1\nNAME=sda\nSERIAL=5YD1\nDISKSEQ=%u\nBRIDGE_CDB=12\nUSED=446\nUSED_WHEN=1\n"
+                        "ATA_SLEEP=1\nBOOT_ID=x\nSETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_SENT_NUMBER=128\n";
+        _cleanup_free_ char *out = NULL, *err = NULL, *out2 = NULL, *err2 = NULL;
+        char text[sizeof record + 10];
+
+        scratch_make();
+        (void) snprintf(text, sizeof text, record, 7U);
+        file_write("sda", text);
+        ck_assert_int_eq(plan("--state-dir=.", NULL, &out, &err), EXIT_NOT_WANTED);
+
+        (void) snprintf(text, sizeof text, record, 0U);
+        file_write("sda", text);
+        has_record = true;
+        ck_assert_int_eq(plan("--state-dir=.", NULL, &out2, &err2), EXIT_NOT_WANTED);
+        ck_assert_str_eq(out, out2);
+        scratch_remove();
 }
 END_TEST
 
@@ -309,6 +341,7 @@ int main(void) {
         tcase_add_test(t, test_table);
         tcase_add_test(t, test_on_battery);
         tcase_add_test(t, test_permanent);
+        tcase_add_test(t, test_record);
         tcase_add_test(t, test_json);
         tcase_add_test(t, test_nothing_to_do);
         tcase_add_test(t, test_drive_without_rules);
