@@ -31,7 +31,13 @@ static const struct {
         { 82, 83, 0x4000, true },  { 82, 83, 0x0000, false }, { 82, 83, 0xC000, false }, { 85, 87, 0x4000, true },
         { 86, 87, 0xFFFF, false }, { 78, 76, 0x0002, true },  { 78, 76, 0x0000, false }, { 78, 76, 0xFFFF, false },
         { 84, 83, 0x4000, false }, { 84, 84, 0x4000, true },
-        { 206, 0, 0, true },
+        { 206, 0, 0, true },       { 206, 206, 0xFFFF, false }, { 206, 206, 0xFFDF, false },
+        { 83, 83, 0x4000, true },  { 83, 83, 0x8000, false }, { 87, 87, 0x4000, true },  { 87, 87, 0x0000, false },
+        { 77, 76, 0x0002, true },  { 79, 76, 0x0002, true },  { 79, 76, 0x0000, false }, { 77, 76, 0x0000, false },
+        { 50, 50, 0x4000, true },  { 50, 50, 0x0000, false }, { 120, 86, 0x8000, false }, { 85, 87, 0x8000, false },
+        /* Beside them there is no such mark. */
+        { 75, 76, 0x0000, true },  { 80, 76, 0x0000, true },  { 81, 83, 0x0000, true },  { 88, 87, 0x0000, true },
+        { 49, 50, 0x0000, true },  { 51, 50, 0x0000, true },  { 118, 86, 0x0000, true }, { 121, 86, 0x0000, true },
 };
 /* clang-format on */
 
@@ -99,6 +105,8 @@ static const struct {
         { "\0\0 1.04 ", "1.04" },
         { "\0\0\0\0\0\0\0\0", "" },
         { "1.0\t4   ", "" },
+        { "1.0\x7f" "4   ", "" },
+        { "~!~ 0 ~!", "~!~ 0 ~!" },
 };
 /* clang-format on */
 

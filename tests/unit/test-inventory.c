@@ -2,6 +2,7 @@
 
 /* What becomes of a device of udev's: the test is udev. */
 
+#include <glob.h>
 #include <libudev.h>
 
 #include "inventory.h"
@@ -101,6 +102,45 @@ START_TEST(test_raid) {
 }
 END_TEST
 
+/* What lies on it counts by its own links, what has gone does not. Any device of the machine's will do, if there is one. */
+START_TEST(test_above) {
+        static const char *const properties[] = { "SUBSYSTEM=block", "DEVTYPE=disk", "DEVNAME=/dev/" DISK, NULL };
+        _cleanup_(drive_freep) Drive *d = NULL;
+        _cleanup_(globfree) glob_t found = {};
+        char path[PATH_MAX], node[PATH_MAX];
+        bool is_linked = false;
+        const char *name;
+        Readiness r;
+
+        if (glob(INVENTORY_CLASSDIR "/[a-r]*[0-9]", 0, NULL, &found) != 0)
+                return;
+        name = base_name(found.gl_pathv[0]);
+        if (strchr(name, '!'))
+                return;
+        (void) snprintf(path, sizeof path, "holders/%s/x", name);
+        put(path, "");
+        put("holders/" DISK "/x", "");
+
+        /* A kernel name may have slashes, which are '!' in the path: this one leads from where holders are looked for to the tree. */
+        (void) snprintf(path, sizeof path, "%s/../..!..!..%s", root, tree.syspath);
+        for (char *p = path + strlen(root) + strlen("/../..!"); (p = strchr(p, '/')); p++)
+                *p = '!';
+        ck_assert_int_eq(inventory_drive(device_of(path, properties), &d), 0);
+        ck_assert_str_eq(d->name + strlen("../../.."), tree.syspath);
+
+        (void) snprintf(node, sizeof node, "/dev/%s", name);
+        ck_assert_uint_gt(d->n_links, 1);
+        for (size_t i = 0; i < d->n_links; i++) {
+                ck_assert_int_eq(d->links[i].via, i == 0 ? LINK_OWN : LINK_STACKED);
+                ck_assert_str_ne(d->links[i].path, i == 0 ? node : "/dev/" DISK);
+                is_linked = is_linked || streq(d->links[i].path, node);
+        }
+        ck_assert(is_linked);
+
+        ck_assert_int_eq(inventory_readiness(name, &r), 0);
+}
+END_TEST
+
 /* As a drive has none that is being unplugged, and a multipath's own path. */
 START_TEST(test_without_node) {
         static const char *const properties[] = { "SUBSYSTEM=block", "DEVTYPE=disk", NULL };
@@ -165,6 +205,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_test(t, test_drive);
         tcase_add_test(t, test_raid);
+        tcase_add_test(t, test_above);
         tcase_add_test(t, test_without_node);
         tcase_add_loop_test(t, test_is_drive, 0, ELEMENTSOF(devices));
         tcase_add_test(t, test_by_name);

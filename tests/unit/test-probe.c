@@ -145,9 +145,13 @@ static const struct {
         const char *says; /* NULL: an image of an ATA drive */
 } objections[] = {
         { .general = 0x0040 },
+        { .general = 0x7FFF },
         { .general = 0x848A },
         { .general = 0x844A },
         { .general = 0x85C0, .says = "ATAPI" },
+        { .general = 0x8000, .says = "ATAPI" },
+        { .general = 0xBFFF, .says = "ATAPI" },
+        { .general = 0xC000, .says = "no kind of device" },
         { .general = 0xC45A, .says = "no kind of device" },
         { .general = 0x0040, .swapped = true, .says = "wrong order" },
         { .fill = "\xFF", .says = "all its words" },
@@ -213,7 +217,7 @@ static const struct {
         uint16_t rate;
         bool rotational, untold;
 } rotations[] = {
-        { 0x0001, false, false }, { 7200, true, false }, { 0x0000, true, true }, { 0x0400, true, true }, { 0xFFFF, true, true },
+        { 0x0001, false, false }, { 7200, true, false }, { 0x0000, true, true }, { 0x0400, true, true }, { 0x0401, true, false }, { 0xFFFE, true, false }, { 0x0002, true, true }, { 0xFFFF, true, true },
 };
 /* clang-format on */
 
