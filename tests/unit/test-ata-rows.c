@@ -36,7 +36,8 @@ typedef struct Change {
 
 static Image plain, bare, silent, uncached, vendor_timer, changed[11];
 static const uint8_t sct_idle[512] = { [0] = 3 };
-static uint8_t dco_data[512], epc_off[1024], epc_on[1024], epc_saved[1024];
+static uint8_t dco_data[512], epc_off[1024], epc_on[1024], epc_saved[1024], epc_each[1024],
+        epc_fixed[1024], epc_unsaved[1024];
 
 enum { WRV_ALL, WRV_3, PUIS, MULTIPLE, SSP, FREE_FALL, FROZEN, EPC, ACOUSTIC_0, APM_255, WRV_0 };
 static const Change changes[][3] = {
@@ -145,6 +146,36 @@ static const Case cases[] = {
           .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_off), EPC_LOG(epc_off), COMMAND("4a 00 82 00 22 00 84 00 03 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_on)) },
         { "EPC timer in minutes, saved", { { "idle_b", "2h", VERDICT_APPLIED } }, .permanent = true, .apply_permanent = true,
           .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_on), EPC_LOG(epc_on), COMMAND("4a 00 82 00 b2 00 78 00 00 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_saved)) },
+        /* Each has its place in the log and a number of its own. */
+        { "EPC: idle_a as it is", { { "idle_a", "1s", VERDICT_UNCHANGED } }, .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC: idle_b as it is", { { "idle_b", "2s", VERDICT_UNCHANGED } }, .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC: idle_c as it is", { { "idle_c", "3s", VERDICT_UNCHANGED } }, .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC: standby_y as it is", { { "standby_y", "4s", VERDICT_UNCHANGED } }, .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC: standby_z as it is", { { "standby_z", "5s", VERDICT_UNCHANGED } }, .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC: idle_a off", { { "idle_a", "off", VERDICT_IGNORED } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_each), EPC_LOG(epc_each), COMMAND("4a 00 81 00 03 00 00 00 00 40 ef 00"),
+                       ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC: idle_c off", { { "idle_c", "off", VERDICT_IGNORED } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_each), EPC_LOG(epc_each), COMMAND("4a 00 83 00 03 00 00 00 00 40 ef 00"),
+                       ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC: standby_y off", { { "standby_y", "off", VERDICT_IGNORED } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_each), EPC_LOG(epc_each), COMMAND("4a 00 01 00 03 00 00 00 00 40 ef 00"),
+                       ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC timer, the longest in units of 100 ms", { { "idle_b", "6553500ms", VERDICT_IGNORED } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_each), EPC_LOG(epc_each), COMMAND("4a 00 82 00 22 00 ff 00 ff 40 ef 00"),
+                       ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC timer, the longest", { { "idle_b", "65535min", VERDICT_IGNORED } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_each), EPC_LOG(epc_each), COMMAND("4a 00 82 00 a2 00 ff 00 ff 40 ef 00"),
+                       ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC timer, too long", { { "idle_b", "65536min", VERDICT_UNSUPPORTED, "counts to 65535 minutes" } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_each), EPC_LOG(epc_each), ID(changed[EPC]), EPC_LOG(epc_each)) },
+        { "EPC timer that is fixed", { { "idle_b", "10min", VERDICT_UNSUPPORTED, "cannot be changed" } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_fixed), EPC_LOG(epc_fixed), ID(changed[EPC]), EPC_LOG(epc_fixed)) },
+        { "EPC timer that is not saved, as it cannot be", { { "idle_b", "1h", VERDICT_IGNORED } }, .permanent = true, .apply_permanent = true,
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_unsaved), EPC_LOG(epc_unsaved), COMMAND("4a 00 82 00 22 00 a0 00 8c 40 ef 00"),
+                       ID(changed[EPC]), EPC_LOG(epc_unsaved)) },
+        { "EPC without its log", { { "idle_b", "10min", VERDICT_REFUSED, "2Fh" } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), { .cdb = "85 09 0e 00 00 00 02 00 08 00 00 00 00 40 2f 00", .sense = ABORTED }) },
         { "EPC timers without EPC", { { "idle_b", "2h", VERDICT_UNSUPPORTED, "epc = true" } },
           .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_on)) },
         { "EPC timers without EPC, off for good", { { "idle_b", "off", VERDICT_UNSUPPORTED, "epc = true" } }, .permanent = true,
@@ -304,6 +335,13 @@ static void setup(void) {
         descriptor(epc_off, 512 + 448, 0xE0, 36000, 0, 36000);
         descriptor(epc_saved, 64, 0xE0 | 1 << 2 | 1 << 3, 6000, 72000, 72000);
         descriptor(epc_saved, 512 + 448, 0xE0, 36000, 0, 36000);
+        descriptor(epc_each, 0, 0xA0 | 1 << 2, 0, 0, 10);
+        descriptor(epc_each, 64, 0xA0 | 1 << 2, 0, 0, 20);
+        descriptor(epc_each, 128, 0xA0 | 1 << 2, 0, 0, 30);
+        descriptor(epc_each, 512 + 384, 0xA0 | 1 << 2, 0, 0, 40);
+        descriptor(epc_each, 512 + 448, 0xA0 | 1 << 2, 0, 0, 50);
+        descriptor(epc_fixed, 64, 0xC0, 6000, 0, 6000);
+        descriptor(epc_unsaved, 64, 0xA0, 6000, 0, 6000);
 }
 
 static const Drive drive = { .name = (char *) "sda",
