@@ -4,6 +4,8 @@
 /* A connection with D-Bus at both its ends, which are the test's: one for what is tested, and one to play PID 1, logind or a bus. */
 
 #include <check.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <systemd/sd-bus.h>
 
@@ -34,4 +36,28 @@ static inline sd_bus *bus_pair(sd_event *event, sd_bus **ret_client) {
 static inline void bus_settle(sd_event *event) {
         while (sd_event_run(event, 100 * 1000) > 0)
                 ;
+}
+
+/* Somebody who answers calls, in a process of its own, since who asks waits: until its end of the connection, *ret, is closed. */
+static inline _unused_ pid_t bus_play(sd_bus_message_handler_t on_call, void *userdata, int *ret) {
+        int fds[2];
+        pid_t pid;
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+        pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                sd_bus *bus;
+
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                (void) close(fds[0]);
+                bus = bus_end(NULL, fds[1], true);
+                if (sd_bus_add_filter(bus, NULL, on_call, userdata) >= 0)
+                        while (sd_bus_process(bus, NULL) >= 0 && sd_bus_wait(bus, UINT64_MAX) >= 0)
+                                ;
+                _exit(EXIT_SUCCESS);
+        }
+        (void) close(fds[1]);
+        *ret = fds[0];
+        return pid;
 }

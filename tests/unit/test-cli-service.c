@@ -2,7 +2,6 @@
 
 /* What `drivekeep release`, `reload` and `apply` as a whole ask of the service, which the test plays, and what they make of it. */
 
-#include <sys/prctl.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -59,31 +58,6 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         if (starts_with(question, "Release"))
                 return sd_bus_reply_method_return(m, "u", a->n_released);
         return sd_bus_reply_method_return(m, "");
-}
-
-/* In a process of its own, since who asks waits. */
-static pid_t play_service(const Answer *answer) {
-        Answer a = *answer;
-        int fds[2];
-        pid_t pid;
-
-        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
-        pid = fork();
-        ck_assert_int_ge(pid, 0);
-        if (pid == 0) {
-                sd_bus *bus;
-
-                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-                (void) close(fds[0]);
-                bus = bus_end(NULL, fds[1], true);
-                if (sd_bus_add_filter(bus, NULL, on_call, &a) >= 0)
-                        while (sd_bus_process(bus, NULL) >= 0 && sd_bus_wait(bus, UINT64_MAX) >= 0)
-                                ;
-                _exit(EXIT_SUCCESS);
-        }
-        (void) close(fds[1]);
-        service = fds[0];
-        return pid;
 }
 
 static int lock;
@@ -148,7 +122,8 @@ static const struct {
 /* clang-format on */
 
 START_TEST(test_verb) {
-        pid_t pid = cases[_i].answer.question ? play_service(&cases[_i].answer) : 0;
+        Answer answer = cases[_i].answer;
+        pid_t pid = answer.question ? bus_play(on_call, &answer, &service) : 0;
         FILE *f_out = catch_begin(stdout), *f_err = catch_begin(stderr);
         _cleanup_free_ char *out = NULL, *err = NULL;
         char *argv[6] = { (char *) "drivekeep verb" };

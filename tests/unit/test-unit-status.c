@@ -2,7 +2,6 @@
 
 /* What PID 1 says of units, and whether a file system check is among them. */
 
-#include <sys/prctl.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -105,30 +104,6 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         return sd_bus_send(NULL, reply, NULL);
 }
 
-/* In a process of its own, since who asks waits. */
-static pid_t play_pid1(const Listed *units) {
-        int fds[2];
-        pid_t pid;
-
-        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
-        pid = fork();
-        ck_assert_int_ge(pid, 0);
-        if (pid == 0) {
-                sd_bus *bus;
-
-                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-                (void) close(fds[0]);
-                bus = bus_end(NULL, fds[1], true);
-                if (sd_bus_add_filter(bus, NULL, on_call, (void *) units) >= 0)
-                        while (sd_bus_process(bus, NULL) >= 0 && sd_bus_wait(bus, UINT64_MAX) >= 0)
-                                ;
-                _exit(EXIT_SUCCESS);
-        }
-        (void) close(fds[1]);
-        pid1 = fds[0];
-        return pid;
-}
-
 #define CHECK "systemd-fsck@dev-sda1.service"
 #define ROOT_CHECK "systemd-fsck-root.service"
 
@@ -145,7 +120,7 @@ static const struct {
 };
 
 START_TEST(test_find) {
-        pid_t pid = play_pid1(lists[_i].units);
+        pid_t pid = bus_play(on_call, (void *) lists[_i].units, &pid1);
         _cleanup_free_ char *unit = NULL;
 
         ck_assert_int_eq(systemd_find_fsck(&unit), lists[_i].found != NULL);
@@ -157,7 +132,7 @@ END_TEST
 
 /* Not knowing is no "none": the command reads no drive then. */
 START_TEST(test_refused) {
-        pid_t pid = play_pid1(NULL);
+        pid_t pid = bus_play(on_call, NULL, &pid1);
         char *unit = NULL;
 
         ck_assert_int_eq(systemd_find_fsck(&unit), -EACCES);
