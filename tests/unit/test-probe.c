@@ -88,6 +88,21 @@ START_TEST(test_image) {
 }
 END_TEST
 
+/* Drives before ATA-4 have no marks in these words, and then nothing in the others counts. */
+START_TEST(test_image_unmarked) {
+        Image image = image_make(true, true, 127, -1);
+        Found lookahead = { .name = "lookahead", .asked = true };
+        uint16_t id[256];
+        DeviceIO io = { .image = id };
+
+        image.words[_i ? 83 : 87] = 0;
+        image_seal(&image);
+        ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
+        probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &lookahead);
+        ck_assert(!lookahead.reading.known && lookahead.reading.supported == !_i);
+}
+END_TEST
+
 /* Which of its timers a drive has is not in IDENTIFY. */
 START_TEST(test_image_of_timers) {
         Image image = image_make(true, false, -1, -1);
@@ -272,6 +287,7 @@ int main(void) {
         tcase_add_test(t, test_asleep);
         tcase_add_test(t, test_identify_fails);
         tcase_add_test(t, test_image);
+        tcase_add_loop_test(t, test_image_unmarked, 0, 2);
         tcase_add_test(t, test_image_of_timers);
         tcase_add_loop_test(t, test_text, 0, ELEMENTSOF(texts));
         tcase_add_loop_test(t, test_objection, 0, ELEMENTSOF(objections));
