@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What each record says, field by field. The journal's socket is the test's. */
+
+#include <stdio.h>
+#include <syslog.h>
+
+#include "done-log.h"
+#include "journal-socket.h"
+#include "journal.h"
+#include "suite.h"
+
+/* ---- the journal ---- */
+
+static char told[2048]; /* the last record */
+static unsigned n_told;
+
+int journal_socket_send(JournalSocket *j, const char *record) {
+        ck_assert_str_eq(j->path, "/run/systemd/journal/socket");
+        ck_assert_int_lt(j->fd, 0);
+        (void) snprintf(told, sizeof told, "%s", record);
+        n_told++;
+        return 0;
+}
+void journal_socket_attach(_unused_ JournalSocket *j, sd_event *event) {
+        note("attach:%d", event == (sd_event *) told);
+}
+void journal_socket_finish(_unused_ JournalSocket *j, unsigned ms) {
+        note("finish:%u", ms);
+}
+void journal_socket_done(_unused_ JournalSocket *j) {
+        note("done");
+}
+
+/* One record, which begins with this. */
+static void expect(int priority, const char *id, const char *rest) {
+        char all[sizeof told];
+
+        (void) snprintf(all, sizeof all, "PRIORITY=%d\nSYSLOG_IDENTIFIER=drivekeepd\n%s%s%s%s", priority,
+                        id ? "MESSAGE_ID=" : "", id ?: "", id ? "\n" : "", rest);
+        ck_assert_str_eq(told, all);
+        ck_assert_uint_eq(n_told, 1);
+        n_told = 0;
+}
+
+static const Drive disk = { .name = (char *) "sda",
+                            .model = (char *) "M",
+                            .serial = (char *) "S",
+                            .wwn = (char *) "0x5" },
+                   bare = { .name = (char *) "sdb" };
+
+#define DISK "DRIVEKEEP_DRIVE=sda\nDRIVEKEEP_SERIAL=S\nDRIVEKEEP_WWN=0x5\nDRIVEKEEP_MODEL=M\n"
+
+/* ---- a setting ---- */
+
+static const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .min = 1, .max = 254 } };
+static const Wish wish = { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "/etc/f", .line = 3 },
+                  withheld = { .name = "apm", .withheld = true, .file = "/etc/f", .line = 3 };
+
+#define OF(verdict, visit)                                                                  \
+        DISK "DRIVEKEEP_SETTING=apm\nDRIVEKEEP_VERDICT=" verdict "\nDRIVEKEEP_VISIT=" visit \
+             "\nDRIVEKEEP_RULE=/etc/f:3\n"
+#define KNOWN(n)                                                                               \
+        {                                                                                      \
+                .supported = true, .known = true, .value = {.type = VALUE_INT, .number = (n) } \
+        }
+
+static const struct {
+        Step step;
+        const char *record;
+} steps[] = {
+        { { .wish = &wish,
+            .setting = &row,
+            .verdict = VERDICT_APPLIED,
+            .before = KNOWN(254),
+            .after = KNOWN(127),
+            .written = true },
+          "MESSAGE=sda: apm = 127: applied (was 254)\n" OF(
+                          "applied", "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_BEFORE=254\nDRIVEKEEP_AFTER=127\n" },
+        { { .wish = &wish, .setting = &row, .verdict = VERDICT_APPLIED, .written = true },
+          "MESSAGE=sda: apm = 127: applied\n" OF("applied", "boot") "DRIVEKEEP_WANTED=127\n" },
+        { { .wish = &wish,
+            .setting = &row,
+            .verdict = VERDICT_REFUSED,
+            .before = KNOWN(254),
+            .failed = true,
+            .reason = "it says so" },
+          "MESSAGE=sda: apm = 127: refused: it says so\n" OF(
+                          "refused",
+                          "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_BEFORE=254\nDRIVEKEEP_REASON=it says so\n" },
+        /* What was read, and was not written, is so still. */
+        { { .wish = &wish, .setting = &row, .verdict = VERDICT_UNCHANGED, .before = KNOWN(127) },
+          "MESSAGE=sda: apm = 127: unchanged (was 127)\n" OF(
+                          "unchanged", "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_BEFORE=127\nDRIVEKEEP_AFTER=127\n" },
+        { { .wish = &wish, .setting = &row, .verdict = VERDICT_UNVERIFIABLE, .before = KNOWN(254), .written = true },
+          "MESSAGE=sda: apm = 127: unverifiable (was 254)\n" OF(
+                          "unverifiable", "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_BEFORE=254\n" },
+        { { .wish = &wish, .verdict = VERDICT_UNSUPPORTED, .reason = "no such thing", .before = KNOWN(1) },
+          "MESSAGE=sda: apm = n/a: unsupported: no such thing\n" OF("unsupported",
+                                                                    "boot") "DRIVEKEEP_REASON=no such thing\n" },
+        { { .wish = &withheld, .setting = &row, .verdict = VERDICT_FORBIDDEN, .reason = "the rule has errors" },
+          "MESSAGE=sda: apm: forbidden: the rule has errors\n" OF("forbidden",
+                                                                  "boot") "DRIVEKEEP_REASON=the rule has errors\n" },
+        { { .wish = &wish, .setting = &row, .verdict = VERDICT_QUARANTINED, .reason = "it went down" },
+          "MESSAGE=sda: apm = 127: quarantined: it went down\n" OF(
+                          "quarantined", "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_REASON=it went down\n" },
+};
+
+/* What went as it should is for those who look; what did not, for all. */
+static int priority_of(const Step *s) {
+        switch (s->verdict) {
+        case VERDICT_UNCHANGED:
+                return LOG_DEBUG;
+        case VERDICT_UNVERIFIABLE:
+                return s->written ? LOG_INFO : LOG_DEBUG;
+        case VERDICT_APPLIED:
+                return LOG_INFO;
+        case VERDICT_ADJUSTED:
+        case VERDICT_DRIFTED:
+        case VERDICT_DEFERRED:
+        case VERDICT_UNSUPPORTED:
+        case VERDICT_VANISHED:
+                return LOG_NOTICE;
+        case VERDICT_QUARANTINED:
+                return LOG_ERR;
+        default:
+                return LOG_WARNING;
+        }
+}
+
+static const char *id_of(Verdict v) {
+        return v == VERDICT_QUARANTINED ? JOURNAL_ID_QUARANTINED : JOURNAL_ID_SETTING;
+}
+
+START_TEST(test_step) {
+        const Step *s = &steps[_i].step;
+
+        journal_step(&disk, VISIT_BOOT, s);
+        expect(priority_of(s), id_of(s->verdict), steps[_i].record);
+}
+END_TEST
+
+/* Each verdict, of something that was sent, and of what was not. */
+START_TEST(test_verdict) {
+        for (unsigned i = 0; i < 2; i++) {
+                Step s = { .wish = &wish, .setting = &row, .verdict = (Verdict) _i, .written = i == 1 };
+                char record[512];
+
+                (void) snprintf(record, sizeof record,
+                                "MESSAGE=sdb: apm = 127: %s\nDRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_SETTING=apm\n"
+                                "DRIVEKEEP_VERDICT=%s\nDRIVEKEEP_VISIT=reload\nDRIVEKEEP_RULE=/etc/f:3\n"
+                                "DRIVEKEEP_WANTED=127\n",
+                                verdict_to_string(s.verdict), verdict_to_string(s.verdict));
+                journal_step(&bare, VISIT_RELOAD, &s);
+                expect(priority_of(&s), id_of(s.verdict), record);
+        }
+}
+END_TEST
+
+START_TEST(test_drift) {
+        Step s = { .wish = &wish, .setting = &row, .verdict = _i ? VERDICT_DRIFTED : VERDICT_APPLIED };
+
+        journal_drift(&disk, VISIT_RECHECK, &s, "127", "254");
+        if (_i)
+                expect(LOG_WARNING, JOURNAL_ID_DRIFT,
+                       "MESSAGE=sda: apm has drifted: it was left at 127, and something made it 254; it is left so "
+                       "(on_drift = \"report\").\n" OF("drifted",
+                                                       "recheck") "DRIVEKEEP_DRIFT_FROM=127\nDRIVEKEEP_DRIFT_TO=254\n");
+        else
+                expect(LOG_WARNING, JOURNAL_ID_DRIFT,
+                       "MESSAGE=sda: apm has drifted: it was left at 127, and something made it 254; it is set back.\n" OF(
+                                       "applied", "recheck") "DRIVEKEEP_DRIFT_FROM=127\nDRIVEKEEP_DRIFT_TO=254\n");
+}
+END_TEST
+
+/* ---- a drive ---- */
+
+static const struct {
+        const Drive *drive;
+        VisitSummary summary;
+        int priority;
+        const char *record;
+} visits[] = {
+        { &bare, {}, LOG_DEBUG, "MESSAGE=sdb (n/a n/a): visited at boot: nothing to do\nDRIVEKEEP_DRIVE=sdb\n" },
+        { &disk,
+          { .n_verdicts = { [VERDICT_UNCHANGED] = 2 } },
+          LOG_DEBUG,
+          "MESSAGE=sda (M S): visited at boot: 2 unchanged\n" DISK },
+        { &disk,
+          { .n_verdicts = { [VERDICT_APPLIED] = 1, [VERDICT_UNCHANGED] = 12 }, .n_written = 1 },
+          LOG_INFO,
+          "MESSAGE=sda (M S): visited at boot: 1 applied, 12 unchanged\n" DISK },
+        { &disk,
+          { .n_verdicts = { [VERDICT_REFUSED] = 1, [VERDICT_UNCHANGED] = 1 }, .n_written = 1 },
+          LOG_NOTICE,
+          "MESSAGE=sda (M S): visited at boot: 1 unchanged, 1 refused\n" DISK },
+        { &disk,
+          { .n_verdicts = { [VERDICT_VANISHED] = 1 } },
+          LOG_NOTICE,
+          "MESSAGE=sda (M S): visited at boot: 1 vanished\n" DISK },
+};
+
+START_TEST(test_visit) {
+        char record[512];
+
+        (void) snprintf(record, sizeof record, "%sDRIVEKEEP_VISIT=boot\n", visits[_i].record);
+        journal_visit(visits[_i].drive, VISIT_BOOT, &visits[_i].summary);
+        expect(visits[_i].priority, JOURNAL_ID_VISIT, record);
+}
+END_TEST
+
+#define CHECK "systemd-fsck@x.service"
+
+static const struct {
+        Wait wait;
+        bool deferred;
+        int priority;
+        const char *id, *record;
+} waits[] = {
+        { { WAIT_CHECK, CHECK },
+          false,
+          LOG_INFO,
+          JOURNAL_ID_WAITING,
+          "MESSAGE=sda: waiting for " CHECK " before its settings are touched.\n" DISK
+          "DRIVEKEEP_WAITING_KIND=check\nDRIVEKEEP_WAITING_FOR=" CHECK "\n" },
+        { { WAIT_CHECK, CHECK },
+          true,
+          LOG_WARNING,
+          JOURNAL_ID_WAITING,
+          "MESSAGE=sda: still waiting for " CHECK "; its settings are deferred until that ends.\n" DISK
+          "DRIVEKEEP_WAITING_KIND=check\nDRIVEKEEP_WAITING_FOR=" CHECK "\n" },
+        { { .kind = WAIT_UDEV }, false, LOG_INFO, JOURNAL_ID_UNREADY, NULL },
+        { { .kind = WAIT_SYSTEMD }, true, LOG_WARNING, JOURNAL_ID_UNREADY, NULL },
+};
+
+START_TEST(test_waiting) {
+        const Wait w = waits[_i].wait;
+        char record[512];
+
+        (void) snprintf(record, sizeof record, "MESSAGE=sda: %s %s%s\n" DISK "DRIVEKEEP_WAITING_KIND=%s\n",
+                        waits[_i].deferred ? "still waiting for" : "waiting for", wait_describe(w),
+                        waits[_i].deferred ? "; its settings are deferred until that ends."
+                                           : " before its settings are touched.",
+                        wait_kind_to_string(w.kind));
+        journal_waiting(&disk, w, waits[_i].deferred);
+        expect(waits[_i].priority, waits[_i].id, waits[_i].record ?: record);
+}
+END_TEST
+
+START_TEST(test_storm) {
+        journal_storm(&disk, VISIT_RESET, 10);
+        expect(LOG_WARNING, JOURNAL_ID_STORM,
+               "MESSAGE=sda: it is reset, or something else changes its settings, again and again (reset); until that "
+               "ends it is looked after only every 10 minutes.\n" DISK "DRIVEKEEP_VISIT=reset\n");
+}
+END_TEST
+
+/* One value, and a drive that is left alone, of which less is known. */
+START_TEST(test_quarantined) {
+        const GuardRecord known = { .model = (char *) "M", .serial = (char *) "S" }, unknown = {};
+        const GuardEntry e = { .setting = (char *) "apm", .value = (char *) "127", .why = (char *) "it went down" };
+
+        journal_quarantined(&known, &e);
+        expect(LOG_ERR, JOURNAL_ID_QUARANTINED,
+               "MESSAGE=M S: apm = 127 is not written to it again, because it went down; 'drivekeep release' or another "
+               "value in the file lets it be written.\nDRIVEKEEP_SERIAL=S\nDRIVEKEEP_MODEL=M\n"
+               "DRIVEKEEP_VERDICT=quarantined\nDRIVEKEEP_REASON=it went down\nDRIVEKEEP_SETTING=apm\n"
+               "DRIVEKEEP_WANTED=127\n");
+        journal_quarantined(&unknown, NULL);
+        expect(LOG_ERR, JOURNAL_ID_ALONE,
+               "MESSAGE=n/a n/a: the drive is left alone, because " GUARD_ALONE_WHY
+               "; 'drivekeep release' has it visited again.\nDRIVEKEEP_VERDICT=quarantined\n"
+               "DRIVEKEEP_REASON=" GUARD_ALONE_WHY "\n");
+}
+END_TEST
+
+START_TEST(test_worker) {
+        journal_worker(&disk, "it ended by signal %d", 9);
+        expect(LOG_ERR, JOURNAL_ID_WORKER, "MESSAGE=sda: it ended by signal 9\n" DISK);
+}
+END_TEST
+
+/* ---- the service ---- */
+
+static const struct {
+        size_t n_drives, n_rules;
+        const char *message;
+} starts[] = {
+        { 0, 1, "MESSAGE=Looking after 0 drives by 1 rule.\n" },
+        { 1, 2, "MESSAGE=Looking after 1 drive by 2 rules.\n" },
+};
+
+START_TEST(test_started) {
+        journal_started(starts[_i].n_drives, starts[_i].n_rules);
+        expect(LOG_INFO, JOURNAL_ID_STARTED, starts[_i].message);
+}
+END_TEST
+
+static const struct {
+        ComplaintLevel level;
+        int priority;
+        const char *word;
+} levels[] = {
+        { COMPLAINT_ERROR, LOG_ERR, "error" },
+        { COMPLAINT_WARNING, LOG_WARNING, "warning" },
+        { COMPLAINT_NOTICE, LOG_NOTICE, "notice" },
+};
+
+START_TEST(test_complaint) {
+        const Complaint c = { .level = levels[_i].level,
+                              .file = (char *) "/etc/f",
+                              .line = 3,
+                              .column = 7,
+                              .sentence = (char *) "It is wrong." };
+        char record[128];
+
+        (void) snprintf(record, sizeof record, "MESSAGE=/etc/f:3:7: %s: It is wrong.\nDRIVEKEEP_RULE=/etc/f:3\n",
+                        levels[_i].word);
+        journal_complaint(&c);
+        expect(levels[_i].priority, JOURNAL_ID_CONFIGURATION, record);
+}
+END_TEST
+
+/* A line feed would begin another field. The priority is the caller's. */
+START_TEST(test_log) {
+        journal_log(_i, "%s\nDRIVEKEEP_DRIVE=%d", "one", 2);
+        expect(_i, NULL, "MESSAGE=one\\x0aDRIVEKEEP_DRIVE=2\n");
+}
+END_TEST
+
+/* The end is given half a second, and nothing is left of the socket. */
+START_TEST(test_socket) {
+        journal_attach((sd_event *) told);
+        journal_finish();
+        ck_assert_str_eq(all_done(), "attach:1 finish:500 done ");
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("journal-records");
+        TCase *t = tcase_create("journal-records");
+
+        tcase_add_loop_test(t, test_step, 0, ELEMENTSOF(steps));
+        tcase_add_loop_test(t, test_verdict, 0, _VERDICT_MAX);
+        tcase_add_loop_test(t, test_drift, 0, 2);
+        tcase_add_loop_test(t, test_visit, 0, ELEMENTSOF(visits));
+        tcase_add_loop_test(t, test_waiting, 0, ELEMENTSOF(waits));
+        tcase_add_test(t, test_storm);
+        tcase_add_test(t, test_quarantined);
+        tcase_add_test(t, test_worker);
+        tcase_add_loop_test(t, test_started, 0, ELEMENTSOF(starts));
+        tcase_add_loop_test(t, test_complaint, 0, ELEMENTSOF(levels));
+        tcase_add_loop_test(t, test_log, LOG_EMERG, LOG_DEBUG + 1);
+        tcase_add_test(t, test_socket);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
