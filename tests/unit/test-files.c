@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The files in force: where they are read, that the journal is told of all that is wrong in them, and how long they stay. What they
+ * say is the test's. */
+
+#include "done-log.h"
+#include "files.h"
+#include "journal.h"
+#include "settings.h"
+#include "suite.h"
+
+static const char *text;
+static int load_error, check_error;
+
+int config_load(Config *c, const SettingTable *t, const char *const *roots) {
+        for (const char *const *r = roots; *r; r++)
+                note("%s", *r);
+        if (load_error < 0)
+                return load_error;
+        return config_parse(c, t, "f", text, strlen(text));
+}
+int config_check(Config *c, const SettingTable *t) {
+        ck_assert_ptr_eq(t, &all_settings);
+        return check_error < 0 ? check_error : complain(&c->complaints, COMPLAINT_NOTICE, "f", 9, 1, "checked");
+}
+void journal_complaint(const Complaint *c) {
+        note("%s:%u", complaint_level_to_string(c->level), c->line);
+}
+
+#define ROOTS "/etc /run /usr/lib "
+#define RULE(key) "{ match = {}; " key " = 1; }"
+
+static const struct {
+        const char *text, *done, *first; /* first: NULL: there is no error */
+} rows[] = {
+        { "", ROOTS "notice:9 ", NULL },
+        { "drives = ( " RULE("apm") " );", ROOTS "notice:9 ", NULL },
+        { "drives = (\n" RULE("apmm") " );", ROOTS "error:2 notice:9 ", "f:2:" },
+        { "recheck = 1;\ndrives = (\n" RULE("apmm") ",\n" RULE("xyz") " );", ROOTS "error:1 error:3 error:4 notice:9 ",
+          "f:1:" },
+};
+
+/* What is sound counts, whatever else stands there. */
+START_TEST(test_load) {
+        _cleanup_free_ char *sentence = NULL;
+        Files *f, *other;
+
+        text = rows[_i].text;
+        ck_assert_int_eq(files_load(&f), 0);
+        ck_assert_str_eq(all_done(), rows[_i].done);
+        ck_assert_ptr_nonnull(f->config);
+
+        sentence = files_first_error(f);
+        if (rows[_i].first)
+                ck_assert_msg(starts_with(sentence, rows[_i].first), "%s", sentence);
+        else
+                ck_assert_ptr_null(sentence);
+        if (_i == 2)
+                ck_assert_ptr_null(strstr(sentence, "more"));
+        if (_i == 3)
+                ck_assert_msg(ends_with(sentence, " (and 2 more)"), "%s", sentence);
+
+        /* It stays until nobody has it any more. */
+        other = files_ref(f);
+        ck_assert_ptr_eq(other, f);
+        ck_assert_ptr_null(files_unref(f));
+        ck_assert_uint_eq(other->config->complaints.n_errors, _i < 2 ? 0 : (unsigned) (2 * _i - 3));
+        ck_assert_ptr_null(files_unref(other));
+        ck_assert_ptr_null(files_unref(NULL));
+}
+END_TEST
+
+/* There is nothing, and nothing is told. */
+START_TEST(test_no_memory) {
+        Files *f = NULL;
+
+        text = rows[2].text;
+        *(_i ? &check_error : &load_error) = -ENOMEM;
+        ck_assert_int_eq(files_load(&f), -ENOMEM);
+        ck_assert_ptr_null(f);
+        ck_assert_str_eq(all_done(), ROOTS);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("files");
+        TCase *t = tcase_create("files");
+
+        tcase_add_loop_test(t, test_load, 0, ELEMENTSOF(rows));
+        tcase_add_loop_test(t, test_no_memory, 0, 2);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
