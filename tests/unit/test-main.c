@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How the service and its broker begin and end, each in a process of its own. What they begin is the test's. */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <systemd/sd-daemon.h>
+
+#include "asker.h"
+#include "daemon.h"
+#include "done-log.h"
+#include "journal.h"
+#include "sandbox.h"
+#include "state.h"
+#include "suite.h"
+#include "worker.h"
+
+int service_main(int argc, char *argv[]);
+
+/* ---- what they begin ---- */
+
+static int state_error, prepare_error, broker_error, serve_answer, daemon_error, loop_error;
+static BrokerChild child;      /* that the broker makes */
+static int niceness, niced[2]; /* what the kernel is told of it: a pipe */
+static bool without_autogroup; /* a kernel that has none */
+static int notified;           /* service manager's socket */
+static int out;                /* where it is said what was done */
+static char part;
+
+/* The end of such a process. */
+static _Noreturn void end(int status) {
+        (void) dprintf(out, "%s", all_done());
+        _exit(status);
+}
+
+/* The first that there is. */
+static int give(int fd) {
+        ck_assert_int_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+        return STDIN_FILENO;
+}
+
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, _unused_ int flags, ...) {
+        ck_assert_str_eq(path, "/proc/self/autogroup");
+        return without_autogroup ? -1 : give(niced[1]);
+}
+int __wrap___open64_2(const char *path, int flags);
+int __wrap___open64_2(const char *path, int flags) {
+        return __wrap_open64(path, flags);
+}
+int __wrap_getpriority(__priority_which_t which, id_t who);
+int __wrap_getpriority(__priority_which_t which, id_t who) {
+        ck_assert(which == PRIO_PROCESS && who == 0);
+        return niceness;
+}
+
+int state_lock(const char *dir) {
+        ck_assert_str_eq(dir, "/run/drivekeep/drives");
+        note("lock");
+        return state_error < 0 ? state_error : give(notified);
+}
+int sandbox_prepare(void) {
+        note("prepare");
+        return prepare_error;
+}
+int broker_run(int listener, BrokerChildFn run) {
+        ck_assert_int_eq(listener, SD_LISTEN_FDS_START);
+        note(getenv("LISTEN_FDS") ? "serve-inherited" : "serve");
+        if (serve_answer == 0)
+                run(child, 7);
+        return serve_answer;
+}
+void asker_main(int fd) {
+        note("asker:%d", fd);
+        end(5);
+}
+void worker_main(int fd) {
+        note("worker:%d", fd);
+        end(6);
+}
+int broker_new(const char *path, Broker **ret) {
+        ck_assert_str_eq(path, "/run/drivekeep-broker");
+        note("broker");
+        if (broker_error < 0)
+                return broker_error;
+        *ret = (Broker *) &part;
+        return 0;
+}
+Broker *broker_free(Broker *b) {
+        ck_assert_ptr_eq(b, (Broker *) &part);
+        note("broker-free");
+        return NULL;
+}
+
+static void note_news(void) {
+        char news[64] = "";
+
+        if (recv(notified, news, sizeof news - 1, MSG_DONTWAIT) > 0)
+                note("%s", news);
+}
+
+/* The end is said there, too. */
+static int on_loop(sd_event_source *source, _unused_ void *userdata) {
+        note_news();
+        ck_assert_ptr_nonnull(getenv("NOTIFY_SOCKET"));
+        note("loop");
+        return sd_event_exit(sd_event_source_get_event(source), loop_error);
+}
+
+int daemon_new(sd_event *event, Broker *b, Daemon **ret) {
+        static const int wanted[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD };
+        sigset_t mask;
+        int n = 0;
+
+        ck_assert_ptr_eq(b, (Broker *) &part);
+        /* These and no others come by the loop. */
+        ck_assert_int_eq(sigprocmask(SIG_BLOCK, NULL, &mask), 0);
+        for (int i = 1; i < 32; i++)
+                n += sigismember(&mask, i);
+        for (size_t i = 0; i < ELEMENTSOF(wanted); i++)
+                ck_assert_int_eq(sigismember(&mask, wanted[i]), 1);
+        ck_assert_int_eq(n, ELEMENTSOF(wanted));
+        note("daemon");
+        if (daemon_error < 0)
+                return daemon_error;
+        *ret = (Daemon *) &part;
+        return sd_event_add_defer(event, NULL, on_loop, NULL);
+}
+Daemon *daemon_free(Daemon *d) {
+        if (!d)
+                return NULL;
+        ck_assert_ptr_eq(d, (Daemon *) &part);
+        note(state_error < 0 || fcntl(STDIN_FILENO, F_GETFD) >= 0 ? "daemon-free" : "unlocked");
+        return NULL;
+}
+void journal_attach(_unused_ sd_event *event) {
+        note("attach");
+}
+void journal_finish(void) {
+        note("finish");
+}
+void journal_log(int priority, _unused_ const char *format, ...) {
+        note("log:%d", priority);
+}
+
+/* ---- the tests ---- */
+
+/* What was done, and the exit status. `n_fds`: that systemd hands over. */
+static int run_main(const char *const *arguments, const char *n_fds, char said[static 512]) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fds[2], status, argc = 1;
+        socklen_t size = sizeof(sa_family_t);
+        char number[16], path[32];
+        size_t n = 0;
+        ssize_t k;
+        pid_t pid;
+
+        notified = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        /* The kernel gives it a name. */
+        ck_assert_int_eq(bind(notified, (const struct sockaddr *) &address, size), 0);
+        size = sizeof address;
+        ck_assert_int_eq(getsockname(notified, (struct sockaddr *) &address, &size), 0);
+        (void) snprintf(path, sizeof path, "@%.*s", (int) (size - sizeof(sa_family_t) - 1), address.sun_path + 1);
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        ck_assert_int_eq(pipe2(niced, O_CLOEXEC), 0);
+        pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                char *argv[4] = { (char *) "drivekeepd" };
+
+                for (; arguments[argc - 1]; argc++)
+                        argv[argc] = (char *) arguments[argc - 1];
+                (void) snprintf(number, sizeof number, "%d", (int) getpid());
+                ck_assert(setenv("NOTIFY_SOCKET", path, 1) == 0 && setenv("LISTEN_PID", number, 1) == 0 &&
+                          setenv("LISTEN_FDS", n_fds, 1) == 0);
+                out = fcntl(fds[1], F_DUPFD_CLOEXEC, 20);
+                notified = fcntl(notified, F_DUPFD_CLOEXEC, 20);
+                (void) dup2(fds[1], STDERR_FILENO);
+                /* What Check has there is not for this process. */
+                for (int i = 0; i < 2; i++)
+                        (void) dup2(STDIN_FILENO, SD_LISTEN_FDS_START + i);
+                (void) close(STDIN_FILENO);
+                status = service_main(argc, argv);
+                note_news();
+                if (sd_event_default(NULL) > 0)
+                        note("loop-left");
+                end(status);
+        }
+        (void) close(fds[1]);
+        (void) close(niced[1]);
+        while ((k = read(fds[0], said + n, 511 - n)) > 0)
+                n += (size_t) k;
+        said[n] = '\0';
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        (void) close(fds[0]);
+        (void) close(notified);
+        ck_assert_msg(WIFEXITED(status), "%s", said);
+        return WEXITSTATUS(status);
+}
+
+static const struct {
+        int *error;
+        int status;
+        const char *done;
+} services[] = {
+        { NULL, EXIT_SUCCESS, "lock broker attach daemon READY=1 loop daemon-free broker-free finish " },
+        /* All works but that `drivekeep status` does not know. */
+        { &state_error, EXIT_SUCCESS, "lock log:4 broker attach daemon READY=1 loop daemon-free broker-free finish " },
+        { &broker_error, EXIT_FAILURE, "lock broker log:3 finish " },
+        { &daemon_error, EXIT_FAILURE, "lock broker attach daemon broker-free log:3 finish " },
+        { &loop_error, EXIT_FAILURE, "lock broker attach daemon READY=1 loop daemon-free broker-free log:3 finish " },
+};
+
+START_TEST(test_service) {
+        char said[512];
+
+        if (services[_i].error)
+                *services[_i].error = -EIO;
+        ck_assert_int_eq(run_main((const char *const[]){ NULL }, "0", said), services[_i].status);
+        ck_assert_str_eq(said, services[_i].done);
+}
+END_TEST
+
+static const struct {
+        const char *n_fds;
+        BrokerChild child;
+        int prepare, serve, status;
+        const char *done;
+} brokers[] = {
+        { "1", BROKER_ASKER, 0, 0, 5, "prepare serve asker:7 " },
+        { "1", BROKER_WORKER, 0, 0, 6, "prepare serve worker:7 " },
+        { "1", BROKER_WORKER, 0, 1, EXIT_SUCCESS, "prepare serve finish " },
+        { "1", BROKER_WORKER, 0, -EIO, EXIT_FAILURE, "prepare serve log:3 finish " },
+        { "1", BROKER_WORKER, -EIO, 1, EXIT_FAILURE, "prepare log:3 finish " },
+        { "0", BROKER_WORKER, 0, 1, EXIT_FAILURE, "log:3 finish " }, /* whom would it serve? */
+        { "2", BROKER_WORKER, 0, 1, EXIT_FAILURE, "log:3 finish " },
+};
+
+START_TEST(test_broker) {
+        char said[512];
+
+        child = brokers[_i].child;
+        prepare_error = brokers[_i].prepare;
+        serve_answer = brokers[_i].serve;
+        ck_assert_int_eq(run_main((const char *const[]){ "--broker", NULL }, brokers[_i].n_fds, said),
+                         brokers[_i].status);
+        ck_assert_str_eq(said, brokers[_i].done);
+}
+END_TEST
+
+static const char *const arguments[][3] = { { "--help" }, { "--broker", "--broker" }, { "x", "--broker" } };
+
+/* It is no command, and begins nothing. */
+START_TEST(test_arguments) {
+        char said[512];
+
+        ck_assert_int_eq(run_main(arguments[_i], "1", said), EXIT_FAILURE);
+        ck_assert_msg(strstr(said, "version " DRIVEKEEP_VERSION) && strstr(said, "drivekeepd(8)"), "%s", said);
+}
+END_TEST
+
+static const struct {
+        int niceness;
+        bool without_autogroup;
+        const char *told;
+} nices[] = { { 5, false, "5" }, { 5, true, "" }, { 1, false, "1" }, { 0, false, "" }, { -5, false, "" } };
+
+/* The whole session is to be as nice as its unit wants it to be, and not less so. */
+START_TEST(test_nice) {
+        char said[512], told[16] = "";
+
+        niceness = nices[_i].niceness;
+        without_autogroup = nices[_i].without_autogroup;
+        ck_assert_int_eq(run_main((const char *const[]){ NULL }, "0", said), EXIT_SUCCESS);
+        ck_assert_str_eq(said, services[0].done);
+        (void) !read(niced[0], told, sizeof told - 1);
+        ck_assert_str_eq(told, nices[_i].told);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("main");
+        TCase *t = tcase_create("main");
+
+        tcase_add_loop_test(t, test_service, 0, ELEMENTSOF(services));
+        tcase_add_loop_test(t, test_broker, 0, ELEMENTSOF(brokers));
+        tcase_add_loop_test(t, test_arguments, 0, ELEMENTSOF(arguments));
+        tcase_add_loop_test(t, test_nice, 0, ELEMENTSOF(nices));
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
