@@ -9,21 +9,24 @@
 
 /* What they say next. */
 static struct {
-        int error;        /* PID 1 cannot be asked */
-        const char *unit; /* queued or running; NULL: none is */
-        bool root;        /* … it checks the root file system */
-        bool covers;      /* … it lies on the disk */
-        bool settled;     /* udev knows the disk's partitions */
+        int error;         /* PID 1 cannot be asked */
+        const char *other; /* a check of another disk, before … */
+        const char *unit;  /* queued or running; NULL: none is */
+        bool root;         /* … it checks the root file system */
+        bool covers;       /* … it lies on the disk */
+        bool settled;      /* udev knows the disk's partitions */
 } world;
 
 static FsckStatusFn answer_fn, status_fn; /* status_fn: NULL: nothing is asked */
 static void *status_userdata;
 static Pid1NewsFn news_fn;
 static void *news_userdata;
-static bool checks;        /* there were some when PID 1 was asked last */
-static int ask_error;      /* < 0: there is no asking */
-static bool out_of_memory; /* what lies on the disk cannot be found out */
+static bool checks;               /* there were some when PID 1 was asked last */
+static int ask_error;             /* < 0: there is no asking */
+static const char *out_of_memory; /* what lies on this disk cannot be found out */
 static unsigned n_disconnected;
+static bool pid1_is_there;
+static char asked_units[256]; /* what PID 1 was asked for last */
 
 const Pid1Ways pid1_ways;
 
@@ -34,40 +37,56 @@ int pid1_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ const P
         status_userdata = userdata;
         news_fn = news;
         news_userdata = userdata;
-        *ret = NULL;
+        pid1_is_there = true;
+        *ret = (Pid1 *) &world;
         return 0;
 }
-Pid1 *pid1_free(_unused_ Pid1 *p) {
+Pid1 *pid1_free(Pid1 *p) {
+        if (p)
+                pid1_is_there = false;
+        status_userdata = news_userdata = NULL;
         return NULL;
 }
 void pid1_disconnect(_unused_ Pid1 *p) {
         n_disconnected++;
 }
-int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units) {
+int pid1_ask_fsck_status(_unused_ Pid1 *p, char *const *device_units) {
         ck_assert_ptr_null(status_fn);
+        asked_units[0] = '\0';
+        for (char *const *u = device_units; u && *u; u++)
+                (void) strcat(strcat(asked_units, *u), " ");
         if (ask_error < 0)
                 return ask_error;
         status_fn = answer_fn;
         return 0;
 }
 
+/* The disk, a container that PID 1 makes no unit of, and a partition. */
 int fsck_devices_read(FsckDevices *d, const char *disk, const Readiness *known) {
+        static char *const units[] = { (char *) "disk.device", NULL, (char *) "part.device" };
+
         ck_assert(starts_with(disk, "sd"));
         ck_assert(!known == checks);
-        d->n_items = out_of_memory ? 0 : 1;
-        d->items = out_of_memory ? NULL : calloc(1, sizeof *d->items);
-        return out_of_memory ? -ENOMEM : 0;
+        if (out_of_memory && streq(disk, out_of_memory))
+                return -ENOMEM;
+        d->n_items = ELEMENTSOF(units);
+        d->items = calloc(d->n_items, sizeof *d->items);
+        ck_assert_ptr_nonnull(d->items);
+        for (size_t i = 0; i < d->n_items; i++)
+                d->items[i].unit = units[i];
+        return 0;
 }
 void fsck_devices_done(FsckDevices *d) {
         free(d->items);
         *d = (FsckDevices){};
 }
-bool fsck_devices_settled(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s) {
+bool fsck_devices_settled(const FsckDevices *d, _unused_ const FsckStatus *s) {
+        ck_assert_uint_gt(d->n_items, 0);
         return world.settled;
 }
-bool fsck_devices_covered(_unused_ const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const FsckUnit *u) {
+bool fsck_devices_covered(const FsckDevices *d, _unused_ const FsckStatus *s, const FsckUnit *u) {
         ck_assert_uint_gt(d->n_items, 0);
-        return world.covers;
+        return world.covers && !streq_ptr(u->name, world.other);
 }
 
 /* Is PID 1 asked, now that everything has been heard? */
@@ -79,17 +98,18 @@ static inline bool is_asked(sd_event *event) {
 
 /* PID 1 answers, when it is asked. */
 static inline void pid1_answers(sd_event *event) {
-        bool come_up = !checks && world.unit && world.error >= 0;
-        FsckUnit unit = { .name = (char *) world.unit,
-                          .sysname = world.root ? NULL : (char *) "sda1",
-                          .root = world.root };
-        const FsckStatus s = { .units = &unit, .n_units = world.unit ? 1 : 0 }, none = {};
+        FsckUnit units[] = {
+                { .name = (char *) world.other, .sysname = (char *) "sdz1" },
+                { .name = (char *) world.unit, .sysname = world.root ? NULL : (char *) "sda1", .root = world.root }
+        };
+        const FsckStatus s = { .units = units + !world.other, .n_units = !!world.other + !!world.unit }, none = {};
+        bool come_up = !checks && s.n_units > 0 && world.error >= 0;
         FsckStatusFn fn;
 
         while (!status_fn)
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
         fn = TAKE_PTR(status_fn);
-        checks = world.unit && world.error >= 0;
+        checks = s.n_units > 0 && world.error >= 0;
         fn(status_userdata, world.error, world.error < 0 ? &none : &s);
         /* Now that there are checks, all is looked at, and it is asked once more. */
         if (come_up && is_asked(event))

@@ -3,6 +3,10 @@
 /* What it is told that a drive waits for. PID 1's and udev's answers are the test's. */
 
 #include "fake-pid1.h"
+#include "inject.h"
+#include "own-clock.h"
+
+#define MS 1000ULL
 
 /* ---- who asks for leave ---- */
 
@@ -30,7 +34,9 @@ static void setup(void) {
 
 static void teardown(void) {
         free(TAKE_PTR(told_name));
+        ticket = NULL;
         fsck_wait = fsck_wait_free(fsck_wait);
+        ck_assert(!pid1_is_there);
         event = sd_event_unref(event);
 }
 
@@ -51,12 +57,15 @@ static void news(void) {
 static const struct {
         int error;
         const char *unit;
+        const char *other;
         bool root, covers, settled, out_of_memory;
         WaitKind kind;
         const char *name;
 } rows[] = {
         { .settled = true, .kind = WAIT_NOTHING },
+        { .covers = true, .settled = true, .kind = WAIT_NOTHING },
         { .unit = UNIT, .settled = true, .kind = WAIT_NOTHING }, /* of another disk */
+        { .other = "x", .unit = UNIT, .covers = true, .settled = true, .kind = WAIT_CHECK, .name = UNIT },
         { .unit = UNIT, .covers = true, .settled = true, .kind = WAIT_CHECK, .name = UNIT },
         { .unit = "systemd-fsck-root.service",
           .root = true,
@@ -80,11 +89,12 @@ static void hear(void) {
 /* A kind each, and a name where it is a unit's; told once, however often the answer is the same. */
 START_TEST(test_kinds) {
         world = (typeof(world)){ .error = rows[_i].error,
+                                 .other = rows[_i].other,
                                  .unit = rows[_i].unit,
                                  .root = rows[_i].root,
                                  .covers = rows[_i].covers,
                                  .settled = rows[_i].settled };
-        out_of_memory = rows[_i].out_of_memory;
+        out_of_memory = rows[_i].out_of_memory ? "sda" : NULL;
 
         ask();
         ck_assert_uint_eq(n_told, 0);
@@ -166,6 +176,7 @@ START_TEST(test_ask_again) {
         ck_assert(!is_asked(event));
         ck_assert_int_eq(told_kind, WAIT_SYSTEMD);
         ask_error = 0;
+        pass(event, 1000 * MS);
         pid1_answers(event);
         ck_assert_int_eq(told_kind, WAIT_CHECK);
 }
@@ -240,8 +251,128 @@ START_TEST(test_rest) {
         ck_assert_uint_eq(n_disconnected, 0);
         if (_i == 1)
                 pid1_answers(event);
-        while (n_disconnected == 0)
-                ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
+        pass(event, 2999 * MS);
+        ck_assert_uint_eq(n_disconnected, 0);
+        pass(event, 2 * MS);
+        ck_assert_uint_eq(n_disconnected, 1);
+        pass(event, 10000 * MS);
+        ck_assert_uint_eq(n_disconnected, 1);
+}
+END_TEST
+
+static const struct {
+        const char *unit;
+        bool covers, settled;
+        int error;
+        uint64_t ms; /* 0: never */
+} waits[] = {
+        { .settled = true },
+        { .ms = 250 },
+        { .unit = UNIT, .covers = true, .ms = 250 },
+        { .unit = UNIT, .covers = true, .settled = true, .ms = 5000 },
+        { .error = -EIO, .ms = 1000 },
+};
+
+/* Without any news whoever waits is asked about again, and sooner where PID 1 is only a little behind; leave stays as it is. */
+START_TEST(test_again) {
+        world = (typeof(world)){ .unit = waits[_i].unit,
+                                 .covers = waits[_i].covers,
+                                 .settled = waits[_i].settled,
+                                 .error = waits[_i].error };
+        ask();
+        for (unsigned i = 0; i < 3; i++) {
+                pid1_answers(event);
+                pass(event, (waits[_i].ms ?: 60000) * MS - MS);
+                ck_assert(!is_asked(event));
+                pass(event, 2 * MS);
+                ck_assert_int_eq(is_asked(event), waits[_i].ms > 0);
+                if (waits[_i].ms == 0)
+                        break;
+        }
+}
+END_TEST
+
+/* Several are asked about in one question, and none where what lies on one of them is not known. Those that have leave are looked at
+ * only while there are checks. */
+START_TEST(test_several) {
+        FsckTicket *second;
+
+        ask();
+        ck_assert_int_eq(fsck_wait_ask(fsck_wait, &(Drive){ .name = (char *) "sdb" }, on_leave, NULL, &second), 0);
+        out_of_memory = "sdb";
+        run(event);
+        ck_assert_ptr_null(status_fn);
+        ck_assert_uint_eq(n_told, 2);
+        ck_assert_int_eq(fsck_ticket_waits(ticket).kind, WAIT_MEMORY);
+        ck_assert_int_eq(fsck_ticket_waits(second).kind, WAIT_MEMORY);
+
+        out_of_memory = NULL;
+        pass(event, 1000 * MS);
+        ck_assert_str_eq(asked_units, "disk.device part.device disk.device part.device ");
+        pid1_answers(event);
+        ck_assert_uint_eq(n_told, 4);
+        news();
+        run(event);
+        ck_assert_str_eq(asked_units, "");
+        (void) fsck_ticket_free(ticket);
+        pid1_answers(event);
+        ck_assert_uint_eq(n_told, 4);
+        ck_assert_int_eq(fsck_ticket_waits(second).kind, WAIT_NOTHING);
+}
+END_TEST
+
+/* It waits for one check after the other, and is told which. */
+START_TEST(test_next_check) {
+        static const char *const units[] = { UNIT, "systemd-fsck@dev-sda2.service" };
+
+        world.covers = true;
+        ask();
+        for (size_t i = 0; i < ELEMENTSOF(units); i++) {
+                world.unit = units[i];
+                news();
+                pid1_answers(event);
+                ck_assert_uint_eq(n_told, i + 1);
+                ck_assert_str_eq(told_name, units[i]);
+                ck_assert_str_eq(fsck_ticket_waits(ticket).name, units[i]);
+        }
+}
+END_TEST
+
+/* Whoever asked goes, and another asks, while PID 1 thinks for longer than the connection would stay: there is one question. */
+START_TEST(test_slow) {
+        ask();
+        ck_assert(is_asked(event));
+        ticket = fsck_ticket_free(ticket);
+        ask();
+        pass(event, 4000 * MS);
+        pid1_answers(event);
+        ck_assert_uint_eq(n_told, 0);
+        ck_assert(is_asked(event));
+        pid1_answers(event);
+        ck_assert_uint_eq(n_told, 1);
+}
+END_TEST
+
+/* No memory for it, or for who asks: nothing is left of it. */
+static bool make_once(Injected what, size_t nth) {
+        FsckWait *g = NULL;
+        bool failed;
+        int r;
+
+        inject_arm(what, nth);
+        r = fsck_wait_new(event, NULL, &g);
+        if (r >= 0)
+                r = fsck_wait_ask(g, &(Drive){ .name = (char *) "sda" }, on_leave, NULL, &ticket);
+        failed = inject_disarm();
+        ck_assert_int_eq(r, failed ? -ENOMEM : 0);
+        ticket = NULL;
+        (void) fsck_wait_free(g);
+        return failed;
+}
+
+START_TEST(test_no_memory) {
+        ck_assert_uint_eq(inject_each(make_once, INJECT_MEMORY), 3);
+        ck_assert_ptr_null(fsck_ticket_free(NULL));
 }
 END_TEST
 
@@ -269,6 +400,11 @@ int main(void) {
         tcase_add_test(t, test_ask_when_told);
         tcase_add_test(t, test_overlooked);
         tcase_add_loop_test(t, test_rest, 0, 2);
+        tcase_add_loop_test(t, test_again, 0, ELEMENTSOF(waits));
+        tcase_add_test(t, test_several);
+        tcase_add_test(t, test_next_check);
+        tcase_add_test(t, test_slow);
+        tcase_add_test(t, test_no_memory);
         tcase_add_test(t, test_words);
         suite_add_tcase(s, t);
 
