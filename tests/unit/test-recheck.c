@@ -4,6 +4,8 @@
  * one that Debian's rule has write to all drives when one is attached. */
 
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
 
 #include "fake-visits.h"
 #include "recheck.h"
@@ -211,6 +213,194 @@ START_TEST(test_no_log) {
 }
 END_TEST
 
+/* ---- the kernel's log ---- */
+
+static int kmsg = -EBADF, kernel = -EBADF; /* the service's end, and the kernel's */
+static int next_error;                     /* of the next read */
+static dev_t log_device;
+
+int __real_fstat64(int fd, struct stat *ret);
+int __wrap_fstat64(int fd, struct stat *ret);
+int __wrap_fstat64(int fd, struct stat *ret) {
+        if (fd != kmsg || kmsg < 0)
+                return __real_fstat64(fd, ret);
+        *ret = (struct stat){ .st_mode = S_IFCHR | 0600, .st_rdev = log_device };
+        return 0;
+}
+
+/* To its end. */
+off_t __wrap_lseek64(int fd, off_t offset, int whence);
+off_t __wrap_lseek64(int fd, off_t offset, int whence) {
+        char byte;
+
+        ck_assert(fd == kmsg && offset == 0 && whence == SEEK_END);
+        if (next_error > 0) {
+                errno = next_error;
+                return -1;
+        }
+        while (recv(fd, &byte, 1, MSG_DONTWAIT) > 0)
+                ;
+        return 0;
+}
+
+ssize_t __real_read(int fd, void *buf, size_t size);
+ssize_t __wrap_read(int fd, void *buf, size_t size);
+ssize_t __wrap_read(int fd, void *buf, size_t size) {
+        if (fd != kmsg || next_error == 0)
+                return __real_read(fd, buf, size);
+        errno = next_error;
+        next_error = 0;
+        return -1;
+}
+ssize_t __wrap___read_chk(int fd, void *buf, size_t size, size_t room);
+ssize_t __wrap___read_chk(int fd, void *buf, size_t size, _unused_ size_t room) {
+        return __wrap_read(fd, buf, size);
+}
+
+static void say(const char *record) {
+        ck_assert_int_eq(send(kernel, record, strlen(record), 0), (ssize_t) strlen(record));
+}
+
+#define LIBATA "6,1004,98765432,-;ata3: SATA link down (SStatus 0 SControl 300)\n"
+#define OTHER "6,1008,98765432,-;sd 2:0:0:0: [sda] Attached SCSI disk\n"
+
+static void setup_log(void) {
+        int fds[2];
+
+        setup();
+        (void) recheck_free(recheck);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        kmsg = fds[0];
+        kernel = fds[1];
+        log_device = makedev(1, 11);
+        say(LIBATA); /* of the time before */
+        last_priority = 0;
+        ck_assert_int_eq(recheck_new(event, manager, kmsg, &recheck), 0);
+        ck_assert_int_eq(last_priority, 0);
+        ck_assert(fcntl(kmsg, F_GETFL) & O_NONBLOCK);
+
+        free(drive("sda")->drive->syspath);
+        drive("sda")->drive->syspath = strdup(".");
+        noted = LINK_LOST;
+}
+
+static void teardown_log(void) {
+        teardown();
+        closep(&kmsg);
+        closep(&kernel);
+}
+
+/* Two seconds after libata has spoken, and not for others; a whole record is read at once, however long it is. */
+START_TEST(test_log) {
+        char longest[8192 + 1];
+
+        (void) memset(longest, 'x', sizeof longest);
+        (void) memcpy(longest, OTHER, strlen(OTHER));
+        longest[sizeof longest - 1] = '\0';
+        pass(event, 5 * SECOND);
+        say(OTHER);
+        say(longest);
+        pass(event, 5 * SECOND);
+        ck_assert_str_eq(all_done(), "");
+
+        say(OTHER);
+        say(LIBATA);
+        say(OTHER);
+        pass(event, 19 * SECOND / 10);
+        ck_assert_str_eq(all_done(), "");
+        pass(event, SECOND / 2);
+        ck_assert_str_eq(all_done(), "sda:reset ");
+}
+END_TEST
+
+/* Some were overwritten before they were read, or reading was disturbed: what was said may have been libata's. */
+START_TEST(test_log_disturbed) {
+        next_error = _i ? EPIPE : EINTR;
+        say(OTHER);
+        pass(event, SECOND / 10);
+        ck_assert_int_eq(next_error, 0);
+        ck_assert_int_lt(recv(kmsg, &kmsg, 0, MSG_DONTWAIT), 0);
+        pass(event, 3 * SECOND);
+        ck_assert_str_eq(all_done(), _i ? "sda:reset " : "");
+}
+END_TEST
+
+/* While libata goes on the links are left alone, but not for ever. */
+START_TEST(test_log_goes_on) {
+        unsigned n = 0; /* tenths of a second until they are looked at */
+
+        for (; done[0] == '\0' && n < 300; n++) {
+                if (n % 15 == 0)
+                        say(LIBATA);
+                pass(event, SECOND / 10);
+        }
+        ck_assert_uint_gt(n, 100);
+        ck_assert_uint_lt(n, 125);
+        ck_assert_str_eq(all_done(), "sda:reset ");
+}
+END_TEST
+
+/* The log wakes nobody up more than once in a second. */
+START_TEST(test_log_rate) {
+        say(OTHER);
+        run(event);
+        ck_assert_int_lt(recv(kmsg, &kmsg, 0, MSG_DONTWAIT | MSG_PEEK), 0);
+        pass(event, SECOND / 2);
+        say(OTHER);
+        run(event);
+        ck_assert_int_ge(recv(kmsg, &kmsg, 0, MSG_DONTWAIT | MSG_PEEK), 0);
+        pass(event, SECOND);
+        ck_assert_int_lt(recv(kmsg, &kmsg, 0, MSG_DONTWAIT | MSG_PEEK), 0);
+}
+END_TEST
+
+/* The kernel is still at it when libata has been quiet for long enough: it is looked at again. */
+START_TEST(test_log_recovering) {
+        noted = LINK_RESET;
+        recovering = true;
+        say(LIBATA);
+        pass(event, 5 * SECOND / 2);
+        ck_assert_str_eq(all_done(), "");
+        recovering = false;
+        pass(event, SECOND);
+        ck_assert_str_eq(all_done(), "");
+        pass(event, 2 * SECOND);
+        ck_assert_str_eq(all_done(), "sda:reset ");
+        noted = LINK_RESET;
+        pass(event, 10 * SECOND);
+        ck_assert_str_eq(all_done(), "");
+}
+END_TEST
+
+/* Another device, or one that has no end: that is told, and it is left alone. */
+START_TEST(test_other_device) {
+        static const unsigned devices[][2] = { { 1, 12 }, { 2, 11 }, { 1, 10 }, { 1, 11 } };
+        Recheck *without;
+
+        log_device = makedev(devices[_i][0], devices[_i][1]);
+        next_error = _i == ELEMENTSOF(devices) - 1 ? ESPIPE : 0;
+        recheck = recheck_free(recheck);
+        ck_assert_int_eq(recheck_new(event, manager, kmsg, &without), 0);
+        next_error = 0;
+        ck_assert_int_eq(last_priority, 5);
+        say(LIBATA);
+        pass(event, 10 * SECOND);
+        ck_assert_str_eq(all_done(), "");
+        (void) recheck_free(without);
+}
+END_TEST
+
+/* What would be looked at later is told of where there are no timers. */
+START_TEST(test_no_timers) {
+        ck_assert(sd_event_exit(event, 0) >= 0 && sd_event_loop(event) == 0);
+        last_priority = 0;
+        recheck_recheck_every(recheck, 0);
+        ck_assert_int_eq(last_priority, 0);
+        recheck_recheck_every(recheck, 60 * SECOND);
+        ck_assert_int_eq(last_priority, 4);
+}
+END_TEST
+
 static const struct {
         const char *attached, *done;
 } attached[] = { { "sda", "sda:recheck sdb:recheck " }, { "nvme0n1", "" }, { "sdaa", "" } };
@@ -243,6 +433,17 @@ int main(void) {
         tcase_add_loop_test(drives, test_link, 0, ELEMENTSOF(links));
         tcase_add_loop_test(drives, test_no_log, 0, 2);
         tcase_add_loop_test(drives, test_attached, 0, ELEMENTSOF(attached));
+        tcase_add_test(drives, test_no_timers);
         suite_add_tcase(s, drives);
+
+        t = tcase_create("log");
+        tcase_add_checked_fixture(t, setup_log, teardown_log);
+        tcase_add_test(t, test_log);
+        tcase_add_loop_test(t, test_log_disturbed, 0, 2);
+        tcase_add_test(t, test_log_goes_on);
+        tcase_add_test(t, test_log_rate);
+        tcase_add_test(t, test_log_recovering);
+        tcase_add_loop_test(t, test_other_device, 0, 4);
+        suite_add_tcase(s, t);
         return suite_run(s);
 }
