@@ -2,7 +2,11 @@
 
 /* Which check lies on which disk, and when all of a disk is known, by what udev and PID 1 said of it. */
 
+#include "device.h"
+#include "done-log.h"
 #include "fsck-devices.h"
+#include "inject.h"
+#include "stack.h"
 #include "suite.h"
 
 #define UNIT "dev-sda1.device"
@@ -48,6 +52,7 @@ START_TEST(test_disk) {
         ck_assert(fsck_devices_settled(&first, &s));
         ck_assert(!fsck_devices_covered(&first, &s, &unknown));
         ck_assert_int_eq(fsck_devices_settled(&second, &s), cases[_i].settled);
+        ck_assert_int_eq(fsck_devices_covered(&second, &s, &unknown), cases[_i].hides);
 }
 END_TEST
 
@@ -55,12 +60,10 @@ static const struct {
         const char *sysname, *disks[3];
         bool covers;
 } units[] = {
-        { "nonesuch", { "nonesuch" }, true },
-        { "nonesuch1", { "nonesuch" }, true },
-        { "dm-7", {}, true },
+        { "nonesuch", { "nonesuch" }, true },      { "nonesuch", {}, true },
+        { "nonesuch1", { "nonesuch" }, true },     { "dm-7", {}, true },
         { "dm-8", { "other", "nonesuch" }, true }, /* it came when PID 1 had been asked */
-        { "other", { "other" }, false },
-        { "nonesuch2", {}, false },
+        { "other", { "other" }, false },           { "nonesuch2", {}, false },
 };
 
 /* What a check is for is known: it lies on the disk, or does not, whatever else is said. */
@@ -92,6 +95,137 @@ START_TEST(test_gone) {
 }
 END_TEST
 
+/* ---- what is asked of udev and the kernel; the linker leads to these (--wrap) ---- */
+
+/* sda, its partition, LVM on that, and a partition that goes while it is looked at. */
+static const struct {
+        const char *name;
+        Readiness ready;
+        bool gone;
+        const char *found; /* unit, and what is known of it */
+} machine[] = {
+        { "sda", { .initialized = true, .ready = true, .plugged = true }, false, "sda dev-sda.device" },
+        { "sda1",
+          { .initialized = true, .ready = true, .plugged = true, .container = true },
+          false,
+          "sda1 dev-sda1.device held" },
+        { "dm-0", { .initialized = true, .container = true }, false, "dm-0 -" },
+        { "sda2", { .plugged = true }, true, "sda2 - gone" },
+};
+static bool wrapped; /* it is asked about this machine, and not about the real one */
+static const char *failing;
+
+int __real_inventory_readiness(const char *name, Readiness *ret);
+int __wrap_inventory_readiness(const char *name, Readiness *ret);
+int __wrap_inventory_readiness(const char *name, Readiness *ret) {
+        if (!wrapped)
+                return __real_inventory_readiness(name, ret);
+        if (failing && streq(name, failing))
+                return -EIO;
+        for (size_t i = 0; i < ELEMENTSOF(machine); i++)
+                if (streq(name, machine[i].name)) {
+                        *ret = machine[i].ready;
+                        return machine[i].gone ? -ENODEV : 0;
+                }
+        return -ENODEV;
+}
+int __real_device_node(const char *name, char **ret);
+int __wrap_device_node(const char *name, char **ret);
+int __wrap_device_node(const char *name, char **ret) {
+        if (!wrapped)
+                return __real_device_node(name, ret);
+        return asprintf(ret, "/dev/%s", name) < 0 ? -ENOMEM : 0;
+}
+int __real_stack_above(const char *classdir, const char *name, char ***ret);
+int __wrap_stack_above(const char *classdir, const char *name, char ***ret);
+int __wrap_stack_above(const char *classdir, const char *name, char ***ret) {
+        int r = 0;
+
+        if (!wrapped)
+                return __real_stack_above(classdir, name, ret);
+        if (failing && streq(failing, "above"))
+                return -EIO;
+        for (size_t i = 1; i < ELEMENTSOF(machine) && streq(name, "sda") && r >= 0; i++)
+                r = names_add(ret, machine[i].name);
+        return MIN(r, 0);
+}
+bool __real_stack_is_held(const char *classdir, const char *name, char *const *known);
+bool __wrap_stack_is_held(const char *classdir, const char *name, char *const *known);
+bool __wrap_stack_is_held(const char *classdir, const char *name, char *const *known) {
+        if (!wrapped)
+                return __real_stack_is_held(classdir, name, known);
+        return !streq(name, "dm-0") && names_contain(known, "dm-0");
+}
+
+/* Each device as it is, the disk first. One that holds nothing is not asked what lies on it. */
+START_TEST(test_read) {
+        FsckDevices d = {};
+
+        wrapped = true;
+        for (int i = 0; i < 2; i++) {
+                ck_assert_int_eq(fsck_devices_read(&d, "sda", NULL), 0);
+                ck_assert_uint_eq(d.n_items, ELEMENTSOF(machine));
+                for (size_t k = 0; k < d.n_items; k++) {
+                        const FsckDevice *item = d.items + k;
+
+                        note("%s %s%s%s", item->name, item->unit ?: "-", item->held ? " held" : "",
+                             item->gone ? " gone" : "");
+                        ck_assert(starts_with(all_done(), machine[k].found));
+                        if (!item->gone)
+                                ck_assert_mem_eq(&item->ready, &machine[k].ready, sizeof item->ready);
+                }
+        }
+        fsck_devices_done(&d);
+}
+END_TEST
+
+/* What is known of the disk itself udev is not asked for. */
+START_TEST(test_known) {
+        const Readiness known = { .initialized = true, .plugged = _i == 0 };
+        FsckDevices d = {};
+
+        wrapped = true;
+        failing = "sda";
+        ck_assert_int_eq(fsck_devices_read(&d, "sda", &known), 0);
+        ck_assert_uint_eq(d.n_items, ELEMENTSOF(machine));
+        ck_assert_mem_eq(&d.items[0].ready, &known, sizeof known);
+        ck_assert(streq_ptr(d.items[0].unit, _i == 0 ? "dev-sda.device" : NULL));
+        ck_assert_mem_eq(&d.items[1].ready, &machine[1].ready, sizeof machine[1].ready);
+        fsck_devices_done(&d);
+}
+END_TEST
+
+static const char *const failures[] = { "above", "sda", "sda1", "sda2" };
+
+START_TEST(test_read_fails) {
+        FsckDevices d = {};
+
+        wrapped = true;
+        failing = failures[_i];
+        ck_assert_int_eq(fsck_devices_read(&d, "sda", NULL), -EIO);
+        fsck_devices_done(&d);
+}
+END_TEST
+
+static bool read_once(Injected what, size_t nth) {
+        FsckDevices d = {};
+        bool failed;
+        int r;
+
+        inject_arm(what, nth);
+        r = fsck_devices_read(&d, "sda", NULL);
+        failed = inject_disarm();
+        ck_assert_int_eq(r, failed ? -ENOMEM : 0);
+        fsck_devices_done(&d);
+        return failed;
+}
+
+START_TEST(test_no_memory) {
+        wrapped = true;
+        ck_assert_uint_gt(inject_each(read_once, INJECT_MEMORY), 5);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("fsck-devices");
         TCase *t = tcase_create("fsck-devices");
@@ -99,6 +233,10 @@ int main(void) {
         tcase_add_loop_test(t, test_disk, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_unit, 0, ELEMENTSOF(units));
         tcase_add_test(t, test_gone);
+        tcase_add_test(t, test_read);
+        tcase_add_loop_test(t, test_known, 0, 2);
+        tcase_add_loop_test(t, test_read_fails, 0, ELEMENTSOF(failures));
+        tcase_add_test(t, test_no_memory);
         suite_add_tcase(s, t);
 
         return suite_run(s);
