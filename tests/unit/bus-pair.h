@@ -61,3 +61,9 @@ static inline _unused_ pid_t bus_play(sd_bus_message_handler_t on_call, void *us
         *ret = fds[0];
         return pid;
 }
+
+/* The end of a loop, which takes no more sources then. */
+static inline void bus_loop_ends(sd_event *event) {
+        ck_assert_int_ge(sd_event_exit(event, 0), 0);
+        ck_assert_int_eq(sd_event_loop(event), 0);
+}

@@ -3,10 +3,15 @@
 /* How sleep is noticed: by logind's word, by the clocks and by the kernel's counts, which all are the test's. */
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 
 #include "bus-pair.h"
+#include "inject.h"
+#include "journal.h"
 #include "sleep.h"
 #include "suite.h"
 
@@ -22,8 +27,8 @@ static sd_bus *bus, *bus_at_service; /* the two ends of what is the system bus t
 static sd_bus *asker;                /* logind's end of the service's question */
 static unsigned n_asked;
 static enum { GRANTS, REFUSES, ANSWERS_NOTHING, ANSWERS_ELSE } logind;
-static bool nobody_listens;
-static int lock = -EBADF; /* its end of the lock that it gave last */
+static bool nobody_listens, ended; /* ended: the loop */
+static int lock = -EBADF;          /* its end of the lock that it gave last */
 
 static int on_inhibit(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error) {
         const char *what, *who, *why, *mode;
@@ -56,7 +61,8 @@ static int open_asker(Broker *broker _unused_, sd_bus **ret) {
         if (nobody_listens)
                 return -ECONNREFUSED;
         asker = sd_bus_close_unref(asker);
-        asker = bus_pair(event, ret);
+        asker = bus_pair(ended ? NULL : event, ret);
+        ck_assert_int_ge(sd_bus_set_close_on_exit(asker, false), 0);
         return sd_bus_add_filter(asker, NULL, on_inhibit, NULL);
 }
 
@@ -91,6 +97,33 @@ static void change_owner(const char *old_owner, const char *new_owner) {
 }
 
 /* ---- the machine ---- */
+
+static unsigned n_logged;
+
+void journal_log(_unused_ int priority, _unused_ const char *format, ...) {
+        n_logged++;
+}
+
+/* The kernel's timer on the wall clock: one that never ends, and is cancelled when that jumps. */
+static int wall_clock = -EBADF;
+static bool no_clock;
+static unsigned n_armed;
+
+int __wrap_timerfd_create(int clock, int flags);
+int __wrap_timerfd_create(int clock, _unused_ int flags) {
+        ck_assert_int_eq(clock, CLOCK_REALTIME);
+        errno = EMFILE;
+        return no_clock ? -1 : (wall_clock = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *ret);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *ret) {
+        ck_assert_int_eq(fd, wall_clock);
+        ck_assert_int_eq(flags, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET);
+        ck_assert_int_gt(value->it_value.tv_sec, (int64_t) 1 << 60);
+        ck_assert_ptr_null(ret);
+        n_armed++;
+        return 0;
+}
 
 static uint64_t slept;
 static char stats[32];
@@ -153,10 +186,10 @@ static void disconnect_bus(void) {
         (void) sd_bus_close_unref(bus_at_service);
 }
 
-static void setup(void) {
-        static const SleepEvents events = { on_preparing, on_awake };
-        static SleepWorld world = { open_asker, slept_so_far, stats };
+static const SleepEvents events = { on_preparing, on_awake };
+static const SleepWorld world = { open_asker, slept_so_far, stats };
 
+static void setup(void) {
         lock = -EBADF;
         slept = 7000000;
         (void) strcpy(stats, "/tmp/test-sleep-XXXXXX");
@@ -374,6 +407,55 @@ START_TEST(test_refused) {
 }
 END_TEST
 
+/* The wall clock jumps, as it does at the end of a sleep: a reason to look, and to listen again. */
+START_TEST(test_clock) {
+        const uint64_t one = 1;
+
+        ck_assert_uint_eq(n_armed, 1);
+        for (unsigned i = 2; i <= 4; i++) {
+                slept += i == 3 ? 0 : 3000000;
+                ck_assert_int_eq(write(wall_clock, &one, sizeof one), sizeof one);
+                bus_settle(event);
+                expect(i == 3 ? "" : "S");
+                ck_assert_uint_eq(n_armed, i);
+        }
+}
+END_TEST
+
+/* The end of the loop waits for nobody, and nobody is asked after it: that is told. */
+START_TEST(test_loop_ends) {
+        struct pollfd p = { .events = POLLIN };
+
+        logind = ANSWERS_NOTHING;
+        connect_bus();
+        ck_assert_uint_eq(n_logged, 0);
+        bus_loop_ends(event);
+        p.fd = sd_bus_get_fd(asker);
+        ck_assert_int_ge(poll(&p, 1, 0), 0);
+        ck_assert(!(p.revents & POLLHUP));
+        ended = true;
+        sleep_bus_connected(machine, bus_at_service);
+        ck_assert_uint_eq(n_logged, 1);
+}
+END_TEST
+
+/* No memory, no timer, or no loop any more. */
+START_TEST(test_no_sleep) {
+        Sleep *s = NULL;
+
+        inject_arm(INJECT_MEMORY, 1);
+        ck_assert_int_eq(sleep_new(event, NULL, &world, &events, NULL, &s), -ENOMEM);
+        ck_assert(inject_disarm());
+        ck_assert_ptr_null(sleep_free(s));
+        no_clock = true;
+        ck_assert_int_eq(sleep_new(event, NULL, &world, &events, NULL, &s), -EMFILE);
+        no_clock = false;
+        bus_loop_ends(event);
+        ck_assert_int_eq(sleep_new(event, NULL, &world, &events, NULL, &s), -ESTALE);
+        ck_assert_ptr_null(s);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("sleep");
         TCase *t = tcase_create("sleep");
@@ -387,6 +469,9 @@ int main(void) {
         tcase_add_test(t, test_preparing);
         tcase_add_test(t, test_lost);
         tcase_add_loop_test(t, test_refused, 0, 4);
+        tcase_add_test(t, test_clock);
+        tcase_add_test(t, test_loop_ends);
+        tcase_add_test(t, test_no_sleep);
         suite_add_tcase(s, t);
 
         return suite_run(s);
