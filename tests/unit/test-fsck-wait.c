@@ -373,6 +373,17 @@ static bool make_once(Injected what, size_t nth) {
 START_TEST(test_no_memory) {
         ck_assert_uint_eq(inject_each(make_once, INJECT_MEMORY), 3);
         ck_assert_ptr_null(fsck_ticket_free(NULL));
+        ck_assert_ptr_null(fsck_wait_free(NULL));
+}
+END_TEST
+
+/* A loop that has ended has no timers. */
+START_TEST(test_no_loop) {
+        FsckWait *none = NULL;
+
+        ck_assert(sd_event_exit(event, 0) >= 0 && sd_event_loop(event) == 0);
+        ck_assert_int_eq(fsck_wait_new(event, NULL, &none), -ESTALE);
+        ck_assert_ptr_null(none);
 }
 END_TEST
 
@@ -405,6 +416,7 @@ int main(void) {
         tcase_add_test(t, test_next_check);
         tcase_add_test(t, test_slow);
         tcase_add_test(t, test_no_memory);
+        tcase_add_test(t, test_no_loop);
         tcase_add_test(t, test_words);
         suite_add_tcase(s, t);
 

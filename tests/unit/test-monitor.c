@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 
+#include "inject.h"
 #include "monitor.h"
 #include "own-clock.h"
 #include "suite.h"
@@ -278,6 +279,36 @@ START_TEST(test_no_source) {
 }
 END_TEST
 
+/* A loop that has ended takes none. */
+START_TEST(test_no_loop) {
+        const MonitorSource source = { .fd = fd, .receive = receive };
+        Monitor *none = NULL;
+
+        ck_assert(sd_event_exit(event, 0) >= 0 && sd_event_loop(event) == 0);
+        ck_assert_int_eq(monitor_new(event, &source, NULL, NULL, &monitor_events, NULL, &none), -ESTALE);
+        ck_assert_ptr_null(none);
+}
+END_TEST
+
+/* No memory for it; or for an event, which is lost then. */
+START_TEST(test_no_memory) {
+        const MonitorSource source = { .fd = fd, .receive = receive };
+        Monitor *none = NULL;
+
+        inject_arm(INJECT_MEMORY, 1);
+        ck_assert_int_eq(monitor_new(event, &source, NULL, NULL, &monitor_events, NULL, &none), -ENOMEM);
+        ck_assert(inject_disarm());
+        ck_assert_ptr_null(monitor_free(none));
+
+        tell("add", "block", "disk", "sda", NULL, NULL);
+        tell("add", "block", "disk", "sdb", NULL, NULL);
+        inject_arm(INJECT_MEMORY, 1);
+        monitor_catch_up(monitor);
+        ck_assert(inject_disarm());
+        ck_assert_str_eq(heard, "drive sdb; attached sdb; lost; ");
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("monitor");
         TCase *t = tcase_create("monitor");
@@ -294,6 +325,8 @@ int main(void) {
         tcase_add_test(t, test_free);
         tcase_add_test(t, test_listen);
         tcase_add_test(t, test_no_source);
+        tcase_add_test(t, test_no_loop);
+        tcase_add_test(t, test_no_memory);
         suite_add_tcase(s, t);
 
         return suite_run(s);

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <systemd/sd-id128.h>
 
+#include "inject.h"
+#include "own-clock.h"
 #include "readers.h"
 #include "suite.h"
 
@@ -19,6 +21,7 @@ static unsigned n_changes;
 /* The question that waits at the gate. */
 static FsckWaitFn gate_fn;
 static void *gate_userdata;
+static int gate_error;
 
 static sd_event *event;
 static sd_bus *server, *client;
@@ -38,6 +41,8 @@ bool visit_job_has_worker(const VisitJob *v _unused_) {
 int fsck_wait_ask(FsckWait *g _unused_, const Drive *d, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
         ck_assert_str_eq(d->name, "sda");
         ck_assert_ptr_null(gate_fn);
+        if (gate_error < 0)
+                return gate_error;
         gate_fn = fn;
         gate_userdata = userdata;
         *ret = (FsckTicket *) &gate_fn;
@@ -225,6 +230,103 @@ START_TEST(test_twice) {
 }
 END_TEST
 
+#define SECOND 1000000ULL
+
+/* Whoever asks nothing for a minute has no leave any more. Each question begins it anew. */
+START_TEST(test_end) {
+        for (int i = 0; i < 3; i++) {
+                ask();
+                gate_says(WAIT_NOTHING, NULL);
+                go_on();
+                pass(event, 59 * SECOND);
+                ck_assert(sda.readers);
+        }
+        pass(event, 2 * SECOND);
+        ck_assert(!sda.readers);
+        ck_assert_uint_eq(n_changes, 1);
+}
+END_TEST
+
+/* One that is not answered, either. */
+START_TEST(test_end_unanswered) {
+        ask();
+        pass(event, 61 * SECOND);
+        ck_assert(!sda.readers);
+        ck_assert_ptr_null(gate_fn);
+}
+END_TEST
+
+/* There is no asking for leave: that is the answer. */
+START_TEST(test_no_gate) {
+        gate_error = -ENOMEM;
+        ask();
+        ck_assert_uint_eq(n_answers, 1);
+        ck_assert_str_eq(refusal, "Cannot allocate memory");
+        ck_assert(!sda.readers);
+        gate_error = 0;
+}
+END_TEST
+
+/* A question of its own, at a connection of the test's, which is a bus's or not. */
+static int ask_at(bool bus_client, sd_bus_error *error) {
+        int fd[2], r;
+        sd_bus_message *m;
+        sd_bus *bus;
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd), 0);
+        ck_assert(sd_bus_new(&bus) >= 0 && sd_bus_set_fd(bus, fd[0], fd[0]) >= 0 &&
+                  sd_bus_set_bus_client(bus, bus_client) >= 0 && sd_bus_start(bus) >= 0);
+        ck_assert_int_ge(sd_bus_message_new_method_call(bus, &m, NULL, "/x", "x.y", "MayRead"), 0);
+        inject_arm(INJECT_MEMORY, bus_client ? 0 : 1);
+        r = readers_ask(&sda, m, error);
+        (void) inject_disarm();
+        (void) sd_bus_message_unref(m);
+        (void) sd_bus_close_unref(bus);
+        (void) close(fd[1]);
+        return r;
+}
+
+/* On a bus nobody notices that somebody goes; and there may be no memory, or no timer. */
+START_TEST(test_refused) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = {};
+
+        ck_assert_int_lt(ask_at(true, &error), 0);
+        ck_assert(sd_bus_error_has_name(&error, SD_BUS_ERROR_NOT_SUPPORTED));
+        ck_assert(!sda.readers);
+        ck_assert_int_eq(ask_at(false, NULL), -ENOMEM);
+        ck_assert(!sda.readers);
+}
+END_TEST
+
+/* Several read it, and one of them goes. */
+START_TEST(test_several) {
+        sd_bus_message *m;
+        sd_bus *other;
+        int fd[2];
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd), 0);
+        ck_assert(sd_bus_new(&other) >= 0 && sd_bus_set_fd(other, fd[0], fd[0]) >= 0 && sd_bus_start(other) >= 0);
+        ck_assert_int_ge(sd_bus_message_new_method_call(other, &m, NULL, "/x", "x.y", "MayRead"), 0);
+        ask();
+        gate_says(WAIT_NOTHING, NULL);
+        ck_assert_int_eq(readers_ask(&sda, m, NULL), 1);
+        readers_forget(&sda, server);
+        ck_assert(sda.readers);
+        ck_assert_ptr_nonnull(gate_fn);
+        readers_forget(&sda, other);
+        ck_assert(!sda.readers);
+        ck_assert_ptr_null(gate_fn);
+
+        ck_assert_int_ge(sd_event_exit(event, 0), 0);
+        ck_assert_int_eq(sd_event_loop(event), 0);
+        ck_assert_int_eq(readers_ask(&sda, m, NULL), -ESTALE);
+        ck_assert(!sda.readers);
+        (void) sd_bus_message_unref(m);
+        (void) sd_bus_close_unref(other);
+        (void) close(fd[1]);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("readers");
         TCase *t = tcase_create("readers");
@@ -236,6 +338,11 @@ int main(void) {
         tcase_add_test(t, test_gone);
         tcase_add_test(t, test_pulled);
         tcase_add_test(t, test_twice);
+        tcase_add_test(t, test_end);
+        tcase_add_test(t, test_end_unanswered);
+        tcase_add_test(t, test_no_gate);
+        tcase_add_test(t, test_refused);
+        tcase_add_test(t, test_several);
         suite_add_tcase(s, t);
 
         return suite_run(s);
