@@ -5,12 +5,14 @@
 
 #include "done-log.h"
 #include "files.h"
+#include "inject.h"
 #include "journal.h"
 #include "settings.h"
 #include "suite.h"
 
 static const char *text;
 static int load_error, check_error;
+static bool no_memory; /* after the first complaint was told */
 
 int config_load(Config *c, const SettingTable *t, const char *const *roots) {
         for (const char *const *r = roots; *r; r++)
@@ -21,10 +23,12 @@ int config_load(Config *c, const SettingTable *t, const char *const *roots) {
 }
 int config_check(Config *c, const SettingTable *t) {
         ck_assert_ptr_eq(t, &all_settings);
-        return check_error < 0 ? check_error : complain(&c->complaints, COMPLAINT_NOTICE, "f", 9, 1, "checked");
+        return check_error < 0 ? check_error : complain(&c->complaints, COMPLAINT_NOTICE, "f", 1, 1, "checked");
 }
 void journal_complaint(const Complaint *c) {
         note("%s:%u", complaint_level_to_string(c->level), c->line);
+        if (no_memory)
+                inject_arm(INJECT_MEMORY, 1);
 }
 
 #define ROOTS "/etc /run /usr/lib "
@@ -33,10 +37,10 @@ void journal_complaint(const Complaint *c) {
 static const struct {
         const char *text, *done, *first; /* first: NULL: there is no error */
 } rows[] = {
-        { "", ROOTS "notice:9 ", NULL },
-        { "drives = ( " RULE("apm") " );", ROOTS "notice:9 ", NULL },
-        { "drives = (\n" RULE("apmm") " );", ROOTS "error:2 notice:9 ", "f:2:" },
-        { "recheck = 1;\ndrives = (\n" RULE("apmm") ",\n" RULE("xyz") " );", ROOTS "error:1 error:3 error:4 notice:9 ",
+        { "", ROOTS "notice:1 ", NULL },
+        { "drives = ( " RULE("apm") " );", ROOTS "notice:1 ", NULL },
+        { "drives = (\n" RULE("apmm") " );", ROOTS "notice:1 error:2 ", "f:2:" },
+        { "recheck = 1;\ndrives = (\n" RULE("apmm") ",\n" RULE("xyz") " );", ROOTS "notice:1 error:1 error:3 error:4 ",
           "f:1:" },
 };
 
@@ -82,12 +86,26 @@ START_TEST(test_no_memory) {
 }
 END_TEST
 
+START_TEST(test_no_memory_at_last) {
+        Files *f = NULL;
+        int r;
+
+        text = "";
+        no_memory = true;
+        r = files_load(&f);
+        ck_assert(inject_disarm());
+        ck_assert_int_eq(r, -ENOMEM);
+        ck_assert_ptr_null(f);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("files");
         TCase *t = tcase_create("files");
 
         tcase_add_loop_test(t, test_load, 0, ELEMENTSOF(rows));
         tcase_add_loop_test(t, test_no_memory, 0, 2);
+        tcase_add_test(t, test_no_memory_at_last);
         suite_add_tcase(s, t);
 
         return suite_run(s);
