@@ -3,9 +3,12 @@
 /* Questions to PID 1, which is played here, at the other end of a socket: what it answers, refuses, tells of, and when it goes. */
 
 #include <check.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "bus-pair.h"
+#include "inject.h"
 #include "pid1.h"
 #include "suite.h"
 #include "unit-status.h"
@@ -26,7 +29,7 @@ static const char *
 static sd_bus *served[2]; /* by the bus, and by the asker */
 static unsigned n_opened[2];
 static bool is_closed[2]; /* nobody can connect */
-static bool subscribed;
+static bool subscribed, loop_ended;
 static sd_event *event;
 
 static bool is_refused(const char *what) {
@@ -70,12 +73,29 @@ static int reply_property(sd_bus_message *m, const char *property) {
         return sd_bus_reply_method_return(m, "v", "s", u->sysfs_path ?: "");
 }
 
+/* Which units are asked for. */
+static void check_names(sd_bus_message *m, const char *const *names) {
+        const char *name;
+
+        ck_assert_int_gt(sd_bus_message_enter_container(m, 'a', "s"), 0);
+        for (; *names; names++) {
+                ck_assert_int_gt(sd_bus_message_read(m, "s", &name), 0);
+                ck_assert_str_eq(name, *names);
+        }
+        ck_assert_int_eq(sd_bus_message_at_end(m, false), 1);
+        ck_assert_int_ge(sd_bus_message_exit_container(m), 0);
+}
+
+static const char *const any[] = { NULL }, *const devices_asked[] = { "dev-sda1.device", NULL },
+                         *const checks_asked[] = { "systemd-fsck@*.service", "systemd-fsck-*.service", NULL };
+
 static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         const char *member = sd_bus_message_get_member(m), *what = member, *interface;
 
         if (sd_bus_message_is_method_call(m, NULL, NULL) <= 0)
                 return 0;
         if (streq(member, "Subscribe")) {
+                ck_assert_ptr_null(userdata); /* the asker does not pass it on */
                 subscribed = true;
                 return sd_bus_reply_method_return(m, "");
         }
@@ -93,6 +113,9 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
                 return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, "no");
         if (streq(member, "Get"))
                 return reply_property(m, what);
+        if (streq(member, "ListUnitsByPatterns"))
+                check_names(m, any);
+        check_names(m, streq(member, "ListUnitsByPatterns") ? checks_asked : devices_asked);
         return reply_units(m, streq(member, "ListUnitsByPatterns"));
 }
 
@@ -111,7 +134,8 @@ static int open_way(sd_bus **ret, size_t way) {
         ck_assert(sd_bus_new(&served[way]) >= 0 && sd_bus_set_fd(served[way], fds[0], fds[0]) >= 0 &&
                   sd_bus_set_server(served[way], true, id) >= 0 && sd_bus_set_anonymous(served[way], true) >= 0 &&
                   sd_bus_add_filter(served[way], NULL, on_call, way == 1 ? served : NULL) >= 0 &&
-                  sd_bus_start(served[way]) >= 0 && sd_bus_attach_event(served[way], event, 0) >= 0);
+                  sd_bus_start(served[way]) >= 0 && sd_bus_set_close_on_exit(served[way], false) >= 0 &&
+                  (loop_ended || sd_bus_attach_event(served[way], event, 0) >= 0));
         ck_assert(sd_bus_new(ret) >= 0 && sd_bus_set_fd(*ret, fds[1], fds[1]) >= 0 &&
                   sd_bus_set_anonymous(*ret, true) >= 0 && sd_bus_start(*ret) >= 0);
         return 0;
@@ -143,6 +167,7 @@ static void on_status(_unused_ void *userdata, int error, const FsckStatus *s) {
         size_t n = 0;
 
         is_answered = true;
+        ck_assert_int_le(error, 0);
         n += snprintf(answered, sizeof answered, "%s", error < 0 ? "error" : "");
         for (size_t i = 0; i < s->n_units; i++) {
                 ck_assert_int_eq(s->units[i].sysname == NULL, s->units[i].disks == NULL);
@@ -153,9 +178,7 @@ static void on_status(_unused_ void *userdata, int error, const FsckStatus *s) {
                 n += snprintf(answered + n, sizeof answered - n, "-%s ", *i);
 }
 
-static void ask(void) {
-        char *devices[] = { (char *) "dev-sda1.device", NULL };
-
+static void ask_about(char *const *devices) {
         is_answered = false;
         if (pid1_ask_fsck_status(pid1, devices) < 0) {
                 (void) snprintf(answered, sizeof answered, "error");
@@ -164,6 +187,12 @@ static void ask(void) {
         ck_assert(!is_answered);
         while (!is_answered)
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
+}
+
+static void ask(void) {
+        char *const devices[] = { (char *) "dev-sda1.device", NULL };
+
+        ask_about(devices);
 }
 
 static void tell(sd_bus *bus, const char *member, const char *unit) {
@@ -222,6 +251,8 @@ static const struct {
           CHECK("sda1") "=sda1 " CHECK("x") "=? -dev-x.device " },
         { { { CHECK("x"), "deactivating", 0, NULL }, { "dev-x.device", "inactive", 0, NULL }, {} },
           CHECK("x") "=? -dev-x.device " },
+        { { { "systemd-fsck@x", "activating", 0, NULL }, { "systemd-fsck-a.b@c", "activating", 0, NULL }, {} },
+          "systemd-fsck@x=? systemd-fsck-a.b@c=? " }, /* of nothing that has a name */
         { { { "systemd-fsck-root.service", "activating", 0, NULL }, {} }, "systemd-fsck-root.service=/ " },
 };
 
@@ -282,6 +313,67 @@ START_TEST(test_ways) {
 }
 END_TEST
 
+/* Where nobody could be reached, it begins with the bus anew. */
+START_TEST(test_bus_again) {
+        is_closed[0] = is_closed[1] = true;
+        ask();
+        is_closed[0] = false;
+        ask();
+        ck_assert_str_eq(answered, "");
+        ck_assert_uint_eq(n_opened[0], 1);
+        ck_assert_uint_eq(n_opened[1], 0);
+}
+END_TEST
+
+/* Checks alone are asked about. */
+START_TEST(test_no_devices) {
+        char *const none[] = { NULL };
+        const Unit units[] = { { "systemd-fsck-root.service", "activating", 0, NULL }, {} };
+
+        world = units;
+        refused = "ListUnitsByNames";
+        ask_about(_i ? none : NULL);
+        ck_assert_str_eq(answered, "systemd-fsck-root.service=/ ");
+}
+END_TEST
+
+/* The end of the loop waits for no answer, and then there is no asking; no connection is left of that. */
+START_TEST(test_loop_ends) {
+        char *const none[] = { NULL };
+        struct pollfd p = { .events = POLLIN };
+
+        ask();
+        ck_assert_int_ge(pid1_ask_fsck_status(pid1, none), 0);
+        bus_loop_ends(event);
+        p.fd = sd_bus_get_fd(served[0]);
+        ck_assert_int_ge(poll(&p, 1, 0), 0);
+        ck_assert(!(p.revents & POLLHUP));
+
+        loop_ended = true;
+        pid1 = pid1_free(pid1);
+        ck_assert_int_eq(pid1_new(event, NULL, &ways, on_status, on_news, NULL, &pid1), 0);
+        for (unsigned i = 2; i <= 3; i++) {
+                ask();
+                ck_assert_str_eq(answered, "error");
+                ck_assert_uint_eq(n_opened[0], i);
+        }
+}
+END_TEST
+
+START_TEST(test_no_memory) {
+        char *unit;
+        Pid1 *p;
+
+        inject_arm(INJECT_MEMORY, 1);
+        ck_assert_int_eq(pid1_new(event, NULL, &ways, on_status, on_news, NULL, &p), -ENOMEM);
+        ck_assert(inject_disarm());
+        ck_assert_ptr_null(pid1_free(NULL));
+        inject_arm(INJECT_MEMORY, 1);
+        ck_assert_int_eq(device_unit_name("/dev/sda", &unit), -ENOMEM);
+        ck_assert(inject_disarm());
+}
+END_TEST
+
 static const struct {
         const char *member, *unit;
         bool news;
@@ -329,6 +421,9 @@ static const struct {
         { "/dev/sda1", "dev-sda1.device" },
         { "/dev/disk/by-label/a-b", "dev-disk-by\\x2dlabel-a\\x2db.device" },
         { "/dev/.x.y:z_0", "dev-.x.y:z_0.device" },
+        { "/dev/09azAZ", "dev-09azAZ.device" },
+        { "@[`{;\xc3", "\\x40\\x5b\\x60\\x7b\\x3b\\xc3.device" },
+        { "/.x", "\\x2ex.device" },
 };
 
 START_TEST(test_device_unit) {
@@ -347,6 +442,10 @@ int main(void) {
         tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(rows));
         tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(refusals));
         tcase_add_test(t, test_ways);
+        tcase_add_test(t, test_bus_again);
+        tcase_add_loop_test(t, test_no_devices, 0, 2);
+        tcase_add_test(t, test_loop_ends);
+        tcase_add_test(t, test_no_memory);
         tcase_add_loop_test(t, test_news, 0, ELEMENTSOF(jobs));
         tcase_add_test(t, test_disconnected);
         tcase_add_loop_test(t, test_device_unit, 0, ELEMENTSOF(nodes));
