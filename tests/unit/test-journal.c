@@ -43,7 +43,7 @@ typedef struct Heard {
 /* What has come: in order, with a gap only where one is told of. Returns how many that were. */
 static unsigned hear(int fd, Heard *h, unsigned most) {
         unsigned n = 0, number;
-        char record[700];
+        char record[700], expected[128];
         ssize_t size;
 
         for (; n < most && (size = recv(fd, record, sizeof record - 1, MSG_DONTWAIT)) > 0; n++) {
@@ -52,6 +52,10 @@ static unsigned hear(int fd, Heard *h, unsigned most) {
                 record[size] = '\0';
                 message = strstr(record, "MESSAGE=");
                 if (message && sscanf(message, "MESSAGE=%u record", &number) == 1) {
+                        (void) snprintf(expected, sizeof expected,
+                                        "PRIORITY=4\nSYSLOG_IDENTIFIER=drivekeepd\nMESSAGE=%u record%s of drivekeep %s lost here",
+                                        number, number == 1 ? "" : "s", number == 1 ? "is" : "are");
+                        ck_assert_msg(starts_with(record, expected), "%s", record);
                         h->lost += number;
                         h->next += number;
                         continue;
@@ -136,19 +140,43 @@ START_TEST(test_absent) {
         int fd;
 
         (void) snprintf(path, sizeof path, "/tmp/test-journal-%d", (int) getpid());
-        say(&j, 0);
-        say(&j, 1);
+        for (unsigned i = 0; i <= (unsigned) _i; i++)
+                say(&j, i);
         fd = journal_make();
-        say(&j, 2);
+        say(&j, h.next + 1 + (unsigned) _i);
         ck_assert_uint_eq(hear(fd, &h, 9), 2);
-        ck_assert_uint_eq(h.lost, 2);
+        ck_assert_uint_eq(h.lost, 1 + (unsigned) _i);
         (void) close(fd);
         fd = journal_make();
-        say(&j, 3);
+        say(&j, h.next);
         ck_assert_uint_eq(hear(fd, &h, 9), 1);
         ck_assert_uint_eq(h.n, 2);
         (void) close(fd);
         (void) unlink(path);
+}
+END_TEST
+
+/* As long as a path may be, and longer; each of them is closed at the end. */
+START_TEST(test_path) {
+        struct sockaddr_un un = { .sun_family = AF_UNIX };
+        char longest[sizeof un.sun_path + 1] = "/tmp/";
+        JournalSocket j = { .path = longest, .fd = -EBADF };
+        int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), next;
+        Heard h = {};
+
+        (void) snprintf(longest + 5, sizeof longest - 5, "%0*d", (int) sizeof un.sun_path - 6 + _i, (int) getpid());
+        (void) strncpy(un.sun_path, longest, sizeof un.sun_path - 1);
+        ck_assert_int_eq(bind(fd, (const struct sockaddr *) &un, sizeof un), 0);
+        next = dup(fd);
+        (void) close(next);
+        say(&j, 0);
+        ck_assert_uint_eq(hear(fd, &h, 9), _i == 0);
+        ck_assert_uint_eq(j.n_lost, (unsigned) _i);
+        journal_socket_done(&j);
+        ck_assert_int_eq(dup(fd), next);
+        (void) close(next);
+        (void) close(fd);
+        (void) unlink(un.sun_path);
 }
 END_TEST
 
@@ -206,7 +234,8 @@ int main(void) {
 
         tcase_add_loop_test(t, test_stuck, 0, 2);
         tcase_add_test(t, test_slow);
-        tcase_add_test(t, test_absent);
+        tcase_add_loop_test(t, test_absent, 0, 2);
+        tcase_add_loop_test(t, test_path, 0, 2);
         tcase_add_test(t, test_finish);
         tcase_add_loop_test(t, test_standard_error, 0, 2);
         suite_add_tcase(s, t);
