@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "asker.h"
+#include "inject.h"
 #include "sandbox.h"
 #include "suite.h"
 #include "unit-status.h"
@@ -25,13 +27,28 @@
 
 static char dir[32], ours[64], theirs[64];
 
-/* ---- PID 1 and logind: answer whatever is asked ---- */
+/* ---- PID 1 and logind: answer whatever is asked of them, as a whole ---- */
+
+static bool is_whole(sd_bus_message *m) {
+        bool login = streq(sd_bus_message_get_member(m), "Inhibit");
+        const char *const signatures[] = { "asas", "as", "ss", "ssss" };
+        bool known = false;
+
+        for (size_t i = 0; i < ELEMENTSOF(signatures); i++)
+                known = known || sd_bus_message_has_signature(m, signatures[i]) > 0;
+        return known && sd_bus_message_has_signature(m, "ssss") == login &&
+               sd_bus_message_has_signature(m, "asas") == streq(sd_bus_message_get_member(m), "ListUnitsByPatterns") &&
+               streq_ptr(sd_bus_message_get_destination(m),
+                         login ? "org.freedesktop.login1" : "org.freedesktop.systemd1");
+}
 
 static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         const char *member = sd_bus_message_get_member(m);
 
         if (sd_bus_message_is_method_call(m, NULL, NULL) <= 0)
                 return 0;
+        if (!streq(member, "Any") && !is_whole(m))
+                return sd_bus_error_set(error, "org.example.Error.Other", "it is not as it was asked");
         if (streq(member, "Inhibit"))
                 return sd_bus_reply_method_return(m, "h", STDIN_FILENO);
         if (streq(member, "Get"))
@@ -42,7 +59,7 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
                 (void) sd_bus_emit_signal(sd_bus_message_get_bus(m), MANAGER, MANAGER_INTERFACE, "JobRemoved", "uoss",
                                           7, "/job/7", "a.service", "done");
         }
-        return sd_bus_reply_method_return(m, "s", member);
+        return sd_bus_reply_method_return(m, "ss", member, "whole");
 }
 
 static sd_bus *serve(sd_event *event, int fd) {
@@ -108,6 +125,12 @@ static int open_nothing(sd_bus **ret _unused_) {
         return -ENOENT;
 }
 
+/* Looks for what was not freed, and writes nothing that is the parent's. */
+static _Noreturn void end(int r) {
+        __fpurge(stdout);
+        exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
 /* Starts it, and connects to it. */
 static pid_t start_asker(bool reachable, sd_bus **ret) {
         AskerTargets targets = { reachable ? open_theirs : open_nothing, reachable ? open_theirs : open_nothing };
@@ -118,7 +141,7 @@ static pid_t start_asker(bool reachable, sd_bus **ret) {
         pid = fork_child();
         if (pid == 0) {
                 (void) close(fds[0]);
-                _exit(asker_serve(fds[1], &targets) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+                end(asker_serve(fds[1], &targets));
         }
         (void) close(fds[1]);
         ck_assert(sd_bus_new(ret) >= 0 && sd_bus_set_fd(*ret, fds[0], fds[0]) >= 0 && sd_bus_start(*ret) >= 0);
@@ -159,6 +182,13 @@ static const struct {
 
         { LOGIN, LOGIN_INTERFACE, "Inhibit", "ssss", { "shutdown", "a", "b", "delay" }, "org.freedesktop.DBus.Error." },
         { LOGIN, LOGIN_INTERFACE, "Inhibit", "ssss", { "sleep", "a", "b", "block" }, "org.freedesktop.DBus.Error." },
+        { LOGIN "/x",
+          LOGIN_INTERFACE,
+          "Inhibit",
+          "ssss",
+          { "sleep", "a", "b", "delay" },
+          "org.freedesktop.DBus.Error." },
+        { MANAGER "/x", MANAGER_INTERFACE, "ListUnitsByPatterns", "asas", {}, "org.freedesktop.DBus.Error." },
         { LOGIN, LOGIN_INTERFACE, "Inhibit", "s", { "sleep" }, "org.freedesktop.DBus.Error." },
         { LOGIN, LOGIN_INTERFACE, "PowerOff", "", {}, "org.freedesktop.DBus.Error." },
         { MANAGER, MANAGER_INTERFACE, "StartTransientUnit", "ss", { "a", "b" }, "org.freedesktop.DBus.Error." },
@@ -194,7 +224,7 @@ START_TEST(test_question) {
         pid_t pid1 = start_theirs(), asker;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus_message *reply = NULL;
-        const char *said;
+        const char *said, *rest;
         sd_bus *bus;
         int r, fd;
 
@@ -209,8 +239,9 @@ START_TEST(test_question) {
                 if (sd_bus_message_read(reply, "h", &fd) >= 0)
                         ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
                 else {
-                        ck_assert_int_ge(sd_bus_message_read(reply, "s", &said), 0);
+                        ck_assert_int_gt(sd_bus_message_read(reply, "ss", &said, &rest), 0);
                         ck_assert_str_eq(said, questions[_i].member);
+                        ck_assert_str_eq(rest, "whole");
                 }
         }
 
@@ -223,11 +254,14 @@ START_TEST(test_question) {
 END_TEST
 
 static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        const char *path, *unit;
+        const char *path, *unit, *result = "";
         char *said = userdata;
         uint32_t id;
 
-        ck_assert_int_ge(sd_bus_message_read(m, "uos", &id, &path, &unit), 0);
+        ck_assert_int_gt(sd_bus_message_read(m, "uos", &id, &path, &unit), 0);
+        if (streq(sd_bus_message_get_member(m), "JobRemoved"))
+                ck_assert_int_gt(sd_bus_message_read(m, "s", &result), 0);
+        ck_assert_str_eq(result, streq(sd_bus_message_get_member(m), "JobRemoved") ? "done" : "");
         (void) snprintf(said + strlen(said), 64, "%s %u %s %s;", sd_bus_message_get_member(m), id, path, unit);
         return 0;
 }
@@ -274,7 +308,7 @@ END_TEST
 static void asker_child(BrokerChild child, int fd) {
         static const AskerTargets targets = { open_theirs, open_theirs };
 
-        _exit(child == BROKER_ASKER && asker_serve(fd, &targets) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+        end(child == BROKER_ASKER ? asker_serve(fd, &targets) : -EINVAL);
 }
 
 /* As the manager does, by a broker. */
@@ -315,6 +349,42 @@ START_TEST(test_nobody_there) {
         ck_assert(sd_bus_error_is_set(&error));
         (void) sd_bus_close_unref(bus);
         assert_ends(asker);
+}
+END_TEST
+
+/* The process itself, without anything to ask; and without a connection. */
+START_TEST(test_main) {
+        int fds[2], status;
+        sd_bus *bus;
+        pid_t pid;
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+        pid = fork_child();
+        if (pid == 0) {
+                (void) close(fds[0]);
+                asker_main(_i ? -EBADF : fds[1]);
+        }
+        (void) close(fds[1]);
+        if (_i == 0) {
+                ck_assert(sd_bus_new(&bus) >= 0 && sd_bus_set_fd(bus, fds[0], fds[0]) >= 0 && sd_bus_start(bus) >= 0);
+                ck_assert_int_ge(
+                                sd_bus_call_method(bus, NULL, "/", "org.freedesktop.DBus.Peer", "Ping", NULL, NULL, ""),
+                                0);
+                (void) sd_bus_close_unref(bus);
+        } else
+                (void) close(fds[0]);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == (_i ? EXIT_FAILURE : EXIT_SUCCESS));
+}
+END_TEST
+
+START_TEST(test_no_socket) {
+        sd_bus *bus = NULL;
+
+        inject_arm(INJECT_ERRORS, 1);
+        ck_assert_int_eq(asker_open(NULL, &bus), -EIO);
+        ck_assert(inject_disarm());
+        ck_assert_ptr_null(bus);
 }
 END_TEST
 
@@ -408,6 +478,8 @@ int main(void) {
         tcase_add_test(tc, test_pid1_goes);
         tcase_add_test(tc, test_open);
         tcase_add_test(tc, test_nobody_there);
+        tcase_add_loop_test(tc, test_main, 0, 2);
+        tcase_add_test(tc, test_no_socket);
         tcase_add_test(tc, test_rights);
         tcase_add_loop_test(tc, test_owner, 0, ELEMENTSOF(owners));
         suite_add_tcase(suite, tc);
