@@ -4,10 +4,13 @@
  * end of it is in our hands. */
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include "bus-pair.h"
 #include "bus.h"
+#include "inject.h"
+#include "requests.h"
 #include "suite.h"
 
 #define QUESTIONS 100U
@@ -62,7 +65,9 @@ int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const Drive *drive, FsckWaitFn 
 FsckTicket *fsck_ticket_free(_unused_ FsckTicket *t) {
         return NULL;
 }
+static unsigned n_logged;
 void journal_log(_unused_ int priority, _unused_ const char *format, ...) {
+        n_logged++;
 }
 
 void monitor_catch_up(_unused_ Monitor *m) {
@@ -85,7 +90,7 @@ static Bus *bus;
 static sd_bus *service, *user; /* the two ends of what is the system bus to the service */
 
 static void setup(void) {
-        n_visits = n_catch_ups = n_answers = n_lists = 0;
+        n_visits = n_catch_ups = n_answers = n_lists = n_logged = 0;
         (void) snprintf(path, sizeof path, "/tmp/test-bus-%d", (int) getpid());
         ck_assert_int_eq(sd_event_new(&event), 0);
         env.event = event;
@@ -93,7 +98,10 @@ static void setup(void) {
         service = bus_pair(NULL, &user);
         ck_assert_int_ge(sd_bus_attach_event(service, event, BUS_PRIORITY), 0);
         ck_assert_int_ge(sd_bus_attach_event(user, event, SD_EVENT_PRIORITY_NORMAL), 0);
+        /* Nobody gives it a name here, which is told. */
         bus_offer(bus, service);
+        ck_assert_uint_eq(n_logged, 1);
+        n_logged = 0;
 }
 
 static void teardown(void) {
@@ -367,6 +375,27 @@ START_TEST(test_apply_gone) {
 }
 END_TEST
 
+/* An answer that cannot be given is one all the same; and there may be no memory for the question. */
+START_TEST(test_apply_fails) {
+        Requests none = {};
+        sd_bus_message *m;
+
+        second_disk.name = (char *) "\xff";
+        slow = false;
+        call(root, "Apply", "as", 0);
+        ck_assert_uint_eq(n_answers, 1);
+        ck_assert_msg(starts_with(answer, "org.freedesktop.DBus.Error."), "%s", answer);
+        ck_assert_uint_eq(n_visits, 2);
+
+        ck_assert_int_ge(sd_bus_message_new_method_call(user, &m, NULL, "/x", "x.y", "Apply"), 0);
+        inject_arm(INJECT_MEMORY, 1);
+        ck_assert_int_eq(requests_visit(&none, m, VISIT_REQUEST, NULL), -ENOMEM);
+        ck_assert(inject_disarm());
+        ck_assert_ptr_null(none.items);
+        (void) sd_bus_message_unref(m);
+}
+END_TEST
+
 /* Nobody may read what is not there. */
 START_TEST(test_may_read) {
         call(root, "MayRead", "s", "sdq");
@@ -439,6 +468,77 @@ START_TEST(test_told) {
 }
 END_TEST
 
+static int on_text(sd_bus_message *m, _unused_ void *userdata, _unused_ sd_bus_error *error) {
+        const char *text;
+
+        ck_assert_int_gt(sd_bus_message_read(m, "s", &text), 0);
+        ck_assert_ptr_nonnull(strstr(text, "ListDrives"));
+        /* What is said to be out of use nobody will use. */
+        ck_assert_ptr_null(strstr(text, "Deprecated"));
+        n_answers++;
+        return 0;
+}
+
+START_TEST(test_introspection) {
+        run();
+        ck_assert_int_ge(sd_bus_call_method_async(user, NULL, "org.drivekeep1", "/org/drivekeep1",
+                                                  "org.freedesktop.DBus.Introspectable", "Introspect", on_text, NULL,
+                                                  NULL),
+                         0);
+        run();
+        ck_assert_uint_eq(n_answers, 1);
+}
+END_TEST
+
+/* ---- the socket ---- */
+
+/* One that an earlier run left is replaced; it is for its owner alone. Without it all else works, and that is told. */
+START_TEST(test_socket) {
+        struct stat st;
+        Bus *second_bus;
+
+        ck_assert_int_eq(stat(path, &st), 0);
+        ck_assert(S_ISSOCK(st.st_mode));
+        ck_assert_int_eq(st.st_mode & 0777, 0600);
+        ck_assert_int_eq(bus_new(event, path, NULL, NULL, on_reload, NULL, &second_bus), 0);
+        ck_assert_uint_eq(n_logged, 0);
+        (void) bus_free(second_bus);
+
+        ck_assert_int_eq(bus_new(event, "/nonexistent/socket", NULL, NULL, on_reload, NULL, &second_bus), 0);
+        ck_assert_uint_eq(n_logged, 1);
+        (void) bus_free(second_bus);
+
+        inject_arm(INJECT_ERRORS, 1);
+        ck_assert_int_eq(bus_new(event, path, NULL, NULL, on_reload, NULL, &second_bus), 0);
+        ck_assert(inject_disarm());
+        ck_assert_uint_eq(n_logged, 2);
+        (void) bus_free(second_bus);
+
+        inject_arm(INJECT_MEMORY, 1);
+        ck_assert_int_eq(bus_new(event, path, NULL, NULL, on_reload, NULL, &second_bus), -ENOMEM);
+        ck_assert(inject_disarm());
+        ck_assert_ptr_null(bus_free(NULL));
+}
+END_TEST
+
+/* There is no such bus: that is told, and nobody waits for it. */
+START_TEST(test_no_bus) {
+        bus_connect(bus, "no address", NULL);
+        ck_assert_uint_eq(n_logged, 1);
+        run();
+        ck_assert_uint_eq(n_logged, 1);
+}
+END_TEST
+
+/* Somebody is still connected at the end, and reads a drive. */
+START_TEST(test_end) {
+        call(root, "MayRead", "s", "sda");
+        ck_assert(watched.readers);
+        bus = bus_free(bus);
+        ck_assert(!watched.readers);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("bus");
         TCase *t = tcase_create("bus");
@@ -455,10 +555,15 @@ int main(void) {
         tcase_add_test(t, test_apply_twice);
         tcase_add_test(t, test_apply_deferred);
         tcase_add_test(t, test_apply_gone);
+        tcase_add_test(t, test_apply_fails);
         tcase_add_test(t, test_may_read);
         tcase_add_test(t, test_release);
         tcase_add_loop_test(t, test_reload, 0, ELEMENTSOF(reloads));
         tcase_add_test(t, test_told);
+        tcase_add_test(t, test_introspection);
+        tcase_add_test(t, test_socket);
+        tcase_add_test(t, test_no_bus);
+        tcase_add_test(t, test_end);
         suite_add_tcase(s, t);
 
         return suite_run(s);

@@ -8,6 +8,7 @@
 
 #include "bus-pair.h"
 #include "bus.h"
+#include "journal.h"
 #include "suite.h"
 
 static char path[64], own_path[64], address[80];
@@ -21,10 +22,29 @@ static sd_event_source *listen_source;
 static sd_bus *served;
 
 static unsigned n_names; /* so often the service has asked for its name */
+static int name_answer;  /* < 0: refused */
+static unsigned n_logged;
 
-static int on_call(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error _unused_) {
-        if (sd_bus_message_is_method_call(m, "org.freedesktop.DBus", "RequestName") > 0)
+void __wrap_journal_log(int priority, const char *format, ...) _printf_(2, 3);
+void __wrap_journal_log(_unused_ int priority, _unused_ const char *format, ...) {
+        n_logged++;
+}
+
+static int on_call(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error) {
+        const char *name;
+        uint32_t flags;
+
+        if (sd_bus_message_is_method_call(m, "org.freedesktop.DBus", "RequestName") > 0) {
                 n_names++;
+                ck_assert_int_gt(sd_bus_message_read(m, "su", &name, &flags), 0);
+                ck_assert_str_eq(name, "org.drivekeep1");
+                /* No queue for it, and nobody may take it away. */
+                ck_assert_uint_eq(flags, 4);
+                if (name_answer < 0)
+                        return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED, "no");
+                return name_answer == 0 ? sd_bus_reply_method_return(m, "s", "?")
+                                        : sd_bus_reply_method_return(m, "u", (uint32_t) name_answer);
+        }
         if (sd_bus_message_is_method_call(m, "org.freedesktop.DBus", "Hello") > 0)
                 return sd_bus_reply_method_return(m, "s", ":1.7");
         return 0;
@@ -79,6 +99,7 @@ static void run_until(const char *what) {
 
 static void setup(void) {
         listening = -EBADF;
+        name_answer = 1;
         (void) snprintf(path, sizeof path, "/tmp/test-system-bus-%d", (int) getpid());
         (void) snprintf(own_path, sizeof own_path, "/tmp/test-own-bus-%d", (int) getpid());
         (void) snprintf(address, sizeof address, "unix:path=%s", path);
@@ -135,6 +156,24 @@ START_TEST(test_anew) {
 }
 END_TEST
 
+static const struct {
+        int answer;
+        bool told;
+} names[] = { { 1, false }, { 2, true }, { 3, true }, { -1, true }, { 0, false } };
+
+/* Who else has the name is told once, and the connection stays, for what else it is good for. */
+START_TEST(test_name) {
+        name_answer = names[_i].answer;
+        bus_start();
+        service_start();
+        run_until("C");
+        bus_settle(event);
+        ck_assert_uint_eq(n_names, 1);
+        ck_assert_uint_eq(n_logged, names[_i].told);
+        ck_assert_str_eq(heard, "C");
+}
+END_TEST
+
 /* Nothing is waited for, at the end either: a bus that listens and says nothing. */
 START_TEST(test_silent) {
         bus_start();
@@ -151,6 +190,7 @@ int main(void) {
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_anew, 0, 2);
+        tcase_add_loop_test(t, test_name, 0, ELEMENTSOF(names));
         tcase_add_test(t, test_silent);
         suite_add_tcase(s, t);
 
