@@ -11,6 +11,7 @@
 #include "machine.h"
 #include "memory.h"
 #include "monitor.h"
+#include "notify-socket.h"
 #include "own-clock.h"
 #include "recheck.h"
 #include "sandbox.h"
@@ -131,6 +132,7 @@ void sleep_ready(_unused_ Sleep *s) {
 
 void bus_connect(Bus *b, _unused_ const char *address, Sleep *s) {
         ck_assert(b && s);
+        note("connect");
 }
 
 int files_load(Files **ret) {
@@ -224,8 +226,8 @@ START_TEST(test_start) {
         drives = &target;
         on_battery = true;
         setup_with(_i ? BATTERY : PLAIN);
-        ck_assert_str_eq(all_done(), _i ? "reconfigure:boot:battery recheck:0 enumerate:boot started:1:1 "
-                                        : "reconfigure:boot recheck:1800 enumerate:boot started:1:1 ");
+        ck_assert_str_eq(all_done(), _i ? "reconfigure:boot:battery recheck:0 connect enumerate:boot started:1:1 "
+                                        : "reconfigure:boot recheck:1800 connect enumerate:boot started:1:1 ");
         teardown();
 }
 END_TEST
@@ -400,7 +402,12 @@ static void has_ended(bool ended) {
 
 /* When nobody is visited any more … */
 START_TEST(test_stop) {
+        int fd = notify_listen();
+
+        ck_assert_str_eq(notify_news(fd), "");
         stop(_i ? SIGINT : SIGTERM);
+        ck_assert_str_eq(notify_news(fd), "STOPPING=1");
+        (void) close(fd);
         has_ended(false);
         manager_events->quiet(d);
         ck_assert_str_eq(all_done(), "rest ");

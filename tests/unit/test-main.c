@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 
@@ -15,6 +13,7 @@
 #include "daemon.h"
 #include "done-log.h"
 #include "journal.h"
+#include "notify-socket.h"
 #include "sandbox.h"
 #include "state.h"
 #include "suite.h"
@@ -98,9 +97,9 @@ Broker *broker_free(Broker *b) {
 }
 
 static void note_news(void) {
-        char news[64] = "";
+        const char *news = notify_news(notified);
 
-        if (recv(notified, news, sizeof news - 1, MSG_DONTWAIT) > 0)
+        if (*news)
                 note("%s", news);
 }
 
@@ -152,20 +151,13 @@ void journal_log(int priority, _unused_ const char *format, ...) {
 
 /* What was done, and the exit status. `n_fds`: that systemd hands over. */
 static int run_main(const char *const *arguments, const char *n_fds, char said[static 512]) {
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
         int fds[2], status, argc = 1;
-        socklen_t size = sizeof(sa_family_t);
-        char number[16], path[32];
+        char number[16];
         size_t n = 0;
         ssize_t k;
         pid_t pid;
 
-        notified = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        /* The kernel gives it a name. */
-        ck_assert_int_eq(bind(notified, (const struct sockaddr *) &address, size), 0);
-        size = sizeof address;
-        ck_assert_int_eq(getsockname(notified, (struct sockaddr *) &address, &size), 0);
-        (void) snprintf(path, sizeof path, "@%.*s", (int) (size - sizeof(sa_family_t) - 1), address.sun_path + 1);
+        notified = notify_listen();
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         ck_assert_int_eq(pipe2(niced, O_CLOEXEC), 0);
         pid = fork();
@@ -176,8 +168,7 @@ static int run_main(const char *const *arguments, const char *n_fds, char said[s
                 for (; arguments[argc - 1]; argc++)
                         argv[argc] = (char *) arguments[argc - 1];
                 (void) snprintf(number, sizeof number, "%d", (int) getpid());
-                ck_assert(setenv("NOTIFY_SOCKET", path, 1) == 0 && setenv("LISTEN_PID", number, 1) == 0 &&
-                          setenv("LISTEN_FDS", n_fds, 1) == 0);
+                ck_assert(setenv("LISTEN_PID", number, 1) == 0 && setenv("LISTEN_FDS", n_fds, 1) == 0);
                 out = fcntl(fds[1], F_DUPFD_CLOEXEC, 20);
                 notified = fcntl(notified, F_DUPFD_CLOEXEC, 20);
                 (void) dup2(fds[1], STDERR_FILENO);
