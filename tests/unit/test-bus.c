@@ -84,14 +84,15 @@ static int on_reload(_unused_ void *userdata, char **ret_sentence) {
 
 /* ---- connections ---- */
 
-static char path[64];
+static char dir[] = "/tmp/drivekeep-test-XXXXXX", path[64];
 static sd_event *event;
 static Bus *bus;
 static sd_bus *service, *user; /* the two ends of what is the system bus to the service */
 
 static void setup(void) {
         n_visits = n_catch_ups = n_answers = n_lists = n_logged = 0;
-        (void) snprintf(path, sizeof path, "/tmp/test-bus-%d", (int) getpid());
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        (void) snprintf(path, sizeof path, "%s/bus", dir);
         ck_assert_int_eq(sd_event_new(&event), 0);
         env.event = event;
         ck_assert_int_eq(bus_new(event, path, NULL, NULL, on_reload, NULL, &bus), 0);
@@ -110,6 +111,7 @@ static void teardown(void) {
         (void) bus_free(bus);
         sd_event_unref(event);
         (void) unlink(path);
+        (void) rmdir(dir);
 }
 
 static void run(void) {

@@ -14,13 +14,12 @@
 #include "journal.h"
 #include "suite.h"
 
-static char path[64];
+static char dir[] = "/tmp/drivekeep-test-XXXXXX", path[64];
 
 static int journal_make(void) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-        (void) snprintf(path, sizeof path, "/tmp/test-journal-%d", (int) getpid());
         (void) unlink(path);
         (void) strcpy(address.sun_path, path);
         ck_assert_int_eq(bind(fd, (const struct sockaddr *) &address, sizeof address), 0);
@@ -139,7 +138,6 @@ START_TEST(test_absent) {
         Heard h = {};
         int fd;
 
-        (void) snprintf(path, sizeof path, "/tmp/test-journal-%d", (int) getpid());
         for (unsigned i = 0; i <= (unsigned) _i; i++)
                 say(&j, i);
         fd = journal_make();
@@ -159,12 +157,12 @@ END_TEST
 /* As long as a path may be, and longer; each of them is closed at the end. */
 START_TEST(test_path) {
         struct sockaddr_un un = { .sun_family = AF_UNIX };
-        char longest[sizeof un.sun_path + 1] = "/tmp/";
+        char longest[sizeof un.sun_path + 1] = "";
         JournalSocket j = { .path = longest, .fd = -EBADF };
         int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), next;
         Heard h = {};
 
-        (void) snprintf(longest + 5, sizeof longest - 5, "%0*d", (int) sizeof un.sun_path - 6 + _i, (int) getpid());
+        (void) snprintf(longest, sizeof longest, "%s/%0*d", dir, (int) (sizeof un.sun_path - 2 - strlen(dir)) + _i, 0);
         (void) strncpy(un.sun_path, longest, sizeof un.sun_path - 1);
         ck_assert_int_eq(bind(fd, (const struct sockaddr *) &un, sizeof un), 0);
         next = dup(fd);
@@ -228,10 +226,20 @@ START_TEST(test_standard_error) {
 }
 END_TEST
 
+static void setup(void) {
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        (void) snprintf(path, sizeof path, "%s/socket", dir);
+}
+
+static void teardown(void) {
+        (void) rmdir(dir);
+}
+
 int main(void) {
         Suite *s = suite_create("journal");
         TCase *t = tcase_create("journal");
 
+        tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_stuck, 0, 2);
         tcase_add_test(t, test_slow);
         tcase_add_loop_test(t, test_absent, 0, 2);

@@ -11,7 +11,7 @@
 #include "journal.h"
 #include "suite.h"
 
-static char path[64], own_path[64], address[80];
+static char dir[] = "/tmp/drivekeep-test-XXXXXX", path[64], own_path[64], address[80];
 static sd_event *event;
 static Bus *service;
 
@@ -100,8 +100,9 @@ static void run_until(const char *what) {
 static void setup(void) {
         listening = -EBADF;
         name_answer = 1;
-        (void) snprintf(path, sizeof path, "/tmp/test-system-bus-%d", (int) getpid());
-        (void) snprintf(own_path, sizeof own_path, "/tmp/test-own-bus-%d", (int) getpid());
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        (void) snprintf(path, sizeof path, "%s/system", dir);
+        (void) snprintf(own_path, sizeof own_path, "%s/own", dir);
         (void) snprintf(address, sizeof address, "unix:path=%s", path);
         ck_assert_int_ge(sd_event_new(&event), 0);
 }
@@ -111,6 +112,7 @@ static void teardown(void) {
         (void) bus_free(service);
         bus_stop();
         (void) unlink(own_path);
+        (void) rmdir(dir);
         (void) sd_event_unref(event);
 }
 
