@@ -6,6 +6,7 @@
 #include <syslog.h>
 
 #include "done-log.h"
+#include "inject.h"
 #include "journal-socket.h"
 #include "journal.h"
 #include "suite.h"
@@ -14,10 +15,10 @@
 
 static char told[2048]; /* the last record */
 static unsigned n_told;
+static JournalSocket used; /* where it was sent */
 
 int journal_socket_send(JournalSocket *j, const char *record) {
-        ck_assert_str_eq(j->path, "/run/systemd/journal/socket");
-        ck_assert_int_lt(j->fd, 0);
+        used = *j;
         (void) snprintf(told, sizeof told, "%s", record);
         n_told++;
         return 0;
@@ -39,6 +40,8 @@ static void expect(int priority, const char *id, const char *rest) {
         (void) snprintf(all, sizeof all, "PRIORITY=%d\nSYSLOG_IDENTIFIER=drivekeepd\n%s%s%s%s", priority,
                         id ? "MESSAGE_ID=" : "", id ?: "", id ? "\n" : "", rest);
         ck_assert_str_eq(told, all);
+        ck_assert_str_eq(used.path, "/run/systemd/journal/socket");
+        ck_assert_int_lt(used.fd, 0);
         ck_assert_uint_eq(n_told, 1);
         n_told = 0;
 }
@@ -328,6 +331,39 @@ START_TEST(test_log) {
 }
 END_TEST
 
+static bool log_once(Injected what, size_t nth) {
+        bool failed;
+
+        n_told = 0;
+        inject_arm(what, nth);
+        journal_log(LOG_ERR, "%s", "one");
+        failed = inject_disarm();
+        ck_assert_uint_eq(n_told, 1);
+        if (!failed)
+                expect(LOG_ERR, NULL, "MESSAGE=one\n");
+        else
+                ck_assert(ends_with(told, "\n") &&
+                          !streq(told, "PRIORITY=3\nSYSLOG_IDENTIFIER=drivekeepd\nMESSAGE=one\n"));
+        return failed;
+}
+
+/* No memory for a field costs the field alone; none at all, or none for what it is about, the record. */
+START_TEST(test_no_memory) {
+        const Complaint c = { .level = COMPLAINT_ERROR, .file = (char *) "f", .sentence = (char *) "It is wrong." };
+
+        ck_assert_uint_gt(inject_each(log_once, INJECT_MEMORY), 6);
+        n_told = 0;
+        inject_arm(INJECT_MEMORY, 1);
+        journal_complaint(&c);
+        ck_assert(inject_disarm());
+        inject_arm(INJECT_MEMORY, 1);
+        inject_stay();
+        journal_log(LOG_ERR, "one");
+        ck_assert(inject_disarm());
+        ck_assert_uint_eq(n_told, 0);
+}
+END_TEST
+
 /* The end is given half a second, and nothing is left of the socket. */
 START_TEST(test_socket) {
         journal_attach((sd_event *) told);
@@ -351,6 +387,7 @@ int main(void) {
         tcase_add_loop_test(t, test_started, 0, ELEMENTSOF(starts));
         tcase_add_loop_test(t, test_complaint, 0, ELEMENTSOF(levels));
         tcase_add_loop_test(t, test_log, LOG_EMERG, LOG_DEBUG + 1);
+        tcase_add_test(t, test_no_memory);
         tcase_add_test(t, test_socket);
         suite_add_tcase(s, t);
 
