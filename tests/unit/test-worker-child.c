@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a worker says in its visit, and what it makes of each order. The visit is a script of this test's,
+/* What a worker says in its visit and what it makes of each order; and what it gives up before. The visit is a script of this test's,
  * the sandbox notes what it is told, and the manager is this test, at its end of the socket. */
 
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -305,6 +307,111 @@ START_TEST(test_says) {
 }
 END_TEST
 
+/* ---- what is given up ---- */
+
+#define IS_SKIPPED 77
+
+static char tree[] = "/tmp/test-worker-child-XXXXXX";
+
+static void shell(const char *command) {
+        char line[512];
+
+        (void) snprintf(line, sizeof line, "cd %s && %s", tree, command);
+        ck_assert_int_eq(system(line), 0);
+}
+
+/* A machine with one drive, for the worker alone: its own /sys and /dev. */
+static void enter_machine(void) {
+        char path[64];
+
+        if ((unshare(CLONE_NEWNS) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) ||
+            mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+                _exit(IS_SKIPPED);
+        (void) snprintf(path, sizeof path, "%s/sys", tree);
+        if (mount(path, "/sys", NULL, MS_BIND, NULL) < 0)
+                _exit(IS_SKIPPED);
+        (void) snprintf(path, sizeof path, "%s/dev", tree);
+        if (mount(path, "/dev", NULL, MS_BIND, NULL) < 0)
+                _exit(IS_SKIPPED);
+}
+
+#define OWN "/sys/devices/ata9"
+#define LINK_TO(path) "ln -s " path " sys/class/block/sdzz"
+
+static const struct {
+        const char *make;
+        bool read_only; /* is wanted of it */
+        int error;      /* of the sandbox */
+        const char *own, *partitions;
+        bool fails, unconfined;
+} places[] = {
+        { LINK_TO("../../devices/ata9/block/sdzz"), false, 0, OWN, "", false, false },
+        /* The flag of each partition is written, too. */
+        { LINK_TO("../../devices/ata9/block/sdzz"), true, 0, OWN, "sdzz1 sdzz2 ", false, false },
+        /* The drive is gone, or another one has its name, or what has it is no drive. */
+        { "true", false, 0, "", "", false, false },
+        { LINK_TO("../../devices/ata8/block/sdzz"), false, 0, "", "", false, false },
+        { LINK_TO("../../devices/ata9/block"), false, 0, "", "", false, false },
+        { LINK_TO("../../devices/ata9/block/sdzz/sdzz1"), false, 0, "", "", false, false },
+        { LINK_TO("sdzz"), false, 0, "", "", false, false },
+        { "mkdir sys/class/block/sdzz", false, 0, "", "", false, false },
+        /* Without its sandbox it does nothing. */
+        { LINK_TO("../../devices/ata9/block/sdzz"), false, -EPERM, OWN, "", true, false },
+        { LINK_TO("../../devices/ata9/block/sdzz") " && touch dev/sdzz", false, 0, "", "", true, true },
+        { LINK_TO("../../devices/ata9/block/sdzz") " && mkdir dev/sdzz", false, 0, "", "", true, true },
+};
+
+START_TEST(test_confined) {
+        int fds[2], status;
+        pid_t pid;
+
+        deeds = "e";
+        (void) strcpy(tree, "/tmp/test-worker-child-XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(tree));
+        shell("mkdir -p sys/devices/ata8/block/sdzz sys/devices/ata9/block/sdzz/sdzz1 sys/devices/ata9/block/sdzz/sdzz2 "
+              "sys/devices/ata9/block/sdzz/queue1 sys/class/block dev");
+        shell("cd sys/devices/ata9/block/sdzz && touch sdzz1/partition sdzz2/partition");
+        shell(places[_i].make);
+        sandbox_error = places[_i].error;
+        if (!places[_i].read_only) {
+                wishes.items++;
+                wishes.n_items--;
+        }
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        deeds = "";
+        ask(fds[0]);
+        pid = fork();
+        if (pid == 0) {
+                (void) close(fds[0]);
+                enter_machine();
+                worker_main(fds[1]);
+        }
+        (void) close(fds[1]);
+        hear(fds[0], "");
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        shell("rm -r sys dev");
+        ck_assert_int_eq(rmdir(tree), 0);
+        (void) close(fds[0]);
+
+        ck_assert(WIFEXITED(status));
+        if (WEXITSTATUS(status) == IS_SKIPPED) {
+                printf("skipped: a worker with a /sys of its own, which may not be made here\n");
+                return;
+        }
+        ck_assert_int_eq(WEXITSTATUS(status), places[_i].fails ? EXIT_FAILURE : EXIT_SUCCESS);
+        ck_assert_str_eq(all_done(), places[_i].fails ? "" : "end ");
+        ck_assert(shared->visited == !places[_i].fails);
+        ck_assert(shared->confined == !places[_i].unconfined);
+        ck_assert_str_eq(shared->own, places[_i].own);
+        ck_assert_uint_eq(strlen(shared->partitions), strlen(places[_i].partitions));
+        if (places[_i].partitions[0]) /* in whichever order */
+                ck_assert(strstr(shared->partitions, "sdzz1 ") && strstr(shared->partitions, "sdzz2 "));
+        if (shared->confined)
+                ck_assert_str_eq(shared->node, "/dev/sdzz");
+}
+END_TEST
+
 /* No manager, or one that asks for nothing. */
 START_TEST(test_unasked) {
         int fds[2], status;
@@ -330,6 +437,7 @@ int main(void) {
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_says, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_confined, 0, ELEMENTSOF(places));
         tcase_add_loop_test(t, test_unasked, 0, 2);
         suite_add_tcase(s, t);
 
