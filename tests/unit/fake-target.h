@@ -4,36 +4,60 @@
 /* What a target asks of the guard, the kernel and the journal, in tests that are not about these: nothing is held back, every drive
  * is well, and a link has the news that the test says. */
 
+#include <check.h>
+#include <stdio.h>
+
 #include "kernel-view.h"
 #include "target-guard.h"
 
 /* ---- the guard ---- */
 
+static char guard_told[256]; /* what it was told, a word each */
+static int attach_error;
+static bool held_back;
+
+static void tell_guard(const char *word) {
+        size_t n = strlen(guard_told);
+
+        (void) snprintf(guard_told + n, sizeof guard_told - n, "%s ", word);
+}
+
 int target_guard_attach(_unused_ Target *t) {
-        return 0;
+        tell_guard("attach");
+        return attach_error;
 }
 void target_guard_done(_unused_ Target *t) {
+        tell_guard("done");
 }
 void target_guard_remember(_unused_ Target *t) {
+        tell_guard("remember");
 }
 void target_guard_hesitates(_unused_ Target *t) {
+        tell_guard("hesitates");
 }
 bool target_guard_holds(_unused_ Target *t) {
-        return false;
+        tell_guard("holds");
+        return held_back;
 }
-void target_guard_look(_unused_ Target *t) {
+void target_guard_look(Target *t) {
+        tell_guard("look");
+        t->guard.healthy_at = 0;
 }
 void target_guard_begins(_unused_ Target *t) {
+        tell_guard("begins");
 }
 void target_guard_ended(_unused_ Target *t) {
+        tell_guard("ended");
 }
 void target_guard_intends(_unused_ void *userdata, _unused_ size_t wish) {
 }
 void target_guard_writing(_unused_ void *userdata, _unused_ size_t wish) {
 }
 void target_guard_lost(_unused_ Target *t) {
+        tell_guard("lost");
 }
 void target_guard_leaves(_unused_ Target *t) {
+        tell_guard("leaves");
 }
 
 /* ---- the kernel ---- */
@@ -44,8 +68,9 @@ int health_read(const char *syspath) {
 int health_parse(_unused_ const char *state) {
         return 1;
 }
+static bool suspended;
 bool activity_is_suspended(_unused_ const char *syspath) {
-        return false;
+        return suspended;
 }
 static LinkNews noted; /* of every drive's link, at 5 µs */
 static bool recovering;
@@ -62,12 +87,19 @@ bool link_is_recovering(_unused_ const char *syspath) {
 
 /* ---- the journal ---- */
 
+static unsigned n_steps_told;
 void journal_step(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s) {
+        n_steps_told++;
 }
-void journal_drift(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s,
-                   _unused_ const char *from, _unused_ const char *to) {
+static unsigned n_drifts_told;
+void journal_drift(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s, const char *from,
+                   const char *to) {
+        ck_assert_str_ne(from, to);
+        n_drifts_told++;
 }
+static unsigned n_waits_told;
 void journal_waiting(_unused_ const Drive *d, _unused_ Wait w, _unused_ bool deferred) {
+        n_waits_told++;
 }
 void journal_complaint(_unused_ const Complaint *c) {
 }

@@ -339,6 +339,109 @@ START_TEST(test_dead_worker) {
 }
 END_TEST
 
+/* What the crash guard is told, from the drive's coming to its going. */
+START_TEST(test_guard) {
+        Target *t;
+
+        guard_told[0] = '\0';
+        t = watch(TWO, TRANSPORT_SATA);
+        visit_whole(t, VISIT_ATTACH);
+        ck_assert_str_eq(guard_told, "attach hesitates holds remember begins ended ");
+
+        /* It looks after the drive at its time, and not before. */
+        guard_told[0] = '\0';
+        t->guard.healthy_at = monotonic_usec() + 10 * 1000 * 1000;
+        ck_assert_uint_eq(target_due(t), t->guard.healthy_at);
+        target_tick(t);
+        passed += 9;
+        target_tick(t);
+        ck_assert_str_eq(guard_told, "");
+        passed += 2;
+        target_tick(t);
+        ck_assert_str_eq(guard_told, "look ");
+        ck_assert(!is_due(t));
+
+        guard_told[0] = '\0';
+        target_leave(t);
+        end(t);
+        ck_assert_str_eq(guard_told, "leaves done ");
+}
+END_TEST
+
+/* The first of all that it waits for; what it cannot do while a worker is at it, it does not wait for. */
+START_TEST(test_due) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+        uint64_t now = monotonic_usec();
+
+        visit_whole(t, VISIT_ATTACH);
+        ck_assert_uint_eq(target_due(t), UINT64_MAX);
+        for (unsigned first = 0; first < 3; first++) {
+                const uint64_t at = now + 1000 * 1000 * 1000;
+
+                t->pending = (Pending){ .reasons = 1U << VISIT_CHANGE, .not_before = at - (first == 0) };
+                t->guard.healthy_at = at - (first == 1);
+                t->save_again = at - (first == 2);
+                ck_assert_uint_eq(target_due(t), at - 1);
+                target_tick(t);
+                ck_assert_ptr_null(t->visit.job);
+                ck_assert_uint_eq(target_due(t), at - 1);
+        }
+        t->guard.healthy_at = t->save_again = 0;
+        t->pending = (Pending){};
+
+        target_visit(t, VISIT_REQUEST);
+        visitor.events->ready(t);
+        target_visit(t, VISIT_RESET);
+        ck_assert_uint_eq(target_due(t), UINT64_MAX);
+        end(t);
+}
+END_TEST
+
+/* Without the guard, a new drive is not looked after, and one that is known keeps its settings: that is said. */
+START_TEST(test_unguarded) {
+        static const Bridge bridge = { .asked = true, .identified = true };
+        static const DriveIdentity identity = { .model = "M", .serial = "S1" };
+        Drive *d = disk(TRANSPORT_SATA, NULL);
+        Target *t = watch(SERIAL ", " TWO, TRANSPORT_USB), *other;
+
+        attach_error = -ENOMEM;
+        ck_assert_int_eq(target_new(&env, d, &other), -ENOMEM);
+        (void) drive_free(d);
+
+        visit_whole(t, VISIT_ATTACH);
+        n_logged = n_visits = 0;
+        target_update(t, disk(TRANSPORT_USB, "/dev/a"));
+        ck_assert_uint_eq(n_logged, 1);
+        ck_assert_uint_eq(n_visits, 0);
+
+        target_visit(t, VISIT_REQUEST);
+        visitor.events->ready(t);
+        visitor.events->bridged(t, &bridge, &identity);
+        n_logged = 0;
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        ck_assert_uint_eq(n_logged, 1);
+        ck_assert_ptr_null(wishes_find(&t->wishes, "write_cache"));
+        attach_error = 0;
+        end(t);
+}
+END_TEST
+
+/* It goes: what its worker has not told is told, if it has one. */
+START_TEST(test_leave) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+
+        n_told = n_vanished = 0;
+        target_visit(t, VISIT_ATTACH);
+        if (_i)
+                visitor.events->ready(t);
+        target_leave(t);
+        ck_assert_ptr_null(t->visit.job);
+        ck_assert_uint_eq(n_told, _i);
+        ck_assert_uint_eq(n_vanished, _i);
+        end(t);
+}
+END_TEST
+
 /* It goes away in between. */
 START_TEST(test_dead_worker_gone_drive) {
         Target *t = watch(TWO, TRANSPORT_SATA);
@@ -388,7 +491,7 @@ START_TEST(test_forgotten_on_disk) {
 }
 END_TEST
 
-#define TIMER "{ match = \"/dev/sda\"; apm = 128; spindown_time = \"20min\"; }"
+#define TIMER "{ match = \"/dev/sda\"; spindown_time = \"20min\"; apm = 128; }"
 
 static Memory memory_of(const Target *t, const char *name) {
         for (size_t i = 0; i < t->visit.selected.n_items; i++)
@@ -514,6 +617,7 @@ START_TEST(test_storm_of_nothing) {
 
         put("queue/read_ahead_kb", "128");
         target_disturbed(t, VISIT_REVALIDATION, 0);
+        check_text("queue/read_ahead_kb", "128");
         ck_assert_uint_eq(n_visits, 2);
         ck_assert_int_eq(t->visit.reason, VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, 1);
@@ -706,16 +810,16 @@ START_TEST(test_meddled) {
 }
 END_TEST
 
-/* What the other program changed is set back, but nobody is woken for that. */
+/* What the other program changed is set back, also what cannot be read; but nobody is woken for that. */
 START_TEST(test_meddled_restore) {
-        Target *t = watch(TWO, TRANSPORT_SATA);
+        Target *t = watch_with_timer();
 
-        visit_whole(t, VISIT_ATTACH);
         ck_assert(!visitor.no_wake);
         t->files->config->on_drift = ON_DRIFT_RESTORE;
         target_meddled(t);
         ck_assert_int_eq(t->visit.reason, VISIT_PARAMETERS);
         ck_assert(visitor.no_wake);
+        ck_assert(!memory_of(t, "spindown_time").sent.known);
         end(t);
 }
 END_TEST
@@ -813,15 +917,23 @@ END_TEST
 static const struct {
         const char *wish;
         Verdict verdict;
-        bool known, told;
+        bool known;
+        unsigned n_told;
 } released[] = {
-        { "apm = 128", VERDICT_APPLIED, true, true },         { "apm = 128", VERDICT_UNCHANGED, true, true },
-        { "apm = \"off\"", VERDICT_UNCHANGED, false, false }, /* there is no such thing */
-        { "apm = 128", VERDICT_ADJUSTED, true, true },        { "apm = 128", VERDICT_UNVERIFIABLE, false, true },
-        { "apm = 128", VERDICT_UNSUPPORTED, false, false },   { "apm = 128", VERDICT_REFUSED, true, false },
-        { "apm = 128", VERDICT_IGNORED, true, false },        { "apm = 128", VERDICT_FORBIDDEN, false, false },
-        { "apm = 128", VERDICT_QUARANTINED, true, false },    { "apm = 128", VERDICT_FAILED, false, false },
-        { "standby = true", VERDICT_APPLIED, true, false }, /* a deed */
+        { "apm = 128", VERDICT_APPLIED, true, 1 },
+        { "apm = 128", VERDICT_UNCHANGED, true, 1 },
+        { "apm = \"off\"", VERDICT_UNCHANGED, false, 0 }, /* there is no such thing */
+        { "apm = 128", VERDICT_ADJUSTED, true, 1 },
+        { "apm = 128", VERDICT_UNVERIFIABLE, false, 1 },
+        { "apm = 128", VERDICT_UNSUPPORTED, false, 0 },
+        { "apm = 128", VERDICT_REFUSED, true, 0 },
+        { "apm = 128", VERDICT_IGNORED, true, 0 },
+        { "apm = 128", VERDICT_FORBIDDEN, false, 0 },
+        { "apm = 128", VERDICT_QUARANTINED, true, 0 },
+        { "apm = 128", VERDICT_FAILED, false, 0 },
+        { "standby = true", VERDICT_APPLIED, true, 0 }, /* a deed */
+        { "apm = 128; lookahead = true", VERDICT_APPLIED, true, 2 },
+        { "apm = 128; read_ahead_kb = 128", VERDICT_APPLIED, true, 1 }, /* the other one is still wanted */
 };
 
 START_TEST(test_released) {
@@ -838,7 +950,7 @@ START_TEST(test_released) {
         n_logged = 0;
         files_become("{ match = \"/dev/sda\"; read_ahead_kb = 512; }");
         target_reconfigure(t, VISIT_RELOAD);
-        ck_assert_msg(n_logged == released[_i].told, "%s, %s", released[_i].wish,
+        ck_assert_msg(n_logged == released[_i].n_told, "%s, %s", released[_i].wish,
                       verdict_to_string(released[_i].verdict));
         end(t);
 }
@@ -853,7 +965,12 @@ START_TEST(test_unsaved) {
         visit_whole(t, VISIT_ATTACH);
         ck_assert_uint_eq(n_logged, 1);
         ck_assert(is_due(t));
-        pass(t, 90);
+        n_written = 0;
+        pass(t, 50);
+        target_tick(t);
+        ck_assert_uint_eq(n_written, 0);
+        pass(t, 40);
+        ck_assert_uint_eq(n_written, 1);
         ck_assert_uint_eq(n_logged, 1);
         ck_assert(is_due(t));
 
@@ -885,6 +1002,10 @@ int main(void) {
         tcase_add_loop_test(t, test_revealed_in_use, 0, 2);
         tcase_add_loop_test(t, test_dead_worker, 0, 2);
         tcase_add_test(t, test_dead_worker_gone_drive);
+        tcase_add_test(t, test_guard);
+        tcase_add_test(t, test_due);
+        tcase_add_test(t, test_unguarded);
+        tcase_add_loop_test(t, test_leave, 0, 2);
         tcase_add_test(t, test_dead_recheck);
         tcase_add_test(t, test_forgotten_on_disk);
         tcase_add_loop_test(t, test_trust, 0, ELEMENTSOF(trusts));
