@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* One visit from its beginning to its end: what its worker is told, what becomes of what it tells, and what its user hears of that. */
+
+#include "fake-visitor.h"
+
+/* The setting of this name that is wanted. */
+static const Wish *wish(const Target *t, const char *name) {
+        const Wish *w = wishes_find(&t->wishes, name);
+
+        ck_assert_ptr_nonnull(w);
+        return w;
+}
+
+static Step step_of(const Target *t, const char *name, Verdict verdict, int64_t before) {
+        const Wish *w = wish(t, name);
+
+        return (Step){ .wish = w,
+                       .setting = setting_for_backends(&all_settings, name, drive_backends(t->drive)),
+                       .wanted = w->value,
+                       .before = { .supported = true, .known = true, .value = { .type = VALUE_INT, .number = before } },
+                       .verdict = verdict };
+}
+
+static void visit_over(VisitEnd end) {
+        visitor.events->ended(visitor.userdata, end, NULL);
+}
+
+/* ---- it begins ---- */
+
+static const struct {
+        bool active, no_wake, look, permanent, patient;
+} reasons[_VISIT_REASON_MAX] = {
+        [VISIT_ATTACH] = { .active = true },       [VISIT_RESUME] = { .active = true },
+        [VISIT_RESET] = { .active = true },        [VISIT_WAKE] = { .active = true },
+        [VISIT_PERMANENT] = { .permanent = true }, [VISIT_RETRY] = { .patient = true },
+        [VISIT_PARAMETERS] = { .no_wake = true },  [VISIT_RECHECK] = { .no_wake = true, .look = true },
+};
+
+/* What the worker is told of the reason, and who asks for the drive's state. */
+START_TEST(test_reason) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+
+        t->files->config->fsck_wait_ms = 7;
+        visit_whole(t, VISIT_BOOT);
+        guard_told[0] = '\0';
+        target_visit(t, (VisitReason) _i);
+        ck_assert_str_eq(t->record->visit_reason, visit_reason_to_string((VisitReason) _i));
+        ck_assert(visitor.no_wake == reasons[_i].no_wake);
+        ck_assert(visitor.look == reasons[_i].look);
+        ck_assert(visitor.permanent == reasons[_i].permanent);
+        ck_assert(!visitor.ata_sleep);
+        ck_assert_uint_eq(visitor.patience, reasons[_i].patient ? UINT64_MAX : 7000);
+        ck_assert_str_eq(guard_told, "hesitates holds ");
+
+        visitor.events->ready(t);
+        ck_assert(visitor.active == reasons[_i].active);
+        ck_assert(!t->visit.ready);
+        ck_assert_int_eq(written_state, DRIVE_VISITING);
+        ck_assert_str_eq(guard_told, "hesitates holds remember begins ");
+        visit_over(VISIT_OVER);
+        ck_assert_str_eq(guard_told, "hesitates holds remember begins ended ");
+        end(t);
+}
+END_TEST
+
+/* With on_drift = "restore" a recheck writes. */
+START_TEST(test_restores) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+
+        t->files->config->on_drift = ON_DRIFT_RESTORE;
+        visit_whole(t, VISIT_ATTACH);
+        target_visit(t, VISIT_RECHECK);
+        ck_assert(!visitor.look && visitor.no_wake);
+        end(t);
+}
+END_TEST
+
+/* Between two visits its user made so many reads and writes; the visit's own are none of these. */
+static const struct {
+        uint64_t used; /* 0: nobody knows */
+        bool busy, slept;
+        bool active, sleeps;
+} uses[] = {
+        { .used = 3, .slept = true, .sleeps = true },
+        { .used = 3 },
+        { .used = 4, .slept = true, .active = true },
+        { .used = 3, .busy = true, .active = true },
+        { .used = 0, .slept = true },
+};
+
+START_TEST(test_use) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+
+        target_visit(t, VISIT_ATTACH);
+        visitor.events->ready(t);
+        activity = 3;
+        tell(t, VERDICT_UNCHANGED);
+        t->record->ata_sleep = uses[_i].slept;
+        visit_over(VISIT_OVER);
+        ck_assert(t->record->ata_sleep == uses[_i].slept);
+
+        activity = uses[_i].used;
+        if (uses[_i].busy)
+                target_recheck(t, true);
+        else
+                target_visit(t, VISIT_CHANGE);
+        ck_assert(visitor.ata_sleep == uses[_i].sleeps);
+        visitor.events->ready(t);
+        ck_assert(visitor.active == uses[_i].active);
+        end(t);
+        activity = 1;
+}
+END_TEST
+
+/* The crash guard holds it back, or it cannot be made: said only if that is news. */
+START_TEST(test_no_visit) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+
+        held_back = _i == 0;
+        visit_error = _i == 1 ? -ENOMEM : 0;
+        n_visits = n_logged = 0;
+        target_visit(t, VISIT_ATTACH);
+        ck_assert_ptr_null(t->visit.job);
+        ck_assert_uint_eq(n_visits, 0);
+        ck_assert_uint_eq(n_logged, _i);
+        ck_assert(!is_due(t));
+
+        held_back = false;
+        visit_error = 0;
+        visit_whole(t, VISIT_REQUEST);
+        ck_assert_uint_eq(n_visits, 1);
+        ck_assert_uint_eq(n_logged, _i);
+        end(t);
+}
+END_TEST
+
+/* A rule for an array is for each drive below: that is said of each setting when all of them are visited for. */
+START_TEST(test_stacked) {
+        Drive *d = disk(TRANSPORT_SATA, NULL);
+        Target *t;
+
+        ck_assert_int_eq(drive_add_link(d, "/dev/md0", LINK_STACKED), 0);
+        files_become("{ match = \"/dev/md0\"; apm = 128; read_ahead_kb = 512; }, "
+                     "{ match = \"/dev/sda\"; lookahead = true; }");
+        n_logged = 0;
+        ck_assert_int_eq(target_new(&env, d, &t), 0);
+        visit_whole(t, VISIT_ATTACH);
+        ck_assert_uint_eq(n_logged, 2);
+        visit_whole(t, VISIT_REVALIDATION);
+        ck_assert_uint_eq(n_logged, 2);
+        end(t);
+}
+END_TEST
+
+/* ---- namespaces of one NVMe controller ---- */
+
+static Target *watch_namespace(const char *controller, const char *name) {
+        Drive *d = calloc(1, sizeof *d);
+        Target *t;
+
+        ck_assert_ptr_nonnull(d);
+        *d = (Drive){ .name = strdup(name), .transport = TRANSPORT_NVME };
+        ck_assert_int_ge(asprintf(&d->node, "/dev/%s", name), 0);
+        ck_assert_int_ge(asprintf(&d->syspath, "/sys/devices/nvme/%s/%s", controller, name), 0);
+        ck_assert_int_eq(target_new(&env, d, &t), 0);
+        return t;
+}
+
+#define FIRST_NAMESPACE "{ match = \"/dev/nvme0n1\"; write_cache = true; read_ahead_kb = 512; },"
+#define SECOND_NAMESPACE(cache) "{ match = \"/dev/nvme0n2\"; write_cache = " cache "; read_ahead_kb = 128; }"
+
+static const struct {
+        const char *second; /* what is wanted of the second */
+        const char *controller;
+        bool second_visited, withheld;
+        Verdict told;                  /* … to the second */
+        bool waits, works;             /* its visit has no worker yet; has one */
+        bool overruled, visited_again; /* … the second is, when itself, or the first, is visited */
+} namespaces[] = {
+        { SECOND_NAMESPACE("false"), "nvme0", .second_visited = true, .overruled = true },
+        { SECOND_NAMESPACE("true"), "nvme0", .second_visited = true },
+        { SECOND_NAMESPACE("false"), "nvme1", .second_visited = true },
+        { SECOND_NAMESPACE("false"), "nvme0", .second_visited = true, .withheld = true },
+        { "{ match = \"/dev/nvme0n2\"; read_ahead_kb = 128; }", "nvme0", .second_visited = true },
+        { SECOND_NAMESPACE("false"), "nvme0", .told = VERDICT_APPLIED, .visited_again = true },
+        { SECOND_NAMESPACE("false"), "nvme0", .told = _VERDICT_INVALID, .visited_again = true },
+        { SECOND_NAMESPACE("false"), "nvme0", .told = VERDICT_FORBIDDEN },
+        { SECOND_NAMESPACE("false"), "nvme0", .told = VERDICT_APPLIED, .waits = true },
+        { SECOND_NAMESPACE("false"), "nvme0", .told = VERDICT_FORBIDDEN, .works = true, .visited_again = true },
+        { SECOND_NAMESPACE("true"), "nvme0", .told = VERDICT_APPLIED },
+        { SECOND_NAMESPACE("false"), "nvme1", .told = VERDICT_APPLIED },
+        { SECOND_NAMESPACE("false"), "nvme0", .told = VERDICT_APPLIED, .withheld = true },
+};
+
+/* Of two that disagree the first by name has its way, and the other one is told, now or by another visit. */
+START_TEST(test_namespaces) {
+        struct VisitJob others = { .working = namespaces[_i].works };
+        char rules[256];
+        Target *first, *second, *t;
+
+        (void) snprintf(rules, sizeof rules, FIRST_NAMESPACE "%s", namespaces[_i].second);
+        files_become(rules);
+        second = watch_namespace(namespaces[_i].controller, "nvme0n2");
+        first = watch_namespace("nvme0", "nvme0n1");
+        second->next = first;
+        env.drives = second;
+        t = namespaces[_i].second_visited ? second : first;
+        /* Of either of them. */
+        for (size_t i = 0; i < first->wishes.n_items && namespaces[_i].withheld; i++)
+                *(t == second ? &first->wishes.items[i].withheld : &second->wishes.items[i].withheld) = true;
+        if (t == first && namespaces[_i].told >= 0) {
+                Step s = step_of(second, "write_cache", namespaces[_i].told, 0);
+
+                ck_assert_int_eq(drive_record_step(second->record, &s, 1), 0);
+        }
+        if (namespaces[_i].waits || namespaces[_i].works)
+                second->visit.job = &others;
+
+        n_visits = 0;
+        target_visit(t, VISIT_ATTACH);
+        visitor.events->ready(t);
+        ck_assert(visitor.working);
+        for (size_t i = 0; i < t->visit.selected.n_items; i++) {
+                const char *overruled = t->visit.memories[i].overruled;
+
+                if (t == second && namespaces[_i].overruled && streq(t->visit.selected.items[i].name, "write_cache"))
+                        ck_assert_str_eq(overruled, "nvme0n1 wants another value of it (f:1)");
+                else
+                        ck_assert_str_eq(overruled, "");
+        }
+        if (namespaces[_i].works)
+                ck_assert(pending_has(&second->pending, VISIT_CHANGE));
+        else
+                ck_assert_uint_eq(n_visits, 1 + namespaces[_i].visited_again);
+        ck_assert(pending_has(&second->pending, VISIT_CHANGE) == namespaces[_i].works);
+
+        env.drives = NULL;
+        (void) target_free(second);
+        end(first);
+}
+END_TEST
+
+/* ---- it waits ---- */
+
+static const struct {
+        VisitReason reason;
+        Wait first, then;
+        bool deferred; /* then */
+        unsigned n_told, n_rested;
+        VisitReason next; /* what the visit is called then */
+} waits[] = {
+        { VISIT_ATTACH, { WAIT_UDEV }, { WAIT_UDEV }, false, 0, 0, VISIT_ATTACH },
+        { VISIT_ATTACH, { WAIT_UDEV }, { WAIT_CHECK, "a" }, false, 1, 0, VISIT_ATTACH },
+        { VISIT_ATTACH, { WAIT_CHECK, "a" }, { WAIT_CHECK, "a" }, false, 1, 0, VISIT_ATTACH },
+        { VISIT_ATTACH, { WAIT_CHECK, "a" }, { WAIT_CHECK, "b" }, false, 2, 0, VISIT_ATTACH },
+        { VISIT_ATTACH, { WAIT_CHECK, "a" }, { WAIT_CHECK, "a" }, true, 2, 0, VISIT_RETRY },
+        { VISIT_ATTACH, { WAIT_UDEV }, { WAIT_SYSTEMD }, true, 1, 0, VISIT_RETRY },
+        { VISIT_RECHECK, { WAIT_UDEV }, { WAIT_SYSTEMD }, true, 1, 0, VISIT_RECHECK },
+        { VISIT_RETRY, { WAIT_UDEV }, { WAIT_CHECK, "a" }, false, 0, 1, VISIT_RETRY },
+        { VISIT_RETRY, { WAIT_CHECK, "a" }, { WAIT_CHECK, "a" }, true, 1, 1, VISIT_RETRY },
+        { VISIT_PERMANENT, { WAIT_UDEV }, { WAIT_UDEV }, true, 1, 0, VISIT_RETRY },
+};
+
+/* What it waits for is told when it is news, and when it is for longer than allowed; it can be read at any time. */
+START_TEST(test_waiting) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+
+        visit_whole(t, VISIT_BOOT);
+        for (unsigned visit = 0; visit < 2; visit++) {
+                n_waits_told = n_rested = 0;
+                target_visit(t, waits[_i].reason);
+                visitor.events->waiting(t, waits[_i].first, false);
+                ck_assert_int_eq(t->record->waiting_kind, waits[_i].first.kind);
+                visitor.events->waiting(t, waits[_i].then, waits[_i].deferred);
+                ck_assert_int_eq(t->record->waiting_kind, waits[_i].then.kind);
+                ck_assert_int_eq(written_state, DRIVE_WAITING);
+                ck_assert_uint_eq(n_waits_told, waits[_i].n_told);
+                ck_assert_uint_eq(n_rested, waits[_i].n_rested);
+                ck_assert_int_eq(t->visit.reason, waits[_i].next);
+                ck_assert(pending_has(&t->visit.pending, VISIT_PERMANENT) == (waits[_i].reason == VISIT_PERMANENT));
+                ck_assert(pending_has(&t->visit.pending, waits[_i].next));
+
+                /* Once it is over, a later wait is news again. */
+                visitor.events->ready(t);
+                ck_assert_int_eq(t->record->waiting_kind, WAIT_NOTHING);
+                visit_over(VISIT_OVER);
+                ck_assert_ptr_null(t->visit.job);
+        }
+        end(t);
+}
+END_TEST
+
+/* All is deferred: whoever waits for the visit does so no longer, though it goes on. */
+START_TEST(test_all_deferred) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+        Step s;
+
+        target_visit(t, VISIT_ATTACH);
+        visitor.events->waiting(t, check_x, true);
+        s = step_of(t, "apm", VERDICT_DEFERRED, 1);
+        n_written = 0;
+        visitor.events->step(t, &s);
+        ck_assert_uint_eq(n_rested + n_written, 0);
+        s = step_of(t, "read_ahead_kb", VERDICT_DEFERRED, 1);
+        visitor.events->step(t, &s);
+        ck_assert_uint_eq(n_rested, 1);
+        ck_assert_uint_eq(n_written, 1);
+        ck_assert_ptr_nonnull(t->visit.job);
+
+        /* What its worker defers later is told at its end. */
+        visitor.events->ready(t);
+        tell(t, VERDICT_DEFERRED);
+        ck_assert_uint_eq(n_rested, 1);
+        end(t);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("target-visit");
+        TCase *t = tcase_create("target-visit");
+
+        tcase_add_loop_test(t, test_reason, 0, _VISIT_REASON_MAX);
+        tcase_add_test(t, test_restores);
+        tcase_add_loop_test(t, test_use, 0, ELEMENTSOF(uses));
+        tcase_add_loop_test(t, test_no_visit, 0, 2);
+        tcase_add_test(t, test_stacked);
+        tcase_add_loop_test(t, test_namespaces, 0, ELEMENTSOF(namespaces));
+        tcase_add_loop_test(t, test_waiting, 0, ELEMENTSOF(waits));
+        tcase_add_test(t, test_all_deferred);
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
