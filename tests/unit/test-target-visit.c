@@ -316,6 +316,271 @@ START_TEST(test_all_deferred) {
 }
 END_TEST
 
+/* ---- what the worker tells ---- */
+
+static const struct {
+        VisitReason reason;
+        Verdict verdict;
+        bool written, failed, unknown;
+        int64_t before; /* it was left at 128 */
+        bool told;
+} drifts[] = {
+        { VISIT_RECHECK, VERDICT_DRIFTED, .before = 100, .told = true },
+        { VISIT_RECHECK, VERDICT_UNCHANGED, .before = 128 },
+        { VISIT_RECHECK, VERDICT_UNCHANGED, .before = 100 },
+        { VISIT_RECHECK, VERDICT_DRIFTED, .unknown = true },
+        { VISIT_REVALIDATION, VERDICT_APPLIED, .written = true, .before = 100, .told = true },
+        { VISIT_PARAMETERS, VERDICT_APPLIED, .written = true, .before = 100, .told = true },
+        { VISIT_PARAMETERS, VERDICT_REFUSED, .failed = true, .before = 100, .told = true },
+        { VISIT_PARAMETERS, VERDICT_APPLIED, .written = true, .before = 128 },
+        { VISIT_PARAMETERS, VERDICT_DEFERRED, .before = 100 },
+        { VISIT_CHANGE, VERDICT_APPLIED, .written = true, .before = 100 },
+        { VISIT_RESET, VERDICT_APPLIED, .written = true, .before = 100 },
+};
+
+/* Found otherwise than it was left, and nothing explains that. */
+START_TEST(test_drift) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+        Step s;
+
+        visit_whole(t, VISIT_ATTACH);
+        t->pending.reads = true;
+        target_visit(t, drifts[_i].reason);
+        visitor.events->ready(t);
+        s = step_of(t, "apm", drifts[_i].verdict, drifts[_i].before);
+        s.written = drifts[_i].written;
+        s.failed = drifts[_i].failed;
+        s.before.known = !drifts[_i].unknown;
+        n_drifts_told = 0;
+        visitor.events->step(t, &s);
+        ck_assert_uint_eq(n_drifts_told, drifts[_i].told);
+        ck_assert((drive_record_find(t->record, "apm")->drift_when > 0) == drifts[_i].told);
+        end(t);
+}
+END_TEST
+
+/* What is told at the end is counted; of a look after what was in order, only what is news. */
+START_TEST(test_summary) {
+        bool recheck = _i == 1;
+        Target *t = watch(TWO, TRANSPORT_SATA);
+        Step s;
+
+        visit_whole(t, VISIT_ATTACH);
+        t->pending.reads = true;
+        target_visit(t, recheck ? VISIT_RECHECK : VISIT_CHANGE);
+        visitor.events->ready(t);
+        n_steps_told = n_told = 0;
+        tell(t, VERDICT_UNCHANGED);
+        ck_assert_uint_eq(n_steps_told, recheck ? 0 : 2);
+        s = step_of(t, "apm", VERDICT_APPLIED, 1);
+        s.written = true;
+        visitor.events->step(t, &s);
+        ck_assert_uint_eq(n_steps_told, recheck ? 1 : 3);
+        visit_over(VISIT_OVER);
+
+        ck_assert_uint_eq(n_told, 1);
+        ck_assert_uint_eq(told_summary.n_settings, 3);
+        ck_assert_uint_eq(told_summary.n_written, 1);
+        ck_assert_uint_eq(told_summary.n_verdicts[VERDICT_UNCHANGED], recheck ? 0 : 2);
+        ck_assert_uint_eq(told_summary.n_verdicts[VERDICT_APPLIED], 1);
+        ck_assert_int_eq(drive_record_find(t->record, "apm")->verdict, VERDICT_APPLIED);
+        ck_assert_uint_eq(t->n_disturbances, 0);
+
+        /* The next one begins from nothing. */
+        visit_whole(t, VISIT_CHANGE);
+        ck_assert_uint_eq(told_summary.n_settings, 2);
+        ck_assert_uint_eq(told_summary.n_written, 0);
+        end(t);
+}
+END_TEST
+
+/* It had to set something back that the kernel holds: who does so again and again is a disturbance. */
+START_TEST(test_set_back) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+        Step s;
+
+        visit_whole(t, VISIT_ATTACH);
+        visit_whole(t, VISIT_REVALIDATION);
+        ck_assert_uint_eq(t->n_disturbances, 0);
+        target_visit(t, VISIT_REVALIDATION);
+        visitor.events->ready(t);
+        s = step_of(t, "read_ahead_kb", VERDICT_APPLIED, 1);
+        s.written = true;
+        visitor.events->step(t, &s);
+        visit_over(VISIT_OVER);
+        ck_assert_uint_eq(t->n_disturbances, 1);
+        visit_whole(t, VISIT_RESUME);
+        ck_assert_uint_eq(t->n_disturbances, 0);
+        end(t);
+}
+END_TEST
+
+/* It is gone: the guard is told at once, and of nothing else. */
+START_TEST(test_vanished) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+        Step s;
+
+        target_visit(t, VISIT_ATTACH);
+        visitor.events->ready(t);
+        guard_told[0] = '\0';
+        s = step_of(t, "apm", VERDICT_FAILED, 1);
+        visitor.events->step(t, &s);
+        ck_assert_str_eq(guard_told, "");
+        s = step_of(t, "apm", VERDICT_VANISHED, 1);
+        visitor.events->step(t, &s);
+        ck_assert_str_eq(guard_told, "lost ");
+        end(t);
+}
+END_TEST
+
+/* No answer for long: said, and nobody waits. So it is when the worker dies. */
+START_TEST(test_silent) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+
+        target_visit(t, VISIT_ATTACH);
+        visitor.events->ready(t);
+        n_workers_told = n_rested = 0;
+        visitor.events->silent(t, 20);
+        ck_assert_uint_eq(n_workers_told, 1);
+        ck_assert_uint_eq(n_rested, 1);
+        visit_over(VISIT_OVER);
+        ck_assert_uint_eq(n_workers_told, 1);
+        ck_assert_uint_eq(n_rested, 2);
+        end(t);
+}
+END_TEST
+
+/* A bridge that did not survive a command: said when it is news. */
+START_TEST(test_bridge_fell) {
+        static const Bridge sound = { .asked = true, .cdb = 12 }, fell = { .asked = true, .fragile = true };
+        Target *t = watch(TWO, TRANSPORT_USB);
+
+        target_visit(t, VISIT_ATTACH);
+        visitor.events->ready(t);
+        n_logged = 0;
+        visitor.events->bridged(t, &sound, NULL);
+        ck_assert_uint_eq(n_logged, 0);
+        ck_assert_uint_eq(t->record->bridge.cdb, 12);
+        for (unsigned i = 0; i < 2; i++) {
+                visitor.events->bridged(t, &fell, NULL);
+                ck_assert_uint_eq(n_logged, 1);
+                ck_assert(t->record->bridge.fragile);
+        }
+        visit_over(VISIT_OVER);
+        ck_assert_ptr_null(t->visit.job);
+        end(t);
+}
+END_TEST
+
+/* ---- what is known of it ---- */
+
+static const struct {
+        Verdict known;
+        bool read, sent; /* 128 was */
+        Step step;
+        int64_t before;
+        bool news;
+        VisitReason reason; /* VISIT_BOOT, unless told */
+} findings[] = {
+        { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_UNCHANGED }, 128, false },
+        { VERDICT_APPLIED, true, false, { .verdict = VERDICT_UNCHANGED }, 128, false },
+        { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_UNCHANGED }, 127, true },
+        { VERDICT_UNCHANGED, false, false, { .verdict = VERDICT_UNCHANGED }, 128, false },
+        { VERDICT_FAILED, true, false, { .verdict = VERDICT_UNCHANGED }, 128, true },
+        { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_UNCHANGED, .written = true }, 128, true },
+        { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_UNCHANGED, .failed = true }, 128, true },
+        { VERDICT_UNVERIFIABLE, false, true, { .verdict = VERDICT_UNVERIFIABLE }, 0, false },
+        { VERDICT_UNVERIFIABLE, false, true, { .verdict = VERDICT_UNVERIFIABLE, .lost = true }, 0, true },
+        { VERDICT_UNVERIFIABLE, false, false, { .verdict = VERDICT_UNVERIFIABLE, .lost = true }, 0, false },
+        { VERDICT_APPLIED, false, true, { .verdict = VERDICT_UNVERIFIABLE }, 0, true },
+        { VERDICT_ADJUSTED, true, false, { .verdict = VERDICT_ADJUSTED }, 128, false },
+        { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_ADJUSTED }, 128, true },
+        { VERDICT_DRIFTED, true, false, { .verdict = VERDICT_DRIFTED }, 128, false },
+        { VERDICT_DRIFTED, true, false, { .verdict = VERDICT_DRIFTED }, 127, true },
+        { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_DRIFTED }, 128, true },
+        { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_DEFERRED }, 128, true },
+        { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_DEFERRED }, 128, false, VISIT_RECHECK },
+        { VERDICT_REFUSED, true, false, { .verdict = VERDICT_REFUSED }, 128, true },
+        { VERDICT_UNCHANGED, true, false, { .verdict = _VERDICT_INVALID }, 128, true },
+};
+
+START_TEST(test_news) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+        Step s = step_of(t, "apm", findings[_i].step.verdict, findings[_i].before);
+        SettingRecord *known;
+
+        ck_assert(target_finds_news(t, &s));
+        ck_assert_int_eq(drive_record_add(t->record, "apm", &known), 0);
+        known->verdict = findings[_i].known;
+        known->read = (KnownNumber){ .known = findings[_i].read, .number = 128 };
+        known->sent = (KnownNumber){ .known = findings[_i].sent, .number = 128 };
+        ck_assert_int_eq(string_replace(&known->actual, "128"), 0);
+        t->visit.reason = findings[_i].reason;
+        s.written = findings[_i].step.written;
+        s.failed = findings[_i].step.failed;
+        s.lost = findings[_i].step.lost;
+        ck_assert(target_finds_news(t, &s) == findings[_i].news);
+        s.setting = NULL;
+        if (s.verdict == VERDICT_DRIFTED)
+                ck_assert(target_finds_news(t, &s));
+        end(t);
+}
+END_TEST
+
+/* Has it been used more since the last look? One that the kernel has put to sleep is not looked at. */
+START_TEST(test_look) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+
+        activity = 5;
+        suspended = true;
+        ck_assert(!target_look(t));
+        ck_assert_uint_eq(t->record->used_when, 0);
+        suspended = false;
+        ck_assert(target_look(t));
+        ck_assert_uint_eq(t->record->used, 5);
+        ck_assert_uint_gt(t->record->used_when, 0);
+        t->record->ata_sleep = true;
+        ck_assert(!target_look(t));
+        ck_assert(t->record->ata_sleep);
+        activity = 0;
+        ck_assert(!target_look(t));
+        ck_assert_uint_eq(t->record->used, 5);
+        activity = 6;
+        ck_assert(target_look(t));
+        ck_assert(!t->record->ata_sleep);
+        activity = 1;
+        end(t);
+}
+END_TEST
+
+/* Something is put off until its user wakes it, and no visit is at that. */
+START_TEST(test_deferred) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+        Step s;
+
+        visit_whole(t, VISIT_ATTACH);
+        ck_assert(!target_has_deferred(t));
+        target_visit(t, VISIT_CHANGE);
+        visitor.events->ready(t);
+        s = step_of(t, "read_ahead_kb", VERDICT_DEFERRED, 1);
+        visitor.events->step(t, &s);
+        ck_assert(!target_has_deferred(t));
+        visit_over(VISIT_OVER);
+        ck_assert(target_has_deferred(t));
+        end(t);
+
+        /* Which drive it is is not asked where nothing may be written. */
+        t = watch("{ match = \"/dev/sdx\"; apm = 1; }, { match = { serial = \"S1\"; }; apm = 2; }", TRANSPORT_USB);
+        ck_assert(target_has_deferred(t));
+        env.forbidden_by = "drivekeep=0";
+        ck_assert(!target_has_deferred(t));
+        env.forbidden_by = NULL;
+        t->record->bridge.asked = true;
+        ck_assert(!target_has_deferred(t));
+        end(t);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("target-visit");
         TCase *t = tcase_create("target-visit");
@@ -328,6 +593,15 @@ int main(void) {
         tcase_add_loop_test(t, test_namespaces, 0, ELEMENTSOF(namespaces));
         tcase_add_loop_test(t, test_waiting, 0, ELEMENTSOF(waits));
         tcase_add_test(t, test_all_deferred);
+        tcase_add_loop_test(t, test_drift, 0, ELEMENTSOF(drifts));
+        tcase_add_loop_test(t, test_summary, 0, 2);
+        tcase_add_test(t, test_set_back);
+        tcase_add_test(t, test_vanished);
+        tcase_add_test(t, test_silent);
+        tcase_add_test(t, test_bridge_fell);
+        tcase_add_loop_test(t, test_news, 0, ELEMENTSOF(findings));
+        tcase_add_test(t, test_look);
+        tcase_add_test(t, test_deferred);
         suite_add_tcase(s, t);
 
         return suite_run(s);
