@@ -2,10 +2,12 @@
 
 /* What the crash guard makes of a drive that comes and goes, with its files; the visits are ours. */
 
+#include <limits.h>
 #include <sys/wait.h>
 
 #include "clock.h"
 #include "kernel-view.h"
+#include "own-clock.h"
 #include "state.h"
 #include "test-cli.h"
 #include "target-guard.h"
@@ -36,8 +38,9 @@ static unsigned n_woken;
 static void on_changed(_unused_ void *userdata, _unused_ Target *t) {
         n_woken++;
 }
+static int health = 1;
 int health_read(_unused_ const char *syspath) {
-        return 1;
+        return health;
 }
 
 /* ---- a drive ---- */
@@ -264,7 +267,7 @@ START_TEST(test_told_of_again) {
         plug(&t);
         visit_writes(&t);
         before = t.guard.healthy_at;
-        (void) usleep(2000);
+        passed_usec += 2000;
         ck_assert_int_eq(target_guard_attach(&t), 0);
         ck_assert_uint_eq(t.guard.healthy_at, before);
 
@@ -315,6 +318,162 @@ START_TEST(test_stuck_and_back) {
         ck_assert_uint_eq(new.guard.healthy_at, 0);
         target_guard_done(&old);
         target_guard_done(&new);
+}
+END_TEST
+
+/* Its ten seconds are over: it is well, or gone, or nobody can say yet. */
+static const struct {
+        int health;
+        bool again;
+        unsigned n_quarantined;
+} healths[] = { { 1, false, 0 }, { 0, true, 0 }, { -ENODEV, false, 1 } };
+
+START_TEST(test_health) {
+        uint64_t before;
+        Target t;
+
+        plug(&t);
+        visit_writes(&t);
+        before = t.guard.healthy_at;
+        ck_assert_uint_eq(before, monotonic_usec() + 10 * 1000 * 1000);
+        health = healths[_i].health;
+        n_woken = 0;
+        target_guard_look(&t);
+        health = 1;
+        ck_assert((t.guard.healthy_at >= before && n_woken == 1) == healths[_i].again);
+        ck_assert(healths[_i].again || (t.guard.healthy_at == 0 && n_woken == 0));
+        ck_assert_uint_eq(n_quarantined, healths[_i].n_quarantined);
+        ck_assert(guard_record_intends(guarded_record(t.guard.drive)) == healths[_i].again);
+        pull(&t);
+}
+END_TEST
+
+/* … and it is visited again: the end of that sets another time. */
+START_TEST(test_health_in_visit) {
+        Target t;
+
+        plug(&t);
+        visit_writes(&t);
+        visit_sends(&t, 1);
+        health = -ENODEV;
+        target_guard_look(&t);
+        health = 1;
+        ck_assert_uint_eq(t.guard.healthy_at, 0);
+        ck_assert_uint_eq(n_quarantined, 0);
+        target_guard_ended(&t);
+        ck_assert_uint_gt(t.guard.healthy_at, 0);
+        pull(&t);
+}
+END_TEST
+
+/* What is in quarantine, the worker is told: this value, where it is to be written. */
+static const struct {
+        int64_t value;
+        bool withheld, told;
+} quarantines[] = { { 1, false, true }, { 0, false, false }, { 1, true, false } };
+
+START_TEST(test_remember) {
+        Memory memories[ELEMENTSOF(wish_items)] = { { .quarantined = "of another visit" } };
+        Target t;
+
+        plug(&t);
+        visit_sends(&t, 1);
+        pull(&t);
+        plug(&t);
+        t.visit.memories = memories;
+        wish_items[1].value.number = quarantines[_i].value;
+        wish_items[1].withheld = quarantines[_i].withheld;
+        target_guard_remember(&t);
+        wish_items[1].value.number = 1;
+        wish_items[1].withheld = false;
+        ck_assert_str_eq(memories[0].quarantined, "");
+        ck_assert((memories[1].quarantined[0] != '\0') == quarantines[_i].told);
+
+        /* Of what no row is for there is nothing to say. */
+        env.settings = &(SettingTable){};
+        target_guard_remember(&t);
+        ck_assert_str_eq(memories[1].quarantined, "");
+        env.settings = &table;
+        pull(&t);
+}
+END_TEST
+
+/* One that was lost is not visited at once when it is back; but when somebody asks for it, and on any other occasion. */
+static const struct {
+        VisitReason first, then; /* then: also */
+        bool steady, told;
+} hesitations[] = {
+        { VISIT_ATTACH, VISIT_ATTACH, true, true },   { VISIT_BOOT, VISIT_BOOT, true, true },
+        { VISIT_ATTACH, VISIT_RESET, true, true },    { VISIT_RESET, VISIT_CHANGE, false, false },
+        { VISIT_REQUEST, VISIT_ATTACH, true, false },
+};
+
+START_TEST(test_hesitates) {
+        uint64_t before;
+        Target t;
+
+        plug(&t);
+        visit_sends(&t, 0);
+        pull(&t);
+        plug(&t);
+        told_waiting = WAIT_NOTHING;
+        pending_add(&t.pending, hesitations[_i].first, 0);
+        ask(&t, hesitations[_i].then);
+        before = t.guard.steady_until;
+        ck_assert_uint_eq(before, hesitations[_i].steady ? monotonic_usec() + 10 * 1000 * 1000 : 0);
+        ck_assert((told_waiting == WAIT_CONNECTION) == hesitations[_i].told);
+
+        /* Whatever comes then, that time stays. */
+        told_waiting = WAIT_NOTHING;
+        passed_usec += 2000;
+        ask(&t, hesitations[_i].then);
+        ck_assert_uint_eq(t.guard.steady_until, before);
+        ck_assert_int_eq(told_waiting, WAIT_NOTHING);
+        pull(&t);
+}
+END_TEST
+
+/* The kernel's command line forbids all writing: so it is said of each setting that is wanted, and of no other. */
+START_TEST(test_forbidden) {
+        SettingRecord *unwanted;
+        Target t;
+
+        plug(&t);
+        ck_assert_int_eq(drive_record_add(&record, "standby", &unwanted), 0);
+        env.forbidden_by = "drivekeep=0";
+        ck_assert(target_guard_holds(&t));
+        env.forbidden_by = NULL;
+        ck_assert_uint_eq(record.n_settings, ELEMENTSOF(wish_items));
+        for (size_t i = 0; i < record.n_settings; i++) {
+                ck_assert_int_eq(record.settings[i].verdict, VERDICT_FORBIDDEN);
+                ck_assert_str_eq(record.settings[i].reason,
+                                 "nothing is written in this boot: the kernel's command line says drivekeep=0");
+        }
+        ck_assert(!target_guard_holds(&t));
+        pull(&t);
+}
+END_TEST
+
+/* A note that is on the disk already is waited for no longer, and one that cannot be written neither. */
+START_TEST(test_answered_at_once) {
+        Target t;
+
+        plug(&t);
+        visit_sends(&t, 0);
+        if (_i == 1) { /* nobody can read it */
+                pull(&t);
+                env_free_guard();
+                file_write("visits", "");
+                env_make_guard("boot");
+                plug(&t);
+                t.visit.job = (VisitJob *) &t;
+                target_guard_begins(&t);
+        }
+        intended = INT_MAX;
+        target_guard_intends(&t, _i == 0 ? 0 : WORKER_READS);
+        ck_assert_int_eq(intended, _i == 0 ? 1 : -EBADMSG);
+        target_guard_ended(&t);
+        pull(&t);
 }
 END_TEST
 
@@ -410,6 +569,12 @@ int main(void) {
         tcase_add_test(t, test_known_by_another_name);
         tcase_add_loop_test(t, test_another_medium, 0, 3);
         tcase_add_test(t, test_stuck_and_back);
+        tcase_add_loop_test(t, test_health, 0, ELEMENTSOF(healths));
+        tcase_add_test(t, test_health_in_visit);
+        tcase_add_loop_test(t, test_remember, 0, ELEMENTSOF(quarantines));
+        tcase_add_loop_test(t, test_hesitates, 0, ELEMENTSOF(hesitations));
+        tcase_add_test(t, test_forbidden);
+        tcase_add_loop_test(t, test_answered_at_once, 0, 2);
         tcase_add_test(t, test_two_paths);
         tcase_add_loop_test(t, test_one_path_leaves, 0, 3);
         suite_add_tcase(s, t);
