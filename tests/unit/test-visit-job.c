@@ -8,15 +8,19 @@
 #include <sys/socket.h>
 
 #include "fake-pid1.h"
+#include "own-clock.h"
 #include "settings.h"
 #include "suite.h"
 #include "visit-job.h"
 
 /* ---- a stand-in: the broker ---- */
 
-static int worker_fd; /* the worker's end */
+static int worker_fd;    /* the worker's end */
+static int broker_error; /* < 0: there is no process for it */
 
 int broker_fork(_unused_ Broker *b, _unused_ BrokerChild child, int fd) {
+        if (broker_error < 0)
+                return broker_error;
         worker_fd = dup(fd);
         return 0;
 }
@@ -37,14 +41,22 @@ typedef struct Visited {
         Bridge bridge;
         Verdict verdicts[ELEMENTSOF(wish_items)];
         unsigned n_told[ELEMENTSOF(wish_items)], n_ended, n_identities, n_intended, n_settling;
+        unsigned n_waits, n_deferred, n_ready, n_silent;
+        char reason[STEP_REASON_MAX]; /* of the last step */
+        WaitKind waits;               /* for that now */
         size_t writing;
         VisitEnd end;
         bool lost;
 } Visited;
 
-static void on_waiting(_unused_ void *userdata, _unused_ Wait w, _unused_ bool deferred) {
+static void on_waiting(void *userdata, Wait w, bool deferred) {
+        Visited *x = userdata;
+
+        x->waits = w.kind;
+        *(deferred ? &x->n_deferred : &x->n_waits) += 1;
 }
-static void on_ready(_unused_ void *userdata) {
+static void on_ready(void *userdata) {
+        ((Visited *) userdata)->n_ready++;
 }
 static void on_intends(void *userdata, _unused_ size_t wish) {
         ((Visited *) userdata)->n_intended++;
@@ -56,7 +68,9 @@ static void on_writing(void *userdata, size_t wish) {
 static void on_settling(void *userdata) {
         ((Visited *) userdata)->n_settling++;
 }
-static void on_silent(_unused_ void *userdata, _unused_ unsigned seconds) {
+static void on_silent(void *userdata, unsigned seconds) {
+        ck_assert_uint_eq(seconds, 20);
+        ((Visited *) userdata)->n_silent++;
 }
 
 static void on_step(void *userdata, const Step *s) {
@@ -66,6 +80,7 @@ static void on_step(void *userdata, const Step *s) {
         ck_assert_uint_lt(i, wishes.n_items);
         x->n_told[i]++;
         x->verdicts[i] = s->verdict;
+        (void) strcpy(x->reason, s->reason);
 }
 
 static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
@@ -298,7 +313,7 @@ static const struct {
         { "finished", finished, 0, TRANSPORT_SATA, false },
 };
 
-static void visit_begin(Visited *x, Transport transport, bool asked) {
+static void visit_make(Visited *x, Transport transport, bool asked, uint64_t patience_usec) {
         *x = (Visited){ .drive = { .name = (char *) "sdzz",
                                    .node = (char *) "/dev/sdzz",
                                    .syspath = (char *) "/sys/devices/x/block/sdzz",
@@ -313,8 +328,12 @@ static void visit_begin(Visited *x, Transport transport, bool asked) {
                                                  .wishes = &wishes,
                                                  .bridge = &x->bridge,
                                                  .settings = &all_settings },
-                                       UINT64_MAX, &events, x, &x->job),
+                                       patience_usec, &events, x, &x->job),
                          0);
+}
+
+static void visit_begin(Visited *x, Transport transport, bool asked) {
+        visit_make(x, transport, asked, UINT64_MAX);
         pid1_says(x, NULL);
         ck_assert_int_eq(visit_job_work(x->job, false), 0);
 }
@@ -480,6 +499,129 @@ START_TEST(test_stop) {
 }
 END_TEST
 
+#define SECOND 1000000ULL
+
+static const struct {
+        uint64_t patience_usec;
+        unsigned waited; /* s, until the check is over */
+        bool deferred;
+} patiences[] = {
+        { 3 * SECOND, 2, false },
+        { 3 * SECOND, 4, true },
+        { 3 * SECOND, 400, true },
+        { UINT64_MAX, 400, false },
+};
+
+/* It waits for a check: that is told at once, and all is deferred when it is for too long, once. It goes on all the same, and then
+ * nothing of that wait is left. */
+START_TEST(test_patience) {
+        Visited x;
+
+        visit_make(&x, TRANSPORT_SATA, false, patiences[_i].patience_usec);
+        pid1_says(&x, "systemd-fsck@x.service");
+        ck_assert_uint_eq(x.n_waits, 1);
+        ck_assert_int_eq(x.waits, WAIT_CHECK);
+        for (unsigned s = 0; s < patiences[_i].waited; s++) {
+                ck_assert_uint_eq(x.n_deferred, s >= 3 && patiences[_i].deferred);
+                pass(x.event, SECOND);
+        }
+        pass(x.event, SECOND / 2);
+        ck_assert_uint_eq(x.n_deferred, patiences[_i].deferred);
+        ck_assert_uint_eq(x.n_ready, 0);
+        for (size_t i = 0; i < wishes.n_items; i++) {
+                ck_assert_uint_eq(x.n_told[i], patiences[_i].deferred);
+                if (patiences[_i].deferred)
+                        ck_assert_int_eq(x.verdicts[i], VERDICT_DEFERRED);
+        }
+        ck_assert_str_eq(x.reason, patiences[_i].deferred ? "still waiting for systemd-fsck@x.service" : "");
+
+        news_fn(news_userdata);
+        pid1_says(&x, NULL);
+        ck_assert_uint_eq(x.n_ready, 1);
+        pass(x.event, 400 * SECOND);
+        ck_assert_uint_eq(x.n_deferred, patiences[_i].deferred);
+        ck_assert_uint_eq(x.n_ready, 1);
+        ck_assert_int_eq(visit_job_work(x.job, false), 0);
+        told_all(&x);
+        say(END);
+        visit_end(&x);
+        ck_assert(!x.lost);
+        ck_assert_int_eq(x.verdicts[0], VERDICT_APPLIED);
+}
+END_TEST
+
+/* A worker that says nothing for long: told once, and it takes no place; until it says something, or is told something. */
+START_TEST(test_silence) {
+        Visited x;
+
+        visit_make(&x, TRANSPORT_SATA, false, UINT64_MAX);
+        ck_assert(!visit_job_has_worker(x.job) && !visit_job_is_busy(x.job));
+        pid1_says(&x, NULL);
+        ck_assert_int_eq(visit_job_work(x.job, false), 0);
+        for (unsigned turn = 0; turn < 3; turn++) {
+                pass(x.event, 19 * SECOND);
+                ck_assert_uint_eq(x.n_silent, turn);
+                ck_assert(visit_job_is_busy(x.job));
+                pass(x.event, 2 * SECOND);
+                ck_assert_uint_eq(x.n_silent, turn + 1);
+                ck_assert(visit_job_has_worker(x.job) && !visit_job_is_busy(x.job));
+                pass(x.event, 100 * SECOND);
+                ck_assert_uint_eq(x.n_silent, turn + 1);
+                if (turn == 0)
+                        say(GOES_ON);
+                else if (turn == 1) {
+                        say(INTENDS);
+                        hear(&x);
+                        pass(x.event, 15 * SECOND);
+                        visit_job_intended(x.job, 0);
+                }
+                hear(&x);
+        }
+        visit_end(&x);
+}
+END_TEST
+
+/* There is no process for it just now: the next try may have one. */
+START_TEST(test_no_process) {
+        Visited x;
+
+        visit_make(&x, TRANSPORT_SATA, false, UINT64_MAX);
+        pid1_says(&x, NULL);
+        visit_job_stop(x.job); /* which is for workers */
+        broker_error = -EAGAIN;
+        ck_assert_int_eq(visit_job_work(x.job, false), -EAGAIN);
+        ck_assert(!visit_job_has_worker(x.job) && !visit_job_is_busy(x.job));
+        broker_error = 0;
+        ck_assert_int_eq(visit_job_work(x.job, false), 0);
+        told_all(&x);
+        say(END);
+        visit_end(&x);
+        ck_assert(!x.lost);
+        ck_assert_int_eq(x.end, VISIT_OVER);
+}
+END_TEST
+
+/* The guard's answer to a question that was not asked, or was answered before, is none to the worker. */
+START_TEST(test_unasked) {
+        unsigned n;
+        Visited x;
+
+        visit_begin(&x, TRANSPORT_SATA, false);
+        (void) drain(&n); /* the request */
+        visit_job_intended(x.job, 0);
+        ck_assert(!drain(&n));
+        ck_assert_uint_eq(n, 0);
+        guarded(&x);
+        visit_job_intended(x.job, -EIO);
+        ck_assert_int_eq(order(), WORKER_GO);
+        unguarded(&x);
+        ck_assert_int_eq(order(), WORKER_UNGUARDED);
+        ck_assert(!drain(&n));
+        ck_assert_uint_eq(n, 0);
+        visit_end(&x);
+}
+END_TEST
+
 /* Nothing of a visit that has ended is left waiting for checks. */
 START_TEST(test_dies) {
         Visited x;
@@ -505,6 +647,10 @@ int main(void) {
         tcase_add_test(t, test_settling);
         tcase_add_test(t, test_writing);
         tcase_add_loop_test(t, test_stop, 0, 4);
+        tcase_add_loop_test(t, test_patience, 0, ELEMENTSOF(patiences));
+        tcase_add_test(t, test_silence);
+        tcase_add_test(t, test_no_process);
+        tcase_add_test(t, test_unasked);
         tcase_add_test(t, test_dies);
         suite_add_tcase(s, t);
 
