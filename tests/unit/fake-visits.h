@@ -49,7 +49,11 @@ static Drive *disk(const char *name) {
         return d;
 }
 
+static int inventory_error;
+
 int inventory_drive(struct udev_device *device, Drive **ret) {
+        if (inventory_error < 0)
+                return inventory_error;
         *ret = disk((const char *) device);
         return 0;
 }
@@ -62,8 +66,6 @@ int inventory_drive_by_name(const char *name, Drive **ret) {
                 }
         return -ENODEV;
 }
-
-static int inventory_error;
 
 int inventory_read(Inventory *ret) {
         if (inventory_error < 0)
@@ -270,7 +272,9 @@ static void on_rested(_unused_ void *userdata, const Target *t) {
 static void on_quiet(_unused_ void *userdata) {
         note("quiet");
 }
+static unsigned n_writing;
 static void on_writing(void *userdata _unused_) {
+        n_writing++;
 }
 
 static const ManagerEvents manager_events = {

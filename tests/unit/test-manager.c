@@ -2,6 +2,11 @@
 
 /* All drives together: how they come and go, how many are visited at once, and when none is. */
 
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <syslog.h>
+
+#include "clock.h"
 #include "fake-visits.h"
 
 static void setup(void) {
@@ -97,6 +102,66 @@ START_TEST(test_unplugged_in_visit) {
 }
 END_TEST
 
+/* What cannot be described is no drive, and one that cannot be looked after is left alone until it is told of again. */
+START_TEST(test_plugged_in_vain) {
+        n_pokes = 0;
+        inventory_error = -ENODEV;
+        plug("sda");
+        inventory_error = 0;
+        ck_assert_uint_eq(n_pokes, 0);
+        ck_assert_ptr_null(manager_first(manager));
+
+        attach_error = -ENOMEM;
+        ck_assert_int_eq(manager_enumerate(manager, VISIT_BOOT), 0);
+        attach_error = 0;
+        ck_assert_ptr_null(manager_first(manager));
+        ck_assert_int_eq(last_priority, LOG_ERR);
+        (void) all_done();
+        manager_plugged(manager, (struct udev_device *) "sda");
+        ck_assert_str_eq(all_done(), "sda:attach ");
+}
+END_TEST
+
+/* Something lies on sda, on a disk that is not looked after, and on one that is about to go: links to it are links to sda. */
+static const struct {
+        const char *below;
+        bool removed;
+        const char *done;
+} stacks[] = {
+        { "sda", false, "sda:change " },
+        { "sdz", false, "" },
+        { "sdb", false, "" },
+        { "sda", true, "" },
+};
+
+START_TEST(test_stack) {
+        char dir[] = "/tmp/test-manager-XXXXXX", name[64], command[128];
+
+        manager_teardown();
+        manager_setup_with("{ match = \"/dev/md0\"; apm = 128; }");
+        start(2);
+        n_present = 1;
+        present[0].link = "/dev/md0";
+        (void) all_done();
+
+        /* It stands for the kernel's name of the device, and leads to a directory of ours. */
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        (void) snprintf(name, sizeof name, "../../..%s", dir);
+        (void) snprintf(command, sizeof command, "mkdir -p %s/slaves/%s", dir, stacks[_i].below);
+        ck_assert_int_eq(system(command), 0);
+        n_pokes = 0;
+        manager_stack_changed(manager, name, stacks[_i].removed);
+        (void) snprintf(command, sizeof command, "rm -r %s", dir);
+        ck_assert_int_eq(system(command), 0);
+        ck_assert_str_eq(all_done(), stacks[_i].done);
+        ck_assert_uint_eq(n_pokes, 1);
+
+        /* A disk is not below itself. */
+        manager_stack_changed(manager, "sda", false);
+        ck_assert_str_eq(all_done(), "");
+}
+END_TEST
+
 /* ---- what is wanted ---- */
 
 START_TEST(test_reconfigure) {
@@ -183,8 +248,10 @@ START_TEST(test_bound) {
         for (Target *t = manager_first(manager); t; t = t->next)
                 ready(t);
         ck_assert_uint_eq(count_workers(), 0);
+        n_writing = 0;
         run(event);
         ck_assert_uint_eq(count_workers(), 16);
+        ck_assert_uint_eq(n_writing, 16);
 
         over(drive("sda"), VERDICT_APPLIED);
         ck_assert_uint_eq(count_workers(), 15);
@@ -318,6 +385,81 @@ START_TEST(test_timer) {
 }
 END_TEST
 
+/* The earlier time comes first, whichever was set first. */
+START_TEST(test_health) {
+        start(2);
+        visit_all();
+        drive("sda")->guard.healthy_at = monotonic_usec() + 600 * SECOND;
+        drive("sda")->env->changed(manager, drive("sda"));
+        drive("sdb")->guard.healthy_at = monotonic_usec() + 10 * SECOND;
+        drive("sdb")->env->changed(manager, drive("sdb"));
+        guard_told[0] = '\0';
+        pass(event, 9 * SECOND);
+        ck_assert_str_eq(guard_told, "");
+        pass(event, 2 * SECOND);
+        ck_assert_str_eq(guard_told, "look ");
+        pass(event, 580 * SECOND);
+        ck_assert_str_eq(guard_told, "look ");
+        pass(event, 10 * SECOND);
+        ck_assert_str_eq(guard_told, "look look ");
+        ck_assert_int_eq(last_priority, 0);
+}
+END_TEST
+
+/* ---- what systemd is told ---- */
+
+static void check_status(int fd, const char *wanted) {
+        char text[512] = "";
+        ssize_t n;
+
+        run(event);
+        while ((n = recv(fd, text, sizeof text - 1, MSG_DONTWAIT)) > 0)
+                text[n] = '\0';
+        ck_assert_str_eq(text, wanted);
+}
+
+START_TEST(test_status) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+        /* A name that the kernel makes up. */
+        ck_assert_int_eq(bind(fd, (const struct sockaddr *) &address, sizeof address.sun_family), 0);
+        ck_assert_int_eq(getsockname(fd, (struct sockaddr *) &address, &(socklen_t){ sizeof address }), 0);
+        address.sun_path[0] = '@';
+        ck_assert_int_eq(setenv("NOTIFY_SOCKET", address.sun_path, true), 0);
+
+        check_status(fd, "STATUS=0 drives, 0 settings kept");
+        start(1);
+        check_status(fd, "STATUS=1 drive, 0 settings kept; 1 being visited");
+        visit_whole(event, drive("sda"), VERDICT_UNCHANGED);
+        check_status(fd, "STATUS=1 drive, 1 setting kept");
+        start(3);
+        check_status(fd, "STATUS=3 drives, 1 setting kept; 2 being visited");
+        visit_whole(event, drive("sdb"), VERDICT_REFUSED);
+        check_status(fd, "STATUS=3 drives, 1 setting kept, 1 refused; 1 being visited");
+        visit_whole(event, drive("sdc"), VERDICT_APPLIED);
+        target_visit(drive("sda"), VISIT_CHANGE);
+        visit_whole(event, drive("sda"), VERDICT_IGNORED);
+        check_status(fd, "STATUS=3 drives, 1 setting kept, 1 ignored, 1 refused");
+        manager_unplugged(manager, "sdb");
+        check_status(fd, "STATUS=2 drives, 1 setting kept, 1 ignored");
+        ck_assert_int_eq(unsetenv("NOTIFY_SOCKET"), 0);
+        (void) close(fd);
+}
+END_TEST
+
+/* Nothing may be written in this boot: that is said once, at the start. */
+START_TEST(test_forbidden) {
+        manager_teardown();
+        forbidden = "drivekeep=0";
+        manager_setup_with(APM);
+        forbidden = NULL;
+        ck_assert_int_eq(last_priority, LOG_WARNING);
+        start(1);
+        ck_assert_str_eq(drive("sda")->env->forbidden_by, "drivekeep=0");
+}
+END_TEST
+
 /* ---- bridges ---- */
 
 static const struct {
@@ -366,6 +508,8 @@ int main(void) {
         tcase_add_test(t, test_enumerate_again);
         tcase_add_test(t, test_plugged);
         tcase_add_test(t, test_unplugged_in_visit);
+        tcase_add_test(t, test_plugged_in_vain);
+        tcase_add_loop_test(t, test_stack, 0, ELEMENTSOF(stacks));
         tcase_add_test(t, test_reconfigure);
         tcase_add_test(t, test_power);
         tcase_add_test(t, test_withdrawn);
@@ -378,6 +522,9 @@ int main(void) {
         tcase_add_test(t, test_hold);
         tcase_add_test(t, test_rest);
         tcase_add_test(t, test_timer);
+        tcase_add_test(t, test_health);
+        tcase_add_test(t, test_status);
+        tcase_add_test(t, test_forbidden);
         tcase_add_loop_test(t, test_fall, 0, ELEMENTSOF(falls));
         suite_add_tcase(s, t);
 
