@@ -189,6 +189,91 @@ START_TEST(test_request_text) {
 }
 END_TEST
 
+/* A value that is none of its setting's, whoever asks for it. */
+static const struct {
+        const char *setting;
+        Value value;
+        bool taken;
+} values[] = {
+        { "apm", { VALUE_INT, 1, "" }, true },
+        { "apm", { VALUE_INT, 254, "" }, true },
+        { "apm", { VALUE_INT, 255, "" }, true }, /* off */
+        { "apm", { VALUE_INT, 0, "" }, false },
+        { "apm", { VALUE_INT, 256, "" }, false },
+        { "apm", { VALUE_BOOL, 1, "" }, false },
+        { "apm", { VALUE_STRIPES, 1, "" }, false },
+        { "acoustic_management", { VALUE_INT, 254, "" }, true },
+        { "acoustic_management", { VALUE_INT, 0, "" }, true }, /* off */
+        { "acoustic_management", { VALUE_INT, 255, "" }, false },
+        { "acoustic_management", { VALUE_INT, -1, "" }, false },
+        { "write_cache", { VALUE_BOOL, 0, "" }, true },
+        { "write_cache", { VALUE_BOOL, 1, "" }, true },
+        { "write_cache", { VALUE_BOOL, 2, "" }, false },
+        { "write_cache", { VALUE_BOOL, -1, "" }, false },
+        { "write_cache", { VALUE_INT, 1, "" }, false },
+        { "spindown_time", { VALUE_STANDBY_TIMER, 0, "" }, true },
+        { "spindown_time", { VALUE_STANDBY_TIMER, 255, "" }, true },
+        { "spindown_time", { VALUE_STANDBY_TIMER, 256, "" }, false },
+        { "spindown_time", { VALUE_STANDBY_TIMER, -1, "" }, false },
+        { "scheduler", { VALUE_NAME, 0, "mq-deadline" }, true },
+        { "scheduler", { VALUE_NAME, 0, "" }, false },
+        { "scheduler", { VALUE_NAME, 0, "../none" }, false },
+        { "scheduler", { VALUE_NAME, 0, "none\n" }, false },
+        { "read_ahead_kb", { VALUE_SIZE, 0, "" }, true },
+        { "read_ahead_kb", { VALUE_SIZE, -1, "" }, false },
+        { "read_ahead_kb", { VALUE_STRIPES, 1, "" }, true },
+        { "read_ahead_kb", { VALUE_STRIPES, VALUE_STRIPES_MAX, "" }, true },
+        { "read_ahead_kb", { VALUE_STRIPES, 0, "" }, false },
+        { "read_ahead_kb", { VALUE_STRIPES, VALUE_STRIPES_MAX + 1, "" }, false },
+        { "chipset_pio_mode", { VALUE_ANY, -7, "/" }, true },
+        { "cd_speed", { VALUE_NAME, 0, "" }, true }, /* no row is for this drive, and nothing is written */
+        { "nonesuch", { VALUE_BOOL, 0, "" }, false },
+        { "", { VALUE_BOOL, 0, "" }, false },
+};
+
+START_TEST(test_request_value) {
+        Wish item = { .name = values[_i].setting, .value = values[_i].value, .file = "f" };
+        Wishes one = { .items = &item, .n_items = 1 };
+        _cleanup_free_ uint8_t *request = NULL;
+        size_t size;
+        Visit r;
+
+        visit.wishes = &one;
+        for (unsigned withheld = 0; withheld < 2; withheld++) {
+                bool known = setting_find(&all_settings, item.name);
+
+                item.withheld = withheld;
+                free(request);
+                request = request_make(&size);
+                ck_assert_msg((visit_request_parse(request, size, &all_settings, &r) >= 0) ==
+                                              (values[_i].taken || (withheld && known)),
+                              "%s, %d", item.name, (int) item.value.number);
+        }
+}
+END_TEST
+
+/* What is too long for a message is cut, and the worker takes it. */
+START_TEST(test_request_long_text) {
+        char file[1024] = "", model[1024] = "";
+        Wish item = { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = file };
+        Wishes one = { .items = &item, .n_items = 1 };
+        _cleanup_free_ uint8_t *request = NULL;
+        size_t size;
+        Visit r;
+
+        memset(file, 'f', sizeof file - 1);
+        memset(model, 'm', sizeof model - 1);
+        drive.model = model;
+        visit.wishes = &one;
+        visit.memories = NULL;
+        request = request_make(&size);
+        ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
+        ck_assert_uint_eq(strlen(r.wishes->items[0].file), 511);
+        ck_assert_uint_eq(strlen(r.drive->model), 511);
+        ck_assert(!r.memories[0].sent.known && !r.bridge->asked && !r.permanent && !r.look);
+}
+END_TEST
+
 /* More wishes than there are, and fewer. */
 START_TEST(test_request_count) {
         static const uint32_t counts[] = { 0, 1, 3, 512, 513, UINT32_MAX / 2, UINT32_MAX };
@@ -524,12 +609,35 @@ START_TEST(test_wrong_message) {
 }
 END_TEST
 
+/* It has said all and ended, and an order was on its way: what it said is heard. */
+START_TEST(test_ended_unread) {
+        const WorkerMessage end = { .type = WORKER_END };
+        WorkerMessage m;
+        int fds[2];
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ck_assert_int_eq(worker_receive(fds[0], wishes.n_items, &m), -EAGAIN);
+        ck_assert_int_eq(worker_order(fds[0], WORKER_STOP), 0);
+        ck_assert_int_eq(send(fds[1], &end, sizeof end, MSG_NOSIGNAL), sizeof end);
+        (void) close(fds[1]);
+        ck_assert_int_eq(worker_receive(fds[0], wishes.n_items, &m), 1);
+        ck_assert_int_eq(m.type, WORKER_END);
+        ck_assert_int_eq(worker_receive(fds[0], wishes.n_items, &m), 0);
+        ck_assert_int_eq(worker_order(fds[0], WORKER_STOP), -EPIPE);
+        (void) close(fds[0]);
+        ck_assert_int_eq(worker_receive(fds[0], wishes.n_items, &m), -EBADF);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("validate");
         TCase *t = tcase_create("validate");
 
         tcase_add_loop_test(t, test_request, 0, ELEMENTSOF(request_fields));
         tcase_add_test(t, test_request_text);
+        tcase_add_loop_test(t, test_request_value, 0, ELEMENTSOF(values));
+        tcase_add_test(t, test_request_long_text);
+        tcase_add_test(t, test_ended_unread);
         tcase_add_test(t, test_request_count);
         tcase_add_test(t, test_other_build);
         tcase_add_test(t, test_build_id);
