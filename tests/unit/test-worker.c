@@ -543,6 +543,99 @@ int clock_gettime(clockid_t clock, struct timespec *ret) {
         return 0;
 }
 
+/* Nobody listens: that is told each time, and when it has been so for more than half a minute, the caller is to begin anew. */
+START_TEST(test_broker_refused) {
+        _cleanup_(broker_freep) Broker *b = NULL;
+        char path[108], too_long[256] = "/tmp/";
+        int listener = -EBADF, error = -ENOENT;
+        time_t clock = 1000;
+
+        now = &clock;
+        listener = listener_make(path);
+        (void) close(listener);
+        (void) unlink(path);
+        ck_assert_int_eq(broker_new(path, &b), 0);
+        for (unsigned turn = 0; turn < 2; turn++) {
+                ck_assert_int_eq(broker_fork(b, BROKER_WORKER, STDIN_FILENO), error);
+                clock += 20;
+                ck_assert_int_eq(broker_fork(b, BROKER_WORKER, STDIN_FILENO), error);
+                clock += 10;
+                ck_assert_int_eq(broker_fork(b, BROKER_WORKER, STDIN_FILENO), error);
+                clock += 1;
+                ck_assert_int_eq(broker_fork(b, BROKER_WORKER, STDIN_FILENO), -ESHUTDOWN);
+                if (turn > 0)
+                        break;
+
+                /* It listens again, for a while. */
+                listener = listener_make(path);
+                ck_assert_int_eq(broker_fork(b, BROKER_WORKER, STDIN_FILENO), 0);
+                ck_assert_int_eq(broker_fork(b, BROKER_WORKER, STDIN_FILENO), 0);
+                (void) close(listener);
+                error = -ECONNREFUSED;
+        }
+        (void) unlink(path);
+
+        b = broker_free(b);
+        memset(too_long + strlen(too_long), 'x', sizeof((struct sockaddr_un *) NULL)->sun_path);
+        ck_assert_int_eq(broker_new(too_long, &b), 0);
+        for (unsigned turn = 0; turn < 3; turn++, clock += 100)
+                ck_assert_int_eq(broker_fork(b, BROKER_WORKER, STDIN_FILENO), -ENAMETOOLONG);
+        now = NULL;
+}
+END_TEST
+
+/* What comes with a socket, and is no request: it ends the connection; a socket that came alone is closed. */
+static const struct {
+        const char *bytes;
+        size_t size, n_fds;
+        int type;
+} junk_requests[] = {
+        { "", 1, 0, SCM_RIGHTS },      { "", 1, 2, SCM_RIGHTS },   { "\2", 1, 1, SCM_RIGHTS },
+        { "\377", 1, 1, SCM_RIGHTS },  { "\0", 2, 1, SCM_RIGHTS }, { "", 0, 1, SCM_RIGHTS },
+        { "", 1, 0, SCM_CREDENTIALS },
+};
+
+static void junk_send(int fd, size_t i, int theirs) {
+        const struct ucred self = { .pid = getpid(), .uid = getuid(), .gid = getgid() };
+        union {
+                struct cmsghdr align;
+                char bytes[CMSG_SPACE(sizeof self)];
+        } control = {};
+        const int fds[2] = { theirs, theirs };
+        struct iovec iov = { .iov_base = (char *) junk_requests[i].bytes, .iov_len = junk_requests[i].size };
+        struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control };
+        struct cmsghdr *c = &control.align;
+
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = junk_requests[i].type;
+        c->cmsg_len = CMSG_LEN(c->cmsg_type == SCM_RIGHTS ? junk_requests[i].n_fds * sizeof theirs : sizeof self);
+        if (c->cmsg_type == SCM_RIGHTS)
+                memcpy(CMSG_DATA(c), fds, sizeof fds);
+        else
+                memcpy(CMSG_DATA(c), &self, sizeof self);
+        m.msg_controllen = junk_requests[i].n_fds > 0 || c->cmsg_type == SCM_CREDENTIALS ? CMSG_ALIGN(c->cmsg_len) : 0;
+        ck_assert_int_eq(sendmsg(fd, &m, MSG_NOSIGNAL), (ssize_t) junk_requests[i].size);
+}
+
+START_TEST(test_broker_junk) {
+        int fds[2], passed[2];
+        char c;
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, passed), 0);
+        if (junk_requests[_i].type == SCM_CREDENTIALS)
+                ck_assert_int_eq(setsockopt(fds[1], SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)), 0);
+        junk_send(fds[0], _i, passed[1]);
+        (void) close(passed[1]);
+        ck_assert_int_eq(broker_serve(fds[1], BROKER_IDLE_MS, fake_worker), -EBADMSG);
+        if (junk_requests[_i].n_fds < 2)
+                ck_assert_int_eq(recv(passed[0], &c, 1, MSG_DONTWAIT), 0);
+        (void) close(passed[0]);
+        (void) close(fds[0]);
+        (void) close(fds[1]);
+}
+END_TEST
+
 static bool hides;
 
 /* One that was taken over, and never ends; nor does its socket tell, by which the manager hears it. */
@@ -739,6 +832,8 @@ int main(void) {
         tcase_add_loop_test(t, test_broker, 0, 2);
         tcase_add_loop_test(t, test_leaving, 0, ELEMENTSOF(leavings));
         tcase_add_loop_test(t, test_broker_hostile, 0, 3);
+        tcase_add_loop_test(t, test_broker_junk, 0, ELEMENTSOF(junk_requests));
+        tcase_add_test(t, test_broker_refused);
         tcase_add_test(t, test_broker_idle);
         tcase_add_loop_test(t, test_broker_outlives_manager, 0, 2);
         tcase_add_loop_test(t, test_broker_ends_workers, 0, _LETTING_GO_MAX);
