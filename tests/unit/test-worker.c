@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -461,6 +462,58 @@ START_TEST(test_broker_idle) {
 }
 END_TEST
 
+typedef struct Told {
+        BrokerChild child;
+        int fd;
+        uint64_t open; /* a bit for each descriptor */
+} Told;
+
+/* Tells what it was given, and never ends by itself. */
+static void telling_worker(BrokerChild child, int fd) {
+        Told told = { .child = child, .fd = fd };
+
+        for (int i = 0; i < 64; i++)
+                told.open |= (uint64_t) (fcntl(i, F_GETFD) >= 0) << i;
+        (void) send(fd, &told, sizeof told, 0);
+        for (;;)
+                (void) pause();
+}
+
+/* A child has its socket and the standard streams, knows what it is to be, and does not outlive the broker. */
+START_TEST(test_broker_children) {
+        _cleanup_(broker_freep) Broker *b = NULL;
+        int listener, fds[_BROKER_CHILD_MAX][2];
+        char path[108];
+        Told told;
+        pid_t pid;
+
+        listener = listener_make(path);
+        pid = fork();
+        if (pid == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                _exit(broker_run(listener, telling_worker) == 0 ? 0 : 1);
+        }
+        (void) close(listener);
+        ck_assert_int_eq(broker_new(path, &b), 0);
+        for (BrokerChild child = 0; child < _BROKER_CHILD_MAX; child++) {
+                ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds[child]), 0);
+                ck_assert_int_eq(broker_fork(b, child, fds[child][1]), 0);
+                (void) close(fds[child][1]);
+                ck_assert_int_eq(recv(fds[child][0], &told, sizeof told, 0), sizeof told);
+                ck_assert_int_eq(told.child, child);
+                ck_assert_int_eq(told.fd, STDERR_FILENO + 1);
+                ck_assert_uint_eq(told.open, 0x0F);
+        }
+        ck_assert_int_eq(kill(pid, SIGKILL), 0);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        for (BrokerChild child = 0; child < _BROKER_CHILD_MAX; child++) {
+                ck_assert_int_eq(recv(fds[child][0], &told, sizeof told, 0), 0);
+                (void) close(fds[child][0]);
+        }
+        (void) unlink(path);
+}
+END_TEST
+
 static char fifo[120];
 
 /* One that a drive holds in the kernel until somebody opens this FIFO to write, whether it has a manager or not. */
@@ -712,6 +765,112 @@ START_TEST(test_broker_ends_workers) {
 }
 END_TEST
 
+/* Answers for as long as somebody holds the other end of its socket, and does not end then. */
+static void echoing_worker(BrokerChild child _unused_, int fd) {
+        pid_t pid = getpid();
+
+        do
+                (void) send(fd, &pid, sizeof pid, 0);
+        while (recv(fd, &pid, sizeof pid, 0) > 0);
+        for (;;)
+                (void) pause();
+}
+
+typedef struct Echo {
+        int fd, pidfd;
+        pid_t pid;
+} Echo;
+
+static void echo_start(Broker *b, Echo *ret) {
+        int fds[2];
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ck_assert_int_eq(broker_fork(b, BROKER_WORKER, fds[1]), 0);
+        (void) close(fds[1]);
+        ret->fd = fds[0];
+        ck_assert_int_eq(recv(ret->fd, &ret->pid, sizeof ret->pid, 0), sizeof ret->pid);
+        ret->pidfd = (int) syscall(SYS_pidfd_open, ret->pid, 0);
+        ck_assert_int_ge(ret->pidfd, 0);
+}
+
+/* It works on. */
+static void echo_answers(const Echo *e) {
+        pid_t pid = e->pid;
+
+        ck_assert_int_eq(send(e->fd, &pid, sizeof pid, MSG_NOSIGNAL), sizeof pid);
+        ck_assert_int_eq(recv(e->fd, &pid, sizeof pid, 0), sizeof pid);
+        ck_assert_int_eq(pid, e->pid);
+}
+
+static void echo_dies(const Echo *e) {
+        struct pollfd p = { .fd = e->pidfd, .events = POLLIN };
+
+        ck_assert_int_eq(poll(&p, 1, -1), 1);
+        (void) close(e->pidfd);
+}
+
+/* Of several workers, the one that is let go of has five seconds, and the others do not notice; all that a manager leaves behind
+ * have ten minutes, which the next manager does not wait for. Each request has the broker look at its clock. */
+START_TEST(test_broker_several) {
+        Broker *b, *next;
+        char path[108];
+        int listener = listener_make(path);
+        Echo echoes[6], later[2];
+        pid_t pid;
+
+        now = mmap(NULL, sizeof *now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        ck_assert_ptr_ne(now, MAP_FAILED);
+        *now = 1000;
+        pid = fork();
+        if (pid == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                _exit(broker_run(listener, echoing_worker) == 0 ? 0 : 1);
+        }
+        (void) close(listener);
+
+        ck_assert_int_eq(broker_new(path, &b), 0);
+        for (unsigned i = 0; i < 3; i++)
+                echo_start(b, echoes + i);
+        (void) close(echoes[_i].fd);
+        echo_start(b, echoes + 3);
+        *now += 4;
+        echo_start(b, echoes + 4);
+        ck_assert_int_eq(kill(echoes[_i].pid, 0), 0);
+        *now += 1;
+        echo_start(b, echoes + 5);
+        echo_dies(echoes + _i);
+        for (int i = 0; i < (int) ELEMENTSOF(echoes); i++)
+                if (i != _i)
+                        echo_answers(echoes + i);
+
+        b = broker_free(b);
+        ck_assert_int_eq(broker_new(path, &next), 0);
+        echo_start(next, later);
+        *now += 599;
+        echo_start(next, later + 1);
+        for (int i = 0; i < (int) ELEMENTSOF(echoes); i++)
+                if (i != _i)
+                        echo_answers(echoes + i);
+        *now += 1;
+        echo_start(next, echoes + _i);
+        for (int i = 0; i < (int) ELEMENTSOF(echoes); i++)
+                if (i != _i) {
+                        echo_dies(echoes + i);
+                        (void) close(echoes[i].fd);
+                }
+        echo_answers(later);
+        echo_answers(later + 1);
+        echo_answers(echoes + _i);
+
+        (void) kill(pid, SIGKILL);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        (void) broker_free(next);
+        (void) unlink(path);
+        ck_assert_int_eq(munmap(now, sizeof *now), 0);
+        now = NULL;
+}
+END_TEST
+
 static useconds_t kept_from_running; /* µs, after the next connection */
 
 int connect(int fd, const struct sockaddr *address, socklen_t size) {
@@ -833,10 +992,12 @@ int main(void) {
         tcase_add_loop_test(t, test_leaving, 0, ELEMENTSOF(leavings));
         tcase_add_loop_test(t, test_broker_hostile, 0, 3);
         tcase_add_loop_test(t, test_broker_junk, 0, ELEMENTSOF(junk_requests));
+        tcase_add_test(t, test_broker_children);
         tcase_add_test(t, test_broker_refused);
         tcase_add_test(t, test_broker_idle);
         tcase_add_loop_test(t, test_broker_outlives_manager, 0, 2);
         tcase_add_loop_test(t, test_broker_ends_workers, 0, _LETTING_GO_MAX);
+        tcase_add_loop_test(t, test_broker_several, 0, 3);
         tcase_add_test(t, test_broker_race);
         suite_add_tcase(s, t);
 
