@@ -3,6 +3,7 @@
 /* The crash guard's files, as the daemon's event loop has them written. */
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -755,6 +756,112 @@ START_TEST(test_stuck) {
 }
 END_TEST
 
+/* What /proc has of this process, in one line. */
+static const char *process_line(pid_t pid, const char *file, const char *line) {
+        static char text[4096];
+        char path[64], *found;
+        FILE *f;
+        size_t n;
+
+        (void) snprintf(path, sizeof path, "/proc/%d/%s", (int) pid, file);
+        f = fopen(path, "re");
+        ck_assert_ptr_nonnull(f);
+        n = fread(text, 1, sizeof text - 1, f);
+        text[n] = '\0';
+        (void) fclose(f);
+        found = strstr(text, line);
+        ck_assert_ptr_nonnull(found);
+        found[strcspn(found, "\n")] = '\0';
+        return found;
+}
+
+/* Where its descriptor leads to; "": nowhere. */
+static const char *process_fd(pid_t pid, unsigned fd) {
+        static char target[128];
+        char path[64];
+
+        (void) snprintf(path, sizeof path, "/proc/%d/fd/%u", (int) pid, fd);
+        memset(target, 0, sizeof target);
+        (void) !readlink(path, target, sizeof target - 1);
+        return target;
+}
+
+/* The process that writes holds nothing of the daemon's, outlives a SIGHUP that is for the whole unit, and is ended by any other
+ * signal, which the daemon itself has blocked. */
+START_TEST(test_writer) {
+        _cleanup_free_ char *key = NULL, *path = NULL;
+        unsigned long long ignored;
+        sigset_t mask;
+        pid_t pid;
+        Run r = run_start("boot", &drive_a);
+
+        (void) sigemptyset(&mask);
+        (void) sigaddset(&mask, SIGTERM);
+        (void) sigaddset(&mask, SIGHUP);
+        ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
+        ck_assert_int_eq(guard_key(&drive_a, &key), 0);
+        ck_assert_int_ge(asprintf(&path, "%s/%s.new~", dir, key), 0);
+        ck_assert_int_eq(mkfifo(path, 0600), 0);
+        ck_assert_int_eq(guarded_intend(r.drive, "apm", "127"), 0);
+        answer = 1;
+        ck_assert_int_eq(sd_event_source_get_child_pid(r.guard->writer, &pid), 0);
+        /* Up to the file that it cannot open. */
+        while (!streq(process_fd(pid, STDERR_FILENO + 1), dir))
+                (void) usleep(1000);
+
+        ck_assert_str_eq(process_line(pid, "comm", ""), "keep-note");
+        ck_assert_str_eq(process_line(pid, "status", "SigBlk:"), "SigBlk:\t0000000000000000");
+        ignored = strtoull(process_line(pid, "status", "SigIgn:") + strlen("SigIgn:"), NULL, 16);
+        ck_assert_uint_eq(ignored & 1ULL << (SIGHUP - 1), 1ULL << (SIGHUP - 1));
+        for (unsigned fd = 0; fd < 64; fd++)
+                ck_assert(streq(process_fd(pid, fd), "") == (fd > STDERR_FILENO + 1));
+        ck_assert_int_eq(kill(pid, SIGTERM), 0);
+        while (answer > 0)
+                ck_assert_int_ge(sd_event_run(r.event, UINT64_MAX), 0);
+        ck_assert_int_eq(answer, -EIO);
+        ck_assert_uint_eq(n_warnings, 1);
+        run_end(&r);
+}
+END_TEST
+
+/* An earlier version noted every setting. Of what it left, the file keeps what may do harm. */
+#define ENTRY(n, setting) \
+        "ENTRY_" n "_SETTING=" setting "\nENTRY_" n "_VALUE=1\nENTRY_" n "_QUARANTINED=1\nENTRY_" n "_WHY=x\n"
+static const struct {
+        const char *entries;
+        bool changed, kept;
+} old_notes[] = {
+        { "ENTRIES=1\n" ENTRY("0", "apm"), false, true },
+        { "ENTRIES=2\n" ENTRY("0", "apm") ENTRY("1", "lookahead"), true, true },
+        { "ENTRIES=1\n" ENTRY("0", "lookahead"), true, false },
+};
+
+START_TEST(test_old_note) {
+        _cleanup_free_ char *key = NULL, *path = NULL;
+        struct stat before, after;
+        FILE *f;
+        Run r;
+
+        ck_assert_int_eq(guard_key(&drive_a, &key), 0);
+        ck_assert_int_ge(asprintf(&path, "%s/%s", dir, key), 0);
+        f = fopen(path, "we");
+        ck_assert_ptr_nonnull(f);
+        ck_assert_int_gt(fprintf(f, "VERSION=1\nKEY=%s\n%s", key, old_notes[_i].entries), 0);
+        ck_assert_int_eq(fclose(f), 0);
+        ck_assert_int_eq(stat(path, &before), 0);
+
+        r = run_start("boot", &drive_a);
+        run_to_rest(&r);
+        ck_assert_int_eq(stat(path, &after) == 0, old_notes[_i].kept);
+        if (old_notes[_i].kept)
+                ck_assert((after.st_ino != before.st_ino) == old_notes[_i].changed);
+        ck_assert(!!guarded_quarantined(r.drive, "apm", "1") == old_notes[_i].kept);
+        ck_assert_ptr_null(guarded_quarantined(r.drive, "lookahead", "1"));
+        ck_assert_uint_eq(n_warnings, 0);
+        run_end(&r);
+}
+END_TEST
+
 /* What nobody can read may say anything: what is dangerous is not written until somebody says so, and the file stays. */
 #define MAKE(content) "printf '" content "' > %s/%s"
 static const char *const unreadable[] = {
@@ -916,6 +1023,8 @@ int main(void) {
         tcase_add_test(t, test_full);
         tcase_add_loop_test(t, test_removed_later, 0, 2);
         tcase_add_test(t, test_stuck);
+        tcase_add_test(t, test_writer);
+        tcase_add_loop_test(t, test_old_note, 0, ELEMENTSOF(old_notes));
         tcase_add_loop_test(t, test_unreadable, 0, ELEMENTSOF(unreadable));
         tcase_add_test(t, test_notes);
         tcase_add_loop_test(t, test_come_and_go, 0, 2);
