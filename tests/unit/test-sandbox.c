@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a worker and an asker can still do. The node is /dev/null, which has two partitions; the drive's directory, and two controllers
+ * that it has links to, are directories of this test's. */
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/landlock.h>
+#include <linux/nvme_ioctl.h>
+#include <scsi/sg.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "sandbox.h"
+#include "test-cli.h"
+
+typedef enum Who {
+        WORKER,
+        LOST_WORKER, /* its drive is not in its place, and has no partitions */
+        ASKER,
+        _WHO_MAX,
+} Who;
+
+static int confine(Who who) {
+        char *const partitions[] = { (char *) "zero", (char *) "nonesuch", (char *) "full", NULL };
+        char own[128];
+
+        (void) snprintf(own, sizeof own, "%s/nvme-subsys0", scratch);
+        if (who == ASKER)
+                return sandbox_asker();
+        return who == WORKER ? sandbox_worker("/dev/null", partitions, own) : sandbox_worker("/dev/null", NULL, "");
+}
+
+/* Runs `deed` in a process of its own, confined like that; what it returns, for which there is room in a byte. */
+static int confined(Who who, int (*deed)(void)) {
+        int status;
+        pid_t pid;
+
+        pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0)
+                _exit(confine(who) < 0 ? 0xFF : deed());
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status));
+        ck_assert_int_ne(WEXITSTATUS(status), 0xFF);
+        return WEXITSTATUS(status);
+}
+
+static void setup(void) {
+        scratch_make();
+        ck_assert_int_eq(chmod(".", 0755), 0);
+        ck_assert_int_eq(
+                        system("mkdir nvme-subsys0 first second other && touch nvme-subsys0/file first/file second/file other/file && "
+                               "ln -s ../first nvme-subsys0/nvme0 && ln -s ../nonesuch nvme-subsys0/nvme1 && ln -s ../second nvme-subsys0/nvme12 && "
+                               "ln -s ../other nvme-subsys0/subsystem"),
+                        0);
+}
+
+/* ---- files ---- */
+
+/* Below the scratch directory, unless the path begins with a slash. */
+static const struct {
+        const char *path;
+        int flags;
+        bool allowed[_WHO_MAX];
+} files[] = {
+        { "/dev/null", O_RDONLY, { [WORKER] = true, [LOST_WORKER] = true } },
+        { "/dev/null", O_WRONLY, {} },
+        { "/dev/zero", O_RDONLY, { [WORKER] = true } },
+        { "/dev/zero", O_WRONLY, {} },
+        { "/dev/full", O_RDONLY, { [WORKER] = true } },
+        { "/dev/full", O_WRONLY, {} },
+        { "/dev/urandom", O_RDONLY, {} },
+        { "nvme-subsys0/file", O_RDONLY, { [WORKER] = true } },
+        { "nvme-subsys0/file", O_WRONLY, { [WORKER] = true } },
+        { "nvme-subsys0", O_RDONLY | O_DIRECTORY, { [WORKER] = true } },
+        { "nvme-subsys0/new", O_WRONLY | O_CREAT, {} },
+        { "first/file", O_WRONLY, { [WORKER] = true } },
+        { "second/file", O_WRONLY, { [WORKER] = true } },
+        { "nvme-subsys0/nvme12/file", O_RDONLY, { [WORKER] = true } },
+        { "other/file", O_RDONLY, {} },
+        { "other/file", O_WRONLY, {} },
+        { "/sys/kernel/uevent_seqnum", O_RDONLY, { [WORKER] = true, [LOST_WORKER] = true } },
+        { "/sys/class", O_RDONLY | O_DIRECTORY, { [WORKER] = true, [LOST_WORKER] = true } },
+        { "/proc/self/mountinfo", O_RDONLY, { [WORKER] = true, [LOST_WORKER] = true } },
+        { "/proc/self/comm", O_WRONLY, {} },
+        { "/etc/passwd", O_RDONLY, {} },
+        { "/etc", O_RDONLY | O_DIRECTORY, {} },
+};
+static size_t file_at;
+
+static int deed_open(void) {
+        return open(files[file_at].path, files[file_at].flags | O_CLOEXEC, 0644) >= 0;
+}
+
+START_TEST(test_files) {
+        file_at = _i;
+        if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0) {
+                printf("skipped: files, which a kernel with Landlock is needed for\n");
+                return;
+        }
+        ck_assert(!sandbox_lacks_landlock());
+        for (Who who = 0; who < _WHO_MAX; who++)
+                ck_assert_msg(confined(who, deed_open) == files[_i].allowed[who], "%s, who: %d", files[_i].path, who);
+}
+END_TEST
+
+/* ---- system calls ---- */
+
+/* What the kernel says of an ioctl() of no number that /dev/null has; 0: nothing. */
+static unsigned long number;
+static int deed_ioctl(void) {
+        uint64_t argument[16] = {};
+        int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+        return ioctl(fd, number, argument) < 0 ? errno : 0;
+}
+
+static const struct {
+        unsigned long number;
+        bool allowed;
+} numbers[] = {
+        { SG_IO, true },         { NVME_IOCTL_ADMIN_CMD, true }, { BLKROSET, true },
+        { BLKGETDISKSEQ, true }, { NVME_IOCTL_IO_CMD, false },   { BLKFLSBUF, false },
+        { BLKRRPART, false },    { SG_IO + 1, false },
+};
+
+START_TEST(test_ioctl) {
+        number = numbers[_i].number;
+        ck_assert_int_eq(confined(WORKER, deed_ioctl), numbers[_i].allowed ? ENOTTY : EPERM);
+        ck_assert_int_eq(confined(LOST_WORKER, deed_ioctl), numbers[_i].allowed ? ENOTTY : EPERM);
+}
+END_TEST
+
+static int deed_socket(void) {
+        return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) < 0 ? errno : 0;
+}
+static int deed_read(void) {
+        char c;
+
+        return read(open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC), &c, 1) < 0 ? errno : 0;
+}
+static int deed_process(void) {
+        pid_t pid = fork();
+
+        if (pid == 0)
+                _exit(0);
+        return pid < 0 ? errno : 0;
+}
+static int deed_kill(void) {
+        return kill(getpid(), 0) < 0 ? errno : 0;
+}
+static int deed_rights(void) {
+        struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+
+        if (syscall(SYS_capget, &header, data) < 0)
+                return errno;
+        for (size_t i = 0; i < ELEMENTSOF(data); i++)
+                if (data[i].effective || data[i].permitted || data[i].inheritable)
+                        return EISCONN; /* any */
+        return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : EALREADY;
+}
+
+static const struct {
+        int (*deed)(void);
+        int worker, asker;
+} deeds[] = {
+        { deed_read, 0, -1 }, /* it has nothing to read from */
+        { deed_socket, EPERM, 0 }, { deed_process, EPERM, 0 }, { deed_kill, EPERM, 0 }, { deed_rights, EPERM, 0 },
+};
+
+START_TEST(test_deeds) {
+        ck_assert_int_eq(confined(WORKER, deeds[_i].deed), deeds[_i].worker);
+        if (deeds[_i].asker >= 0)
+                ck_assert_int_eq(confined(ASKER, deeds[_i].deed), deeds[_i].asker);
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("sandbox");
+
+        tcase_add_checked_fixture(t, setup, scratch_remove);
+        tcase_add_loop_test(t, test_files, 0, ELEMENTSOF(files));
+        tcase_add_loop_test(t, test_ioctl, 0, ELEMENTSOF(numbers));
+        tcase_add_loop_test(t, test_deeds, 0, ELEMENTSOF(deeds));
+        return test_main("sandbox", t);
+}
