@@ -499,6 +499,27 @@ START_TEST(test_fall) {
 }
 END_TEST
 
+/* Of two that fell, the last one is known. */
+START_TEST(test_falls) {
+        static const char *const ports[] = { "usb1/1-1/host6/6:0:0:0", "usb1/1-2/host7/7:0:0:0" };
+        static const char *const names[] = { "sdx", "sdy" };
+
+        for (size_t i = 0; i < 2; i++)
+                present[i] = (typeof(present[0])){ .name = names[i], .port = ports[i] };
+        n_present = 2;
+        ck_assert_int_eq(manager_enumerate(manager, VISIT_BOOT), 0);
+        for (size_t i = 0; i < 2; i++) {
+                ready(drive(names[i]));
+                run(event);
+                manager_unplugged(manager, names[i]);
+        }
+        for (size_t i = 0; i < 2; i++) {
+                manager_plugged(manager, (struct udev_device *) names[i]);
+                ck_assert(drive(names[i])->record->bridge.fragile == (i == 1));
+        }
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("manager");
         TCase *t = tcase_create("manager");
@@ -526,6 +547,7 @@ int main(void) {
         tcase_add_test(t, test_status);
         tcase_add_test(t, test_forbidden);
         tcase_add_loop_test(t, test_fall, 0, ELEMENTSOF(falls));
+        tcase_add_test(t, test_falls);
         suite_add_tcase(s, t);
 
         return suite_run(s);

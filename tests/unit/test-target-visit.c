@@ -291,6 +291,22 @@ START_TEST(test_waiting) {
 }
 END_TEST
 
+/* Nothing is wanted of it any more while it waits: it does not wait any more. */
+START_TEST(test_waits_in_vain) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+
+        target_visit(t, VISIT_ATTACH);
+        visitor.events->waiting(t, check_x, false);
+        ck_assert_int_eq(t->record->waiting_kind, WAIT_CHECK);
+        files_become("{ match = \"/dev/sdx\"; apm = 1; }");
+        target_reconfigure(t, VISIT_RELOAD);
+        ck_assert_ptr_null(t->visit.job);
+        ck_assert_int_eq(t->record->waiting_kind, WAIT_NOTHING);
+        ck_assert_uint_eq(n_rested, 1);
+        end(t);
+}
+END_TEST
+
 /* All is deferred: whoever waits for the visit does so no longer, though it goes on. */
 START_TEST(test_all_deferred) {
         Target *t = watch(TWO, TRANSPORT_SATA);
@@ -592,6 +608,7 @@ int main(void) {
         tcase_add_test(t, test_stacked);
         tcase_add_loop_test(t, test_namespaces, 0, ELEMENTSOF(namespaces));
         tcase_add_loop_test(t, test_waiting, 0, ELEMENTSOF(waits));
+        tcase_add_test(t, test_waits_in_vain);
         tcase_add_test(t, test_all_deferred);
         tcase_add_loop_test(t, test_drift, 0, ELEMENTSOF(drifts));
         tcase_add_loop_test(t, test_summary, 0, 2);
