@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <syslog.h>
+#include <systemd/sd-id128.h>
 
 #include "clock.h"
 #include "fake-visits.h"
@@ -38,6 +39,7 @@ START_TEST(test_start) {
         start(2);
         ck_assert_str_eq(all_done(), "judged sda:boot sdb:boot sdz:pruned ");
         ck_assert_ptr_eq(manager_first(manager), drive("sda"));
+        ck_assert_uint_eq(strlen(drive("sda")->record->boot_id), SD_ID128_STRING_MAX - 1);
         ck_assert_ptr_null(manager_find(manager, "sdc"));
 }
 END_TEST

@@ -135,6 +135,26 @@ START_TEST(test_round_trip) {
 }
 END_TEST
 
+static bool keep_sdb(_unused_ void *userdata, const char *name) {
+        ck_assert_str_ne(name, ".lock");
+        return streq(name, "sdb");
+}
+
+/* Those of drives that have gone are removed, and nothing that is hidden. */
+START_TEST(test_prune) {
+        static const char *const names[] = { "sda", "sdb", "sdc", ".lock" };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                file_write(names[i], "");
+        ck_assert_int_eq(state_prune(".", keep_sdb, NULL), 0);
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                ck_assert((access(names[i], F_OK) >= 0) == (i % 2 == 1));
+        ck_assert_int_eq(state_prune("nonesuch", keep_sdb, NULL), -ENOENT);
+        ck_assert_int_eq(state_remove(".", "sda"), -ENOENT);
+        ck_assert_int_eq(state_remove(".", "../sdb"), -EINVAL);
+}
+END_TEST
+
 static const struct {
         const char *text;
         int error;
@@ -314,6 +334,7 @@ int main(void) {
         tcase_add_test(t, test_lock_of_others);
         tcase_add_test(t, test_every_setting);
         tcase_add_test(t, test_round_trip);
+        tcase_add_test(t, test_prune);
         tcase_add_loop_test(t, test_bad, 0, ELEMENTSOF(bad));
         tcase_add_test(t, test_truncated);
         tcase_add_test(t, test_no_file);
