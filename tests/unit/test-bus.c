@@ -108,8 +108,9 @@ static void setup(void) {
 static void teardown(void) {
         sd_bus_close_unref(service);
         sd_bus_close_unref(user);
-        (void) bus_free(bus);
-        sd_event_unref(event);
+        bus = bus_free(bus);
+        env.event = event = sd_event_unref(event);
+        gate_userdata = NULL; /* what is not freed is nobody's then */
         (void) unlink(path);
         (void) rmdir(dir);
 }

@@ -115,6 +115,7 @@ static void teardown(void) {
         event = sd_event_unref(event);
         while (n_received < n_queued)
                 (void) udev_device_unref(queue[n_received++]);
+        (void) memset(queue, 0, sizeof queue); /* what is not freed is nobody's then */
         udev = udev_unref(udev);
         (void) close(fd);
 }

@@ -102,7 +102,8 @@ static void disconnect_both(void) {
         ck_assert_ptr_null(gate_fn);
         (void) sd_bus_close_unref(client);
         (void) sd_bus_close_unref(server);
-        (void) sd_event_unref(event);
+        env.event = event = sd_event_unref(event);
+        gate_userdata = NULL; /* what is not freed is nobody's then */
 }
 
 static int on_answer(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error _unused_) {

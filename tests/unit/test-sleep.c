@@ -215,7 +215,7 @@ static void teardown(void) {
         closep(&lock);
         (void) sd_bus_close_unref(asker);
         disconnect_bus();
-        (void) sd_event_unref(event);
+        event = sd_event_unref(event);
 }
 
 static void connect_bus(void) {

@@ -109,11 +109,11 @@ static void setup(void) {
 
 static void teardown(void) {
         connection = sd_bus_unref(connection);
-        (void) bus_free(service);
+        service = bus_free(service);
         bus_stop();
         (void) unlink(own_path);
         (void) rmdir(dir);
-        (void) sd_event_unref(event);
+        event = sd_event_unref(event);
 }
 
 static void service_start(void) {
