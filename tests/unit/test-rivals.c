@@ -350,6 +350,9 @@ static const Case cases[] = {
                        "EXEC", "usr/local/sbin/disk", "#!/bin/sh\n/usr/local/sbin/disk again\nhdparm -B 1 /dev/sda\n", END },
           "/usr/local/sbin/disk:3:1: warning: this line sets apm to 1 when cron runs it" },
 
+        { WANTS_APM, { "EXEC", "etc/cron.daily/all", "#!/bin/sh\nrun-parts --verbose \\\n  /opt/disks\n",
+                       "EXEC", "opt/disks/a", "#!/bin/sh\nhdparm -B 1 /dev/sda\n", END },
+          "/opt/disks/a:2:1: warning: this line sets apm to 1 when cron runs it" },
         { WANTS_APM, { "EXEC", "etc/cron.daily/disk", "#!/bin/sh\n# not /opt/disk\nhdparm -B 1 /dev/sda\n",
                        "EXEC", "opt/disk", "#!/bin/sh\nhdparm -B 2 /dev/sda\n", END },
           "/etc/cron.daily/disk:3:1: warning: this line sets apm to 1 when cron runs it" },
