@@ -251,16 +251,16 @@ void target_recheck(Target *t, bool busy) {
 }
 
 void target_meddled(Target *t) {
-        /* A visit that has not begun yet sees all that this one could; another one may have looked before. */
-        if (t->visit.job && !target_has_worker(t))
-                return;
-
         if (t->files->config->on_drift == ON_DRIFT_RESTORE) {
                 /* What cannot be read may have been written, too. */
                 target_distrust(t);
                 target_visit(t, VISIT_PARAMETERS);
                 return;
         }
+
+        /* A visit that has not begun yet sees all that this one could; another one may have looked before. */
+        if (t->visit.job && !target_has_worker(t))
+                return;
         t->pending.reads = true;
         target_visit(t, VISIT_RECHECK);
 }

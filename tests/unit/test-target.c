@@ -824,6 +824,19 @@ START_TEST(test_meddled_restore) {
 }
 END_TEST
 
+/* A visit that has not begun yet believes in what was sent no more, either. */
+START_TEST(test_meddled_waiting) {
+        Target *t = watch_with_timer();
+
+        t->files->config->on_drift = ON_DRIFT_RESTORE;
+        target_visit(t, VISIT_CHANGE);
+        ck_assert(memory_of(t, "spindown_time").sent.known);
+        target_meddled(t);
+        ck_assert(!memory_of(t, "spindown_time").sent.known);
+        end(t);
+}
+END_TEST
+
 /* A link that was gone for a moment, or was reset by the kernel. What the commands of a visit led to is none of it. */
 static const struct {
         LinkNews news;
@@ -996,6 +1009,7 @@ int main(void) {
         tcase_add_loop_test(t, test_earlier_run, 0, 4);
         tcase_add_test(t, test_meddled);
         tcase_add_test(t, test_meddled_restore);
+        tcase_add_test(t, test_meddled_waiting);
         tcase_add_loop_test(t, test_link, 0, ELEMENTSOF(links));
         tcase_add_test(t, test_rule_for_unknown_drive);
         tcase_add_loop_test(t, test_revealed, 0, 2);
