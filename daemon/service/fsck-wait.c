@@ -16,7 +16,7 @@ struct FsckTicket {
         FsckWait *wait;
         FsckTicket *next;
         char *disk;
-        bool plugged;        /* the drive's, as udev told when leave was asked for */
+        Readiness known;     /* of the disk itself, when leave was asked for */
         bool asked;          /* the present question to PID 1 is for it, too … */
         FsckDevices devices; /* … and about these; none: it has leave, and there was no check */
         FsckWaitFn fn;
@@ -98,9 +98,9 @@ static bool has_leave(const FsckTicket *t) {
         return t->told == WAIT_NOTHING;
 }
 
-static bool fsck_wait_has(const FsckWait *g, bool leave) {
+static bool any_ticket_waits(const FsckWait *g) {
         for (const FsckTicket *t = g->tickets; t; t = t->next)
-                if (has_leave(t) == leave)
+                if (!has_leave(t))
                         return true;
         return false;
 }
@@ -157,7 +157,7 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
         else if (g->again)
                 fsck_wait_look(g);
         /* PID 1 and udev tell when to look again; the first is a little behind the other. */
-        else if (fsck_wait_has(g, false))
+        else if (any_ticket_waits(g))
                 (void) fsck_wait_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
 }
 
@@ -182,12 +182,10 @@ static void fsck_wait_ask_pid1(FsckWait *g) {
         g->asking = true;
         g->again = false;
         for (FsckTicket *t = g->tickets; t; t = t->next) {
-                const Readiness known = { .initialized = true, .plugged = t->plugged };
-
                 t->asked = true;
                 fsck_devices_done(&t->devices);
                 if (r >= 0 && (!has_leave(t) || g->checks))
-                        r = fsck_devices_read(&t->devices, t->disk, g->checks ? NULL : &known);
+                        r = fsck_devices_read(&t->devices, t->disk, g->checks ? NULL : &t->known);
                 if (r >= 0)
                         r = add_units(&t->devices, &units, &n_units);
         }
@@ -242,7 +240,7 @@ int fsck_wait_ask(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata
                 .wait = g,
                 .next = g->tickets,
                 .disk = strdup(drive->name),
-                .plugged = drive->plugged,
+                .known = { .initialized = true, .plugged = drive->plugged },
                 .fn = fn,
                 .userdata = userdata,
                 .told = _WAIT_KIND_MAX,
@@ -259,6 +257,6 @@ int fsck_wait_ask(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata
 }
 
 void fsck_wait_poke(FsckWait *g) {
-        if (fsck_wait_has(g, false))
+        if (any_ticket_waits(g))
                 fsck_wait_look(g);
 }
