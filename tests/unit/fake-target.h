@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What a target asks of the guard, the kernel and the journal, in tests that are not about these: nothing is held back, every drive
- * is well, and a link has the news that the test says. */
+/* What a target is told to want; and what it asks of the guard, the kernel and the journal, in tests that are not about these:
+ * nothing is held back, every drive is well, and a link has the news that the test says. */
 
 #include <check.h>
 #include <stdio.h>
 
 #include "kernel-view.h"
+#include "settings.h"
 #include "target-guard.h"
+
+/* ---- what is wanted ---- */
+
+/* The files of a service that has read these blocks. */
+static _unused_ Files *files_of(const char *drives) {
+        Files *f = calloc(1, sizeof *f);
+        _cleanup_free_ char *text = NULL;
+
+        ck_assert(f && asprintf(&text, "drives = ( %s );", drives) >= 0);
+        *f = (Files){ .n_ref = 1 };
+        ck_assert_int_eq(config_new(&f->config), 0);
+        ck_assert_int_eq(config_parse(f->config, &all_settings, "f", text, strlen(text)), 0);
+        ck_assert_uint_eq(f->config->complaints.n_errors, 0);
+        return f;
+}
 
 /* ---- the guard ---- */
 

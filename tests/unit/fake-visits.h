@@ -283,18 +283,6 @@ static const ManagerEvents manager_events = {
         .quiet = on_quiet,
 };
 
-static _unused_ Files *files_of(const char *drives) {
-        Files *f = calloc(1, sizeof *f);
-        _cleanup_free_ char *text = NULL;
-
-        ck_assert(f && asprintf(&text, "drives = ( %s );", drives) >= 0);
-        *f = (Files){ .n_ref = 1 };
-        ck_assert_int_eq(config_new(&f->config), 0);
-        ck_assert_int_eq(config_parse(f->config, &all_settings, "f", text, strlen(text)), 0);
-        ck_assert_uint_eq(f->config->complaints.n_errors, 0);
-        return f;
-}
-
 static _unused_ Target *drive(const char *name) {
         Target *t = manager_find(manager, name);
 
