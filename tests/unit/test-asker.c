@@ -131,6 +131,8 @@ static _Noreturn void end(int r) {
         exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
+static bool takes_no_fds;
+
 /* Starts it, and connects to it. */
 static pid_t start_asker(bool reachable, sd_bus **ret) {
         AskerTargets targets = { reachable ? open_theirs : open_nothing, reachable ? open_theirs : open_nothing };
@@ -144,7 +146,8 @@ static pid_t start_asker(bool reachable, sd_bus **ret) {
                 end(asker_serve(fds[1], &targets));
         }
         (void) close(fds[1]);
-        ck_assert(sd_bus_new(ret) >= 0 && sd_bus_set_fd(*ret, fds[0], fds[0]) >= 0 && sd_bus_start(*ret) >= 0);
+        ck_assert(sd_bus_new(ret) >= 0 && sd_bus_set_fd(*ret, fds[0], fds[0]) >= 0 &&
+                  sd_bus_negotiate_fds(*ret, !takes_no_fds) >= 0 && sd_bus_start(*ret) >= 0);
         return pid;
 }
 
@@ -246,6 +249,24 @@ START_TEST(test_question) {
         }
 
         (void) sd_bus_message_unref(reply);
+        (void) sd_bus_close_unref(bus);
+        assert_ends(asker);
+        (void) kill(pid1, SIGKILL);
+        (void) waitpid(pid1, NULL, 0);
+}
+END_TEST
+
+/* An answer that cannot be passed on is an error for whoever asked, at once. */
+START_TEST(test_answer_lost) {
+        pid_t pid1 = start_theirs(), asker;
+        _cleanup_(sd_bus_error_free) sd_bus_error error = {};
+        sd_bus *bus;
+
+        takes_no_fds = true;
+        asker = start_asker(true, &bus);
+        ck_assert_int_lt(ask(bus, 3, NULL, &error), 0);
+        ck_assert_str_eq(error.name, SD_BUS_ERROR_NOT_SUPPORTED);
+
         (void) sd_bus_close_unref(bus);
         assert_ends(asker);
         (void) kill(pid1, SIGKILL);
@@ -474,6 +495,7 @@ int main(void) {
 
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_loop_test(tc, test_question, 0, ELEMENTSOF(questions));
+        tcase_add_test(tc, test_answer_lost);
         tcase_add_test(tc, test_signal);
         tcase_add_test(tc, test_pid1_goes);
         tcase_add_test(tc, test_open);

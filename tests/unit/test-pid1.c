@@ -24,8 +24,9 @@ typedef struct Unit {
 #define CHECK(d) "systemd-fsck@dev-" d ".service"
 
 static const Unit *world;
-static const char *
-                refused; /* the call or property that is answered with an error; or "…, gone": that ends the connection */
+/* The call or property that is answered with an error; or "…, gone": that ends the connection; or "…, gone after": once it is
+ * answered. */
+static const char *refused;
 static sd_bus *served[2]; /* by the bus, and by the asker */
 static unsigned n_opened[2];
 static bool is_closed[2]; /* nobody can connect */
@@ -105,6 +106,8 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         if (streq(member, "Get"))
                 ck_assert_int_ge(sd_bus_message_read(m, "ss", &interface, &what), 0);
         if (is_refused(what) && strchr(refused, ',')) {
+                if (ends_with(refused, "after"))
+                        ck_assert(reply_units(m, true) >= 0 && sd_bus_flush(sd_bus_message_get_bus(m)) >= 0);
                 refused = NULL;
                 sd_bus_close(sd_bus_message_get_bus(m));
                 return 1;
@@ -273,8 +276,13 @@ START_TEST(test_status) {
 END_TEST
 
 static const char *const refusals[] = {
-        "ListUnitsByPatterns",       "ListUnitsByNames",       "SysFSPath",
-        "ListUnitsByPatterns, gone", "ListUnitsByNames, gone", "SysFSPath, gone",
+        "ListUnitsByPatterns",
+        "ListUnitsByNames",
+        "SysFSPath",
+        "ListUnitsByPatterns, gone",
+        "ListUnitsByNames, gone",
+        "SysFSPath, gone",
+        "ListUnitsByPatterns, gone after",
 };
 
 /* One answer that is an error makes the whole an error, whatever else was answered; the next question goes the other way. */
