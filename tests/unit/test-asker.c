@@ -112,6 +112,11 @@ static pid_t start_theirs(void) {
         return pid;
 }
 
+static void stop_theirs(pid_t pid) {
+        (void) kill(pid, SIGKILL);
+        (void) waitpid(pid, NULL, 0);
+}
+
 /* ---- the asker and who uses it ---- */
 
 static int open_theirs(sd_bus **ret) {
@@ -251,8 +256,7 @@ START_TEST(test_question) {
         (void) sd_bus_message_unref(reply);
         (void) sd_bus_close_unref(bus);
         assert_ends(asker);
-        (void) kill(pid1, SIGKILL);
-        (void) waitpid(pid1, NULL, 0);
+        stop_theirs(pid1);
 }
 END_TEST
 
@@ -269,8 +273,7 @@ START_TEST(test_answer_lost) {
 
         (void) sd_bus_close_unref(bus);
         assert_ends(asker);
-        (void) kill(pid1, SIGKILL);
-        (void) waitpid(pid1, NULL, 0);
+        stop_theirs(pid1);
 }
 END_TEST
 
@@ -304,8 +307,7 @@ START_TEST(test_signal) {
         (void) sd_bus_message_unref(reply);
         (void) sd_bus_close_unref(bus);
         assert_ends(asker);
-        (void) kill(pid1, SIGKILL);
-        (void) waitpid(pid1, NULL, 0);
+        stop_theirs(pid1);
 }
 END_TEST
 
@@ -317,8 +319,7 @@ START_TEST(test_pid1_goes) {
 
         asker = start_asker(true, &bus);
         ck_assert_int_ge(ask(bus, 1, NULL, &error), 0);
-        (void) kill(pid1, SIGKILL);
-        (void) waitpid(pid1, NULL, 0);
+        stop_theirs(pid1);
         while (sd_bus_process(bus, NULL) >= 0)
                 (void) sd_bus_wait(bus, 10 * 1000);
         (void) sd_bus_close_unref(bus);
@@ -354,8 +355,7 @@ START_TEST(test_open) {
         ck_assert_int_eq(asker_open(broker, &bus), -ECONNREFUSED);
 
         (void) broker_free(broker);
-        (void) kill(pid1, SIGKILL);
-        (void) waitpid(pid1, NULL, 0);
+        stop_theirs(pid1);
 }
 END_TEST
 
@@ -451,8 +451,7 @@ START_TEST(test_rights) {
         closep(&fds[0]);
         closep(&fds[1]);
         (void) rmdir(ours);
-        (void) kill(pid1, SIGKILL);
-        (void) waitpid(pid1, NULL, 0);
+        stop_theirs(pid1);
 }
 END_TEST
 
