@@ -185,9 +185,12 @@ static bool pattern_fits(MatchKey key, const char *pattern, const char *text) {
                 collapse_blanks(t);
         }
 
-        /* A pattern may have udev's escapes as they stand in the text, or the characters that they mean. */
+        /* A pattern may have udev's escapes as they stand in the text, or the characters that they mean. Without a
+         * backslash the second look would be the first. */
         if (fnmatch(p, t, flags | FNM_NOESCAPE) == 0)
                 return true;
+        if (!strchr(p, '\\') && !strchr(t, '\\'))
+                return false;
         decode_escapes(t);
         return fnmatch(p, t, flags) == 0;
 }
