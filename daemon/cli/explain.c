@@ -150,7 +150,8 @@ static void tell_wish(Output *o, const Sayings *sayings, const Wish *w, const ch
                 output_text(o, "value", assignment_format(a, buf));
                 output_textf(o, "rule", "%s:%u", s->file, a->line);
                 output_end(o);
-                output_line(o, "    not %s, of %s:%u", assignment_format(a, buf), s->file, a->line);
+                output_line(o, "    not %s, of %s:%u", a->withheld ? "what is in error" : assignment_format(a, buf),
+                            s->file, a->line);
         }
         output_end(o);
         output_end(o);

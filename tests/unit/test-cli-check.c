@@ -326,7 +326,7 @@ START_TEST(test_explain_stacked) {
                         "\nSettings:\n"
                         "  apm = left alone, as the rule is in error, of ./" CONF ":5\n"
                         "    not 1, of ./" CONF ":2\n"
-                        "    not in error, of ./" CONF ":3\n"
+                        "    not what is in error, of ./" CONF ":3\n"
                         "    not 2, of ./" CONF ":4\n");
         ck_assert_ptr_nonnull(strstr(said, "the configuration has errors, which 'drivekeep check' shows"));
         ck_assert_int_eq(status, EXIT_WANTED);
