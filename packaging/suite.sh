@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by tests/elsewhere and packaging/build: roots with other suites of Debian, made by mmdebstrap and kept where the system
+# tests keep theirs. Needs root, and a Debian host whose archive has these suites.
+
+suite_cache=${DRIVEKEEP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/drivekeep-test}
+mkdir -p "$suite_cache"
+
+# Where the root of a suite with these packages is, or will be.
+suite_directory() { # SUITE PACKAGE…
+        printf '%s/suite-%s-%s' "$suite_cache" "$1" "$(printf '%s' "$*" | sha256sum | cut -c 1-16)"
+}
+
+# Makes it, unless it is there. From where the host gets its own packages, and as it does; failing that, from where mmdebstrap thinks.
+suite_make() { # SUITE PACKAGE…
+        local suite=$1 root options=() mirror
+        root=$(suite_directory "$@"); shift
+        [ ! -d "$root" ] || return 0
+        while read -r line; do options+=("--aptopt=$line"); done < <(apt-config dump | grep -E '^Acquire::(https?|Check-)[^ ]* ".+";$')
+        mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Identifier: Packages' 'Origin: Debian' 'Component: main' |
+                sed -n 's/ [^-]*$//p' | head -1)
+        rm -rf "$root.new"
+        mmdebstrap --variant=minbase --format=directory --include="$(IFS=,; echo "$*")" --dpkgopt='path-exclude=/usr/share/doc/*' \
+                --dpkgopt='path-exclude=/usr/share/locale/*' "${options[@]}" "$suite" "$root.new" ${mirror:+"$mirror"} &&
+                mv "$root.new" "$root"
+}
+
+# Runs a shell command in it, in mount, process and network namespaces of its own. Nothing of the host is seen in there but its kernel's
+# /proc and /sys, the latter read-only. The root stays as it is: what the command writes is in SCRATCH/written afterwards, and what is
+# there before, the command finds.
+suite_run() { # ROOT SCRATCH COMMAND
+        mkdir -p "$2/written" "$2/overlay" "$2/root"
+        unshare --mount --pid --net --fork --kill-child -- /bin/bash -c '
+                root=$2/root
+                mount -t overlay -o "lowerdir=$1,upperdir=$2/written,workdir=$2/overlay" overlay "$root" &&
+                mkdir -p "$root/dev/pts" "$root/dev/shm" &&
+                mount -t proc proc "$root/proc" && mount -t sysfs -o ro sysfs "$root/sys" &&
+                mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts" && mount -t tmpfs tmpfs "$root/dev/shm" &&
+                exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=dumb \
+                        /bin/bash -c "$3"' bash "$@"
+}
