@@ -106,7 +106,20 @@ build_for_vm() {
         MODULES=("${MODULES[@]/#/--module=}")
 }
 
-# The same with sanitizers, below $BUILD/root-sanitized, with what they need: see tests/vm/faulty/relax.conf.
+# The package that the scenario "package" installs, and one of a lower version, into $BUILD/root.
+build_package_for_vm() {
+        say "Building the Debian package, twice, and one of a lower version to upgrade from…"
+        packages=$BUILD/root/usr/lib/drivekeep-test/packages
+        mkdir -p "$packages"
+        packaging/build deb --nocheck --twice --output "$BUILD/packages/now" >"$LOGS/package.log" 2>&1 &&
+                packaging/build deb --nocheck --before --output "$BUILD/packages/before" >>"$LOGS/package.log" 2>&1 || {
+                cat "$LOGS/package.log"
+                exit 1
+        }
+        for build in now before; do cp "$BUILD/packages/$build"/drivekeep_*_*.deb "$packages/$build.deb"; done
+}
+
+# The program with sanitizers, below $BUILD/root-sanitized, with what they need: see tests/vm/faulty/relax.conf.
 build_sanitized_for_vm() {
         root=$BUILD/root-sanitized
         build "$BUILD/sanitized" -Db_sanitize=address,undefined -Db_lundef=false -Dtests=disabled

@@ -15,6 +15,15 @@ MODEL = "DRIVEKEEP TESTDISK"
 WARP = 30
 OURS = "keep-"      # the workers' names, as the drives' logs have them
 
+# All that `meson install` has put into the image is laid aside before systemd starts.
+LAY_ASIDE = """cd /
+find usr etc var -xdev -name '*drivekeep*' ! -name 'drivekeep-test*' -prune > /root/installed
+tar -cf /root/installed.tar -T /root/installed
+xargs rm -r < /root/installed
+journalctl --update-catalog
+userdel drivekeep
+"""
+
 
 def by_id(serial):
     return f"/dev/disk/by-id/ata-{MODEL.replace(' ', '_')}_{serial}"

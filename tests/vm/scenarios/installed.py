@@ -4,7 +4,7 @@ import pathlib
 import re
 
 from cutting import NOTES
-from keeping import CONF, Keeping, by_id, ours
+from keeping import CONF, LAY_ASIDE, Keeping, by_id, ours
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 README = REPOSITORY / "README.md"
@@ -13,14 +13,6 @@ README = REPOSITORY / "README.md"
 # last of them stands.
 BUILD_STEPS = ("apt-get install ", "meson setup ", "meson install ")
 
-# All that `meson install` has put into the image is laid aside before systemd starts.
-LAY_ASIDE = """cd /
-find usr etc var -xdev -name '*drivekeep*' ! -name 'drivekeep-test*' -prune > /root/installed
-tar -cf /root/installed.tar -T /root/installed
-xargs rm -r < /root/installed
-journalctl --update-catalog
-userdel drivekeep
-"""
 # What `meson install` runs at its end.
 MAKE_USER = "sh /root/make-user /usr/lib/sysusers.d/drivekeep.conf /usr/lib/tmpfiles.d/drivekeep.conf"
 

@@ -1,0 +1,146 @@
+"""The package of Debian, from its first installation to its purge, on a machine that runs and has drives."""
+import pathlib
+import re
+
+from keeping import CONF, LAY_ASIDE, Keeping, by_id, settings
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+
+# tests/run has packaging/build make these, and puts them into the image: two versions of the same program.
+BEFORE, NOW = (f"/usr/lib/drivekeep-test/packages/{name}.deb" for name in ("before", "now"))
+
+FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; spindown_time = "20min"; } );\n'
+COLD = {"apm": 128, "lookahead": False}
+WANTED = (192, True, 1200)
+
+# A machine that has never heard of drivekeep, and whose dpkg installs manual pages, as everybody's does.
+STOCK = f"""test -e {BEFORE} && test -e {NOW}
+{LAY_ASIDE}
+rm -f /etc/dpkg/dpkg.cfg.d/99mmdebstrap
+"""
+
+# All but what other programs write: dpkg's database, logs, the journal's catalog, and copies of /etc/passwd.
+FILES = ("find / -xdev ! -path '/var/lib/dpkg/*' ! -path '/var/log/*' ! -path '/var/lib/systemd/*' ! -path '/var/cache/*' "
+         "! -path '/root/*' ! -path '/tmp/*' ! -name '*-' | sort; ls /run | grep drivekeep")
+
+
+class Package(Keeping):
+    """The Debian package: installed, upgraded, downgraded, removed and purged, with drives there"""
+
+    def run(self):
+        awake, asleep = self.drive("SN-AWAKE", **COLD), self.drive("SN-ASLEEP", **COLD)
+        self.all = (awake, asleep)
+        with self.drives(*self.all) as (_, arguments), self.machine(setup=STOCK, extra_args=arguments) as machine:
+            machine.wait_running()
+            machine.run("udevadm settle")
+            self.files = self.find(machine)
+            machine.run(f"hdparm -y {by_id('SN-ASLEEP')}")
+            self.check_installed(machine)
+            self.check_first_setting(machine)
+            self.check_exchanged(machine, NOW, "0.1.0", "upgrade")
+            self.check_exchanged(machine, BEFORE, "0.0.9", "downgrade")
+            self.check_half_exchanged(machine)
+            self.check_removed(machine)
+            self.check_purged(machine)
+
+    def find(self, machine):
+        return set(machine.run(FILES, check=False).stdout.splitlines())
+
+    def marks(self):
+        return [drive.log.mark() for drive in self.all]
+
+    def claim_untouched(self, when, marks):
+        """Neither drive was set, and the one that sleeps got nothing but CHECK POWER MODE, which wakes no drive."""
+        self.equal(f"{when}: no setting is sent to a drive", [settings(d, m) for d, m in zip(self.all, marks)], [[], []])
+        self.claim_asleep(when, marks, {"CHECK POWER MODE"})
+
+    def claim_asleep(self, when, marks, allowed):
+        asleep = self.all[1]
+        self.equal(f"{when}: the drive that sleeps is not woken, and gets nothing that is not for drives that sleep",
+                   (asleep["mode"], [e for e in asleep.log.since(marks[1]) if e.name not in allowed]), ("standby", []))
+
+    def check_installed(self, machine):
+        marks = self.marks()
+        shown = machine.run(f"dpkg -i {BEFORE} 2>&1", 120).stdout
+        self.no_match("it is installed without a complaint", shown, r"(?i)warning|error|fail")
+        self.equal("installed: no drive gets a command, nor does udev have one read",
+                   [[e for e in d.log.since(m)] for d, m in zip(self.all, marks)], [[], []])
+        self.equal("it is neither enabled nor running", machine.run("systemctl is-enabled drivekeep; systemctl is-active drivekeep",
+                                                                    check=False).stdout, "disabled\ninactive\n")
+        self.equal("its file is the user's own from then on", machine.run("dpkg-query -W -f '${Conffiles}' drivekeep").stdout.split()[0], CONF)
+        self.match("the manual is there", machine.run("find /usr/share/man -name 'drivekeep*'").stdout, r"man8/drivekeepd\.8\.gz")
+        machine.push("/root/command", (REPOSITORY / "packaging/debian/tests/command").read_text(), 0o755)
+        self.equal("the package's own test passes", machine.run("/root/command").status, 0)
+
+    def check_first_setting(self, machine):
+        marks = self.marks()
+        machine.push(CONF, FILE)
+        machine.run("systemctl enable --now drivekeep")
+        self.settle(machine)
+        awake = self.all[0]
+        self.equal("enabled: a drive that was there before is kept, without a reboot",
+                   (awake["apm"], awake["lookahead"], awake["standby_seconds"]), WANTED)
+        # Its timer can be set while it sleeps.
+        self.claim_asleep("enabled", marks, {"CHECK POWER MODE", "STANDBY"})
+        self.verdicts = self.kept(machine)
+        self.equal("what it cannot be sent now is deferred", self.verdicts["SN-ASLEEP"],
+                   {"apm": "deferred", "lookahead": "deferred", "spindown_time": "unverifiable"})
+
+    def kept(self, machine):
+        return {serial: {name: s["verdict"].replace("applied", "unchanged") for name, s in settings.items()}
+                for serial, settings in self.status(machine).items()}
+
+    def version(self, machine):
+        return machine.run("busctl get-property org.drivekeep1 /org/drivekeep1 org.drivekeep1.Manager Version").stdout.split('"')[1]
+
+    def check_exchanged(self, machine, package, version, what):
+        # The broker is there, too.
+        machine.run(f"drivekeep apply {self.node(machine, 'SN-AWAKE')}")
+        marks, since = self.marks(), machine.run("date +%s.%N").stdout.strip()
+        pid = machine.run("systemctl show -P MainPID drivekeep").stdout
+        shown = machine.run(f"dpkg -i {package} < /dev/null 2>&1", 120).stdout
+        self.no_match(f"{what}: dpkg asks nothing", shown, r"(?i)error|conffile|\*\*\*")
+        self.settle(machine)
+        self.equal(f"{what}: the user's file stays", machine.run(f"cat {CONF}").stdout, FILE)
+        self.equal(f"{what}: the service is the new one", (self.version(machine), machine.run("systemctl show -P MainPID drivekeep").stdout != pid),
+                   (version, True))
+        self.claim_untouched(what, marks)
+        order = re.findall(r"^(Stopped|Closed|Listening on|Started) (drivekeep\.service|drivekeep-broker\.socket)",
+                           machine.run(f"journalctl -o cat --no-pager _PID=1 --since=@{since}").stdout, re.M)
+        self.equal(f"{what}: the service is stopped before its socket, and started after it",
+                   order, [("Stopped", "drivekeep.service"), ("Closed", "drivekeep-broker.socket"),
+                           ("Listening on", "drivekeep-broker.socket"), ("Started", "drivekeep.service")])
+        self.equal(f"{what}: all is kept as before", self.kept(machine), self.verdicts)
+
+    def check_half_exchanged(self, machine):
+        """The files are the new version's, and the service still the old one's: what users meet when an upgrade stops halfway."""
+        awake = self.all[0]
+        node = self.node(machine, "SN-AWAKE")
+        machine.run(f"dpkg --unpack {NOW}", 120)
+        machine.wait_until("! systemctl is-active --quiet drivekeep-broker.service", 120)
+        machine.run(f"hdparm -q -B 128 {node}")
+        marks = self.marks()
+        machine.run(f"drivekeep apply {node}", 120, check=False)
+        self.equal("unpacked: the old service has the new version's worker send nothing", (settings(awake, marks[0]), awake["apm"]), ([], 128))
+        self.match("and the journal says what to do", machine.run("journalctl -b -o cat -u drivekeep-broker --no-pager").stdout,
+                   "runs another build of the program .* 'systemctl restart drivekeep' starts both anew")
+        machine.run("dpkg --configure drivekeep", 120)
+        self.settle(machine)
+        self.equal("configured: the drive has its setting again", (self.version(machine), awake["apm"]), ("0.1.0", WANTED[0]))
+
+    def check_removed(self, machine):
+        marks = self.marks()
+        machine.run("dpkg -r drivekeep", 120)
+        self.equal("removed: nothing runs", machine.run("pgrep -a drivekeepd; systemctl is-active drivekeep drivekeep-broker.service "
+                                                        "drivekeep-broker.socket; systemctl --failed --no-legend", check=False).stdout,
+                   "inactive\ninactive\ninactive\n")
+        self.claim_untouched("removed", marks)
+        self.equal("removed: the user's file stays", machine.run(f"cat {CONF}").stdout, FILE)
+        left = sorted(self.find(machine) - self.files)
+        self.equal("removed: beside it only the guard's notes, and what enabled the service", left, sorted([
+            "/etc/drivekeep", CONF, "/var/lib/drivekeep", "/etc/systemd/system/drivekeep-udev.service",
+            "/etc/systemd/system/multi-user.target.wants/drivekeep.service"]))
+
+    def check_purged(self, machine):
+        machine.run("dpkg -P drivekeep", 120)
+        self.equal("purged: no file is left", sorted(self.find(machine) - self.files), [])
