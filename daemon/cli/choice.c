@@ -70,6 +70,19 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
         return found;
 }
 
+/* Whose name, serial number or WWN is so near that a slip is likely. NULL: nobody's. In three or four letters ("sdq") every drive's
+ * name is near. */
+static const char *candidate_nearest(const Candidate *candidates, size_t n, const char *argument) {
+        Nearest nearest = { .typed = starts_with(argument, "/dev/") ? argument + strlen("/dev/") : argument };
+
+        for (const Candidate *c = candidates; c < candidates + n; c++) {
+                nearest_offer(&nearest, c->name);
+                nearest_offer(&nearest, c->serial ?: "");
+                nearest_offer(&nearest, c->wwn ?: "");
+        }
+        return nearest.word && (nearest.distance == 0 || strlen(nearest.word) > 4) ? nearest.word : NULL;
+}
+
 int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, const char *root, size_t *ret_n) {
         int status = EXIT_WANTED;
 
@@ -78,14 +91,20 @@ int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, c
 
         for (; arguments && *arguments; arguments++) {
                 int i = candidate_find(candidates, n, *arguments, root);
+                const char *nearest;
 
                 if (i >= 0) {
                         candidates[i].chosen = true;
                         continue;
                 }
-                warn_escaped(i == -ENOTUNIQ ? "'%s' is the number of more than one drive; name the drive by its node"
-                                            : "'%s' is no drive that drivekeep knows; 'drivekeep list' shows them",
-                             *arguments);
+                nearest = candidate_nearest(candidates, n, *arguments);
+                if (i == -ENOTUNIQ)
+                        warn_escaped("'%s' is the number of more than one drive; name the drive by its node",
+                                     *arguments);
+                else if (nearest)
+                        warn_escaped("'%s' is no drive that drivekeep knows; did you mean '%s'?", *arguments, nearest);
+                else
+                        warn_escaped("'%s' is no drive that drivekeep knows; 'drivekeep list' shows them", *arguments);
                 status = EXIT_BAD_INPUT;
         }
 

@@ -147,8 +147,35 @@ START_TEST(test_choose_wrong) {
         ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), wrong, "/nonexistent", &n),
                          EXIT_BAD_INPUT);
         said = catch_end(stderr, f);
-        ck_assert_ptr_nonnull(strstr(said, "'sdq' is no drive that drivekeep knows"));
+        ck_assert_ptr_nonnull(strstr(said, "'sdq' is no drive that drivekeep knows; 'drivekeep list' shows them"));
         ck_assert_ptr_nonnull(strstr(said, "'000000000000' is the number of more than one drive"));
+}
+END_TEST
+
+static const struct {
+        const char *argument, *meant;
+} slips[] = {
+        { "SDA", "sda" },
+        { "nvme0", "nvme0n1" },
+        { "/dev/nvme01", "nvme0n1" },
+        { "5YD1XYZO", "5YD1XYZ0" },
+        { "0x5000c5002f8ebf72", "0x5000c5002f8ebf71" },
+        { "/dev/disk/by-id/nvme0", NULL },
+        { "sdq", NULL },
+        { "", NULL },
+};
+
+START_TEST(test_choose_slip) {
+        char *const wrong[] = { (char *) slips[_i].argument, NULL };
+        _cleanup_free_ char *said = NULL, *meant = NULL;
+        FILE *f = catch_begin(stderr);
+        size_t n;
+
+        ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), wrong, "/nonexistent", &n),
+                         EXIT_BAD_INPUT);
+        said = catch_end(stderr, f);
+        ck_assert_int_gt(asprintf(&meant, "; did you mean '%s'?", slips[_i].meant), 0);
+        ck_assert_int_eq(strstr(said, slips[_i].meant ? meant : "did you mean") != NULL, slips[_i].meant != NULL);
 }
 END_TEST
 
@@ -215,6 +242,7 @@ int main(void) {
         tcase_add_test(t, test_choose);
         tcase_add_test(t, test_choose_all);
         tcase_add_test(t, test_choose_wrong);
+        tcase_add_loop_test(t, test_choose_slip, 0, ELEMENTSOF(slips));
         tcase_add_test(t, test_describe);
         tcase_add_loop_test(t, test_nonsense, 0, ELEMENTSOF(nonsense));
         return test_main("cli-choice", t);
