@@ -57,7 +57,7 @@ need() {
         lacking=$(missing_packages "$@")
         [ -n "$lacking" ] || return 0
         if [ "$(id -u)" != 0 ]; then
-                say "These packages are missing: $lacking" "Install them (sudo apt-get install $lacking), or run this with sudo."
+                say "These packages are missing: $lacking" "Install them as root (apt-get install $lacking), or run this as root."
                 exit 1
         fi
         install_packages $lacking || {

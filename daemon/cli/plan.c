@@ -131,7 +131,7 @@ static int run(const Options *o) {
         size_t n;
 
         if (geteuid() != 0) {
-                warnx("reading the drives needs root; try 'sudo drivekeep plan'");
+                warnx("reading the drives needs root");
                 return EXIT_BAD_INPUT;
         }
 

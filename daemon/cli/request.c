@@ -54,7 +54,7 @@ ExitStatus request_explain(int r, const sd_bus_error *error) {
                 return EXIT_NO_SERVICE;
         case EACCES:
         case EPERM:
-                warnx("only root may ask for that; try it with sudo");
+                warnx("only root may ask for that");
                 return EXIT_BAD_INPUT;
         }
 
