@@ -7,7 +7,7 @@ _drivekeep_help() {
 }
 
 _drivekeep_verbs() {
-        _drivekeep_help | sed -n '/^ Commands:$/,/^$/s/^  \([a-z][a-z-]*\).*/\1/p'
+        _drivekeep_help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
 # The first words of a table's rows.

@@ -31,7 +31,7 @@ end
 
 complete -c drivekeep -f
 
-for line in (__drivekeep_help | sed -nE '/^ Commands:$/,/^$/s/^  ([a-z][a-z-]*) *(.*)/\1\t\2/p')
+for line in (__drivekeep_help | sed -nE 's/^  ([a-z][a-z-]*) +(.*)/\1\t\2/p')
     set -l verb (string split \t $line)
     set -l seen "__fish_seen_subcommand_from $verb[1]"
 

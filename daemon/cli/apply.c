@@ -63,6 +63,7 @@ static int run(const Options *o) {
 
 const Verb verb_apply = {
         .name = "apply",
+        .changes = true,
         .summary = "Have the settings applied now, and show what came of it",
         .arguments = "[DRIVE...]",
         .help = "Has drivekeep.service apply the settings of the drives now, waits for it, and shows what came of it."

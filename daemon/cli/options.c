@@ -6,6 +6,8 @@
 #include "verb.h"
 
 /* clang-format off */
+#define COMMON 0 /* for all verbs, as --help is, and in its group */
+
 static const struct {
         OptionFlags flag;
         struct argp_option row; /* a key behind all characters: no short form */
@@ -27,6 +29,8 @@ static const struct {
         { OPTION_FORMAT, { "format", 0x106, "hdparm.conf|conf.d|udisks2|tlp|tuned|smartd.conf|hd-idle|script|crontab|unit|"
                            "udev-rules|tmpfiles|sysfs.conf", 0, "What the files are; without it their names and first lines say so",
                            0 }, offsetof(Options, format) },
+        { COMMON, { "quiet", 'q', NULL, 0, "Print errors only", -1 }, offsetof(Options, quiet) },
+        { COMMON, { "no-legend", 0x107, NULL, 0, "Print no head and no notes", -1 }, offsetof(Options, no_legend) },
         { OPTION_COMMAND, { "command", 'c', "COMMAND", 0, "A command line instead of a file; may be given again", 0 }, 0 },
 };
 /* clang-format on */
@@ -80,8 +84,47 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return ARGP_ERR_UNKNOWN;
 }
 
+static bool takes_next_word(const char *option) {
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                const struct argp_option *row = &table[i].row;
+                const char *letter = option[1] != '-' && row->key < 0x100 ? strchr(option, row->key) : NULL;
+
+                /* Behind its letter the argument may stand in the same word. argp takes a long one that is cut short, too. */
+                if (row->arg &&
+                    ((letter && letter[1] == '\0') || (option[1] == '-' && starts_with(row->name, option + 2))))
+                        return true;
+        }
+        return false;
+}
+
+char **verb_find_word(char **words) {
+        for (; *words && !streq(*words, "--"); words++) {
+                if (**words != '-')
+                        return words;
+                if (takes_next_word(*words) && words[1])
+                        words++;
+        }
+        return NULL;
+}
+
+/* A heading, and below it the verbs of that kind. */
+static size_t add_commands(struct argp_option *rows, const Verb *const *verbs, bool that_change, int group) {
+        size_t n = 0;
+
+        rows[n++] = (struct argp_option){ .doc = that_change ? "Commands that change something:"
+                                                             : "Commands that show:",
+                                          .group = group };
+        for (; *verbs; verbs++)
+                if ((*verbs)->changes == that_change)
+                        rows[n++] = (struct argp_option){ .name = (*verbs)->name,
+                                                          .doc = (*verbs)->summary,
+                                                          .flags = OPTION_DOC | OPTION_NO_USAGE,
+                                                          .group = group };
+        return n;
+}
+
 int verb_run(const Verb *verb, int argc, char *argv[]) {
-        struct argp_option rows[ELEMENTSOF(table) + COMMANDS_MAX + 3] = { { .key = 'h', .flags = OPTION_HIDDEN } };
+        struct argp_option rows[ELEMENTSOF(table) + COMMANDS_MAX + 4] = { { .key = 'h', .flags = OPTION_HIDDEN } };
         const struct argp argp = {
                 .options = rows,
                 .parser = parse,
@@ -95,17 +138,23 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
         int r;
 
         for (size_t i = 0; i < ELEMENTSOF(table); i++)
-                if (verb->options & table[i].flag)
-                        rows[n++] = table[i].row;
-        if (verb->commands)
-                rows[n++] = (struct argp_option){ .doc = "Commands:", .group = 1 };
-        for (const Verb *const *v = verb->commands; v && *v; v++)
-                rows[n++] = (struct argp_option){ .name = (*v)->name,
-                                                  .doc = (*v)->summary,
-                                                  .flags = OPTION_DOC | OPTION_NO_USAGE,
-                                                  .group = 1 };
+                if (table[i].flag == COMMON || verb->options & table[i].flag) {
+                        rows[n] = table[i].row;
+                        /* The help that lists the verbs leaves the verb's own options to the verb's. */
+                        if (verb->commands && table[i].flag != COMMON)
+                                rows[n].flags |= OPTION_HIDDEN;
+                        n++;
+                }
+        if (verb->commands) {
+                n += add_commands(rows + n, verb->commands, false, 1);
+                n += add_commands(rows + n, verb->commands, true, 2);
+        }
 
         r = -argp_parse(&argp, argc, argv, 0, NULL, &o);
+        if (o.no_legend)
+                output_hide_legend();
+        if (r >= 0 && o.quiet && !freopen("/dev/null", "we", stdout))
+                r = -errno;
         if (r >= 0)
                 r = verb->run(&o);
         free(o.commands);

@@ -41,6 +41,13 @@ Output *output_free(Output *o) {
         return NULL;
 }
 
+/* Of the process, as its standard output is. */
+static bool legend_is_hidden;
+
+void output_hide_legend(void) {
+        legend_is_hidden = true;
+}
+
 Output *output_new(bool json, const Column *columns, size_t n_columns) {
         Output *o = must(calloc(1, sizeof *o));
 
@@ -51,6 +58,7 @@ Output *output_new(bool json, const Column *columns, size_t n_columns) {
         o->table = must(scols_new_table());
         /* Cells are escaped here, in the one way that all output has; the library would escape the escapes. */
         must_work(scols_table_enable_noencoding(o->table, 1));
+        must_work(scols_table_enable_noheadings(o->table, legend_is_hidden));
         for (const Column *c = columns; c < columns + n_columns; c++)
                 (void) must(scols_table_new_column(o->table, c->title, 0, c->right ? SCOLS_FL_RIGHT : 0));
         return o;
@@ -237,5 +245,6 @@ void output_print(Output *o) {
         if (!scols_table_is_empty(o->table))
                 (void) puts(output_format_table(o, width, color_is_welcome(STDOUT_FILENO)));
         must_work(fflush(o->notes_file));
-        (void) fputs(o->notes, stdout);
+        if (!legend_is_hidden)
+                (void) fputs(o->notes, stdout);
 }

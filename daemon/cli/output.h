@@ -40,6 +40,9 @@ Output *output_new(bool json, const Column *columns, size_t n_columns);
 Output *output_free(Output *o);
 DEFINE_CLEANUP(Output *, output_free);
 
+/* From here on no Output shows the heads of its tables, nor the notes below them. */
+void output_hide_legend(void);
+
 /* None of the following fails: without memory the command ends (must.h).
  *
  * A value is added to the innermost object or array that is open. The first one is the JSON document itself; `key` is NULL

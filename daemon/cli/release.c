@@ -55,6 +55,7 @@ static int run(const Options *o) {
 
 const Verb verb_release = {
         .name = "release",
+        .changes = true,
         .summary = "Have settings in quarantine written again",
         .arguments = "DRIVE [SETTING]",
         .help = "Has a setting that is in quarantine on this drive (none given: all of them) written again, now. It is there "

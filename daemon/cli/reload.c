@@ -19,6 +19,7 @@ static int run(_unused_ const Options *o) {
 
 const Verb verb_reload = {
         .name = "reload",
+        .changes = true,
         .summary = "Have the service read its files anew",
         .help = "Has the service read its files anew, and the drives visited whose wanted settings changed. With an error in "
                 "a file the old settings stay in force.",

@@ -6,6 +6,8 @@
 #include "output.h"
 #include "verb.h"
 
+static const Verb verb_help, verb_version;
+
 /* clang-format off */
 static const Verb *const verbs[] = {
         &verb_list,
@@ -19,49 +21,109 @@ static const Verb *const verbs[] = {
         &verb_show,
         &verb_settings,
         &verb_import,
+        &verb_help,
+        &verb_version,
         NULL,
 };
 /* clang-format on */
 _Static_assert(ELEMENTSOF(verbs) <= COMMANDS_MAX + 1, "options.c has no room for so many");
 
-static int say_what(_unused_ const Options *o) {
-        warnx("say what to do; 'drivekeep --help' lists the commands");
-        return EXIT_BAD_INPUT;
+static const Verb *find(const char *name) {
+        Nearest n = { .typed = name };
+
+        for (const Verb *const *v = verbs; *v; v++) {
+                if (streq((*v)->name, name))
+                        return *v;
+                nearest_offer(&n, (*v)->name);
+        }
+
+        if (n.word)
+                warn_escaped("there is no command '%s'; did you mean '%s'?", name, n.word);
+        else
+                warn_escaped("there is no command '%s'; 'drivekeep --help' lists them", name);
+        return NULL;
 }
 
-/* A command line without a verb: help, the version, or a complaint about it. */
-static const Verb no_verb = {
-        .arguments = "COMMAND [ARGUMENT...]",
-        .help = "Shows and applies the drive settings that drivekeep.service keeps."
-                "\v'drivekeep COMMAND --help' tells about one command.",
-        .commands = verbs,
-        .run = say_what,
+/* Of a command line without a verb: it asks for help, or for the status. */
+static int run_without(int argc, char *argv[]) {
+        Verb without = verb_status;
+
+        without.arguments = "[COMMAND [ARGUMENT...]]";
+        without.help = "Shows and applies the drive settings that drivekeep.service keeps. Without a COMMAND: status."
+                       "\vExit status:\n"
+                       "  0  all is as wanted\n"
+                       "  1  the command or the configuration is in error, or something broke\n"
+                       "  2  some setting is not as wanted\n"
+                       "  3  drivekeep.service does not run\n"
+                       "\n"
+                       "Files:\n"
+                       "  /etc/drivekeep/drivekeep.conf, /etc/drivekeep/drivekeep.conf.d/*.conf\n"
+                       "\n"
+                       "'drivekeep COMMAND --help' and drivekeep(1) tell more.";
+        without.commands = verbs;
+        return verb_run(&without, argc, argv);
+}
+
+static int run_help(const Options *o) {
+        char *argv[] = { (char *) "drivekeep", (char *) "--help", NULL };
+        _cleanup_free_ char *name = NULL;
+        const Verb *verb;
+
+        if (!o->names)
+                return run_without(2, argv);
+
+        verb = find(o->names[0]);
+        if (!verb)
+                return EXIT_BAD_INPUT;
+
+        argv[0] = name = must_format("drivekeep %s", verb->name);
+        return verb_run(verb, 2, argv);
+}
+
+static int run_version(_unused_ const Options *o) {
+        (void) puts("drivekeep " DRIVEKEEP_VERSION);
+        return EXIT_WANTED;
+}
+
+static const Verb verb_help = {
+        .name = "help",
+        .summary = "Show help, or that of one command",
+        .arguments = "[COMMAND]",
+        .help = "Shows what 'drivekeep --help' shows, or 'drivekeep COMMAND --help'.",
+        .run = run_help,
+};
+
+static const Verb verb_version = {
+        .name = "version",
+        .summary = "Show the version",
+        .help = "Shows the version of the command.",
+        .run = run_version,
 };
 
 int verb_dispatch(int argc, char *argv[]) {
-        const char *garbled = text_find_garbled_option(argv + 1), *word = argv[1];
+        const char *garbled = text_find_garbled_option(argv + 1);
+        char **word = verb_find_word(argv + 1);
         _cleanup_free_ char *name = NULL;
-        const Verb *verb = &no_verb;
+        const Verb *verb;
         int r;
 
         if (garbled) {
                 warn_escaped("there is no option '%s'; 'drivekeep --help' lists them", garbled);
                 return EXIT_BAD_INPUT;
         }
-        if (word && *word != '-') {
-                verb = NULL;
-                for (const Verb *const *v = verbs; *v; v++)
-                        if (streq((*v)->name, word))
-                                verb = *v;
-                if (!verb) {
-                        warn_escaped("there is no command '%s'; 'drivekeep --help' lists them", word);
+        if (word) {
+                verb = find(*word);
+                if (!verb)
                         return EXIT_BAD_INPUT;
-                }
-                *++argv = name = must_format("drivekeep %s", word);
-                argc--;
-        }
 
-        r = verb_run(verb, argc, argv);
+                /* To argp the verb is a part of the program's name. The options before it are the verb's, like those behind it. */
+                name = must_format("drivekeep %s", *word);
+                memmove(argv + 2, argv + 1, (size_t) (word - argv - 1) * sizeof *argv);
+                *++argv = name;
+                r = verb_run(verb, argc - 1, argv);
+        } else
+                r = run_without(argc, argv);
+
         if (r < 0) {
                 warnx("'%s' failed: %s", argv[0], strerror(-r));
                 r = EXIT_BAD_INPUT;

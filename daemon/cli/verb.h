@@ -10,7 +10,7 @@
 #define CONFIG_ROOTS_MAX 8U
 #define COMMANDS_MAX 16U
 
-/* What a verb can be told: options.c has a row for each. */
+/* What a verb can be told, beside what all can: options.c has a row for each. */
 typedef enum OptionFlags {
         OPTION_JSON = 1 << 0,
         OPTION_STATE_DIR = 1 << 1,
@@ -27,7 +27,7 @@ typedef enum OptionFlags {
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
-        bool json, permanent, strict, verbose;
+        bool json, permanent, strict, verbose, quiet, no_legend;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */
@@ -50,7 +50,8 @@ typedef struct Verb {
         const char *summary;   /* one sentence, for `drivekeep --help` */
         const char *arguments; /* behind its name; NULL: it takes none */
         const char *help;      /* for its own --help */
-        OptionFlags options;   /* beside --help */
+        OptionFlags options;   /* beside those that all have */
+        bool changes;          /* something: its place in `drivekeep --help` */
         const struct Verb *const
                         *commands; /* that its --help lists, at most COMMANDS_MAX, with a NULL behind; NULL: none */
 
@@ -60,6 +61,9 @@ typedef struct Verb {
 
 extern const Verb verb_apply, verb_check, verb_explain, verb_import, verb_list, verb_plan, verb_release, verb_reload,
                 verb_settings, verb_show, verb_status;
+
+/* Which of these words (NULL at the end) is the verb: the first that is no option and no argument of one. NULL: none is. */
+char **verb_find_word(char **words);
 
 /* Parses the verb's arguments and runs it; argv[0] is "drivekeep NAME". Returns as run() does. Complaints about options are argp's own
  * words, and it exits (argp_err_exit_status, main.c). */

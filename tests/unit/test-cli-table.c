@@ -79,6 +79,22 @@ START_TEST(test_empty) {
 }
 END_TEST
 
+/* For scripts: rows alone. */
+START_TEST(test_no_legend) {
+        _cleanup_(output_freep) Output *o = NULL;
+        _cleanup_free_ char *text = NULL;
+        FILE *f = catch_begin(stdout);
+
+        output_hide_legend();
+        o = table_example();
+        output_note(o, "%s", "a note");
+        output_print(o);
+        text = catch_end(stdout, f);
+        ck_assert(starts_with(text, "sda "));
+        ck_assert_str_eq(strchr(text, '\n') + 1, "sdb   QEMU               -               -\n");
+}
+END_TEST
+
 /* At every width the same table, once the colour is taken out, with the cell's own text in it. */
 START_TEST(test_colored) {
         /* clang-format off */
@@ -216,6 +232,7 @@ int main(void) {
         tcase_add_test(t, test_verdict_colors);
         tcase_add_test(t, test_path);
         tcase_add_test(t, test_empty);
+        tcase_add_test(t, test_no_legend);
         tcase_add_loop_test(t, test_hostile, 0, 2);
         return test_main("cli-table", t);
 }

@@ -9,6 +9,7 @@ static struct {
         const char *verb;
         char **names;
         bool json;
+        size_t n_roots;
 } called;
 
 static int answer;
@@ -19,9 +20,11 @@ static int answer;
                 called.verb = #word;                                                       \
                 called.names = o->names;                                                   \
                 called.json = o->json;                                                     \
+                called.n_roots = o->n_roots;                                               \
                 return answer;                                                             \
         }                                                                                  \
-        const Verb verb_##word = { .name = #word, .summary = "Does it", .arguments = "[DRIVE...]", .options = OPTION_JSON, .run = run_##word }
+        const Verb verb_##word = { .name = #word, .summary = "Does it", .arguments = "[DRIVE...]", .options = OPTION_JSON | OPTION_CONFIG_ROOT, \
+                                   .run = run_##word }
 /* clang-format on */
 
 STAND_IN(apply);
@@ -35,7 +38,7 @@ STAND_IN(show);
 STAND_IN(status);
 
 static int dispatch(const char *second, const char *third, const char *fourth) {
-        static char *argv[5]; /* stays, for `called` */
+        static char *argv[6]; /* stays, for `called` */
         int argc = 0;
 
         argv[0] = (char *) "drivekeep";
@@ -102,8 +105,8 @@ START_TEST(test_unknown) {
         ck_assert_int_eq(dispatch("lsit", NULL, NULL), EXIT_BAD_INPUT);
         ck_assert_int_eq(dispatch("\x1b[1m", NULL, NULL), EXIT_BAD_INPUT);
         said = catch_end(stderr, f);
-        ck_assert_ptr_nonnull(strstr(said, "there is no command 'lsit'; 'drivekeep --help' lists them"));
-        ck_assert_ptr_nonnull(strstr(said, "there is no command '\\x1b[1m'"));
+        ck_assert_ptr_nonnull(strstr(said, "there is no command 'lsit'; did you mean 'list'?"));
+        ck_assert_ptr_nonnull(strstr(said, "there is no command '\\x1b[1m'; 'drivekeep --help' lists them"));
         ck_assert_ptr_null(called.verb);
 }
 END_TEST
@@ -215,18 +218,73 @@ START_TEST(test_help) {
 }
 END_TEST
 
-START_TEST(test_nothing) {
-        _cleanup_free_ char *said = NULL;
-        FILE *f = catch_begin(stderr);
+/* Options stand anywhere, and so do their arguments; without a verb it is "status". */
+static const struct {
+        const char *words[3], *verb, *name;
+        bool json;
+        size_t n_roots;
+} lines[] = {
+        { { NULL }, "status", NULL, false, 0 },
+        { { "--json" }, "status", NULL, true, 0 },
+        { { "--" }, "status", NULL, false, 0 },
+        { { "--json", "list" }, "list", NULL, true, 0 },
+        { { "-jq", "list", "sda" }, "list", "sda", true, 0 },
+        { { "--config-root", "/", "plan" }, "plan", NULL, false, 1 },
+        { { "--config", "/", "plan" }, "plan", NULL, false, 1 },
+        { { "--config-root=/", "plan", "sda" }, "plan", "sda", false, 1 },
+        { { "--no-legend", "plan", "--json" }, "plan", NULL, true, 0 },
+};
 
-        ck_assert_int_eq(dispatch(NULL, NULL, NULL), EXIT_BAD_INPUT);
-        said = catch_end(stderr, f);
-        ck_assert_ptr_nonnull(strstr(said, "say what to do"));
+START_TEST(test_options_anywhere) {
+        ck_assert_int_eq(dispatch(lines[_i].words[0], lines[_i].words[1], lines[_i].words[2]), 0);
+        ck_assert_str_eq(called.verb, lines[_i].verb);
+        ck_assert_int_eq(called.names != NULL, lines[_i].name != NULL);
+        if (called.names)
+                ck_assert_str_eq(called.names[0], lines[_i].name);
+        ck_assert_int_eq(called.json, lines[_i].json);
+        ck_assert_uint_eq(called.n_roots, lines[_i].n_roots);
 }
 END_TEST
 
-START_TEST(test_option_before_verb) {
-        (void) dispatch("--json", "status", NULL);
+/* Of a command whose argument is not there argp complains, in its words. */
+START_TEST(test_argument_missing) {
+        (void) dispatch("--config-root", NULL, NULL);
+}
+END_TEST
+
+START_TEST(test_verb_help) {
+        (void) dispatch("help", _i == 0 ? NULL : "status", NULL);
+}
+END_TEST
+
+START_TEST(test_help_of_nothing) {
+        _cleanup_free_ char *said = NULL;
+        FILE *f = catch_begin(stderr);
+
+        ck_assert_int_eq(dispatch("help", "shwo", NULL), EXIT_BAD_INPUT);
+        said = catch_end(stderr, f);
+        ck_assert_ptr_nonnull(strstr(said, "there is no command 'shwo'; did you mean 'show'?"));
+}
+END_TEST
+
+START_TEST(test_version) {
+        _cleanup_free_ char *said = NULL;
+        FILE *f = catch_begin(stdout);
+
+        ck_assert_int_eq(dispatch("version", NULL, NULL), 0);
+        said = catch_end(stdout, f);
+        ck_assert_str_eq(said, "drivekeep " DRIVEKEEP_VERSION "\n");
+}
+END_TEST
+
+/* The exit status is the same. */
+START_TEST(test_quiet) {
+        _cleanup_free_ char *said = NULL;
+        FILE *f = catch_begin(stdout);
+
+        ck_assert_int_eq(dispatch("-q", "version", NULL), 0);
+        said = catch_end(stdout, f);
+        ck_assert_str_eq(said, "");
 }
 END_TEST
 
@@ -238,7 +296,10 @@ int main(void) {
         tcase_add_test(t, test_exit_status);
         tcase_add_test(t, test_failure_is_told);
         tcase_add_test(t, test_unknown);
-        tcase_add_test(t, test_nothing);
+        tcase_add_loop_test(t, test_options_anywhere, 0, ELEMENTSOF(lines));
+        tcase_add_test(t, test_help_of_nothing);
+        tcase_add_test(t, test_version);
+        tcase_add_test(t, test_quiet);
         tcase_add_test(t, test_output_that_cannot_be_written);
         tcase_add_test(t, test_garbled);
         tcase_add_test(t, test_options);
@@ -250,6 +311,7 @@ int main(void) {
         tcase_add_exit_test(t, test_word_too_many, 64);
         tcase_add_exit_test(t, test_help_of_verb, 0);
         tcase_add_exit_test(t, test_option_of_another_verb, 64);
-        tcase_add_exit_test(t, test_option_before_verb, 64);
+        tcase_add_exit_test(t, test_argument_missing, 64);
+        tcase_add_loop_exit_test(t, test_verb_help, 0, 0, 2);
         return test_main("cli-verb", t);
 }
