@@ -263,6 +263,7 @@ static int run(const Options *o) {
 
 const Verb verb_explain = {
         .name = "explain",
+        .paged = true,
         .summary = "Tell which rules are for a drive, and where its values come from",
         .arguments = "DRIVE [SETTING]\n--as KEY=VALUE,... [SETTING]",
         .help = "Tells which rules are for a drive and which are not, and why, and where each value comes from."

@@ -77,6 +77,7 @@ static int run(const Options *o) {
 
 const Verb verb_list = {
         .name = "list",
+        .paged = true,
         .summary = "Show the drives, and how many of their settings are kept",
         .help = "Shows the drives that drivekeep looks after, whether or not its service runs.",
         .options = OPTION_JSON | OPTION_STATE_DIR,

@@ -3,6 +3,7 @@
 #include <argp.h>
 
 #include "output.h"
+#include "pager.h"
 #include "verb.h"
 
 /* clang-format off */
@@ -31,6 +32,7 @@ static const struct {
                            0 }, offsetof(Options, format) },
         { COMMON, { "quiet", 'q', NULL, 0, "Print errors only", -1 }, offsetof(Options, quiet) },
         { COMMON, { "no-legend", 0x107, NULL, 0, "Print no head and no notes", -1 }, offsetof(Options, no_legend) },
+        { COMMON, { "no-pager", 0x108, NULL, 0, "Do not use a pager", -1 }, offsetof(Options, no_pager) },
         { OPTION_COMMAND, { "command", 'c', "COMMAND", 0, "A command line instead of a file; may be given again", 0 }, 0 },
 };
 /* clang-format on */
@@ -156,7 +158,7 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
         if (r >= 0 && o.quiet && !freopen("/dev/null", "we", stdout))
                 r = -errno;
         if (r >= 0)
-                r = verb->run(&o);
+                r = pager_run(verb, &o);
         free(o.commands);
         return r;
 }

@@ -182,6 +182,7 @@ static int run(const Options *o) {
 
 const Verb verb_plan = {
         .name = "plan",
+        .paged = true,
         .summary = "Show what would be written, and write nothing",
         .arguments = "[DRIVE...]",
         .help = "Shows what would be written to the drives and why. Writes nothing, and needs root to read them."

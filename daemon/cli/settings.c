@@ -132,6 +132,7 @@ static int run(const Options *o) {
 
 const Verb verb_settings = {
         .name = "settings",
+        .paged = true,
         .summary = "Show the settings that a configuration can name",
         .arguments = "[SETTING...]",
         .help = "Lists the settings that a configuration can name, or tells all about some of them.",

@@ -167,6 +167,7 @@ static int run(const Options *o) {
 
 const Verb verb_show = {
         .name = "show",
+        .paged = true,
         .summary = "Show what a drive supports and has at present",
         .arguments = "DRIVE...\n--identify FILE",
         .help = "Shows what a drive supports and what it has at present, setting by setting. Changes nothing, wakes nothing."

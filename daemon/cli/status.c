@@ -190,6 +190,7 @@ static int run(const Options *o) {
 
 const Verb verb_status = {
         .name = "status",
+        .paged = true,
         .summary = "Show what became of every setting",
         .arguments = "[DRIVE...]",
         .help = "Shows every setting of the drives: wanted, actual, verdict, when, by which rule, and why."

@@ -27,7 +27,7 @@ typedef enum OptionFlags {
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
-        bool json, permanent, strict, verbose, quiet, no_legend;
+        bool json, permanent, strict, verbose, quiet, no_legend, no_pager;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */
@@ -51,6 +51,7 @@ typedef struct Verb {
         const char *arguments; /* behind its name; NULL: it takes none */
         const char *help;      /* for its own --help */
         OptionFlags options;   /* beside those that all have */
+        bool paged;            /* what it prints may be long */
         bool changes;          /* something: its place in `drivekeep --help` */
         const struct Verb *const
                         *commands; /* that its --help lists, at most COMMANDS_MAX, with a NULL behind; NULL: none */

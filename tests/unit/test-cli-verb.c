@@ -24,7 +24,7 @@ static int answer;
                 return answer;                                                             \
         }                                                                                  \
         const Verb verb_##word = { .name = #word, .summary = "Does it", .arguments = "[DRIVE...]", .options = OPTION_JSON | OPTION_CONFIG_ROOT, \
-                                   .run = run_##word }
+                                   .paged = true, .run = run_##word }
 /* clang-format on */
 
 STAND_IN(apply);
@@ -232,7 +232,7 @@ static const struct {
         { { "--config-root", "/", "plan" }, "plan", NULL, false, 1 },
         { { "--config", "/", "plan" }, "plan", NULL, false, 1 },
         { { "--config-root=/", "plan", "sda" }, "plan", "sda", false, 1 },
-        { { "--no-legend", "plan", "--json" }, "plan", NULL, true, 0 },
+        { { "--no-pager", "plan", "--json" }, "plan", NULL, true, 0 },
 };
 
 START_TEST(test_options_anywhere) {

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "must.h"
+#include "pager.h"
+
+#define LESS "less"
+
+/* A command line. NULL: there is to be none. */
+static const char *pager_wanted(void) {
+        static const char *const variables[] = { "DRIVEKEEP_PAGER", "SYSTEMD_PAGER", "PAGER" };
+        const char *term = getenv("TERM"), *wanted = NULL;
+
+        if (!isatty(STDOUT_FILENO) || !term || streq(term, "dumb"))
+                return NULL;
+
+        for (size_t i = 0; i < ELEMENTSOF(variables) && !wanted; i++)
+                wanted = getenv(variables[i]);
+        if (wanted && (*wanted == '\0' || streq(wanted, "cat")))
+                return NULL;
+
+        /* With another user's rights only less is started, since it can be told (below) to start and write nothing itself. */
+        return wanted && geteuid() != 0 && !getenv("SUDO_UID") ? wanted : LESS;
+}
+
+/* Starts it and waits until it has ended. No shell has a hand in it. false: it cannot be started. */
+static bool pager_show(const char *command, int text) {
+        _cleanup_free_ char *copy = must(strdup(command)), **words = NULL;
+        posix_spawn_file_actions_t actions;
+        char *rest = NULL;
+        size_t n = 0;
+        void (*old)(int);
+        pid_t pid;
+        int r;
+
+        for (char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
+                must_grow(words, n);
+                words[n++] = word;
+        }
+        if (n == 0)
+                return false;
+        must_grow(words, n);
+        words[n] = NULL;
+
+        if (lseek(text, 0, SEEK_SET) < 0)
+                return false;
+        must_work(-posix_spawn_file_actions_init(&actions));
+        must_work(-posix_spawn_file_actions_adddup2(&actions, text, STDIN_FILENO));
+        r = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
+        (void) posix_spawn_file_actions_destroy(&actions);
+        if (r != 0)
+                return false;
+
+        /* Ctrl+C is the pager's. Were the command to end, the shell would read the same keyboard. */
+        old = signal(SIGINT, SIG_IGN);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        (void) signal(SIGINT, old);
+        return true;
+}
+
+/* All of it is there before the pager starts, so that complaints on stderr come before it and not into it. And while it is made,
+ * descriptor 1 is the terminal, which says how wide and how coloured it may be. */
+int pager_run(const Verb *verb, const Options *o) {
+        const char *command = verb->paged && !o->no_pager ? pager_wanted() : NULL;
+        FILE *terminal = stdout, *text = NULL;
+        int r, c;
+
+        if (command)
+                text = fdopen(memfd_create("output", MFD_CLOEXEC), "w+");
+        if (!text)
+                return verb->run(o);
+
+        stdout = text;
+        r = verb->run(o);
+        stdout = terminal;
+
+        must_work(fflush(text));
+        must_work(setenv("LESS", getenv("SYSTEMD_LESS") ?: "FRSXMK", true));
+        must_work(setenv("LESSCHARSET", "utf-8", true)); /* whatever the locale: main.c */
+        must_work(setenv("LESSSECURE", "1", true));
+        if (ftell(text) > 0 && !pager_show(command, fileno(text)) && !pager_show(LESS, fileno(text)))
+                for (rewind(text); (c = getc(text)) != EOF;)
+                        (void) putchar(c);
+        (void) fclose(text);
+        return r;
+}
