@@ -17,6 +17,7 @@ static const Verb *const verbs[] = {
         &verb_release,
         &verb_reload,
         &verb_check,
+        &verb_cat,
         &verb_explain,
         &verb_show,
         &verb_settings,

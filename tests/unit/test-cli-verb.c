@@ -28,6 +28,7 @@ static int answer;
 /* clang-format on */
 
 STAND_IN(apply);
+STAND_IN(cat);
 STAND_IN(check);
 STAND_IN(explain);
 STAND_IN(import);
@@ -50,9 +51,8 @@ static int dispatch(const char *second, const char *third, const char *fourth) {
         return verb_dispatch(argc, argv);
 }
 
-static const char *const names[] = {
-        "apply", "check", "explain", "import", "list", "plan", "settings", "show", "status"
-};
+static const char *const names[] = { "apply", "cat",  "check",    "explain", "import",
+                                     "list",  "plan", "settings", "show",    "status" };
 
 START_TEST(test_names) {
         ck_assert_int_eq(dispatch(names[_i], NULL, NULL), 0);
