@@ -21,6 +21,8 @@ static const struct {
                                 "given again: what stands first masks", 0 }, 0 },
         { OPTION_PERMANENT, { "permanent", 0x102, NULL, 0, "Also what the drives keep over power cycles, and have them save what "
                               "blocks with permanent = true name", 0 }, offsetof(Options, permanent) },
+        { OPTION_ON_BATTERY, { "on-battery", 0x109, NULL, 0, "Plan as if the machine were on battery", 0 },
+          offsetof(Options, on_battery) },
         { OPTION_STRICT, { "strict", 0x103, NULL, 0, "Exit with 2 when there are warnings", 0 }, offsetof(Options, strict) },
         { OPTION_VERBOSE, { "verbose", 'v', NULL, 0, "Name the drives that no rule is for", 0 }, offsetof(Options, verbose) },
         { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "

@@ -3,6 +3,8 @@
 /* `drivekeep plan`: reads configuration and drives, and shows what the daemon would write. Writes nothing. */
 
 #include <err.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include "choice.h"
 #include "clock.h"
@@ -13,6 +15,7 @@
 #include "records.h"
 #include "request.h"
 #include "settings.h"
+#include "text-file.h"
 #include "verb.h"
 #include "visit.h"
 
@@ -121,14 +124,69 @@ static void tell_drive(Planner *p, const Drive *d) {
         output_end(o);
 }
 
+/* Moves the drives in front of the configuration files, both in their order, and returns how many drives there are. A drive's node is
+ * no regular file. */
+static size_t names_part(char **names) {
+        size_t n_drives = 0;
+
+        for (size_t i = 0; names[i]; i++) {
+                struct stat st;
+                char *name = names[i];
+
+                if (stat(name, &st) >= 0 && S_ISREG(st.st_mode))
+                        continue;
+                memmove(names + n_drives + 1, names + n_drives, (i - n_drives) * sizeof *names);
+                names[n_drives++] = name;
+        }
+        return n_drives;
+}
+
+/* A file that is not installed may belong to anybody, since nothing is written by it. */
+static int load_file(Config *c, const char *path) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        _cleanup_free_ char *text = NULL;
+        const char *objection;
+        size_t size;
+        int r;
+
+        r = fd < 0 ? -errno : must_not_fail(text_descriptor_read(fd, &text, &size, &objection));
+        if (r != 0) {
+                warn_escaped("%s cannot be read: %s", path, r < 0 ? strerror(-r) : objection);
+                return EXIT_BAD_INPUT;
+        }
+
+        must_work(config_parse(c, &all_settings, path, text, size));
+        return EXIT_WANTED;
+}
+
+/* The FILEs, or else what is installed. */
+static int load(Config *c, const Options *o, char *const *files) {
+        int r = EXIT_WANTED;
+
+        if (!*files) {
+                must_work(config_load(c, &all_settings, o->roots));
+                return EXIT_WANTED;
+        }
+        if (o->n_roots > 0) {
+                warn_escaped("'%s' is a file, which is planned in place of what --config-root names; leave one of them out",
+                             *files);
+                return EXIT_BAD_INPUT;
+        }
+
+        for (; *files && r == EXIT_WANTED; files++)
+                r = load_file(c, *files);
+        return r;
+}
+
 static int run(const Options *o) {
+        char *none = NULL, **names = o->names ?: &none;
+        size_t n_drives = names_part(names), n;
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(config_freep) Config *config = NULL;
         _cleanup_(records_done) Records records = {};
         _cleanup_(output_freep) Output *output = output_new(o->json, columns, ELEMENTSOF(columns));
         _cleanup_(leave_done) Leave leave = {};
         int on_battery, r;
-        size_t n;
 
         if (geteuid() != 0) {
                 warnx("reading the drives needs root");
@@ -136,8 +194,11 @@ static int run(const Options *o) {
         }
 
         must_work(config_new(&config));
-        must_work(config_load(config, &all_settings, o->roots));
+        r = load(config, o, names + n_drives);
+        if (r != EXIT_WANTED)
+                return r;
         complaints_print(&config->complaints);
+        names[n_drives] = NULL;
 
         r = inventory_read(&inventory);
         if (r < 0)
@@ -145,7 +206,7 @@ static int run(const Options *o) {
         (void) records_read(o->state_dir, &records);
         records_reveal(&records, inventory.drives, inventory.n_drives);
 
-        r = drives_choose(inventory.drives, inventory.n_drives, o->names, &n);
+        r = drives_choose(inventory.drives, inventory.n_drives, n_drives > 0 ? names : NULL, &n);
         if (r != EXIT_WANTED)
                 return r;
 
@@ -153,7 +214,7 @@ static int run(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
 
-        on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR);
+        on_battery = o->on_battery ? 1 : power_on_battery(POWER_SUPPLY_CLASSDIR);
         if (on_battery < 0)
                 return on_battery;
 
@@ -184,9 +245,10 @@ const Verb verb_plan = {
         .name = "plan",
         .paged = true,
         .summary = "Show what would be written, and write nothing",
-        .arguments = "[DRIVE...]",
+        .arguments = "[DRIVE...]\nFILE... [DRIVE...]",
         .help = "Shows what would be written to the drives and why. Writes nothing, and needs root to read them."
-                "\v" DRIVE_IS "; none means all drives.",
-        .options = OPTION_PERMANENT | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
+                "\v" DRIVE_IS "; none means all drives. "
+                "A FILE is planned in place of the configuration that is installed.",
+        .options = OPTION_ON_BATTERY | OPTION_PERMANENT | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = run,
 };

@@ -22,12 +22,13 @@ typedef enum OptionFlags {
         OPTION_IDENTIFY = 1 << 7,
         OPTION_FORMAT = 1 << 8,
         OPTION_COMMAND = 1 << 9,
+        OPTION_ON_BATTERY = 1 << 10,
 } OptionFlags;
 
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
-        bool json, permanent, strict, verbose, quiet, no_legend, no_pager;
+        bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */

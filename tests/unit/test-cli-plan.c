@@ -62,6 +62,19 @@ int config_load(Config *c, _unused_ const SettingTable *t, const char *const *ro
         return 0;
 }
 
+/* Of the files of the command line: the names, and what stands in them. */
+static char drafts_seen[256];
+
+int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size) {
+        size_t used = strlen(drafts_seen);
+
+        ck_assert_ptr_eq(t, &all_settings);
+        ck_assert_uint_eq(strlen(text), size);
+        (void) snprintf(drafts_seen + used, sizeof drafts_seen - used, "%s: %s\n", file, text);
+        c->n_files++;
+        return 0;
+}
+
 char *complaint_format(const Complaint *c) {
         char *line;
 
@@ -141,18 +154,22 @@ int visit_run(const Visit *v, Plan *ret) {
         return 0;
 }
 
-static int plan(const char *second, const char *third, char **ret_out, char **ret_err) {
-        char *argv[] = { (char *) "drivekeep plan", (char *) second, (char *) third, NULL };
+static int plan_words(const char *const *words, char **ret_out, char **ret_err) {
+        char *argv[8] = { (char *) "drivekeep plan" };
         FILE *out = catch_begin(stdout), *err = catch_begin(stderr);
         int argc = 1, r;
 
-        while (argv[argc])
-                argc++;
+        for (; *words; words++)
+                argv[argc++] = (char *) *words;
         r = verb_run(&verb_plan, argc, argv);
 
         *ret_out = catch_end(stdout, out);
         *ret_err = catch_end(stderr, err);
         return r;
+}
+
+static int plan(const char *second, const char *third, char **ret_out, char **ret_err) {
+        return plan_words((const char *const[]){ second, third, NULL }, ret_out, ret_err);
 }
 
 START_TEST(test_table) {
@@ -174,6 +191,58 @@ START_TEST(test_on_battery) {
         on_battery = true;
         ck_assert_int_eq(plan(NULL, NULL, &out, &err), EXIT_NOT_WANTED);
         ck_assert_ptr_nonnull(strstr(out, "sda   apm       1      254     write       a.conf:12\n"));
+}
+END_TEST
+
+START_TEST(test_as_if_on_battery) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(plan("--on-battery", "sda", &out, &err), EXIT_NOT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out, "sda   apm       1      254     write       a.conf:12\n"));
+}
+END_TEST
+
+/* Files are planned in place of the system's, wherever they stand among the drives; anybody's will do. */
+START_TEST(test_file) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *all = NULL, *none = NULL;
+
+        scratch_make();
+        file_write("new.conf", "first");
+        file_write("more.conf", "second");
+        ck_assert_int_eq(chmod("new.conf", 0666), 0);
+        ck_assert_int_eq(plan_words((const char *const[]){ "new.conf", "sdb", "./more.conf", "sda", NULL }, &out, &err),
+                         EXIT_NOT_WANTED);
+        ck_assert_str_eq(err, "");
+        ck_assert_str_eq(drafts_seen, "new.conf: first\n./more.conf: second\n");
+        ck_assert_ptr_null(roots_seen);
+        ck_assert_ptr_nonnull(strstr(out, "sda   apm       128    254     write       a.conf:12\n"));
+
+        ck_assert_int_eq(plan("more.conf", NULL, &all, &none), EXIT_NOT_WANTED);
+        ck_assert_str_eq(all, out);
+        scratch_remove();
+}
+END_TEST
+
+START_TEST(test_file_refused) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *large = NULL, *larger = NULL;
+        char bytes[64] = {};
+        FILE *f;
+
+        scratch_make();
+        file_write("new.conf", "");
+        ck_assert_int_eq(plan("new.conf", "--config-root=/tmp", &out, &err), EXIT_BAD_INPUT);
+        ck_assert_ptr_nonnull(
+                        strstr(err, "'new.conf' is a file, which is planned in place of what --config-root names"));
+
+        f = fopen("new.conf", "we");
+        ck_assert_ptr_nonnull(f);
+        for (size_t i = 0; i <= (1024 * 1024) / sizeof bytes; i++)
+                ck_assert_uint_eq(fwrite(bytes, 1, sizeof bytes, f), sizeof bytes);
+        (void) fclose(f);
+        ck_assert_int_eq(plan("new.conf", NULL, &large, &larger), EXIT_BAD_INPUT);
+        ck_assert_ptr_nonnull(strstr(larger, "new.conf cannot be read: the file is larger than 1 MiB"));
+        ck_assert_str_eq(drafts_seen, "");
+        scratch_remove();
 }
 END_TEST
 
@@ -340,6 +409,9 @@ int main(void) {
 
         tcase_add_test(t, test_table);
         tcase_add_test(t, test_on_battery);
+        tcase_add_test(t, test_as_if_on_battery);
+        tcase_add_test(t, test_file);
+        tcase_add_test(t, test_file_refused);
         tcase_add_test(t, test_permanent);
         tcase_add_test(t, test_record);
         tcase_add_test(t, test_json);
