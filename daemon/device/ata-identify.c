@@ -118,20 +118,24 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
         return *b == '\0' || !serial[0];
 }
 
+uint64_t identify_sector_size(const uint16_t id[static 256]) {
+        static const IdentifyField words = { 117, 0, 32 };
+
+        /* Valid like words 82…84, and larger than 512 bytes. */
+        return (id[106] & 0xD000) == 0x5000 ? 2 * identify_field(id, &words) : 512;
+}
+
 static uint64_t image_size(const uint16_t *id) {
-        static const IdentifyField sectors28 = { 60, 0, 32 }, sectors48 = { 100, 0, 48 }, sector_words = { 117, 0, 32 };
-        uint64_t sectors = 0, bytes = 512;
+        static const IdentifyField sectors28 = { 60, 0, 32 }, sectors48 = { 100, 0, 48 };
+        uint64_t sectors = 0, bytes;
 
         /* There are drives that say they have the larger number, and have 0. */
         if (identify_bit(id, 83, 10))
                 sectors = identify_field(id, &sectors48);
         if (sectors == 0)
                 sectors = identify_field(id, &sectors28);
-        /* Valid like words 82…84, and larger than 512 bytes. */
-        if ((id[106] & 0xD000) == 0x5000)
-                bytes = 2 * identify_field(id, &sector_words);
 
-        return __builtin_mul_overflow(sectors, bytes, &bytes) ? 0 : bytes;
+        return __builtin_mul_overflow(sectors, identify_sector_size(id), &bytes) ? 0 : bytes;
 }
 
 static bool is_text(const uint16_t id[static 256]) {

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <stdio.h>
 
+#include "ata-facts.h"
 #include "ata-identify.h"
 #include "identify-image.h"
 #include "suite.h"
@@ -149,6 +150,72 @@ START_TEST(test_wwn) {
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+        const char *key;
+        struct { uint8_t word; uint16_t value; } words[5];
+        const char *text; /* "": the drive does not say it */
+} facts[] = {
+        { "rotation", { { 217, 7200 } }, "7200 rpm" },
+        { "rotation", { { 217, 0x0401 } }, "1025 rpm" },
+        { "rotation", { { 217, 0x0400 } }, "" },
+        { "rotation", { { 217, 1 } }, "" },
+        { "rotation", { { 217, 0xFFFF } }, "" },
+        { "form_factor", { { 168, 0 } }, "" },
+        { "form_factor", { { 168, 2 } }, "3.5 inch" },
+        { "form_factor", { { 168, 9 } }, "CFast" },
+        { "form_factor", { { 168, 10 } }, "" },
+        { "form_factor", { { 168, 0xFFFF } }, "" },
+        { "sectors", { { 106, 0 } }, "512 B logical" },
+        { "sectors", { { 106, 0x4000 } }, "512 B logical, 512 B physical" },
+        { "sectors", { { 106, 0x6003 } }, "512 B logical, 4096 B physical" },
+        { "sectors", { { 106, 0x4003 } }, "512 B logical, 512 B physical" },
+        { "sectors", { { 106, 0x5000 }, { 117, 2048 } }, "4096 B logical, 4096 B physical" },
+        { "sectors", { { 106, 0x700F }, { 117, 0xFFFF }, { 118, 0xFFFF } }, "8589934590 B logical, 281474976645120 B physical" },
+        { "sectors", { { 106, 0xFFFF }, { 117, 2048 } }, "512 B logical" },
+        { "link", { { 76, 0x000E }, { 77, 3 << 1 } }, "up to 6.0 Gb/s, now 6.0 Gb/s" },
+        { "link", { { 76, 0x0006 }, { 77, 1 << 1 } }, "up to 3.0 Gb/s, now 1.5 Gb/s" },
+        { "link", { { 76, 0x0002 } }, "up to 1.5 Gb/s" },
+        { "link", { { 76, 0x0002 }, { 77, 7 << 1 } }, "up to 1.5 Gb/s" },
+        { "link", { { 76, 0xFFFF }, { 77, 0xFFFF } }, "" },
+        { "link_power", { { 76, 0x0202 } }, "HIPM" },
+        { "link_power", { { 76, 0x0002 }, { 78, 0x0108 }, { 79, 0x0008 } }, "DIPM on, DEVSLP off" },
+        { "link_power", { { 76, 0x0202 }, { 78, 0x0108 }, { 79, 0x0100 } }, "HIPM, DIPM off, DEVSLP on" },
+        { "link_power", { { 76, 0 }, { 78, 0x0108 } }, "" },
+        { "trim", { { 169, 0 }, { 69, 0x4020 } }, "" },
+        { "trim", { { 169, 1 } }, "yes" },
+        { "trim", { { 169, 1 }, { 69, 0x0020 } }, "yes" },
+        { "trim", { { 169, 1 }, { 69, 0x4000 } }, "yes, reads the same each time then (DRAT)" },
+        { "trim", { { 169, 1 }, { 69, 0x4020 } }, "yes, reads zeros then (RZAT)" },
+        { "standby_timer", { { 49, 0x2000 }, { 50, 0x4000 } }, "values as in the standard" },
+        { "standby_timer", { { 49, 0 }, { 50, 0x4001 } }, "values of the vendor's own, has a minimum" },
+        { "standby_timer", { { 49, 0x2000 }, { 50, 0x0001 } }, "values as in the standard" },
+        { "acoustic", { { 83, 0x4200 }, { 94, 0xFE80 } }, "254 recommended" },
+        { "acoustic", { { 83, 0x4000 }, { 94, 0xFE80 } }, "" },
+        { "security", { { 128, 0 } }, "" },
+        { "security", { { 128, 0xFFFF } }, "" },
+        { "security", { { 128, 0x0008 } }, "" },
+        { "security", { { 128, 0x0001 } }, "not enabled, not frozen" },
+        { "security", { { 128, 0x0009 } }, "not enabled, frozen" },
+        { "security", { { 128, 0x001F } }, "enabled, locked, frozen, out of attempts" },
+};
+/* clang-format on */
+
+START_TEST(test_facts) {
+        char text[IDENTIFY_FACT_MAX] = "";
+        const IdentifyFact *f = identify_facts;
+        uint16_t id[256] = {};
+
+        for (size_t i = 0; facts[_i].words[i].word; i++)
+                id[facts[_i].words[i].word] = facts[_i].words[i].value;
+        while (f->key && strcmp(f->key, facts[_i].key) != 0)
+                f++;
+        ck_assert_ptr_nonnull(f->key);
+        f->tell(id, text);
+        ck_assert_str_eq(text, facts[_i].text);
+}
+END_TEST
+
 /* Images of real drives. Their directory is not part of the project. */
 static const char *corpus(void) {
         return getenv("DRIVEKEEP_IDENTIFY_CORPUS") ?: "../shared/corpus/identify";
@@ -227,6 +294,7 @@ int main(void) {
         tcase_add_test(t, test_words_119_120);
         tcase_add_loop_test(t, test_serial, 0, ELEMENTSOF(serials));
         tcase_add_loop_test(t, test_texts, 0, ELEMENTSOF(texts));
+        tcase_add_loop_test(t, test_facts, 0, ELEMENTSOF(facts));
         tcase_add_loop_test(t, test_wwn, 0, ELEMENTSOF(wwns));
         suite_add_tcase(suite, t);
 
