@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep show`: what a drive supports and has at present, for every row; or what a saved IDENTIFY image tells. */
+/* `drivekeep show`: what a drive supports and has at present, for every row; or what a saved IDENTIFY image tells; or all drives, a
+ * line each. */
 
 #include <err.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
+#include "ata-facts.h"
 #include "ata-identify.h"
 #include "choice.h"
+#include "clock.h"
 #include "inventory.h"
+#include "kernel-view.h"
 #include "output.h"
 #include "probe.h"
+#include "records.h"
 #include "request.h"
 #include "settings.h"
 #include "text-file.h"
 #include "verb.h"
+
+/* Whose drives can tell whether they sleep. */
+#define ASKED_FOR_STATE (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE)
 
 /* clang-format off */
 static const Column columns[] = {
@@ -45,8 +54,42 @@ static void tell_setting(void *userdata, const Probed *s) {
         output_end(o);
 }
 
+/* Begins with what the service knows of the drive: NULL, nothing. */
+static void device_begin_at(Device *d, const Drive *drive, const DriveRecord *record, const DeviceIO *io) {
+        uint64_t used;
+
+        device_init(d, drive, io);
+        if (!record)
+                return;
+        d->bridge = record->bridge;
+        if (activity_read(drive->syspath, &used) < 0)
+                return;
+        d->active = drive_record_in_use(record, used, monotonic_usec());
+        /* Any command would make the kernel reset the drive, and so wake it. */
+        if (drive_record_in_ata_sleep(record, used))
+                d->power = POWER_SUSPENDED;
+}
+
+static void tell_facts(Output *o, const Device *d) {
+        if (!d->identify_valid) {
+                output_text(o, "ata", NULL);
+                return;
+        }
+
+        output_object(o, "ata");
+        for (const IdentifyFact *f = identify_facts; f->key; f++) {
+                char text[IDENTIFY_FACT_MAX] = "";
+
+                f->tell(d->identify, text);
+                output_fact(o, f->title, f->key, *text ? text : NULL);
+        }
+        output_end(o);
+}
+
 /* Of the backends in the mask. */
-static void tell_drive(Output *o, const Drive *d, unsigned backends, const DeviceIO *io) {
+static void tell_drive(Output *o, Device *device, unsigned backends) {
+        const Drive *d = device->drive;
+        const char *state, *reason = NULL;
         char size[HUMAN_MAX];
 
         output_object(o, NULL);
@@ -61,8 +104,16 @@ static void tell_drive(Output *o, const Drive *d, unsigned backends, const Devic
         output_fact(o, "rotates", NULL, d->rotational_untold ? NULL : d->rotational ? "yes" : "no");
 
         output_array(o, "settings");
-        probe(d, backends, &all_settings, io, tell_setting, o);
+        probe(device, backends, &all_settings, tell_setting, o);
         output_end(o);
+
+        state = power_state(device);
+        if (device->power == POWER_UNKNOWN && (backends & ASKED_FOR_STATE) && geteuid() != 0)
+                reason = PROBE_NEEDS_ROOT;
+        output_text(o, "state", state);
+        output_text(o, "reason", reason);
+        output_fact(o, "state", NULL, state ?: reason);
+        tell_facts(o, device);
         output_end(o);
 }
 
@@ -88,9 +139,10 @@ static int read_image(const char *path, char **ret_text, size_t *ret_size, const
 
 static int show_identify(const Options *o) {
         _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
-        _cleanup_(drive_freep) Drive *d = NULL;
+        _cleanup_(drive_freep) Drive *drive = NULL;
         _cleanup_free_ char *text = NULL;
         const char *objection = NULL;
+        Device d;
         uint16_t id[256];
         DeviceIO io = { .image = id };
         size_t size = 0;
@@ -114,15 +166,17 @@ static int show_identify(const Options *o) {
         if (!identify_checksum_ok(id))
                 warn_escaped("%s has a wrong checksum: what it says may not be what the drive said", o->identify);
 
-        must_work(identify_image_drive(id, o->identify, &d));
+        must_work(identify_image_drive(id, o->identify, &drive));
+        device_init(&d, drive, &io);
         output_array(out, NULL);
-        tell_drive(out, d, 1U << BACKEND_ATA, &io);
+        tell_drive(out, &d, 1U << BACKEND_ATA);
         output_print(out);
         return EXIT_WANTED;
 }
 
 static int show_drives(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
+        _cleanup_(records_done) Records records = {};
         _cleanup_(output_freep) Output *out = NULL;
         _cleanup_(leave_done) Leave leave = {};
         size_t n;
@@ -134,12 +188,14 @@ static int show_drives(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
 
-        r = leave_get(&leave, STATE_DIR, inventory.drives, n);
+        r = leave_get(&leave, o->state_dir, inventory.drives, n);
         if (r != EXIT_WANTED)
                 return r;
+        (void) records_read(o->state_dir, &records);
 
         for (size_t i = 0; i < n; i++) {
-                const Drive *d = inventory.drives[i];
+                const Drive *drive = inventory.drives[i];
+                Device d;
 
                 /* For people each drive has a table of its own. */
                 if (i == 0 || !o->json) {
@@ -149,30 +205,140 @@ static int show_drives(const Options *o) {
                 }
                 if (i > 0)
                         output_line(out, "%s", "");
-                tell_drive(out, d, drive_backends(d), &leave.io);
+                device_begin_at(&d, drive, records_of(&records, drive), &leave.io);
+                tell_drive(out, &d, drive_backends(drive));
+                device_done(&d);
                 if (!o->json || i + 1 == n)
                         output_print(out);
         }
         return EXIT_WANTED;
 }
 
+/* ---- all drives, a line each ---- */
+
+/* clang-format off */
+static const Column overview_columns[] = {
+        { "name", "NAME" },
+        { "model", "MODEL", .wrap = true },
+        { "state", "STATE" },
+        { "settings", "SET", .wrap = true },
+};
+/* clang-format on */
+
+/* What the drive itself says, or its kernel. NULL: not known, and *ret_reason may have why. What nobody has named is sent no command
+ * that it might not know: a USB bridge is asked only if it has passed one on. */
+static const char *ask_state(Device *d, const DriveRecord *record, bool may_ask, const char **ret_reason) {
+        unsigned backends = drive_backends(d->drive) & ASKED_FOR_STATE;
+
+        if (d->power == POWER_UNKNOWN && activity_is_suspended(d->drive->syspath))
+                d->power = POWER_SUSPENDED;
+        if (d->power != POWER_UNKNOWN || backends == 0 || (d->drive->transport == TRANSPORT_USB && d->bridge.cdb == 0))
+                return power_state(d);
+
+        if (geteuid() != 0)
+                *ret_reason = PROBE_NEEDS_ROOT;
+        else if (record && record->state != DRIVE_IDLE)
+                *ret_reason = drive_state_to_string(record->state);
+        else if (may_ask)
+                (void) power_look(d, backends & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE);
+        return power_state(d);
+}
+
+static void tell_wanted(Output *o, const DriveRecord *record) {
+        output_array(o, "settings");
+        for (size_t i = 0; record && i < record->n_settings; i++) {
+                const SettingRecord *s = record->settings + i;
+
+                output_object(o, NULL);
+                output_text(o, "name", s->name);
+                output_text(o, "wanted", s->wanted);
+                output_text(o, "verdict", verdict_to_string(s->verdict));
+                output_end(o);
+        }
+        output_end(o);
+}
+
+/* The same in the table's row: "apm 254, write_cache off (ignored)". */
+static void tell_wanted_cell(Output *o, const DriveRecord *record) {
+        _cleanup_free_ char *text = NULL;
+
+        for (size_t i = 0; record && i < record->n_settings; i++) {
+                const SettingRecord *s = record->settings + i;
+                const char *verdict = verdict_to_string(s->verdict) ?: "pending";
+                bool kept = verdict_is_wanted(s->verdict);
+                char *longer = must_format("%s%s%s %s%s%s%s", text ?: "", text ? ", " : "", s->name, strna(s->wanted),
+                                           kept ? "" : " (", kept ? "" : verdict, kept ? "" : ")");
+
+                free(text);
+                text = longer;
+        }
+        output_cell(o, "settings", record && !text ? "none" : text);
+}
+
+static int show_all(const Options *o) {
+        _cleanup_(output_freep) Output *out = output_new(o->json, overview_columns, ELEMENTSOF(overview_columns));
+        _cleanup_(inventory_done) Inventory inventory = {};
+        _cleanup_(records_done) Records records = {};
+        _cleanup_(leave_done) Leave leave = {};
+        int status, r;
+
+        r = inventory_read(&inventory);
+        if (r < 0)
+                return r;
+        (void) records_read(o->state_dir, &records);
+        records_reveal(&records, inventory.drives, inventory.n_drives);
+        if (inventory.n_drives == 0)
+                warnx(NO_DRIVES);
+
+        /* Each drive's leave is asked when its turn comes: one that must wait costs its own state only. */
+        status = leave_get(&leave, o->state_dir, inventory.drives, 0);
+        if (status < 0)
+                return status;
+
+        output_array(out, NULL);
+        for (size_t i = 0; i < inventory.n_drives; i++) {
+                const Drive *drive = inventory.drives[i];
+                const DriveRecord *record = records_of(&records, drive);
+                const char *state, *reason = NULL;
+                Device d;
+
+                device_begin_at(&d, drive, record, &leave.io);
+                state = ask_state(&d, record, status == EXIT_WANTED, &reason);
+                device_done(&d);
+
+                output_row(out);
+                output_text(out, "name", drive->name);
+                output_text(out, "node", drive->node);
+                output_text(out, "model", drive->model);
+                output_text(out, "state", state);
+                output_text(out, "reason", reason);
+                output_cell(out, "state", state ?: reason);
+                tell_wanted_cell(out, record);
+                if (o->json)
+                        tell_wanted(out, record);
+                output_end(out);
+        }
+        output_print(out);
+        return status;
+}
+
 static int run(const Options *o) {
-        if (!o->names == !o->identify) {
+        if (o->names && o->identify) {
                 warnx("say which drive, or which image: 'drivekeep show DRIVE' or 'drivekeep show --identify FILE'");
                 return EXIT_BAD_INPUT;
         }
 
-        return o->identify ? show_identify(o) : show_drives(o);
+        return o->identify ? show_identify(o) : o->names ? show_drives(o) : show_all(o);
 }
 
 const Verb verb_show = {
         .name = "show",
         .paged = true,
         .summary = "Show what a drive supports and has at present",
-        .arguments = "DRIVE...\n--identify FILE",
+        .arguments = "[DRIVE...]\n--identify FILE",
         .help = "Shows what a drive supports and what it has at present, setting by setting. Changes nothing, wakes nothing."
-                "\v" DRIVE_IS ". "
+                "\v" DRIVE_IS "; none means all drives, a line each. "
                 "What the drive itself holds is asked of the drive, and needs root.",
-        .options = OPTION_IDENTIFY | OPTION_JSON,
+        .options = OPTION_IDENTIFY | OPTION_JSON | OPTION_STATE_DIR,
         .run = run,
 };

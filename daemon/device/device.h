@@ -106,5 +106,8 @@ int device_begin(Device *d);
  * or errno, with a sentence, when there is no asking. */
 int power_look(Device *d, Backend by);
 
+/* What it has found out, as hdparm -C says it: "active/idle", "standby", "sleep". NULL: not known for certain. */
+const char *power_state(const Device *d);
+
 /* Record the sentence and return `error`: return device_fail(d, -EREMOTEIO, "…"). */
 int device_fail(Device *d, int error, const char *format, ...) _printf_(3, 4);

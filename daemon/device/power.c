@@ -45,6 +45,7 @@ static int scsi_power_mode(Device *d) {
         }
 
         d->power = power_from_sense(s);
+        d->power_told = d->power != POWER_UNKNOWN;
         return 0;
 }
 
@@ -94,4 +95,17 @@ int power_look(Device *d, Backend by) {
         if (d->power == POWER_UNKNOWN)
                 d->power = d->active || !d->drive->rotational ? POWER_AWAKE : POWER_UNCLEAR;
         return 0;
+}
+
+const char *power_state(const Device *d) {
+        switch (d->power) {
+        case POWER_AWAKE:
+                return d->power_told ? "active/idle" : NULL;
+        case POWER_STANDBY:
+                return "standby";
+        case POWER_SUSPENDED:
+                return "sleep";
+        default:
+                return NULL;
+        }
 }

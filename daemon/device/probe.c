@@ -2,16 +2,17 @@
 
 #include "probe.h"
 
-void probe(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, ProbeFn each,
-           void *userdata) {
+bool probe_needs_root(int error) {
+        return (error == -EACCES || error == -EPERM) && geteuid() != 0;
+}
+
+void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, void *userdata) {
         unsigned asked = backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE);
         int answer = 0, r;
-        Device d;
 
-        device_init(&d, drive, io);
         /* A drive that nobody has used just now is not taken to be awake. */
         if (asked)
-                answer = power_look(&d, asked & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE);
+                answer = power_look(d, asked & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE);
 
         SETTING_TABLE_FOREACH(s, t) {
                 Probed x = { .setting = s };
@@ -19,19 +20,17 @@ void probe(const Drive *drive, unsigned backends, const SettingTable *t, const D
                 if (s->alias_of || !s->read || (s->flags & SETTING_AT_ATTACH) || !(backends & 1U << s->backend))
                         continue;
 
-                d.error[0] = '\0';
-                if (!(s->flags & SETTING_KERNEL) && d.power != POWER_AWAKE && d.power != POWER_UNKNOWN)
+                d->error[0] = '\0';
+                if (!(s->flags & SETTING_KERNEL) && d->power != POWER_AWAKE && d->power != POWER_UNKNOWN)
                         x.reason = "the drive sleeps, and is not woken to be asked";
                 else if (answer < 0 && (asked & 1U << s->backend))
-                        x.reason = "the drive does not answer";
-                else if ((r = s->read(&d, s, &x.reading)) < 0) {
+                        x.reason = probe_needs_root(answer) ? PROBE_NEEDS_ROOT : "the drive does not answer";
+                else if ((r = s->read(d, s, &x.reading)) < 0) {
                         x.reading.known = x.reading.saved_known = false;
-                        x.reason = d.error;
+                        x.reason = probe_needs_root(r) ? PROBE_NEEDS_ROOT : d->error;
                 } else if (x.reading.supported && !x.reading.known)
                         x.reason = s->flags & SETTING_UNREADABLE ? "nothing can read it" : "it cannot be read here";
 
                 each(userdata, &x);
         }
-
-        device_done(&d);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "ata-facts.h"
 #include "ata-identify.h"
+#include "device.h"
 #include "settings.h"
 #include "probe.h"
 
@@ -28,7 +30,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 memcpy(id, data, size < sizeof id ? size : sizeof id);
 
         (void) identify_image_objection(id);
-        if (identify_image_drive(id, "fuzz", &drive) >= 0)
-                probe(drive, 1U << BACKEND_ATA, &all_settings, &io, look, NULL);
+        for (const IdentifyFact *f = identify_facts; f->key; f++) {
+                char fact[IDENTIFY_FACT_MAX] = "";
+
+                f->tell(id, fact);
+        }
+        if (identify_image_drive(id, "fuzz", &drive) >= 0) {
+                Device d;
+
+                device_init(&d, drive, &io);
+                probe(&d, 1U << BACKEND_ATA, &all_settings, look, NULL);
+                device_done(&d);
+        }
         return 0;
 }

@@ -10,6 +10,7 @@
 #include "probe.h"
 #include "request.h"
 #include "settings.h"
+#include "sg-io.h"
 #include "test-cli.h"
 
 /* ---- stand-ins ---- */
@@ -21,36 +22,82 @@ static Drive drives[] = {
           .serial = (char *) "5YD1",
           .firmware = (char *) "CC32",
           .wwn = (char *) "0x5000",
+          .syspath = (char *) "sda.sysfs",
           .transport = TRANSPORT_SATA,
           .ata = true,
           .size = UINT64_C(2000398934016),
           .rotational = true },
-        { .name = (char *) "sdb", .node = (char *) "/dev/sdb", .transport = TRANSPORT_USB, .size = 512 },
+        { .name = (char *) "sdb",
+          .node = (char *) "/dev/sdb",
+          .syspath = (char *) "sdb.sysfs",
+          .transport = TRANSPORT_USB,
+          .size = 512 },
+        { .name = (char *) "sdc",
+          .node = (char *) "/dev/sdc",
+          .syspath = (char *) "sdc.sysfs",
+          .transport = TRANSPORT_SATA,
+          .ata = true,
+          .rotational = true },
+        { .name = (char *) "nvme0n1",
+          .node = (char *) "/dev/nvme0n1",
+          .syspath = (char *) "nvme0n1.sysfs",
+          .transport = TRANSPORT_NVME },
 };
-static Drive *found[] = { drives, drives + 1 };
+static Drive *found[] = { drives, drives + 1, drives + 2, drives + 3 };
 static int inventory_error, leave_status;
 static unsigned n_left;
+static size_t n_found = 2;
+
+static uid_t user;
+
+uid_t geteuid(void) {
+        return user;
+}
+
+/* What the drives were sent: their names. */
+static char asked[64];
+
+static int open_node(_unused_ void *userdata, const Drive *drive) {
+        (void) snprintf(asked + strlen(asked), sizeof asked - strlen(asked), "%s ", drive->name);
+        return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* sda is awake, and another one sleeps. */
+static int answer_power_mode(_unused_ void *userdata, _unused_ int fd, SgRequest *q) {
+        const uint8_t sense[] = { 0x72, 1, 0, 0x1D, 0, 0, 0,    14,  9, 12, 0, 0, 0, streq(asked, "sda ") ? 0xFF : 0,
+                                  0,    0, 0, 0,    0, 0, 0x40, 0x50 };
+
+        ck_assert_uint_eq(q->cdb[14], 0xE5);
+        q->status = STATUS_CHECK_CONDITION;
+        memcpy(q->sense, sense, sizeof sense);
+        q->sense_len = sizeof sense;
+        return 0;
+}
 
 int inventory_read(Inventory *ret) {
-        *ret = (Inventory){ .drives = found, .n_drives = ELEMENTSOF(found) };
+        *ret = (Inventory){ .drives = found, .n_drives = n_found };
         return inventory_error;
 }
 void inventory_done(_unused_ Inventory *i) {
 }
 
 int leave_get(Leave *l, const char *state_dir, Drive *const *wanted, size_t n) {
-        ck_assert_str_eq(state_dir, "/run/drivekeep/drives");
+        ck_assert_str_eq(state_dir, "records");
         for (size_t i = 0; i < n; i++)
                 ck_assert(wanted[i] == drives || wanted[i] == drives + 1);
         l->io.userdata = drives;
+        l->io.open_node = open_node;
+        l->io.sg = answer_power_mode;
         n_left += n;
         return leave_status;
 }
 void leave_done(_unused_ Leave *l) {
 }
 
-void probe(const Drive *drive, unsigned backends, const SettingTable *t, const DeviceIO *io, ProbeFn each,
-           void *userdata) {
+void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, void *userdata) {
+        const Drive *drive = d->drive;
+        const DeviceIO *io = &d->io;
+
         static const Setting apm = { .name = "apm",
                                      .backend = BACKEND_ATA,
                                      .range = { .type = VALUE_INT, .max = 254 } },
@@ -69,14 +116,22 @@ void probe(const Drive *drive, unsigned backends, const SettingTable *t, const D
                 ck_assert(backends == 1U << BACKEND_ATA && io->image[0] == 0x0040);
         else
                 ck_assert(backends == drive_backends(drive) && io->userdata == drives);
+        if (io->image) {
+                memcpy(d->identify, io->image, sizeof d->identify);
+                d->identify_valid = true;
+                d->power = POWER_AWAKE;
+        } else if (drive == drives && user == 0) {
+                d->power = POWER_AWAKE;
+                d->power_told = true;
+        }
         for (size_t i = 0; i < (drive == drives + 1 ? 1 : ELEMENTSOF(found_there)); i++)
                 each(userdata, found_there + i);
 }
 
 static int show(const char *const *words, char **ret_out, char **ret_err) {
-        char *argv[6] = { (char *) "drivekeep show" };
+        char *argv[6] = { (char *) "drivekeep show", (char *) "--state-dir=records" };
         FILE *out = catch_begin(stdout), *err = catch_begin(stderr);
-        int argc = 1, r;
+        int argc = 2, r;
 
         for (; *words; words++)
                 argv[argc++] = (char *) *words;
@@ -105,6 +160,7 @@ static int show(const char *const *words, char **ret_out, char **ret_err) {
         "       wwn: 0x5000\n" \
         "      size: 2.0 TB\n" \
         "   rotates: yes\n" \
+        "     state: active/idle\n" \
         TABLE MORE
 #define SDB \
         "     drive: /dev/sdb\n" \
@@ -124,7 +180,17 @@ static int show(const char *const *words, char **ret_out, char **ret_err) {
         JSON_SETTING("apm", "ata", "null", "null", "\"nothing can \\\\x1b[31mread it\"", "true") ",\n" \
         JSON_SETTING("apm", "ata", "null", "null", "null", "false") ",\n" \
         JSON_SETTING("timeout", "scsi", "null", "null", "\"it sleeps\"", "null")
-#define JSON_END "\n    ]\n  }"
+#define JSON_END(state) "\n    ],\n    \"state\": " state ",\n    \"reason\": null,\n    \"ata\": null\n  }"
+#define JSON_ATA_END \
+        "\n    ],\n    \"state\": null,\n    \"reason\": null,\n    \"ata\": {\n" \
+        "      \"rotation\": null,\n      \"form_factor\": null,\n      \"sectors\": \"512 B logical\",\n" \
+        "      \"link\": null,\n      \"link_power\": null,\n      \"trim\": null,\n" \
+        "      \"standby_timer\": \"values as in the standard\",\n      \"acoustic\": \"128 recommended\",\n" \
+        "      \"security\": null\n    }\n  }"
+#define IMAGE_FACTS \
+        "   sectors: 512 B logical\n" \
+        "     timer: values as in the standard\n" \
+        "  acoustic: 128 recommended\n"
 /* clang-format on */
 
 START_TEST(test_drives) {
@@ -142,10 +208,129 @@ START_TEST(test_json) {
 
         ck_assert_int_eq(show((const char *const[]){ "sda", "--json", "sdb", NULL }, &out, &err), EXIT_WANTED);
         ck_assert_str_eq(out, "[\n" JSON_DRIVE("/dev/sda", "\"ST\\\\x1b[2J\"", "\"5YD1\"", "\"CC32\"", "\"0x5000\"",
-                                               "2000398934016", "true") JSON_ALL JSON_END
-                         ",\n" JSON_DRIVE("/dev/sdb", "null", "null", "null", "null", "512", "false") JSON_APM JSON_END
-                         "\n]\n");
+                                               "2000398934016", "true")
+                                              JSON_ALL JSON_END("\"active/idle\"") ",\n" JSON_DRIVE(
+                                                              "/dev/sdb", "null", "null", "null", "null", "512",
+                                                              "false") JSON_APM JSON_END("null") "\n]\n");
         ck_assert_str_eq(err, "");
+}
+END_TEST
+
+/* Who may not ask a drive is told so. */
+START_TEST(test_not_root) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *json = NULL, *none = NULL;
+
+        user = 1000;
+        ck_assert_int_eq(show((const char *const[]){ "sda", NULL }, &out, &err), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out, "     state: needs root\n"));
+        ck_assert_int_eq(show((const char *const[]){ "sda", "--json", NULL }, &json, &none), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(json, "\"state\": null,\n    \"reason\": \"needs root\",\n    \"ata\": null"));
+}
+END_TEST
+
+/* ---- all drives ---- */
+
+static void records_write(void) {
+        file_write("records/sda",
+                   "VERSION=1\nNAME=sda\nMODEL=ST\\x1b[2J\nSERIAL=5YD1\nWWN=0x5000\nBOOT_ID=x\nSETTINGS=3\n"
+                   "SETTING_0_NAME=apm\nSETTING_0_WANTED=254\nSETTING_0_VERDICT=applied\n"
+                   "SETTING_1_NAME=lookahead\nSETTING_1_WANTED=on\nSETTING_1_VERDICT=ignored\n"
+                   "SETTING_2_NAME=write_cache\n");
+        file_write("records/sdc", "VERSION=1\nNAME=sdc\nBOOT_ID=x\nSETTINGS=0\n");
+}
+
+/* A line each; a USB bridge that nobody has tried yet is sent nothing. */
+START_TEST(test_all) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        n_found = 4;
+        records_write();
+        ck_assert_int_eq(show((const char *const[]){ NULL }, &out, &err), EXIT_WANTED);
+        ck_assert_str_eq(out,
+                         "NAME    MODEL     STATE       SET\n"
+                         "sda     ST\\x1b[2J active/idle apm 254, lookahead on (ignored), write_cache n/a (pending)\n"
+                         "sdb     -         -           -\n"
+                         "sdc     -         standby     none\n"
+                         "nvme0n1 -         -           -\n");
+        ck_assert_str_eq(err, "");
+        ck_assert_str_eq(asked, "sda sdc ");
+        ck_assert_uint_eq(n_left, 0);
+}
+END_TEST
+
+START_TEST(test_all_json) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        records_write();
+        ck_assert_int_eq(show((const char *const[]){ "--json", NULL }, &out, &err), EXIT_WANTED);
+        ck_assert_str_eq(
+                        out,
+                        "[\n  {\n    \"name\": \"sda\",\n    \"node\": \"/dev/sda\",\n    \"model\": \"ST\\\\x1b[2J\",\n"
+                        "    \"state\": \"active/idle\",\n    \"reason\": null,\n    \"settings\": [\n"
+                        "      {\n        \"name\": \"apm\",\n        \"wanted\": \"254\",\n        \"verdict\": \"applied\"\n      },\n"
+                        "      {\n        \"name\": \"lookahead\",\n        \"wanted\": \"on\",\n        \"verdict\": \"ignored\"\n      },\n"
+                        "      {\n        \"name\": \"write_cache\",\n        \"wanted\": null,\n        \"verdict\": null\n      }\n"
+                        "    ]\n  },\n"
+                        "  {\n    \"name\": \"sdb\",\n    \"node\": \"/dev/sdb\",\n    \"model\": null,\n    \"state\": null,\n"
+                        "    \"reason\": null,\n    \"settings\": " JSON_EMPTY("    ") "\n  }\n]\n");
+}
+END_TEST
+
+/* What one must not or may not ask is left out, and the kernel's word needs no asking. */
+START_TEST(test_all_unasked) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *out2 = NULL, *err2 = NULL, *out3 = NULL, *err3 = NULL;
+
+        n_found = 3;
+        ck_assert_int_eq(mkdir("sdc.sysfs", 0755), 0);
+        ck_assert_int_eq(mkdir("sdc.sysfs/device", 0755), 0);
+        ck_assert_int_eq(mkdir("sdc.sysfs/device/power", 0755), 0);
+        file_write("sdc.sysfs/device/power/runtime_status", "suspended\n");
+
+        user = 1000;
+        ck_assert_int_eq(show((const char *const[]){ NULL }, &out, &err), EXIT_WANTED);
+        ck_assert_str_eq(out, "NAME MODEL     STATE      SET\n"
+                              "sda  ST\\x1b[2J needs root -\n"
+                              "sdb  -         -          -\n"
+                              "sdc  -         sleep      -\n");
+
+        /* While a file system is checked, say, no drive is asked. */
+        user = 0;
+        leave_status = EXIT_NOT_WANTED;
+        ck_assert_int_eq(show((const char *const[]){ NULL }, &out2, &err2), EXIT_NOT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out2, "sda  ST\\x1b[2J -     -\n"));
+
+        /* At a drive that the service is at, nobody waits. */
+        leave_status = EXIT_WANTED;
+        file_write("records/sda",
+                   "VERSION=1\nNAME=sda\nMODEL=ST\\x1b[2J\nSERIAL=5YD1\nWWN=0x5000\nBOOT_ID=x\nSTATE=visiting\nSETTINGS=0\n");
+        ck_assert_int_eq(show((const char *const[]){ NULL }, &out3, &err3), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out3, "sda  ST\\x1b[2J visiting none\n"));
+        ck_assert_str_eq(asked, "");
+}
+END_TEST
+
+/* A drive in ATA's Sleep mode would be reset to answer: the service has noted that, and it is left alone. */
+START_TEST(test_all_ata_sleep) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(mkdir("sda.sysfs", 0755), 0);
+        file_write("sda.sysfs/stat", "40 0 0 0 6 0 0 0 0 0 0\n");
+        file_write("records/sda",
+                   "VERSION=1\nNAME=sda\nMODEL=ST\\x1b[2J\nSERIAL=5YD1\nWWN=0x5000\nBOOT_ID=x\nUSED=46\nUSED_WHEN=1\nATA_SLEEP=1\n"
+                   "SETTINGS=0\n");
+        ck_assert_int_eq(show((const char *const[]){ NULL }, &out, &err), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out, "sda  ST\\x1b[2J sleep none\n"));
+        ck_assert_str_eq(asked, "");
+}
+END_TEST
+
+START_TEST(test_no_drives) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        n_found = 0;
+        ck_assert_int_eq(show((const char *const[]){ NULL }, &out, &err), EXIT_WANTED);
+        ck_assert_str_eq(out, "");
+        ck_assert_ptr_nonnull(strstr(err, "there is no drive here"));
 }
 END_TEST
 
@@ -156,9 +341,10 @@ static const struct {
         unsigned n_left;
         const char *said;
 } refusals[] = {
-        { {},                                           0,      EXIT_WANTED,     EXIT_BAD_INPUT,  0, "say which drive, or which image" },
         { { "sda", "--identify", "x" },                 0,      EXIT_WANTED,     EXIT_BAD_INPUT,  0, "say which drive, or which image" },
         { { "sdq" },                                    0,      EXIT_WANTED,     EXIT_BAD_INPUT,  0, "sdq" },
+        { {},                                           -EMFILE, EXIT_WANTED,    -EMFILE,         0, "" },
+        { {},                                           0,      -EIO,            -EIO,            0, "" },
         { { "sda" },                                    -EMFILE, EXIT_WANTED,    -EMFILE,         0, "" },
         { { "sda" },                                    0,      EXIT_NOT_WANTED, EXIT_NOT_WANTED, 1, "" },
         { { "sda" },                                    0,      -EIO,            -EIO,            1, "" },
@@ -184,6 +370,7 @@ static void image_write(const char *path, uint16_t general, bool sealed) {
 
 static void setup(void) {
         scratch_make();
+        ck_assert_int_eq(mkdir("records", 0755), 0);
         image_write("image", 0x0040, true);
         image_write("wrong", 0x0040, false);
         image_write("atapi", 0x85C0, true);
@@ -209,14 +396,14 @@ START_TEST(test_image) {
         _cleanup_free_ char *out = NULL, *err = NULL, *json = NULL, *none = NULL;
 
         ck_assert_int_eq(show((const char *const[]){ "--identify", "image", NULL }, &out, &err), EXIT_WANTED);
-        ck_assert_str_eq(out, "     drive: image\n" TABLE MORE);
+        ck_assert_str_eq(out, "     drive: image\n" IMAGE_FACTS TABLE MORE);
         ck_assert_str_eq(err, "");
 
         /* Whether it rotates is not in this image. */
         ck_assert_ptr_nonnull(freopen("image", "re", stdin));
         ck_assert_int_eq(show((const char *const[]){ "--json", "--identify", "-", NULL }, &json, &none), EXIT_WANTED);
-        ck_assert_str_eq(json,
-                         "[\n" JSON_DRIVE("-", "null", "null", "null", "null", "0", "null") JSON_ALL JSON_END "\n]\n");
+        ck_assert_str_eq(json, "[\n" JSON_DRIVE("-", "null", "null", "null", "null", "0", "null") JSON_ALL JSON_ATA_END
+                         "\n]\n");
         ck_assert_str_eq(none, "");
         ck_assert_uint_eq(n_left, 0);
 }
@@ -248,6 +435,12 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, scratch_remove);
         tcase_add_test(t, test_drives);
         tcase_add_test(t, test_json);
+        tcase_add_test(t, test_not_root);
+        tcase_add_test(t, test_all);
+        tcase_add_test(t, test_all_json);
+        tcase_add_test(t, test_all_unasked);
+        tcase_add_test(t, test_all_ata_sleep);
+        tcase_add_test(t, test_no_drives);
         tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(refusals));
         tcase_add_test(t, test_image);
         tcase_add_test(t, test_pipe);

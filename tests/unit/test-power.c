@@ -182,17 +182,41 @@ START_TEST(test_probe) {
         Script script = SCRIPT(rows);
         DeviceIO io = script_io(&script);
         unsigned n_mode = 0, n_scsi = 0;
+        Device d;
 
         SETTING_TABLE_FOREACH(s, &all_settings) {
                 n_mode += s->backend == BACKEND_SCSI_MODE && !s->alias_of;
                 n_scsi += s->backend == BACKEND_SCSI && !s->alias_of && (s->flags & SETTING_KERNEL);
         }
-        probe(&drive, 1U << BACKEND_SCSI_MODE | 1U << BACKEND_SCSI, &all_settings, &io, note, NULL);
+        device_init(&d, &drive, &io);
+        probe(&d, 1U << BACKEND_SCSI_MODE | 1U << BACKEND_SCSI, &all_settings, note, NULL);
+        ck_assert_msg(streq_ptr(power_state(&d), _i ? NULL : "standby"), "%s", power_state(&d));
+        device_done(&d);
         script_done(&script);
         ck_assert_uint_eq(_i ? n_silent : n_asleep,
                           _i ? n_mode : n_mode + 2); /* cache_type and cdl_enable ask the drive */
         ck_assert_uint_eq(_i ? n_asleep : n_silent, 0);
         ck_assert_uint_eq(n_kernel, n_scsi);
+}
+END_TEST
+
+/* What is only likely is not told as a state. */
+START_TEST(test_state) {
+        static const struct {
+                PowerMode power;
+                bool told;
+                const char *state;
+        } states[] = {
+                { POWER_AWAKE, true, "active/idle" }, { POWER_AWAKE, false, NULL },
+                { POWER_STANDBY, true, "standby" },   { POWER_SUSPENDED, false, "sleep" },
+                { POWER_UNCLEAR, false, NULL },       { POWER_UNKNOWN, false, NULL },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(states); i++) {
+                Device d = { .power = states[i].power, .power_told = states[i].told };
+
+                ck_assert(streq_ptr(power_state(&d), states[i].state));
+        }
 }
 END_TEST
 
@@ -206,6 +230,7 @@ int main(void) {
         tcase_add_loop_test(t, test_ata, 0, ELEMENTSOF(answers));
         tcase_add_test(t, test_unasked);
         tcase_add_loop_test(t, test_probe, 0, 2);
+        tcase_add_test(t, test_state);
         suite_add_tcase(s, t);
 
         return suite_run(s);

@@ -26,6 +26,14 @@ static void look(void *userdata, const Probed *s) {
         }
 }
 
+static void probe_drive(const Drive *drive, unsigned backends, const DeviceIO *io, ProbeFn each, void *userdata) {
+        Device d;
+
+        device_init(&d, drive, io);
+        probe(&d, backends, &all_settings, each, userdata);
+        device_done(&d);
+}
+
 static Drive disk = { .name = (char *) "sda",
                       .node = (char *) "/dev/sda",
                       .syspath = (char *) "/nonexistent",
@@ -43,9 +51,36 @@ START_TEST(test_asleep) {
         DeviceIO io = script_io(&script);
         Found apm = { .name = "apm", .asked = true };
 
-        probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &apm);
         ck_assert(!apm.asked && !apm.reading.supported);
         script_done(&script);
+}
+END_TEST
+
+static uid_t user;
+
+uid_t geteuid(void) {
+        return user;
+}
+
+static int open_refused(_unused_ void *userdata, _unused_ const Drive *drive) {
+        return -EACCES;
+}
+
+/* Who is not root is told that root would know; root, whom something else keeps from it, is told what. */
+START_TEST(test_not_root) {
+        const DeviceIO io = { .open_node = open_refused };
+        const Drive nvme = { .name = (char *) "nvme0n1",
+                             .node = (char *) "/dev/nvme0n1",
+                             .syspath = (char *) "/nonexistent" };
+        Found apm = { .name = "apm" }, nvme_cache = { .name = "interrupt_coalescing_time" };
+
+        user = _i ? 1000 : 0;
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &apm);
+        ck_assert_str_eq(apm.reason, _i ? "needs root" : "the drive does not answer");
+        probe_drive(&nvme, 1U << BACKEND_NVME, &io, look, &nvme_cache);
+        ck_assert_msg(strstr(nvme_cache.reason, _i ? "needs root" : "cannot be opened: Permission denied"), "%s",
+                      nvme_cache.reason);
 }
 END_TEST
 
@@ -64,7 +99,7 @@ START_TEST(test_identify_fails) {
                 DeviceIO io = script_io(&script);
                 Found found = { .name = names[i] };
 
-                probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &found);
+                probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &found);
                 ck_assert_msg(strstr(found.reason, "wrong checksum or is empty"), "%s: '%s'", names[i], found.reason);
                 script_done(&script);
         }
@@ -79,9 +114,9 @@ START_TEST(test_image) {
         DeviceIO io = { .image = id };
 
         ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm);
-        probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &acoustic);
-        probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &timer);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &apm);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &acoustic);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &timer);
         ck_assert(apm.asked && apm.reading.known && apm.reading.value.number == 127);
         ck_assert(acoustic.reading.supported && acoustic.reading.value.number == 0);
         ck_assert(timer.reading.supported && !timer.reading.known && !timer.asked);
@@ -98,7 +133,7 @@ START_TEST(test_image_unmarked) {
         image.words[_i ? 83 : 87] = 0;
         image_seal(&image);
         ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &lookahead);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &lookahead);
         ck_assert(!lookahead.reading.known && lookahead.reading.supported == !_i);
 }
 END_TEST
@@ -115,8 +150,8 @@ START_TEST(test_image_of_timers) {
         image.words[119] = image.words[120] = htole16(0x4000 | 1 << 7);
         image_seal(&image);
         ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &epc);
-        probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &timer);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &epc);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &timer);
         ck_assert(epc.asked && epc.reading.supported && epc.reading.value.number == 1);
         ck_assert(!timer.asked && !timer.reading.supported && !timer.reading.known);
 }
@@ -256,7 +291,7 @@ START_TEST(test_incomplete) {
         image.words[2] = htole16(0x37C8);
         image_seal(&image);
         ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        probe(&disk, 1U << BACKEND_ATA, &all_settings, &io, look, &apm);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &apm);
         ck_assert(!apm.asked && !apm.reading.supported && !apm.reading.known);
 }
 END_TEST
@@ -275,7 +310,7 @@ START_TEST(test_any_bytes) {
 
         ck_assert_int_eq(identify_image_parse(bytes, sizeof bytes, id), 0);
         ck_assert_int_eq(identify_image_drive(id, "x", &d), 0);
-        probe(d, 1U << BACKEND_ATA, &all_settings, &io, look, &none);
+        probe_drive(d, 1U << BACKEND_ATA, &io, look, &none);
         (void) drive_free(d);
 }
 END_TEST
@@ -285,6 +320,7 @@ int main(void) {
         TCase *t = tcase_create("probe");
 
         tcase_add_test(t, test_asleep);
+        tcase_add_loop_test(t, test_not_root, 0, 2);
         tcase_add_test(t, test_identify_fails);
         tcase_add_test(t, test_image);
         tcase_add_loop_test(t, test_image_unmarked, 0, 2);
