@@ -97,6 +97,10 @@ static void read_setting(BlockReader *b, const Setting *row, size_t name) {
 static void read_match(BlockReader *b, size_t name) {
         bool first = !b->match_meant;
 
+        if (first) {
+                b->block->match_at.line = b->r->text->tokens[name + 2].line;
+                b->block->match_at.column = b->r->text->tokens[name + 2].column;
+        }
         b->match_known = first && reader_match(b->r, name + 2, &b->block->match);
         b->match_meant = b->behind_match = true;
         if (!first)

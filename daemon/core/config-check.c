@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "config.h"
+#include "text.h"
 
 /* From here up a drive does not spin down by its APM level (ACS-4, SET FEATURES, APM levels). */
 #define APM_FIRST_WITHOUT_STANDBY 128
@@ -225,6 +226,21 @@ static bool harms(const Harm *h, const Block *b) {
 
 /* ---- all of it ---- */
 
+/* The kernel may have another one from a module of its own, so it is written all the same. */
+static void check_known(Config *c, const Block *b, const Assignment *a) {
+        Nearest near = { .typed = a->value.name };
+        const char *const *name = a->row->known;
+
+        for (; name && *name; name++) {
+                if (streq(*name, a->value.name))
+                        return;
+                nearest_offer(&near, *name);
+        }
+        if (a->row->known)
+                warn(c, b, a, "Linux has no %s \"%s\" of its own; did you mean \"%s\"?", a->name, a->value.name,
+                     near.word ?: *a->row->known);
+}
+
 /* What one value says alone. Of the rows that share the name, danger in any of them is worth the word. */
 static void check_value(Config *c, const SettingTable *t, const Block *b, const Assignment *a) {
         const Harm *h = find_harm(t, a->name, &a->value);
@@ -242,6 +258,7 @@ static void check_value(Config *c, const SettingTable *t, const Block *b, const 
                          "the drive itself keeps %s, so it is compared at every visit, and written only by 'drivekeep apply "
                          "--permanent'",
                          a->name);
+        check_known(c, b, a);
         if (h && harms(h, b))
                 warn(c, b, a, "%s can do harm here: %s", a->name, h->why);
 }

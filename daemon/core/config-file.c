@@ -136,7 +136,7 @@ static void read_next(Reader *r) {
         else if (type == TOKEN_GROUP || token_is_name(r->text, r->i, CONFIG_MATCH))
                 read_block(r);
         else if (token_separates(type)) {
-                if (type == TOKEN_SEMICOLON && r->open && !r->told)
+                if (type == TOKEN_SEMICOLON && r->open && !r->told && token_type(r, r->i + 1) != TOKEN_END)
                         config_text_error(r->text, r->i, "between blocks stands a comma, not \";\"");
                 r->separated = true;
                 r->i++;
@@ -160,7 +160,7 @@ static void break_general(const Reader *r, size_t first_block) {
                         any = r->config->blocks[i].broken = true;
 
         if (any)
-                config_text_complain(r->text, COMPLAINT_ERROR, r->lost,
+                config_text_complain(r->text, COMPLAINT_NOTICE, r->lost, /* the error was told where it is */
                                      "it is not known which drives this block is for, so nothing is applied of the "
                                      "general rules of this file");
 }

@@ -2,13 +2,34 @@
 
 /* match = …: which drives a block is for. */
 
+#include <fnmatch.h>
+
 #include "config-reader.h"
 
-static bool complain_pattern(ConfigText *t, size_t token, MatchKey key) {
+/* What is no path, but perhaps the name of a disk, or of a link. */
+static bool complain_node(ConfigText *t, size_t token, const char *pattern) {
+        static const struct {
+                const char *glob, *directory;
+        } names[] = {
+                { "disk/by-*", "/dev/" },
+                { "by-*/*", "/dev/disk/" },
+                { "@(ata|mmc|nvme|scsi|usb|wwn)-*", "/dev/disk/by-id/" },
+                { "@(sd|hd|vd|xvd)[a-z]*", "/dev/" },
+                { "@(nvme|mmcblk|md|sr)[0-9]*", "/dev/" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (fnmatch(names[i].glob, pattern, FNM_EXTMATCH) == 0 && !t->tokens[token].secret)
+                        return config_text_error(t, token, "a node or link begins with /dev/: write \"%s%s\"",
+                                                 names[i].directory, pattern);
+
+        return config_text_error(t, token, "a node or link begins with /dev/ (for every drive write match = {})");
+}
+
+static bool complain_pattern(ConfigText *t, size_t token, MatchKey key, const char *pattern) {
         switch (key) {
         case MATCH_NODE:
-                return config_text_error(t, token,
-                                         "a node or link begins with /dev/ (for every drive write match = {})");
+                return complain_node(t, token, pattern);
         case MATCH_TRANSPORT:
                 return config_text_error(t, token,
                                          "\"%s\" is no transport; there are sata, pata, usb, sas, scsi, nvme, "
@@ -39,7 +60,7 @@ static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *prop
 
         k = match_add(m, key, property, pattern);
         if (k == -EINVAL)
-                return complain_pattern(r->text, token, key);
+                return complain_pattern(r->text, token, key, pattern);
         if (k < 0) {
                 r->config->complaints.error = k;
                 return false;

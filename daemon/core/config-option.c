@@ -62,7 +62,8 @@ bool reader_option(Reader *r) {
         Value v = {};
 
         if (option == ELEMENTSOF(options)) {
-                complain_option(r, token, name);
+                if (token_type(r, token) != TOKEN_REFUSED)
+                        complain_option(r, token, name);
                 r->text->muted = true;
         }
         next = reader_statement(r, token, r->text->n_tokens - 2);

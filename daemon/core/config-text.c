@@ -11,17 +11,20 @@
 #define COMPLAINTS_MAX 100U
 
 bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) {
-        char sentence[1024];
+        _cleanup_free_ char *sentence = NULL;
         va_list ap;
+        int n;
 
         if (t->muted)
                 return false;
 
         va_start(ap, format);
-        (void) vsnprintf(sentence, sizeof sentence, format, ap);
+        n = vasprintf(&sentence, format, ap);
         va_end(ap);
-
-        if (t->n_complaints < COMPLAINTS_MAX)
+        if (n < 0) {
+                sentence = NULL; /* undefined after a failure */
+                t->complaints->error = -ENOMEM;
+        } else if (t->n_complaints < COMPLAINTS_MAX)
                 complain(t->complaints, level, t->file, at->line, at->column, "%s", sentence);
         else if (t->n_complaints == COMPLAINTS_MAX)
                 complain(t->complaints, COMPLAINT_ERROR, t->file, at->line, at->column,
@@ -67,11 +70,24 @@ static void add_token(ConfigText *t, TokenType type, size_t length) {
         advance(t, length);
 }
 
-/* A string or a word of any bytes: what is not UTF-8 is refused. */
+/* A string or a word of any bytes: what is not UTF-8 is refused, and a word with something in it that nobody sees. */
 static void add_checked_token(ConfigText *t, TokenType type, size_t length) {
+        const char *p = t->text + t->at.offset, *name, *found = text_find_invisible(p, length, &name);
+        Token at = t->at;
+
+        for (; found && p < found; p++)
+                at.column += ((unsigned char) *p & 0xc0) != 0x80;
+
         if (!text_is_utf8(t->text + t->at.offset, length)) {
                 config_text_complain(t, COMPLAINT_ERROR, &t->at,
                                      "this is not UTF-8 text; save the file in that encoding");
+                type = TOKEN_REFUSED;
+        } else if (found && type == TOKEN_STRING)
+                config_text_complain(t, COMPLAINT_WARNING, &at, "in this string is %s, which cannot be seen", name);
+        else if (found) {
+                config_text_complain(t, COMPLAINT_ERROR, &at,
+                                     "here is %s, which cannot be seen and is no blank; delete it, or write a blank",
+                                     name);
                 type = TOKEN_REFUSED;
         }
         add_token(t, type, length);

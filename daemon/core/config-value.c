@@ -8,6 +8,7 @@
 #include "config-reader.h"
 
 #define RANGE_TEXT_MAX 256U
+#define TIMER_LIKE_MINUTES_MAX 60
 /* Five of them, and their quotes, fit in RANGE_TEXT_MAX. */
 #define QUANTITY_MAX 32U
 
@@ -136,6 +137,13 @@ static bool complain_word(Reader *r, size_t token, const char *name, const Value
                 k = value_parse(range, word, &v);
         if (k < 0) /* quotes would not make it one */
                 return complain_value(r->text, token, name, range, k);
+        if (!r->text->tokens[token].secret && r->text->tokens[token].length >= TOKEN_TEXT_MAX) {
+                /* What is to be copied is not cut. */
+                int n = (int) r->text->tokens[token].length;
+                const char *whole = r->text->text + r->text->tokens[token].offset;
+
+                return config_text_error(r->text, token, "%.40s… must be in quotes: write \"%.*s\"", word, n, whole);
+        }
         return config_text_error(r->text, token, "%s must be in quotes: write \"%s\"", word, word);
 }
 
@@ -171,6 +179,23 @@ static int read_scalar(const config_setting_t *s, const ValueRange *range, Value
         }
 }
 
+/* hdparm's numbers for the standby timer look like minutes. Those that hdparm.conf files have, 120 and 240, most of all, do so less. */
+static void tell_timer(ConfigText *t, size_t token, const char *name, const ValueRange *range, const Value *v) {
+        char text[VALUE_TEXT_MAX], minutes[VALUE_TEXT_MAX];
+        Value meant;
+
+        if (v->number == 0 || v->number > TIMER_LIKE_MINUTES_MAX)
+                return;
+        (void) snprintf(minutes, sizeof minutes, "%dmin", (int) v->number);
+        if (value_parse(range, minutes, &meant) == 0)
+                config_text_complain(t, COMPLAINT_NOTICE, t->tokens + token,
+                                     "%s = %d is %s, as hdparm -S counts; for %d minutes write \"%s\"", name,
+                                     (int) v->number, value_format(range, v, text), (int) v->number, minutes);
+        else
+                config_text_complain(t, COMPLAINT_NOTICE, t->tokens + token, "%s = %d is %s, as hdparm -S counts", name,
+                                     (int) v->number, value_format(range, v, text));
+}
+
 bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *range, Value *ret, bool *ret_keep) {
         _cleanup_(config_destroy) config_t config = {};
         char text[VALUE_TEXT_MAX];
@@ -195,6 +220,8 @@ bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *r
         if (k > 0)
                 config_text_warning(r->text, token, "%s cannot be exactly \"%s\", it becomes %s", name,
                                     TOKEN_QUOTED(r->text, token), value_format(range, &v, text));
+        else if (range->type == VALUE_STANDBY_TIMER && config_setting_type(s) == CONFIG_TYPE_INT64)
+                tell_timer(r->text, token, name, range, &v);
 
         *ret = v;
         if (ret_keep)

@@ -24,6 +24,9 @@ typedef struct Block {
         Match match;
         const char *file; /* owned by the Config */
         unsigned line, column;
+        struct {
+                unsigned line, column;
+        } match_at;           /* where its value stands */
         bool broken;          /* it cannot be trusted: every assignment is withheld, on battery and off */
         bool obscure;         /* … nor which settings it names: all that earlier blocks want is withheld */
         bool allow_dangerous; /* the user's word that dangerous settings of this block are meant */
@@ -112,6 +115,10 @@ bool wishes_equal(const Wishes *a, const Wishes *b);
  * that never win, settings that fight each other, danger without its word. Adds warnings and notices to c->complaints. Pure: it
  * looks at no drive. Returns 0 or -ENOMEM. */
 int config_check(Config *c, const SettingTable *t);
+
+/* config-names.c: names of drives in a match that no drive has, or not the same drive after the next boot. Looks at no drive, as the
+ * above. */
+int config_check_names(Config *c);
 
 /* What can be said only of a drive that is there: that it is a member of an array, which a value harms. Once for each place
  * in the files. */

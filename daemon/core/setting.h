@@ -80,10 +80,12 @@ struct Setting {
         const char *source;     /* where the fact is from */
         const char *danger;     /* what it can cost, as a clause; such a row needs allow_dangerous. NULL: none */
         const Harm *harm;       /* values to warn of; NULL: none */
-        const char *instead;    /* dead and excluded rows: why, and what to do today, as sentences */
-        const char *inert;      /* VALUE_NAME: the word that is neither dangerous nor excludes; NULL: "off" */
-        const char *excludes;   /* another state that is left alone while this one is wanted, and not off */
-        const char *unless;     /* another state: this row is written only where that one cannot be had. Its turn
+        const char *const *
+                        known; /* VALUE_NAME: the names that there are today, with a NULL at the end; `check` warns of another. NULL: any */
+        const char *instead;  /* dead and excluded rows: why, and what to do today, as sentences */
+        const char *inert;    /* VALUE_NAME: the word that is neither dangerous nor excludes; NULL: "off" */
+        const char *excludes; /* another state that is left alone while this one is wanted, and not off */
+        const char *unless;   /* another state: this row is written only where that one cannot be had. Its turn
                                  * comes after all others' verdicts */
 
         /* Both return 0 or a negative errno and then leave a sentence in Device.error (device_fail()). read() sends

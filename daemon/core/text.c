@@ -47,6 +47,40 @@ bool text_is_utf8(const char *s, size_t size) {
         return true;
 }
 
+const char *text_find_invisible(const char *s, size_t size, const char **ret_name) {
+        static const struct {
+                const char *bytes, *name;
+        } invisible[] = {
+                { "\xc2\xa0", "U+00A0, a no-break space" },
+                { "\xc2\xad", "U+00AD, a soft hyphen" },
+                { "\xe2\x80\x82", "U+2002, an en space" },
+                { "\xe2\x80\x83", "U+2003, an em space" },
+                { "\xe2\x80\x87", "U+2007, a figure space" },
+                { "\xe2\x80\x89", "U+2009, a thin space" },
+                { "\xe2\x80\x8b", "U+200B, a zero width space" },
+                { "\xe2\x80\x8c", "U+200C, a zero width non-joiner" },
+                { "\xe2\x80\x8d", "U+200D, a zero width joiner" },
+                { "\xe2\x80\x8e", "U+200E, a left-to-right mark" },
+                { "\xe2\x80\x8f", "U+200F, a right-to-left mark" },
+                { "\xe2\x80\xaf", "U+202F, a narrow no-break space" },
+                { "\xe2\x81\xa0", "U+2060, a word joiner" },
+                { "\xe3\x80\x80", "U+3000, an ideographic space" },
+                { "\xef\xbb\xbf", "U+FEFF, a byte order mark" },
+        };
+
+        for (const char *end = s + size; s < end; s++)
+                for (size_t i = 0; (unsigned char) *s >= 0x80 && i < ELEMENTSOF(invisible); i++) {
+                        size_t n = strlen(invisible[i].bytes);
+
+                        if ((size_t) (end - s) >= n && memcmp(s, invisible[i].bytes, n) == 0) {
+                                *ret_name = invisible[i].name;
+                                return s;
+                        }
+                }
+
+        return NULL;
+}
+
 /* Bytes in the character at `p`; 0 when it is not UTF-8 or not fit to be shown: control characters (some terminals obey those beyond
  * ASCII, too), line breaks, and what turns the direction of writing. */
 static size_t shown_length(const char *p) {

@@ -27,6 +27,10 @@ char *text_strip(char *s);
 
 bool text_is_utf8(const char *s, size_t size);
 
+/* The first character of these bytes that looks like a blank, or like nothing, and is no blank; *ret_name is what it is called.
+ * NULL: there is none. */
+const char *text_find_invisible(const char *s, size_t size, const char **ret_name);
+
 /* Which known word a mistyped one was meant to be. Offer the candidates one by one; `word` is the best so far. */
 
 typedef struct Nearest {

@@ -92,12 +92,14 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
 
 #define RANGE_CHOICE { .type = VALUE_INT, .max = 2 }
 static const ValueWord default_words[] = { { "default", DEFAULT }, {} };
+static const char *const schedulers[] = { "none", "mq-deadline", "kyber", "bfq", "noop", "deadline", NULL };
 
 const Setting kernel_block_settings[] = {
         /* Changing it resets nr_requests and wbt_lat_usec (elevator_switch()). */
         { QUEUE("scheduler", 10, "re-add", "elevator.c",
                 "I/O scheduler of the kernel's request queue; deadline is mq-deadline, noop is none"),
           .range = { .type = VALUE_NAME },
+          .known = schedulers,
           .localize = scheduler_localize },
         /* After scheduler and queue_depth, which both reset it. */
         { QUEUE("nr_requests", 35, "re-add, change of scheduler or queue_depth", "blk-sysfs.c, block/blk-mq.c",

@@ -107,8 +107,103 @@ static const struct {
         { "drives = ({ match = {}; spindown_time = \"keep\"; apm = 127 });", {} },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 127;\non_battery = { spindown_time = \"5min\" } });",
           { { 1, 50, 'w', "of f:1" }, { 1, 50, 'w', "of f:2" } } },
+
+        /* Names that Linux does not have. */
+        { "drives = ({ match = {}; scheduler = \"cfq\" });", { { 1, 25, 'w', "no scheduler \"cfq\" of its own; did you mean \"bfq\"?" } } },
+        { "drives = ({ match = {}; scheduler = \"anticipatory\" });", { { 1, 25, 'w', "did you mean \"none\"?" } } },
+        { "drives = ({ match = {}; scheduler = \"mq-deadline\" });", {} },
+
+        /* hdparm's numbers look like minutes. */
+        { "drives = ({ match = {}; spindown_time = 30 });",
+          { { 1, 41, 'n', "spindown_time = 30 is 2 min 30 s, as hdparm -S counts; for 30 minutes write \"30min\"" } } },
+        { "drives = ({ match = {}; spindown_time = 45 });", { { 1, 41, 'n', "45 is 3 min 45 s, as hdparm -S counts" } } },
+        { "drives = ({ match = {}; spindown_time = 61 }, { match = \"/dev/x\"; spindown_time = 0 });", {} },
+        { "drives = ({ match = {}; spindown_time = \"30min\" });", {} },
+
+        /* What is to be copied is whole. */
+#define LONG "/dev/disk/by-id/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        { "drives = ({ match = " LONG "; apm = 1 });", { { 1, 21, 'e', "must be in quotes: write \"" LONG "\"" } } },
+};
+
+static const struct {
+        const char *node;
+        const char *says; /* NULL: nothing */
+} names[] = {
+        { "/dev/disk/by-id/ata-X_1", NULL },
+        { "/dev/disk/by-*/ata-X_1", NULL },
+        { "/dev/disk/by-vdev/A0", NULL },
+        { "/dev/disk/by-foo/x", "udev makes no directory /dev/disk/by-foo, so" },
+        { "/dev/disk/by-di/x-part1x", "did you mean \"/dev/disk/by-id/x-part1x\"?" },
+        { "/dev/disk/BY-ID/x", "did you mean \"/dev/disk/by-id/x\"?" },
+        { "/dev/disk/by-id/ata-X-part12", "for the whole drive; write \"/dev/disk/by-id/ata-X\"" },
+        { "/dev/sda1", "write \"/dev/sda\"" },
+        { "/dev/nvme0n1p2", "write \"/dev/nvme0n1\"" },
+        { "/dev/mmcblk0p1", "write \"/dev/mmcblk0\"" },
+        { "/dev/sda", "may be another drive after the next boot" },
+        { "/dev/sdX", "may be another drive" },
+        { "/dev/nvme0n1", "may be another drive" },
+        { "/dev/sr0", "may be another drive" },
+        { "/dev/sd*", NULL },
+        { "/dev/md0", NULL },
+        { "/dev/mapper/sda1", NULL },
 };
 /* clang-format on */
+
+START_TEST(test_names) {
+        _cleanup_(config_freep) Config *c = NULL;
+        Expected expected[2] = { { 2, 11, 'w', names[_i].says } };
+        char text[256];
+
+        (void) snprintf(text, sizeof text, "drives = ({ apm = 1;\n  match = (\"%s\"); });", names[_i].node);
+        c = parse(text, strlen(text));
+        ck_assert_int_eq(config_check_names(c), 0);
+        assert_complaints(&c->complaints, expected);
+}
+END_TEST
+
+/* Two kinds of names are in neither place: another key, and a block in error. */
+START_TEST(test_names_elsewhere) {
+        static const char text[] =
+                        "drives = ({ match = { model = \"/dev/sda\" }; apm = 1 }, { match = \"/dev/sda\"; apm = 1 1 });";
+        _cleanup_(config_freep) Config *c = parse(text, strlen(text));
+
+        ck_assert_int_eq(config_check_names(c), 0);
+        ck_assert_uint_eq(c->complaints.n_items, 1);
+}
+END_TEST
+
+/* One fault, one complaint, at its line, and all blocks but one are applied. */
+/* clang-format off */
+#define BEFORE "drives = (\n  { match = \"/dev/x\"; apm = 1; },\n"
+#define BEHIND "\n  { match = \"/dev/y\"; apm = 1; } );\n"
+static const struct {
+        const char *text;
+        Expected complaints[2];
+} faults[] = {
+        { BEFORE "{ match = {}; apm = 127;" BEHIND,                { { 3, 1, 'e', "this block is not closed" } } },
+        { BEFORE "{ match = {}; apm = 127; }" BEHIND,              { { 4, 3, 'e', "a comma is missing" } } },
+        { BEFORE "{ match = {}; apm 127; }," BEHIND,               { { 3, 15, 'e', "\"=\" is missing" } } },
+        { BEFORE "{ match = {}; apm = ; }," BEHIND,                { { 3, 15, 'e', "has no value" } } },
+        { BEFORE "{ match = {}; apm == 1; }," BEHIND,              { { 3, 15, 'e', "has no value" } } },
+        { BEFORE "{ match = {}; apm = \"127; }," BEHIND,           { { 3, 21, 'e', "closing quote" } } },
+        { BEFORE "{ match = {}; spindown_time = 20min; }," BEHIND, { { 3, 31, 'e', "write \"20min\"" } } },
+        { BEFORE "{ match = {}; amp = 127; }," BEHIND,             { { 3, 15, 'e', "did you mean \"apm\"?" } } },
+        { BEFORE "{ match = {}; apm = \"fast\"; }," BEHIND,        { { 3, 21, 'e', "no value for apm" } } },
+        { BEFORE "{ match = {}; apm = 1; apm = 2; }," BEHIND,      { { 3, 24, 'e', "a second time" } } },
+        { BEFORE "{ match = {}; apm = 1; }}," BEHIND,              { { 3, 25, 'e', "\"}\" is not expected" } } },
+        { BEFORE "{ match = {}; apm = 1; };" BEHIND,               { { 3, 25, 'e', "stands a comma" } } },
+        { BEFORE "{ apm = 127; }," BEHIND,                         { { 3, 1, 'e', "has no match" } } },
+        { BEFORE "{ match = {}; apm = 1; };",                      { { 1, 10, 'e', "list is not closed" } } },
+        { "drive = ( { match = {}; apm = 1; } );",                 { { 1, 1, 'e', "did you mean \"drives\"?" } } },
+};
+/* clang-format on */
+
+START_TEST(test_one_complaint) {
+        _cleanup_(config_freep) Config *c = parse(faults[_i].text, strlen(faults[_i].text));
+
+        assert_complaints(&c->complaints, faults[_i].complaints);
+}
+END_TEST
 
 START_TEST(test_check) {
         _cleanup_(config_freep) Config *c = parse(cases[_i].text, strlen(cases[_i].text));
@@ -146,6 +241,9 @@ int main(void) {
         TCase *tc = tcase_create("config-check");
 
         tcase_add_loop_test(tc, test_check, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(tc, test_names, 0, ELEMENTSOF(names));
+        tcase_add_test(tc, test_names_elsewhere);
+        tcase_add_loop_test(tc, test_one_complaint, 0, ELEMENTSOF(faults));
         tcase_add_test(tc, test_many_blocks);
         suite_add_tcase(suite, tc);
 

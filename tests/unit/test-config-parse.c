@@ -125,7 +125,7 @@ static const struct {
           BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 25, 'e', "\"apm\" is not expected here; a block holds match = …; and settings without quotes" } } },
         /* What an invisible byte does to a name is told once, … */
         { BROKEN("  { match = \"/dev/sda\"; apm\u200b = 3 }"),
-          BROKEN_DUMP("3! node=/dev/sda >\n"), { { 3, 25, 'e', "is not expected here" } } },
+          BROKEN_DUMP("3! node=/dev/sda >\n"), { { 3, 28, 'e', "U+200B, a zero width space" } } },
         /* … and what is to be written is told whole. */
         { BROKEN("  { match = /dev/disk/by-id/ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0000000; apm = 3 }"),
           BROKEN_DUMP(""),
@@ -192,7 +192,7 @@ static const struct {
           { { 1, 1, 'e', "unknown option \"drive\"; did you mean \"drives\"?" } } },
         { "disks = (\n" GOOD ",\n\"/dev/sda\"; lookahead = false; } );\ndrives = (\n{ match = {}; apm = 3; } );",
           "2! node=/dev/good > apm=!\n5! > apm=!\n",
-          { { 1, 1, 'e', "unknown option" }, { 3, 1, 'e', "general rules" }, { 3, 13, 'e', "setting of drives" }, { 3, 32, 'e', "not expected" } } },
+          { { 1, 1, 'e', "unknown option" }, { 3, 1, 'n', "general rules" }, { 3, 13, 'e', "setting of drives" }, { 3, 32, 'e', "not expected" } } },
         { "drives = \"/dev/sda\";", "", { { 1, 1, 'e', "list of blocks" } } },
         /* What stands behind it may have been meant as the comment. */
         { "drives = (\n" GOOD ",\n/* never closed\n" GOOD ",\n" GOOD "\n);",
@@ -254,7 +254,7 @@ static const struct {
         /* Matches in error: no general rule of the file is applied, those for named drives are. */
 #define LOST(middle) "drives = (\n  { match = { rotational = true; }; apm = 9; },\n" middle ",\n" GOOD "\n);\n"
 #define LOST_DUMP "2! rotational=true > apm=!\n" GOOD_DUMP(4)
-#define LOST_SAYS { 3, 3, 'e', "nothing is applied of the general rules of this file" }
+#define LOST_SAYS { 3, 3, 'n', "nothing is applied of the general rules of this file" }
         { LOST("  { match = /dev/sda; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "write \"/dev/sda\"" } } },
         { LOST("  { match = \"/dev/sda; apm = 3; }"), LOST_DUMP,
           { LOST_SAYS, { 3, 13, 'e', "closing quote" } } },
@@ -266,7 +266,10 @@ static const struct {
         { LOST("  { apm = 3; }"), LOST_DUMP, { { 3, 3, 'e', "match = {}" }, LOST_SAYS } },
         { LOST("  { match = \"/dev/sda\"; match = \"/dev/sdb\"; apm = 3; }"), LOST_DUMP,
           { LOST_SAYS, { 3, 25, 'e', "a second match" } } },
-        { LOST("  { match = \"sda\"; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "begins with /dev/" } } },
+        { LOST("  { match = \"sda\"; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "write \"/dev/sda\"" } } },
+        { LOST("  { match = \"by-id/x\"; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "write \"/dev/disk/by-id/x\"" } } },
+        { LOST("  { match = \"ata-X\"; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "write \"/dev/disk/by-id/ata-X\"" } } },
+        { LOST("  { match = \"*\"; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "for every drive write match" } } },
         { LOST("  { match = \"*\"; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "write match = {}" } } },
         { LOST("  { match = 5; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "5 must be in quotes" } } },
         { LOST("  { match = []; apm = 3; }"), LOST_DUMP, { LOST_SAYS, { 3, 13, 'e', "an empty list" } } },
@@ -290,7 +293,7 @@ static const struct {
         /* All of them are told, and each once. */
         { "drives = ({ match = {}; apm = 1 },\n{ apm = 2 },\n{ match = { model = \"x\" }; apm = 3 },\n{ apm = 4 });",
           "1! > apm=!\n3! model=x > apm=!\n",
-          { { 2, 1, 'e', "no match" }, { 2, 1, 'e', "general rules of this file" }, { 4, 1, 'e', "no match" } } },
+          { { 2, 1, 'e', "no match" }, { 2, 1, 'n', "general rules of this file" }, { 4, 1, 'e', "no match" } } },
 
         /* Harmless, but not meant. */
         { "drives = ({ match = \"/dev/sda\"; },\n{ });", "1: node=/dev/sda >\n",

@@ -42,6 +42,12 @@ static const struct {
         { "# \xff\na",                    "2:1N",                           {} }, /* in a comment it does no harm */
         { "\xff\xfe" "a",                 "1:1R",                           { { 1, 1, 'e', "UTF-8" } } },
         { "",                             "",                               {} },
+        /* What nobody sees. */
+        { "ab\xc2\xa0 = 1",               "1:1R 1:5= 1:7W",                 { { 1, 3, 'e', "U+00A0, a no-break space" } } },
+        { "a =\xc2\xa0" "1;",             "1:1N 1:3= 1:4R 1:6;",            { { 1, 4, 'e', "U+00A0" } } },
+        { "a\n\xef\xbb\xbf" "b",        "1:1N 2:1R",                      { { 2, 1, 'e', "U+FEFF, a byte order mark" } } },
+        { "\"a\xe2\x80\x8b\" b",         "1:1S 1:6N",                      { { 1, 3, 'w', "in this string is U+200B, a zero width space" } } },
+        { "# \xc2\xa0\na",               "2:1N",                           {} },
 };
 /* clang-format on */
 

@@ -28,6 +28,30 @@ static const struct {
 };
 /* clang-format on */
 
+START_TEST(test_find_invisible) {
+        /* clang-format off */
+        static const struct {
+                const char *text, *name; /* it stands behind "x" */
+        } texts[] = {
+                { "x\xc2\xa0y", "U+00A0, a no-break space" },
+                { "x\xef\xbb\xbf", "U+FEFF, a byte order mark" },
+                { "x\xe2\x80\x8b", "U+200B, a zero width space" },
+                { "x\xe2\x80", NULL },
+                { "x y\n", NULL },
+                { "x\xc3\xbc\xe2\x80\xa6", NULL },
+                { "", NULL },
+        };
+        /* clang-format on */
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                const char *name = NULL, *found = text_find_invisible(texts[i].text, strlen(texts[i].text), &name);
+
+                ck_assert_ptr_eq(found, texts[i].name ? texts[i].text + 1 : NULL);
+                ck_assert(texts[i].name ? streq(name, texts[i].name) : !name);
+        }
+}
+END_TEST
+
 START_TEST(test_escape) {
         _cleanup_free_ char *escaped = NULL;
 
@@ -95,6 +119,7 @@ int main(void) {
         Suite *s = suite_create("text");
         TCase *t = tcase_create("text");
 
+        tcase_add_test(t, test_find_invisible);
         tcase_add_loop_test(t, test_escape, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_round_trip, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_round_trip_all_bytes);

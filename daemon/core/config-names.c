@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Names of drives in a match, as they are written: whether there can be such a drive, and whether it is the same one after the next
+ * boot. */
+
+#include <ctype.h>
+#include <fnmatch.h>
+
+#include "config.h"
+#include "text.h"
+
+#define LINKS "/dev/disk/"
+#define warn(c, b, ...) \
+        complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (b)->match_at.line, (b)->match_at.column, __VA_ARGS__)
+
+/* What udev makes links in, and what ZFS's and Ubuntu's rules do. */
+static const char *const link_directories[] = {
+        "by-id",      "by-path", "by-uuid",  "by-label",      "by-partuuid", "by-partlabel",
+        "by-diskseq", "by-vdev", "by-dname", "by-loop-inode", "by-loop-ref", "by-designator",
+};
+
+/* The kernel's names of whole disks, and what a partition's name has more; the X is a manual's, for any letter. */
+#define LETTERED "@(sd|hd|vd|xvd)+([a-z])"
+#define NUMBERED "@(nvme+([0-9])n|mmcblk)+([0-9])"
+#define DISK "/dev/@(" LETTERED "|" NUMBERED "|sr+([0-9])|sdX)"
+#define PARTITION "@(/dev/@(" LETTERED "|" NUMBERED "p)|" LINKS "*-part)+([0-9])"
+
+/* The length of its disk's name; 0: it is no partition. */
+static size_t find_partition(const char *path) {
+        size_t n = strlen(path);
+
+        if (fnmatch(PARTITION, path, FNM_EXTMATCH) != 0)
+                return 0;
+        while (isdigit((unsigned char) path[n - 1]))
+                n--;
+        if (starts_with(path, LINKS))
+                return n - strlen("-part");
+        return n - (isdigit((unsigned char) path[n - 2]) && path[n - 1] == 'p');
+}
+
+/* A pattern may stand for a directory that is there. */
+static bool is_pattern(const char *s, size_t n) {
+        return memchr(s, '*', n) || memchr(s, '?', n) || memchr(s, '[', n);
+}
+
+static void check_directory(Config *c, const Block *b, const char *path) {
+        const char *name = path + strlen(LINKS);
+        size_t n = strcspn(name, "/");
+        _cleanup_free_ char *directory = strndup(name, n);
+        Nearest near = { .typed = directory };
+
+        if (!directory) {
+                c->complaints.error = -ENOMEM;
+                return;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(link_directories); i++)
+                nearest_offer(&near, link_directories[i]);
+
+        if (is_pattern(name, n) || (near.word && near.distance == 0 && streq(near.word, directory)))
+                return;
+        if (near.word)
+                warn(c, b,
+                     "udev makes no directory " LINKS "%s, so \"%s\" fits no drive; did you mean \"" LINKS "%s%s\"?",
+                     directory, path, near.word, name + n);
+        else
+                warn(c, b,
+                     "udev makes no directory " LINKS
+                     "%s, so \"%s\" fits no drive; there are by-id, by-path and others",
+                     directory, path);
+}
+
+static void check_name(Config *c, const Block *b, const char *path) {
+        size_t disk = find_partition(path);
+
+        if (starts_with(path, LINKS))
+                check_directory(c, b, path);
+        if (disk > 0)
+                warn(c, b, "\"%s\" is a partition, and settings are for the whole drive; write \"%.*s\"", path,
+                     (int) disk, path);
+        else if (fnmatch(DISK, path, FNM_EXTMATCH) == 0)
+                warn(c, b,
+                     "\"%s\" may be another drive after the next boot; write a link from " LINKS
+                     "by-id, or a match by model or serial",
+                     path);
+}
+
+int config_check_names(Config *c) {
+        for (size_t i = 0; i < c->n_blocks; i++) {
+                const Block *b = &c->blocks[i];
+
+                for (size_t k = 0; !b->broken && k < b->match.n_criteria; k++)
+                        for (size_t n = 0;
+                             b->match.criteria[k].key == MATCH_NODE && n < b->match.criteria[k].n_patterns; n++)
+                                check_name(c, b, b->match.criteria[k].patterns[n]);
+        }
+
+        return c->complaints.error;
+}
