@@ -10,8 +10,10 @@
 #include "config.h"
 #include "inventory.h"
 #include "output.h"
+#include "reader.h"
 #include "rivals.h"
 #include "settings.h"
+#include "text-file.h"
 #include "verb.h"
 
 #define SERVICE_USER "drivekeep" /* units/drivekeep.sysusers */
@@ -58,6 +60,24 @@ static int check_readable(Config *c, const char *const *roots) {
 }
 
 /* ---- the files ---- */
+
+/* A file of another program gets one sentence in the place of many. One without an error is ours, whatever its name. */
+static void check_foreign(Config *c) {
+        for (size_t i = 0; i < c->n_files; i++) {
+                _cleanup_free_ char *text = NULL, *sentence = NULL;
+                const char *file = c->files[i], *objection;
+                size_t size;
+
+                if (!complaints_have_error(&c->complaints, file) ||
+                    must_not_fail(text_file_read(file, &text, &size, &objection)) != 0)
+                        continue;
+                sentence = import_describe(file, text, size);
+                if (!sentence)
+                        continue;
+                complaints_drop(&c->complaints, file);
+                must_work(complain(&c->complaints, COMPLAINT_ERROR, file, 0, 0, "%s", sentence));
+        }
+}
 
 static bool fits_any(const Block *b, const Inventory *inventory) {
         for (size_t i = 0; i < inventory->n_drives; i++)
@@ -141,10 +161,12 @@ static int run(const Options *o) {
         if (r < 0)
                 return r;
         must_work(config_check(c, &all_settings));
+        must_work(config_check_names(c));
 
         /* Where there is no udev (a build machine, a container) the files can be checked all the same. */
         if (inventory_read(&inventory) >= 0)
                 check_drives(c, &inventory, o->verbose);
+        check_foreign(c);
         rivals_check("", c, &all_settings, inventory.drives, inventory.n_drives);
 
         n_warnings = print(c, o->json);

@@ -65,11 +65,34 @@ int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned lin
         return c->error;
 }
 
+static void complaint_done(Complaint *c) {
+        free(c->file);
+        free(c->sentence);
+}
+
+bool complaints_have_error(const Complaints *c, const char *file) {
+        for (size_t i = 0; i < c->n_items; i++)
+                if (c->items[i].level == COMPLAINT_ERROR && streq(c->items[i].file, file))
+                        return true;
+
+        return false;
+}
+
+void complaints_drop(Complaints *c, const char *file) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < c->n_items; i++)
+                if (streq(c->items[i].file, file)) {
+                        c->n_errors -= c->items[i].level == COMPLAINT_ERROR;
+                        complaint_done(&c->items[i]);
+                } else
+                        c->items[n++] = c->items[i];
+        c->n_items = n;
+}
+
 void complaints_done(Complaints *c) {
-        for (size_t i = 0; i < c->n_items; i++) {
-                free(c->items[i].file);
-                free(c->items[i].sentence);
-        }
+        for (size_t i = 0; i < c->n_items; i++)
+                complaint_done(&c->items[i]);
         free(c->items);
         *c = (Complaints){};
 }

@@ -30,6 +30,9 @@ const char *complaint_level_to_string(ComplaintLevel l);
 /* Puts it where it belongs: by file in order of first mention, then line and column. Returns c->error. */
 int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned line, unsigned column, const char *format,
              ...) _printf_(6, 7);
+/* Is there an error in the file? And without all complaints about it. */
+bool complaints_have_error(const Complaints *c, const char *file);
+void complaints_drop(Complaints *c, const char *file);
 void complaints_done(Complaints *c);
 
 /* "file:line:column: error: sentence", without a newline. The caller frees it; NULL on -ENOMEM. */

@@ -175,29 +175,29 @@ static void join_rules(Import *i) {
 
 /* clang-format off */
 static const struct {
-        const char *name;
+        const char *name, *title;
         void (*read)(const char *text, Import *ret);
         const char *glob;   /* extended, of the path with a '/' in front */
         const char *begins; /* an extended regular expression: how only a text of this kind begins, behind its comments; NULL: as any other */
 } kinds[_IMPORT_KIND_MAX] = {
-        [IMPORT_HDPARM_CONF] = { "hdparm.conf", hdparm_conf_read, "*/hdparm.conf",
+        [IMPORT_HDPARM_CONF] = { "hdparm.conf", "an hdparm.conf", hdparm_conf_read, "*/hdparm.conf",
           "^/dev/[^ \t\n{]+\\s*\\{\\s*(#[^\n]*\\s+)*(quiet|apm|apm_battery|spindown_time|write_cache|lookahead|read_ahead_sect|"
           "mult_sect_io|dma|io32_support|acoustic_management|poweron_standby|keep_[a-z_]+|transfer_mode|[a-z_]*standby)\\>" },
-        [IMPORT_CONF_D]      = { "conf.d",      conf_d_read,      "*/conf.d/hdparm", NULL },
-        [IMPORT_UDISKS]      = { "udisks2",     udisks_read,      "*/udisks2/*.conf", "^\\[ATA]" },
-        [IMPORT_TLP]         = { "tlp",         tlp_read,
+        [IMPORT_CONF_D] = { "conf.d", "Gentoo's file for hdparm", conf_d_read, "*/conf.d/hdparm", NULL },
+        [IMPORT_UDISKS] = { "udisks2", "a file of udisks2", udisks_read, "*/udisks2/*.conf", "^\\[ATA]" },
+        [IMPORT_TLP] = { "tlp", "a file of TLP", tlp_read,
           "*/@(tlp.conf|tlp.d/*.conf|default/tlp|tlp/defaults.conf)", NULL },
-        [IMPORT_TUNED]       = { "tuned",       tuned_read,       "*/tuned.conf", NULL },
-        [IMPORT_SMARTD]      = { "smartd.conf", smartd_read,      "*/smartd.conf", NULL },
-        [IMPORT_HD_IDLE]     = { "hd-idle",     hd_idle_read,     "*/@(default|sysconfig)/hd-idle", NULL },
-        [IMPORT_SCRIPT]      = { "script",      script_file_read, "*@(.sh|/rc.local|/rc.local.local)",
+        [IMPORT_TUNED] = { "tuned", "a file of tuned", tuned_read, "*/tuned.conf", NULL },
+        [IMPORT_SMARTD] = { "smartd.conf", "a smartd.conf", smartd_read, "*/smartd.conf", NULL },
+        [IMPORT_HD_IDLE] = { "hd-idle", "a file of hd-idle", hd_idle_read, "*/@(default|sysconfig)/hd-idle", NULL },
+        [IMPORT_SCRIPT] = { "script", "a script", script_file_read, "*@(.sh|/rc.local|/rc.local.local)",
           "^(#![^\n]*[/ ](ba|da|a)?sh\\s|(hdparm|smartctl) -[-A-Za-z])" },
-        [IMPORT_CRONTAB]     = { "crontab",     crontab_read,     "*/@(crontab|cron.d/*|crontabs/*)",
+        [IMPORT_CRONTAB] = { "crontab", "a crontab", crontab_read, "*/@(crontab|cron.d/*|crontabs/*)",
           "^(@reboot |([0-9*,/-]+[ \t]+){5})" },
-        [IMPORT_UNIT]        = { "unit",        unit_read,        "*.service@(|.d/*.conf)", "^\\[(Unit|Service)]" },
-        [IMPORT_UDEV_RULES]  = { "udev-rules",  udev_rules_read,  "*.rules", "^((ACTION|SUBSYSTEM)[!=]=|KERNEL==)\"" },
-        [IMPORT_TMPFILES]    = { "tmpfiles",    tmpfiles_read,    "*/tmpfiles.d/*.conf", NULL },
-        [IMPORT_SYSFS_CONF]  = { "sysfs.conf",  sysfs_conf_read,  "*/@(sysfs.conf|sysfs.d/*.conf)", NULL },
+        [IMPORT_UNIT] = { "unit", "a unit of systemd", unit_read, "*.service@(|.d/*.conf)", "^\\[(Unit|Service)]" },
+        [IMPORT_UDEV_RULES] = { "udev-rules", "a file of udev's rules", udev_rules_read, "*.rules", "^((ACTION|SUBSYSTEM)[!=]=|KERNEL==)\"" },
+        [IMPORT_TMPFILES] = { "tmpfiles", "a file of tmpfiles.d", tmpfiles_read, "*/tmpfiles.d/*.conf", NULL },
+        [IMPORT_SYSFS_CONF] = { "sysfs.conf", "a sysfs.conf", sysfs_conf_read, "*/@(sysfs.conf|sysfs.d/*.conf)", NULL },
 };
 /* clang-format on */
 
@@ -248,6 +248,20 @@ static ImportKind kind_by_text(const char *text) {
                         return k;
 
         return _IMPORT_KIND_INVALID;
+}
+
+char *import_describe(const char *file, const char *text, size_t size) {
+        ImportKind kind = kind_by_name(file);
+
+        if (memchr(text, '\0', size) || fits(text, "(^|\n)[ \t]*drives\\s*[=:]?\\s*\\("))
+                return NULL;
+        if (kind == _IMPORT_KIND_INVALID)
+                kind = kind_by_text(text);
+        if (kind != _IMPORT_KIND_INVALID)
+                return must_format("this is %s; 'drivekeep import %s' translates it", kinds[kind].title, file);
+        if (fits(text, "(^|\n)(---\\s|[a-z_]+:[ \t]*\r?\n[ \t]*-? *[a-z_]+:)"))
+                return must(strdup("this is YAML, and drivekeep's files are libconfig: see drivekeep.conf(5)"));
+        return NULL;
 }
 
 int import_read(const char *file, const char *text, size_t size, ImportKind kind, Import *ret,

@@ -68,6 +68,10 @@ ImportKind import_kind_from_string(const char *s);
 int import_read(const char *file, const char *text, size_t size, ImportKind kind, Import *ret,
                 const char **ret_objection);
 
+/* What such a text is that is no configuration of drivekeep, and what to do with it, as a sentence. The caller frees it; NULL: nothing
+ * that is known. */
+char *import_describe(const char *file, const char *text, size_t size);
+
 /* Writes drivekeep configuration. What the settings table does not take (a value out of range, a dangerous setting) becomes a
  * comment, so that what is written is always without error and safe as it is. What becomes a comment is held back
  * in `imports`, too. 0 or -EIO. */

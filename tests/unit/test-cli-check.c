@@ -12,7 +12,7 @@
 #include "verb.h"
 
 static Drive disk = { .name = (char *) "sda",
-                      .node = (char *) "/dev/sda",
+                      .node = (char *) "/dev/dsk",
                       .model = (char *) "ST2000DL003-9VT166",
                       .serial = (char *) "5YD1",
                       .transport = TRANSPORT_SATA,
@@ -78,36 +78,36 @@ static const struct {
 #define NOTHING "1 file, 1 rule: 0 errors, 0 warnings.\n"
 #define ENDLESS "without a limit it tries longer than the kernel waits, and the array throws it out for one bad sector; use 7s, " \
                 "or let the kernel wait (error_recovery_fallback_timeout = \"180s\")\n"
-        { "drives = ({ match = \"/dev/sda\"; timeout = \"5s\" });", "--strict", EXIT_NOT_WANTED, TWENTY, ONE_WARNING },
-        { "drives = ({ match = \"/dev/sda\"; timeout = \"19s\" });", NULL, EXIT_WANTED, TWENTY, ONE_WARNING },
-        { "drives = ({ match = \"/dev/sda\"; timeout = \"20s\" });", NULL, EXIT_WANTED, "", NOTHING },
-        { "drives = ({ match = { model = \"*\"; rotational = false; }; timeout = \"5s\" }, { match = \"/dev/sda\"; timeout = \"keep\" });", NULL,
+        { "drives = ({ match = \"/dev/dsk\"; timeout = \"5s\" });", "--strict", EXIT_NOT_WANTED, TWENTY, ONE_WARNING },
+        { "drives = ({ match = \"/dev/dsk\"; timeout = \"19s\" });", NULL, EXIT_WANTED, TWENTY, ONE_WARNING },
+        { "drives = ({ match = \"/dev/dsk\"; timeout = \"20s\" });", NULL, EXIT_WANTED, "", NOTHING },
+        { "drives = ({ match = { model = \"*\"; rotational = false; }; timeout = \"5s\" }, { match = \"/dev/dsk\"; timeout = \"keep\" });", NULL,
           EXIT_WANTED, "f.conf:1:11: notice: no drive that is present fits this rule\n", "1 file, 2 rules: 0 errors, 0 warnings.\n" },
         { "drives = ({ match = { transport = \"nvme\"; }; io_timeout = \"5s\" });", NULL, EXIT_WANTED,
           "f.conf:1:11: notice: no drive that is present fits this rule\n", NOTHING },
-        { "drives = ({ match = \"/dev/sda\"; io_timeout = \"5s\" });", NULL, EXIT_WANTED,
+        { "drives = ({ match = \"/dev/dsk\"; io_timeout = \"5s\" });", NULL, EXIT_WANTED,
           "f.conf:1:33: warning: io_timeout can do harm here: a drive that has to spin up answers later than that, and is reset "
           "again and again; 30s is the kernel's own\n", ONE_WARNING },
-        { "drives = ({ match = \"/dev/sda\"; error_recovery_fallback_timeout = \"9s\" });", NULL, EXIT_WANTED,
+        { "drives = ({ match = \"/dev/dsk\"; error_recovery_fallback_timeout = \"9s\" });", NULL, EXIT_WANTED,
           "f.conf:1:33: warning: error_recovery_fallback_timeout can do harm here: a drive that has to spin up answers later than "
           "that, and is reset again and again; 30s is the kernel's own\n", ONE_WARNING },
-        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"off\" });", NULL, EXIT_WANTED, "", NOTHING },
-        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"off\" });", NULL, EXIT_WANTED,
-          "f.conf:1:33: warning: error_recovery can do harm to /dev/sda, which is a member of an array: " ENDLESS, ONE_WARNING, true },
-        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"7s\" });", NULL, EXIT_WANTED, "", NOTHING, true },
-        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"off\"; error_recovery_fallback_timeout = \"180s\" });", NULL, EXIT_WANTED, "",
+        { "drives = ({ match = \"/dev/dsk\"; error_recovery = \"off\" });", NULL, EXIT_WANTED, "", NOTHING },
+        { "drives = ({ match = \"/dev/dsk\"; error_recovery = \"off\" });", NULL, EXIT_WANTED,
+          "f.conf:1:33: warning: error_recovery can do harm to /dev/dsk, which is a member of an array: " ENDLESS, ONE_WARNING, true },
+        { "drives = ({ match = \"/dev/dsk\"; error_recovery = \"7s\" });", NULL, EXIT_WANTED, "", NOTHING, true },
+        { "drives = ({ match = \"/dev/dsk\"; error_recovery = \"off\"; error_recovery_fallback_timeout = \"180s\" });", NULL, EXIT_WANTED, "",
           NOTHING, true },
-        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"off\"; timeout = \"180s\" });", NULL, EXIT_WANTED, "", NOTHING, true },
-        { "drives = ({ match = \"/dev/sda\"; error_recovery = \"off\"; timeout = \"60s\" });", NULL, EXIT_WANTED,
-          "f.conf:1:33: warning: error_recovery can do harm to /dev/sda, which is a member of an array: " ENDLESS, ONE_WARNING, true },
+        { "drives = ({ match = \"/dev/dsk\"; error_recovery = \"off\"; timeout = \"180s\" });", NULL, EXIT_WANTED, "", NOTHING, true },
+        { "drives = ({ match = \"/dev/dsk\"; error_recovery = \"off\"; timeout = \"60s\" });", NULL, EXIT_WANTED,
+          "f.conf:1:33: warning: error_recovery can do harm to /dev/dsk, which is a member of an array: " ENDLESS, ONE_WARNING, true },
         { "drives = ({ match = {}; only_in_raid = true; error_recovery = \"off\" });", NULL, EXIT_WANTED,
           "f.conf:1:46: warning: error_recovery can do harm here: " ENDLESS, ONE_WARNING, true },
         { "drives = ({ match = {}; only_in_raid = true; error_recovery_read = \"off\"; error_recovery_fallback_timeout = \"180s\" });", NULL,
           EXIT_WANTED, "", NOTHING },
-        { "drives = ({ match = \"/dev/sda\"; auto_reallocate_write = false });", NULL, EXIT_WANTED,
+        { "drives = ({ match = \"/dev/dsk\"; auto_reallocate_write = false });", NULL, EXIT_WANTED,
           "f.conf:1:33: warning: auto_reallocate_write can do harm here: the drive reports a write as failed that it could have put "
           "elsewhere, and a file system on it stops; leave it on\n", ONE_WARNING },
-        { "drives = ({ match = \"/dev/sda\"; auto_reallocate_write = true; auto_reallocate_read = false });", NULL, EXIT_WANTED, "", NOTHING },
+        { "drives = ({ match = \"/dev/dsk\"; auto_reallocate_write = true; auto_reallocate_read = false });", NULL, EXIT_WANTED, "", NOTHING },
 #define ALL(column) "f.conf:1:" column ": warning: read_only can do harm here: this rule is for all drives, so that nothing writes to any drive " \
                     "that is not in use at its visit; name the drives that are meant\n"
         { "drives = ({ match = { model = \"*\"; }; read_only = true });", NULL, EXIT_WANTED, ALL("39"), ONE_WARNING },
@@ -115,29 +115,29 @@ static const struct {
         { "drives = ({ match = \"/dev/*\"; read_only = true });", NULL, EXIT_WANTED, ALL("31"), ONE_WARNING },
         { "drives = ({ match = { model = \"*\"; transport = \"sata\"; }; read_only = true });", NULL, EXIT_WANTED, "", NOTHING },
         { "drives = ({ match = {}; read_only = false });", NULL, EXIT_WANTED, "", NOTHING },
-        { "drives = ({ match = \"/dev/sda\"; apm = 127 });", NULL, EXIT_WANTED, "", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
-        { "drives = ({ match = \"/dev/sda\";\napm = 1277; lokahead = true });", NULL, EXIT_BAD_INPUT,
+        { "drives = ({ match = \"/dev/dsk\"; apm = 127 });", NULL, EXIT_WANTED, "", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+        { "drives = ({ match = \"/dev/dsk\";\napm = 1277; lokahead = true });", NULL, EXIT_BAD_INPUT,
           "f.conf:2:7: error: 1277 is out of range for apm: 1…254, or off\n"
           "f.conf:2:13: error: unknown setting \"lokahead\"; did you mean \"lookahead\"?\n",
           "1 file, 1 rule: 2 errors, 0 warnings.\n" },
-        { "drives = ({ match = \"/dev/sda\"; spindown_time = \"25min\" });", NULL, EXIT_WANTED,
+        { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"25min\" });", NULL, EXIT_WANTED,
           "f.conf:1:49: warning: spindown_time cannot be exactly \"25min\", it becomes 30 min\n",
           "1 file, 1 rule: 0 errors, 1 warning.\n" },
-        { "drives = ({ match = \"/dev/sda\"; spindown_time = \"6h\" });", "--strict", EXIT_NOT_WANTED,
+        { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"6h\" });", "--strict", EXIT_NOT_WANTED,
           "f.conf:1:49: warning: spindown_time cannot be exactly \"6h\", it becomes 5 h 30 min\n",
           "1 file, 1 rule: 0 errors, 1 warning.\n" },
-        { "drives = ({ match = \"/dev/sda\"; read_ahead_kb = 3 }, { match = \"/dev/sda\"; wake = true; read_ahead_sect = 1024 });",
+        { "drives = ({ match = \"/dev/dsk\"; read_ahead_kb = 3 }, { match = \"/dev/dsk\"; wake = true; read_ahead_sect = 1024 });",
           NULL, EXIT_WANTED,
           "f.conf:1:33: warning: read_ahead_kb never wins here: f.conf:1 sets it for all drives of this block; general rules come first\n"
           "f.conf:1:49: warning: read_ahead_kb cannot be exactly \"3\", it becomes 4 KiB\n",
           "1 file, 2 rules: 0 errors, 2 warnings.\n" },
-        { "drives = ({ match = \"/dev/sdq\"; apm = 127 });", "--strict", EXIT_WANTED,
+        { "drives = ({ match = \"/dev/dsq\"; apm = 127 });", "--strict", EXIT_WANTED,
           "f.conf:1:11: notice: no drive that is present fits this rule\n", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
-        { "drives = ({ match = \"/dev/sdq\"; apm = 127 });", "-v", EXIT_WANTED,
+        { "drives = ({ match = \"/dev/dsq\"; apm = 127 });", "-v", EXIT_WANTED,
           "f.conf:1:11: notice: no drive that is present fits this rule\n"
-          "/dev/sda: notice: no rule is for this drive (ST2000DL003-9VT166, serial 5YD1), so it is left alone\n",
+          "/dev/dsk: notice: no rule is for this drive (ST2000DL003-9VT166, serial 5YD1), so it is left alone\n",
           "1 file, 1 rule: 0 errors, 0 warnings.\n" },
-        { "drives = ({ match = \"/dev/sda\"; apm = 127 });", "-v", EXIT_WANTED, "", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+        { "drives = ({ match = \"/dev/dsk\"; apm = 127 });", "-v", EXIT_WANTED, "", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
 };
 /* clang-format on */
 
@@ -161,9 +161,59 @@ START_TEST(test_check_without_drives) {
         int status;
 
         n_found = 0;
-        file_write("f.conf", "drives = ({ match = \"/dev/sda\"; apm = 127 });");
+        file_write("f.conf", "drives = ({ match = \"/dev/dsk\"; apm = 127 });");
         out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
         ck_assert_str_eq(out, "");
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
+/* A file of something else gets one sentence; one that is ours gets its own complaints, whatever its name. */
+/* clang-format off */
+static const struct {
+        const char *file, *text, *out;
+} foreign[] = {
+        { "hdparm.conf", "quiet\n/dev/sda {\n apm = 127\n}\n",
+          "hdparm.conf: error: this is an hdparm.conf; 'drivekeep import hdparm.conf' translates it\n" },
+        { "f.conf", "# x\n/dev/sda {\n apm = 127\n spindown_time = 240\n}\n",
+          "f.conf: error: this is an hdparm.conf; 'drivekeep import f.conf' translates it\n" },
+        { "tlp.conf", "DISK_APM_LEVEL_ON_AC=\"254\"\n",
+          "tlp.conf: error: this is a file of TLP; 'drivekeep import tlp.conf' translates it\n" },
+        { "f.yaml", "drives:\n  - match: /dev/x\n    apm: 127\n",
+          "f.yaml: error: this is YAML, and drivekeep's files are libconfig: see drivekeep.conf(5)\n" },
+        { "f.yaml", "---\ndrives: []\n",
+          "f.yaml: error: this is YAML, and drivekeep's files are libconfig: see drivekeep.conf(5)\n" },
+        { "hdparm.conf", "fsck_wait = \"1min\";\n", "" },
+        { "tlp.conf", "drives = (\n{ match = {}; amp = 1 });",
+          "tlp.conf:2:15: error: unknown setting \"amp\"; did you mean \"apm\"?\n" },
+        { "f.conf", "hello\n",
+          "f.conf:1:1: error: this is no configuration of drivekeep: it has no drives = ( … ), and no option\n" },
+};
+/* clang-format on */
+
+START_TEST(test_check_foreign) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        n_found = 1;
+        file_write(foreign[_i].file, foreign[_i].text);
+        out = command(&verb_check, ARGS((char *) foreign[_i].file), &said, &status);
+        ck_assert_str_eq(out, foreign[_i].out);
+        ck_assert_int_eq(status, *out ? EXIT_BAD_INPUT : EXIT_WANTED);
+}
+END_TEST
+
+START_TEST(test_check_names) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        n_found = 0;
+        file_write("f.conf", "drives = ({ match = \"/dev/sda\"; apm = 127 });");
+        out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
+        ck_assert_str_eq(
+                        out,
+                        "f.conf:1:21: warning: \"/dev/sda\" may be another drive after the next boot; write a link from "
+                        "/dev/disk/by-id, or a match by model or serial\n");
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
@@ -267,7 +317,7 @@ static void write_rules(void) {
                    "drives = (\n"
                    "{ match = { transport = \"sata\" }; apm = 127; lookahead = true; on_battery = { apm = 1 }; },\n"
                    "{ match = { transport = \"usb\" }; apm = 2; },\n"
-                   "{ match = \"/dev/sda\"; apm = 254; },\n"
+                   "{ match = \"/dev/dsk\"; apm = 254; },\n"
                    "{ match = {}; only_in_raid = true; apm = 3; },\n"
                    "{ match = { wwn = \"0x1\" }; apm = 4; });\n");
 }
@@ -279,11 +329,11 @@ START_TEST(test_explain) {
         n_found = 1;
         write_rules();
         out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "5YD1"), &said, &status);
-        ck_assert_str_eq(out, "/dev/sda (model ST2000DL003-9VT166, serial 5YD1, transport sata)\n\n"
+        ck_assert_str_eq(out, "/dev/dsk (model ST2000DL003-9VT166, serial 5YD1, transport sata)\n\n"
                               "Rules:\n"
                               "  ./" CONF ":2: for it: transport is \"sata\"\n"
                               "  ./" CONF ":3: not for it: its transport is \"sata\", not \"usb\"\n"
-                              "  ./" CONF ":4: for it: /dev/sda is its name\n"
+                              "  ./" CONF ":4: for it: /dev/dsk is its name\n"
                               "  ./" CONF ":5: not for it: it is in no array, and only_in_raid is set\n"
                               "  ./" CONF ":6: not for it: it has no wwn, and \"0x1\" is asked for\n"
                               "\nSettings:\n"
@@ -296,7 +346,7 @@ END_TEST
 
 /* What lies on it, an array, and what is in error. */
 START_TEST(test_explain_stacked) {
-        static DriveLink links[] = { { (char *) "/dev/sda1", LINK_PARTITION }, { (char *) "/dev/md0", LINK_STACKED } };
+        static DriveLink links[] = { { (char *) "/dev/dsk1", LINK_PARTITION }, { (char *) "/dev/md0", LINK_STACKED } };
         _cleanup_free_ char *out = NULL, *said = NULL;
         int status;
 
@@ -307,20 +357,20 @@ START_TEST(test_explain_stacked) {
         ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
         file_write(CONF, "drives = (\n"
                          "{ match = \"/dev/md0\"; apm = 1; },\n"
-                         "{ match = \"/dev/sda1\"; apm = 500; },\n"
+                         "{ match = \"/dev/dsk1\"; apm = 500; },\n"
                          "{ match = {}; only_in_raid = true; apm = 2; },\n"
-                         "{ match = \"/dev/sda1\"; apm = 3; lookahead };\n"
+                         "{ match = \"/dev/dsk1\"; apm = 3; lookahead };\n"
                          "{ match = [\"/dev/sdb\", \"/dev/sdc\", \"/dev/sdd\"]; apm = 4; });\n");
         out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "sda", (char *) "apm"), &said, &status);
         ck_assert_str_eq(
                         out,
-                        "/dev/sda (model ST2000DL003-9VT166, serial 5YD1, transport sata)\n\n"
+                        "/dev/dsk (model ST2000DL003-9VT166, serial 5YD1, transport sata)\n\n"
                         "Rules:\n"
                         "  ./" CONF ":2: for it: /dev/md0, which lies on it\n"
-                        "  ./" CONF ":3: for it: /dev/sda1 is a partition of it\n"
+                        "  ./" CONF ":3: for it: /dev/dsk1 is a partition of it\n"
                         "  ./" CONF ":4: for it: it is for every drive, it is in an array\n"
                         "  ./" CONF
-                        ":5: for it: /dev/sda1 is a partition of it; but it is in error, and withholds what it names\n"
+                        ":5: for it: /dev/dsk1 is a partition of it; but it is in error, and withholds what it names\n"
                         "  ./" CONF
                         ":6: not for it: neither its node nor a link to it is \"/dev/sdb\", \"/dev/sdc\" or \"/dev/sdd\"\n"
                         "\nSettings:\n"
@@ -489,6 +539,8 @@ int main(void) {
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
         tcase_add_loop_test(t, test_check, 0, ELEMENTSOF(checks));
         tcase_add_test(t, test_check_without_drives);
+        tcase_add_loop_test(t, test_check_foreign, 0, ELEMENTSOF(foreign));
+        tcase_add_test(t, test_check_names);
         tcase_add_loop_test(t, test_check_readable, 0, ELEMENTSOF(readable));
         tcase_add_test(t, test_check_json);
         tcase_add_loop_test(t, test_check_hostile, 0, 7);
