@@ -85,8 +85,10 @@ int config_load(Config *c, const SettingTable *t, const char *const *roots);
 typedef struct Wish {
         const char *name; /* canonical key */
         Value value;
-        bool withheld;                         /* nothing may be written: the winning block is in error */
-        bool allow_dangerous, permanent, wake; /* of the winning block */
+        bool withheld;                   /* nothing may be written: the winning block is in error */
+        bool allow_dangerous, permanent; /* of the winning block … */
+        bool optional; /* … which is for a class of drives, and not every one of them has everything */
+        bool wake;     /* of that block, too */
         const char *file;
         unsigned line, column;
         char *via_stacked; /* the rule fits only by this link of md, dm-crypt or LVM above the drive; else NULL */
@@ -108,7 +110,7 @@ Wish *wishes_find(const Wishes *w, const char *name);
 /* Whether what the machine runs on makes a difference to any drive. */
 bool config_uses_battery(const Config *c);
 
-/* The same values for the same settings; where in the files they stand does not count. */
+/* The same values for the same settings; where in the files they stand does not count, but for which drives the rules are. */
 bool wishes_equal(const Wishes *a, const Wishes *b);
 
 /* config-check.c: what stands in the files without an error, and still cannot be what was meant: blocks that say the same, values

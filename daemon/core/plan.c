@@ -152,7 +152,7 @@ bool step_settle(Step *s, const Memory *memory) {
                 step_end(s, VERDICT_FORBIDDEN, "the controller has one %s for all its namespaces, and %s",
                          s->wish->name, memory->overruled);
         else if ((s->setting->flags & SETTING_UNREADABLE) && was_sent(s, memory)) {
-                step_end(s, VERDICT_UNVERIFIABLE, "sent before, since the drive was attached; it cannot be read");
+                step_end(s, VERDICT_UNVERIFIABLE, STEP_SENT_BEFORE);
                 s->remembered = step_is_volatile(s);
         } else
                 return false;
@@ -250,8 +250,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
 
         /* What can be read, and was not only because the drive sleeps, waits until it is awake. */
         if (!s->before.known && was_sent(s, memory) && !memory->settled.known && !s->lost)
-                return step_end(s, VERDICT_UNVERIFIABLE,
-                                "sent before, since the drive was attached; it cannot be read");
+                return step_end(s, VERDICT_UNVERIFIABLE, STEP_SENT_BEFORE);
 
         if (memory && memory->quarantined[0])
                 return step_end(s, VERDICT_QUARANTINED,
@@ -301,7 +300,7 @@ void step_judge(Step *s) {
                                 s->after.repeated
                                                 ? "accepted; as far as can be told the bridge answers IDENTIFY from its memory, so it cannot be read back"
                                 : s->note[0] ? s->note
-                                             : "accepted; it cannot be read back");
+                                             : STEP_ACCEPTED);
 
         (void) value_format(&s->setting->range, &s->wanted, wanted);
         if (s->saving && s->after.saved_known && !value_equal(&s->after.saved, &s->wanted))

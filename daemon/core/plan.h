@@ -102,6 +102,10 @@ typedef struct Plan {
 #define STEP_VANISHED (STEP_ENDS - VERDICT_VANISHED)       /* the drive is gone */
 #define STEP_FORBIDDEN (STEP_ENDS - VERDICT_FORBIDDEN)     /* our own policy */
 
+/* Why something is `unverifiable`, where that is so of every drive. */
+#define STEP_ACCEPTED "accepted; it cannot be read back"
+#define STEP_SENT_BEFORE "sent before, since the drive was attached; it cannot be read"
+
 /* One step per wish, in the order of writing; nothing decided yet, but that a wish which another one excludes is
  * forbidden. `backends`: mask of 1 << Backend. Steps point into
  * `w`, which must outlive the plan. */

@@ -50,6 +50,7 @@ static const Field setting_fields[] = {
         { "VERDICT",                    FIELD_WORD,     offsetof(SettingRecord, verdict), .word = verdict_to_string },
         { "REASON",                     FIELD_TEXT,     offsetof(SettingRecord, reason) },
         { "RULE",                       FIELD_TEXT,     offsetof(SettingRecord, rule) },
+        { "OPTIONAL",                   FIELD_BOOL,     offsetof(SettingRecord, optional) },
         { "WHEN",                       FIELD_UNSIGNED, offsetof(SettingRecord, when), WHEN_MAX },
         { "DRIFT_FROM",                 FIELD_TEXT,     offsetof(SettingRecord, drift_from) },
         { "DRIFT_TO",                   FIELD_TEXT,     offsetof(SettingRecord, drift_to) },
@@ -325,6 +326,7 @@ int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
                 return r;
 
         record->verdict = s->verdict;
+        record->optional = s->wish->optional;
         record->when = when;
         record_remember(record, s);
         record_read(record, s, now);

@@ -27,7 +27,8 @@ typedef struct SettingRecord {
         char *wanted, *before, *actual; /* formatted (value_format()); NULL: not known */
         Verdict verdict;
         char *reason;                    /* NULL: none */
-        char *rule;                      /* file:line */
+        char *rule;                      /* file:line … */
+        bool optional;                   /* … of a rule for a class of drives (Wish.optional) */
         uint64_t when;                   /* CLOCK_REALTIME, µs */
         KnownNumber sent, settled, read; /* Memory has them; of this attach, and this power-on */
         char *drift_from, *drift_to;     /* what it was found changed from and to by others, last; NULL: never */

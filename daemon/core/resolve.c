@@ -35,6 +35,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
                 .withheld = a->withheld,
                 .allow_dangerous = b->allow_dangerous,
                 .permanent = b->permanent,
+                .optional = match_is_general(&b->match) || (link && link->via == LINK_STACKED),
                 .wake = b->wake,
                 .file = b->file,
                 .line = a->line,
@@ -141,7 +142,7 @@ bool wishes_equal(const Wishes *a, const Wishes *b) {
                 const Wish *x = &a->items[i], *y = wishes_find(b, x->name);
 
                 if (!y || x->withheld != y->withheld || x->allow_dangerous != y->allow_dangerous ||
-                    x->permanent != y->permanent || x->wake != y->wake ||
+                    x->permanent != y->permanent || x->optional != y->optional || x->wake != y->wake ||
                     (!x->withheld && !value_equal(&x->value, &y->value)))
                         return false;
         }

@@ -26,3 +26,11 @@ Verdict verdict_from_string(const char *s) {
 bool verdict_is_wanted(Verdict v) {
         return v == VERDICT_APPLIED || v == VERDICT_UNCHANGED || v == VERDICT_UNVERIFIABLE;
 }
+
+bool verdict_is_absent(Verdict v, bool optional) {
+        return v == VERDICT_UNSUPPORTED && optional;
+}
+
+bool verdict_is_fine(Verdict v, bool optional) {
+        return verdict_is_wanted(v) || verdict_is_absent(v, optional);
+}

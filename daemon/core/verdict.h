@@ -29,3 +29,9 @@ Verdict verdict_from_string(const char *s); /* _VERDICT_INVALID when there is no
 
 /* Does the drive now have what the file asks for, as far as anybody can know? */
 bool verdict_is_wanted(Verdict v);
+
+/* Has the drive no such setting, and is that no failure? `optional`: what asks for it is a rule for a class of drives. */
+bool verdict_is_absent(Verdict v, bool optional);
+
+/* Is there nothing to tell anybody of: neither wanted in vain nor absent by name? */
+bool verdict_is_fine(Verdict v, bool optional);

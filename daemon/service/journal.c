@@ -151,6 +151,8 @@ static int step_priority(const Step *s) {
                 [VERDICT_QUARANTINED] = LOG_ERR,
         };
 
+        if (verdict_is_absent(s->verdict, s->wish->optional))
+                return LOG_DEBUG;
         return s->verdict == VERDICT_UNVERIFIABLE && s->written ? LOG_INFO : priorities[s->verdict];
 }
 

@@ -60,9 +60,9 @@ static int on_status(sd_event_source *source _unused_, void *userdata) {
         for (const Target *t = m->env.drives; t; t = t->next) {
                 n_drives++;
                 n_visits += !!t->visit.job;
-                for (size_t i = 0; i < t->record->n_settings; i++)
-                        if (t->record->settings[i].verdict >= 0)
-                                n_verdicts[t->record->settings[i].verdict]++;
+                for (const SettingRecord *s = t->record->settings; s < t->record->settings + t->record->n_settings; s++)
+                        if (s->verdict >= 0 && !verdict_is_absent(s->verdict, s->optional))
+                                n_verdicts[s->verdict]++;
         }
 
         for (Verdict v = 0; v < _VERDICT_MAX; v++)

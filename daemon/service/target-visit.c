@@ -304,7 +304,8 @@ static void on_step(void *userdata, const Step *s) {
         v->summary.n_written += s->written;
         if ((v->reason == VISIT_RECHECK || v->reason == VISIT_REVALIDATION) && !target_finds_news(t, s))
                 return;
-        v->summary.n_verdicts[s->verdict]++;
+        if (!verdict_is_absent(s->verdict, s->wish->optional))
+                v->summary.n_verdicts[s->verdict]++;
 
         tell_drift(t, s);
         if (s->verdict == VERDICT_VANISHED)

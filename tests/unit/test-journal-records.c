@@ -58,6 +58,7 @@ static const Drive disk = { .name = (char *) "sda",
 
 static const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .min = 1, .max = 254 } };
 static const Wish wish = { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "/etc/f", .line = 3 },
+                  optional = { .name = "apm", .optional = true, .file = "/etc/f", .line = 3 },
                   withheld = { .name = "apm", .withheld = true, .file = "/etc/f", .line = 3 };
 
 #define OF(verdict, visit)                                                                  \
@@ -101,6 +102,9 @@ static const struct {
         { { .wish = &wish, .verdict = VERDICT_UNSUPPORTED, .reason = "no such thing", .before = KNOWN(1) },
           "MESSAGE=sda: apm = n/a: unsupported: no such thing\n" OF("unsupported",
                                                                     "boot") "DRIVEKEEP_REASON=no such thing\n" },
+        { { .wish = &optional, .verdict = VERDICT_UNSUPPORTED, .reason = "no such thing" },
+          "MESSAGE=sda: apm = n/a: unsupported: no such thing\n" OF("unsupported",
+                                                                    "boot") "DRIVEKEEP_REASON=no such thing\n" },
         { { .wish = &withheld, .setting = &row, .verdict = VERDICT_FORBIDDEN, .reason = "the rule has errors" },
           "MESSAGE=sda: apm: forbidden: the rule has errors\n" OF("forbidden",
                                                                   "boot") "DRIVEKEEP_REASON=the rule has errors\n" },
@@ -121,9 +125,10 @@ static int priority_of(const Step *s) {
         case VERDICT_ADJUSTED:
         case VERDICT_DRIFTED:
         case VERDICT_DEFERRED:
-        case VERDICT_UNSUPPORTED:
         case VERDICT_VANISHED:
                 return LOG_NOTICE;
+        case VERDICT_UNSUPPORTED:
+                return s->wish->optional ? LOG_DEBUG : LOG_NOTICE;
         case VERDICT_QUARANTINED:
                 return LOG_ERR;
         default:

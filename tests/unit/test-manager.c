@@ -167,7 +167,7 @@ END_TEST
 /* ---- what is wanted ---- */
 
 START_TEST(test_reconfigure) {
-        Files *files = files_of("{ match = \"/dev/sda\"; apm = 127; }, { match = \"/dev/sdb\"; apm = 128; }");
+        Files *files = files_of("{ match = \"/dev/sda\"; apm = 127; }, { match = \"/dev/sd[b]\"; apm = 128; }");
 
         start(2);
         visit_all();
@@ -445,6 +445,10 @@ START_TEST(test_status) {
         check_status(fd, "STATUS=3 drives, 1 setting kept, 1 ignored, 1 refused");
         manager_unplugged(manager, "sdb");
         check_status(fd, "STATUS=2 drives, 1 setting kept, 1 ignored");
+        /* Not every drive has everything. */
+        target_visit(drive("sda"), VISIT_CHANGE);
+        visit_whole(event, drive("sda"), VERDICT_UNSUPPORTED);
+        check_status(fd, "STATUS=2 drives, 1 setting kept");
         ck_assert_int_eq(unsetenv("NOTIFY_SOCKET"), 0);
         (void) close(fd);
 }

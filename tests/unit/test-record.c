@@ -38,6 +38,7 @@ static const char good[] = "VERSION=1\n"
                            "SETTING_0_ACTUAL=128\n"
                            "SETTING_0_VERDICT=applied\n"
                            "SETTING_0_RULE=/etc/drivekeep/drivekeep.conf:12\n"
+                           "SETTING_0_OPTIONAL=1\n"
                            "SETTING_0_WHEN=1763692751123456\n"
                            "SETTING_1_NAME=spindown_time\n"
                            "SETTING_1_WANTED=20 min\n"
@@ -68,6 +69,7 @@ START_TEST(test_parse) {
         ck_assert_int_eq(r->settings[0].verdict, VERDICT_APPLIED);
         ck_assert_uint_eq(r->settings[0].when, UINT64_C(1763692751123456));
         ck_assert_ptr_null(r->settings[0].reason);
+        ck_assert(r->settings[0].optional && !r->settings[1].optional);
         ck_assert(!r->settings[0].sent.known);
         ck_assert(r->settings[1].sent.known);
         ck_assert_int_eq(r->settings[1].sent.number, INT64_MIN);
@@ -685,6 +687,9 @@ START_TEST(test_verdicts) {
                 ck_assert_int_eq(verdict_from_string(verdict_to_string(v)), v);
         ck_assert_int_eq(verdict_from_string("fine"), _VERDICT_INVALID);
         ck_assert(verdict_is_wanted(VERDICT_APPLIED) && !verdict_is_wanted(VERDICT_IGNORED));
+        ck_assert(verdict_is_absent(VERDICT_UNSUPPORTED, true) && !verdict_is_absent(VERDICT_UNSUPPORTED, false));
+        ck_assert(verdict_is_fine(VERDICT_UNSUPPORTED, true) && !verdict_is_fine(VERDICT_UNSUPPORTED, false));
+        ck_assert(verdict_is_fine(VERDICT_APPLIED, false) && !verdict_is_fine(VERDICT_REFUSED, true));
 
         for (int i = 0; i < 2; i++) {
                 const Verdict none = i == 0 ? _VERDICT_INVALID : _VERDICT_MAX;

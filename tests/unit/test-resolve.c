@@ -106,7 +106,9 @@ static const struct {
         bool equal;
 } pairs[] = {
         { "drives = ({ match = {}; apm = 1; lookahead = true });",
-          "# moved\ndrives = ({ match = {}; lookahead = true }, { match = \"/dev/sda\"; apm = 1 });", true },
+          "# moved\ndrives = ({ match = {}; lookahead = true }, { match = { transport = \"sata\" }; apm = 1 });", true },
+        /* It may be no failure that the drive does not have it, or may be one. */
+        { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = \"/dev/sda\"; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; apm = 2 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; apm = 300 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; lookahead = 1 });", false },
@@ -166,6 +168,33 @@ START_TEST(test_optical) {
         optical.optical = true;
         assert_wishes(c, &drive, false, kinds[_i].disk);
         assert_wishes(c, &optical, false, kinds[_i].optical);
+}
+END_TEST
+
+/* Does the rule that wins name the drive, or is it for a class of drives, which need not all have the setting? */
+static const struct {
+        const char *text;
+        bool optional;
+} classes[] = {
+        { "drives = ({ match = {}; apm = 1 });", true },
+        { "drives = ({ match = { transport = \"sata\" }; apm = 1 });", true },
+        { "drives = ({ match = { rotational = true }; apm = 1 });", true },
+        { "drives = ({ match = \"/dev/sd*\"; apm = 1 });", true },
+        { "drives = ({ match = { serial = \"S?\" }; apm = 1 });", true },
+        { "drives = ({ match = \"/dev/md0\"; apm = 1 });", true }, /* whatever lies below it */
+        { "drives = ({ match = \"/dev/sda\"; apm = 1 });", false },
+        { "drives = ({ match = { transport = \"sata\"; serial = \"S1\" }; apm = 1 });", false },
+        { "drives = ({ match = {}; apm = 2 }, { match = \"/dev/sda\"; apm = 1 });", false },
+        { "drives = ({ match = \"/dev/sda\"; apm = 1 }, { match = {}; apm = 2 });", true },
+};
+
+START_TEST(test_optional) {
+        _cleanup_(config_freep) Config *c = parse(classes[_i].text, strlen(classes[_i].text));
+        _cleanup_(wishes_done) Wishes w = {};
+
+        ck_assert_int_eq(config_resolve(c, &drive, false, &w), 0);
+        ck_assert_uint_eq(w.n_items, 1);
+        ck_assert_int_eq(w.items[0].optional, classes[_i].optional);
 }
 END_TEST
 
@@ -300,6 +329,7 @@ int main(void) {
 
         tcase_add_loop_test(tc, test_resolve, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(tc, test_optical, 0, ELEMENTSOF(kinds));
+        tcase_add_loop_test(tc, test_optional, 0, ELEMENTSOF(classes));
         tcase_add_loop_test(tc, test_equal, 0, ELEMENTSOF(pairs));
         tcase_add_loop_test(tc, test_uses_battery, 0, ELEMENTSOF(uses));
         tcase_add_loop_test(tc, test_slips, 0, 4);

@@ -115,6 +115,7 @@ static const Field request_fields[] = {
         { "wish.withheld", &wish_items[0].withheld, KIND_BOOL, 0 },
         { "wish.allow_dangerous", &wish_items[0].allow_dangerous, KIND_BOOL, 0 },
         { "wish.permanent", &wish_items[0].permanent, KIND_BOOL, 0 },
+        { "wish.optional", &wish_items[0].optional, KIND_BOOL, 0 },
         { "wish.wake", &wish_items[0].wake, KIND_BOOL, 0 },
         { "memory.sent", &memories[1].sent.known, KIND_BOOL, 0 },
         { "memory.settled", &memories[1].settled.known, KIND_BOOL, 0 },
