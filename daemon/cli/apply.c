@@ -25,7 +25,7 @@ static int show(const Options *o, char *const *names) {
                 return r;
 
         gone = names && records_choose(&records, names, &n) != EXIT_WANTED;
-        r = status_print(&records, n, now_usec(), o->json);
+        r = status_print(&records, n, now_usec(), o);
         return gone ? EXIT_NOT_WANTED : r;
 }
 
@@ -69,6 +69,6 @@ const Verb verb_apply = {
         .help = "Has drivekeep.service apply the settings of the drives now, waits for it, and shows what came of it."
                 "\v" DRIVE_IS "; none means all drives. "
                 "A file system check that runs on a drive is waited for. Needs root.",
-        .options = OPTION_PERMANENT | OPTION_JSON | OPTION_STATE_DIR,
+        .options = OPTION_PERMANENT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR,
         .run = run,
 };

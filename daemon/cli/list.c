@@ -43,7 +43,7 @@ static void tell_drive(Output *o, const Drive *d, const DriveRecord *record) {
         output_number(o, "size", true, d->size);
         output_cell(o, "size", capacity_format(d->size, size));
         output_number(o, "settings_kept", record, kept);
-        output_number(o, "settings_not_kept", record, record ? record->n_settings - kept : 0);
+        output_number(o, "settings_not_kept", record, record ? record_count_missed(record) : 0);
         output_cell(o, "settings", summary);
         output_end(o);
 }

@@ -24,7 +24,10 @@ static const struct {
         { OPTION_ON_BATTERY, { "on-battery", 0x109, NULL, 0, "Plan as if the machine were on battery", 0 },
           offsetof(Options, on_battery) },
         { OPTION_STRICT, { "strict", 0x103, NULL, 0, "Exit with 2 when there are warnings", 0 }, offsetof(Options, strict) },
-        { OPTION_VERBOSE, { "verbose", 'v', NULL, 0, "Name the drives that no rule is for", 0 }, offsetof(Options, verbose) },
+        { OPTION_VERBOSE, { "verbose", 'v', NULL, 0, "Also show what a drive does not have and need not have, and drives that no rule is for", 0 }, offsetof(Options, verbose) },
+        { OPTION_FAILED, { "failed", 0x10a, NULL, 0, "Show only what did not come true", 0 }, offsetof(Options, failed) },
+        { OPTION_WAIT, { "wait", 0x10b, NULL, 0, "Wait first until no visit to these drives is under way or to come", 0 },
+          offsetof(Options, wait) },
         { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
                        "in match, node for its name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "

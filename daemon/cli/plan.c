@@ -53,6 +53,7 @@ static void tell_step(Output *o, const Drive *d, const Step *s) {
         output_text(o, "action", s->write ? "write" : verdict_to_string(s->verdict));
         output_text(o, "reason", s->reason[0] ? s->reason : NULL);
         output_textf(o, "rule", "%s:%u", s->wish->file, s->wish->line);
+        output_boolean(o, "optional", s->wish->optional);
         output_end(o);
 
         if (s->reason[0])
@@ -65,8 +66,9 @@ typedef struct Planner {
         const DeviceIO *io;
         Output *output;
         bool on_battery, permanent;
-        bool any;  /* something is wanted of some drive */
-        bool todo; /* something is to be written, or is not as wanted */
+        bool absent; /* what a drive does not have, and need not have, is shown too */
+        bool any;    /* something is wanted of some drive */
+        bool todo;   /* something is to be written, or is not as wanted */
 } Planner;
 
 static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
@@ -117,8 +119,9 @@ static void tell_drive(Planner *p, const Drive *d) {
         for (size_t i = 0; i < plan.n_steps; i++) {
                 const Step *s = plan.steps + i;
 
-                tell_step(o, d, s);
-                p->todo = p->todo || s->write || !verdict_is_wanted(s->verdict);
+                if (p->absent || !verdict_is_absent(s->verdict, s->wish->optional))
+                        tell_step(o, d, s);
+                p->todo = p->todo || s->write || !verdict_is_fine(s->verdict, s->wish->optional);
         }
         output_end(o);
         output_end(o);
@@ -223,7 +226,8 @@ static int run(const Options *o) {
                       .io = &leave.io,
                       .output = output,
                       .on_battery = on_battery,
-                      .permanent = o->permanent };
+                      .permanent = o->permanent,
+                      .absent = o->json || o->verbose };
 
         output_array(output, NULL);
         for (size_t i = 0; i < n; i++)
@@ -249,6 +253,7 @@ const Verb verb_plan = {
         .help = "Shows what would be written to the drives and why. Writes nothing, and needs root to read them."
                 "\v" DRIVE_IS "; none means all drives. "
                 "A FILE is planned in place of the configuration that is installed.",
-        .options = OPTION_ON_BATTERY | OPTION_PERMANENT | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
+        .options = OPTION_ON_BATTERY | OPTION_PERMANENT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR |
+                   OPTION_CONFIG_ROOT,
         .run = run,
 };

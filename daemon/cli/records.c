@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "drive.h"
 #include "output.h"
@@ -37,14 +38,16 @@ static int record_read(int dir_fd, const char *name, DriveRecord **ret) {
 int records_read(const char *dir, Records *ret) {
         _cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct dirent **entries = NULL;
+        struct stat st;
         int n;
 
-        n = fd < 0 ? -1 : scandirat(fd, ".", &entries, is_record, compare);
+        n = fd < 0 || fstat(fd, &st) < 0 ? -1 : scandirat(fd, ".", &entries, is_record, compare);
         if (n < 0)
                 return -errno;
 
         *ret = (Records){ .items = must(calloc(MAX(n, 1), sizeof *ret->items)),
-                          .served = record_directory_is_locked(fd) };
+                          .served = record_directory_is_locked(fd),
+                          .changed = (uint64_t) st.st_mtim.tv_sec * 1000000 + (uint64_t) st.st_mtim.tv_nsec / 1000 };
         for (int i = 0; i < n; i++) {
                 _cleanup_free_ struct dirent *entry = entries[i];
                 int r;

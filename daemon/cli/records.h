@@ -12,6 +12,7 @@ typedef struct Records {
         size_t n_items;
         size_t n_damaged; /* files that could not be read or understood; said on stderr */
         bool served;      /* the service runs, and keeps them up to date */
+        uint64_t changed; /* when it wrote one of them last: CLOCK_REALTIME, µs */
 } Records;
 
 /* -ENOENT: there is no such directory, so the service has not run in this boot. */
@@ -27,8 +28,10 @@ DriveRecord *records_find(const Records *r, const char *name);
 /* The same, of this attach of the drive. The directory does not outlive a boot. */
 const DriveRecord *records_of(const Records *r, const Drive *drive);
 
-/* status.c: how many settings are as wanted; "4 kept, 1 ignored", "none". */
+/* status.c: how many settings are as wanted, and how many did not come true; "4 kept, 1 ignored", "none". What a drive does not
+ * have and need not have (verdict_is_absent()) is none of them. */
 size_t record_count_kept(const DriveRecord *r);
+size_t record_count_missed(const DriveRecord *r);
 char *record_summarize(const DriveRecord *r); /* the caller frees it */
 
 /* Says on stderr that there is no drive, or that no rule is for any of the first `n`, where it is so. */
@@ -36,4 +39,4 @@ void status_tell_nothing(const Records *records, size_t n);
 
 /* To stdout, of the first `n` records; `now` is CLOCK_REALTIME in µs. Below the table stand notes, one line per reason
  * and per drive that is not idle: what the table has no room for. Returns EXIT_WANTED or EXIT_NOT_WANTED. */
-ExitStatus status_print(const Records *records, size_t n, uint64_t now, bool json);
+ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options);

@@ -5,10 +5,12 @@
 
 #include <err.h>
 #include <stdio.h>
+#include <sys/inotify.h>
 
 #include "choice.h"
 #include "clock.h"
 #include "output.h"
+#include "plan.h"
 
 size_t record_count_kept(const DriveRecord *r) {
         size_t n = 0;
@@ -19,23 +21,49 @@ size_t record_count_kept(const DriveRecord *r) {
         return n;
 }
 
+static bool is_missed(const SettingRecord *s) {
+        return !verdict_is_fine(s->verdict, s->optional);
+}
+
+size_t record_count_missed(const DriveRecord *r) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < r->n_settings; i++)
+                n += is_missed(r->settings + i);
+
+        return n;
+}
+
+/* How many settings have come to which end; the last one: to none yet. */
+typedef struct Counts {
+        size_t verdicts[_VERDICT_MAX + 1];
+} Counts;
+
+static void counts_add(Counts *c, const DriveRecord *r) {
+        for (const SettingRecord *s = r->settings; s < r->settings + r->n_settings; s++)
+                if (is_missed(s))
+                        c->verdicts[s->verdict == _VERDICT_INVALID ? _VERDICT_MAX : s->verdict]++;
+}
+
+static void counts_print(const Counts *c, FILE *f) {
+        for (Verdict v = 0; v <= _VERDICT_MAX; v++)
+                if (c->verdicts[v] > 0)
+                        fprintf(f, "%s%zu %s", ftell(f) > 0 ? ", " : "", c->verdicts[v],
+                                verdict_to_string(v) ?: "pending");
+}
+
 char *record_summarize(const DriveRecord *r) {
-        size_t kept = record_count_kept(r), counts[_VERDICT_MAX + 1] = {},
-               size; /* the last one: without a verdict yet */
+        size_t kept = record_count_kept(r), size;
         char *text = NULL;
         FILE *f = must(open_memstream(&text, &size));
+        Counts counts = {};
 
-        for (const SettingRecord *s = r->settings; s < r->settings + r->n_settings; s++)
-                if (!verdict_is_wanted(s->verdict))
-                        counts[s->verdict == _VERDICT_INVALID ? _VERDICT_MAX : s->verdict]++;
-
-        if (r->n_settings == 0)
-                fputs("none", f);
-        else if (kept > 0)
+        counts_add(&counts, r);
+        if (kept > 0)
                 fprintf(f, "%zu kept", kept);
-        for (Verdict v = 0; v <= _VERDICT_MAX; v++)
-                if (counts[v] > 0)
-                        fprintf(f, "%s%zu %s", ftell(f) > 0 ? ", " : "", counts[v], verdict_to_string(v) ?: "pending");
+        counts_print(&counts, f);
+        if (ftell(f) == 0)
+                fputs("none", f);
 
         must_close(f);
         return text;
@@ -44,6 +72,7 @@ char *record_summarize(const DriveRecord *r) {
 /* clang-format off */
 static const Column columns[] = {
         { "drive", "DRIVE" },
+        { "model", "MODEL", .spared = true },
         { "name", "SETTING" },
         { "wanted", "WANTED" },
         { "actual", "ACTUAL" },
@@ -75,11 +104,27 @@ static void note_identity(Output *o, const DriveRecord *d) {
                             d->name);
 }
 
-static void tell_setting(Output *o, const DriveRecord *d, const SettingRecord *s, uint64_t now) {
+typedef struct Telling {
+        Output *output;
+        const Options *options;
+        uint64_t now;
+        size_t n_kept, n_absent; /* of all drives */
+        bool accepted;           /* something that is shown was accepted, and cannot be read back */
+        Counts missed;
+} Telling;
+
+static bool is_shown(const Telling *t, const SettingRecord *s) {
+        if (t->options->failed)
+                return is_missed(s);
+        return t->options->json || t->options->verbose || !verdict_is_absent(s->verdict, s->optional);
+}
+
+static void tell_row(Output *o, const DriveRecord *d, const SettingRecord *s, uint64_t now) {
         char when[HUMAN_MAX], when_short[HUMAN_MAX], drift_when[HUMAN_MAX];
 
         output_row(o);
         output_cell(o, "drive", d->name);
+        output_cell(o, "model", d->model);
         output_text(o, "name", s->name);
         output_text(o, "wanted", s->wanted);
         output_text(o, "before", s->before);
@@ -87,23 +132,51 @@ static void tell_setting(Output *o, const DriveRecord *d, const SettingRecord *s
         output_text(o, "verdict", verdict_to_string(s->verdict));
         output_text(o, "reason", s->reason);
         output_text(o, "rule", s->rule);
+        output_boolean(o, "optional", s->optional);
         output_text(o, "when", time_format_rfc3339(s->when, when));
         output_cell(o, "when", time_format_short(s->when, now, when_short));
         output_text(o, "drift_from", s->drift_from);
         output_text(o, "drift_to", s->drift_to);
         output_text(o, "drift_when", time_format_rfc3339(s->drift_when, drift_when));
         output_end(o);
+}
 
-        if (s->reason)
-                output_note(o, "%s %s: %s", d->name, s->name, s->reason);
+static void tell_setting(Telling *t, const DriveRecord *d, const SettingRecord *s) {
+        char drift_when[HUMAN_MAX];
+        bool accepted = s->verdict == VERDICT_UNVERIFIABLE &&
+                        (streq_ptr(s->reason, STEP_ACCEPTED) || streq_ptr(s->reason, STEP_SENT_BEFORE));
+
+        tell_row(t->output, d, s, t->now);
+        t->accepted = t->accepted || accepted;
+        if (s->reason && !accepted)
+                output_note(t->output, "%s %s: %s", d->name, s->name, s->reason);
         if (s->drift_to)
-                output_note(o,
+                output_note(t->output,
                             "%s %s: something changed it from %s to %s, noticed at %s; 'drivekeep check' names programs that do",
                             d->name, s->name, strna(s->drift_from), s->drift_to,
                             strna(time_format_rfc3339(s->drift_when, drift_when)));
 }
 
-static void tell_drive(Output *o, const DriveRecord *d, uint64_t now) {
+/* In the table a drive without settings has a row too, so that nobody looks for it in vain. */
+static void tell_bare(Output *o, const DriveRecord *d) {
+        output_row(o);
+        output_cell(o, "drive", d->name);
+        output_cell(o, "model", d->model);
+        output_cell(o, "verdict", d->state == DRIVE_IDLE ? NULL : drive_state_to_string(d->state));
+        output_end(o);
+}
+
+static void tell_drive(Telling *t, const DriveRecord *d) {
+        Output *o = t->output;
+        size_t n_shown = 0;
+
+        for (size_t i = 0; i < d->n_settings; i++)
+                n_shown += is_shown(t, d->settings + i);
+        if (t->options->failed && n_shown == 0 && d->state == DRIVE_IDLE)
+                return;
+        if (!t->options->json && (n_shown == 0 || d->state != DRIVE_IDLE))
+                tell_bare(o, d);
+
         output_object(o, NULL);
         output_text(o, "name", d->name);
         output_text(o, "node", d->node);
@@ -122,9 +195,30 @@ static void tell_drive(Output *o, const DriveRecord *d, uint64_t now) {
 
         output_array(o, "settings");
         for (size_t i = 0; i < d->n_settings; i++)
-                tell_setting(o, d, d->settings + i, now);
+                if (is_shown(t, d->settings + i))
+                        tell_setting(t, d, d->settings + i);
         output_end(o);
         output_end(o);
+}
+
+/* Of all drives that were asked for, whether or not they are shown. */
+static void tell_sum(const Telling *t, const Records *records, size_t n) {
+        char since[HUMAN_MAX], *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        fprintf(f, "%zu drive%s, %zu setting%s kept", n, n == 1 ? "" : "s", t->n_kept, t->n_kept == 1 ? "" : "s");
+        counts_print(&t->missed, f);
+        if (t->n_absent > 0 && !t->options->verbose)
+                fprintf(f, "; %zu that the drive%s do%s not have %s shown with -v", t->n_absent, n == 1 ? "" : "s",
+                        n == 1 ? "es" : "", t->n_absent == 1 ? "is" : "are");
+        if (!records->served)
+                fprintf(f, "; as of %s, and the service has ended",
+                        strna(time_format_short(records->changed, t->now, since)));
+
+        must_close(f);
+        output_note(t->output, "%s", text);
+        free(text);
 }
 
 void status_tell_nothing(const Records *records, size_t n) {
@@ -138,8 +232,9 @@ void status_tell_nothing(const Records *records, size_t n) {
                 warnx(NO_RULES);
 }
 
-ExitStatus status_print(const Records *records, size_t n, uint64_t now, bool json) {
-        _cleanup_(output_freep) Output *o = output_new(json, columns, ELEMENTSOF(columns));
+ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options) {
+        _cleanup_(output_freep) Output *o = output_new(options->json, columns, ELEMENTSOF(columns));
+        Telling t = { .output = o, .options = options, .now = now };
         /* Of a drive whose record cannot be read nobody can say that all is well. */
         bool wanted = records->n_damaged == 0;
 
@@ -148,43 +243,81 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, bool jso
         output_array(o, NULL);
         for (size_t i = 0; i < n; i++) {
                 const DriveRecord *d = records->items[i];
+                size_t n_kept = record_count_kept(d), n_missed = record_count_missed(d);
 
-                /* In the table a drive without settings has a row too, so that nobody looks for it in vain. */
-                if (!json && (d->n_settings == 0 || d->state != DRIVE_IDLE)) {
-                        output_row(o);
-                        output_cell(o, "drive", d->name);
-                        output_cell(o, "verdict", d->state == DRIVE_IDLE ? NULL : drive_state_to_string(d->state));
-                        output_end(o);
-                }
-                tell_drive(o, d, now);
+                tell_drive(&t, d);
+                t.n_kept += n_kept;
+                t.n_absent += d->n_settings - n_kept - n_missed;
+                counts_add(&t.missed, d);
                 /* What is listed stands from the visit before: the one that is to come, or under way, may find it otherwise. */
-                wanted = wanted && record_count_kept(d) == d->n_settings && d->state == DRIVE_IDLE;
+                wanted = wanted && n_missed == 0 && d->state == DRIVE_IDLE;
         }
 
+        if (t.accepted)
+                output_note(o, "unverifiable: the drive has accepted it, and nothing can read it back");
+        if (n > 0)
+                tell_sum(&t, records, n);
         output_print(o);
         return wanted ? EXIT_WANTED : EXIT_NOT_WANTED;
 }
 
+static bool is_busy(const Records *records, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                if (records->items[i]->state != DRIVE_IDLE)
+                        return true;
+        return false;
+}
+
+/* The service renames each record into its place, and with its end the kernel closes the file that it has locked there. */
+static int watch_records(const char *dir, int *ret_fd) {
+        _cleanup_close_ int fd = inotify_init1(IN_CLOEXEC);
+
+        if (fd < 0 || inotify_add_watch(fd, dir, IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE | IN_ONLYDIR) < 0)
+                return -errno;
+        *ret_fd = TAKE_FD(fd);
+        return 0;
+}
+
+/* The records that are asked for; with `watch`, as soon as no visit to these drives is under way or to come. */
+static int read_records(const Options *o, int watch, Records *ret, size_t *ret_n) {
+        char events[4096];
+
+        for (;;) {
+                int r = records_read(o->state_dir, ret);
+
+                if (r >= 0)
+                        r = records_choose(ret, o->names, ret_n);
+                if (r != EXIT_WANTED || watch < 0 || !ret->served || !is_busy(ret, *ret_n))
+                        return r;
+
+                records_done(ret);
+                if (read(watch, events, sizeof events) < 0 && errno != EINTR)
+                        return -errno;
+        }
+}
+
 static int run(const Options *o) {
         _cleanup_(records_done) Records records = {};
+        _cleanup_close_ int watch = -EBADF;
+        int r = 0;
         size_t n;
-        int r;
 
-        r = records_read(o->state_dir, &records);
+        if (o->wait)
+                r = watch_records(o->state_dir, &watch);
+        if (r >= 0)
+                r = read_records(o, watch, &records, &n);
         if (r == -ENOENT) {
                 warnx("drivekeep.service does not run, so nothing is known; 'systemctl start drivekeep.service' "
                       "starts it");
                 return EXIT_NO_SERVICE;
         }
-        if (r >= 0)
-                r = records_choose(&records, o->names, &n);
         if (r != EXIT_WANTED)
                 return r;
 
         if (!records.served)
                 warnx("drivekeep.service does not run, and this is what it knew when it ended; "
                       "'systemctl start drivekeep.service' starts it");
-        r = status_print(&records, n, now_usec(), o->json);
+        r = status_print(&records, n, now_usec(), o);
         return records.served ? r : EXIT_NO_SERVICE;
 }
 
@@ -195,6 +328,6 @@ const Verb verb_status = {
         .arguments = "[DRIVE...]",
         .help = "Shows every setting of the drives: wanted, actual, verdict, when, by which rule, and why."
                 "\v" DRIVE_IS "; none means all drives.",
-        .options = OPTION_JSON | OPTION_STATE_DIR,
+        .options = OPTION_FAILED | OPTION_WAIT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR,
         .run = run,
 };

@@ -23,12 +23,14 @@ typedef enum OptionFlags {
         OPTION_FORMAT = 1 << 8,
         OPTION_COMMAND = 1 << 9,
         OPTION_ON_BATTERY = 1 << 10,
+        OPTION_FAILED = 1 << 11,
+        OPTION_WAIT = 1 << 12,
 } OptionFlags;
 
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
-        bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery;
+        bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */

@@ -28,6 +28,8 @@ static Drive *found[] = { drives, drives + 1 };
 static uid_t user;
 static bool all_kept, config_in_error, config_missing, drives_missing, drive_is_dead, on_battery, asks_permanent;
 static const char *roots_seen;
+static bool written;    /* there is nothing to write */
+static bool for_class;  /* the rule that the drive cannot follow is for a class of drives */
 static bool has_record; /* the service's, of sda */
 
 uid_t geteuid(void) {
@@ -101,6 +103,7 @@ int config_resolve(_unused_ const Config *c, const Drive *d, bool battery, Wishe
 
         *ret = (Wishes){ .items = calloc(2, sizeof(Wish)), .n_items = d == drives ? 2 : 0 };
         memcpy(ret->items, wishes, sizeof wishes);
+        ret->items[1].optional = for_class;
         if (battery)
                 ret->items[0].value.number = 1;
         return 0;
@@ -148,6 +151,10 @@ int visit_run(const Visit *v, Plan *ret) {
                                 .write = true,
                                 .verdict = _VERDICT_INVALID };
         ret->steps[1] = (Step){ .wish = w->items + 1, .verdict = VERDICT_UNSUPPORTED, .reason = "not \x1b[2J here" };
+        if (written) {
+                ret->steps[0].write = false;
+                ret->steps[0].verdict = VERDICT_UNCHANGED;
+        }
         if (all_kept)
                 ret->steps[0] = ret->steps[1] =
                                 (Step){ .wish = w->items, .setting = rows, .verdict = VERDICT_UNCHANGED };
@@ -296,7 +303,8 @@ START_TEST(test_json) {
                               "        \"present\": \"254\",\n"
                               "        \"action\": \"write\",\n"
                               "        \"reason\": null,\n"
-                              "        \"rule\": \"/etc/a.conf:12\"\n"
+                              "        \"rule\": \"/etc/a.conf:12\",\n"
+                              "        \"optional\": false\n"
                               "      },\n"
                               "      {\n"
                               "        \"name\": \"lookahead\",\n"
@@ -304,7 +312,8 @@ START_TEST(test_json) {
                               "        \"present\": null,\n"
                               "        \"action\": \"unsupported\",\n"
                               "        \"reason\": \"not \\\\x1b[2J here\",\n"
-                              "        \"rule\": \"/etc/a.conf:13\"\n"
+                              "        \"rule\": \"/etc/a.conf:13\",\n"
+                              "        \"optional\": false\n"
                               "      }\n"
                               "    ]\n"
                               "  },\n"
@@ -325,6 +334,22 @@ START_TEST(test_nothing_to_do) {
 
         all_kept = true;
         ck_assert_int_eq(plan("5YD1", NULL, &out, &err), EXIT_WANTED);
+}
+END_TEST
+
+/* What a drive does not have, and need not have, is nothing that is left to be done. */
+START_TEST(test_optional) {
+        static const char note[] = "sda lookahead: not \\x1b[2J here\n";
+        _cleanup_free_ char *out = NULL, *err = NULL, *out2 = NULL, *err2 = NULL, *out3 = NULL, *err3 = NULL;
+
+        for_class = written = true;
+        ck_assert_int_eq(plan("sda", NULL, &out, &err), EXIT_WANTED);
+        ck_assert_ptr_null(strstr(out, "lookahead"));
+        ck_assert_int_eq(plan("sda", "-v", &out2, &err2), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out2, "sda   lookahead on     -       unsupported a.conf:13\n"));
+        ck_assert_ptr_nonnull(strstr(out2, note));
+        ck_assert_int_eq(plan("sda", "--json", &out3, &err3), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out3, "\"optional\": true"));
 }
 END_TEST
 
@@ -416,6 +441,7 @@ int main(void) {
         tcase_add_test(t, test_record);
         tcase_add_test(t, test_json);
         tcase_add_test(t, test_nothing_to_do);
+        tcase_add_test(t, test_optional);
         tcase_add_test(t, test_drive_without_rules);
         tcase_add_test(t, test_config_in_error);
         tcase_add_test(t, test_drive_is_dead);

@@ -82,9 +82,9 @@ static void teardown(void) {
 #define HERE "--state-dir=."
 #define RELEASE &verb_release
 #define APPLY &verb_apply
-#define HEADER "DRIVE SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
-#define SDA "sda   apm     128    128    applied -    -\n"
-#define SDB "sdb   apm     1      128    refused -    -\n"
+#define HEADER "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
+#define SDA "sda   -     apm     128    128    applied -    -\n"
+#define SDB "sdb   -     apm     1      128    refused -    -\n"
 
 /* clang-format off */
 static const struct {
@@ -113,9 +113,9 @@ static const struct {
         { RELEASE, { "--state-dir=none", "sda" },       { "Release sda ", 1 },          EXIT_NO_SERVICE, "", "does not run" },
 
         /* Shown is what was visited. */
-        { APPLY, { HERE },                              { "Apply" },                    EXIT_NOT_WANTED, HEADER SDA SDB, "" },
-        { APPLY, { HERE, "--permanent", "sdb", "sda" }, { "ApplyPermanent sda sdb" },   EXIT_NOT_WANTED, HEADER SDB, "'sdz' is no drive" },
-        { APPLY, { HERE, "sda" },                       { "Apply sda" },                EXIT_NOT_WANTED, HEADER SDB, "'sdz' is no drive" },
+        { APPLY, { HERE },                              { "Apply" },                    EXIT_NOT_WANTED, HEADER SDA SDB "2 drives, 1 setting kept, 1 refused\n", "" },
+        { APPLY, { HERE, "--permanent", "sdb", "sda" }, { "ApplyPermanent sda sdb" },   EXIT_NOT_WANTED, HEADER SDB "1 drive, 0 settings kept, 1 refused\n", "'sdz' is no drive" },
+        { APPLY, { HERE, "sda" },                       { "Apply sda" },                EXIT_NOT_WANTED, HEADER SDB "1 drive, 0 settings kept, 1 refused\n", "'sdz' is no drive" },
         { APPLY, { HERE, "sda" },                       { "Apply sda", 0, SD_BUS_ERROR_ACCESS_DENIED, "" }, EXIT_BAD_INPUT, "", "only root" },
         { APPLY, { HERE, "sda" },                       {},                             EXIT_NO_SERVICE, "", "does not run" },
 };

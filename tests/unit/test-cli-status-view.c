@@ -25,7 +25,7 @@
 #define SDC "VERSION=1\nNAME=sdc\nNODE=/dev/sdc\nSETTINGS=0\n"
 
 static Records records_example(void) {
-        Records r = { .items = calloc(3, sizeof(DriveRecord *)), .n_items = 3 };
+        Records r = { .items = calloc(3, sizeof(DriveRecord *)), .n_items = 3, .served = true };
 
         r.items[0] = record_of(SDA);
         r.items[1] = record_of(SDB);
@@ -40,7 +40,7 @@ static char *printed(const Records *r, size_t n, bool json) {
         FILE *f = catch_begin(stdout);
 
         ck_assert_int_eq(setenv("TZ", "UTC", 1), 0);
-        ck_assert_int_ge(status_print(r, n, NOW, json), 0);
+        ck_assert_int_ge(status_print(r, n, NOW, &(Options){ .json = json }), 0);
         return catch_end(stdout, f);
 }
 
@@ -51,15 +51,16 @@ START_TEST(test_table) {
 
         ck_assert_str_eq(
                         text,
-                        "DRIVE SETTING       WANTED ACTUAL VERDICT   WHEN   RULE\n"
-                        "sda   apm           128    254    ignored   02:39  drivekeep.conf:12\n"
-                        "sda   lookahead     on     on     unchanged Nov 18 drivekeep.conf:13\n"
-                        "sda   spindown_time 20 min -      -         -      -\n"
-                        "sdb   -             -      -      waiting   -      -\n"
-                        "sdc   -             -      -      -         -      -\n"
+                        "DRIVE MODEL     SETTING       WANTED ACTUAL VERDICT   WHEN   RULE\n"
+                        "sda   ST\\x1b[2J apm           128    254    ignored   02:39  drivekeep.conf:12\n"
+                        "sda   ST\\x1b[2J lookahead     on     on     unchanged Nov 18 drivekeep.conf:13\n"
+                        "sda   ST\\x1b[2J spindown_time 20 min -      -         -      -\n"
+                        "sdb   -         -             -      -      waiting   -      -\n"
+                        "sdc   -         -             -      -      -         -      -\n"
                         "sda apm: 128 was accepted, but it still reads 254\n"
                         "sda lookahead: something changed it from on to off, noticed at 2025-11-18T02:39:11Z; 'drivekeep check' names programs that do\n"
-                        "sdb: waits for systemd-fsck@dev-disk-by\\x2dlabel-data.service\n");
+                        "sdb: waits for systemd-fsck@dev-disk-by\\x2dlabel-data.service\n"
+                        "3 drives, 1 setting kept, 1 ignored, 1 pending\n");
 }
 END_TEST
 
@@ -76,16 +77,16 @@ START_TEST(test_json) {
                         "{\"name\":\"apm\",\"wanted\":\"128\",\"before\":\"254\",\"actual\":\"254\","
                         "\"verdict\":\"ignored\","
                         "\"reason\":\"128 was accepted, but it still reads 254\","
-                        "\"rule\":\"/etc/drivekeep/drivekeep.conf:12\",\"when\":\"2025-11-21T02:39:11Z\",\"drift_from\":null,\"drift_to\":null,"
+                        "\"rule\":\"/etc/drivekeep/drivekeep.conf:12\",\"optional\":false,\"when\":\"2025-11-21T02:39:11Z\",\"drift_from\":null,\"drift_to\":null,"
                         "\"drift_when\":null},"
                         "{\"name\":\"lookahead\",\"wanted\":\"on\",\"before\":null,\"actual\":\"on\","
                         "\"verdict\":\"unchanged\","
-                        "\"reason\":null,\"rule\":\"/etc/drivekeep/drivekeep.conf:13\","
+                        "\"reason\":null,\"rule\":\"/etc/drivekeep/drivekeep.conf:13\",\"optional\":false,"
                         "\"when\":\"2025-11-18T02:39:11Z\",\"drift_from\":\"on\",\"drift_to\":\"off\","
                         "\"drift_when\":\"2025-11-18T02:39:11Z\"},"
                         "{\"name\":\"spindown_time\",\"wanted\":\"20 min\",\"before\":null,\"actual\":null,"
                         "\"verdict\":null,"
-                        "\"reason\":null,\"rule\":null,\"when\":null,\"drift_from\":null,\"drift_to\":null,\"drift_when\":null}]},"
+                        "\"reason\":null,\"rule\":null,\"optional\":false,\"when\":null,\"drift_from\":null,\"drift_to\":null,\"drift_when\":null}]},"
                         "{\"name\":\"sdb\",\"node\":\"/dev/sdb\",\"model\":null,\"serial\":null,\"wwn\":null,\"dock_model\":null,\"dock_serial\":null,\"identity\":null,"
                         "\"state\":\"waiting\",\"waiting_kind\":\"check\",\"waiting_for\":\"systemd-fsck@dev-disk-by\\\\x2dlabel-data.service\","
                         "\"visit_reason\":null,\"settings\":[]},"
@@ -125,15 +126,21 @@ static const struct {
 START_TEST(test_noted) {
         DriveRecord *items[] = { record_of(noted[_i].record) };
         _cleanup_(drive_record_freep) DriveRecord *r = items[0];
-        _cleanup_free_ char *text = printed(&(Records){ .items = items, .n_items = 1 }, 1, false);
+        _cleanup_free_ char *text = printed(&(Records){ .items = items, .n_items = 1, .served = true }, 1, false);
         const char *note = strchr(strchr(text, '\n') + 1, '\n') + 1; /* behind the header and the one row */
 
-        ck_assert_str_eq(note, noted[_i].note ?: "");
+        _cleanup_free_ char *notes = strdup(note);
+
+        /* The sum stands behind all. */
+        ck_assert(starts_with(strstr(notes, "1 drive, "), "1 drive, 0 settings kept"));
+        *strstr(notes, "1 drive, ") = '\0';
+        ck_assert_str_eq(notes, noted[_i].note ?: "");
 }
 END_TEST
 
 #define ONE(state, verdict) "VERSION=1\nNAME=sda\nSTATE=" state "\nSETTINGS=1\nSETTING_0_NAME=apm\n" verdict
 #define VERDICT(v) "SETTING_0_VERDICT=" v "\n"
+#define OPTIONAL "SETTING_0_OPTIONAL=1\n" /* a rule for a class of drives asks for it */
 #define VISITED "VISIT_REASON=boot\n"
 
 /* clang-format off */
@@ -150,6 +157,8 @@ static const struct {
         { ONE("idle", VERDICT("adjusted")),                    false, 0, "1 adjusted"     },
         { ONE("idle", VERDICT("ignored")),                     false, 0, "1 ignored"      },
         { ONE("idle", VERDICT("unsupported")),                 false, 0, "1 unsupported"  },
+        { ONE("idle", VERDICT("unsupported") OPTIONAL),        true,  0, "none"           },
+        { ONE("idle", VERDICT("refused") OPTIONAL),            false, 0, "1 refused"      },
         { ONE("idle", VERDICT("deferred")),                    false, 0, "1 deferred"     },
         { ONE("idle", VERDICT("vanished")),                    false, 0, "1 vanished"     },
         { ONE("idle", ""),                                     false, 0, "1 pending"      },
@@ -167,7 +176,7 @@ START_TEST(test_wanted) {
         _cleanup_free_ char *summary = NULL;
         FILE *f = catch_begin(stdout);
 
-        ck_assert_int_eq(status_print(&(Records){ .items = &r, .n_items = 1 }, 1, NOW, true),
+        ck_assert_int_eq(status_print(&(Records){ .items = &r, .n_items = 1 }, 1, NOW, &(Options){ .json = true }),
                          cases[_i].wanted ? EXIT_WANTED : EXIT_NOT_WANTED);
         free(catch_end(stdout, f));
         ck_assert_uint_eq(record_count_kept(r), cases[_i].kept);
@@ -176,18 +185,94 @@ START_TEST(test_wanted) {
 }
 END_TEST
 
+#define VARIED                                                                                                      \
+        "VERSION=1\nNAME=sda\nSTATE=idle\nSETTINGS=5\n"                                                             \
+        "SETTING_0_NAME=apm\nSETTING_0_VERDICT=unsupported\nSETTING_0_OPTIONAL=1\nSETTING_0_REASON=it has no apm\n" \
+        "SETTING_1_NAME=lookahead\nSETTING_1_VERDICT=applied\nSETTING_1_OPTIONAL=1\n"                               \
+        "SETTING_2_NAME=spindown_time\nSETTING_2_VERDICT=unverifiable\nSETTING_2_REASON=" STEP_ACCEPTED "\n"        \
+        "SETTING_3_NAME=standby\nSETTING_3_VERDICT=unverifiable\nSETTING_3_REASON=" STEP_SENT_BEFORE "\n"           \
+        "SETTING_4_NAME=cd_speed\nSETTING_4_VERDICT=unverifiable\nSETTING_4_REASON=sent; nobody knows\n"
+
+#define QUIET \
+        "VERSION=1\nNAME=sdb\nSETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_VERDICT=unsupported\nSETTING_0_OPTIONAL=1\n"
+
+#define FAILING                                                                                \
+        "VERSION=1\nNAME=sdc\nSETTINGS=2\nSETTING_0_NAME=apm\nSETTING_0_VERDICT=unsupported\n" \
+        "SETTING_1_NAME=lookahead\nSETTING_1_VERDICT=applied\n"
+
+#define HEAD "DRIVE MODEL SETTING       WANTED ACTUAL VERDICT      WHEN RULE\n"
+#define UNREAD "unverifiable: the drive has accepted it, and nothing can read it back\n"
+#define SHOWN                                                           \
+        "sda   -     lookahead     -      -      applied      -    -\n" \
+        "sda   -     spindown_time -      -      unverifiable -    -\n" \
+        "sda   -     standby       -      -      unverifiable -    -\n" \
+        "sda   -     cd_speed      -      -      unverifiable -    -\n"
+
+/* What a drive does not have is shown on demand where the rule is for a class of drives; what cannot be read back is said once;
+ * the last line has the sum of all. */
+static const struct {
+        Options options;
+        bool ended;
+        const char *records[4], *text;
+} shown[] = {
+        { .records = { VARIED },
+          .text = HEAD SHOWN "sda cd_speed: sent; nobody knows\n" UNREAD
+                             "1 drive, 4 settings kept; 1 that the drive does not have is shown with -v\n" },
+        { { .verbose = true },
+          .records = { VARIED },
+          .text = HEAD "sda   -     apm           -      -      unsupported  -    -\n" SHOWN
+                       "sda apm: it has no apm\nsda cd_speed: sent; nobody knows\n" UNREAD
+                       "1 drive, 4 settings kept\n" },
+        { .records = { QUIET, QUIET },
+          .text = "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
+                  "sdb   -     -       -      -      -       -    -\n"
+                  "sdb   -     -       -      -      -       -    -\n"
+                  "2 drives, 0 settings kept; 2 that the drives do not have are shown with -v\n" },
+        { { .failed = true },
+          .records = { VARIED, QUIET, FAILING },
+          .text = "DRIVE MODEL SETTING WANTED ACTUAL VERDICT     WHEN RULE\n"
+                  "sdc   -     apm     -      -      unsupported -    -\n"
+                  "3 drives, 5 settings kept, 1 unsupported; 2 that the drives do not have are shown with -v\n" },
+        { { .failed = true },
+          .records = { QUIET },
+          .text = "1 drive, 0 settings kept; 1 that the drive does not have is shown with -v\n" },
+        { { .failed = true, .json = true }, .records = { QUIET }, .text = JSON_EMPTY("") "\n" },
+        { .ended = true,
+          .records = { "VERSION=1\nNAME=sda\nSETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_VERDICT=applied\n" },
+          .text = "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
+                  "sda   -     apm     -      -      applied -    -\n"
+                  "1 drive, 1 setting kept; as of 02:39, and the service has ended\n" },
+};
+
+START_TEST(test_shown) {
+        Records r = { .items = calloc(ELEMENTSOF(shown->records), sizeof(DriveRecord *)),
+                      .served = !shown[_i].ended,
+                      .changed = NOW };
+        _cleanup_free_ char *text = NULL;
+        FILE *f = catch_begin(stdout);
+
+        for (const char *const *record = shown[_i].records; *record; record++)
+                r.items[r.n_items++] = record_of(*record);
+        ck_assert_int_eq(setenv("TZ", "UTC", 1), 0);
+        (void) status_print(&r, r.n_items, NOW, &shown[_i].options);
+        text = catch_end(stdout, f);
+        ck_assert_str_eq(text, shown[_i].text);
+        records_done(&r);
+}
+END_TEST
+
 START_TEST(test_exit_status) {
         _cleanup_(records_done) Records r = records_example();
         FILE *f = catch_begin(stdout);
         size_t n;
 
-        ck_assert_int_eq(status_print(&r, ALL, NOW, false), EXIT_NOT_WANTED);
-        ck_assert_int_eq(status_print(&r, ALL, NOW, true), EXIT_NOT_WANTED);
-        ck_assert_int_eq(status_print(&r, 0, NOW, false), EXIT_WANTED);
+        ck_assert_int_eq(status_print(&r, ALL, NOW, &(Options){}), EXIT_NOT_WANTED);
+        ck_assert_int_eq(status_print(&r, ALL, NOW, &(Options){ .json = true }), EXIT_NOT_WANTED);
+        ck_assert_int_eq(status_print(&r, 0, NOW, &(Options){}), EXIT_WANTED);
         ck_assert_int_eq(records_choose(&r, (char *[]){ (char *) "sdc", NULL }, &n), 0);
-        ck_assert_int_eq(status_print(&r, n, NOW, true), EXIT_WANTED);
+        ck_assert_int_eq(status_print(&r, n, NOW, &(Options){ .json = true }), EXIT_WANTED);
         r.n_damaged = 1;
-        ck_assert_int_eq(status_print(&r, n, NOW, false), EXIT_NOT_WANTED);
+        ck_assert_int_eq(status_print(&r, n, NOW, &(Options){}), EXIT_NOT_WANTED);
         free(catch_end(stdout, f));
 }
 END_TEST
@@ -212,6 +297,7 @@ int main(void) {
         tcase_add_test(t, test_chosen);
         tcase_add_loop_test(t, test_wanted, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_noted, 0, ELEMENTSOF(noted));
+        tcase_add_loop_test(t, test_shown, 0, ELEMENTSOF(shown));
         tcase_add_test(t, test_exit_status);
         tcase_add_test(t, test_choose);
         return test_main("cli-status-view", t);

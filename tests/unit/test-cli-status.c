@@ -3,6 +3,7 @@
 /* `drivekeep status` as a whole: state files in, text and exit status out. */
 
 #include <argp.h>
+#include <sys/wait.h>
 
 #include "test-cli.h"
 #include "text-file.h"
@@ -43,9 +44,13 @@ static const struct {
         const char *out, *err; /* parts of what is said */
 } cases[] = {
         { NULL,        NULL,     EXIT_NOT_WANTED, "sdb apm: status 51h, error 04h: \\x1b[31maborted", "" },
-        { "sda",       NULL,     EXIT_WANTED,     "sda   apm     128    128    applied",              "" },
-        { "sdb",       NULL,     EXIT_NOT_WANTED, "sdb   apm     128    -      refused",              "" },
-        { "sda",       "5YD2",   EXIT_NOT_WANTED, "sdb   apm",                                        "" },
+        { "sda",       NULL,     EXIT_WANTED,     "sda   -     apm     128    128    applied",              "" },
+        { "sdb",       NULL,     EXIT_NOT_WANTED, "sdb   -     apm     128    -      refused",              "" },
+        { "sda",       "5YD2",   EXIT_NOT_WANTED, "sdb   -     apm",                                        "" },
+        { NULL,        NULL,     EXIT_NOT_WANTED, "2 drives, 1 setting kept, 1 refused\n",           "" },
+        { "--failed",  "sda",    EXIT_WANTED,     "1 drive, 1 setting kept\n",                       "" },
+        { "--failed",  NULL,     EXIT_NOT_WANTED, "2 drives, 1 setting kept, 1 refused\n",           "" },
+        { "--wait",    "sda",    EXIT_WANTED,     "1 drive, 1 setting kept\n",                       "" },
         { "--json",    "5YD1",   EXIT_WANTED,     "\"verdict\": \"applied\"",                         "" },
         { "5YD1",      "--json", EXIT_WANTED,     "\"name\": \"sda\"",                                "" },
         { "sdq",       "sda",    EXIT_BAD_INPUT,  "",              "'sdq' is no drive that drivekeep knows" },
@@ -77,7 +82,7 @@ START_TEST(test_no_drives) {
 }
 END_TEST
 
-static void queued_write(const char *state) {
+static void queued_write(const char *file, const char *state) {
         _cleanup_free_ char *text = NULL;
 
         ck_assert_int_gt(asprintf(&text,
@@ -85,7 +90,7 @@ static void queued_write(const char *state) {
                                   "SETTING_0_NAME=apm\nSETTING_0_VERDICT=applied\n",
                                   state),
                          0);
-        file_write("sda", text);
+        file_write(file, text);
 }
 
 START_TEST(test_visit_to_come) {
@@ -96,10 +101,52 @@ START_TEST(test_visit_to_come) {
         for (size_t i = 0; i < ELEMENTSOF(states); i++) {
                 _cleanup_free_ char *out = NULL, *err = NULL;
 
-                queued_write(states[i].state);
+                queued_write("sda", states[i].state);
                 ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_NOT_WANTED);
                 ck_assert_ptr_nonnull(strstr(out, states[i].note));
         }
+}
+END_TEST
+
+/* The daemon, which ends each visit, or ends itself, while the command waits. */
+static void daemon_run(bool ends) {
+        static const char *const states[] = { "visiting", "queued", "idle" };
+
+        for (size_t i = 0; i < (ends ? 1 : ELEMENTSOF(states)); i++) {
+                (void) usleep(50 * 1000);
+                queued_write("sda.new~", states[i]);
+                ck_assert_int_eq(rename("sda.new~", "sda"), 0);
+        }
+        (void) usleep(50 * 1000);
+}
+
+START_TEST(test_wait) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+        int r, child_status;
+        pid_t child;
+
+        queued_write("sda", "queued");
+        child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+                daemon_run(_i);
+                _exit(0); /* with the lock, which the parent has let go */
+        }
+        ck_assert_int_eq(close(lock), 0);
+
+        r = status("--wait", "sda", &out, &err);
+        ck_assert_int_eq(waitpid(child, &child_status, 0), child);
+        ck_assert_int_eq(r, _i ? EXIT_NO_SERVICE : EXIT_WANTED);
+        ck_assert(!!strstr(out, "as of ") == !!_i);
+        ck_assert(!!strstr(out, "sda: is being visited now") == !!_i);
+}
+END_TEST
+
+START_TEST(test_wait_without_service) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(status("--wait", "--state-dir=missing", &out, &err), EXIT_NO_SERVICE);
+        ck_assert_ptr_nonnull(strstr(err, "drivekeep.service does not run, so nothing is known"));
 }
 END_TEST
 
@@ -109,8 +156,9 @@ START_TEST(test_stopped) {
 
         ck_assert_int_eq(close(lock), 0);
         ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_NO_SERVICE);
-        ck_assert_ptr_nonnull(strstr(out, "sda   apm     128    128    applied"));
+        ck_assert_ptr_nonnull(strstr(out, "sda   -     apm     128    128    applied"));
         ck_assert_ptr_nonnull(strstr(err, "drivekeep.service does not run, and this is what it knew when it ended"));
+        ck_assert_ptr_nonnull(strstr(out, "1 drive, 1 setting kept; as of "));
         ck_assert_int_eq(status("sdq", NULL, &out2, &err2), EXIT_BAD_INPUT);
 }
 END_TEST
@@ -150,6 +198,8 @@ int main(void) {
         tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_no_drives);
         tcase_add_test(t, test_visit_to_come);
+        tcase_add_loop_test(t, test_wait, 0, 2);
+        tcase_add_test(t, test_wait_without_service);
         tcase_add_test(t, test_stopped);
         tcase_add_test(t, test_no_rules);
         tcase_add_exit_test(t, test_unknown_option, EXIT_BAD_INPUT);
