@@ -122,7 +122,7 @@ class Package(Keeping):
         marks = self.marks()
         machine.run(f"drivekeep apply {node}", 120, check=False)
         self.equal("unpacked: the old service has the new version's worker send nothing", (settings(awake, marks[0]), awake["apm"]), ([], 128))
-        self.match("and the journal says what to do", machine.run("journalctl -b -o cat -u drivekeep-broker --no-pager").stdout,
+        self.match("and the journal says what to do", machine.run("journalctl -b -o cat --no-pager").stdout,
                    "runs another build of the program .* 'systemctl restart drivekeep' starts both anew")
         machine.run("dpkg --configure drivekeep", 120)
         self.settle(machine)
