@@ -131,6 +131,8 @@ static const struct {
 } names[] = {
         { "/dev/disk/by-id/ata-X_1", NULL },
         { "/dev/disk/by-*/ata-X_1", NULL },
+        { "/dev/disk/by-?d/ata-X_1", NULL },
+        { "/dev/disk/[b]y-id/ata-X_1", NULL },
         { "/dev/disk/by-vdev/A0", NULL },
         { "/dev/disk/by-foo/x", "udev makes no directory /dev/disk/by-foo, so" },
         { "/dev/disk/by-di/x-part1x", "did you mean \"/dev/disk/by-id/x-part1x\"?" },
@@ -169,6 +171,25 @@ START_TEST(test_names_elsewhere) {
 
         ck_assert_int_eq(config_check_names(c), 0);
         ck_assert_uint_eq(c->complaints.n_items, 1);
+}
+END_TEST
+
+/* What is known of one file is dropped, and what is known of another stays. */
+START_TEST(test_dropped) {
+        _cleanup_(complaints_done) Complaints c = {};
+
+        ck_assert_int_eq(complain(&c, COMPLAINT_ERROR, "a", 1, 1, "wrong"), 0);
+        ck_assert_int_eq(complain(&c, COMPLAINT_WARNING, "a", 2, 1, "odd"), 0);
+        ck_assert_int_eq(complain(&c, COMPLAINT_WARNING, "b", 1, 1, "odd"), 0);
+        ck_assert(complaints_have_error(&c, "a"));
+        ck_assert(!complaints_have_error(&c, "b"));
+        ck_assert(!complaints_have_error(&c, "c"));
+
+        complaints_drop(&c, "a");
+        ck_assert_uint_eq(c.n_items, 1);
+        ck_assert_uint_eq(c.n_errors, 0);
+        ck_assert_str_eq(c.items[0].file, "b");
+        ck_assert(!complaints_have_error(&c, "a"));
 }
 END_TEST
 
@@ -243,6 +264,7 @@ int main(void) {
         tcase_add_loop_test(tc, test_check, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(tc, test_names, 0, ELEMENTSOF(names));
         tcase_add_test(tc, test_names_elsewhere);
+        tcase_add_test(tc, test_dropped);
         tcase_add_loop_test(tc, test_one_complaint, 0, ELEMENTSOF(faults));
         tcase_add_test(tc, test_many_blocks);
         suite_add_tcase(suite, tc);
