@@ -148,8 +148,8 @@ static size_t names_part(char **names) {
 static int load_file(Config *c, const char *path) {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         _cleanup_free_ char *text = NULL;
-        const char *objection;
-        size_t size;
+        const char *objection = NULL;
+        size_t size = 0;
         int r;
 
         r = fd < 0 ? -errno : must_not_fail(text_descriptor_read(fd, &text, &size, &objection));
