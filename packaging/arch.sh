@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by packaging/build: the package for Arch Linux, from packaging/arch. Debian's makepkg knows nothing of the packages that are
+# installed: what PKGBUILD requires for a build is not looked at. namcap, which would check the package, Debian does not have.
+
+tools="gcc libarchive-tools makepkg pacman-package-manager zstd"
+format_files='\./\.(BUILDINFO|INSTALL|MTREE|PKGINFO)'
+
+build_packages() {
+        local top=$scratch/written/build
+        make_source "$top/drivekeep-$version.tar.xz"
+        cp -t "$top" packaging/arch/*
+        # What Arch's meson package calls it with.
+        mkdir -p "$scratch/written/usr/local/bin"
+        cat >"$scratch/written/usr/local/bin/arch-meson" <<'END'
+#!/bin/sh
+exec meson setup --prefix /usr --libdir lib --libexecdir lib --sbindir bin --buildtype plain --auto-features enabled --wrap-mode nodownload "$@"
+END
+        chmod 755 "$scratch/written/usr/local/bin/arch-meson"
+        # By this file meson and the project know Debian. makepkg is not for root.
+        inside "rm /etc/debian_version && chown -R nobody /build && cd /build && export PATH=/usr/local/bin:\$PATH HOME=/build &&
+                CFLAGS='-O2 -g' PKGEXT=.pkg.tar.zst PACKAGER='The drivekeep developers <maintainers@drivekeep.example>' \
+                setpriv --reuid=nobody --clear-groups makepkg --nodeps ${nocheck:+--nocheck}" "the package could not be built"
+        cat "$scratch/written/build/pkg/drivekeep/.PKGINFO"
+        compare_files /build/src/build 'bsdtar -xf /build/drivekeep-*.pkg.tar.zst'
+        results=("$top"/drivekeep-*.pkg.tar.zst)
+}

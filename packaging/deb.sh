@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by packaging/build: the packages for Debian, from packaging/debian.
+
+case $suite in
+bookworm) release=~deb12u1 ;;
+trixie) release=~deb13u1 ;;
+forky) release=~deb14u1 ;;
+sid) release= ;;
+*) complain "there is no package for the suite '$suite'; bookworm, trixie, forky and sid have one" ;;
+esac
+
+tools="build-essential debhelper lintian"
+format_files='\./usr/share/doc/drivekeep/(copyright|changelog\.Debian)'
+
+# Upstream's release with debian/ beside it.
+make_debian_source() { # DIRECTORY
+        local tree=$1/drivekeep-$version date
+        make_source "$1/drivekeep_$version.orig.tar.xz"
+        cp -r packaging/debian "$tree/debian"
+        if [ -n "$before" ]; then
+                sed -i "1s/(.*)/($version-1)/" "$tree/debian/changelog"
+        fi
+        if [ -n "$release" ]; then
+                date=$(date -d "$(sed -n 's/^ -- .*  //p' "$tree/debian/changelog" | head -1)" +%s)
+                {
+                        sed -n "1s/(\(.*\)) [a-z]*/(\1$release) $suite/p" "$tree/debian/changelog"
+                        printf '\n  * Rebuild for %s.\n\n' "$suite"
+                        printf '%s  %s\n\n' "$(sed -n 's/^\( -- .*\)  .*/\1/p' "$tree/debian/changelog" | head -1)" "$(LC_ALL=C date -uRd "@$((date + 1))")"
+                        cat "$tree/debian/changelog"
+                } >"$1/changelog" && mv "$1/changelog" "$tree/debian/changelog"
+        fi
+}
+
+build_in() { # DIRECTORY SHELL COMMAND TO BEGIN WITH
+        make_debian_source "$scratch/written$1"
+        inside "$2; cd $1/drivekeep-$version && DEB_BUILD_OPTIONS='${nocheck:+nocheck}' dpkg-buildpackage -us -uc" \
+                "the package for $suite could not be built"
+}
+
+build_packages() {
+        local first=$scratch/written/build package
+        build_in /build true
+        if [ -n "$twice" ]; then
+                build_in /srv/another/place 'umask 002; export TZ=Asia/Kathmandu LC_ALL=C'
+                for package in "$first"/*.deb "$first"/*.tar.xz "$first"/*.dsc; do
+                        cmp "$package" "$scratch/written/srv/another/place/${package##*/}" || complain "two builds of ${package##*/} differ"
+                done
+        fi
+        # No bug of Debian's asks for this package, as Debian does not have it yet.
+        inside 'cd /build && lintian --pedantic --display-info --fail-on error,warning --allow-root \
+                --suppress-tags initial-upload-closes-no-bugs *.changes' \
+                "lintian of $suite has complaints"
+        cat "$scratch/log"
+        compare_files "/build/drivekeep-$version/obj-*" 'dpkg-deb -x /build/drivekeep_*.deb .'
+        mapfile -t results < <(find "$first" -maxdepth 1 -type f)
+}

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by packaging/build: the packages for Fedora, from packaging/rpm. Debian's rpm knows nothing of the packages that are
+# installed: what the spec requires for a build is not looked at.
+
+tools="gcc rpm rpmlint debugedit elfutils"
+format_files='\./usr/share/(doc/drivekeep/README\.md|licenses/drivekeep/LICENSE)|\./usr/lib/\.build-id/.*'
+
+build_packages() {
+        local top=$scratch/written/build
+        make_source "$top/drivekeep-$version.tar.xz"
+        cp -t "$top" packaging/rpm/*
+        # By this file meson and the project know Debian.
+        inside "rm /etc/debian_version && cd /build && rpmbuild -ba --noclean --nodeps --load=macros ${nocheck:+--without=check} \
+                --define='_topdir /build' --define='_sourcedir /build' drivekeep.spec" "the package could not be built"
+        inside 'cd /build && rpmlint --strict --config rpmlint.toml drivekeep.spec SRPMS/*.rpm RPMS/*/*.rpm' "rpmlint has complaints"
+        cat "$scratch/log"
+        compare_files "/build/BUILD/drivekeep-$version-build/drivekeep-$version/redhat-linux-build" \
+                "rpm2archive - </build/RPMS/*/drivekeep-$version-*.rpm | tar -xz"
+        mapfile -t results < <(find "$top" -name '*.rpm')
+}
