@@ -12,7 +12,7 @@
 /* Visits may wait for an fsck, and the daemon bounds that wait itself; this only keeps us from waiting for ever. */
 #define APPLY_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)
 
-#define PRIVATE_ADDRESS "unix:path=/run/drivekeep/private"
+#define PRIVATE_ADDRESS "unix:path=/run/drivekeep/drives/.private"
 
 int request_open(sd_bus **ret) {
         /* It opens to root and to the service's own user, for its ExecReload=. */

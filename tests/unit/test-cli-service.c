@@ -14,7 +14,7 @@ static int service = -EBADF; /* what a connection to it leads to; none: it does 
 
 /* In the place of the C library's: the machine's own service is not asked. */
 int connect(int fd, __CONST_SOCKADDR_ARG address, _unused_ socklen_t size) {
-        bool is_service = streq(address.__sockaddr_un__->sun_path, "/run/drivekeep/private");
+        bool is_service = streq(address.__sockaddr_un__->sun_path, "/run/drivekeep/drives/.private");
 
         errno = ECONNREFUSED;
         return service < 0 || !is_service ? -1 : dup2(service, fd) < 0 ? -1 : 0;

@@ -100,8 +100,8 @@ class Sandbox(Keeping):
             else:
                 self.equal("and nothing of it was run", machine.run(f"ls /{user}.*", check=False).stdout, "")
         self.equal("the service's user owns what it writes, and no more",
-                   machine.run("stat -c '%U %n' /run/drivekeep /run/drivekeep/private /var/lib/drivekeep /run/drivekeep-broker "
-                               "/etc/drivekeep/drivekeep.conf").stdout.split()[::2], ["drivekeep"] * 4 + ["root"])
+                   machine.run("stat -c '%U %n' /run/drivekeep/drives /run/drivekeep/drives/.private /var/lib/drivekeep /run/drivekeep-broker "
+                               "/run/drivekeep /etc/drivekeep/drivekeep.conf").stdout.split()[::2], ["drivekeep"] * 4 + ["root"] * 2)
 
     def compile(self, machine, name, *arguments):
         with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as directory:
@@ -214,11 +214,11 @@ class Sandbox(Keeping):
         machine.run("rm -f $(ls " + " ".join(path for path in CLOSED if path.endswith("/new")) + " 2>/dev/null)")
         self.equal("root outside can", sorted(set(CLOSED) - set(open_outside)), [])
         read_ahead = "/sys/block/nvme0n1/queue/read_ahead_kb"
-        for path, manager, broker in (("/run/drivekeep/new", 0, 2), ("/var/lib/drivekeep/new~", 0, 2), (read_ahead, 2, 0)):
+        for path, manager, broker in (("/run/drivekeep/drives/new", 0, 2), ("/var/lib/drivekeep/new~", 0, 2), (read_ahead, 2, 0)):
             self.equal(f"{path}: one of the two can write to it",
                        [machine.run(self.inside(f"exec 3>>{path}", pid), check=False).status for pid in (self.manager, self.broker)],
                        [manager, broker])
-        machine.run("rm /run/drivekeep/new /var/lib/drivekeep/new~")
+        machine.run("rm /run/drivekeep/drives/new /var/lib/drivekeep/new~")
 
     def in_cgroup(self, machine, command, unit="drivekeep-broker"):
         return machine.run(f"sh -c 'echo $$ > /sys/fs/cgroup/system.slice/{unit}.service/cgroup.procs && {command}'", check=False).status == 0
