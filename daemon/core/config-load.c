@@ -30,6 +30,8 @@ static int check_directory(Config *c, const char *root, const char *name) {
         r = text_directory_is_safe(path);
         if (r > 0)
                 return r;
+        if (complaints_have_error(&c->complaints, path))
+                return 0;
 
         errno = -r;
         return complain_file(
@@ -58,8 +60,19 @@ int config_load_file(Config *c, const SettingTable *t, const char *path) {
         return config_parse(c, t, path, text, size);
 }
 
+static bool is_draft(const ConfigDraft *draft, const char *path) {
+        return draft && streq(draft->path, path);
+}
+
+static int load_one(Config *c, const SettingTable *t, const char *path, const ConfigDraft *draft) {
+        if (draft && draft->without && streq(draft->without, path))
+                return 0;
+        return is_draft(draft, path) ? config_parse(c, t, path, draft->text, draft->size)
+                                     : config_load_file(c, t, path);
+}
+
 /* The main file: the highest root that has one masks the others. */
-static int load_main(Config *c, const SettingTable *t, const char *const *roots) {
+static int load_main(Config *c, const SettingTable *t, const char *const *roots, const ConfigDraft *draft) {
         for (; *roots; roots++) {
                 _cleanup_free_ char *path = path_below(*roots, MAIN_FILE);
                 struct stat st;
@@ -67,10 +80,10 @@ static int load_main(Config *c, const SettingTable *t, const char *const *roots)
                 if (!path)
                         return -ENOMEM;
 
-                if (lstat(path, &st) >= 0) {
+                if (is_draft(draft, path) || lstat(path, &st) >= 0) {
                         int r = check_directory(c, *roots, DIRECTORY);
 
-                        return r <= 0 ? r : config_load_file(c, t, path);
+                        return r <= 0 ? r : load_one(c, t, path, draft);
                 }
                 if (errno != ENOENT && errno != ENOTDIR)
                         return complain_file(c, path, "the file cannot be read: %m");
@@ -111,20 +124,36 @@ static int is_drop_in(const struct dirent *entry) {
         return entry->d_name[0] != '.' && ends_with(entry->d_name, ".conf");
 }
 
-static int find_drop_ins(Config *c, const char *root, DropIns *found) {
-        _cleanup_free_ char *directory = path_below(root, CONFIG_DROP_IN_DIRECTORY);
+static int find_drop_ins(Config *c, const char *root, const ConfigDraft *draft, DropIns *found) {
+        _cleanup_free_ char *directory = path_below(root, CONFIG_DROP_IN_DIRECTORY), *drafted = NULL;
         _cleanup_free_ struct dirent **entries = NULL;
         int n, r = 0;
 
         if (!directory)
                 return -ENOMEM;
+        if (draft) {
+                drafted = path_below(directory, base_name(draft->path));
+                if (!drafted)
+                        return -ENOMEM;
+                if (streq(drafted, draft->path))
+                        r = drop_ins_add(found, directory, base_name(draft->path));
+        }
+        if (r < 0 || (access(directory, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR)))
+                return r;
+        /* Whoever can write the directory above can exchange this one. */
+        r = check_directory(c, root, DIRECTORY);
+        if (r > 0)
+                r = check_directory(c, root, CONFIG_DROP_IN_DIRECTORY);
+        if (r <= 0)
+                return r;
 
         n = scandir(directory, &entries, is_drop_in, NULL);
         if (n < 0 && errno == ENOMEM)
                 return -ENOMEM;
         if (n < 0)
-                return errno == ENOENT ? 0 : complain_file(c, directory, "the directory cannot be read: %m");
+                return complain_file(c, directory, "the directory cannot be read: %m");
 
+        r = 0;
         for (int i = 0; i < n; i++) {
                 r = r < 0 ? r : drop_ins_add(found, directory, entries[i]->d_name);
                 free(entries[i]);
@@ -132,27 +161,29 @@ static int find_drop_ins(Config *c, const char *root, DropIns *found) {
         return r;
 }
 
-int config_load(Config *c, const SettingTable *t, const char *const *roots) {
+int config_load_draft(Config *c, const SettingTable *t, const char *const *roots, const ConfigDraft *draft) {
         _cleanup_(drop_ins_done) DropIns found = {};
         int r;
 
-        r = load_main(c, t, roots);
+        r = load_main(c, t, roots, draft);
         if (r < 0)
                 return r;
 
         for (; *roots; roots++) {
-                r = check_directory(c, *roots, CONFIG_DROP_IN_DIRECTORY);
-                if (r > 0)
-                        r = find_drop_ins(c, *roots, &found);
+                r = find_drop_ins(c, *roots, draft, &found);
                 if (r < 0)
                         return r;
         }
 
         for (size_t i = 0; i < found.n_paths; i++) {
-                r = config_load_file(c, t, found.paths[i]);
+                r = load_one(c, t, found.paths[i], draft);
                 if (r < 0)
                         return r;
         }
 
         return 0;
+}
+
+int config_load(Config *c, const SettingTable *t, const char *const *roots) {
+        return config_load_draft(c, t, roots, NULL);
 }

@@ -81,6 +81,17 @@ int config_load_file(Config *c, const SettingTable *t, const char *path);
  * names, after the main file. No file at all is no complaint. */
 int config_load(Config *c, const SettingTable *t, const char *const *roots);
 
+/* What is to stand in a file that config_load() would read, whether or not there is one yet. */
+typedef struct ConfigDraft {
+        const char *path; /* as config_load() forms it: a root, '/' and the rest */
+        const char *text;
+        size_t size;
+        const char *without; /* another file, which is taken not to be there; NULL: none */
+} ConfigDraft;
+
+/* The same as if the draft (NULL: none) stood in its file. */
+int config_load_draft(Config *c, const SettingTable *t, const char *const *roots, const ConfigDraft *draft);
+
 /* What the files want of one drive, state by state: later blocks win. */
 typedef struct Wish {
         const char *name; /* canonical key */

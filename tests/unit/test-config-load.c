@@ -109,6 +109,52 @@ START_TEST(test_directory_of_others) {
         ck_assert_int_eq(chmod(parent, 0757), 0);
         assert_read("1", 1);
         ck_assert_int_eq(chmod(parent, 0755), 0);
+
+        /* Whoever can write the directory above can put another one there; one complaint about it is enough. */
+        *strrchr(parent, '/') = '\0';
+        ck_assert_int_eq(chmod(parent, 0777), 0);
+        assert_read("", 1);
+        ck_assert_int_eq(chmod(parent, 0755), 0);
+        assert_read("1 2", 0);
+}
+END_TEST
+
+static void assert_drafted(const char *path, const char *without, const char *values) {
+        static const char text[] = "drives = ({ match = {}; apm = 99 });\n";
+        const ConfigDraft draft = { path, text, strlen(text), without };
+        _cleanup_(config_freep) Config *c = NULL;
+        char read[128] = "";
+        size_t used = 0;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_load_draft(c, &fake_table, roots, &draft), 0);
+        for (size_t i = 0; i < c->n_blocks; i++)
+                used += snprintf(read + used, sizeof read - used, "%s%d", i > 0 ? " " : "",
+                                 (int) c->blocks[i].assignments[0].value.number);
+        ck_assert_str_eq(read, values);
+        ck_assert_uint_eq(c->complaints.n_items, 0);
+}
+
+/* It counts as the file would, where there is one and where there is none, not even its directory. */
+START_TEST(test_draft) {
+        char main_file[256], drop_in[256];
+
+        (void) snprintf(main_file, sizeof main_file, "%s/drivekeep/drivekeep.conf", roots[0]);
+        (void) snprintf(drop_in, sizeof drop_in, "%s/drivekeep/drivekeep.conf.d/20-b.conf", roots[1]);
+        assert_drafted(main_file, NULL, "99");
+        assert_drafted(drop_in, NULL, "99");
+
+        write_file(0, "drivekeep.conf", 1);
+        write_file(2, "drivekeep.conf.d/20-b.conf", 20);
+        write_file(2, "drivekeep.conf.d/30-c.conf", 30);
+        assert_drafted(main_file, NULL, "99 20 30");
+        assert_drafted(drop_in, NULL, "1 99 30");
+        write_file(1, "drivekeep.conf.d/20-b.conf", 21);
+        assert_drafted(drop_in, NULL, "1 99 30");
+        write_file(0, "drivekeep.conf.d/20-b.conf", 22);
+        assert_drafted(drop_in, NULL, "1 22 30");
+        assert_drafted("/nowhere/30-c.conf", NULL, "1 22 30");
+        assert_drafted(main_file, write_file(2, "drivekeep.conf.d/30-c.conf", 30), "99 22");
 }
 END_TEST
 
@@ -280,6 +326,7 @@ int main(void) {
         tcase_add_test(tc, test_nothing);
         tcase_add_test(tc, test_directory_of_others);
         tcase_add_test(tc, test_file_of_others);
+        tcase_add_test(tc, test_draft);
         tcase_add_test(tc, test_precedence);
         tcase_add_test(tc, test_masks);
         tcase_add_test(tc, test_unreadable);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* How the daemon writes its own files: state files and the crash guard's notes. */
+/* How files are written that others may be reading: the daemon's state files and the crash guard's notes, and the rules of
+ * `drivekeep try`. */
 
 #include "macro.h"
 

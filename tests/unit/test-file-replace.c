@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A file is replaced as a whole or not at all, and nothing else is left in its directory. */
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "file-replace.h"
+#include "suite.h"
+
+static char directory[] = "/tmp/drivekeep-test-XXXXXX";
+static int fd;
+
+static void setup(void) {
+        ck_assert_ptr_nonnull(mkdtemp(directory));
+        fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        ck_assert_int_ge(fd, 0);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw) {
+        (void) st;
+        (void) type;
+        (void) ftw;
+        return remove(path);
+}
+
+static void teardown(void) {
+        closep(&fd);
+        ck_assert_int_eq(nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static void assert_file(const char *text) {
+        _cleanup_close_ int file = openat(fd, "a", O_RDONLY | O_CLOEXEC);
+        char read_text[64] = "";
+
+        ck_assert_int_ge(file, 0);
+        ck_assert_int_ge(read(file, read_text, sizeof read_text - 1), 0);
+        ck_assert_str_eq(read_text, text);
+}
+
+static size_t count_entries(void) {
+        DIR *d = opendir(directory);
+        size_t n = 0;
+
+        while (readdir(d))
+                n++;
+        (void) closedir(d);
+        return n - 2; /* . and .. */
+}
+
+START_TEST(test_replace) {
+        ck_assert_int_eq(file_replace(fd, "a", "first\n", false), 0);
+        assert_file("first\n");
+        ck_assert_int_eq(file_replace(fd, "a", "", true), 0);
+        assert_file("");
+        ck_assert_uint_eq(count_entries(), 1);
+}
+END_TEST
+
+/* A link in its place is replaced, not followed, and one in the place of the new file is not followed either. */
+START_TEST(test_links) {
+        ck_assert_int_eq(symlinkat("elsewhere", fd, "a"), 0);
+        ck_assert_int_eq(file_replace(fd, "a", "x", false), 0);
+        assert_file("x");
+        ck_assert_int_eq(symlinkat("elsewhere", fd, "a.new~"), 0);
+        ck_assert_int_eq(file_replace(fd, "a", "y", false), -ELOOP);
+        assert_file("x");
+        ck_assert_int_lt(faccessat(fd, "elsewhere", F_OK, 0), 0);
+}
+END_TEST
+
+START_TEST(test_in_the_way) {
+        ck_assert_int_eq(mkdirat(fd, "a", 0755), 0);
+        ck_assert_int_eq(file_replace(fd, "a", "x", false), -EISDIR);
+        ck_assert_uint_eq(count_entries(), 1);
+        ck_assert_int_eq(file_replace(fd, "none/a", "x", false), -ENOENT);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("file-replace");
+        TCase *tc = tcase_create("file-replace");
+
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_test(tc, test_replace);
+        tcase_add_test(tc, test_links);
+        tcase_add_test(tc, test_in_the_way);
+        suite_add_tcase(s, tc);
+        return suite_run(s);
+}
