@@ -29,10 +29,17 @@ static int show(const Options *o, char *const *names) {
         return gone ? EXIT_NOT_WANTED : r;
 }
 
-static int run(const Options *o) {
+int apply_drives(const Options *o, sd_bus *bus, char *const *names) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-        _cleanup_(records_done) Records records = {};
         _cleanup_(strv_freep) char **visited = NULL;
+        int r;
+
+        r = request_apply(bus, names, o->permanent, &visited, &error);
+        return r < 0 ? (int) request_explain(r, &error) : show(o, visited);
+}
+
+static int run(const Options *o) {
+        _cleanup_(records_done) Records records = {};
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_free_ char **names = NULL;
         int opened, r;
@@ -46,7 +53,7 @@ static int run(const Options *o) {
 
         r = records_read(o->state_dir, &records);
         if (r == -ENOENT)
-                return request_explain(r, &error);
+                return request_explain(r, &SD_BUS_ERROR_NULL);
         if (r >= 0)
                 r = records_choose(&records, o->names, &n);
         if (r != EXIT_WANTED)
@@ -57,8 +64,7 @@ static int run(const Options *o) {
         for (size_t i = 0; i < n && o->names; i++)
                 names[i] = records.items[i]->name;
 
-        r = opened < 0 ? opened : request_apply(bus, names, o->permanent, &visited, &error);
-        return r < 0 ? (int) request_explain(r, &error) : show(o, visited);
+        return opened < 0 ? (int) request_explain(opened, &SD_BUS_ERROR_NULL) : apply_drives(o, bus, names);
 }
 
 const Verb verb_apply = {

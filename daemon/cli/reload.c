@@ -7,14 +7,11 @@
 #include "request.h"
 
 static int run(_unused_ const Options *o) {
-        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         int r;
 
         r = request_open(&bus);
-        if (r >= 0)
-                r = sd_bus_call_method(bus, DAEMON, "Reload", &error, NULL, "");
-        return r < 0 ? (int) request_explain(r, &error) : EXIT_WANTED;
+        return r < 0 ? request_explain(r, &SD_BUS_ERROR_NULL) : request_reload(bus);
 }
 
 const Verb verb_reload = {

@@ -62,6 +62,13 @@ ExitStatus request_explain(int r, const sd_bus_error *error) {
         return EXIT_BAD_INPUT;
 }
 
+ExitStatus request_reload(sd_bus *bus) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        int r = sd_bus_call_method(bus, DAEMON, "Reload", &error, NULL, "");
+
+        return r < 0 ? request_explain(r, &error) : EXIT_WANTED;
+}
+
 /* ---- leave to read drives ---- */
 
 /* DeviceIO.gate(): asks the service before a command. Until the connection is closed the service does not visit the drive. */

@@ -19,6 +19,12 @@ int request_open(sd_bus **ret);
  * take as long as a file system check. `permanent`: also for what the drives keep themselves. The caller frees *ret_visited and its strings. */
 int request_apply(sd_bus *bus, char *const *names, bool permanent, char ***ret_visited, sd_bus_error *ret_error);
 
+/* The same for these drives, then shows on stdout what came of it (apply.c). Returns an ExitStatus, or a negative errno. */
+int apply_drives(const Options *o, sd_bus *bus, char *const *names);
+
+/* Has the daemon read its files anew. EXIT_WANTED, or says on stderr why it did not. */
+ExitStatus request_reload(sd_bus *bus);
+
 /* Says on stderr why it did not work: `r` is what opening the bus or a call returned. */
 ExitStatus request_explain(int r, const sd_bus_error *error);
 
