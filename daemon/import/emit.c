@@ -42,9 +42,8 @@ static void judge(const SettingTable *table, ImportRule *rule) {
 
 /* ---- blocks ---- */
 
-/* A string of the configuration: its escapes stay as they are written, so only a quote and a backslash that is to be one
- * need another before them. */
-static void put_string(FILE *f, const char *s) {
+/* Its escapes stay as they are written, so only a quote and a backslash that is to be one need another before them. */
+void emit_string(FILE *f, const char *s) {
         _cleanup_free_ char *shown = must(text_escape(s, NULL));
 
         fputc('"', f);
@@ -63,7 +62,7 @@ static void put_patterns(FILE *f, const Criterion *c) {
                 if (c->key == MATCH_ROTATIONAL || c->key == MATCH_REMOVABLE)
                         fputs(c->patterns[i], f);
                 else
-                        put_string(f, c->patterns[i]);
+                        emit_string(f, c->patterns[i]);
         }
         fputs(c->n_patterns > 1 ? " )" : "", f);
 }
@@ -87,7 +86,7 @@ static void put_match(FILE *f, const ImportRule *rule) {
         fputs(nodes ? ";\n" : "};\n", f);
 }
 
-static void put_wish(FILE *f, const SettingTable *table, const ImportWish *w) {
+void emit_wish(FILE *f, const SettingTable *table, const ImportWish *w) {
         bool is_number = *w->value && strspn(w->value, "0123456789") == strlen(w->value) && strlen(w->value) < 18;
         const Setting *row = setting_find(table, w->key);
         Value v = { .type = VALUE_ANY };
@@ -100,7 +99,7 @@ static void put_wish(FILE *f, const SettingTable *table, const ImportWish *w) {
         else if (is_number)
                 fputs(w->value, f);
         else
-                put_string(f, w->value);
+                emit_string(f, w->value);
         fputc(';', f);
 
         if (w->held)
@@ -119,7 +118,7 @@ static void put_battery(FILE *f, const SettingTable *table, const ImportRule *ru
                         continue;
                 fprintf(f, any ? " " : "    %s    on_battery = { ", sign);
                 any = true;
-                put_wish(f, table, &rule->wishes[i]);
+                emit_wish(f, table, &rule->wishes[i]);
         }
         fputs(any ? " };\n" : "", f);
 }
@@ -138,7 +137,7 @@ static void put_block(FILE *f, const SettingTable *table, const ImportRule *rule
                 if (rule->wishes[i].on_battery && !rule->wishes[i].held)
                         continue;
                 fprintf(f, "    %s    ", sign);
-                put_wish(f, table, &rule->wishes[i]);
+                emit_wish(f, table, &rule->wishes[i]);
                 fputc('\n', f);
         }
         put_battery(f, table, rule, sign);

@@ -77,6 +77,10 @@ char *import_describe(const char *file, const char *text, size_t size);
  * in `imports`, too. 0 or -EIO. */
 int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table);
 
+/* Of that: a string in its quotes, and "apm = 128;" with what a number means, or why it is held back, as a comment behind it. */
+void emit_string(FILE *f, const char *s);
+void emit_wish(FILE *f, const SettingTable *table, const ImportWish *w);
+
 void import_done(Import *i);
 
 /* Frees the text. What is returned is fit to be shown, and the caller frees it. */
