@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A file of the configuration that is still to be written. */
+
+#include "config.h"
+
+/* Checks the whole configuration as it would be, and says on stderr what is wrong with the draft, and which errors other files have:
+ * with one the service would not read any of them. Returns EXIT_WANTED or EXIT_BAD_INPUT, and the configuration in either case. */
+int draft_check(const char *const *roots, const ConfigDraft *draft, Config **ret);
