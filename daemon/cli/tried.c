@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "file-replace.h"
+#include "output.h"
+#include "reader.h"
+#include "settings.h"
+#include "tried.h"
+#include "verb.h"
+
+#define FIRST_LINE "// Written by drivekeep try"
+#define ID_MAX 100
+
+/* ---- what stands in them ---- */
+
+static void put_pattern(FILE *f, const char *text) {
+        _cleanup_free_ char *pattern = must(strdup(text));
+
+        /* What would be more than itself in a glob. */
+        for (char *p = pattern; (p = strpbrk(p, "*?[]\\"));)
+                *p++ = '?';
+        emit_string(f, pattern);
+}
+
+/* The name that is least likely to be another drive's later. */
+static const char *find_link(const Drive *d) {
+        static const char *const directories[] = { "/dev/disk/by-id/", "/dev/disk/by-path/" };
+
+        for (size_t i = 0; i < ELEMENTSOF(directories); i++)
+                for (const DriveLink *l = d->links; l < d->links + d->n_links; l++)
+                        if (l->via == LINK_OWN && starts_with(l->path, directories[i]))
+                                return l->path;
+        return d->node;
+}
+
+void tried_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake) {
+        const char *kind = drive_identity_kind(d);
+
+        fputs("    { match = ", f);
+        if (streq(kind, "wwn")) {
+                fputs("{ wwn = ", f);
+                put_pattern(f, d->wwn);
+                fputs("; };\n", f);
+        } else if (streq(kind, "serial")) {
+                fputs("{ model = ", f);
+                put_pattern(f, d->model);
+                fputs("; serial = ", f);
+                put_pattern(f, d->serial);
+                fputs("; };\n", f);
+        } else {
+                put_pattern(f, find_link(d));
+                fputs(";\n", f);
+        }
+        fputs(allow_dangerous ? "      allow_dangerous = true;\n" : "", f);
+        fputs(wake ? "      wake = true;\n" : "", f);
+}
+
+void tried_put_value(FILE *f, const char *name, const Value *v) {
+        char buf[VALUE_TEXT_MAX];
+        const ImportWish w = { .key = (char *) name,
+                               .value = value_format(&setting_find(&all_settings, name)->range, v, buf) };
+
+        fputs("      ", f);
+        emit_wish(f, &all_settings, &w);
+        fputc('\n', f);
+}
+
+bool tried_can_write(const char *name, const Value *v) {
+        const ValueRange *range = &setting_find(&all_settings, name)->range;
+        char buf[VALUE_TEXT_MAX];
+        Value again;
+
+        return value_parse(range, value_format(range, v, buf), &again) == 0 && value_equal(v, &again);
+}
+
+const Assignment *tried_find(const Config *c, const char *name) {
+        for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++) {
+                const Assignment *a = block_find(b, name, false);
+
+                if (a)
+                        return a;
+        }
+        return NULL;
+}
+
+static void put_blocks(FILE *f, const Drive *d, const Config *c, const Config *newer) {
+        for (size_t i = 0; c && i < c->n_blocks; i++) {
+                const Block *b = c->blocks + i;
+                bool any = false;
+
+                for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
+                        if (newer && tried_find(newer, a->name))
+                                continue;
+                        if (!any)
+                                tried_put_head(f, d, b->allow_dangerous, b->wake);
+                        any = true;
+                        tried_put_value(f, a->name, &a->value);
+                }
+                fputs(any ? "    },\n" : "", f);
+        }
+}
+
+char *tried_format_blocks(const Drive *d, const Config *older, const Config *newer) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        put_blocks(f, d, older, newer);
+        put_blocks(f, d, newer, NULL);
+        must_close(f);
+        return text;
+}
+
+char *tried_format_file(const Drive *d, bool kept, const char *blocks) {
+        _cleanup_free_ char *who =
+                        format_escaped("%s (model %s, serial %s)", d->name, strna(d->model), strna(d->serial));
+
+        return must_format(FIRST_LINE "%s for %s.%s\n\ndrives = (\n%s);\n", kept ? " --keep" : "", who,
+                           kept ? " It writes this file anew when more is kept."
+                                : " It ends with the next boot, or with 'drivekeep try --undo'.",
+                           blocks);
+}
+
+/* ---- where they are ---- */
+
+/* Of the identity that the rule goes by. What is odd in a file's name is left out: should two drives get the same name, the rule
+ * names its drive all the same. */
+static char *drive_id(const Drive *d) {
+        const char *kind = drive_identity_kind(d);
+        char *id = must_format("%.*s", ID_MAX,
+                               streq(kind, "wwn")      ? d->wwn
+                               : streq(kind, "serial") ? d->serial
+                                                       : d->name);
+
+        for (char *p = id; *p; p++)
+                if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-", *p))
+                        *p = '_';
+        return id;
+}
+
+static Config *read_file(const char *path) {
+        Config *c;
+
+        must_work(config_new(&c));
+        if (access(path, F_OK) >= 0)
+                must_work(config_load_file(c, &all_settings, path));
+        return c;
+}
+
+static void read_id(const char *const *roots, const char *id, bool with_kept, Tried *ret) {
+        *ret = (Tried){ .path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/" TRIED_PREFIX "%s.conf", roots[1], id),
+                        .before_path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/" TRIED_PREFIX "%s.before",
+                                                   roots[1], id),
+                        .kept_path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/90-%s.conf", roots[0], id) };
+        ret->rule = read_file(ret->path);
+        ret->before = read_file(ret->before_path);
+        ret->kept = read_file(with_kept ? ret->kept_path : "");
+}
+
+void tried_read(const char *const *roots, const Drive *d, Tried *ret) {
+        _cleanup_free_ char *id = drive_id(d);
+
+        read_id(roots, id, true, ret);
+}
+
+void tried_read_name(const char *const *roots, const char *name, Tried *ret) {
+        size_t n = strlen(name) - strlen(TRIED_PREFIX) - strlen(".conf");
+        _cleanup_free_ char *id = must(strndup(name + strlen(TRIED_PREFIX), n));
+
+        read_id(roots, id, false, ret);
+}
+
+void tried_done(Tried *t) {
+        free(t->path);
+        free(t->before_path);
+        free(t->kept_path);
+        (void) config_free(t->rule);
+        (void) config_free(t->before);
+        (void) config_free(t->kept);
+        *t = (Tried){};
+}
+
+bool tried_is_ours(const char *path) {
+        _cleanup_free_ char *text = NULL;
+        const char *objection;
+        size_t size;
+
+        return must_not_fail(text_file_read(path, &text, &size, &objection)) == 0 && starts_with(text, FIRST_LINE);
+}
+
+/* ---- writing ---- */
+
+/* Makes the directory and the one above it where they are missing. Returns a descriptor of it, or a negative errno; -EPERM: others
+ * could exchange what is in it. */
+static int open_directory(const char *path) {
+        _cleanup_free_ char *directory = must(strndup(path, (size_t) (base_name(path) - path) - 1)), *above = NULL;
+        int fd;
+
+        above = must(strndup(directory, (size_t) (base_name(directory) - directory) - 1));
+        if ((mkdir(above, 0755) < 0 && errno != EEXIST) || (mkdir(directory, 0755) < 0 && errno != EEXIST))
+                return -errno;
+        if (text_directory_is_safe(above) <= 0 || text_directory_is_safe(directory) <= 0)
+                return -EPERM;
+
+        fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return fd < 0 ? -errno : fd;
+}
+
+int tried_write(const char *path, const char *text) {
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        if (!text && unlink(path) >= 0)
+                return EXIT_WANTED;
+        if (!text && errno == ENOENT)
+                return EXIT_WANTED;
+        r = text ? open_directory(path) : -errno;
+        if (r >= 0) {
+                fd = r;
+                r = must_not_fail(file_replace(fd, base_name(path), text, true));
+        }
+        if (r >= 0)
+                return EXIT_WANTED;
+
+        warn_escaped("%s cannot be %s: %s", path, text ? "written" : "taken away",
+                     r == -EPERM ? "its directory can be written by others; chown root and chmod go-w make it safe"
+                                 : strerror(-r));
+        return EXIT_BAD_INPUT;
+}
