@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep try` of what is being tried: it is listed, or undone. */
+
+#include <dirent.h>
+
+#include "choice.h"
+#include "inventory.h"
+#include "machine.h"
+#include "output.h"
+#include "request.h"
+#include "settings.h"
+#include "tried.h"
+
+/* ---- what is being tried ---- */
+
+static int is_tried(const struct dirent *e) {
+        return starts_with(e->d_name, TRIED_PREFIX) && ends_with(e->d_name, ".conf") &&
+               strlen(e->d_name) > strlen(TRIED_PREFIX) + strlen(".conf");
+}
+
+/* The drive that it is for; NULL: it is not here. */
+static const Drive *find_drive(const Inventory *inventory, const Tried *t) {
+        for (size_t i = 0; i < inventory->n_drives; i++)
+                if (t->rule->n_blocks > 0 && match_drive(&t->rule->blocks[0].match, inventory->drives[i], NULL))
+                        return inventory->drives[i];
+        return NULL;
+}
+
+static const char *format_value(const Assignment *a, char buf[static VALUE_TEXT_MAX]) {
+        return a ? value_format(&setting_find(&all_settings, a->name)->range, &a->value, buf) : NULL;
+}
+
+/* clang-format off */
+static const Column columns[] = {
+        { "drive", "DRIVE" },
+        { "name", "SETTING" },
+        { "tried", "TRIED" },
+        { "before", "BEFORE" },
+        { "rule", "RULE", .wrap = true, .path = true },
+};
+/* clang-format on */
+
+static int list(Output *output, const Drive *d, const Tried *t) {
+        for (const Block *b = t->rule->blocks; b < t->rule->blocks + t->rule->n_blocks; b++)
+                for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
+                        char tried[VALUE_TEXT_MAX], before[VALUE_TEXT_MAX];
+
+                        output_row(output);
+                        output_text(output, "drive", d ? d->name : NULL);
+                        output_text(output, "name", a->name);
+                        output_text(output, "tried", format_value(a, tried));
+                        output_text(output, "before", format_value(tried_find(t->before, a->name), before));
+                        output_textf(output, "rule", "%s:%u", b->file, a->line);
+                        output_end(output);
+                }
+        return EXIT_WANTED;
+}
+
+/* ---- undoing it ---- */
+
+/* Says what became of the values from before; EXIT_BAD_INPUT: some are still to come. */
+static int tell_put_back(const Options *o, const Drive *d, const Tried *t) {
+        _cleanup_(records_done) Records records = {};
+        const DriveRecord *record;
+        int status = EXIT_WANTED;
+
+        (void) records_read(o->state_dir, &records);
+        record = records_find(&records, d->name);
+        for (const Block *b = t->before->blocks; b < t->before->blocks + t->before->n_blocks; b++)
+                for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
+                        const SettingRecord *s = record ? drive_record_find(record, a->name) : NULL;
+                        char buf[VALUE_TEXT_MAX];
+
+                        if (s && verdict_is_wanted(s->verdict)) {
+                                printf("%s: %s is %s again\n", d->name, a->name, format_value(a, buf));
+                                continue;
+                        }
+                        warn_escaped("%s: %s is not %s again%s%s", d->name, a->name, format_value(a, buf),
+                                     s && s->reason ? ": " : "", s && s->reason ? s->reason : "");
+                        if (!s || s->verdict == VERDICT_DEFERRED)
+                                return EXIT_BAD_INPUT;
+                        status = EXIT_NOT_WANTED;
+                }
+        return status;
+}
+
+/* Has the service write what was there before, by a rule in the place of what was tried. */
+static int put_back(const Options *o, sd_bus *bus, const Drive *d, const Tried *t) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_free_ char *blocks = tried_format_blocks(d, t->before, NULL), *text = NULL;
+        char **visited = NULL;
+        int status, r;
+
+        text = tried_format_file(d, false, blocks);
+        status = tried_write(t->path, text);
+        if (status == EXIT_WANTED)
+                status = request_reload(bus);
+        if (status != EXIT_WANTED)
+                return status;
+
+        r = request_apply(bus, (char *const[]){ d->name, NULL }, false, &visited, &error);
+        if (r < 0)
+                return request_explain(r, &error);
+        for (char **v = visited; v && *v; v++)
+                free(*v);
+        free(visited);
+
+        status = tell_put_back(o, d, t);
+        if (status == EXIT_BAD_INPUT)
+                warn_escaped("%s: the rule that puts it back stays until the next boot, or until 'drivekeep try --undo %s' once more",
+                             d->name, d->name);
+        return status;
+}
+
+/* Of what could not be read before. */
+static int tell_unknown(const Options *o, const Drive *d, const Tried *t) {
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_(wishes_done) Wishes wishes = {};
+        int status = EXIT_WANTED;
+
+        must_work(config_new(&c));
+        must_work(config_load(c, &all_settings, o->roots));
+        must_work(config_resolve(c, d, power_on_battery(POWER_SUPPLY_CLASSDIR) > 0, &wishes));
+
+        for (const Block *b = t->rule->blocks; b < t->rule->blocks + t->rule->n_blocks; b++)
+                for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
+                        const Wish *w = wishes_find(&wishes, a->name);
+                        char buf[VALUE_TEXT_MAX];
+
+                        if (tried_find(t->before, a->name))
+                                continue;
+                        if (w) {
+                                printf("%s: %s:%u sets %s again\n", d->name, w->file, w->line, a->name);
+                                continue;
+                        }
+                        warn_escaped("%s: what %s was before is not known, so it stays %s until the drive loses it; "
+                                     "'drivekeep try %s %s=VALUE' sets another value",
+                                     d->name, a->name, format_value(a, buf), d->name, a->name);
+                        status = EXIT_NOT_WANTED;
+                }
+        return status;
+}
+
+static int undo(const Options *o, sd_bus *bus, const Drive *d, const Tried *t) {
+        int status = EXIT_WANTED, s = EXIT_WANTED;
+
+        if (d && t->before->n_blocks > 0)
+                status = put_back(o, bus, d, t);
+        if (status != EXIT_WANTED && status != EXIT_NOT_WANTED)
+                return status;
+
+        s = tried_write(t->path, NULL);
+        if (s == EXIT_WANTED)
+                s = tried_write(t->before_path, NULL);
+        if (s == EXIT_WANTED)
+                s = request_reload(bus);
+        if (s != EXIT_WANTED)
+                return s;
+
+        if (d)
+                s = tell_unknown(o, d, t);
+        else
+                printf("%s: the drive is not here; the rule is taken away\n", base_name(t->path));
+        return status == EXIT_WANTED ? s : status;
+}
+
+/* `bus`: to undo it; NULL: to list it. */
+static int go_through(const Options *o, const Inventory *inventory, sd_bus *bus) {
+        _cleanup_(output_freep) Output *output = output_new(false, columns, ELEMENTSOF(columns));
+        _cleanup_free_ char *directory = must_format("%s/" CONFIG_DROP_IN_DIRECTORY, o->roots[1]);
+        _cleanup_free_ struct dirent **entries = NULL;
+        const Drive *chosen = o->names ? inventory->drives[0] : NULL;
+        int n = scandir(directory, &entries, is_tried, alphasort), result = EXIT_WANTED;
+        bool any = false;
+
+        output_array(output, NULL);
+        for (int i = 0; i < n; i++) {
+                const Drive *d;
+                Tried t;
+
+                tried_read_name(o->roots, entries[i]->d_name, &t);
+                free(entries[i]);
+                d = find_drive(inventory, &t);
+                if (!chosen || d == chosen) {
+                        int status = bus ? undo(o, bus, d, &t) : list(output, d, &t);
+
+                        any = true;
+                        result = result == EXIT_WANTED ? status : result;
+                }
+                tried_done(&t);
+        }
+        output_print(output);
+
+        if (any)
+                return result;
+        warn_escaped("nothing is being tried%s%s", chosen ? " on " : "", chosen ? chosen->name : "");
+        return chosen ? EXIT_BAD_INPUT : EXIT_WANTED;
+}
+
+int tried_list(const Options *o) {
+        _cleanup_(inventory_done) Inventory inventory = {};
+        int r = inventory_read(&inventory);
+
+        return r < 0 ? r : go_through(o, &inventory, NULL);
+}
+
+int tried_undo(const Options *o) {
+        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+        _cleanup_(inventory_done) Inventory inventory = {};
+        _cleanup_(records_done) Records records = {};
+        size_t n;
+        int r;
+
+        r = inventory_read(&inventory);
+        if (r < 0)
+                return r;
+        (void) records_read(o->state_dir, &records);
+        records_reveal(&records, inventory.drives, inventory.n_drives);
+        r = drives_choose(inventory.drives, inventory.n_drives, o->names, &n);
+        if (r != EXIT_WANTED)
+                return r;
+
+        r = records.served ? request_open(&bus) : -ENOENT;
+        return r < 0 ? (int) request_explain(r, &SD_BUS_ERROR_NULL) : go_through(o, &inventory, bus);
+}
