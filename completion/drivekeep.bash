@@ -25,13 +25,18 @@ _drivekeep_takes() {
 
 # What the argument number $2 is, by the help text $1, where the options $3… were given.
 _drivekeep_argument() {
-        local help=$1 n=$2 usage found= option
+        local help=$1 n=$2 usage found= option rest
         local -a kinds
         shift 2
 
         while read -r usage; do
                 option=${usage%%[ =]*}
-                [[ $option == --* && " $* " == *" $option "* ]] && found=${usage#* * }
+                if [[ $option == --* && " $* " == *" $option "* ]]; then
+                        rest=${usage#"$option"}
+                        # Its own argument is none of these.
+                        [[ ! $(_drivekeep_takes "$help" "$option") ]] || rest=${rest#* } rest=${rest#"${rest%% *}"}
+                        found=$rest
+                fi
                 [[ $option == --* || $found ]] || found=$usage
         done < <(sed -nE 's/^(Usage:|  or:) +drivekeep [a-z-]+ \[OPTION\.\.\.\] ?(.*)/\2/p' <<<"$help")
 
@@ -56,6 +61,12 @@ _drivekeep_offer() { # KIND
                 words=$(_drivekeep_rows list)
                 ;;
         SETTING) words=$(_drivekeep_rows settings) ;;
+        SETTING=VALUE)
+                # Bash makes words of its own of "=" and of what stands behind it.
+                [[ $cur != = && ${COMP_WORDS[COMP_CWORD - 1]} != = ]] || return
+                compopt -o nospace 2>/dev/null
+                words=$(_drivekeep_rows settings | sed 's/$/=/')
+                ;;
         FILE)
                 compopt -o filenames 2>/dev/null
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")

@@ -24,6 +24,8 @@ function __drivekeep_candidates
             echo '(__drivekeep_rows list)'
         case SETTING
             echo '(__drivekeep_rows settings)'
+        case 'SETTING=VALUE'
+            echo '(printf "%s=\n" (__drivekeep_rows settings))'
         case '*|*'
             string replace --all '|' ' ' $argv[1]
     end
@@ -57,7 +59,7 @@ for line in (__drivekeep_help | sed -nE 's/^  ([a-z][a-z-]*) +(.*)/\1\t\2/p')
             set -l n 0
             for word in (string split -n ' ' -- $usage[2])
                 set n (math $n + 1)
-                set -l kind (string match -r '[A-Z]+' -- $word)
+                set -l kind (string match -r '[A-Z]+(?:=[A-Z]+)?' -- $word)
                 set -l here "$seen; and __drivekeep_argument $n "(string match -q '*...*' -- $word; and echo -ge; or echo -eq)
                 if test "$kind" = FILE
                     complete -c drivekeep -n $here -F

@@ -28,6 +28,9 @@ static const struct {
         { OPTION_FAILED, { "failed", 0x10a, NULL, 0, "Show only what did not come true", 0 }, offsetof(Options, failed) },
         { OPTION_WAIT, { "wait", 0x10b, NULL, 0, "Wait first until no visit to these drives is under way or to come", 0 },
           offsetof(Options, wait) },
+        { OPTION_TRY, { "keep", 0x10c, NULL, 0, "Keep what is tried: write it below /etc", 0 }, offsetof(Options, keep) },
+        { OPTION_TRY, { "undo", 0x10d, NULL, 0, "Put the values back that were there before, and try nothing any more", 0 },
+          offsetof(Options, undo) },
         { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
                        "in match, node for its name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "

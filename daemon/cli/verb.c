@@ -14,6 +14,7 @@ static const Verb *const verbs[] = {
         &verb_status,
         &verb_plan,
         &verb_apply,
+        &verb_try,
         &verb_release,
         &verb_reload,
         &verb_check,

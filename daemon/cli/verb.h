@@ -25,12 +25,13 @@ typedef enum OptionFlags {
         OPTION_ON_BATTERY = 1 << 10,
         OPTION_FAILED = 1 << 11,
         OPTION_WAIT = 1 << 12,
+        OPTION_TRY = 1 << 13, /* --keep and --undo */
 } OptionFlags;
 
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
-        bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait;
+        bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */
@@ -64,7 +65,7 @@ typedef struct Verb {
 } Verb;
 
 extern const Verb verb_apply, verb_cat, verb_check, verb_explain, verb_import, verb_list, verb_plan, verb_release,
-                verb_reload, verb_settings, verb_show, verb_status;
+                verb_reload, verb_settings, verb_show, verb_status, verb_try;
 
 /* Which of these words (NULL at the end) is the verb: the first that is no option and no argument of one. NULL: none is. */
 char **verb_find_word(char **words);

@@ -37,6 +37,7 @@ STAND_IN(plan);
 STAND_IN(settings);
 STAND_IN(show);
 STAND_IN(status);
+STAND_IN(try);
 
 static int dispatch(const char *second, const char *third, const char *fourth) {
         static char *argv[6]; /* stays, for `called` */
@@ -51,8 +52,8 @@ static int dispatch(const char *second, const char *third, const char *fourth) {
         return verb_dispatch(argc, argv);
 }
 
-static const char *const names[] = { "apply", "cat",  "check",    "explain", "import",
-                                     "list",  "plan", "settings", "show",    "status" };
+static const char *const names[] = { "apply", "cat",      "check", "explain", "import", "list",
+                                     "plan",  "settings", "show",  "status",  "try" };
 
 START_TEST(test_names) {
         ck_assert_int_eq(dispatch(names[_i], NULL, NULL), 0);

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep try`: a rule that ends with the boot, or with --undo. Only the service writes to the drive, by this rule as by any other,
+ * so that what a rule may not do cannot be tried either. */
+
+#include <sys/stat.h>
+
+#include "choice.h"
+#include "clock.h"
+#include "draft.h"
+#include "inventory.h"
+#include "kernel-view.h"
+#include "machine.h"
+#include "output.h"
+#include "reader.h"
+#include "request.h"
+#include "settings.h"
+#include "tried.h"
+#include "visit.h"
+
+/* ---- what is asked for ---- */
+
+static int put_word(FILE *f, const char *word) {
+        size_t n = strcspn(word, "=");
+        _cleanup_free_ char *name = must(strndup(word, n));
+        const char *value = word + n + 1;
+
+        if (n == 0 || word[n] == '\0' || *value == '\0') {
+                warn_escaped("'%s' is no setting with its value: write SETTING=VALUE", word);
+                return EXIT_BAD_INPUT;
+        }
+        if (streq(name, "allow_dangerous") || streq(name, "wake")) {
+                if (!streq(value, "true")) {
+                        warn_escaped("'%s' is not known here: write %s=true, or leave it out", word, name);
+                        return EXIT_BAD_INPUT;
+                }
+                fprintf(f, "%s;\n", word);
+                return EXIT_WANTED;
+        }
+        if (setting_choose(&all_settings, name) != EXIT_WANTED)
+                return EXIT_BAD_INPUT;
+        if (streq(value, "keep") || setting_find(&all_settings, name)->flags & SETTING_ON_BATTERY) {
+                warn_escaped("'%s' cannot be tried, as it writes nothing now; it can stand in the configuration", word);
+                return EXIT_BAD_INPUT;
+        }
+
+        emit_wish(f, &all_settings, &(ImportWish){ .key = name, .value = (char *) value });
+        fputc('\n', f);
+        return EXIT_WANTED;
+}
+
+/* The words as a block for the drive; no words: none. */
+static int read_words(const Drive *d, char *const *words, Config **ret) {
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_free_ char *text = NULL;
+        int status = EXIT_WANTED;
+        bool any = *words;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        fputs("drives = (\n", f);
+        tried_put_head(f, d, false, false);
+        for (; *words && status == EXIT_WANTED; words++)
+                status = put_word(f, *words);
+        fputs("} );\n", f);
+        must_close(f);
+        if (status != EXIT_WANTED)
+                return status;
+
+        must_work(config_new(&c));
+        if (any)
+                must_work(config_parse(c, &all_settings, "", text, size));
+        for (size_t i = 0; i < c->complaints.n_items; i++)
+                warn_escaped("%s", c->complaints.items[i].sentence);
+        if (c->complaints.n_errors > 0)
+                return EXIT_BAD_INPUT;
+        *ret = TAKE_PTR(c);
+        return EXIT_WANTED;
+}
+
+/* ---- what is there before ---- */
+
+typedef struct Trial {
+        const Options *options;
+        const Drive *drive;
+        const DriveRecord *record;
+        Tried tried;
+        Config *asked; /* now; what was asked before is in tried.rule */
+        bool on_battery;
+} Trial;
+
+/* The wishes that come of the rule, without what is tried already: that was read before then. */
+static int find_wishes(const Trial *t, const Config *c, const Config *rule, const char *path, Wishes *all,
+                       Wishes *ret) {
+        must_work(config_resolve(c, t->drive, t->on_battery, all));
+        for (Wish *w = all->items; w < all->items + all->n_items; w++) {
+                if (!tried_find(rule, w->name))
+                        continue;
+                if (!streq(w->file, path)) {
+                        warn_escaped("%s of %s is set by %s:%u, which is read later; change it there", w->name,
+                                     t->drive->name, w->file, w->line);
+                        return EXIT_BAD_INPUT;
+                }
+                if (tried_find(t->tried.rule, w->name))
+                        continue;
+                must_grow(ret->items, ret->n_items);
+                ret->items[ret->n_items++] = *w;
+        }
+        return EXIT_WANTED;
+}
+
+static bool is_readable(const Step *s) {
+        return s->before.known && tried_can_write(s->wish->name, &s->before.value);
+}
+
+static void tell_unreadable(const Drive *d, const Step *s) {
+        const char *why = s->reason[0]                                             ? s->reason
+                          : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "nothing can read it"
+                                                                                   : "it cannot be read";
+
+        if (s->verdict != VERDICT_UNSUPPORTED)
+                warn_escaped("%s: what %s is now is not known (%s), so 'drivekeep try --undo' cannot put it back",
+                             d->name, s->wish->name, why);
+}
+
+/* The text of the file that undoes it; the drive is read for that, and not woken. */
+static int read_before(const Trial *t, const Wishes *wishes, const DeviceIO *io, char **ret) {
+        const Block *asked = t->asked->blocks;
+        _cleanup_(plan_done) Plan plan = {};
+        _cleanup_free_ char *blocks = NULL, *old = NULL, *all = NULL;
+        bool any = false;
+        uint64_t used;
+        size_t size;
+        FILE *f;
+        bool counted = activity_read(t->drive->syspath, &used) >= 0;
+        const Visit v = { .drive = t->drive,
+                          .wishes = wishes,
+                          .bridge = t->record ? &t->record->bridge : NULL,
+                          .settings = &all_settings,
+                          .io = io,
+                          .dry = true,
+                          .no_wake = true,
+                          .active = counted && drive_record_in_use(t->record, used, monotonic_usec()),
+                          .ata_sleep = counted && drive_record_in_ata_sleep(t->record, used) };
+        int r;
+
+        r = wishes->n_items > 0 ? must_not_fail(visit_run(&v, &plan)) : 0;
+        if (r < 0) {
+                warn_escaped("%s cannot be read: %s", t->drive->name, strerror(-r));
+                return EXIT_BAD_INPUT;
+        }
+
+        f = must(open_memstream(&blocks, &size));
+        for (const Step *s = plan.steps; s < plan.steps + plan.n_steps; s++)
+                if (is_readable(s)) {
+                        if (!any)
+                                tried_put_head(f, t->drive, asked->allow_dangerous, asked->wake);
+                        any = true;
+                        tried_put_value(f, s->wish->name, &s->before.value);
+                } else
+                        tell_unreadable(t->drive, s);
+        fputs(any ? "    },\n" : "", f);
+        must_close(f);
+
+        old = tried_format_blocks(t->drive, t->tried.before, NULL);
+        all = must_format("%s%s", old, blocks);
+        *ret = *all ? tried_format_file(t->drive, false, all) : NULL;
+        return EXIT_WANTED;
+}
+
+/* ---- doing it ---- */
+
+/* A file of these blocks, as it was. NULL: there was none. */
+static char *format_old(const Trial *t, const Config *c, bool kept) {
+        _cleanup_free_ char *blocks = c->n_files > 0 ? tried_format_blocks(t->drive, c, NULL) : NULL;
+
+        return blocks ? tried_format_file(t->drive, kept, blocks) : NULL;
+}
+
+typedef struct Change {
+        const char *path, *text, *old; /* NULL: no file */
+} Change;
+
+static int changes_make(const Change *changes, size_t n) {
+        int status = EXIT_WANTED;
+
+        for (size_t i = 0; i < n && status == EXIT_WANTED; i++)
+                status = tried_write(changes[i].path, changes[i].text);
+        return status;
+}
+
+static void changes_take_back(const Change *changes, size_t n) {
+        while (n-- > 0)
+                (void) tried_write(changes[n].path, changes[n].old);
+}
+
+static int apply(const Trial *t, const Change *changes, size_t n, const char *blocks) {
+        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+        int status;
+
+        status = request_open(&bus);
+        if (status < 0)
+                return request_explain(status, &SD_BUS_ERROR_NULL);
+        status = changes_make(changes, n);
+        if (status == EXIT_WANTED)
+                status = request_reload(bus);
+        if (status != EXIT_WANTED) {
+                changes_take_back(changes, n);
+                return status;
+        }
+
+        status = apply_drives(t->options, bus, (char *const[]){ t->drive->name, NULL });
+        if (t->options->keep)
+                printf("\nKept in %s:\n\n%s", t->tried.kept_path, blocks);
+        else
+                printf("\nThis ends with the next boot, or with 'drivekeep try --undo %s'.\n"
+                       "To keep it: 'drivekeep try --keep %s', or this in the configuration:\n\n%s",
+                       t->drive->name, t->drive->name, blocks);
+        return status;
+}
+
+static int run_trial(Trial *t, Leave *leave) {
+        bool keep = t->options->keep;
+        const char *path = keep ? t->tried.kept_path : t->tried.path;
+        _cleanup_free_ char *blocks = NULL, *all = NULL, *text = NULL, *before = NULL, *old = NULL, *old_before = NULL,
+                            *old_kept = NULL;
+        _cleanup_(wishes_done) Wishes wishes = {};
+        _cleanup_(config_freep) Config *c = NULL, *rule = NULL;
+        Wishes mine = {};
+        int status;
+
+        if (keep && t->tried.kept->n_files > 0 &&
+            (t->tried.kept->complaints.n_errors > 0 || !tried_is_ours(t->tried.kept_path))) {
+                warn_escaped("%s is not of 'drivekeep try --keep' alone, so it is left as it is; write the block there yourself",
+                             t->tried.kept_path);
+                return EXIT_BAD_INPUT;
+        }
+
+        blocks = tried_format_blocks(t->drive, t->tried.rule, t->asked);
+        must_work(config_new(&rule));
+        all = must_format("drives = (\n%s);\n", blocks);
+        must_work(config_parse(rule, &all_settings, "", all, strlen(all)));
+        free(all);
+        all = tried_format_blocks(t->drive, keep ? t->tried.kept : NULL, rule);
+        text = tried_format_file(t->drive, keep, all);
+
+        /* What is kept takes the place of what is tried. */
+        status = draft_check(t->options->roots,
+                             &(ConfigDraft){ path, text, strlen(text), .without = keep ? t->tried.path : NULL }, &c);
+        if (status != EXIT_WANTED)
+                return status;
+        status = find_wishes(t, c, rule, path, &wishes, &mine);
+        if (status == EXIT_WANTED && !keep)
+                status = read_before(t, &mine, &leave->io, &before);
+        free(mine.items);
+        /* The drive is not kept free of visits any longer. */
+        leave_done(leave);
+        *leave = (Leave){};
+        if (status != EXIT_WANTED)
+                return status;
+
+        old = format_old(t, t->tried.rule, false);
+        old_before = format_old(t, t->tried.before, false);
+        old_kept = format_old(t, t->tried.kept, true);
+        const Change tries[] = { { t->tried.before_path, before, old_before }, { t->tried.path, text, old } };
+        const Change keeps[] = { { t->tried.kept_path, text, old_kept },
+                                 { t->tried.path, NULL, old },
+                                 { t->tried.before_path, NULL, old_before } };
+
+        return keep ? apply(t, keeps, ELEMENTSOF(keeps), blocks) : apply(t, tries, ELEMENTSOF(tries), blocks);
+}
+
+static int try_words(const Options *o) {
+        _cleanup_(inventory_done) Inventory inventory = {};
+        _cleanup_(records_done) Records records = {};
+        _cleanup_(config_freep) Config *asked = NULL;
+        _cleanup_(leave_done) Leave leave = {};
+        Trial t = { .options = o };
+        int on_battery, status;
+        size_t n;
+
+        status = inventory_read(&inventory);
+        if (status < 0)
+                return status;
+        (void) records_read(o->state_dir, &records);
+        records_reveal(&records, inventory.drives, inventory.n_drives);
+        status = drives_choose(inventory.drives, inventory.n_drives, (char *[]){ o->names[0], NULL }, &n);
+        if (status == EXIT_WANTED)
+                status = read_words(inventory.drives[0], o->names + 1, &asked);
+        if (status != EXIT_WANTED)
+                return status;
+
+        status = leave_get(&leave, o->state_dir, inventory.drives, n);
+        if (status == EXIT_WANTED && !leave.bus)
+                status = request_explain(-ENOENT, &SD_BUS_ERROR_NULL);
+        if (status != EXIT_WANTED)
+                return status;
+
+        on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR);
+        if (on_battery < 0)
+                return on_battery;
+
+        t.drive = inventory.drives[0];
+        t.record = records_of(&records, t.drive);
+        t.asked = asked;
+        t.on_battery = on_battery;
+        tried_read(o->roots, t.drive, &t.tried);
+        if (o->keep && !o->names[1] && t.tried.rule->n_blocks == 0) {
+                warn_escaped("nothing is being tried on %s, so there is nothing to keep", t.drive->name);
+                status = EXIT_BAD_INPUT;
+        } else
+                status = run_trial(&t, &leave);
+        tried_done(&t.tried);
+        return status;
+}
+
+static int run(const Options *o) {
+        size_t n = 0;
+
+        while (o->names && o->names[n])
+                n++;
+        if ((o->undo && (o->keep || n > 1)) || (o->keep && n == 0) || (n == 1 && !o->keep && !o->undo)) {
+                warnx("say which drive and what to try: 'drivekeep try DRIVE SETTING=VALUE', or 'drivekeep try --undo', or "
+                      "'drivekeep try --keep DRIVE'");
+                return EXIT_BAD_INPUT;
+        }
+        if ((n > 0 || o->undo) && geteuid() != 0) {
+                warnx("only root may try settings");
+                return EXIT_BAD_INPUT;
+        }
+
+        /* The service, which is another user, is to read it. */
+        (void) umask(0022);
+        return o->undo ? tried_undo(o) : n == 0 ? tried_list(o) : try_words(o);
+}
+
+const Verb verb_try = {
+        .name = "try",
+        .changes = true,
+        .summary = "Try a value until the next boot",
+        .arguments = "[DRIVE SETTING=VALUE...]\n--keep DRIVE [SETTING=VALUE...]\n--undo [DRIVE]",
+        .help = "Has drivekeep.service apply the values now, by a rule that ends with the next boot or with --undo, and prints "
+                "the block to keep them by. Without arguments: shows what is being tried."
+                "\v" DRIVE_IS ". "
+                "--keep writes what is tried as a file below /etc/drivekeep/drivekeep.conf.d. Needs root.",
+        .options = OPTION_TRY | OPTION_STATE_DIR,
+        .run = run,
+};
