@@ -15,6 +15,7 @@ static const Verb *const verbs[] = {
         &verb_plan,
         &verb_apply,
         &verb_try,
+        &verb_edit,
         &verb_release,
         &verb_reload,
         &verb_check,

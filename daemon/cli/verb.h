@@ -64,8 +64,8 @@ typedef struct Verb {
         int (*run)(const Options *o);
 } Verb;
 
-extern const Verb verb_apply, verb_cat, verb_check, verb_explain, verb_import, verb_list, verb_plan, verb_release,
-                verb_reload, verb_settings, verb_show, verb_status, verb_try;
+extern const Verb verb_apply, verb_cat, verb_check, verb_edit, verb_explain, verb_import, verb_list, verb_plan,
+                verb_release, verb_reload, verb_settings, verb_show, verb_status, verb_try;
 
 /* Which of these words (NULL at the end) is the verb: the first that is no option and no argument of one. NULL: none is. */
 char **verb_find_word(char **words);

@@ -30,6 +30,7 @@ static int answer;
 STAND_IN(apply);
 STAND_IN(cat);
 STAND_IN(check);
+STAND_IN(edit);
 STAND_IN(explain);
 STAND_IN(import);
 STAND_IN(list);
@@ -52,8 +53,8 @@ static int dispatch(const char *second, const char *third, const char *fourth) {
         return verb_dispatch(argc, argv);
 }
 
-static const char *const names[] = { "apply", "cat",      "check", "explain", "import", "list",
-                                     "plan",  "settings", "show",  "status",  "try" };
+static const char *const names[] = { "apply", "cat",  "check",    "edit", "explain", "import",
+                                     "list",  "plan", "settings", "show", "status",  "try" };
 
 START_TEST(test_names) {
         ck_assert_int_eq(dispatch(names[_i], NULL, NULL), 0);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep edit`: an editor on a copy of a file of the configuration, which takes its place when it is without an error. */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "draft.h"
+#include "output.h"
+#include "request.h"
+#include "text-file.h"
+
+/* The variables may hold more than a program's name, as they may for git(1). */
+static const char editor[] = "e=${SYSTEMD_EDITOR:-${EDITOR:-$VISUAL}}\n"
+                             "for f in editor nano vim vi; do\n"
+                             "        [ -n \"$e\" ] || ! command -v $f >/dev/null || e=$f\n"
+                             "done\n"
+                             "[ -n \"$e\" ] || { echo 'there is no editor; set EDITOR' >&2; exit 1; }\n"
+                             "eval \"$e\" '\"$1\"'\n";
+
+typedef struct Edit {
+        const Options *options;
+        char *path;      /* as the loader has it */
+        char *target;    /* the same without links */
+        char *draft;     /* the copy, beside it; not read as configuration */
+        char *directory; /* of both */
+        char *old, *new; /* what stands in them */
+        size_t old_size, new_size;
+        struct stat st; /* of the file … */
+        bool exists;    /* … if there is one */
+} Edit;
+
+static void edit_done(Edit *e) {
+        free(e->path);
+        free(e->target);
+        free(e->draft);
+        free(e->directory);
+        free(e->old);
+        free(e->new);
+}
+
+/* The keyboard's signals are the editor's meanwhile. */
+static bool run_editor(const char *path) {
+        char *argv[] = { (char *) "sh", (char *) "-c", (char *) editor, (char *) "drivekeep", (char *) path, NULL };
+        void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+        posix_spawnattr_t attributes;
+        int status = -1, r;
+        sigset_t set;
+        pid_t pid;
+
+        (void) sigemptyset(&set);
+        (void) sigaddset(&set, SIGINT);
+        (void) sigaddset(&set, SIGQUIT);
+        must_work(-posix_spawnattr_init(&attributes));
+        (void) posix_spawnattr_setsigdefault(&attributes, &set);
+        (void) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        r = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
+        (void) posix_spawnattr_destroy(&attributes);
+        while (r == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        (void) signal(SIGINT, interrupt);
+        (void) signal(SIGQUIT, quit);
+        return r == 0 && status == 0;
+}
+
+static int complain_file(const char *path, const char *what, int r, const char *objection) {
+        warn_escaped("%s cannot be %s: %s", path, what, r < 0 ? strerror(-r) : objection);
+        return EXIT_BAD_INPUT;
+}
+
+/* A name means a drop-in, none the main file. */
+static int edit_begin(Edit *e, const char *name) {
+        const char *root = e->options->roots[0], *objection = NULL;
+        int r;
+
+        if (name && (strchr(name, '/') || *name == '.' || !ends_with(name, ".conf"))) {
+                warn_escaped("'%s' is no name of a drop-in: those are named *.conf, without a directory", name);
+                return EXIT_BAD_INPUT;
+        }
+        e->path = name && !streq(name, "drivekeep.conf") ? must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/%s", root, name)
+                                                         : must_format("%s/drivekeep/drivekeep.conf", root);
+        e->target = realpath(e->path, NULL) ?: must(strdup(e->path));
+        e->draft = must_format("%s.draft", e->target);
+        e->directory = must(strndup(e->target, (size_t) (base_name(e->target) - e->target) - 1));
+
+        e->exists = stat(e->target, &e->st) >= 0;
+        if (e->exists) {
+                r = must_not_fail(text_file_read(e->target, &e->old, &e->old_size, &objection));
+                if (r == 0 && !S_ISREG(e->st.st_mode)) {
+                        objection = "it is masked by a link to /dev/null; take the link away first";
+                        r = 1;
+                }
+                return r == 0 ? EXIT_WANTED : complain_file(e->path, "edited", r, objection);
+        }
+
+        e->st.st_mode = 0644;
+        e->old = must(strdup(""));
+        if (mkdir(e->directory, 0755) < 0 && errno == ENOENT) {
+                _cleanup_free_ char *above = must_format("%s/drivekeep", root);
+
+                (void) mkdir(above, 0755);
+                (void) mkdir(e->directory, 0755);
+        }
+        return EXIT_WANTED;
+}
+
+/* Makes the copy, unless one is left from before. */
+static int draft_begin(const Edit *e) {
+        int fd = open(e->draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), r = 0;
+
+        if (fd < 0 && errno == EEXIST) {
+                warn_escaped("%s is left from before, and is edited further", e->draft);
+                return EXIT_WANTED;
+        }
+        if (fd < 0)
+                return complain_file(e->draft, "written", -errno, NULL);
+        if (write(fd, e->old, e->old_size) != (ssize_t) e->old_size)
+                r = -errno;
+        if (close(fd) < 0 || r < 0) {
+                (void) unlink(e->draft);
+                return complain_file(e->draft, "written", -errno, NULL);
+        }
+        return EXIT_WANTED;
+}
+
+static int draft_read(Edit *e) {
+        _cleanup_close_ int fd = open(e->draft, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        const char *objection = NULL;
+        int r;
+
+        free(e->new);
+        e->new = NULL;
+        r = fd < 0 ? -errno : must_not_fail(text_descriptor_read(fd, &e->new, &e->new_size, &objection));
+        return r == 0 ? EXIT_WANTED : complain_file(e->draft, "read", r, objection);
+}
+
+/* 'e', 'd' or 'k'. Who cannot be asked loses nothing. */
+static int ask(void) {
+        _cleanup_free_ char *line = NULL;
+        size_t size = 0;
+
+        while (isatty(STDIN_FILENO)) {
+                fputs("(e)dit again, (d)iscard what was changed, (k)eep it as a draft? ", stderr);
+                if (getline(&line, &size, stdin) <= 0)
+                        break;
+                if (strchr("edk", line[0]) && line[1] == '\n')
+                        return line[0];
+        }
+        return 'k';
+}
+
+/* With the owner and the mode that the file had. */
+static int draft_install(const Edit *e) {
+        _cleanup_close_ int fd = open(e->draft, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        _cleanup_close_ int directory = open(e->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        if (fd < 0 || directory < 0 || fchown(fd, e->st.st_uid, e->st.st_gid) < 0 ||
+            fchmod(fd, e->st.st_mode & 07777) < 0 || fsync(fd) < 0 || rename(e->draft, e->target) < 0)
+                return complain_file(e->path, "written", -errno, NULL);
+        (void) fsync(directory);
+        return EXIT_WANTED;
+}
+
+static int tell_service(const Options *o, const char *path) {
+        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+        _cleanup_close_ int records = open(o->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int r;
+
+        if (records < 0 || !record_directory_is_locked(records)) {
+                printf("%s is written; drivekeep.service, which does not run, reads it when it is started\n", path);
+                return EXIT_WANTED;
+        }
+        r = request_open(&bus);
+        r = r < 0 ? (int) request_explain(r, &SD_BUS_ERROR_NULL) : (int) request_reload(bus);
+        if (r != EXIT_WANTED) {
+                warn_escaped("%s is written, but drivekeep.service has not taken it", path);
+                return r;
+        }
+        printf("%s is written, and drivekeep.service has read it\n", path);
+        return EXIT_WANTED;
+}
+
+static int edit(Edit *e) {
+        int answer, status;
+
+        do {
+                _cleanup_(config_freep) Config *c = NULL;
+                bool done = run_editor(e->draft);
+
+                status = draft_read(e);
+                if (status != EXIT_WANTED)
+                        return status;
+                if (e->new_size == e->old_size && memcmp(e->new, e->old, e->old_size) == 0) {
+                        (void) unlink(e->draft);
+                        if (done)
+                                printf("%s is not changed\n", e->path);
+                        else
+                                warn_escaped("the editor has failed; %s is left as it was", e->path);
+                        return done ? EXIT_WANTED : EXIT_BAD_INPUT;
+                }
+                if (!done) {
+                        answer = 'k';
+                        break;
+                }
+
+                (void) draft_check(e->options->roots, &(ConfigDraft){ e->path, e->new, e->new_size }, &c);
+                /* What is wrong with other files is told, and mended there. */
+                if (!complaints_have_error(&c->complaints, e->path)) {
+                        status = draft_install(e);
+                        return status == EXIT_WANTED ? tell_service(e->options, e->path) : status;
+                }
+                answer = ask();
+        } while (answer == 'e');
+
+        if (answer == 'd' && unlink(e->draft) >= 0)
+                warn_escaped("%s is left as it was", e->path);
+        else
+                warn_escaped("%s is left as it was; the draft is %s, and 'drivekeep edit' goes on with it", e->path,
+                             e->draft);
+        return EXIT_BAD_INPUT;
+}
+
+static int run(const Options *o) {
+        _cleanup_(edit_done) Edit e = { .options = o };
+        _cleanup_close_ int lock = -EBADF;
+        int status;
+
+        if (geteuid() != 0) {
+                warnx("only root may change the configuration");
+                return EXIT_BAD_INPUT;
+        }
+        if (o->names && o->names[1]) {
+                warnx("say which one file is to be edited");
+                return EXIT_BAD_INPUT;
+        }
+
+        /* The service, which is another user, is to read what is made here. */
+        (void) umask(0022);
+        status = edit_begin(&e, o->names ? o->names[0] : NULL);
+        if (status != EXIT_WANTED)
+                return status;
+
+        lock = open(e.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (lock < 0)
+                return complain_file(e.path, "edited", -errno, NULL);
+        if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
+                warn_escaped("a file in %s is being edited already", e.directory);
+                return EXIT_BAD_INPUT;
+        }
+        status = draft_begin(&e);
+        return status == EXIT_WANTED ? edit(&e) : status;
+}
+
+const Verb verb_edit = {
+        .name = "edit",
+        .changes = true,
+        .summary = "Edit the configuration, and check it",
+        .arguments = "[NAME.conf]",
+        .help = "Opens a copy of /etc/drivekeep/drivekeep.conf, or of the drop-in of that name, in an editor. When the configuration "
+                "with it is without an error, it takes the place of the file, and drivekeep.service reads it."
+                "\vThe editor is $SYSTEMD_EDITOR, $EDITOR or $VISUAL. Needs root.",
+        .options = OPTION_STATE_DIR,
+        .run = run,
+};
