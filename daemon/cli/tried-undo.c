@@ -59,8 +59,8 @@ static int list(Output *output, const Drive *d, const Tried *t) {
 
 /* ---- undoing it ---- */
 
-/* Says what became of the values from before; EXIT_BAD_INPUT: some are still to come. */
-static int tell_put_back(const Options *o, const Drive *d, const Tried *t) {
+/* Says what became of the values from before. *ret_pending: some are still to come. */
+static int tell_put_back(const Options *o, const Drive *d, const Tried *t, bool *ret_pending) {
         _cleanup_(records_done) Records records = {};
         const DriveRecord *record;
         int status = EXIT_WANTED;
@@ -78,15 +78,14 @@ static int tell_put_back(const Options *o, const Drive *d, const Tried *t) {
                         }
                         warn_escaped("%s: %s is not %s again%s%s", d->name, a->name, format_value(a, buf),
                                      s && s->reason ? ": " : "", s && s->reason ? s->reason : "");
-                        if (!s || s->verdict == VERDICT_DEFERRED)
-                                return EXIT_BAD_INPUT;
+                        *ret_pending = *ret_pending || !s || s->verdict == VERDICT_DEFERRED;
                         status = EXIT_NOT_WANTED;
                 }
         return status;
 }
 
 /* Has the service write what was there before, by a rule in the place of what was tried. */
-static int put_back(const Options *o, sd_bus *bus, const Drive *d, const Tried *t) {
+static int put_back(const Options *o, sd_bus *bus, const Drive *d, const Tried *t, bool *ret_pending) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_free_ char *blocks = tried_format_blocks(d, t->before, NULL), *text = NULL;
         char **visited = NULL;
@@ -106,8 +105,8 @@ static int put_back(const Options *o, sd_bus *bus, const Drive *d, const Tried *
                 free(*v);
         free(visited);
 
-        status = tell_put_back(o, d, t);
-        if (status == EXIT_BAD_INPUT)
+        status = tell_put_back(o, d, t, ret_pending);
+        if (*ret_pending)
                 warn_escaped("%s: the rule that puts it back stays until the next boot, or until 'drivekeep try --undo %s' once more",
                              d->name, d->name);
         return status;
@@ -143,11 +142,12 @@ static int tell_unknown(const Options *o, const Drive *d, const Tried *t) {
 }
 
 static int undo(const Options *o, sd_bus *bus, const Drive *d, const Tried *t) {
-        int status = EXIT_WANTED, s = EXIT_WANTED;
+        int status = EXIT_WANTED, s;
+        bool pending = false;
 
         if (d && t->before->n_blocks > 0)
-                status = put_back(o, bus, d, t);
-        if (status != EXIT_WANTED && status != EXIT_NOT_WANTED)
+                status = put_back(o, bus, d, t, &pending);
+        if (pending || (status != EXIT_WANTED && status != EXIT_NOT_WANTED))
                 return status;
 
         s = tried_write(t->path, NULL);

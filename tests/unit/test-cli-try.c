@@ -349,7 +349,7 @@ END_TEST
 START_TEST(test_undo_deferred) {
         TRY(EXIT_WANTED, "sda apm=128");
         verdict = "deferred";
-        UNDO(EXIT_BAD_INPUT, "sda");
+        UNDO(EXIT_NOT_WANTED, "sda");
         ck_assert_ptr_nonnull(strstr(err, "sda: apm is not 254 again"));
         ck_assert_ptr_nonnull(strstr(err, "the rule that puts it back stays until the next boot"));
         assert_file(RULE, MATCH "      apm = 254;\n    },\n);\n");
