@@ -18,6 +18,7 @@
 #include <linux/io.h>
 #include <linux/libata.h>
 #include <linux/module.h>
+#include <linux/version.h>
 #include <linux/pci.h>
 #include <linux/scatterlist.h>
 #include <scsi/scsi_cmnd.h>
@@ -120,13 +121,23 @@ static unsigned int ivata_qc_issue(struct ata_queued_cmd *qc)
 	return 0;
 }
 
-static bool ivata_qc_fill_rtf(struct ata_queued_cmd *qc)
+static void ivata_result(struct ata_queued_cmd *qc)
 {
 	struct ivata_port *port = qc->ap->private_data;
 
 	ata_tf_from_fis(port->box->result, &qc->result_tf);
+}
+
+/* Between Linux 6.1 and 6.12 the result went away, which was always true, and the need for a qc_prep() that does nothing. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#define ivata_qc_fill_rtf ivata_result
+#else
+static bool ivata_qc_fill_rtf(struct ata_queued_cmd *qc)
+{
+	ivata_result(qc);
 	return true;
 }
+#endif
 
 static void ivata_port_interrupt(struct ata_port *ap)
 {
@@ -259,7 +270,9 @@ static int ivata_port_start(struct ata_port *ap)
 
 static struct ata_port_operations ivata_port_ops = {
 	.inherits = &sata_port_ops,
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
 	.qc_prep = ata_noop_qc_prep,
+#endif
 	.qc_issue = ivata_qc_issue,
 	.qc_fill_rtf = ivata_qc_fill_rtf,
 	.scr_read = ivata_scr_read,
