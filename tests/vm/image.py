@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The guest: a Debian 12 root file system, its kernel and a small initrd, built from packages and cached.
+"""The guest: a root file system of Debian 12 or a later suite, its kernel and a small initrd, built from packages and cached.
 
 Two stages, each cached by a hash of what goes into it: a base tree (a minute, when the package list or the archive's
 kernel changes) and a disk image with drivekeep, the kernel modules and the agent in it (seconds, at every new build).
@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import fcntl
 import hashlib
+import lzma
 import os
 import pathlib
 import re
@@ -19,15 +20,22 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-RELEASE = "bookworm"
+USUAL_SUITE = "bookworm"
+# What is named otherwise in each, or not there.
+SUITES = {
+    "bookworm": ["libconfig9"],
+    "trixie": ["libconfig11", "systemd-cryptsetup"],
+    "forky": ["libconfig15", "systemd-cryptsetup"],
+    "sid": ["libconfig15", "systemd-cryptsetup"],
+}
 DISK_SIZE = "2500M"
-BASES_KEPT = 3
+BASES_KEPT = 5
 IMAGES_KEPT = 8     # a disk image is half a gigabyte, and every build of drivekeep makes another
 
 PACKAGES = """
     linux-image-amd64 systemd systemd-sysv udev dbus kmod mount passwd util-linux procps perl-base busybox-static
     hdparm smartmontools sdparm sg3-utils nvme-cli e2fsprogs fdisk mdadm lvm2 cryptsetup
-    libsystemd0 libudev1 libconfig9 libjson-c5 libsmartcols1 libasan8 libubsan1
+    libsystemd0 libudev1 libjson-c5 libsmartcols1 libasan8 libubsan1
 """.split()
 
 # Half of Debian's kernel package: no drive hangs on these.
@@ -92,6 +100,7 @@ class Image:
     kernel: pathlib.Path
     initrd: pathlib.Path
     version: str
+    suite: str
 
 
 def cache_directory():
@@ -125,33 +134,34 @@ def cpio_archive(entries):
     return bytes(archive)
 
 
-def kernel_version(log=print):
+def kernel_version(log=print, suite=USUAL_SUITE):
     """The guest's kernel version: the headers of exactly this one are what modules.py builds with."""
-    return base(log).version
+    return base(log, suite=suite).version
 
 
-def base(log=print, packages=()):
+def base(log=print, packages=(), suite=USUAL_SUITE):
     """The first stage, built if it is not there yet; packages come on top of PACKAGES."""
     cache = cache_directory()
-    key = _digest(" ".join([*PACKAGES, *packages]), _own_text(), _archive_kernel())
+    packages = [*PACKAGES, *SUITES[suite], *packages]
+    key = _digest(suite, " ".join(packages), _own_text(), _archive_kernel(suite))
     directory = cache / f"base-{key}"
     with _lock(cache):
         if not directory.exists():
-            log("image: installing Debian packages into a new root (a minute or two)")
+            log(f"image: installing packages of {suite} into a new root (a minute or two)")
             with _workspace(cache) as work:
-                _build_base(work, packages)
+                _build_base(work, packages, suite)
                 work.rename(directory)
             _prune(cache.glob("base-*"), BASES_KEPT)
     return Base(key, directory / "root.tar", directory / "vmlinuz", directory / "initrd",
                 (directory / "version").read_text().strip())
 
 
-def build(overlay=None, modules=(), files=None, log=print, packages=()):
+def build(overlay=None, modules=(), files=None, log=print, packages=(), suite=USUAL_SUITE):
     """The bootable image: the base, a tree over it (`DESTDIR=... meson install`), kernel modules and single files.
 
     files maps an absolute path to its text, or to (text, mode); packages are Debian's, on top of PACKAGES.
     """
-    first = base(log, packages)
+    first = base(log, packages, suite)
     cache = cache_directory()
     files = dict(files or {})
     for name in ("agent.pl", "agent.service"):
@@ -169,7 +179,7 @@ def build(overlay=None, modules=(), files=None, log=print, packages=()):
                 _build_disk(work, first, overlay, modules, files)
                 (work / "disk").rename(disk)
             _prune(cache.glob("disk-*.img"), IMAGES_KEPT)
-    return Image(disk, first.kernel, first.initrd, first.version)
+    return Image(disk, first.kernel, first.initrd, first.version, suite)
 
 
 _AGENT_PATHS = {
@@ -238,22 +248,25 @@ def _workspace(cache):
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _archive_kernel():
-    """The kernel package that the host's apt would install; a newer one must make a new base."""
-    if not shutil.which("apt-cache"):
+def _archive_kernel(suite):
+    """The kernel package that the host's apt would install; a newer one must make a new base. Of other suites it knows none."""
+    if suite != USUAL_SUITE or not shutil.which("apt-cache"):
         return ""
     shown = subprocess.run(["apt-cache", "show", "--no-all-versions", "linux-image-amd64"], capture_output=True, text=True)
     found = re.search(r"^Depends: *(linux-image-\S+)", shown.stdout, re.M)
     return found.group(1) if found else ""
 
 
-def _apt_sources():
-    """The host's own Debian sources in one-line form, whichever of apt's two formats they are written in."""
+def _apt_sources(suite):
+    """The host's own Debian sources of that suite, in one-line form, whichever of apt's two formats they are written in. If it
+    has none, the suite is where the host's own is."""
     if not shutil.which("apt-get"):
         return ""
-    lines = _run("apt-get", "indextargets", "--format", "$(CODENAME) deb $(REPO_URI) $(RELEASE) $(COMPONENT)",
+    lines = _run("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)",
                  "Identifier: Packages", "Origin: Debian").splitlines()
-    return "\n".join(sorted({line.split(" ", 1)[1] for line in lines if line.startswith(RELEASE)}))
+    own = [line for line in lines if line.split()[1].startswith(suite)]
+    main = [line for line in lines if line.endswith(" main") and "-" not in line.split()[1]]
+    return "\n".join(sorted({f"deb {line}" for line in own or [f"{line.split()[0]} {suite} main" for line in main]}))
 
 
 def _apt_options():
@@ -264,15 +277,15 @@ def _apt_options():
     return [f"--aptopt={line[:-1]}" for line in _run("apt-config", "dump").splitlines() if wanted.match(line)]
 
 
-def _build_base(work, packages):
+def _build_base(work, packages, suite):
     root = work / "root"
-    sources = _apt_sources()
-    _run("mmdebstrap", "--variant=minbase", "--format=directory", f"--include={','.join([*PACKAGES, *packages])}",
+    sources = _apt_sources(suite)
+    _run("mmdebstrap", "--variant=minbase", "--format=directory", f"--include={','.join(packages)}",
          *[f"--dpkgopt=path-exclude={path}" for path in UNWANTED_PATHS], "--dpkgopt=force-confold", *_apt_options(),
          # Our own initrd takes the place of the one that installing the kernel would spend half a minute on.
          "--essential-hook=mkdir -p $1/etc/initramfs-tools && echo update_initramfs=no > "
          "$1/etc/initramfs-tools/update-initramfs.conf",
-         RELEASE, root, *(["-"] if sources else []), input=sources)
+         suite, root, *(["-"] if sources else []), input=sources)
     [version] = [path.name for path in (root / "usr/lib/modules").iterdir()]
     shutil.copy(root / f"boot/vmlinuz-{version}", work / "vmlinuz")
     (work / "version").write_text(version + "\n")
@@ -285,14 +298,19 @@ def _build_base(work, packages):
 def _initrd(root, version):
     shown = _run("chroot", root, "modprobe", "--set-version", version, "--show-depends", "--all", *INITRD_MODULES)
     paths = list(dict.fromkeys(re.findall(r"^insmod (\S+)", shown, re.M)))
+    # Since Debian 13 they are compressed, and busybox takes them as they are or not at all.
+    contents = {}
+    for path in paths:
+        content = (root / path.lstrip("/")).read_bytes()
+        contents[path.removesuffix(".xz")] = lzma.decompress(content) if path.endswith(".xz") else content
     program, directory, link = stat.S_IFREG | 0o755, stat.S_IFDIR | 0o755, stat.S_IFLNK | 0o777
     return cpio_archive([
         ("init", program, INIT.encode()),
         ("bin/busybox", program, (root / "bin/busybox").read_bytes()),
         *[(f"bin/{applet}", link, b"busybox") for applet in INITRD_APPLETS],
         *[(name, directory, b"") for name in ("proc", "dev", "root")],
-        ("modules", stat.S_IFREG | 0o644, "".join(f"{path}\n" for path in paths).encode()),
-        *[(path, stat.S_IFREG | 0o644, (root / path.lstrip("/")).read_bytes()) for path in paths],
+        ("modules", stat.S_IFREG | 0o644, "".join(f"{path}\n" for path in contents).encode()),
+        *[(path, stat.S_IFREG | 0o644, content) for path, content in contents.items()],
     ])
 
 
@@ -363,6 +381,7 @@ def main():
     parser.add_argument("--overlay", metavar="DIR", help="a tree to lay over the root, as `meson install` makes it")
     parser.add_argument("--module", action="append", default=[], metavar="FILE",
                         help="a kernel module to install; as often as needed")
+    parser.add_argument("--suite", choices=SUITES, default=USUAL_SUITE, help=f"of Debian (default: {USUAL_SUITE})")
     parser.add_argument("--kernel-version", action="store_true", help="print the guest's kernel version and stop")
     options = parser.parse_args()
 
@@ -370,9 +389,9 @@ def main():
         print(text, file=sys.stderr)
 
     if options.kernel_version:
-        print(kernel_version(log))
+        print(kernel_version(log, options.suite))
         return
-    image = build(options.overlay, options.module, log=log)
+    image = build(options.overlay, options.module, log=log, suite=options.suite)
     for field in dataclasses.fields(image):
         print(f"{field.name}={getattr(image, field.name)}")
 

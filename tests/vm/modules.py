@@ -15,8 +15,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = [HERE / "drives/ivata", HERE / "drives/ivsas", HERE / "stubborn", HERE / "supply", HERE / "warp"]
 
 
-def build(source, kernel):
-    """Path of the module for a kernel, such as '6.1.0-56-amd64', whose linux-headers are installed.
+# Bound to a directory of the root, since the sources are not in there.
+MAKE_IN_ROOT = 'mount --bind "$1" "$0/mnt" && exec chroot "$0" make -C "$2" M=/mnt modules'
+
+
+def build(source, kernel, root=None):
+    """Path of the module for a kernel, such as '6.1.0-56-amd64', whose linux-headers are installed: here, or in that root, the
+    compiler with them.
 
     Built in the cache, so the source folder stays clean.
     """
@@ -32,8 +37,11 @@ def build(source, kernel):
     built.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         shutil.copytree(source, folder, dirs_exist_ok=True)
-        make = subprocess.run(["make", "-C", f"/lib/modules/{kernel}/build", f"M={folder}", "modules"],
-                              capture_output=True, text=True)
+        headers = f"/lib/modules/{kernel}/build"
+        command = ["make", "-C", headers, f"M={folder}", "modules"]
+        if root:
+            command = ["unshare", "--mount", "sh", "-c", MAKE_IN_ROOT, root, folder, headers]
+        make = subprocess.run(command, capture_output=True, text=True)
         if make.returncode:
             raise RuntimeError(f"{name} for {kernel} does not build:\n{make.stdout}{make.stderr}")
         subprocess.run(["strip", "--strip-debug", f"{folder}/{name}"], check=True)
@@ -43,10 +51,11 @@ def build(source, kernel):
 
 def main():
     parser = argparse.ArgumentParser(description="Build the guest's kernel modules and print their paths, one per line.")
+    parser.add_argument("--root", metavar="DIR", help="where the kernel's headers and a compiler are (default: on this machine)")
     parser.add_argument("kernel", metavar="KERNEL", help="its version, as image.py --kernel-version prints it")
     options = parser.parse_args()
     for source in SOURCES:
-        print(build(source, options.kernel))
+        print(build(source, options.kernel, options.root))
 
 
 if __name__ == "__main__":

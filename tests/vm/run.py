@@ -44,11 +44,11 @@ def load_scenarios():
     return found
 
 
-def select(found, patterns, everything):
+def select(found, patterns, everything, core):
     chosen = [name for name, scenario in found.items()
               if name in patterns
               or scenario.for_every_build and (any(fnmatch.fnmatch(name, pattern) for pattern in patterns) if patterns
-                                               else everything or not scenario.rare)]
+                                               else scenario.core if core else everything or not scenario.rare)]
     for pattern in patterns:
         if not fnmatch.filter(found, pattern):
             sys.exit(f"run.py: no scenario is called {pattern!r}; there are: {', '.join(found)}")
@@ -177,6 +177,9 @@ def main():
     parser = argparse.ArgumentParser(description="Run drivekeep's system tests in virtual machines.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios to run, wildcards allowed (default: all but those that take long)")
     parser.add_argument("--all", action="store_true", help="also the scenarios that take long")
+    parser.add_argument("--suite", choices=image.SUITES, default=image.USUAL_SUITE,
+                        help=f"Debian's suite in the machine (default: {image.USUAL_SUITE})")
+    parser.add_argument("--core", action="store_true", help="only the scenarios that every suite is tested with")
     parser.add_argument("--list", action="store_true", help="list the scenarios and stop")
     parser.add_argument("--overlay", metavar="DIR", help="drivekeep as `DESTDIR=DIR meson install` made it")
     parser.add_argument("--module", action="append", default=[], metavar="FILE",
@@ -187,7 +190,7 @@ def main():
                         help="keep what each scenario prints in DIR (default: a new directory below /tmp)")
     options = parser.parse_args()
     found = load_scenarios()
-    names = select(found, options.names, options.all or options.list)
+    names = select(found, options.names, options.all or options.list, options.core)
     if options.list:
         for name in names:
             print(f"{name:20} {'(--all) ' if found[name].rare else ''}{found[name].summary()}")
@@ -195,7 +198,7 @@ def main():
 
     signal.signal(signal.SIGTERM, leave)
     started = time.monotonic()
-    guest = image.build(options.overlay, options.module, log=lambda text: print(text, flush=True))
+    guest = image.build(options.overlay, options.module, log=lambda text: print(text, flush=True), suite=options.suite)
     logs = options.logs or pathlib.Path(tempfile.mkdtemp(prefix="dk-logs-", dir="/tmp"))
     logs.mkdir(parents=True, exist_ok=True)
     scenarios = [found[name] for name in names]

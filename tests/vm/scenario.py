@@ -19,6 +19,7 @@ class Scenario:
     """
     time_limit = 1200   # seconds; some ten boots under emulation
     for_every_build = True      # False: wants a build of its own, and is run by its name only
+    core = False        # of those that every suite is tested with
     rare = False        # takes long: only when named, or with --all
     alone = False       # not beside others, and after them
 
