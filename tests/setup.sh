@@ -87,9 +87,10 @@ build() {
         ninja -C "$dir" $target >"$LOGS/ninja.log" 2>&1 || { cat "$LOGS/ninja.log"; say "The build failed."; exit 1; }
 }
 
-# Builds the program as a distribution would, and installs it below $BUILD/root. Builds the kernel modules of the virtual
-# machine: MODULES, the options that say where they are.
+# Builds the program as a distribution would, and installs it below $ROOT. Builds the kernel modules of the virtual machine: MODULES,
+# the options that say where they are.
 build_for_vm() {
+        ROOT=$BUILD/root
         build "$BUILD/release" --buildtype=release -Dtests=disabled --werror
         rm -rf "$BUILD/root"
         DESTDIR="$BUILD/root" meson install -C "$BUILD/release" --quiet >"$LOGS/install.log" 2>&1 || {
@@ -106,17 +107,39 @@ build_for_vm() {
         MODULES=("${MODULES[@]/#/--module=}")
 }
 
-# The package that the scenario "package" installs, and one of a lower version, into $BUILD/root.
-build_package_for_vm() {
-        say "Building the Debian package, twice, and one of a lower version to upgrade from…"
-        packages=$BUILD/root/usr/lib/drivekeep-test/packages
+# The package that the scenario "package" installs, and one of a lower version, into $ROOT.
+build_package_for_vm() { # SUITE [OPTION]
+        say "Building the package of $1, and one of a lower version to upgrade from…"
+        built=$BUILD/packages/$1
+        packages=$ROOT/usr/lib/drivekeep-test/packages
         mkdir -p "$packages"
-        packaging/build deb --nocheck --twice --output "$BUILD/packages/now" >"$LOGS/package.log" 2>&1 &&
-                packaging/build deb --nocheck --before --output "$BUILD/packages/before" >>"$LOGS/package.log" 2>&1 || {
+        packaging/build deb --suite "$1" --nocheck ${2:-} --output "$built/now" >"$LOGS/package.log" 2>&1 &&
+                packaging/build deb --suite "$1" --nocheck --before --output "$built/before" >>"$LOGS/package.log" 2>&1 || {
                 cat "$LOGS/package.log"
                 exit 1
         }
-        for build in now before; do cp "$BUILD/packages/$build"/drivekeep_*_*.deb "$packages/$build.deb"; done
+        for build in now before; do cp "$built/$build"/drivekeep_*_*.deb "$packages/$build.deb"; done
+}
+
+# The same for another suite than this machine's: the program is what its package has in it, and the kernel's headers are in a root.
+build_for_vm_of_suite() { # SUITE
+        ROOT=$BUILD/root-$1
+        rm -rf "$ROOT"
+        build_package_for_vm "$1"
+        dpkg-deb -x "$ROOT/usr/lib/drivekeep-test/packages/now.deb" "$ROOT"
+
+        say "Preparing the virtual machine of $1 and its kernel (the first time, some minutes)…"
+        kernel=$(/usr/bin/python3 tests/vm/image.py --suite "$1" --kernel-version) || exit 1
+        . packaging/suite.sh
+        headers=(make gcc "linux-headers-$kernel")
+        suite_make "$1" "${headers[@]}" >"$LOGS/headers.log" 2>&1 || {
+                tail -n 20 "$LOGS/headers.log"
+                say "There are no headers of the kernel $kernel. If the archive of $1 has a newer one, remove $suite_cache/base-*."
+                exit 1
+        }
+        built=$(/usr/bin/python3 tests/vm/modules.py --root "$(suite_directory "$1" "${headers[@]}")" "$kernel") || exit 1
+        mapfile -t MODULES <<<"$built"
+        MODULES=("${MODULES[@]/#/--module=}")
 }
 
 # The program with sanitizers, below $BUILD/root-sanitized, with what they need: see tests/vm/faulty/relax.conf.
