@@ -23,10 +23,7 @@ static void put(const char *s) {
         for (; *s; s++)
                 if (*s == '\\')
                         fputs("\\e", stdout);
-                else if (strncmp(s, "…", strlen("…")) == 0) {
-                        fputs("\\[u2026]", stdout);
-                        s += strlen("…") - 1;
-                } else
+                else
                         putchar(*s);
 }
 

@@ -121,7 +121,7 @@ static void read_battery(BlockReader *b, size_t name) {
         if (token_type(b->r, value) != TOKEN_GROUP) {
                 b->r->broken = b->block->obscure = true;
                 config_text_error(b->r->text, value,
-                                  CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { … };");
+                                  CONFIG_ON_BATTERY " is a group of settings: " CONFIG_ON_BATTERY " = { ... };");
                 return;
         }
 
@@ -154,14 +154,14 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
         size_t key = n.word ? find_key(n.word) : 0;
 
         if (config_is_option(text)) {
-                config_text_error(b->r->text, name, "\"%s\" is no setting of drives: write it outside drives = ( … );",
-                                  text);
+                config_text_error(b->r->text, name,
+                                  "\"%s\" is no setting of drives: write it outside drives = ( ... );", text);
                 return;
         }
         if (match_key_from_string(text) >= 0 && !(row && n.distance == 0)) {
                 /* Without it the match fits more drives than were meant. */
                 b->r->broken = true;
-                config_text_error(b->r->text, name, "\"%s\" tells drives apart: write it into match = { … }", text);
+                config_text_error(b->r->text, name, "\"%s\" tells drives apart: write it into match = { ... }", text);
                 return;
         }
 

@@ -46,7 +46,7 @@ static void read_list(Reader *r) {
         TokenType type = token_type(r, bracket);
 
         if (type != TOKEN_LIST || bracket == name + 1)
-                config_text_error(r->text, name, "drives is a list of blocks: drives = ( { … }, { … } );");
+                config_text_error(r->text, name, "drives is a list of blocks: drives = ( { ... }, { ... } );");
         else if (r->list > 0)
                 config_text_error(r->text, name, "a second list of drives (the first: line %u); one holds all blocks",
                                   r->text->tokens[r->list].line);
@@ -77,7 +77,7 @@ static void read_block(Reader *r) {
                 config_text_error(r->text, start, "a match stands in a block; is a \"{\" missing before it?");
         else if (!r->open)
                 config_text_error(r->text, start,
-                                  "blocks stand in the list of drives only: drives = ( { … }, { … } );");
+                                  "blocks stand in the list of drives only: drives = ( { ... }, { ... } );");
         else if (!r->separated && !follows_unclosed)
                 config_text_error(r->text, start, "a comma is missing between this block and the one before it");
         r->told = !r->open;
@@ -115,7 +115,7 @@ static void read_stray(Reader *r) {
         if (!r->told && token_type(r, r->i) != TOKEN_REFUSED)
                 config_text_error(r->text, r->i,
                                   r->open ? "\"%s\" is not expected between blocks; the one before it is not applied"
-                                          : "\"%s\" is not expected here; a file holds drives = ( … ); and options",
+                                          : "\"%s\" is not expected here; a file holds drives = ( ... ); and options",
                                   TOKEN_QUOTED(r->text, r->i));
         r->told = r->separated = true;
 
@@ -203,7 +203,7 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
                 read_file(&reader);
         } else if (tokens.n_complaints == 0) /* said already of what is no UTF-8, say */
                 config_text_error(&tokens, 0,
-                                  "this is no configuration of drivekeep: it has no drives = ( … ), and no option");
+                                  "this is no configuration of drivekeep: it has no drives = ( ... ), and no option");
 
         return c->complaints.error;
 }

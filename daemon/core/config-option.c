@@ -51,7 +51,7 @@ static void complain_option(Reader *r, size_t token, const char *name) {
                 config_text_error(r->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
         else if (setting_find(r->table, name) || streq(name, CONFIG_ON_BATTERY))
                 config_text_error(r->text, token,
-                                  "\"%s\" is a setting of drives: write it into a block of drives = ( … );", name);
+                                  "\"%s\" is a setting of drives: write it into a block of drives = ( ... );", name);
         else
                 config_text_error(r->text, token, "unknown option \"%s\"", name);
 }

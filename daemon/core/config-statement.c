@@ -111,7 +111,7 @@ static void complain_name(Reader *r, size_t token) {
                 config_text_error(r->text, token, "a \"=\" is missing behind \"%s\"", TOKEN_QUOTED(r->text, token));
         else
                 config_text_error(r->text, token,
-                                  "\"%s\" is not expected here; a block holds match = …; and settings without quotes "
+                                  "\"%s\" is not expected here; a block holds match = ...; and settings without quotes "
                                   "around their names",
                                   TOKEN_QUOTED(r->text, token));
 }

@@ -212,7 +212,7 @@ const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_
 }
 
 const char *token_quote(const ConfigText *t, size_t token, char buf[static TOKEN_TEXT_MAX]) {
-        return t->tokens[token].secret ? "…" : token_copy(t, token, buf);
+        return t->tokens[token].secret ? "..." : token_copy(t, token, buf);
 }
 
 bool token_is_name(const ConfigText *t, size_t token, const char *name) {

@@ -61,7 +61,7 @@ bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, 
 #define TOKEN_TEXT_MAX 128U /* holds a link below /dev/disk/by-id */
 const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_TEXT_MAX]);
 
-/* The same for complaints: "…" for what is secret. It may not be in buf. */
+/* The same for complaints: "..." for what is secret. It may not be in buf. */
 const char *token_quote(const ConfigText *t, size_t token, char buf[static TOKEN_TEXT_MAX]);
 #define TOKEN_QUOTED(t, token) token_quote(t, token, (char[TOKEN_TEXT_MAX]){})
 

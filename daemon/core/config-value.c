@@ -131,7 +131,7 @@ static bool complain_word(Reader *r, size_t token, const char *name, const Value
         if (token_type(r, token) == TOKEN_REFUSED)
                 return false;
         if (*word == '\'' || starts_with(word, "\xe2\x80")) /* U+2018, U+201C and the like */
-                return config_text_error(r->text, token, "a string has straight double quotes: \"…\"");
+                return config_text_error(r->text, token, "a string has straight double quotes: \"...\"");
 
         if (range && !streq(word, "keep"))
                 k = value_parse(range, word, &v);
@@ -142,7 +142,7 @@ static bool complain_word(Reader *r, size_t token, const char *name, const Value
                 int n = (int) r->text->tokens[token].length;
                 const char *whole = r->text->text + r->text->tokens[token].offset;
 
-                return config_text_error(r->text, token, "%.40s… must be in quotes: write \"%.*s\"", word, n, whole);
+                return config_text_error(r->text, token, "%.40s... must be in quotes: write \"%.*s\"", word, n, whole);
         }
         return config_text_error(r->text, token, "%s must be in quotes: write \"%s\"", word, word);
 }

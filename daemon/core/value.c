@@ -363,8 +363,8 @@ static char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]) {
 
 static char *number_format(ValueType type, int64_t n, char buf[static VALUE_TEXT_MAX]) {
         static const char *const suffixes[_VALUE_TYPE_MAX] = {
-                [VALUE_MICROSECONDS] = " µs",
-                [VALUE_CELSIUS] = " °C",
+                [VALUE_MICROSECONDS] = " us",
+                [VALUE_CELSIUS] = " C",
                 [VALUE_STRIPES] = " stripes",
         };
 
@@ -413,8 +413,8 @@ char *value_range_format(const ValueRange *range, char *buf, size_t size) {
                 [VALUE_BOOL] = "on or off",
                 [VALUE_NAME] = "a word of the kernel's, of at most 39 characters",
                 [VALUE_STANDBY_TIMER] =
-                                ("\"5s\"…\"20min\", \"21min\", \"21min 15s\", \"30min\"…\"330min\" in steps of 30 min, "
-                                 "\"12h\" for the vendor's 8 to 12 h, hdparm's numbers 0…255 but 254, or off"),
+                                ("\"5s\"...\"20min\", \"21min\", \"21min 15s\", \"30min\"...\"330min\" in steps of 30 min, "
+                                 "\"12h\" for the vendor's 8 to 12 h, hdparm's numbers 0...255 but 254, or off"),
                 [VALUE_ANY] = "anything; it has no effect",
         };
         int64_t min = range->min, max = range->max;
@@ -435,10 +435,10 @@ char *value_range_format(const ValueRange *range, char *buf, size_t size) {
                 max -= MAX(range->step, 1);
 
         if (min < max && range->unit > 1)
-                append(buf, size, "%" PRId64 "…%" PRId64 " without a unit, ", (min + range->unit - 1) / range->unit,
+                append(buf, size, "%" PRId64 "...%" PRId64 " without a unit, ", (min + range->unit - 1) / range->unit,
                        max / range->unit);
         if (min < max)
-                append(buf, size, "%s…%s", number_format(range->type, min, a), number_format(range->type, max, b));
+                append(buf, size, "%s...%s", number_format(range->type, min, a), number_format(range->type, max, b));
         if (range->stripes)
                 append(buf, size, ", a number of stripes");
         if (range->has_off)

@@ -70,7 +70,7 @@ char *value_format(const ValueRange *range, const Value *v, char buf[static VALU
 /* The word for a number, where it has one: "off", "default". */
 const char *value_word(const ValueRange *range, int64_t n);
 
-/* As the file accepts it: "1…254, or off", "5 s…20 min, …". For complaints, help and man pages. */
+/* As the file accepts it: "1...254, or off". For complaints, help and man pages. */
 char *value_range_format(const ValueRange *range, char *buf, size_t size);
 
 /* Parses the text of a string ("20min", "512KiB", "off", "mq-deadline", "128"). Returns 0, or 1 when the value

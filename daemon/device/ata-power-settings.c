@@ -96,7 +96,7 @@ const Setting ata_power_settings[] = {
                   .on = { .feature = 0x05 }, .off = { .feature = 0x85 }),
           .range = RANGE_APM },
         { ALIAS("apm_battery", "apm", 200, LOST_WITHOUT_SSP, "hdparm -B", "hdparm.conf(5)",
-                "apm while the machine runs on battery, as hdparm.conf has it: on_battery = { apm = … }"),
+                "apm while the machine runs on battery, as hdparm.conf has it: on_battery = { apm = ... }"),
           .range = RANGE_APM,
           .flags = SETTING_ON_BATTERY },
         { ATA_ROW("spindown_time", standby_timer_read, standby_timer_write, 210, LOST_WITHOUT_SSP, "hdparm -S",

@@ -155,7 +155,7 @@ const Setting kernel_scsi_settings[] = {
           SYSFS_ROW_BY(sysfs_setting_read, link_power_write, .path = LINK_HOST "link_power_management_policy",
                        .support = LINK_HOST "link_power_management_supported") },
         /* After the drive's own settings. Without the word before it the kernel would change the drive itself. */
-        { ROW("cache_type", 400, "re-add", "\"temporary …\" into /sys/class/scsi_disk/*/cache_type", "scsi/sd.c",
+        { ROW("cache_type", 400, "re-add", "\"temporary ...\" into /sys/class/scsi_disk/*/cache_type", "scsi/sd.c",
               "what the kernel's SCSI disk believes of the write cache; the drive is left alone"),
           .range = { .type = VALUE_NAME, .words = cache_words },
           .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",

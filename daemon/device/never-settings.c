@@ -19,7 +19,7 @@
 
 #define PASSWORD                                                                                                       \
         "a password in a file is none, and a wrong one locks the drive for ever; take it out of the file and give it " \
-        "to the drive by hand (hdparm --security-…), or encrypt with LUKS"
+        "to the drive by hand (hdparm --security-...), or encrypt with LUKS"
 #define CAPACITY \
         "it changes how large the drive is, below its file systems and partly for ever; do it by hand (hdparm -N)"
 #define ERASES \
@@ -58,7 +58,7 @@ const Setting never_settings[] = {
         EXCLUDED("security_mode", "hdparm --security-mode", "how strict a drive is about its password", PASSWORD),
         EXCLUDED("security_erase", "hdparm --security-erase", "erasing a whole drive by its password", ERASES),
         EXCLUDED("secure_erase", "hdparm --security-erase", "erasing a whole drive by its password", ERASES),
-        EXCLUDED("sanitize", "hdparm --sanitize-…", "erasing a whole drive", ERASES),
+        EXCLUDED("sanitize", "hdparm --sanitize-...", "erasing a whole drive", ERASES),
         EXCLUDED("trim_sector_ranges", "hdparm --trim-sector-ranges", "telling a drive to forget sectors",
                  "it destroys the data in those sectors; fstrim.timer trims what file systems do not use"),
         EXCLUDED("hpa", "hdparm -N", "the host protected area", CAPACITY),

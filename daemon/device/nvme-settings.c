@@ -292,7 +292,7 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
         if (v->number > d->nvme_identify[NVME_ID_NPSS])
-                return device_fail(d, STEP_UNSUPPORTED, "the controller's power states are 0…%u",
+                return device_fail(d, STEP_UNSUPPORTED, "the controller's power states are 0...%u",
                                    d->nvme_identify[NVME_ID_NPSS]);
 
         /* APST and any I/O move the controller to another state. */
@@ -325,7 +325,7 @@ static int thermal_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
         if (!thermal_is_taken(d, field))
-                return device_fail(d, STEP_UNSUPPORTED, "the controller takes %i…%i °C for it",
+                return device_fail(d, STEP_UNSUPPORTED, "the controller takes %i...%i C for it",
                                    nvme_identify_word(d, NVME_ID_MNTMT) - NVME_KELVIN,
                                    nvme_identify_word(d, NVME_ID_MXTMT) - NVME_KELVIN);
 
@@ -339,7 +339,7 @@ static int thermal_write(Device *d, const Setting *s, const Value *v) {
         if (other && !other->failed && thermal_is_taken(d, (uint32_t) (other->wanted.number + NVME_KELVIN)))
                 both[!mine] = (uint32_t) (other->wanted.number + NVME_KELVIN);
         if (both[0] != 0 && both[1] != 0 && both[1] >= both[0])
-                return device_fail(d, STEP_FORBIDDEN, "thermal_light (%i °C) has to be below thermal_heavy (%i °C)",
+                return device_fail(d, STEP_FORBIDDEN, "thermal_light (%i C) has to be below thermal_heavy (%i C)",
                                    (int) both[1] - NVME_KELVIN, (int) both[0] - NVME_KELVIN);
 
         return feature_store(d, s, 0, both[1] << THERMAL_LIGHT_SHIFT | both[0]);

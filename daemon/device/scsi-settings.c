@@ -299,11 +299,11 @@ const Setting scsi_settings[] = {
           .harm = &no_reallocation_harm },
         { BIT("auto_reallocate_read", 132, "whether the drive takes another sector for one that it could hardly read", "ARRE",
               "read-write error recovery mode page 01h, ARRE", .page = 0x01, .byte = 2, .bit = 6) },
-        CONDITION("idle_a", "IDLE_A=1,IACT=…", 200, 3, 1, 4),
-        CONDITION("idle_b", "IDLE_B=1,IBCT=…", 201, 3, 2, 12),
-        CONDITION("idle_c", "IDLE_C=1,ICCT=…", 202, 3, 3, 16),
-        CONDITION("standby_y", "STANDBY_Y=1,SYCT=…", 203, 2, 0, 20),
-        CONDITION("standby_z", "STANDBY_Z=1,SZCT=…", 204, 3, 0, 8),
+        CONDITION("idle_a", "IDLE_A=1,IACT=...", 200, 3, 1, 4),
+        CONDITION("idle_b", "IDLE_B=1,IBCT=...", 201, 3, 2, 12),
+        CONDITION("idle_c", "IDLE_C=1,ICCT=...", 202, 3, 3, 16),
+        CONDITION("standby_y", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20),
+        CONDITION("standby_z", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8),
         {},
 };
 /* clang-format on */

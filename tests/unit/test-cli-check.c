@@ -117,7 +117,7 @@ static const struct {
         { "drives = ({ match = {}; read_only = false });", NULL, EXIT_WANTED, "", NOTHING },
         { "drives = ({ match = \"/dev/dsk\"; apm = 127 });", NULL, EXIT_WANTED, "", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
         { "drives = ({ match = \"/dev/dsk\";\napm = 1277; lokahead = true });", NULL, EXIT_BAD_INPUT,
-          "f.conf:2:7: error: 1277 is out of range for apm: 1…254, or off\n"
+          "f.conf:2:7: error: 1277 is out of range for apm: 1...254, or off\n"
           "f.conf:2:13: error: unknown setting \"lokahead\"; did you mean \"lookahead\"?\n",
           "1 file, 1 rule: 2 errors, 0 warnings.\n" },
         { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"25min\" });", NULL, EXIT_WANTED,
@@ -187,7 +187,7 @@ static const struct {
         { "tlp.conf", "drives = (\n{ match = {}; amp = 1 });",
           "tlp.conf:2:15: error: unknown setting \"amp\"; did you mean \"apm\"?\n" },
         { "f.conf", "hello\n",
-          "f.conf:1:1: error: this is no configuration of drivekeep: it has no drives = ( … ), and no option\n" },
+          "f.conf:1:1: error: this is no configuration of drivekeep: it has no drives = ( ... ), and no option\n" },
 };
 /* clang-format on */
 

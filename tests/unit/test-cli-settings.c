@@ -38,7 +38,7 @@ START_TEST(test_explain) {
         ck_assert_ptr_nonnull(strstr(text, "held by: ata\n"));
         ck_assert_ptr_nonnull(strstr(text, "held by: nvme\n"));
         ck_assert_ptr_nonnull(strstr(text, "known as: hdparm -B\n"));
-        ck_assert_ptr_nonnull(strstr(text, "values: 1…254, or off\n"));
+        ck_assert_ptr_nonnull(strstr(text, "values: 1...254, or off\n"));
 }
 END_TEST
 

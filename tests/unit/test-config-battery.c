@@ -78,7 +78,7 @@ static const struct {
         /* Errors of syntax in it cost the block, in both states. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 3; on_battery = { apm = on; timeout = \"2s\" } }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! battery:apm=! battery:timeout=!\n"),
-          { { 3, 55, 'e', "\"on\" is no value for apm: 1…254, or off" } } },
+          { { 3, 55, 'e', "\"on\" is no value for apm: 1...254, or off" } } },
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm 3; } }"),
           BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"), { { 3, 40, 'e', "\"=\" is missing" } } },
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; }"),

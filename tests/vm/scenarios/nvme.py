@@ -30,7 +30,7 @@ HONOURED = (
     ("temperature_threshold", "-f 4", 75 + 273),
 )
 NOT_HERE = {
-    "power_state": ("unsupported", "power states are 0…0"),
+    "power_state": ("unsupported", "power states are 0...0"),
     "thermal_heavy": ("unsupported", "no thermal_heavy"),
     "interrupt_coalescing_time": ("refused", r"cannot be changed \(status 10Eh\)"),
     "hmb": ("unsupported", "no device/hmb"),
