@@ -222,11 +222,34 @@ void output_cell(Output *o, const char *key, const char *text) {
                         cell_set(o, i, text && *text ? text : "-");
 }
 
+/* A new table has the width of the terminal from the library. 0: it is no terminal. */
+static size_t terminal_width(const Output *o) {
+        return isatty(STDOUT_FILENO) ? scols_table_get_termwidth(o->table) : 0;
+}
+
+#define FACT_INDENT 12U
+
+/* Broken at blanks, since a terminal breaks within words. */
+static void fact_print(const char *title, char *text, size_t width) {
+        size_t room = width > FACT_INDENT ? width - FACT_INDENT : SIZE_MAX;
+
+        (void) printf("%*s: ", (int) FACT_INDENT - 2, title);
+        for (char *blank; strlen(text) > room; text = blank + 1) {
+                blank = memrchr(text, ' ', room + 1) ?: strchr(text, ' ');
+                if (!blank)
+                        break;
+                (void) printf("%.*s\n%*s", (int) (blank - text), text, (int) FACT_INDENT, "");
+        }
+        (void) puts(text);
+}
+
 void output_fact(Output *o, const char *title, const char *key, const char *text) {
+        _cleanup_free_ char *escaped = text ? must(text_escape(text, NULL)) : NULL;
+
         if (key)
                 output_text(o, key, text);
-        if (text && !o->row)
-                output_line(o, "%10s: %s", title, text);
+        if (escaped && !o->row && !o->json)
+                fact_print(title, escaped, terminal_width(o));
 }
 
 void output_take_line(Output *o, bool below, char *text) {
@@ -237,13 +260,10 @@ void output_take_line(Output *o, bool below, char *text) {
 }
 
 void output_print(Output *o) {
-        /* A new table has the width of the terminal from the library. */
-        size_t width = isatty(STDOUT_FILENO) ? scols_table_get_termwidth(o->table) : 0;
-
         if (o->json)
                 (void) puts(must((char *) json_object_to_json_string_ext(o->open[0], JSON_FLAGS)));
         if (!scols_table_is_empty(o->table))
-                (void) puts(output_format_table(o, width, color_is_welcome(STDOUT_FILENO)));
+                (void) puts(output_format_table(o, terminal_width(o), color_is_welcome(STDOUT_FILENO)));
         must_work(fflush(o->notes_file));
         if (!legend_is_hidden)
                 (void) fputs(o->notes, stdout);

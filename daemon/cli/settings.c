@@ -33,29 +33,33 @@ static const char *held_by(const Setting *s) {
         return setting_is_written(s) ? backend_to_string(s->backend) : "none";
 }
 
-/* In a word or two, what makes the row a special one. */
-static const char *remark(const Setting *s) {
-        if (s->flags & SETTING_EXCLUDED)
-                return "never written";
-        if (s->flags & SETTING_DEAD)
-                return "has no effect today";
-        if (s->danger)
-                return s->flags & SETTING_NONVOLATILE ? "dangerous, kept by the drive" : "dangerous";
-        if (s->flags & SETTING_NONVOLATILE)
-                return "kept by the drive";
-        if (s->flags & SETTING_UNREADABLE)
-                return "cannot be read";
-        return NULL;
+#define VALUES_MAX 15U /* with SETTING_BRIEF_MAX and the longest name a line of 80 columns */
+
+/* The values in so few characters: all there are, or of what kind they are. */
+static const char *values_in_brief(const ValueRange *r, char buf[static RANGE_MAX]) {
+        static const char *const nouns[_VALUE_TYPE_MAX] = {
+                [VALUE_INT] = "number",         [VALUE_DURATION] = "time", [VALUE_MICROSECONDS] = "time",
+                [VALUE_STANDBY_TIMER] = "time", [VALUE_SIZE] = "size",     [VALUE_CELSIUS] = "degrees",
+                [VALUE_NAME] = "word",          [VALUE_ANY] = "-",
+        };
+
+        (void) value_range_format(r, buf, RANGE_MAX);
+        if (!nouns[r->type] || strlen(buf) <= VALUES_MAX)
+                return buf;
+
+        (void) snprintf(buf, RANGE_MAX, "%s%s", nouns[r->type],
+                        r->type == VALUE_NAME ? ""
+                        : r->words            ? " or word"
+                        : r->has_off          ? " or off"
+                                              : "");
+        return buf;
 }
 
 /* clang-format off */
 static const Column columns[] = {
         { "name", "SETTING" },
-        { "transport", "HELD BY" },
-        { "range", "VALUES", .wrap = true },
-        { "equivalent", "KNOWN AS", .wrap = true, .spared = true },
-        { "lost_by", "LOST BY", .spared = true },
-        { "remark", "REMARK" },
+        { "brief", "WHAT IT DOES", .spared = true },
+        { "values", "VALUES" },
 };
 /* clang-format on */
 
@@ -64,9 +68,10 @@ static void tell_setting(Output *o, const Setting *s) {
         bool is_number = type != VALUE_NAME && type != VALUE_ANY && type != VALUE_BOOL;
         char range[RANGE_MAX];
 
-        output_row(o);
+        output_object(o, NULL);
         output_text(o, "name", s->name);
-        output_text(o, "summary", s->summary);
+        output_text(o, "brief", s->brief);
+        output_fact(o, "what it is", "summary", s->summary);
         output_fact(o, "held by", "transport", held_by(s));
         output_fact(o, s->flags & SETTING_ON_BATTERY ? "on battery" : "same as", "alias_of", s->alias_of);
         output_text(o, "type", value_types[type].type);
@@ -94,7 +99,6 @@ static void tell_setting(Output *o, const Setting *s) {
         if (s->flags & SETTING_SAVEABLE)
                 output_fact(o, "saved by", NULL,
                             "the drive, where the block says permanent = true, by 'drivekeep apply --permanent'");
-        output_cell(o, "remark", remark(s));
         output_end(o);
 }
 
@@ -102,15 +106,31 @@ static void tell_setting(Output *o, const Setting *s) {
 static void tell_all_of(Output *o, const char *name) {
         SETTING_TABLE_FOREACH(s, &all_settings)
                 if (streq(s->name, name)) {
-                        output_line(o, "%s: %s", s->name, s->summary);
+                        output_line(o, "%s", s->name);
                         tell_setting(o, s);
                         output_line(o, "%s", "");
                 }
 }
 
+/* A line in the list of all. In a pipe no width is given, and the values are told in full. */
+static void tell_briefly(Output *o, const Setting *s) {
+        char values[RANGE_MAX];
+
+        /* The same setting of another kind of drive has the same values. */
+        if (setting_find(&all_settings, s->name) != s)
+                return;
+
+        output_row(o);
+        output_cell(o, "name", s->name);
+        output_cell(o, "brief", s->brief);
+        output_cell(o, "values",
+                    isatty(STDOUT_FILENO) ? values_in_brief(&s->range, values)
+                                          : value_range_format(&s->range, values, sizeof values));
+        output_end(o);
+}
+
 static int run(const Options *o) {
-        /* One that was asked for by its name has no row, but a line for each thing that is known of it. */
-        _cleanup_(output_freep) Output *out = output_new(o->json, columns, o->names ? 0 : ELEMENTSOF(columns));
+        _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
         int r = EXIT_WANTED;
 
         /* All names are looked up first, so that one run complains of all. */
@@ -125,7 +145,9 @@ static int run(const Options *o) {
                 tell_all_of(out, *name);
         if (!o->names)
                 SETTING_TABLE_FOREACH(s, &all_settings)
-                        tell_setting(out, s);
+                        (o->json ? tell_setting : tell_briefly)(out, s);
+        if (!o->names && isatty(STDOUT_FILENO))
+                output_note(out, "'drivekeep settings NAME' tells all about one");
         output_print(out);
         return EXIT_WANTED;
 }
@@ -135,7 +157,7 @@ const Verb verb_settings = {
         .paged = true,
         .summary = "Show the settings that a configuration can name",
         .arguments = "[SETTING...]",
-        .help = "Lists the settings that a configuration can name, or tells all about some of them.",
+        .help = "Lists the settings that a configuration can name, a line each, or tells all about some of them.",
         .options = OPTION_JSON,
         .run = run,
 };

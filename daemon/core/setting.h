@@ -64,6 +64,8 @@ typedef struct Reading {
         Value saved;
 } Reading;
 
+#define SETTING_BRIEF_MAX 32U
+
 typedef struct Device Device; /* device/device.h; core never looks inside */
 typedef struct Setting Setting;
 
@@ -74,7 +76,8 @@ struct Setting {
         ValueRange range;
         SettingFlags flags;
         unsigned order;         /* among the settings of one drive; lower is written first */
-        const char *summary;    /* one line for help, list and man page */
+        const char *brief;      /* in at most SETTING_BRIEF_MAX characters, for the list of all */
+        const char *summary;    /* one line for JSON and man page */
         const char *equivalent; /* how users know it: "hdparm -B" */
         const char *lost_by;    /* what loses it: "power", "re-add", … */
         const char *source;     /* where the fact is from */
@@ -86,7 +89,7 @@ struct Setting {
         const char *inert;    /* VALUE_NAME: the word that is neither dangerous nor excludes; NULL: "off" */
         const char *excludes; /* another state that is left alone while this one is wanted, and not off */
         const char *unless;   /* another state: this row is written only where that one cannot be had. Its turn
-                                 * comes after all others' verdicts */
+                               * comes after all others' verdicts */
 
         /* Both return 0 or a negative errno and then leave a sentence in Device.error (device_fail()). read() sends
          * no command that could change or wake the drive; write() sends what is needed for *v and nothing else, and

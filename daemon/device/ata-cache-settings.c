@@ -162,17 +162,20 @@ static int forced_write(Device *d, const Setting *s, const Value *v) {
 
 const Setting ata_cache_settings[] = {
         /* The kernel revalidates the disk afterwards. */
-        { ATA_ROW("write_cache", write_cache_read, write_cache_write, 100, LOST_WITHOUT_SSP, "hdparm -W",
+        { .brief = "the drive's write cache",
+          ATA_ROW("write_cache", write_cache_read, write_cache_write, 100, LOST_WITHOUT_SSP, "hdparm -W",
                   "ACS-4 SET FEATURES 02h/82h",
                   "volatile write cache", .supported = { { 82, 5 } }, .enabled = { { 85, 5 } }),
           .range = RANGE_BOOL },
-        { SCT_FEATURE("write_cache_forced", forced_read, forced_write, 95, "smartctl -s wcache-sct", "1",
+        { .brief = "write cache, whatever others set",
+          SCT_FEATURE("write_cache_forced", forced_read, forced_write, 95, "smartctl -s wcache-sct", "1",
                       "the drive's own rule for its write cache: normal obeys write_cache, on and off do not", SCT_WRITE_CACHE),
           .range = { .type = VALUE_NAME, .words = forced_words },
           .flags = SETTING_SAVEABLE | SETTING_FIRST,
           .danger = "the drive then takes no notice of what kernel and programs ask of its cache",
           .inert = "normal" },
-        { SCT_FEATURE("write_cache_reordering", sct_feature_read, sct_feature_write, 105, "smartctl -s wcreorder", "2",
+        { .brief = "write the cache in any order",
+          SCT_FEATURE("write_cache_reordering", sct_feature_read, sct_feature_write, 105, "smartctl -s wcreorder", "2",
                       "whether the drive may write what is in its cache in another order", SCT_WRITE_CACHE_REORDERING),
           .range = RANGE_BOOL,
           .flags = SETTING_SAVEABLE },

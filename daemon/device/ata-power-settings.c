@@ -90,39 +90,46 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
 
 const Setting ata_power_settings[] = {
         /* Before the standby timer. */
-        { ATA_ROW("apm", ata_feature_read, apm_write, 200, LOST_WITHOUT_SSP, "hdparm -B", "ACS-4 SET FEATURES 05h/85h",
+        { .brief = "power saving: 1 most, 254 none",
+          ATA_ROW("apm", ata_feature_read, apm_write, 200, LOST_WITHOUT_SSP, "hdparm -B", "ACS-4 SET FEATURES 05h/85h",
                   "Advanced Power Management: 1 saves most, 127 and below may spin down, 254 fastest",
                   .supported = { { 83, 3 } }, .enabled = { { 86, 3 } }, .level = { 91, 0, 8 },
                   .on = { .feature = 0x05 }, .off = { .feature = 0x85 }),
           .range = RANGE_APM },
-        { ALIAS("apm_battery", "apm", 200, LOST_WITHOUT_SSP, "hdparm -B", "hdparm.conf(5)",
+        { .brief = "apm while on battery",
+          ALIAS("apm_battery", "apm", 200, LOST_WITHOUT_SSP, "hdparm -B", "hdparm.conf(5)",
                 "apm while the machine runs on battery, as hdparm.conf has it: on_battery = { apm = ... }"),
           .range = RANGE_APM,
           .flags = SETTING_ON_BATTERY },
-        { ATA_ROW("spindown_time", standby_timer_read, standby_timer_write, 210, LOST_WITHOUT_SSP, "hdparm -S",
+        { .brief = "idle time until it spins down",
+          ATA_ROW("spindown_time", standby_timer_read, standby_timer_write, 210, LOST_WITHOUT_SSP, "hdparm -S",
                   "ACS-4 IDLE E3h, STANDBY E2h",
                   "idle time after which the drive spins down", .supported = { { 82, 3 } }),
           .range = RANGE_TIMER,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
-        { ALIAS("force_spindown_time", "spindown_time", 210, LOST_WITHOUT_SSP, "hdparm -S", "hdparm.conf(5)",
+        { .brief = "same as spindown_time",
+          ALIAS("force_spindown_time", "spindown_time", 210, LOST_WITHOUT_SSP, "hdparm -S", "hdparm.conf(5)",
                 "spindown_time, by hdparm.conf's other name; neither asks whether the drive has APM"),
           .range = RANGE_TIMER,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
-        { ATA_FEATURE("poweron_standby", 220, "nothing: the drive keeps it", "hdparm -s", "ACS-4 SET FEATURES 06h/86h",
+        { .brief = "stay asleep at power-on (PUIS)",
+          ATA_FEATURE("poweron_standby", 220, "nothing: the drive keeps it", "hdparm -s", "ACS-4 SET FEATURES 06h/86h",
                       "whether the drive stays asleep at power-on until it is told to spin up (PUIS)",
                       .supported = { { 83, 5 } }, .enabled = { { 86, 5 } }, .on = { .feature = 0x06 }, .off = { .feature = 0x86 }),
           .range = RANGE_BOOL,
           .flags = SETTING_NONVOLATILE,
           .danger = "firmware, USB bridges and RAID controllers that do not know of it never find the drive again" },
         /* These are the last of all: what follows would wake the drive. */
-        { ATA_ROW("standby", standby_read, standby_write, 900, "the first access", "hdparm -y",
+        { .brief = "spin down once when attached",
+          ATA_ROW("standby", standby_read, standby_write, 900, "the first access", "hdparm -y",
                   "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h",
                   "spin the drive down when it is attached",
                   .on = { .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
                   .no_off = "it sleeps already, and no setting wakes drives; off does nothing"),
           .range = RANGE_BOOL,
           .flags = SETTING_AT_ATTACH | SETTING_STANDBY_SAFE },
-        { ATA_ROW("sleep", sleep_read, ata_feature_write, 910, "any command at all", "hdparm -Y", "ACS-4 SLEEP E6h",
+        { .brief = "deep sleep once when attached",
+          ATA_ROW("sleep", sleep_read, ata_feature_write, 910, "any command at all", "hdparm -Y", "ACS-4 SLEEP E6h",
                   "put the drive to sleep when it is attached, so deep that only a reset wakes it",
                   .on = { .command = ATA_CMD_SLEEP, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
                   .no_off = "no setting wakes drives; off does nothing"),
@@ -279,8 +286,9 @@ static int condition_localize(Device *d, const Setting *s, Value *v) {
 #define EPC_COMMAND(...) { .command = ATA_CMD_SET_FEATURES, .feature = EPC, __VA_ARGS__ }
 
 /* The range is that of SCSI's timers, which have the same names; condition_write() has ATA's. */
-#define TIMER(key, what, order_, id, offset, ...) \
+#define TIMER(key, brief_, what, order_, id, offset, ...) \
         { \
+                .brief = brief_, \
                 ATA_ROW(key, ata_feature_read, condition_write, order_, "power, where it is not saved", \
                         "openSeaChest_PowerControl --" key, "ACS-4 SET FEATURES 4Ah, log 08h", what " (1092 h at most)", \
                         .supported = { { 119, 7 }, { 84, 5 } }, .ask = condition_ask, .code = offset, \
@@ -294,19 +302,20 @@ static int condition_localize(Device *d, const Setting *s, Value *v) {
 const Setting ata_epc_settings[] = {
         /* Enabling it disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5), and disabling it is not said to bring APM back.
          * No manual at hand says how they are affected when APM is enabled then: nobody may want both. */
-        { ATA_FEATURE("epc", 180, "nothing: the drive keeps it", "openSeaChest_PowerControl --EPCfeature", "ACS-4 SET FEATURES 4Ah",
+        { .brief = "have idle and standby timers",
+          ATA_FEATURE("epc", 180, "nothing: the drive keeps it", "openSeaChest_PowerControl --EPCfeature", "ACS-4 SET FEATURES 4Ah",
                       "whether the drive has extended power conditions, each with its timer, in the place of apm",
                       .supported = { { 119, 7 } }, .enabled = { { 120, 7 } },
                       .on = EPC_COMMAND(.lbal = EPC_ENABLE), .off = EPC_COMMAND(.lbal = EPC_DISABLE)),
           .range = RANGE_BOOL,
           .flags = SETTING_NONVOLATILE | SETTING_FIRST,
           .excludes = "apm" },
-        TIMER("idle_a", "idle time after which the drive rests its electronics", 190, 0x81, 0),
-        TIMER("idle_b", "idle time after which the drive parks its heads", 191, 0x82, 64),
-        TIMER("idle_c", "idle time after which the drive turns more slowly", 192, 0x83, 128),
-        TIMER("standby_y", "idle time after which the drive stops, ready to start sooner than from standby_z", 193, 0x01, 512 + 384),
+        TIMER("idle_a", "idle time until a light rest", "idle time after which the drive rests its electronics", 190, 0x81, 0),
+        TIMER("idle_b", "idle time until it parks heads", "idle time after which the drive parks its heads", 191, 0x82, 64),
+        TIMER("idle_c", "idle time until it turns slower", "idle time after which the drive turns more slowly", 192, 0x83, 128),
+        TIMER("standby_y", "idle time until a light standby", "idle time after which the drive stops, ready to start sooner than from standby_z", 193, 0x01, 512 + 384),
         /* The standby timer of IDLE and STANDBY is this one while extended power conditions are enabled. */
-        TIMER("standby_z", "idle time after which the drive stops", 194, 0x00, 512 + 448, .excludes = "spindown_time"),
+        TIMER("standby_z", "idle time until a full standby", "idle time after which the drive stops", 194, 0x00, 512 + 448, .excludes = "spindown_time"),
         {},
 };
 /* clang-format on */

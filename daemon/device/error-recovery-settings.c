@@ -92,16 +92,20 @@ static const Harm endless_recovery_harm = {
         .range = RANGE_RECOVERY, .harm = &endless_recovery_harm
 
 const Setting error_recovery_settings[] = {
-        { LIMIT("error_recovery", 130,
+        { .brief = "how long to retry a bad sector",
+          LIMIT("error_recovery", 130,
                 "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)", READING | WRITING),
           .flags = SETTING_SAVEABLE },
-        { LIMIT("error_recovery_read", 131, "error_recovery for reading alone", READING),
+        { .brief = "error_recovery, reading only",
+          LIMIT("error_recovery_read", 131, "error_recovery for reading alone", READING),
           .flags = SETTING_SAVEABLE | SETTING_SAME,
           .excludes = "error_recovery" },
-        { LIMIT("error_recovery_write", 132, "error_recovery for writing alone", WRITING),
+        { .brief = "error_recovery, writing only",
+          LIMIT("error_recovery_write", 132, "error_recovery for writing alone", WRITING),
           .flags = SETTING_SAVEABLE | SETTING_SAME,
           .excludes = "error_recovery" },
-        { .name = "error_recovery_fallback_timeout", .backend = BACKEND_SCSI, SYSFS_ROW(.path = "device/timeout", .scale = 1000),
+        { .brief = "timeout without error_recovery",
+          .name = "error_recovery_fallback_timeout", .backend = BACKEND_SCSI, SYSFS_ROW(.path = "device/timeout", .scale = 1000),
           .order = 25, .lost_by = "re-add", .equivalent = "/sys/block/*/device/timeout",
           .source = "https://raid.wiki.kernel.org/index.php/Timeout_Mismatch",
           .summary = "timeout of a drive whose error_recovery is off or cannot be had, at least: so that it is not "

@@ -189,7 +189,8 @@ static const Harm all_read_only_harm = {
 
 /* clang-format off */
 const Setting kernel_read_only_settings[] = {
-        { .name = "read_only", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 890, .lost_by = "re-add",
+        { .brief = "no more writes by the kernel",
+          .name = "read_only", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 890, .lost_by = "re-add",
           .summary = "the kernel takes no more writes for the disk and its partitions (SATA, SAS, SCSI, USB and NVMe)",
           .equivalent = "hdparm -r, blockdev --setro", .source = "Linux block/ioctl.c, BLKROSET",
           .range = RANGE_BOOL, .harm = &all_read_only_harm,

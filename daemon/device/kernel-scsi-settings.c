@@ -118,8 +118,8 @@ static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 #define DISK(key, order_, kernels, what, ...) \
         KERNEL(key, order_, "re-add", "/sys/class/scsi_disk/*/" key, "scsi/sd.c" kernels, what), \
         SYSFS_ROW(.path = "device/scsi_disk/*/" key, __VA_ARGS__)
-#define MANAGE(key, order_, kernels, instead_, what) \
-        { DISK(key, order_, kernels, "whether the kernel " what, .hint = instead_), .range = RANGE_BOOL }
+#define MANAGE(key, brief_, order_, kernels, instead_, what) \
+        { .brief = brief_, DISK(key, order_, kernels, "whether the kernel " what, .hint = instead_), .range = RANGE_BOOL }
 #define POWER(key, order_, file, what) \
         KERNEL(key, order_, "re-add", "/sys/block/*/" file, "base/power/sysfs.c", what), \
         SYSFS_ROW_BY(sysfs_setting_read, runtime_write, .path = file)
@@ -127,52 +127,63 @@ static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 #define RANGE_SECONDS { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 }
 
 const Setting kernel_scsi_settings[] = {
-        { DEVICE("timeout", 20, "how long the kernel waits for a command before it resets the drive"),
+        { .brief = "how long a command may take",
+          DEVICE("timeout", 20, "how long the kernel waits for a command before it resets the drive"),
           .excludes = "io_timeout", /* the same number, by another path */
           .harm = &spin_up_harm },
         /* Before nr_requests, which it resets. */
-        { KERNEL("queue_depth", 30, "re-add", "hdparm -Q", "scsi/scsi_sysfs.c, drivers/ata/libata-sata.c",
+        { .brief = "commands at once; 1: no NCQ",
+          KERNEL("queue_depth", 30, "re-add", "hdparm -Q", "scsi/scsi_sysfs.c, drivers/ata/libata-sata.c",
                  "commands outstanding at the drive at once; 1 turns NCQ off"),
           .range = { .type = VALUE_INT, .min = 1, .max = 65535 },
           SYSFS_ROW(.path = "device/queue_depth") },
-        { DEVICE("eh_timeout", 21, "how long the kernel waits for each command of its error handling") },
-        { DISK("max_retries", 22, "", "how often the kernel tries a failed read or write again"),
+        { .brief = "timeout during error handling",
+          DEVICE("eh_timeout", 21, "how long the kernel waits for each command of its error handling") },
+        { .brief = "how often to try again",
+          DISK("max_retries", 22, "", "how often the kernel tries a failed read or write again"),
           .range = { .type = VALUE_INT, .min = 0, .max = 5, .words = max_retries_words } },
-        { DISK("allow_restart", 23, "", "whether the kernel starts a drive that says it was stopped"), .range = RANGE_BOOL },
+        { .brief = "start a drive that was stopped",
+          DISK("allow_restart", 23, "", "whether the kernel starts a drive that says it was stopped"), .range = RANGE_BOOL },
         /* Before ncq_prio_enable, which cannot be had together with it. */
-        { ROW("cdl_enable", 31, "re-add", "/sys/block/*/device/cdl_enable", "scsi/scsi_sysfs.c (6.5)",
+        { .brief = "command duration limits",
+          ROW("cdl_enable", 31, "re-add", "/sys/block/*/device/cdl_enable", "scsi/scsi_sysfs.c (6.5)",
               "command duration limits, asked for by I/O priorities"),
           .range = RANGE_BOOL,
           SYSFS_ROW_BY(sysfs_setting_read, cdl_write, .path = "device/cdl_enable", .support = "device/cdl_supported") },
-        { KERNEL("ncq_prio_enable", 32, "re-add", "/sys/block/*/device/ncq_prio_enable, sas_ncq_prio_enable",
+        { .brief = "real-time I/O first",
+          KERNEL("ncq_prio_enable", 32, "re-add", "/sys/block/*/device/ncq_prio_enable, sas_ncq_prio_enable",
                  "ata/libata-sata.c, drivers/scsi/mpt3sas", "high NCQ priority for I/O of the real-time class"),
           .range = RANGE_BOOL,
           SYSFS_ROW(.path = "device/*ncq_prio_enable", .support = "device/*ncq_prio_supported") },
         /* Set by the kernel's error handling: before the drive's own settings. */
-        { KERNEL("link_power_management", 90, "reload of the driver", "/sys/class/scsi_host/*/link_power_management_policy",
+        { .brief = "power saving of the SATA link",
+          KERNEL("link_power_management", 90, "reload of the driver", "/sys/class/scsi_host/*/link_power_management_policy",
                  "ata/libata-sata.c, libahci.c", "power saving on the SATA link of the drive's port"),
           .range = { .type = VALUE_NAME, .words = link_power_words },
           SYSFS_ROW_BY(sysfs_setting_read, link_power_write, .path = LINK_HOST "link_power_management_policy",
                        .support = LINK_HOST "link_power_management_supported") },
         /* After the drive's own settings. Without the word before it the kernel would change the drive itself. */
-        { ROW("cache_type", 400, "re-add", "\"temporary ...\" into /sys/class/scsi_disk/*/cache_type", "scsi/sd.c",
+        { .brief = "the kernel's view of the cache",
+          ROW("cache_type", 400, "re-add", "\"temporary ...\" into /sys/class/scsi_disk/*/cache_type", "scsi/sd.c",
               "what the kernel's SCSI disk believes of the write cache; the drive is left alone"),
           .range = { .type = VALUE_NAME, .words = cache_words },
           .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
           SYSFS_ROW_BY(cache_belief_read, cache_belief_write, .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ",
                        .hint = "write_cache sets the drive's own") },
-        MANAGE("manage_start_stop", 410, "", SPLIT, "stops and starts the drive with the machine (up to 6.5)"),
-        MANAGE("manage_system_start_stop", 411, " (6.6)", WHOLE,
+        MANAGE("manage_start_stop", "stop and start with the machine", 410, "", SPLIT, "stops and starts the drive with the machine (up to 6.5)"),
+        MANAGE("manage_system_start_stop", "stop it when suspending", 411, " (6.6)", WHOLE,
                "stops the drive when the machine is suspended, and starts it again"),
-        MANAGE("manage_runtime_start_stop", 412, " (6.6)", WHOLE,
+        MANAGE("manage_runtime_start_stop", "stop it when idle", 412, " (6.6)", WHOLE,
                "stops the drive when it is idle for autosuspend_delay, and starts it again"),
-        MANAGE("manage_shutdown", 413, " (6.6)", WHOLE, "stops the drive when the machine is switched off"),
+        MANAGE("manage_shutdown", "stop it when powering off", 413, " (6.6)", WHOLE, "stops the drive when the machine is switched off"),
         /* Before runtime_pm, which makes it count. */
-        { POWER("autosuspend_delay", 420, "device/power/autosuspend_delay_ms",
+        { .brief = "idle time until it is suspended",
+          POWER("autosuspend_delay", 420, "device/power/autosuspend_delay_ms",
                 "how long the drive is idle before the kernel suspends it"),
           .range = { .type = VALUE_DURATION, .min = 1000, .max = 7LL * 24 * 3600 * 1000, .step = 1,
                      .words = autosuspend_words } },
-        { POWER("runtime_pm", 421, "device/power/control",
+        { .brief = "auto: the kernel may suspend it",
+          POWER("runtime_pm", 421, "device/power/control",
                 "whether the kernel may suspend the idle drive: auto it may, on it stays on"),
           .range = { .type = VALUE_NAME, .words = runtime_pm_words,
                      .yes_is = "\"auto\" lets the kernel suspend the drive, \"on\" never does" } },

@@ -5,17 +5,19 @@
 
 #include "settings.h"
 
-#define NEVER(key, flag, as, what, from, why)                                                                        \
-        {                                                                                                            \
-                .name = key, .backend = BACKEND_ATA, .range = { .type = VALUE_ANY }, .flags = flag, .summary = what, \
-                .equivalent = as, .lost_by = "nothing: it is never set", .source = from, .instead = why,             \
+#define NEVER(key, flag, in_brief, as, what, from, why)                                                                \
+        {                                                                                                              \
+                .name = key, .backend = BACKEND_ATA, .range = { .type = VALUE_ANY }, .flags = flag, .brief = in_brief, \
+                .summary = what, .equivalent = as, .lost_by = "nothing: it is never set", .source = from,              \
+                .instead = why,                                                                                        \
         }
 
 /* hdparm.conf's keys that no kernel has taken since Linux 5.14, when drivers/ide went, or that no drive of this century knows. */
-#define DEAD(key, option, what, today) NEVER(key, SETTING_DEAD, "hdparm " option, what, "hdparm.conf(5)", today)
+#define DEAD(key, option, what, today) \
+        NEVER(key, SETTING_DEAD, "has no effect today", "hdparm " option, what, "hdparm.conf(5)", today)
 
 /* What is permanent, destroys data, or locks a drive for ever. */
-#define EXCLUDED(key, as, what, why) NEVER(key, SETTING_EXCLUDED, as, what, "hdparm(8)", why)
+#define EXCLUDED(key, as, what, why) NEVER(key, SETTING_EXCLUDED, "never written", as, what, "hdparm(8)", why)
 
 #define PASSWORD                                                                                                       \
         "a password in a file is none, and a wrong one locks the drive for ever; take it out of the file and give it " \

@@ -403,46 +403,46 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
             "NVMe 1.4 feature " from), \
         .read = read_, .write = write_, .detail = &(const NvmeFeature) { __VA_ARGS__ }
 
-#define THERMAL(key, shift_, order_, what) \
-        { FEATURE(key, SETTING_CONTROLLER, order_, "temperature from which on the controller slows down " what, "0x10", "10h", \
+#define THERMAL(key, brief_, shift_, order_, what) \
+        { .brief = brief_, FEATURE(key, SETTING_CONTROLLER, order_, "temperature from which on the controller slows down " what, "0x10", "10h", \
                   feature_read, thermal_write, .fid = 0x10, .shift = shift_, .mask = 0xFFFF, \
                   .bias = -NVME_KELVIN, .id_word = NVME_ID_HCTMA, .id_bits = 1), \
           .range = { .type = VALUE_CELSIUS, .max = 150, .has_off = true, .off = -NVME_KELVIN } }
 
 const Setting nvme_settings[] = {
-        { FEATURE("write_cache", SETTING_CONTROLLER, 100, "volatile write cache", "6", "06h",
-                  write_cache_read, write_cache_write,
-                  .fid = 0x06, .mask = 1, .id_word = NVME_ID_VWC, .id_bits = 1),
+        { .brief = "the drive's write cache", FEATURE("write_cache", SETTING_CONTROLLER, 100, "volatile write cache", "6", "06h",
+                  write_cache_read, write_cache_write, .fid = 0x06, .mask = 1, .id_word = NVME_ID_VWC, .id_bits = 1),
           .range = RANGE_BOOL },
-        { FEATURE("error_recovery", 0, 130,
+        { .brief = "how long to retry a bad sector", FEATURE("error_recovery", 0, 130,
                   "how long the drive tries to recover a sector before it reports an error (time limited error recovery)",
                   "5", "05h, TLER", feature_read, feature_write,
                   .fid = 0x05, .mask = 0xFFFF, .keep = 1U << 16, .scale = 100),
           .range = RANGE_RECOVERY },
         /* Kept: the hysteresis of NVMe 2.0. */
-        { FEATURE("temperature_threshold", SETTING_CONTROLLER, 300, "composite temperature from which on the controller warns",
+        { .brief = "warn from this temperature on",
+          FEATURE("temperature_threshold", SETTING_CONTROLLER, 300, "composite temperature from which on the controller warns",
                   "4, hwmon temp1_max", "04h, over temperature of the composite sensor", feature_read, feature_write,
                   .fid = 0x04, .mask = 0xFFFF, .keep = 7U << 22, .bias = -NVME_KELVIN,
                   .id_word = NVME_ID_WCTEMP, .id_bits = 0xFFFF),
           .range = { .type = VALUE_CELSIUS, .max = 150 } },
-        THERMAL("thermal_light", THERMAL_LIGHT_SHIFT, 310, "a little (HCTM, TMT1)"),
-        THERMAL("thermal_heavy", 0, 311, "however much it takes (HCTM, TMT2)"),
-        { FEATURE("interrupt_coalescing_threshold", SETTING_CONTROLLER, 320,
+        THERMAL("thermal_light", "from here on, slow down a little", THERMAL_LIGHT_SHIFT, 310, "a little (HCTM, TMT1)"),
+        THERMAL("thermal_heavy", "from here on, slow down a lot", 0, 311, "however much it takes (HCTM, TMT2)"),
+        { .brief = "completions for one interrupt", FEATURE("interrupt_coalescing_threshold", SETTING_CONTROLLER, 320,
                   "completions that the controller gathers for one interrupt; 1 gathers none", "8", "08h, THR",
                   feature_read, feature_write,
                   .fid = 0x08, .mask = 0xFF, .keep = 0xFF00, .bias = 1),
           .range = { .type = VALUE_INT, .min = 1, .max = 256 } },
-        { FEATURE("interrupt_coalescing_time", SETTING_CONTROLLER, 321,
+        { .brief = "longest wait for an interrupt", FEATURE("interrupt_coalescing_time", SETTING_CONTROLLER, 321,
                   "how long the controller gathers completions for one interrupt at most", "8", "08h, TIME",
                   feature_read, feature_write,
                   .fid = 0x08, .shift = 8, .mask = 0xFF, .keep = 0xFF, .scale = 100),
           .range = { .type = VALUE_MICROSECONDS, .min = 100, .max = 25500, .step = 100, .has_off = true } },
-        { ROW("hmb", SETTING_CONTROLLER, 330,
+        { .brief = "lend memory to the controller", ROW("hmb", SETTING_CONTROLLER, 330,
               "memory of the machine that the kernel lends to a controller without its own (Host Memory Buffer)",
               "/sys/class/nvme/nvme*/hmb", "re-add, controller reset", "Linux drivers/nvme/host/pci.c"),
           .range = RANGE_BOOL,
           SYSFS_ROW_BY(controller_file_read, controller_file_write, .path = "device/hmb") },
-        { ROW("apst_latency", SETTING_CONTROLLER, 400,
+        { .brief = "longest time to wake up (APST)", ROW("apst_latency", SETTING_CONTROLLER, 400,
               "time that a power state of the controller's own choice may take to enter and leave; off: no such states (APST)",
               "/sys/class/nvme/nvme*/power/pm_qos_latency_tolerance_us", "re-add",
               "Linux drivers/nvme/host/core.c, drivers/base/power/sysfs.c"),
@@ -450,10 +450,9 @@ const Setting nvme_settings[] = {
           SYSFS_ROW_BY(apst_latency_read, apst_latency_write,
                        .path = "device/power/pm_qos_latency_tolerance_us", .words = latency_words) },
         /* After APST, which moves the controller between states too. Kept: the workload hint. */
-        { FEATURE("power_state", SETTING_CONTROLLER, 410,
+        { .brief = "0 is full power, higher is less", FEATURE("power_state", SETTING_CONTROLLER, 410,
                   "power state of the controller: 0 takes most power, the higher the less", "2", "02h",
-                  power_state_read, power_state_write,
-                  .fid = 0x02, .mask = 0x1F, .keep = 7U << 5),
+                  power_state_read, power_state_write, .fid = 0x02, .mask = 0x1F, .keep = 7U << 5),
           .range = { .type = VALUE_INT, .min = 0, .max = 31 } },
         {},
 };

@@ -275,35 +275,41 @@ static const Harm no_reallocation_harm = {
 #define BIT(key, order_, what, field, from, ...) \
         MODE(key, order_, what, field, "SBC-3 " from, mode_read, mode_write, __VA_ARGS__), .range = RANGE_BOOL
 
-#define CONDITION(key, field, order_, byte_, bit_, timer_) \
-        { MODE(key, order_, "how long the drive is idle before it goes to " key, field, \
+#define CONDITION(key, brief_, field, order_, byte_, bit_, timer_) \
+        { .brief = brief_, MODE(key, order_, "how long the drive is idle before it goes to " key, field, \
                "SPC-4 power condition mode page 1Ah", mode_read, mode_write, .page = 0x1A, .byte = byte_, .bit = bit_, .timer = timer_, .len = 4, .scale = 100), \
           .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true } }
 
 const Setting scsi_settings[] = {
         /* First: the kernel revalidates the disk afterwards. */
-        { MODE("write_cache", 100, "volatile write cache", "WCE", "SBC-3 caching mode page 08h, WCE",
+        { .brief = "the drive's write cache",
+          MODE("write_cache", 100, "volatile write cache", "WCE", "SBC-3 caching mode page 08h, WCE",
                mode_cache_read, mode_cache_write, .page = 0x08, .byte = 2, .bit = 2),
           .range = RANGE_BOOL },
-        { MODE("error_recovery", 130,
+        { .brief = "how long to retry a bad sector",
+          MODE("error_recovery", 130,
                "how long the drive tries to recover a sector before it reports an error (65.5 s at most; off: its own limit)",
                "RTL", "SBC-3 read-write error recovery mode page 01h, recovery time limit",
                mode_read, mode_write, .page = 0x01, .timer = 10, .len = 2, .scale = 1),
           .range = RANGE_RECOVERY },
-        { BIT("read_cache", 101, "whether reads may be answered from the drive's cache", "RCD",
+        { .brief = "read from the drive's cache",
+          BIT("read_cache", 101, "whether reads may be answered from the drive's cache", "RCD",
               "caching mode page 08h, RCD (off sets it)", .page = 0x08, .byte = 2, .bit = 0, .disables = true) },
-        { BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)",
+        { .brief = "the drive's own read-ahead",
+          BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)",
               .page = 0x08, .byte = 12, .bit = 5, .disables = true) },
-        { BIT("auto_reallocate_write", 131, "whether the drive takes another sector for one that it cannot write", "AWRE",
+        { .brief = "replace sectors not writable",
+          BIT("auto_reallocate_write", 131, "whether the drive takes another sector for one that it cannot write", "AWRE",
               "read-write error recovery mode page 01h, AWRE", .page = 0x01, .byte = 2, .bit = 7),
           .harm = &no_reallocation_harm },
-        { BIT("auto_reallocate_read", 132, "whether the drive takes another sector for one that it could hardly read", "ARRE",
+        { .brief = "replace sectors hard to read",
+          BIT("auto_reallocate_read", 132, "whether the drive takes another sector for one that it could hardly read", "ARRE",
               "read-write error recovery mode page 01h, ARRE", .page = 0x01, .byte = 2, .bit = 6) },
-        CONDITION("idle_a", "IDLE_A=1,IACT=...", 200, 3, 1, 4),
-        CONDITION("idle_b", "IDLE_B=1,IBCT=...", 201, 3, 2, 12),
-        CONDITION("idle_c", "IDLE_C=1,ICCT=...", 202, 3, 3, 16),
-        CONDITION("standby_y", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20),
-        CONDITION("standby_z", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8),
+        CONDITION("idle_a", "idle time until a light rest", "IDLE_A=1,IACT=...", 200, 3, 1, 4),
+        CONDITION("idle_b", "idle time until it parks heads", "IDLE_B=1,IBCT=...", 201, 3, 2, 12),
+        CONDITION("idle_c", "idle time until it turns slower", "IDLE_C=1,ICCT=...", 202, 3, 3, 16),
+        CONDITION("standby_y", "idle time until a light standby", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20),
+        CONDITION("standby_z", "idle time until a full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8),
         {},
 };
 /* clang-format on */

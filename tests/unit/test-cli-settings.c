@@ -14,18 +14,28 @@ static char *settings(const char *first, const char *second, int *ret_status) {
         return catch_end(stdout, f);
 }
 
+/* A line for each name. In a pipe the values are complete, and nothing is behind them. */
 START_TEST(test_table) {
+        char values[512];
         _cleanup_free_ char *text = NULL;
+        size_t n_lines = 0, n_names = 0;
         int status;
 
         text = settings(NULL, NULL, &status);
         ck_assert_int_eq(status, EXIT_WANTED);
+        for (const char *p = strchr(text, '\n'); p && p[1]; p = strchr(p + 1, '\n'))
+                n_lines++;
+        ck_assert_ptr_null(strstr(text, " \n"));
         SETTING_TABLE_FOREACH(s, &all_settings) {
                 char line[64];
 
                 (void) snprintf(line, sizeof line, "\n%s ", s->name);
                 ck_assert_msg(strstr(text, line) != NULL, "%s", s->name);
+                ck_assert_msg(strstr(strstr(text, line), value_range_format(&s->range, values, sizeof values)), "%s",
+                              s->name);
+                n_names += setting_find(&all_settings, s->name) == s;
         }
+        ck_assert_uint_eq(n_lines, n_names);
 }
 END_TEST
 
@@ -58,8 +68,8 @@ END_TEST
 
 /* The shape that drivekeep(1) promises, for every row. */
 START_TEST(test_json) {
-        static const char *const keys[] = { "name",     "transport", "type",     "range",     "unit",
-                                            "volatile", "danger",    "readable", "equivalent" };
+        static const char *const keys[] = { "name", "brief",    "transport", "type",     "range",
+                                            "unit", "volatile", "danger",    "readable", "equivalent" };
         _cleanup_(json_putp) struct json_object *array = NULL;
         _cleanup_free_ char *text = NULL;
         size_t n = 0;
@@ -117,6 +127,8 @@ START_TEST(test_rows) {
         SETTING_TABLE_FOREACH(s, &all_settings) {
                 bool written = !(s->flags & (SETTING_DEAD | SETTING_EXCLUDED));
 
+                ck_assert_msg(s->brief && strlen(s->brief) <= SETTING_BRIEF_MAX, "%s: not told in brief", s->name);
+                ck_assert_msg(strlen(s->name) <= 31, "%s: no room in a line of 80 columns", s->name);
                 ck_assert_msg(s->summary && s->equivalent && s->source, "%s: no text", s->name);
                 ck_assert_msg(!written || s->lost_by, "%s: not said what loses it", s->name);
                 ck_assert_msg(written || s->instead, "%s: not said why it is never written", s->name);
