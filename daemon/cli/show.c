@@ -108,7 +108,7 @@ static void tell_drive(Output *o, Device *device, unsigned backends) {
         output_end(o);
 
         state = power_state(device);
-        if (device->power == POWER_UNKNOWN && (backends & ASKED_FOR_STATE) && geteuid() != 0)
+        if (device->power == POWER_UNKNOWN && (backends & ASKED_FOR_STATE) && probe_needs_root(-EACCES))
                 reason = PROBE_NEEDS_ROOT;
         output_text(o, "state", state);
         output_text(o, "reason", reason);
@@ -235,7 +235,7 @@ static const char *ask_state(Device *d, const DriveRecord *record, bool may_ask,
         if (d->power != POWER_UNKNOWN || backends == 0 || (d->drive->transport == TRANSPORT_USB && d->bridge.cdb == 0))
                 return power_state(d);
 
-        if (geteuid() != 0)
+        if (probe_needs_root(-EACCES))
                 *ret_reason = PROBE_NEEDS_ROOT;
         else if (record && record->state != DRIVE_IDLE)
                 *ret_reason = drive_state_to_string(record->state);
@@ -265,9 +265,9 @@ static void tell_wanted_cell(Output *o, const DriveRecord *record) {
         for (size_t i = 0; record && i < record->n_settings; i++) {
                 const SettingRecord *s = record->settings + i;
                 const char *verdict = verdict_to_string(s->verdict) ?: "pending";
-                bool kept = verdict_is_wanted(s->verdict);
+                bool fine = verdict_is_fine(s->verdict, s->optional);
                 char *longer = must_format("%s%s%s %s%s%s%s", text ?: "", text ? ", " : "", s->name, strna(s->wanted),
-                                           kept ? "" : " (", kept ? "" : verdict, kept ? "" : ")");
+                                           fine ? "" : " (", fine ? "" : verdict, fine ? "" : ")");
 
                 free(text);
                 text = longer;

@@ -21,5 +21,5 @@ typedef void (*ProbeFn)(void *userdata, const Probed *s);
  * IDENTIFY data, is of use, too. */
 void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, void *userdata);
 
-/* Did this error come of not being root? */
+/* Did this error come of not being root, or would it? */
 bool probe_needs_root(int error);

@@ -57,6 +57,10 @@ uid_t geteuid(void) {
 /* What the drives were sent: their names. */
 static char asked[64];
 
+bool probe_needs_root(int error) {
+        return error == -EACCES && user != 0;
+}
+
 static int open_node(_unused_ void *userdata, const Drive *drive) {
         (void) snprintf(asked + strlen(asked), sizeof asked - strlen(asked), "%s ", drive->name);
         return open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -276,6 +280,20 @@ START_TEST(test_all_json) {
 }
 END_TEST
 
+/* What a class rule asks for in vain is no more marked than what is kept; what was named is. */
+START_TEST(test_all_absent) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        file_write("records/sda",
+                   "VERSION=1\nNAME=sda\nMODEL=ST\\x1b[2J\nSERIAL=5YD1\nWWN=0x5000\nBOOT_ID=x\nSETTINGS=3\n"
+                   "SETTING_0_NAME=apm\nSETTING_0_WANTED=254\nSETTING_0_VERDICT=unsupported\nSETTING_0_OPTIONAL=1\n"
+                   "SETTING_1_NAME=lookahead\nSETTING_1_WANTED=on\nSETTING_1_VERDICT=unsupported\n"
+                   "SETTING_2_NAME=write_cache\nSETTING_2_WANTED=on\nSETTING_2_VERDICT=refused\nSETTING_2_OPTIONAL=1\n");
+        ck_assert_int_eq(show((const char *const[]){ NULL }, &out, &err), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out, " apm 254, lookahead on (unsupported), write_cache on (refused)\n"));
+}
+END_TEST
+
 /* What one must not or may not ask is left out, and the kernel's word needs no asking. */
 START_TEST(test_all_unasked) {
         _cleanup_free_ char *out = NULL, *err = NULL, *out2 = NULL, *err2 = NULL, *out3 = NULL, *err3 = NULL;
@@ -438,6 +456,7 @@ int main(void) {
         tcase_add_test(t, test_not_root);
         tcase_add_test(t, test_all);
         tcase_add_test(t, test_all_json);
+        tcase_add_test(t, test_all_absent);
         tcase_add_test(t, test_all_unasked);
         tcase_add_test(t, test_all_ata_sleep);
         tcase_add_test(t, test_no_drives);
