@@ -34,6 +34,7 @@ typedef struct BlockReader {
         Reader *r;
         Block *block;
         size_t n_statements; /* also those of on_battery */
+        bool closed;         /* it has its "}" */
         bool match_meant;    /* there is something that is or was to be a match … */
         bool match_known;    /* … and it says which drives are meant … */
         bool behind_match;   /* … and nothing was read behind it yet */
@@ -94,6 +95,27 @@ static void read_setting(BlockReader *b, const Setting *row, size_t name) {
         }
 }
 
+/* A setting in the group of the match, of a block that is not closed: it is the match that is not, and has the "}" of the block. That
+ * is one complaint, and none about what else is in the group. */
+static bool match_is_open(BlockReader *b, size_t value) {
+        ConfigText *t = b->r->text;
+        char name[TOKEN_TEXT_MAX];
+        size_t end = value;
+
+        if (!b->closed && token_type(b->r, value) == TOKEN_GROUP)
+                end = reader_find_closing(b->r, value + 1);
+        for (size_t i = value + 1; i < end; i++)
+                if (token_starts_statement(t, i) &&
+                    (setting_find(b->r->table, token_copy(t, i, name)) || block_has_key(name))) {
+                        config_text_error(t, value, "this match is not closed; write \"};\" before \"%s\" in line %u",
+                                          name, t->tokens[i].line);
+                        b->r->broken = t->muted = true;
+                        return true;
+                }
+
+        return false;
+}
+
 static void read_match(BlockReader *b, size_t name) {
         bool first = !b->match_meant;
 
@@ -101,7 +123,7 @@ static void read_match(BlockReader *b, size_t name) {
                 b->block->match_at.line = b->r->text->tokens[name + 2].line;
                 b->block->match_at.column = b->r->text->tokens[name + 2].column;
         }
-        b->match_known = first && reader_match(b->r, name + 2, &b->block->match);
+        b->match_known = first && !match_is_open(b, name + 2) && reader_match(b->r, name + 2, &b->block->match);
         b->match_meant = b->behind_match = true;
         if (!first)
                 config_text_error(b->r->text, name, "a second match; a block has one, all of whose keys must hold");
@@ -265,7 +287,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
         size_t start = r->i, inside = start + (token_type(r, start) == TOKEN_GROUP),
                end = reader_find_closing(r, inside);
         bool closed = token_type(r, end) == TOKEN_GROUP_END;
-        BlockReader b = { .r = r, .block = ret };
+        BlockReader b = { .r = r, .block = ret, .closed = closed };
         ConfigText *t = r->text;
 
         ret->file = t->file;

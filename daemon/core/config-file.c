@@ -44,14 +44,18 @@ static bool is_foreign(const ConfigText *t, const SettingTable *table) {
 static void read_list(Reader *r) {
         size_t name = r->i, bracket = name + 1 + (token_type(r, name + 1) == TOKEN_EQUALS);
         TokenType type = token_type(r, bracket);
+        bool braced = type == TOKEN_GROUP && token_type(r, bracket + 1) == TOKEN_GROUP; /* a list all the same */
 
-        if (type != TOKEN_LIST || bracket == name + 1)
+        if (braced)
+                config_text_error(r->text, bracket,
+                                  "the list of drives has round brackets: write \"(\" here, and \");\" at its end");
+        else if (type != TOKEN_LIST || bracket == name + 1)
                 config_text_error(r->text, name, "drives is a list of blocks: drives = ( { ... }, { ... } );");
         else if (r->list > 0)
                 config_text_error(r->text, name, "a second list of drives (the first: line %u); one holds all blocks",
                                   r->text->tokens[r->list].line);
 
-        r->open = r->separated = type == TOKEN_LIST || type == TOKEN_ARRAY;
+        r->open = r->separated = type == TOKEN_LIST || type == TOKEN_ARRAY || braced;
         r->told = !r->open;
         r->misnamed = false;
         r->n_blocks = 0;
@@ -59,8 +63,16 @@ static void read_list(Reader *r) {
         r->i = bracket + r->open;
 }
 
+/* A brace, too, where the list began with one. */
+static bool at_list_end(const Reader *r) {
+        TokenType type = token_type(r, r->i);
+
+        return type == TOKEN_LIST_END || type == TOKEN_ARRAY_END ||
+               (type == TOKEN_GROUP_END && token_type(r, r->list) == TOKEN_GROUP);
+}
+
 static void end_list(Reader *r) {
-        if (r->open && token_type(r, r->i) != TOKEN_LIST_END && token_type(r, r->i) != TOKEN_ARRAY_END)
+        if (r->open && !at_list_end(r) && token_type(r, r->list) != TOKEN_GROUP)
                 config_text_error(r->text, r->list, "this list is not closed; write \");\"");
         r->open = false;
 }
@@ -140,7 +152,7 @@ static void read_next(Reader *r) {
                         config_text_error(r->text, r->i, "between blocks stands a comma, not \";\"");
                 r->separated = true;
                 r->i++;
-        } else if (r->open && (type == TOKEN_LIST_END || type == TOKEN_ARRAY_END)) {
+        } else if (r->open && at_list_end(r)) {
                 end_list(r);
                 r->i++;
         } else if (r->open ? reader_at_option(r, r->i) : token_starts_statement(r->text, r->i)) {
