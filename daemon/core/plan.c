@@ -84,6 +84,13 @@ static void exclude_step(const Step *s, Step *other) {
                          s->setting->name, s->wish->file, s->wish->line);
 }
 
+/* Is it to be off, and is it off on a drive that has no row for it? */
+static bool is_off_anyway(const Wish *w, const SettingTable *t, unsigned backends) {
+        const Setting *s = setting_find(t, w->name);
+
+        return s && !w->withheld && s->off_without && !(s->off_without & backends) && !setting_is_active(s, &w->value);
+}
+
 int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *ret) {
         Step *steps;
 
@@ -100,9 +107,13 @@ int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *re
                 };
 
         qsort(steps, w->n_items, sizeof(Step), step_compare);
-        for (size_t i = 0; i < w->n_items; i++)
+        for (size_t i = 0; i < w->n_items; i++) {
+                if (!steps[i].setting && is_off_anyway(steps[i].wish, t, backends))
+                        step_end(steps + i, VERDICT_UNCHANGED, "this kind of drive has no %s, which is as good as off",
+                                 steps[i].wish->name);
                 for (size_t k = 0; k < w->n_items; k++)
                         exclude_step(steps + i, steps + k);
+        }
         *ret = (Plan){ .steps = steps, .n_steps = w->n_items };
         return 0;
 }

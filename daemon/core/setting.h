@@ -90,6 +90,8 @@ struct Setting {
         const char *excludes; /* another state that is left alone while this one is wanted, and not off */
         const char *unless;   /* another state: this row is written only where that one cannot be had. Its turn
                                * comes after all others' verdicts */
+        unsigned off_without; /* backends, as a mask: a drive that has none of them has nothing of the kind by any name, so
+                               * that "off" is true of it. 0: that cannot be said */
 
         /* Both return 0 or a negative errno and then leave a sentence in Device.error (device_fail()). read() sends
          * no command that could change or wake the drive; write() sends what is needed for *v and nothing else, and

@@ -81,6 +81,8 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
 
 /* clang-format off */
 #define RANGE_APM { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 }
+#define HAS_APM (1U << BACKEND_ATA | 1U << BACKEND_OPTICAL)   /* an optical drive on ATA may have it */
+#define HAS_TIMERS (HAS_APM | 1U << BACKEND_SCSI_MODE)        /* a SCSI drive has its standby_z */
 #define RANGE_TIMER { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }
 
 /* Another name of such a row. */
@@ -95,7 +97,8 @@ const Setting ata_power_settings[] = {
                   "Advanced Power Management: 1 saves most, 127 and below may spin down, 254 fastest",
                   .supported = { { 83, 3 } }, .enabled = { { 86, 3 } }, .level = { 91, 0, 8 },
                   .on = { .feature = 0x05 }, .off = { .feature = 0x85 }),
-          .range = RANGE_APM },
+          .range = RANGE_APM,
+          .off_without = HAS_APM },
         { .brief = "apm while on battery",
           ALIAS("apm_battery", "apm", 200, LOST_WITHOUT_SSP, "hdparm -B", "hdparm.conf(5)",
                 "apm while the machine runs on battery, as hdparm.conf has it: on_battery = { apm = ... }"),
@@ -106,6 +109,7 @@ const Setting ata_power_settings[] = {
                   "ACS-4 IDLE E3h, STANDBY E2h",
                   "idle time after which the drive spins down", .supported = { { 82, 3 } }),
           .range = RANGE_TIMER,
+          .off_without = HAS_TIMERS,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
         { .brief = "same as spindown_time",
           ALIAS("force_spindown_time", "spindown_time", 210, LOST_WITHOUT_SSP, "hdparm -S", "hdparm.conf(5)",
@@ -296,7 +300,7 @@ static int condition_localize(Device *d, const Setting *s, Value *v) {
                         .off = EPC_COMMAND(.count = id, .lbal = EPC_SET_STATE)), \
                 .range = { .type = VALUE_DURATION, .min = UNIT_MS, .max = (int64_t) UINT32_MAX * UNIT_MS, .step = UNIT_MS, \
                            .has_off = true }, \
-                .flags = SETTING_SAVEABLE, .localize = condition_localize, __VA_ARGS__ \
+                .flags = SETTING_SAVEABLE, .localize = condition_localize, .off_without = HAS_TIMERS, __VA_ARGS__ \
         }
 
 const Setting ata_epc_settings[] = {

@@ -447,6 +447,7 @@ const Setting nvme_settings[] = {
               "/sys/class/nvme/nvme*/power/pm_qos_latency_tolerance_us", "re-add",
               "Linux drivers/nvme/host/core.c, drivers/base/power/sysfs.c"),
           .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = INT32_MAX - 1, .has_off = true, .words = latency_words },
+          .off_without = 1U << BACKEND_NVME,
           SYSFS_ROW_BY(apst_latency_read, apst_latency_write,
                        .path = "device/power/pm_qos_latency_tolerance_us", .words = latency_words) },
         /* After APST, which moves the controller between states too. Kept: the workload hint. */

@@ -9,7 +9,10 @@
 /* clang-format off */
 static const Setting rows[] = {
         { .name = "apm", .backend = BACKEND_ATA,
-          .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 }, .order = 200 },
+          .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 }, .order = 200,
+          .off_without = 1U << BACKEND_ATA },
+        { .name = "idle_a", .backend = BACKEND_ATA, .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true }, .order = 220,
+          .off_without = 1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE },
         { .name = "epc", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .order = 190, .excludes = "apm" },
         { .name = "puis", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .order = 300,
           .flags = SETTING_NONVOLATILE, .danger = "the drive may never come up" },
@@ -29,6 +32,7 @@ static const SettingTable table = { .tables = { rows } };
 
 #define ATA (1U << BACKEND_ATA | 1U << BACKEND_SCSI)
 #define NVME (1U << BACKEND_NVME)
+#define SCSI (1U << BACKEND_SCSI_MODE | 1U << BACKEND_SCSI)
 #define KNOWN(type, n) { .supported = true, .known = true, .value = { (type), (n), "" } }
 #define SAVED(n, s) { .supported = true, .known = true, .value = { VALUE_DURATION, (n), "" }, \
                       .saved_known = true, .saved = { VALUE_DURATION, (s), "" } }
@@ -47,6 +51,16 @@ static const struct {
         { "apm", 127, false, false, ATA, 0, KNOWN(VALUE_INT, 128), _VERDICT_INVALID, "" },
         { "apm", 127, false, false, ATA, 0, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
         { "apm", 127, false, false, NVME, 0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
+
+        /* What drives of that kind have by no name is off, but a cache, say, may be there and on. */
+        { "apm",    255, false, false, NVME,     0, {}, VERDICT_UNCHANGED, "this kind of drive has no apm, which is as good as off" },
+        { "apm",    255, false, false, SCSI,     0, {}, VERDICT_UNCHANGED, "as good as off" },
+        { "apm",    255, false, false, ATA,      0, KNOWN(VALUE_INT, 127), _VERDICT_INVALID, "" },
+        { "idle_a", 0,   false, false, NVME,     0, {}, VERDICT_UNCHANGED, "this kind of drive has no idle_a" },
+        { "idle_a", 0,   false, false, SCSI,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
+        { "idle_a", 100, false, false, NVME,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
+        { "epc",    0,   false, false, NVME,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
+        { "recovery", 0, false, false, NVME,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
 
         /* Dead and excluded keys are known of every drive. */
         { "dma",      0, false, false, ATA,  0, {}, VERDICT_UNSUPPORTED, "no kernel of today" },

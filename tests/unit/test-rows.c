@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "macro.h"
+#include "plan.h"
 #include "settings.h"
 #include "suite.h"
 
@@ -136,11 +137,43 @@ START_TEST(test_rows) {
 }
 END_TEST
 
+/* What "off" is of a kind of drive that has no such row. */
+static const struct {
+        const char *name;
+        unsigned backends;
+        Verdict verdict;
+} elsewhere[] = {
+        { "apm", 1U << BACKEND_NVME | 1U << BACKEND_BLOCK, VERDICT_UNCHANGED },
+        { "apm", 1U << BACKEND_SCSI_MODE | 1U << BACKEND_SCSI, VERDICT_UNCHANGED },
+        { "apm", 1U << BACKEND_OPTICAL, VERDICT_UNSUPPORTED },
+        { "spindown_time", 1U << BACKEND_NVME, VERDICT_UNCHANGED },
+        { "spindown_time", 1U << BACKEND_SCSI_MODE, VERDICT_UNSUPPORTED },
+        { "standby_z", 1U << BACKEND_NVME, VERDICT_UNCHANGED },
+        { "idle_a", 1U << BACKEND_BLOCK, VERDICT_UNCHANGED },
+        { "apst_latency", 1U << BACKEND_ATA | 1U << BACKEND_SCSI, VERDICT_UNCHANGED },
+        { "error_recovery_read", 1U << BACKEND_NVME, VERDICT_UNSUPPORTED },
+        { "write_cache", 1U << BACKEND_BLOCK, VERDICT_UNSUPPORTED },
+        { "auto_reallocate_write", 1U << BACKEND_ATA, VERDICT_UNSUPPORTED },
+};
+
+START_TEST(test_off_elsewhere) {
+        const Setting *s = setting_find(&all_settings, elsewhere[_i].name);
+        Wish wish = { .name = elsewhere[_i].name, .value = { .type = s->range.type, .number = s->range.off } };
+        _cleanup_(plan_done) Plan p = {};
+
+        ck_assert_int_eq(plan_new(&(Wishes){ .items = &wish, .n_items = 1 }, &all_settings, elsewhere[_i].backends, &p),
+                         0);
+        ck_assert(step_settle(p.steps, NULL));
+        ck_assert_msg(p.steps[0].verdict == elsewhere[_i].verdict, "%s: %s", wish.name, p.steps[0].reason);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("rows");
         TCase *t = tcase_create("rows");
 
         tcase_add_test(t, test_rows);
+        tcase_add_loop_test(t, test_off_elsewhere, 0, ELEMENTSOF(elsewhere));
         suite_add_tcase(s, t);
 
         return suite_run(s);
