@@ -112,8 +112,8 @@ static void check_drives(Config *c, const Inventory *inventory, bool verbose) {
 }
 
 /* Returns the number of warnings. */
-static size_t print(const Config *c, bool json) {
-        _cleanup_(output_freep) Output *o = output_new(json, NULL, 0);
+static size_t print(const Config *c, const Options *options) {
+        _cleanup_(output_freep) Output *o = output_new(options->json, NULL, 0);
         size_t n_warnings = 0;
 
         output_array(o, NULL);
@@ -134,7 +134,7 @@ static size_t print(const Config *c, bool json) {
         output_print(o);
 
         /* Not among the lines that an editor jumps by. */
-        if (json)
+        if (options->json || options->quiet)
                 return n_warnings;
         if (c->n_files == 0 && c->complaints.n_errors == 0)
                 fprintf(stderr, "There is no configuration, so nothing is ever written.\n");
@@ -169,7 +169,7 @@ static int run(const Options *o) {
         check_foreign(c);
         rivals_check("", c, &all_settings, inventory.drives, inventory.n_drives);
 
-        n_warnings = print(c, o->json);
+        n_warnings = print(c, o);
         if (c->complaints.n_errors > 0)
                 return EXIT_BAD_INPUT;
         return o->strict && n_warnings > 0 ? EXIT_NOT_WANTED : EXIT_WANTED;
