@@ -10,6 +10,16 @@ _drivekeep_verbs() {
         _drivekeep_help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
+# Of an option that stands before the verb it is not known yet whose it is.
+_drivekeep_all_help() {
+        local verb
+
+        _drivekeep_help
+        for verb in $(_drivekeep_verbs); do
+                _drivekeep_help "$verb"
+        done
+}
+
 # The first words of a table's rows.
 _drivekeep_rows() {
         command drivekeep "$1" 2>/dev/null | sed '1d; s/ .*//' | sort -u
@@ -18,8 +28,8 @@ _drivekeep_rows() {
 # What the option $2 takes, by the help text $1; nothing: it takes nothing.
 _drivekeep_takes() {
         case $2 in
-        --*) sed -nE "s/^ {2,6}(-., )?$2=([^ ]+).*/\2/p" <<<"$1" ;;
-        -?) sed -nE "s/^ {2}$2, --[a-z-]+=([^ ]+).*/\1/p" <<<"$1" ;;
+        --*) sed -nE "s/^ {2,6}(-., )?$2=([^ ]+).*/\2/p" <<<"$1" | sort -u ;;
+        -?) sed -nE "s/^ {2}$2, --[a-z-]+=([^ ]+).*/\1/p" <<<"$1" | sort -u ;;
         esac
 }
 
@@ -87,7 +97,7 @@ _drivekeep() {
         local -a options=()
 
         COMPREPLY=()
-        help=$(_drivekeep_help)
+        [[ ${COMP_WORDS[1]-} != -* ]] || help=$(_drivekeep_all_help)
         for ((i = 1; i < COMP_CWORD; i++)); do
                 local word=${COMP_WORDS[i]}
 

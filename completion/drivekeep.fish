@@ -11,10 +11,35 @@ function __drivekeep_rows
     command drivekeep $argv 2>/dev/null | sed '1d; s/ .*//' | sort -u
 end
 
+# The verb and its arguments so far: what is no option and belongs to none. Options may stand before the verb.
+function __drivekeep_given
+    set -l words (commandline -opc)
+    set -l skip
+    for word in $words[2..]
+        if test -n "$skip"
+            set skip
+        else if contains -- $word $__drivekeep_taking
+            set skip yes
+        else if not string match -q -- '-*' $word
+            echo $word
+        end
+    end
+end
+
+# Is there no verb yet?
+function __drivekeep_no_verb
+    not count (__drivekeep_given) >/dev/null
+end
+
+# Is this the verb?
+function __drivekeep_verb
+    set -l given (__drivekeep_given)
+    test "$given[1]" = $argv[1]
+end
+
 # Is the word to complete this argument behind the verb, or a later one?
 function __drivekeep_argument
-    set -l given (string match -v -- '-*' (commandline -opc))
-    test (count $given) $argv[2] (math $argv[1] + 1)
+    test (count (__drivekeep_given)) $argv[2] $argv[1]
 end
 
 # What completes an argument that the help text calls so.
@@ -32,12 +57,13 @@ function __drivekeep_candidates
 end
 
 complete -c drivekeep -f
+set -g __drivekeep_taking
 
 for line in (__drivekeep_help | sed -nE 's/^  ([a-z][a-z-]*) +(.*)/\1\t\2/p')
     set -l verb (string split \t $line)
-    set -l seen "__fish_seen_subcommand_from $verb[1]"
+    set -l seen "__drivekeep_verb $verb[1]"
 
-    complete -c drivekeep -n __fish_use_subcommand -a $verb[1] -d "$verb[2]"
+    complete -c drivekeep -n __drivekeep_no_verb -a $verb[1] -d "$verb[2]"
 
     for text in (__drivekeep_help $verb[1])
         if set -l long (string match -r '^ {2,6}(?:-., )?--([a-z-]+)' -- $text)[2]
@@ -45,6 +71,8 @@ for line in (__drivekeep_help | sed -nE 's/^  ([a-z][a-z-]*) +(.*)/\1\t\2/p')
             set -l kind (string match -r '^ {2,6}(?:-., )?--[a-z-]+=([^ ]+)' -- $text)[2]
             set -l words -l $long
             test -z "$short"; or set -a words -s $short
+            test -z "$kind"; or set -a __drivekeep_taking --$long
+            test -z "$kind" -o -z "$short"; or set -a __drivekeep_taking -$short
             switch "$kind"
                 case ''
                 case FILE DIR
@@ -54,7 +82,7 @@ for line in (__drivekeep_help | sed -nE 's/^  ([a-z][a-z-]*) +(.*)/\1\t\2/p')
                     set -a words -x
                     test -z "$candidates"; or set -a words -a "$candidates"
             end
-            complete -c drivekeep -n $seen $words -d (string replace -r '^ {2,6}(-., )?--[^ ]+ *' '' -- $text)
+            complete -c drivekeep -n "__drivekeep_no_verb; or $seen" $words -d (string replace -r '^ {2,6}(-., )?--[^ ]+ *' '' -- $text)
         else if set -l usage (string match -r '^Usage: drivekeep [a-z-]+ \[OPTION\.\.\.\] ?(.*)' -- $text)
             set -l n 0
             for word in (string split -n ' ' -- $usage[2])
