@@ -2,8 +2,8 @@
 from keeping import CONF, Keeping, settings
 
 RULES = "/run/drivekeep/drivekeep.conf.d"
-RULE = f"{RULES}/zz-try-SN-A.conf"
-KEPT = "/etc/drivekeep/drivekeep.conf.d/90-SN-A.conf"
+KEPT = "/etc/drivekeep/drivekeep.conf.d"
+WWN = "5000c500a1b2c3d"
 FILE = """drives = (
   { match = { serial = "SN-A"; }; apm = 200; },
   { match = { serial = "SN-B"; }; apm = 60; }
@@ -15,11 +15,11 @@ class Trying(Keeping):
     """drivekeep try, its end by a reboot and by --undo, --keep; drivekeep edit, with a good file and with a bad one"""
 
     def run(self):
-        self.ata = {name: self.drive(name) for name in ("SN-A", "SN-B")}
+        self.ata = {name: self.drive(name, wwn=WWN + name[-1].lower()) for name in ("SN-A", "SN-B")}
         with self.drives(*self.ata.values()) as (hba, arguments), \
              self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
-            self.name = self.node(machine, "SN-A").removeprefix("/dev/")
+            self.device = self.node(machine, "SN-A").removeprefix("/dev/")
             self.check_try(machine)
             self.check_wrong(machine)
             self.check_undo(machine)
@@ -31,50 +31,51 @@ class Trying(Keeping):
 
     def present(self, machine):
         """By the drive, hdparm and sysfs: APM level, write cache, read-ahead."""
-        cache = machine.run(f"hdparm -W /dev/{self.name}").stdout.rpartition("=")[2].split()[0]
-        return self.ata["SN-A"]["apm"], cache, machine.run(f"cat /sys/block/{self.name}/queue/read_ahead_kb").stdout.strip()
+        cache = machine.run(f"hdparm -W /dev/{self.device}").stdout.rpartition("=")[2].split()[0]
+        return self.ata["SN-A"]["apm"], cache, machine.run(f"cat /sys/block/{self.device}/queue/read_ahead_kb").stdout.strip()
 
     def check_try(self, machine):
         mark = self.ata["SN-B"].log.mark()
-        said = machine.run(f"drivekeep try {self.name} apm=100 write_cache=off read_ahead_kb=512")
+        said = machine.run(f"drivekeep try {self.device} apm=100 write_cache=off read_ahead_kb=512")
         self.equal("try: the drive and the kernel have the values", self.present(machine), (100, "0", "512"))
-        self.match("the block to paste is shown", said.stdout, r'serial = "SN-A"; \};\n +apm = 100;\n +write_cache = false;\n')
+        self.match("the block to paste is shown", said.stdout, rf'wwn = ".*{WWN}a"; \}};\n +apm = 100;\n +write_cache = false;\n')
+        self.rule = machine.run(f"ls {RULES}/zz-try-*{WWN}a.conf").stdout.strip()
         self.equal("no other drive is sent anything", settings(self.ata["SN-B"], mark), [])
-        self.equal("the rule is root's alone to write", machine.run(f"stat -c '%U %a' {RULE} {RULES} /run/drivekeep").stdout,
+        self.equal("the rule is root's alone to write", machine.run(f"stat -c '%U %a' {self.rule} {RULES} /run/drivekeep").stdout,
                    "root 644\nroot 755\nroot 755\n")
-        explained = machine.run(f"drivekeep explain {self.name} apm").stdout
-        self.match("explain names its file", explained, rf"^  apm = 100, of {RULE}:\d+$")
+        explained = machine.run(f"drivekeep explain {self.device} apm").stdout
+        self.match("explain names its file", explained, rf"^  apm = 100, of {self.rule}:\d+$")
         self.match("and what it overrides", explained, rf"^    not 200, of {CONF}:2$")
-        self.match("cat shows it", machine.run("drivekeep cat").stdout, rf"^# {RULE}$")
+        self.match("cat shows it", machine.run("drivekeep cat").stdout, rf"^# {self.rule}$")
         self.equal("check, which looks as the service's user, too, finds no error",
                    machine.run("drivekeep check", check=False).status, 0)
-        machine.run(f"drivekeep try {self.name} apm=50")
+        machine.run(f"drivekeep try {self.device} apm=50")
         self.equal("another try keeps the first", self.present(machine), (50, "0", "512"))
         tried = machine.run("drivekeep try").stdout
-        self.match("what is tried is listed, with what was there before", tried, rf"^{self.name} +apm +50 +200 ")
-        self.match("and so is what was tried first", tried, rf"^{self.name} +write_cache +off +on ")
+        self.match("what is tried is listed, with what was there before", tried, rf"^{self.device} +apm +50 +200 ")
+        self.match("and so is what was tried first", tried, rf"^{self.device} +write_cache +off +on ")
 
     def check_wrong(self, machine):
-        rule = machine.run(f"cat {RULE}").stdout
+        rule = machine.run(f"cat {self.rule}").stdout
         mark = self.ata["SN-A"].log.mark()
         for words, says in (("amp=1", "did you mean 'apm'"), ("apm=999", "out of range"), ("apm", "SETTING=VALUE")):
-            result = machine.run(f"drivekeep try {self.name} {words}", check=False)
+            result = machine.run(f"drivekeep try {self.device} {words}", check=False)
             self.equal(f"try {words}: one sentence, and exit status 1", (result.status, says in result.stderr), (1, True))
         self.equal("nothing is written then, neither a file nor to the drive",
-                   (machine.run(f"cat {RULE}").stdout, settings(self.ata["SN-A"], mark)), (rule, []))
+                   (machine.run(f"cat {self.rule}").stdout, settings(self.ata["SN-A"], mark)), (rule, []))
 
     def check_undo(self, machine):
-        result = machine.run(f"drivekeep try --undo {self.name}", check=False)
+        result = machine.run(f"drivekeep try --undo {self.device}", check=False)
         self.equal("undo puts back what was there before the first try", self.present(machine), (200, "1", "128"))
         self.equal("and says so", (result.status, sorted(result.stdout.splitlines())),
-                   (0, [f"{self.name}: apm is 200 again", f"{self.name}: read_ahead_kb is 128 KiB again",
-                        f"{self.name}: write_cache is on again"]))
+                   (0, [f"{self.device}: apm is 200 again", f"{self.device}: read_ahead_kb is 128 KiB again",
+                        f"{self.device}: write_cache is on again"]))
         self.equal("no file is left", machine.run(f"ls {RULES}").stdout, "")
         self.settle(machine)
-        self.equal("the permanent rule holds again", list(self.status(machine, self.name)["SN-A"]), ["apm"])
+        self.equal("the permanent rule holds again", list(self.status(machine, self.device)["SN-A"]), ["apm"])
 
     def check_unreadable(self, machine):
-        result = machine.run(f"drivekeep try {self.name} spindown_time=20min", check=False)
+        result = machine.run(f"drivekeep try {self.device} spindown_time=20min", check=False)
         self.equal("the standby timer is set", (result.status, self.ata["SN-A"]["standby_seconds"]), (0, 1200))
         self.match("it is said at once that nobody can put it back", result.stderr, "spindown_time is now is not known")
         result = machine.run("drivekeep try --undo", check=False)
@@ -83,39 +84,39 @@ class Trying(Keeping):
 
     def check_asleep(self, machine):
         drive = self.ata["SN-A"]
-        machine.run(f"hdparm -y /dev/{self.name}")
+        machine.run(f"hdparm -y /dev/{self.device}")
         spin_ups = drive["spin_ups"]
-        result = machine.run(f"drivekeep try {self.name} lookahead=off", check=False)
+        result = machine.run(f"drivekeep try {self.device} lookahead=off", check=False)
         self.equal("a drive that sleeps is neither asked nor woken: the value is deferred",
                    (result.status, drive["mode"], drive["spin_ups"], "deferred" in result.stdout), (2, "standby", spin_ups, True))
         self.match("and what it has is not known", result.stderr, "lookahead is now is not known")
         machine.run("drivekeep try --undo", check=False)
         self.equal("undo does not wake it either", (drive["mode"], drive["spin_ups"]), ("standby", spin_ups))
-        machine.run(f"dd if=/dev/{self.name} of=/dev/null bs=4096 count=1 iflag=direct")
+        machine.run(f"dd if=/dev/{self.device} of=/dev/null bs=4096 count=1 iflag=direct")
         self.settle(machine)
         self.equal("what was deferred and taken back is not done when it wakes", drive["lookahead"], True)
 
     def reboot(self, machine):
         machine.reboot()
         self.settle(machine)
-        self.name = self.node(machine, "SN-A").removeprefix("/dev/")
+        self.device = self.node(machine, "SN-A").removeprefix("/dev/")
 
     def check_reboot(self, machine):
-        machine.run(f"drivekeep try {self.name} apm=100 read_ahead_kb=512")
+        machine.run(f"drivekeep try {self.device} apm=100 read_ahead_kb=512")
         self.reboot(machine)
         self.equal("a reboot ends it", self.present(machine), (200, "1", "128"))
         self.match("and nothing is tried any more", machine.run("drivekeep try").stderr, "nothing is being tried")
 
     def check_keep(self, machine):
-        machine.run(f"drivekeep try {self.name} apm=100")
-        said = machine.run(f"drivekeep try --keep {self.name} read_ahead_kb=512").stdout
-        self.match("keep names its file", said, rf"^Kept in {KEPT}:$")
+        machine.run(f"drivekeep try {self.device} apm=100")
+        said = machine.run(f"drivekeep try --keep {self.device} read_ahead_kb=512").stdout
+        self.match("keep names its file", said, rf"^Kept in {KEPT}/90-.*{WWN}a.conf:$")
         self.equal("nothing is being tried then", machine.run(f"ls {RULES}").stdout, "")
         self.equal("the values are as they were tried", self.present(machine), (100, "1", "512"))
         self.reboot(machine)
         self.equal("and after a reboot, too", self.present(machine), (100, "1", "512"))
-        self.match("by the rule that was kept", machine.run(f"drivekeep explain {self.name} apm").stdout,
-                   rf"^  apm = 100, of {KEPT}:\d+$")
+        self.match("by the rule that was kept", machine.run(f"drivekeep explain {self.device} apm").stdout,
+                   rf"^  apm = 100, of {KEPT}/90-.*{WWN}a.conf:\d+$")
 
     def check_edit(self, machine):
         drive = self.ata["SN-B"]
