@@ -111,6 +111,7 @@ static int edit_begin(Edit *e, const char *name) {
 /* Makes the copy, unless one is left from before. */
 static int draft_begin(const Edit *e) {
         int fd = open(e->draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), r = 0;
+        ssize_t n;
 
         if (fd < 0 && errno == EEXIST) {
                 warn_escaped("%s is left from before, and is edited further", e->draft);
@@ -118,13 +119,16 @@ static int draft_begin(const Edit *e) {
         }
         if (fd < 0)
                 return complain_file(e->draft, "written", -errno, NULL);
-        if (write(fd, e->old, e->old_size) != (ssize_t) e->old_size)
+        n = write(fd, e->old, e->old_size);
+        if (n != (ssize_t) e->old_size)
+                r = n < 0 ? -errno : -ENOSPC;
+        if (close(fd) < 0 && r == 0)
                 r = -errno;
-        if (close(fd) < 0 || r < 0) {
-                (void) unlink(e->draft);
-                return complain_file(e->draft, "written", -errno, NULL);
-        }
-        return EXIT_WANTED;
+        if (r == 0)
+                return EXIT_WANTED;
+
+        (void) unlink(e->draft);
+        return complain_file(e->draft, "written", r, NULL);
 }
 
 static int draft_read(Edit *e) {
