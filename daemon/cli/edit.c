@@ -134,12 +134,16 @@ static int draft_begin(const Edit *e) {
 static int draft_read(Edit *e) {
         _cleanup_close_ int fd = open(e->draft, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         const char *objection = NULL;
+        char *text = NULL;
         int r;
 
+        r = fd < 0 ? -errno : must_not_fail(text_descriptor_read(fd, &text, &e->new_size, &objection));
+        if (r != 0)
+                return complain_file(e->draft, "read", r, objection);
+
         free(e->new);
-        e->new = NULL;
-        r = fd < 0 ? -errno : must_not_fail(text_descriptor_read(fd, &e->new, &e->new_size, &objection));
-        return r == 0 ? EXIT_WANTED : complain_file(e->draft, "read", r, objection);
+        e->new = must(text);
+        return EXIT_WANTED;
 }
 
 /* 'e', 'd' or 'k'. Who cannot be asked loses nothing. */

@@ -150,10 +150,10 @@ static Config *read_file(const char *path) {
 }
 
 static void read_id(const char *const *roots, const char *id, bool with_kept, Tried *ret) {
-        *ret = (Tried){ .path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/" TRIED_PREFIX "%s.conf", roots[1], id),
-                        .before_path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/" TRIED_PREFIX "%s.before",
-                                                   roots[1], id),
-                        .kept_path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/90-%s.conf", roots[0], id) };
+        *ret = (Tried){};
+        ret->path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/" TRIED_PREFIX "%s.conf", roots[1], id);
+        ret->before_path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/" TRIED_PREFIX "%s.before", roots[1], id);
+        ret->kept_path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/90-%s.conf", roots[0], id);
         ret->rule = read_file(ret->path);
         ret->before = read_file(ret->before_path);
         ret->kept = read_file(with_kept ? ret->kept_path : "");
