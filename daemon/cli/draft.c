@@ -16,13 +16,9 @@ int draft_check(const char *const *roots, const ConfigDraft *draft, Config **ret
 
         for (size_t i = 0; i < c->complaints.n_items; i++) {
                 const Complaint *x = c->complaints.items + i;
-                _cleanup_free_ char *line = NULL, *shown = NULL;
 
-                if (x->level != COMPLAINT_ERROR && !streq(x->file, draft->path))
-                        continue;
-                line = must(complaint_format(x));
-                shown = format_escaped("%s", line);
-                fprintf(stderr, "%s\n", shown);
+                if (x->level == COMPLAINT_ERROR || streq(x->file, draft->path))
+                        warn_complaint(x);
         }
 
         status = c->complaints.n_errors > 0 ? EXIT_BAD_INPUT : EXIT_WANTED;

@@ -28,6 +28,12 @@ struct Output {
         size_t notes_size;
 };
 
+void warn_complaint(const Complaint *c) {
+        _cleanup_free_ char *line = must(complaint_format(c)), *escaped = format_escaped("%s", line);
+
+        fprintf(stderr, "%s\n", escaped);
+}
+
 Output *output_free(Output *o) {
         if (!o)
                 return NULL;

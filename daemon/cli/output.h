@@ -5,6 +5,7 @@
  * value has the key of its JSON member, and the column of that key shows it in the table. The shapes of the JSON are documented in
  * drivekeep(1) and stay as they are; more keys may be added. */
 
+#include "complaint.h"
 #include "must.h"
 #include "text.h"
 
@@ -22,6 +23,9 @@
                 _cleanup_free_ char *_shown = format_escaped(__VA_ARGS__); \
                 warnx("%s", _shown);                                       \
         })
+
+/* A complaint, on stderr and escaped: "file:line: error: …", which editors jump by. */
+void warn_complaint(const Complaint *c);
 
 typedef struct Column {
         const char *key; /* by which its cells are set */

@@ -19,14 +19,6 @@
 #include "verb.h"
 #include "visit.h"
 
-static void complaints_print(const Complaints *c) {
-        for (size_t i = 0; i < c->n_items; i++) {
-                _cleanup_free_ char *line = must(complaint_format(c->items + i)), *escaped = format_escaped("%s", line);
-
-                fprintf(stderr, "%s\n", escaped);
-        }
-}
-
 /* clang-format off */
 static const Column columns[] = {
         { "drive", "DRIVE" },
@@ -200,7 +192,8 @@ static int run(const Options *o) {
         r = load(config, o, names + n_drives);
         if (r != EXIT_WANTED)
                 return r;
-        complaints_print(&config->complaints);
+        for (size_t i = 0; i < config->complaints.n_items; i++)
+                warn_complaint(config->complaints.items + i);
         names[n_drives] = NULL;
 
         r = inventory_read(&inventory);
