@@ -7,9 +7,8 @@
 #include <sys/stat.h>
 
 #include "choice.h"
-#include "clock.h"
+#include "dry-visit.h"
 #include "inventory.h"
-#include "kernel-view.h"
 #include "machine.h"
 #include "output.h"
 #include "records.h"
@@ -17,7 +16,6 @@
 #include "settings.h"
 #include "text-file.h"
 #include "verb.h"
-#include "visit.h"
 
 /* clang-format off */
 static const Column columns[] = {
@@ -66,25 +64,15 @@ typedef struct Planner {
 static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
         const DriveRecord *record = records_of(p->records, d);
         _cleanup_free_ Memory *memories = NULL;
-        uint64_t used;
-        bool counted;
+        Visit v = dry_visit(d, record, wishes, p->io);
 
         must_work(config_resolve(p->config, d, p->on_battery, wishes));
         /* What the service has sent and nobody can read, it would not send again; without its records, it would. */
         if (record)
                 must_work(drive_record_memories(record, wishes, &memories));
 
-        counted = activity_read(d->syspath, &used) >= 0;
-        const Visit v = { .drive = d,
-                          .wishes = wishes,
-                          .memories = memories,
-                          .bridge = record ? &record->bridge : NULL,
-                          .settings = &all_settings,
-                          .io = p->io,
-                          .dry = true,
-                          .permanent = p->permanent,
-                          .active = counted && drive_record_in_use(record, used, monotonic_usec()),
-                          .ata_sleep = counted && drive_record_in_ata_sleep(record, used) };
+        v.memories = memories;
+        v.permanent = p->permanent;
         return must_not_fail(visit_run(&v, plan));
 }
 

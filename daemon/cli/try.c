@@ -6,17 +6,15 @@
 #include <sys/stat.h>
 
 #include "choice.h"
-#include "clock.h"
 #include "draft.h"
+#include "dry-visit.h"
 #include "inventory.h"
-#include "kernel-view.h"
 #include "machine.h"
 #include "output.h"
 #include "reader.h"
 #include "request.h"
 #include "settings.h"
 #include "tried.h"
-#include "visit.h"
 
 /* ---- what is asked for ---- */
 
@@ -128,22 +126,13 @@ static int read_before(const Trial *t, const Wishes *wishes, const DeviceIO *io,
         const Block *asked = t->asked->blocks;
         _cleanup_(plan_done) Plan plan = {};
         _cleanup_free_ char *blocks = NULL, *old = NULL, *all = NULL;
+        Visit v = dry_visit(t->drive, t->record, wishes, io);
         bool any = false;
-        uint64_t used;
         size_t size;
         FILE *f;
-        bool counted = activity_read(t->drive->syspath, &used) >= 0;
-        const Visit v = { .drive = t->drive,
-                          .wishes = wishes,
-                          .bridge = t->record ? &t->record->bridge : NULL,
-                          .settings = &all_settings,
-                          .io = io,
-                          .dry = true,
-                          .no_wake = true,
-                          .active = counted && drive_record_in_use(t->record, used, monotonic_usec()),
-                          .ata_sleep = counted && drive_record_in_ata_sleep(t->record, used) };
         int r;
 
+        v.no_wake = true;
         r = wishes->n_items > 0 ? must_not_fail(visit_run(&v, &plan)) : 0;
         if (r < 0) {
                 warn_escaped("%s cannot be read: %s", t->drive->name, strerror(-r));

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "clock.h"
+#include "dry-visit.h"
+#include "kernel-view.h"
+#include "settings.h"
+
+Visit dry_visit(const Drive *d, const DriveRecord *record, const Wishes *wishes, const DeviceIO *io) {
+        uint64_t used;
+        bool counted = activity_read(d->syspath, &used) >= 0;
+
+        return (Visit){ .drive = d,
+                        .wishes = wishes,
+                        .bridge = record ? &record->bridge : NULL,
+                        .settings = &all_settings,
+                        .io = io,
+                        .dry = true,
+                        .active = counted && drive_record_in_use(record, used, monotonic_usec()),
+                        .ata_sleep = counted && drive_record_in_ata_sleep(record, used) };
+}
