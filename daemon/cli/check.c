@@ -22,7 +22,7 @@
 
 /* One directory may be in the way of many files: it alone is told of. `mode`: as for access(2). */
 static void check_access(Config *c, const char *path, int mode) {
-        _cleanup_free_ char *parent = must_format("%.*s", (int) (base_name(path) - path), path);
+        _cleanup_free_ char *parent = must_directory(path);
 
         if (access(path, mode) == 0 || errno != EACCES || access(parent, X_OK) < 0)
                 return;

@@ -75,6 +75,7 @@ static int complain_file(const char *path, const char *what, int r, const char *
 /* A name means a drop-in, none the main file. */
 static int edit_begin(Edit *e, const char *name) {
         const char *root = e->options->roots[0], *objection = NULL;
+        _cleanup_free_ char *above = NULL;
         int r;
 
         if (name && (strchr(name, '/') || *name == '.' || !ends_with(name, ".conf"))) {
@@ -85,7 +86,7 @@ static int edit_begin(Edit *e, const char *name) {
                                                          : must_format("%s/drivekeep/drivekeep.conf", root);
         e->target = realpath(e->path, NULL) ?: must(strdup(e->path));
         e->draft = must_format("%s.draft", e->target);
-        e->directory = must(strndup(e->target, (size_t) (base_name(e->target) - e->target) - 1));
+        e->directory = must_directory(e->target);
 
         e->exists = stat(e->target, &e->st) >= 0;
         if (e->exists) {
@@ -99,12 +100,9 @@ static int edit_begin(Edit *e, const char *name) {
 
         e->st.st_mode = 0644;
         e->old = must(strdup(""));
-        if (mkdir(e->directory, 0755) < 0 && errno == ENOENT) {
-                _cleanup_free_ char *above = must_format("%s/drivekeep", root);
-
-                (void) mkdir(above, 0755);
-                (void) mkdir(e->directory, 0755);
-        }
+        above = must_directory(e->directory);
+        (void) mkdir(above, 0755);
+        (void) mkdir(e->directory, 0755);
         return EXIT_WANTED;
 }
 

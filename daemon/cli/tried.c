@@ -195,10 +195,9 @@ bool tried_is_ours(const char *path) {
 /* Makes the directory and the one above it where they are missing. Returns a descriptor of it, or a negative errno; -EPERM: others
  * could exchange what is in it. */
 static int open_directory(const char *path) {
-        _cleanup_free_ char *directory = must(strndup(path, (size_t) (base_name(path) - path) - 1)), *above = NULL;
+        _cleanup_free_ char *directory = must_directory(path), *above = must_directory(directory);
         int fd;
 
-        above = must(strndup(directory, (size_t) (base_name(directory) - directory) - 1));
         if ((mkdir(above, 0755) < 0 && errno != EEXIST) || (mkdir(directory, 0755) < 0 && errno != EEXIST))
                 return -errno;
         if (text_directory_is_safe(above) <= 0 || text_directory_is_safe(directory) <= 0)

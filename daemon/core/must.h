@@ -42,6 +42,13 @@ static inline void must_work(int r) {
                 (char *) must(asprintf(&_text, __VA_ARGS__) < 0 ? NULL : _text); \
         })
 
+/* What stands before the last '/', but for the root itself; "": there is none. The caller frees it. */
+static inline char *must_directory(const char *path) {
+        size_t n = (size_t) (base_name(path) - path);
+
+        return must(strndup(path, n > 1 ? n - 1 : n));
+}
+
 /* A stream of open_memstream(3), of which the text is whole then. */
 static inline void must_close(FILE *f) {
         if (fclose(f) != 0)
