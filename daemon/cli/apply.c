@@ -7,12 +7,6 @@
 #include "must.h"
 #include "request.h"
 
-static void strv_freep(char ***l) {
-        for (char **s = *l; s && *s; s++)
-                free(*s);
-        free(*l);
-}
-
 /* As the visits have left these drives (NULL: none). One that went away in the meantime is told of as a drive that nobody knows. */
 static int show(const Options *o, char *const *names) {
         _cleanup_(records_done) Records records = {};

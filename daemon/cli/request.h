@@ -16,8 +16,14 @@ int request_open(sd_bus **ret);
 #define DAEMON "org.drivekeep1", "/org/drivekeep1", "org.drivekeep1.Manager"
 
 /* Has the daemon visit these drives (NULL-terminated kernel names; none: all) and returns when that is over, which can
- * take as long as a file system check. `permanent`: also for what the drives keep themselves. The caller frees *ret_visited and its strings. */
+ * take as long as a file system check. `permanent`: also for what the drives keep themselves. The caller frees *ret_visited and its strings: strv_freep(). */
 int request_apply(sd_bus *bus, char *const *names, bool permanent, char ***ret_visited, sd_bus_error *ret_error);
+
+static inline void strv_freep(char ***l) {
+        for (char **s = *l; s && *s; s++)
+                free(*s);
+        free(*l);
+}
 
 /* The same for these drives, then shows on stdout what came of it (apply.c). Returns an ExitStatus, or a negative errno. */
 int apply_drives(const Options *o, sd_bus *bus, char *const *names);

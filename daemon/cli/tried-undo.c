@@ -42,18 +42,17 @@ static const Column columns[] = {
 /* clang-format on */
 
 static int list(Output *output, const Drive *d, const Tried *t) {
-        for (const Block *b = t->rule->blocks; b < t->rule->blocks + t->rule->n_blocks; b++)
-                for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
-                        char tried[VALUE_TEXT_MAX], before[VALUE_TEXT_MAX];
+        TRIED_FOREACH(a, t->rule) {
+                char tried[VALUE_TEXT_MAX], before[VALUE_TEXT_MAX];
 
-                        output_row(output);
-                        output_text(output, "drive", d ? d->name : NULL);
-                        output_text(output, "name", a->name);
-                        output_text(output, "tried", format_value(a, tried));
-                        output_text(output, "before", format_value(tried_find(t->before, a->name), before));
-                        output_textf(output, "rule", "%s:%u", b->file, a->line);
-                        output_end(output);
-                }
+                output_row(output);
+                output_text(output, "drive", d ? d->name : NULL);
+                output_text(output, "name", a->name);
+                output_text(output, "tried", format_value(a, tried));
+                output_text(output, "before", format_value(tried_find(t->before, a->name), before));
+                output_textf(output, "rule", "%s:%u", t->path, a->line);
+                output_end(output);
+        }
         return EXIT_WANTED;
 }
 
@@ -67,20 +66,19 @@ static int tell_put_back(const Options *o, const Drive *d, const Tried *t, bool 
 
         (void) records_read(o->state_dir, &records);
         record = records_find(&records, d->name);
-        for (const Block *b = t->before->blocks; b < t->before->blocks + t->before->n_blocks; b++)
-                for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
-                        const SettingRecord *s = record ? drive_record_find(record, a->name) : NULL;
-                        char buf[VALUE_TEXT_MAX];
+        TRIED_FOREACH(a, t->before) {
+                const SettingRecord *s = record ? drive_record_find(record, a->name) : NULL;
+                char buf[VALUE_TEXT_MAX];
 
-                        if (s && verdict_is_wanted(s->verdict)) {
-                                printf("%s: %s is %s again\n", d->name, a->name, format_value(a, buf));
-                                continue;
-                        }
-                        warn_escaped("%s: %s is not %s again%s%s", d->name, a->name, format_value(a, buf),
-                                     s && s->reason ? ": " : "", s && s->reason ? s->reason : "");
-                        *ret_pending = *ret_pending || !s || s->verdict == VERDICT_DEFERRED;
-                        status = EXIT_NOT_WANTED;
+                if (s && verdict_is_wanted(s->verdict)) {
+                        printf("%s: %s is %s again\n", d->name, a->name, format_value(a, buf));
+                        continue;
                 }
+                warn_escaped("%s: %s is not %s again%s%s", d->name, a->name, format_value(a, buf),
+                             s && s->reason ? ": " : "", s && s->reason ? s->reason : "");
+                *ret_pending = *ret_pending || !s || s->verdict == VERDICT_DEFERRED;
+                status = EXIT_NOT_WANTED;
+        }
         return status;
 }
 
@@ -88,7 +86,7 @@ static int tell_put_back(const Options *o, const Drive *d, const Tried *t, bool 
 static int put_back(const Options *o, sd_bus *bus, const Drive *d, const Tried *t, bool *ret_pending) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_free_ char *blocks = tried_format_blocks(d, t->before, NULL), *text = NULL;
-        char **visited = NULL;
+        _cleanup_(strv_freep) char **visited = NULL;
         int status, r;
 
         text = tried_format_file(d, false, blocks);
@@ -101,9 +99,6 @@ static int put_back(const Options *o, sd_bus *bus, const Drive *d, const Tried *
         r = request_apply(bus, (char *const[]){ d->name, NULL }, false, &visited, &error);
         if (r < 0)
                 return request_explain(r, &error);
-        for (char **v = visited; v && *v; v++)
-                free(*v);
-        free(visited);
 
         status = tell_put_back(o, d, t, ret_pending);
         if (*ret_pending)
@@ -122,22 +117,21 @@ static int tell_unknown(const Options *o, const Drive *d, const Tried *t) {
         must_work(config_load(c, &all_settings, o->roots));
         must_work(config_resolve(c, d, power_on_battery(POWER_SUPPLY_CLASSDIR) > 0, &wishes));
 
-        for (const Block *b = t->rule->blocks; b < t->rule->blocks + t->rule->n_blocks; b++)
-                for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
-                        const Wish *w = wishes_find(&wishes, a->name);
-                        char buf[VALUE_TEXT_MAX];
+        TRIED_FOREACH(a, t->rule) {
+                const Wish *w = wishes_find(&wishes, a->name);
+                char buf[VALUE_TEXT_MAX];
 
-                        if (tried_find(t->before, a->name))
-                                continue;
-                        if (w) {
-                                printf("%s: %s:%u sets %s again\n", d->name, w->file, w->line, a->name);
-                                continue;
-                        }
-                        warn_escaped("%s: what %s was before is not known, so it stays %s until the drive loses it; "
-                                     "'drivekeep try %s %s=VALUE' sets another value",
-                                     d->name, a->name, format_value(a, buf), d->name, a->name);
-                        status = EXIT_NOT_WANTED;
+                if (tried_find(t->before, a->name))
+                        continue;
+                if (w) {
+                        printf("%s: %s:%u sets %s again\n", d->name, w->file, w->line, a->name);
+                        continue;
                 }
+                warn_escaped("%s: what %s was before is not known, so it stays %s until the drive loses it; "
+                             "'drivekeep try %s %s=VALUE' sets another value",
+                             d->name, a->name, format_value(a, buf), d->name, a->name);
+                status = EXIT_NOT_WANTED;
+        }
         return status;
 }
 

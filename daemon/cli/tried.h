@@ -29,6 +29,11 @@ void tried_done(Tried *t);
 /* What it says of this state; NULL: nothing. */
 const Assignment *tried_find(const Config *c, const char *name);
 
+/* Each setting in what stands in such a file. Inside it `break` leaves one block only. */
+#define TRIED_FOREACH(a, c)                                                         \
+        for (const Block *_b = (c)->blocks; _b < (c)->blocks + (c)->n_blocks; _b++) \
+                for (const Assignment *a = _b->assignments; a < _b->assignments + _b->n_assignments; a++)
+
 /* Can it be written into a file so that it is read as the same? */
 bool tried_can_write(const char *name, const Value *v);
 
