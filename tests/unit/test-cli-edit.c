@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "bus-pair.h"
+#include "root-files.h"
 #include "test-cli.h"
 #include "text-file.h"
 #include "unit-status.h"
@@ -21,26 +22,6 @@ uid_t geteuid(void) {
 
 int isatty(_unused_ int fd) {
         return replies != NULL;
-}
-
-/* The test's own files are root's. */
-int __real_stat64(const char *path, struct stat *st);
-int __real_fstat64(int fd, struct stat *st);
-int __wrap_stat64(const char *path, struct stat *st);
-int __wrap_fstat64(int fd, struct stat *st);
-
-int __wrap_stat64(const char *path, struct stat *st) {
-        int r = __real_stat64(path, st);
-
-        st->st_uid = st->st_gid = 0;
-        return r;
-}
-
-int __wrap_fstat64(int fd, struct stat *st) {
-        int r = __real_fstat64(fd, st);
-
-        st->st_uid = st->st_gid = 0;
-        return r;
 }
 
 /* Nobody but root can give a file away. */

@@ -10,6 +10,7 @@
 #include "kernel-view.h"
 #include "machine.h"
 #include "settings.h"
+#include "root-files.h"
 #include "test-cli.h"
 #include "text-file.h"
 #include "unit-status.h"
@@ -50,26 +51,6 @@ static int lock;
 
 uid_t geteuid(void) {
         return user;
-}
-
-/* The test's own files are root's. */
-int __real_stat64(const char *path, struct stat *st);
-int __real_fstat64(int fd, struct stat *st);
-int __wrap_stat64(const char *path, struct stat *st);
-int __wrap_fstat64(int fd, struct stat *st);
-
-int __wrap_stat64(const char *path, struct stat *st) {
-        int r = __real_stat64(path, st);
-
-        st->st_uid = st->st_gid = 0;
-        return r;
-}
-
-int __wrap_fstat64(int fd, struct stat *st) {
-        int r = __real_fstat64(fd, st);
-
-        st->st_uid = st->st_gid = 0;
-        return r;
 }
 
 int inventory_read(Inventory *ret) {

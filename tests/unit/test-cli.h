@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the tests of the command share: a scratch directory, records, and standard output caught in a string. */
+/* What the tests of the command share: a scratch directory (scratch.h), records, and standard output caught in a string. */
 
 #include <check.h>
-#include <ftw.h>
 #include <json.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "record.h"
+#include "scratch.h"
 #include "suite.h"
 
 /* An empty array in JSON, at that depth: json-c needs no second line for it since 0.18. */
@@ -29,23 +29,6 @@ static inline int test_main(const char *name, TCase *cases) {
         suite_add_tcase(s, cases);
 
         return suite_run(s);
-}
-
-static _unused_ char scratch[] = "/tmp/drivekeep-test-XXXXXX";
-
-/* A checked fixture: every test stands in a fresh directory, `scratch`. */
-static inline _unused_ void scratch_make(void) {
-        ck_assert_ptr_nonnull(mkdtemp(scratch));
-        ck_assert_int_eq(chdir(scratch), 0);
-}
-
-static inline int scratch_remove_one(const char *path, _unused_ const struct stat *st, _unused_ int type,
-                                     _unused_ struct FTW *ftw) {
-        return remove(path);
-}
-
-static inline _unused_ void scratch_remove(void) {
-        ck_assert_int_eq(nftw(scratch, scratch_remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 static inline _unused_ void file_write(const char *path, const char *text) {

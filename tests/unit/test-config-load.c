@@ -1,42 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "config-dump.h"
+#include "scratch.h"
 #include "suite.h"
 #include "text-file.h"
 
-static char directory[] = "/tmp/drivekeep-test-XXXXXX";
 static char roots_text[3][64];
 static const char *roots[] = { roots_text[0], roots_text[1], roots_text[2], NULL };
 
 static void setup(void) {
-        strcpy(directory + strlen(directory) - 6, "XXXXXX");
-        ck_assert_ptr_nonnull(mkdtemp(directory));
+        scratch_make();
         for (size_t i = 0; i < 3; i++)
-                (void) snprintf(roots_text[i], sizeof roots_text[i], "%s/%zu", directory, i);
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw) {
-        (void) st;
-        (void) type;
-        (void) ftw;
-        return remove(path);
-}
-
-static void teardown(void) {
-        ck_assert_int_eq(nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+                (void) snprintf(roots_text[i], sizeof roots_text[i], "%s/%zu", scratch, i);
 }
 
 /* The path of `name` below the root with this number, with the directories above it made. */
 static const char *place(unsigned root, const char *name) {
         static char path[256];
 
-        (void) snprintf(path, sizeof path, "%s/%u/drivekeep/%s", directory, root, name);
-        for (char *p = path + strlen(directory) + 1; (p = strchr(p, '/')); p++) {
+        (void) snprintf(path, sizeof path, "%s/%u/drivekeep/%s", scratch, root, name);
+        for (char *p = path + strlen(scratch) + 1; (p = strchr(p, '/')); p++) {
                 *p = '\0';
                 ck_assert(mkdir(path, 0755) >= 0 || errno == EEXIST);
                 *p = '/';
@@ -168,7 +155,7 @@ START_TEST(test_file_of_others) {
         assert_refused(path, "can be written by others");
 
         /* To the service's user those of a third are as strange. */
-        ck_assert_int_eq(chmod(directory, 0755), 0);
+        ck_assert_int_eq(chmod(scratch, 0755), 0);
         ck_assert_int_eq(seteuid(65533), 0);
         assert_refused(path, "can be written by others");
         ck_assert_int_eq(seteuid(0), 0);
@@ -258,7 +245,7 @@ END_TEST
 
 START_TEST(test_no_file) {
         assert_refused(place(0, "none.conf"), "cannot be read: No such file");
-        assert_refused(directory, "a directory");
+        assert_refused(scratch, "a directory");
         assert_refused("/dev/zero", "no regular file");
 }
 END_TEST
@@ -322,7 +309,7 @@ int main(void) {
         Suite *suite = suite_create("config-load");
         TCase *tc = tcase_create("config-load");
 
-        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_checked_fixture(tc, setup, scratch_remove);
         tcase_add_test(tc, test_nothing);
         tcase_add_test(tc, test_directory_of_others);
         tcase_add_test(tc, test_file_of_others);

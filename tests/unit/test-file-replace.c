@@ -4,32 +4,24 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "file-replace.h"
+#include "scratch.h"
 #include "suite.h"
 
-static char directory[] = "/tmp/drivekeep-test-XXXXXX";
 static int fd;
 
 static void setup(void) {
-        ck_assert_ptr_nonnull(mkdtemp(directory));
-        fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        scratch_make();
+        fd = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         ck_assert_int_ge(fd, 0);
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw) {
-        (void) st;
-        (void) type;
-        (void) ftw;
-        return remove(path);
 }
 
 static void teardown(void) {
         closep(&fd);
-        ck_assert_int_eq(nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+        scratch_remove();
 }
 
 static void assert_file(const char *text) {
@@ -42,7 +34,7 @@ static void assert_file(const char *text) {
 }
 
 static size_t count_entries(void) {
-        DIR *d = opendir(directory);
+        DIR *d = opendir(scratch);
         size_t n = 0;
 
         while (readdir(d))

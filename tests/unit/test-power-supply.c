@@ -1,38 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "macro.h"
 #include "machine.h"
+#include "scratch.h"
 #include "suite.h"
-
-static char directory[] = "/tmp/drivekeep-test-XXXXXX";
-
-static void setup(void) {
-        strcpy(directory + strlen(directory) - 6, "XXXXXX");
-        ck_assert_ptr_nonnull(mkdtemp(directory));
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw) {
-        (void) st;
-        (void) type;
-        (void) ftw;
-        return remove(path);
-}
-
-static void teardown(void) {
-        ck_assert_int_eq(nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
-}
 
 /* As sysfs has it, with a newline; `path` goes from the class directory on. */
 static void write_attribute(const char *path, const char *value) {
         char name[256];
         FILE *f;
 
-        (void) snprintf(name, sizeof name, "%s/%s", directory, path);
-        for (char *p = name + strlen(directory) + 1; (p = strchr(p, '/')); p++) {
+        (void) snprintf(name, sizeof name, "%s/%s", scratch, path);
+        for (char *p = name + strlen(scratch) + 1; (p = strchr(p, '/')); p++) {
                 *p = '\0';
                 ck_assert(mkdir(name, 0755) >= 0 || errno == EEXIST);
                 *p = '/';
@@ -105,7 +87,7 @@ START_TEST(test_supplies) {
                 write_attribute(path, value);
         }
 
-        ck_assert_msg(power_on_battery(directory) == cases[_i].on_battery, "%s", cases[_i].what);
+        ck_assert_msg(power_on_battery(scratch) == cases[_i].on_battery, "%s", cases[_i].what);
 }
 END_TEST
 
@@ -116,12 +98,12 @@ START_TEST(test_links) {
         write_attribute("devices/BAT0/type", "Battery");
         write_attribute("devices/BAT0/status", "Discharging");
         write_attribute("class/uevent", "");
-        (void) snprintf(link, sizeof link, "%s/class/BAT0", directory);
+        (void) snprintf(link, sizeof link, "%s/class/BAT0", scratch);
         ck_assert_int_eq(symlink("../devices/BAT0", link), 0);
-        (void) snprintf(link, sizeof link, "%s/class/AC", directory);
+        (void) snprintf(link, sizeof link, "%s/class/AC", scratch);
         ck_assert_int_eq(symlink("../devices/AC", link), 0);
 
-        (void) snprintf(supply, sizeof supply, "%s/class", directory);
+        (void) snprintf(supply, sizeof supply, "%s/class", scratch);
         ck_assert_int_eq(power_on_battery(supply), 1);
 }
 END_TEST
@@ -129,10 +111,10 @@ END_TEST
 START_TEST(test_no_directory) {
         char path[128];
 
-        (void) snprintf(path, sizeof path, "%s/none", directory);
+        (void) snprintf(path, sizeof path, "%s/none", scratch);
         ck_assert_int_eq(power_on_battery(path), 0);
         write_attribute("file", "");
-        (void) snprintf(path, sizeof path, "%s/file", directory);
+        (void) snprintf(path, sizeof path, "%s/file", scratch);
         ck_assert_int_eq(power_on_battery(path), 0); /* nothing is in it either */
 }
 END_TEST
@@ -141,7 +123,7 @@ int main(void) {
         Suite *suite = suite_create("power-supply");
         TCase *tc = tcase_create("power-supply");
 
-        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_checked_fixture(tc, scratch_make, scratch_remove);
         tcase_add_loop_test(tc, test_supplies, 0, ELEMENTSOF(cases));
         tcase_add_test(tc, test_links);
         tcase_add_test(tc, test_no_directory);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A checked fixture: each check has a fresh directory, `scratch`, and stands in it. */
+
+#include <check.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "macro.h"
+
+static _unused_ char scratch[] = "/tmp/drivekeep-test-XXXXXX";
+
+static inline _unused_ void scratch_make(void) {
+        /* One process may do several checks. */
+        strcpy(scratch + strlen(scratch) - 6, "XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(scratch));
+        ck_assert_int_eq(chdir(scratch), 0);
+}
+
+static inline int scratch_remove_one(const char *path, _unused_ const struct stat *st, _unused_ int type,
+                                     _unused_ struct FTW *ftw) {
+        return remove(path);
+}
+
+static inline _unused_ void scratch_remove(void) {
+        ck_assert_int_eq(nftw(scratch, scratch_remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
