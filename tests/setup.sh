@@ -87,8 +87,14 @@ build() {
         ninja -C "$dir" $target >"$LOGS/ninja.log" 2>&1 || { cat "$LOGS/ninja.log"; say "The build failed."; exit 1; }
 }
 
-# Builds the program as a distribution would, and installs it below $ROOT. Builds the kernel modules of the virtual machine: MODULES,
-# the options that say where they are.
+# The kernel modules of the virtual machine, as options that say where they are: MODULES.
+build_modules() { # [OPTION…] KERNEL
+        built=$(/usr/bin/python3 tests/vm/modules.py "$@") || exit 1
+        mapfile -t MODULES <<<"$built"
+        MODULES=("${MODULES[@]/#/--module=}")
+}
+
+# Builds the program as a distribution would, and installs it below $ROOT. Builds the kernel modules.
 build_for_vm() {
         ROOT=$BUILD/root
         build "$BUILD/release" --buildtype=release -Dtests=disabled --werror
@@ -102,9 +108,7 @@ build_for_vm() {
         kernel=$(/usr/bin/python3 tests/vm/image.py --kernel-version | tail -1)
         [ -n "$kernel" ] || { say "The virtual machine's base system could not be built."; exit 1; }
         need "linux-headers-$kernel"
-        built=$(/usr/bin/python3 tests/vm/modules.py "$kernel") || exit 1
-        mapfile -t MODULES <<<"$built"
-        MODULES=("${MODULES[@]/#/--module=}")
+        build_modules "$kernel"
 }
 
 # The package that the scenario "package" installs, and one of a lower version, into $ROOT.
@@ -137,9 +141,7 @@ build_for_vm_of_suite() { # SUITE
                 say "There are no headers of the kernel $kernel. If the archive of $1 has a newer one, remove $suite_cache/base-*."
                 exit 1
         }
-        built=$(/usr/bin/python3 tests/vm/modules.py --root "$(suite_directory "$1" "${headers[@]}")" "$kernel") || exit 1
-        mapfile -t MODULES <<<"$built"
-        MODULES=("${MODULES[@]/#/--module=}")
+        build_modules --root "$(suite_directory "$1" "${headers[@]}")" "$kernel"
 }
 
 # The program with sanitizers, below $BUILD/root-sanitized, with what they need: see tests/vm/faulty/relax.conf.
