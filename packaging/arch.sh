@@ -6,9 +6,7 @@ tools="gcc libarchive-tools makepkg pacman-package-manager zstd"
 format_files='\./\.(BUILDINFO|INSTALL|MTREE|PKGINFO)'
 
 build_packages() {
-        local top=$scratch/written/build
-        make_source "$top/drivekeep-$version.tar.xz"
-        cp -t "$top" packaging/arch/*
+        make_top
         # What Arch's meson package calls it with.
         mkdir -p "$scratch/written/usr/local/bin"
         cat >"$scratch/written/usr/local/bin/arch-meson" <<'END'
@@ -16,8 +14,8 @@ build_packages() {
 exec meson setup --prefix /usr --libdir lib --libexecdir lib --sbindir bin --buildtype plain --auto-features enabled --wrap-mode nodownload "$@"
 END
         chmod 755 "$scratch/written/usr/local/bin/arch-meson"
-        # By this file meson and the project know Debian. makepkg is not for root.
-        inside "rm /etc/debian_version && chown -R nobody /build && cd /build && export PATH=/usr/local/bin:\$PATH HOME=/build &&
+        # makepkg is not for root.
+        inside "chown -R nobody /build && cd /build && export PATH=/usr/local/bin:\$PATH HOME=/build &&
                 CFLAGS='-O2 -g' PKGEXT=.pkg.tar.zst PACKAGER='The drivekeep developers <maintainers@drivekeep.example>' \
                 setpriv --reuid=nobody --clear-groups makepkg --nodeps ${nocheck:+--nocheck}" "the package could not be built"
         cat "$scratch/written/build/pkg/drivekeep/.PKGINFO"

@@ -6,11 +6,8 @@ tools="gcc rpm rpmlint debugedit elfutils"
 format_files='\./usr/share/(doc/drivekeep/README\.md|licenses/drivekeep/LICENSE)|\./usr/lib/\.build-id/.*'
 
 build_packages() {
-        local top=$scratch/written/build
-        make_source "$top/drivekeep-$version.tar.xz"
-        cp -t "$top" packaging/rpm/*
-        # By this file meson and the project know Debian.
-        inside "rm /etc/debian_version && cd /build && rpmbuild -ba --noclean --nodeps --load=macros ${nocheck:+--without=check} \
+        make_top
+        inside "cd /build && rpmbuild -ba --noclean --nodeps --load=macros ${nocheck:+--without=check} \
                 --define='_topdir /build' --define='_sourcedir /build' drivekeep.spec" "the package could not be built"
         inside 'cd /build && rpmlint --strict --config rpmlint.toml drivekeep.spec SRPMS/*.rpm RPMS/*/*.rpm' "rpmlint has complaints"
         cat "$scratch/log"
