@@ -26,6 +26,7 @@ FILES = ("find / -xdev ! -path '/var/lib/dpkg/*' ! -path '/var/log/*' ! -path '/
 
 class Package(Keeping):
     """The Debian package: installed, upgraded, downgraded, removed and purged, with drives there"""
+    core = True
 
     def run(self):
         awake, asleep = self.drive("SN-AWAKE", **COLD), self.drive("SN-ASLEEP", **COLD)
