@@ -10,7 +10,7 @@ SHELL_PACKAGES="zsh fish"
 FUZZ_PACKAGES="clang libclang-rt-dev"
 MEMCHECK_PACKAGES="valgrind python3"
 LINT_PACKAGES="cppcheck clang-tidy"
-VM_PACKAGES="qemu-system-x86 qemu-utils mmdebstrap e2fsprogs cpio python3 make xz-utils kmod"
+VM_PACKAGES="qemu-system-x86 qemu-utils mmdebstrap e2fsprogs cpio python3 make xz-utils zstd kmod"
 ELSEWHERE_PACKAGES="mmdebstrap"
 BENCH_PACKAGES="valgrind"
 

@@ -67,7 +67,7 @@ def machine(image, number, floor, memory=1024, append="", start=""):
         drives.hot_hba = stack.enter_context(Hba(directory / "hot", ports=1, name="hot"))
         drives.hot_hba.attach(0, drives.hot)
         guest = stack.enter_context(Machine(image, files=files, setup=contenders.setup() + start, extra_args=arguments,
-                                            append=f"{KERNEL} {append}", memory=memory, machine=COUNTING))
+                                            append=f"{KERNEL} {append}", memory=memory, machine=COUNTING, suspends=True))
         guest.wait_boot(1800)
         guest.wait_running(1800)
         guest.run("udevadm settle -t 1800", 1800)

@@ -67,7 +67,7 @@ class Demo(Keeping):
         self.show_drives()
 
         with self.drives(*self.ata, None) as (hba, arguments), \
-             self.machine(disks=[nvme_disk("FAST-1")], files={CONF: FILE}, extra_args=arguments,
+             self.machine(disks=[nvme_disk("FAST-1")], files={CONF: FILE}, extra_args=arguments, suspends=True,
                           setup="systemctl enable drivekeep.service") as machine:
             self.title("A machine with these drives, a slow old one in software, has started; drivekeep.service is enabled")
             with Progress("drivekeep is at work"):

@@ -15,6 +15,7 @@ import pathlib
 import re
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,7 @@ class Base:
     key: str
     tree: pathlib.Path      # a tar archive
     kernel: pathlib.Path
+    vmlinux: pathlib.Path   # the same, unpacked
     initrd: pathlib.Path
     version: str            # of the kernel, as `uname -r` says it
 
@@ -98,6 +100,7 @@ class Image:
     """What a Machine boots; the disk is only ever read, machines write to overlays."""
     disk: pathlib.Path
     kernel: pathlib.Path
+    vmlinux: pathlib.Path
     initrd: pathlib.Path
     version: str
     suite: str
@@ -152,7 +155,7 @@ def base(log=print, packages=(), suite=USUAL_SUITE):
                 _build_base(work, packages, suite)
                 work.rename(directory)
             _prune(cache.glob("base-*"), BASES_KEPT)
-    return Base(key, directory / "root.tar", directory / "vmlinuz", directory / "initrd",
+    return Base(key, directory / "root.tar", directory / "vmlinuz", directory / "vmlinux", directory / "initrd",
                 (directory / "version").read_text().strip())
 
 
@@ -179,7 +182,7 @@ def build(overlay=None, modules=(), files=None, log=print, packages=(), suite=US
                 _build_disk(work, first, overlay, modules, files)
                 (work / "disk").rename(disk)
             _prune(cache.glob("disk-*.img"), IMAGES_KEPT)
-    return Image(disk, first.kernel, first.initrd, first.version, suite)
+    return Image(disk, first.kernel, first.vmlinux, first.initrd, first.version, suite)
 
 
 _AGENT_PATHS = {
@@ -288,11 +291,23 @@ def _build_base(work, packages, suite):
          suite, root, *(["-"] if sources else []), input=sources)
     [version] = [path.name for path in (root / "usr/lib/modules").iterdir()]
     shutil.copy(root / f"boot/vmlinuz-{version}", work / "vmlinuz")
+    (work / "vmlinux").write_bytes(_unpack_kernel((work / "vmlinuz").read_bytes()))
     (work / "version").write_text(version + "\n")
     (work / "initrd").write_bytes(_initrd(root, version))
     _configure(root)
     _run("tar", "-C", root, "--numeric-owner", "--xattrs", "-cf", work / "root.tar", ".")
     shutil.rmtree(root)
+
+
+def _unpack_kernel(image):
+    """What a bzImage has in it: see payload_offset in the kernel's Documentation/x86/boot.rst."""
+    setup_sectors = image[0x1f1]
+    offset, length = struct.unpack_from("<II", image, 0x248)
+    start = (setup_sectors + 1) * 512 + offset
+    payload = image[start:start + length - 4]   # the length of what it unpacks to follows
+    if payload.startswith(b"\x28\xb5\x2f\xfd"):     # since Debian 13
+        return subprocess.run(["zstd", "-dc"], input=payload, stdout=subprocess.PIPE, check=True).stdout
+    return lzma.decompress(payload)
 
 
 def _initrd(root, version):

@@ -16,7 +16,7 @@ class Deeds(Keeping):
     def run(self):
         self.standby, self.asleep = self.drive("DEED-STANDBY"), self.drive("DEED-SLEEP", apm=128)
         with self.drives(self.standby, self.asleep) as (_, arguments), \
-             self.machine(files={CONF: self.file()}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+             self.machine(suspends=True, files={CONF: self.file()}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
             self.equal("attached: the drive is spun down, once", settings(self.standby), [STANDBY])
             self.equal("attached: the other is put to sleep, once", settings(self.asleep), [SLEEP])

@@ -39,7 +39,7 @@ class Drives(Scenario):
             for port in range(8):
                 self.late.attach(port, AtaDrive(serial=f"LATE{port}"))
             self.node = SATA + "FULL"
-            with self.machine(extra_args=self.hba.qemu_args()) as machine:
+            with self.machine(extra_args=self.hba.qemu_args(), suspends=True) as machine:
                 machine.wait_until(" && ".join(f"[ -b {SATA}{name} ]" for name in ("FULL", "PLAIN", "QUANTISED")), 90)
                 machine.run("udevadm settle")
                 self.check_identity(machine)
@@ -180,7 +180,7 @@ class DrivesUsb(Scenario):
                                serial=serial, **quirks)
                 self.docks[serial] = stack.enter_context(dock)
             arguments = [word for dock in self.docks.values() for word in dock.qemu_args()]
-            with self.machine(extra_args=arguments) as machine:
+            with self.machine(extra_args=arguments, suspends=True) as machine:
                 machine.wait_until(" && ".join(f"[ -b {DOCK}{serial}-0:0 ]" for serial in self.docks), 120)
                 machine.run("udevadm settle")
                 self.check_bridges(machine)

@@ -16,7 +16,7 @@ class Resume(Keeping):
         self.ata = {name: self.drive(name, **COLD) for name in ("SN-LOSES", "SN-KEEPS")}
         self.usb = self.drive("SN-USB", apm=128)
         with self.drives(*self.ata.values(), None, usb=[(self.usb, {})]) as (hba, arguments), \
-             self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+             self.machine(suspends=True, files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.hba = hba
             self.settle(machine)
             self.check_logind(machine)
