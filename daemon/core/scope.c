@@ -2,11 +2,10 @@
 
 #include "scope.h"
 
-/* Was the drive left with what the file asks for, or the nearest to it that it has? */
 static bool was_in_order(const DriveRecord *record, const char *name) {
         const SettingRecord *s = drive_record_find(record, name);
 
-        return s && (verdict_is_wanted(s->verdict) || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED);
+        return s && verdict_is_in_order(s->verdict);
 }
 
 /* `kernel`: only what the kernel holds. */

@@ -27,6 +27,10 @@ bool verdict_is_wanted(Verdict v) {
         return v == VERDICT_APPLIED || v == VERDICT_UNCHANGED || v == VERDICT_UNVERIFIABLE;
 }
 
+bool verdict_is_in_order(Verdict v) {
+        return verdict_is_wanted(v) || v == VERDICT_ADJUSTED || v == VERDICT_DRIFTED;
+}
+
 bool verdict_is_absent(Verdict v, bool optional) {
         return v == VERDICT_UNSUPPORTED && optional;
 }

@@ -30,6 +30,9 @@ Verdict verdict_from_string(const char *s); /* _VERDICT_INVALID when there is no
 /* Does the drive now have what the file asks for, as far as anybody can know? */
 bool verdict_is_wanted(Verdict v);
 
+/* Was the drive left with what the file asks for, or the nearest to it that it has? Also where others have changed it since. */
+bool verdict_is_in_order(Verdict v);
+
 /* Has the drive no such setting, and is that no failure? `optional`: what asks for it is a rule for a class of drives. */
 bool verdict_is_absent(Verdict v, bool optional);
 

@@ -276,8 +276,7 @@ static bool is_kept(const Target *t, const SettingRecord *s) {
 
         if (s->verdict == VERDICT_UNVERIFIABLE || s->sent.known)
                 return true;
-        return (verdict_is_wanted(s->verdict) || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED) &&
-               s->actual;
+        return verdict_is_in_order(s->verdict) && s->actual;
 }
 
 /* A key that was taken out leaves the drive as it is, which may not be what is expected: that is said, once. */
