@@ -335,6 +335,13 @@ int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
         return 0;
 }
 
+void drive_record_seen(DriveRecord *drive, const Step *s, uint64_t when) {
+        SettingRecord *record = drive_record_find(drive, s->wish->name);
+
+        if (record && s->before.known)
+                record->when = when;
+}
+
 int drive_record_drift(DriveRecord *drive, const Step *s, uint64_t when) {
         SettingRecord *record = drive_record_find(drive, s->wish->name);
         char now[VALUE_TEXT_MAX];

@@ -29,7 +29,7 @@ typedef struct SettingRecord {
         char *reason;                    /* NULL: none */
         char *rule;                      /* file:line … */
         bool optional;                   /* … of a rule for a class of drives (Wish.optional) */
-        uint64_t when;                   /* CLOCK_REALTIME, µs */
+        uint64_t when;                   /* of the verdict, or the last look that found it so; CLOCK_REALTIME, µs */
         KnownNumber sent, settled, read; /* Memory has them; of this attach, and this power-on */
         char *drift_from, *drift_to;     /* what it was found changed from and to by others, last; NULL: never */
         uint64_t drift_when;             /* CLOCK_REALTIME, µs */
@@ -87,6 +87,8 @@ bool drive_record_in_ata_sleep(const DriveRecord *r, uint64_t used);
 /* What the daemon does to a record. Failures are -ENOMEM. */
 int drive_record_set_identity(DriveRecord *r, const Drive *d, const char *boot_id);
 int drive_record_step(DriveRecord *r, const Step *s, uint64_t when); /* a setting has its verdict */
+/* The setting was read, and is as the record says. */
+void drive_record_seen(DriveRecord *r, const Step *s, uint64_t when);
 /* The setting was found to be `now`, and nobody knows why: what is known of it so far says that it was left otherwise.
  * Returns 1 when that is news, and it is noted then. */
 int drive_record_drift(DriveRecord *r, const Step *s, uint64_t when);

@@ -51,6 +51,13 @@ static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) 
         return requests_visit(&b->requests, m, permanent ? VISIT_PERMANENT : VISIT_REQUEST, error);
 }
 
+static int method_read(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        Bus *b = userdata;
+
+        monitor_catch_up(b->monitor);
+        return requests_visit(&b->requests, m, VISIT_RECHECK, error);
+}
+
 static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         _cleanup_free_ char *sentence = NULL;
         Bus *b = userdata;
@@ -138,6 +145,7 @@ static const sd_bus_vtable vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("ApplyPermanent", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply,
                                 0),
         SD_BUS_METHOD_WITH_ARGS("MayRead", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, method_may_read, 0),
+        SD_BUS_METHOD_WITH_ARGS("Read", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_read, 0),
         SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("u", released),
                                 method_release, 0),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),

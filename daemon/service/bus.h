@@ -8,6 +8,7 @@
  *   ApplyPermanent(as names) → as visited
  *                                     the same, and also what drives keep themselves
  *   MayRead(s name)                   answers when a command that reads may be sent to that drive (readers.h)
+ *   Read(as names) → as visited       looks whether these drives (none: all) are as they were left, writes nothing, wakes none
  *   Release(s name, s setting) → u    takes a setting ("": all) out of quarantine, and visits; how many values that were
  *   Reload()                          reads the files anew; answers when that is done, or with what is wrong in them
  *   CatchUp()                         looks at once at what udev has told by now, which is gathered for a moment else

@@ -15,6 +15,7 @@ void pending_merge(Pending *p, const Pending *other) {
         p->not_before = 0;
         p->reasons |= other->reasons;
         p->reads = p->reads || other->reads;
+        p->looks = p->looks || other->looks;
         p->busy = p->busy || other->busy;
 }
 

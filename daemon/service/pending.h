@@ -11,6 +11,7 @@ typedef struct Pending {
         uint64_t not_before; /* CLOCK_MONOTONIC, µs; 0: at once */
         bool put_off;        /* not_before is there because the drive was disturbed too often */
         bool reads;          /* of VISIT_RECHECK: what the drive holds is read, too */
+        bool looks;          /* of VISIT_RECHECK: nothing is written, whatever on_drift says */
         bool busy;           /* the drive is in use just now, and so cannot be asleep */
 } Pending;
 

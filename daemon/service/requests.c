@@ -4,7 +4,7 @@
 #include "requests.h"
 #include "stack.h"
 
-/* A call of Apply() that waits for its visits. */
+/* A call of Apply() or Read() that waits for its visits. */
 struct Request {
         sd_bus_message *message;
         char **names;     /* as they were asked for, NULL-terminated … */
@@ -85,8 +85,14 @@ int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd
         if (r < 0)
                 return r;
 
-        for (size_t i = 0; i < q->n_waiting; i++)
-                target_visit(manager_find(requests->manager, q->names[i]), reason);
+        for (size_t i = 0; i < q->n_waiting; i++) {
+                Target *t = manager_find(requests->manager, q->names[i]);
+
+                if (reason == VISIT_RECHECK)
+                        target_read(t);
+                else
+                        target_visit(t, reason);
+        }
 
         q->next = requests->items;
         requests->items = TAKE_PTR(q);

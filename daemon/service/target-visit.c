@@ -94,22 +94,23 @@ static int begin_job(Target *t) {
         const CurrentVisit *v = &t->visit;
 
         /* What has been reported as deferred waits for its check as long as that takes. */
-        return visit_job_new(t->env->event, t->env->broker, t->env->fsck_wait,
-                             &(Visit){
-                                             .drive = t->drive,
-                                             .wishes = &v->selected,
-                                             .memories = v->memories,
-                                             .bridge = &t->record->bridge,
-                                             .settings = t->env->settings,
-                                             .permanent = pending_has(&v->pending, VISIT_PERMANENT),
-                                             /* Both look whether somebody has changed it: it is not woken for that. */
-                                             .no_wake = v->reason == VISIT_RECHECK || v->reason == VISIT_PARAMETERS,
-                                             .ata_sleep = is_in_ata_sleep(t),
-                                             .look = v->reason == VISIT_RECHECK &&
-                                                     t->files->config->on_drift == ON_DRIFT_REPORT,
-                             },
-                             v->reason == VISIT_RETRY ? UINT64_MAX : t->files->config->fsck_wait_ms * 1000,
-                             &visit_job_events, t, &t->visit.job);
+        return visit_job_new(
+                        t->env->event, t->env->broker, t->env->fsck_wait,
+                        &(Visit){
+                                        .drive = t->drive,
+                                        .wishes = &v->selected,
+                                        .memories = v->memories,
+                                        .bridge = &t->record->bridge,
+                                        .settings = t->env->settings,
+                                        .permanent = pending_has(&v->pending, VISIT_PERMANENT),
+                                        /* Both look whether somebody has changed it: it is not woken for that. */
+                                        .no_wake = v->reason == VISIT_RECHECK || v->reason == VISIT_PARAMETERS,
+                                        .ata_sleep = is_in_ata_sleep(t),
+                                        .look = v->reason == VISIT_RECHECK &&
+                                                (v->pending.looks || t->files->config->on_drift == ON_DRIFT_REPORT),
+                        },
+                        v->reason == VISIT_RETRY ? UINT64_MAX : t->files->config->fsck_wait_ms * 1000,
+                        &visit_job_events, t, &t->visit.job);
 }
 
 static void visit_done(CurrentVisit *v) {
@@ -302,8 +303,10 @@ static void on_step(void *userdata, const Step *s) {
 
         v->summary.n_settings++;
         v->summary.n_written += s->written;
-        if ((v->reason == VISIT_RECHECK || v->reason == VISIT_REVALIDATION) && !target_finds_news(t, s))
+        if ((v->reason == VISIT_RECHECK || v->reason == VISIT_REVALIDATION) && !target_finds_news(t, s)) {
+                drive_record_seen(t->record, s, now_usec());
                 return;
+        }
         if (!verdict_is_absent(s->verdict, s->wish->optional))
                 v->summary.n_verdicts[s->verdict]++;
 

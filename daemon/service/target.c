@@ -250,19 +250,22 @@ void target_recheck(Target *t, bool busy) {
         target_visit(t, VISIT_RECHECK);
 }
 
+void target_read(Target *t) {
+        /* A visit that has not begun yet sees all that this one could; another one may have looked before. */
+        if (t->visit.job && !target_has_worker(t))
+                return;
+
+        t->pending.reads = t->pending.looks = true;
+        target_visit(t, VISIT_RECHECK);
+}
+
 void target_meddled(Target *t) {
         if (t->files->config->on_drift == ON_DRIFT_RESTORE) {
                 /* What cannot be read may have been written, too. */
                 target_distrust(t);
                 target_visit(t, VISIT_PARAMETERS);
-                return;
-        }
-
-        /* A visit that has not begun yet sees all that this one could; another one may have looked before. */
-        if (t->visit.job && !target_has_worker(t))
-                return;
-        t->pending.reads = true;
-        target_visit(t, VISIT_RECHECK);
+        } else
+                target_read(t);
 }
 
 /* ---- what is wanted changes ---- */

@@ -118,6 +118,9 @@ bool target_look_at_link(Target *t, bool visited);
 /* Looks whether all is as it was left. `busy`: the drive's user keeps it busy. */
 void target_recheck(Target *t, bool busy);
 
+/* Somebody asks what the drive holds now: looks whether all is as it was left, on the drive too, unless it sleeps. Writes nothing. */
+void target_read(Target *t);
+
 /* Another program may have written to the drive just now: looks whether all is as it was left, on the drive too, unless it sleeps;
  * with on_drift = "restore" sets it back, now or when its user has woken it. */
 void target_meddled(Target *t);

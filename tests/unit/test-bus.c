@@ -48,6 +48,9 @@ void target_visit(Target *t, VisitReason reason) {
         t->visit.job = slow ? (VisitJob *) &n_visits : NULL;
         n_lists_before = n_lists;
 }
+void target_read(Target *t) {
+        target_visit(t, VISIT_RECHECK);
+}
 unsigned target_release(Target *t, const char *setting) {
         ck_assert_ptr_eq(t, &watched);
         released = setting ? strdup(setting) : NULL;
@@ -283,6 +286,9 @@ static const struct {
         { "Apply", { "sda", "sdq" }, VISIT_REQUEST, 0, NONE },
         { "ApplyPermanent", { "sda" }, VISIT_PERMANENT, 1, "sda " },
         { "ApplyPermanent", { "sdq" }, VISIT_PERMANENT, 0, NONE },
+        { "Read", {}, VISIT_RECHECK, 2, "sda sdb " },
+        { "Read", { "sda" }, VISIT_RECHECK, 1, "sda " },
+        { "Read", { "sdq" }, VISIT_RECHECK, 0, NONE },
 };
 
 START_TEST(test_apply) {

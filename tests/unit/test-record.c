@@ -541,6 +541,12 @@ START_TEST(test_drift) {
         ck_assert_int_eq(drive_record_drift(r, &step, 7), 0);
         ck_assert_uint_eq(r->settings[0].drift_when, 4);
 
+        drive_record_seen(r, &step, 8); /* could not be read */
+        ck_assert_uint_eq(r->settings[0].when, 3);
+        step.before.known = true;
+        drive_record_seen(r, &step, 9);
+        ck_assert_uint_eq(r->settings[0].when, 9);
+
         drive_record_drop_unwanted(r, &others);
         ck_assert_uint_eq(r->n_settings, 0);
 }

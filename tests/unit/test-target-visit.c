@@ -76,6 +76,29 @@ START_TEST(test_restores) {
 }
 END_TEST
 
+/* But not where somebody asks what the drive holds; then that is noted as read. */
+START_TEST(test_read) {
+        Target *t = watch(TWO, TRANSPORT_SATA);
+
+        t->files->config->on_drift = ON_DRIFT_RESTORE;
+        visit_whole(t, VISIT_ATTACH);
+        t->record->settings[0].when = 1;
+        n_wishes = 0;
+        target_read(t);
+        ck_assert(visitor.look && visitor.no_wake);
+        ck_assert_uint_eq(n_wishes, 2);
+        visitor.events->ready(t);
+        ck_assert(!visitor.active);
+        visitor.events->step(t, &(const Step){ .wish = t->visit.selected.items,
+                                               .setting = setting_find(&all_settings, t->visit.selected.items[0].name),
+                                               .before = { .supported = true, .known = true },
+                                               .verdict = VERDICT_UNCHANGED });
+        ck_assert_uint_gt(drive_record_find(t->record, t->visit.selected.items[0].name)->when, 1);
+        visit_over(VISIT_OVER);
+        end(t);
+}
+END_TEST
+
 /* Between two visits its user made so many reads and writes; the visit's own are none of these. */
 static const struct {
         uint64_t used; /* 0: nobody knows */
@@ -603,6 +626,7 @@ int main(void) {
 
         tcase_add_loop_test(t, test_reason, 0, _VISIT_REASON_MAX);
         tcase_add_test(t, test_restores);
+        tcase_add_test(t, test_read);
         tcase_add_loop_test(t, test_use, 0, ELEMENTSOF(uses));
         tcase_add_loop_test(t, test_no_visit, 0, 2);
         tcase_add_test(t, test_stacked);
