@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep apply`: asks the daemon to visit drives now, waits until it has, and shows what came of it. */
+/* `drivekeep apply`: asks the daemon to visit drives now, waits until it has, and shows what came of it. `drivekeep status --now` does
+ * the same by a visit that only reads. */
 
 #include "choice.h"
 #include "clock.h"
 #include "must.h"
 #include "request.h"
+#include "settings.h"
+
+/* Of what did not come true nothing is read by a visit that writes nothing, nor of what only a visit to both can tell. */
+static bool was_read(const DriveRecord *d, uint64_t asked) {
+        for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++) {
+                const Setting *row = setting_find(&all_settings, s->name);
+
+                if (s->actual && s->when < asked && verdict_is_in_order(s->verdict) && row && !row->unless)
+                        return false;
+        }
+        return true;
+}
 
 /* As the visits have left these drives (NULL: none). One that went away in the meantime is told of as a drive that nobody knows. */
-static int show(const Options *o, char *const *names) {
+static int show(const Options *o, uint64_t asked, char *const *names) {
         _cleanup_(records_done) Records records = {};
         size_t n = 0;
         bool gone;
@@ -19,20 +32,26 @@ static int show(const Options *o, char *const *names) {
                 return r;
 
         gone = names && records_choose(&records, names, &n) != EXIT_WANTED;
+        for (size_t i = 0; i < n && o->now; i++)
+                if (!was_read(records.items[i], asked))
+                        warnx("%s was not asked now, as it sleeps, is being checked or does not answer; what is shown of it was "
+                              "read at the time below WHEN",
+                              records.items[i]->name);
         r = status_print(&records, n, now_usec(), o);
         return gone ? EXIT_NOT_WANTED : r;
 }
 
-int apply_drives(const Options *o, sd_bus *bus, char *const *names) {
+int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(strv_freep) char **visited = NULL;
+        uint64_t asked = now_usec();
         int r;
 
-        r = request_apply(bus, names, o->permanent, &visited, &error);
-        return r < 0 ? (int) request_explain(r, &error) : show(o, visited);
+        r = request_visit(bus, method, names, &visited, &error);
+        return r < 0 ? (int) request_explain(r, &error) : show(o, asked, visited);
 }
 
-static int run(const Options *o) {
+int visit_named_drives(const Options *o, const char *method) {
         _cleanup_(records_done) Records records = {};
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_free_ char **names = NULL;
@@ -58,7 +77,11 @@ static int run(const Options *o) {
         for (size_t i = 0; i < n && o->names; i++)
                 names[i] = records.items[i]->name;
 
-        return opened < 0 ? (int) request_explain(opened, &SD_BUS_ERROR_NULL) : apply_drives(o, bus, names);
+        return opened < 0 ? (int) request_explain(opened, &SD_BUS_ERROR_NULL) : visit_drives(o, bus, method, names);
+}
+
+static int run(const Options *o) {
+        return visit_named_drives(o, o->permanent ? "ApplyPermanent" : "Apply");
 }
 
 const Verb verb_apply = {

@@ -28,6 +28,8 @@ static const struct {
         { OPTION_FAILED, { "failed", 0x10a, NULL, 0, "Show only what did not come true", 0 }, offsetof(Options, failed) },
         { OPTION_WAIT, { "wait", 0x10b, NULL, 0, "Wait first until no visit to these drives is under way or to come", 0 },
           offsetof(Options, wait) },
+        { OPTION_NOW, { "now", 0x10e, NULL, 0, "Have the service read the drives first; those that sleep are not woken; needs root", 0 },
+          offsetof(Options, now) },
         { OPTION_TRY, { "keep", 0x10c, NULL, 0, "Keep what is tried: write it below /etc", 0 }, offsetof(Options, keep) },
         { OPTION_TRY, { "undo", 0x10d, NULL, 0, "Put the values back that were there before, and try nothing any more", 0 },
           offsetof(Options, undo) },

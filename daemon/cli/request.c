@@ -10,7 +10,7 @@
 #include "unit-status.h"
 
 /* Visits may wait for an fsck, and the daemon bounds that wait itself; this only keeps us from waiting for ever. */
-#define APPLY_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)
+#define VISIT_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)
 
 #define PRIVATE_ADDRESS "unix:path=/run/drivekeep/drives/.private"
 
@@ -21,15 +21,15 @@ int request_open(sd_bus **ret) {
         return sd_bus_open_system(ret);
 }
 
-int request_apply(sd_bus *bus, char *const *names, bool permanent, char ***ret_visited, sd_bus_error *ret_error) {
+int request_visit(sd_bus *bus, const char *method, char *const *names, char ***ret_visited, sd_bus_error *ret_error) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
         int r;
 
-        r = sd_bus_message_new_method_call(bus, &m, DAEMON, permanent ? "ApplyPermanent" : "Apply");
+        r = sd_bus_message_new_method_call(bus, &m, DAEMON, method);
         if (r >= 0)
                 r = sd_bus_message_append_strv(m, (char **) names);
         if (r >= 0)
-                r = sd_bus_call(bus, m, APPLY_TIMEOUT_USEC, ret_error, &reply);
+                r = sd_bus_call(bus, m, VISIT_TIMEOUT_USEC, ret_error, &reply);
         return r < 0 ? r : sd_bus_message_read_strv(reply, ret_visited);
 }
 

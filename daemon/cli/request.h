@@ -15,9 +15,9 @@ int request_open(sd_bus **ret);
 /* Where its methods are, for sd_bus_call_method(); drivekeepd(8) says what each does. */
 #define DAEMON "org.drivekeep1", "/org/drivekeep1", "org.drivekeep1.Manager"
 
-/* Has the daemon visit these drives (NULL-terminated kernel names; none: all) and returns when that is over, which can
- * take as long as a file system check. `permanent`: also for what the drives keep themselves. The caller frees *ret_visited and its strings: strv_freep(). */
-int request_apply(sd_bus *bus, char *const *names, bool permanent, char ***ret_visited, sd_bus_error *ret_error);
+/* Has the daemon visit these drives (NULL-terminated kernel names; none: all) by `method`, "Apply" or another one that takes names, and
+ * returns when that is over, which can take as long as a file system check. The caller frees *ret_visited and its strings: strv_freep(). */
+int request_visit(sd_bus *bus, const char *method, char *const *names, char ***ret_visited, sd_bus_error *ret_error);
 
 static inline void strv_freep(char ***l) {
         for (char **s = *l; s && *s; s++)
@@ -25,8 +25,10 @@ static inline void strv_freep(char ***l) {
         free(*l);
 }
 
-/* The same for these drives, then shows on stdout what came of it (apply.c). Returns an ExitStatus, or a negative errno. */
-int apply_drives(const Options *o, sd_bus *bus, char *const *names);
+/* The same for these drives, or for those that the command line names, then shows on stdout what came of it (apply.c). Both return an
+ * ExitStatus, or a negative errno. */
+int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names);
+int visit_named_drives(const Options *o, const char *method);
 
 /* Has the daemon read its files anew. EXIT_WANTED, or says on stderr why it did not. */
 ExitStatus request_reload(sd_bus *bus);

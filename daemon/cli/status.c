@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* `drivekeep status`: what became of every setting. From the state files alone, so that it needs neither privileges nor
- * a bus. */
+ * a bus; with --now the service reads the drives first. */
 
 #include <err.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "output.h"
 #include "plan.h"
+#include "request.h"
 
 size_t record_count_kept(const DriveRecord *r) {
         size_t n = 0;
@@ -302,6 +303,8 @@ static int run(const Options *o) {
         int r = 0;
         size_t n;
 
+        if (o->now)
+                return visit_named_drives(o, "Read");
         if (o->wait)
                 r = watch_records(o->state_dir, &watch);
         if (r >= 0)
@@ -328,6 +331,6 @@ const Verb verb_status = {
         .arguments = "[DRIVE...]",
         .help = "Shows every setting of the drives: wanted, actual, verdict, when, by which rule, and why."
                 "\v" DRIVE_IS "; none means all drives.",
-        .options = OPTION_FAILED | OPTION_WAIT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR,
+        .options = OPTION_FAILED | OPTION_WAIT | OPTION_NOW | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR,
         .run = run,
 };

@@ -96,7 +96,7 @@ static int put_back(const Options *o, sd_bus *bus, const Drive *d, const Tried *
         if (status != EXIT_WANTED)
                 return status;
 
-        r = request_apply(bus, (char *const[]){ d->name, NULL }, false, &visited, &error);
+        r = request_visit(bus, "Apply", (char *const[]){ d->name, NULL }, &visited, &error);
         if (r < 0)
                 return request_explain(r, &error);
 

@@ -198,7 +198,7 @@ static int apply(const Trial *t, const Change *changes, size_t n, const char *bl
                 return status;
         }
 
-        status = apply_drives(t->options, bus, (char *const[]){ t->drive->name, NULL });
+        status = visit_drives(t->options, bus, "Apply", (char *const[]){ t->drive->name, NULL });
         if (t->options->keep)
                 printf("\nKept in %s:\n\n%s", t->tried.kept_path, blocks);
         else

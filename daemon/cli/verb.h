@@ -26,12 +26,13 @@ typedef enum OptionFlags {
         OPTION_FAILED = 1 << 11,
         OPTION_WAIT = 1 << 12,
         OPTION_TRY = 1 << 13, /* --keep and --undo */
+        OPTION_NOW = 1 << 14,
 } OptionFlags;
 
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
-        bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo;
+        bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */

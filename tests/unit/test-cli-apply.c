@@ -88,7 +88,7 @@ static int ask(const Answer *answer, char *const *names, char ***ret_visited, sd
         ck_assert_int_ge(sd_bus_set_fd(bus, fds[0], fds[0]), 0);
         ck_assert_int_ge(sd_bus_start(bus), 0);
 
-        r = request_apply(bus, names, false, ret_visited, ret_error);
+        r = request_visit(bus, "Apply", names, ret_visited, ret_error);
 
         sd_bus_flush_close_unref(bus);
         ck_assert_int_eq(waitpid(child, &child_status, 0), child);

@@ -32,6 +32,10 @@ static void read_question(sd_bus_message *m, char *ret, size_t size) {
                 n += (size_t) snprintf(ret + n, size - n, " %s", word);
 }
 
+static bool is_visit(const char *question) {
+        return starts_with(question, "Apply") || starts_with(question, "Read");
+}
+
 typedef struct Answer {
         const char *question;
         unsigned n_released;
@@ -48,13 +52,14 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
                 a->caught_up = true;
                 return sd_bus_reply_method_return(m, "");
         }
-        if (!streq(question, a->question) || a->caught_up != starts_with(question, "Apply") ||
+        if (!streq(question, a->question) || a->caught_up != is_visit(question) ||
             !streq(sd_bus_message_get_path(m), "/org/drivekeep1"))
                 return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "not '%s'", question);
         if (a->error)
                 return sd_bus_error_set(error, a->error, a->message);
-        if (starts_with(question, "Apply"))
-                return sd_bus_reply_method_return(m, "as", 2, "sdb", streq(question, "Apply") ? "sda" : "sdz");
+        if (is_visit(question))
+                return sd_bus_reply_method_return(m, "as", 2, "sdb",
+                                                  streq(question, "Apply") || streq(question, "Read") ? "sda" : "sdz");
         if (starts_with(question, "Release"))
                 return sd_bus_reply_method_return(m, "u", a->n_released);
         return sd_bus_reply_method_return(m, "");
@@ -82,6 +87,7 @@ static void teardown(void) {
 #define HERE "--state-dir=."
 #define RELEASE &verb_release
 #define APPLY &verb_apply
+#define STATUS &verb_status
 #define HEADER "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
 #define SDA "sda   -     apm     128    128    applied -    -\n"
 #define SDB "sdb   -     apm     1      128    refused -    -\n"
@@ -118,6 +124,11 @@ static const struct {
         { APPLY, { HERE, "sda" },                       { "Apply sda" },                EXIT_NOT_WANTED, HEADER SDB "1 drive, 0 settings kept, 1 refused\n", "'sdz' is no drive" },
         { APPLY, { HERE, "sda" },                       { "Apply sda", 0, SD_BUS_ERROR_ACCESS_DENIED, "" }, EXIT_BAD_INPUT, "", "only root" },
         { APPLY, { HERE, "sda" },                       {},                             EXIT_NO_SERVICE, "", "does not run" },
+
+        /* It is said which drive was not read, but not of one that did not keep its setting. */
+        { STATUS, { HERE, "--now", "sdb" },             { "Read sdb" },                 EXIT_NOT_WANTED, HEADER SDB "1 drive, 0 settings kept, 1 refused\n", "'sdz' is no drive" },
+        { STATUS, { HERE, "--now" },                    { "Read" },                     EXIT_NOT_WANTED, HEADER SDA SDB "2 drives, 1 setting kept, 1 refused\n", "sda was not asked now" },
+        { STATUS, { HERE, "--now", "sda" },             {},                             EXIT_NO_SERVICE, "", "does not run" },
 };
 /* clang-format on */
 

@@ -22,6 +22,7 @@ class Quiet(Keeping):
             self.check_rest(machine)
             self.check_rechecks(machine)
             self.check_restore(machine)
+            self.check_now(machine)
 
     def marks(self):
         return {name: drive.log.mark() for name, drive in self.ata.items()}
@@ -129,3 +130,17 @@ class Quiet(Keeping):
         status = self.status(machine)
         self.equal("and status remembers", [status["SN-BUSY"]["apm"][key] for key in ("verdict", "drift_to")], ["applied", "200"])
         self.equal("the sleeper sleeps on", (self.sent(marks)["SN-ASLEEP"], self.ata["SN-ASLEEP"]["mode"]), ([], "standby"))
+
+    def check_now(self, machine):
+        """Whoever asks what the drives hold now is told that, and it stays so, though the file says to set it back."""
+        machine.run(f"hdparm -B 200 {by_id('SN-BUSY')}")
+        marks = self.marks()
+        shown = machine.run("drivekeep status --now", check=False)
+        node = self.node(machine, "SN-BUSY")[5:]
+        self.match("status --now: what another program has set is read", shown.stdout, rf"^{node} .* apm +127 +200 +drifted ")
+        self.equal("and the exit status tells", shown.status, 2)
+        self.equal("it is left so", ({r[:2] for r in self.sent(marks)["SN-BUSY"]} - {"E5"}, self.ata["SN-BUSY"]["apm"]), ({"EC"}, 200))
+        self.equal("the sleeper is asked whether it sleeps, and not woken",
+                   ({r[:2] for r in self.sent(marks)["SN-ASLEEP"]}, self.ata["SN-ASLEEP"]["mode"]), ({"E5"}, "standby"))
+        self.match("and that it was not read is said", shown.stderr,
+                   rf"^drivekeep: {self.node(machine, 'SN-ASLEEP')[5:]} was not asked now, as it sleeps")
