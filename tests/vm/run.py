@@ -131,7 +131,7 @@ def follow_parent():
 
 def run_all(scenarios, guest, jobs, logs):
     """The results by name. What each scenario prints is kept in the directory logs."""
-    waiting, running, results = sorted(scenarios, key=lambda scenario: scenario.alone), [], {}
+    waiting, running, results = sorted(scenarios, key=lambda scenario: (scenario.alone, not scenario.long)), [], {}
     with contextlib.ExitStack() as stack:
         while waiting or running:
             while waiting and len(running) < (1 if waiting[0].alone else jobs):

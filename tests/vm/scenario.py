@@ -21,6 +21,7 @@ class Scenario:
     for_every_build = True      # False: wants a build of its own, and is run by its name only
     core = False        # of those that every suite is tested with
     rare = False        # takes long: only when named, or with --all
+    long = False        # begun before the others, so that none of them waits for it at the end
     alone = False       # not beside others, and after them
 
     def __init__(self, image):
