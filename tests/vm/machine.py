@@ -302,7 +302,8 @@ class Machine:
         self.run(f"mkdir -p $(dirname {name}) && cat > {name} && chmod {mode:o} {name} && sync {name}", data=content)
 
     def wait_until(self, condition, timeout=60, interval=0.3):
-        """Until a shell command succeeds in the guest (gives its Result) or a function returns something true (gives that)."""
+        """Until a shell command succeeds in the guest (gives its Result) or a function returns something true (gives that). Asks ever
+        more rarely, down to once a second: each command is as much work for the host as a second of what it waits for."""
         deadline = time.monotonic() + timeout * PATIENCE
         while True:
             if callable(condition):
@@ -315,6 +316,7 @@ class Machine:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"not within {timeout * PATIENCE} s: {condition}; last: {last}")
             time.sleep(interval)
+            interval = max(interval, min(interval * 1.5, 1))
 
     # Devices
 
