@@ -69,6 +69,9 @@ class Tee:
         for stream in self._streams:
             stream.flush()
 
+    def isatty(self):
+        return False
+
 
 class Job:
     """One scenario in a process: its machines die with it, and it can be given up when it takes too long."""
