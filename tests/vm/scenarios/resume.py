@@ -11,6 +11,7 @@ ALL = ["EF/AA", "EF/05", "E3/00"]
 
 class Resume(Keeping):
     """Suspend through logind and behind its back, three times, with a swapped drive and a visit in flight"""
+    core = True
 
     def run(self):
         self.ata = {name: self.drive(name, **COLD) for name in ("SN-LOSES", "SN-KEEPS")}

@@ -48,6 +48,7 @@ CLOSED = """
 
 class Sandbox(Keeping):
     """Exposure is 1.7 at most; who listens is not root and has no right to drives, who writes no other; a first USB disk works"""
+    core = True
 
     def run(self):
         self.sata, self.usb = self.drive("SN-SATA", acoustic=254, erc=(0, 0), **COLD), self.drive("SN-USB", **COLD)
@@ -110,9 +111,13 @@ class Sandbox(Keeping):
             machine.push(f"/usr/lib/drivekeep-test/{name}", program.read_bytes(), 0o755)
 
     def check_settings(self, machine):
-        status = self.status(machine)
+        # The first that was told: QEMU's SCSI disk may have a unit attention for a visit after that.
+        first = {}
+        for record in self.records(machine, SYSLOG_IDENTIFIER="drivekeepd"):
+            if "DRIVEKEEP_SETTING" in record:
+                first.setdefault((record.get("DRIVEKEEP_SERIAL"), record["DRIVEKEEP_SETTING"]), record["DRIVEKEEP_VERDICT"])
         for serial, wanted in EXPECTED.items():
-            self.equal(f"{serial}: verdicts", {s: status.get(serial, {}).get(s, {}).get("verdict") for s in wanted}, wanted)
+            self.equal(f"{serial}: verdicts", {s: first.get((serial, s)) for s in wanted}, wanted)
         self.check_by_others(machine)
 
     def check_by_others(self, machine):
