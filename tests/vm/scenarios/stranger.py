@@ -1,0 +1,120 @@
+"""The first ten minutes with the package of Debian: what somebody who has never heard of drivekeep wants to do, by the commands that the
+manual gives for it. What they print is shown, and how long it took."""
+import time
+
+from keeping import CONF, Keeping, by_id
+from scenarios.package import BEFORE, COLD, NOW, STOCK
+
+EXAMPLES = "/usr/share/doc/drivekeep/examples"
+CLASS = 'drives = ( { match = { transport = "sata"; }; lookahead = true; spindown_time = "20min"; } );\n'
+EXCEPTION = 'drives = ( { match = { serial = "SN-MUSIC"; }; lookahead = false; spindown_time = "keep"; } );\n'
+BATTERY = 'drives = ( { match = { serial = "SN-MUSIC"; }; apm = 254; on_battery = { apm = 128; }; } );\n'
+HDPARM = "/dev/disk/by-id/ata-DRIVEKEEP_TESTDISK_SN-OLD {\n\tapm = 127\n\twrite_cache = off\n}\n"
+
+
+class Stranger(Keeping):
+    """From the package: keep drives, except one, move from hdparm.conf, ask why, try, battery, array, typo, upgrade, remove"""
+    core = True
+
+    def run(self):
+        self.music, self.old = self.drive("SN-MUSIC", **COLD), self.drive("SN-OLD", **COLD)
+        members = [self.drive(serial, erc=erc, **COLD) for serial, erc in (("SN-RAID-1", (0, 0)), ("SN-RAID-2", None))]
+        with self.drives(self.music, self.old, *members) as (_, arguments), self.machine(setup=STOCK, extra_args=arguments) as machine:
+            machine.wait_running()
+            machine.run("udevadm settle")
+            for task in (self.install, self.keep_class, self.except_one, self.migrate, self.ask_why, self.try_value, self.battery,
+                         self.array, self.typo, self.upgrade, self.remove):
+                self.printed, began = "", time.monotonic()
+                task(machine)
+                self.note(f"{task.__name__}: {time.monotonic() - began:.0f} s of an emulated machine\n{self.printed}")
+
+    def do(self, machine, command, status=0):
+        """What it prints; the exit status is to be this."""
+        result = machine.run(f"exec 2>&1; {command}", 120, check=False)
+        self.printed += "".join(f"       {line}\n" for line in [f"# {command}", *result.stdout.splitlines()])
+        self.equal(f"{command.splitlines()[0]}: exit status {status}", result.status, status)
+        return result.stdout
+
+    def write(self, machine, name, text):
+        self.do(machine, f"cat >{name} <<'END'\n{text}END")
+
+    def reload(self, machine):
+        self.do(machine, "systemctl reload drivekeep")
+        self.settle(machine)
+
+    def install(self, machine):
+        self.do(machine, f"dpkg -i {BEFORE}")
+
+    def keep_class(self, machine):
+        self.write(machine, CONF, CLASS)
+        self.do(machine, "drivekeep check")
+        self.do(machine, "systemctl enable --now drivekeep")
+        self.settle(machine)
+        self.match("status: what is kept, in one line at the end", self.do(machine, "drivekeep status"), r"^5 drives, 8 settings kept$")
+        self.equal("and the drives say so", [(d["lookahead"], d["standby_seconds"]) for d in (self.music, self.old)], [(True, 1200)] * 2)
+
+    def except_one(self, machine):
+        self.write(machine, "/etc/drivekeep/drivekeep.conf.d/music.conf", EXCEPTION)
+        self.reload(machine)
+        self.match("explain: which rule has won, and which has not", self.do(machine, f"drivekeep explain {by_id('SN-MUSIC')} lookahead"),
+                   r"(?s)off.*music\.conf:1.*drivekeep\.conf:1")
+        self.equal("the one is an exception, the other is not", (self.music["lookahead"], self.old["lookahead"]), (False, True))
+
+    def migrate(self, machine):
+        machine.push("/etc/hdparm.conf", HDPARM)
+        self.do(machine, "drivekeep import /etc/hdparm.conf >/etc/drivekeep/drivekeep.conf.d/hdparm.conf")
+        self.do(machine, "drivekeep check")
+        self.reload(machine)
+        self.equal("the drive has what hdparm.conf asked for", (self.old["apm"], self.old["write_cache"]), (127, False))
+
+    def ask_why(self, machine):
+        node = by_id("SN-OLD")
+        machine.run(f"hdparm -B 200 {node}")
+        self.old.inject("abort", command=0xEF, feature=0x05, origin="passthrough", times=None)
+        self.match("status --failed: which one, and why", self.do(machine, f"drivekeep apply {node} >/dev/null; drivekeep status --failed", 2),
+                   r"(?s)apm +127 +200 +refused.*^sd. apm: .*command EFh")
+        self.old.faults.clear()
+        self.do(machine, f"drivekeep apply {node}")
+
+    def try_value(self, machine):
+        node = by_id("SN-MUSIC")
+        self.do(machine, f"drivekeep try {node} apm=100")
+        self.equal("try: the drive has it", self.music["apm"], 100)
+        self.do(machine, "drivekeep try --undo")
+        self.equal("undo: it has what it had", self.music["apm"], 128)
+
+    def battery(self, machine):
+        self.write(machine, "/etc/drivekeep/drivekeep.conf.d/battery.conf", BATTERY)
+        self.reload(machine)
+        self.equal("on mains: the usual value", self.music["apm"], 254)
+        self.match("plan --on-battery: the other one", self.do(machine, f"drivekeep plan --on-battery {by_id('SN-MUSIC')}", 2), r"apm +128 +254 +write")
+
+    def array(self, machine):
+        machine.run(f"mdadm --quiet --create /dev/md0 --run --assume-clean --metadata=1.2 --level=1 --raid-devices=2 "
+                    f"{by_id('SN-RAID-1')} {by_id('SN-RAID-2')}; udevadm settle", 120)
+        self.do(machine, f"cp {EXAMPLES}/raid-error-recovery.conf /etc/drivekeep/drivekeep.conf.d/")
+        self.reload(machine)
+        shown = self.do(machine, f"drivekeep status -v {by_id('SN-RAID-1')} {by_id('SN-RAID-2')}")
+        self.match("a member gives up after seven seconds", shown, r"error_recovery +7 s +7 s +(applied|unchanged)")
+        self.match("for one that cannot, the kernel waits", shown, r"error_recovery_fallback_timeout +3 min +3 min +(applied|unchanged)")
+        machine.run("mdadm --quiet --stop /dev/md0; rm /etc/drivekeep/drivekeep.conf.d/raid-error-recovery.conf")
+
+    def typo(self, machine):
+        self.write(machine, "/etc/drivekeep/drivekeep.conf.d/typo.conf", CLASS.replace("lookahead", "look_ahead"))
+        self.match("check: the line, and what was meant", self.do(machine, "drivekeep check", 1), r"typo\.conf:1:.*look_ahead.*lookahead")
+        self.do(machine, "rm /etc/drivekeep/drivekeep.conf.d/typo.conf")
+        self.do(machine, "drivekeep check")
+
+    def upgrade(self, machine):
+        marks = [drive.log.mark() for drive in (self.music, self.old)]
+        self.do(machine, f"dpkg -i {NOW}")
+        self.settle(machine)
+        self.equal("no setting is sent to a drive",
+                   [e for d, m in zip((self.music, self.old), marks) for e in d.log.since(m, origin="passthrough") if e.sets], [])
+        self.match("and all is kept", self.do(machine, "drivekeep status"), r"^5 drives, 10 settings kept$")
+
+    def remove(self, machine):
+        self.do(machine, "dpkg --purge drivekeep")
+        self.equal("nothing of it is left", machine.run("find / -xdev -name '*drivekeep*' ! -path '/usr/lib/drivekeep-test*' ! -path '/root/*' "
+                                                        "! -path '/var/log/*' ! -path '/var/lib/dpkg/*' ! -name 'drivekeep-test*' ! -path '*ata-DRIVEKEEP*'",
+                                                        check=False).stdout, "")
