@@ -59,7 +59,8 @@ MASKED_UNITS = """
 """.split()
 
 # The root is mounted read-only, so that systemd-fsck-root.service has its work to do as on a machine without an initrd.
-# A second archive behind this one may bring /overlay (files of one test) and /setup (a script for the root, in a chroot).
+# A second archive behind this one may bring /overlay (files of one test) and /setup (a script for the root, in a chroot). They are
+# for once: the machine may be reset before anybody in it has answered.
 INIT = """#!/bin/busybox sh
 umask 022
 mount -t proc proc /proc
@@ -68,20 +69,21 @@ while read -r module; do insmod "$module"; done < /modules
 until [ -b /dev/vda ]; do sleep 0.1; done
 mount -t ext4 -o ro /dev/vda /root || poweroff -f
 mount --move /dev /root/dev
-if [ -e /overlay ] || [ -e /setup ]; then
+if { [ -e /overlay ] || [ -e /setup ]; } && [ ! -e /root/var/lib/set-up ]; then
     mount -o remount,rw /root
     if [ -e /overlay ]; then cp -dRf /overlay/. /root/ || { echo "overlay failed" > /root/dev/console; poweroff -f; }; fi
     if [ -e /setup ]; then
         chroot /root /bin/sh -e < /setup > /root/dev/console 2>&1 ||
             { echo "setup failed" > /root/dev/console; sleep 1; poweroff -f; }
     fi
+    touch /root/var/lib/set-up
     mount -o remount,ro /root
 fi
 umount /proc
 exec switch_root /root /sbin/init "$@"
 """
 INITRD_MODULES = ["virtio_pci", "virtio_blk", "ext4", "virtio_console"]
-INITRD_APPLETS = ["sh", "mount", "umount", "insmod", "sleep", "cp", "chroot", "switch_root", "poweroff"]
+INITRD_APPLETS = ["sh", "mount", "umount", "insmod", "sleep", "cp", "touch", "chroot", "switch_root", "poweroff"]
 
 
 @dataclasses.dataclass(frozen=True)
