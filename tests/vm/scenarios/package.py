@@ -24,6 +24,10 @@ FILES = ("find / -xdev ! -path '/var/lib/dpkg/*' ! -path '/var/log/*' ! -path '/
          "! -path '/root/*' ! -path '/tmp/*' ! -name '*-' | sort; ls /run | grep drivekeep")
 
 
+def find_files(machine):
+    return set(machine.run(FILES, check=False).stdout.splitlines())
+
+
 class Package(Keeping):
     """The Debian package: installed, upgraded, downgraded, removed and purged, with drives there"""
     core = True
@@ -34,7 +38,7 @@ class Package(Keeping):
         with self.drives(*self.all) as (_, arguments), self.machine(setup=STOCK, extra_args=arguments) as machine:
             machine.wait_running()
             machine.run("udevadm settle")
-            self.files = self.find(machine)
+            self.files = find_files(machine)
             machine.run(f"hdparm -y {by_id('SN-ASLEEP')}")
             self.check_installed(machine)
             self.check_first_setting(machine)
@@ -43,9 +47,6 @@ class Package(Keeping):
             self.check_half_exchanged(machine)
             self.check_removed(machine)
             self.check_purged(machine)
-
-    def find(self, machine):
-        return set(machine.run(FILES, check=False).stdout.splitlines())
 
     def marks(self):
         return [drive.log.mark() for drive in self.all]
@@ -140,11 +141,11 @@ class Package(Keeping):
                    "inactive\ninactive\ninactive\n")
         self.claim_untouched("removed", marks)
         self.equal("removed: the user's file stays", machine.run(f"cat {CONF}").stdout, FILE)
-        left = sorted(self.find(machine) - self.files)
+        left = sorted(find_files(machine) - self.files)
         self.equal("removed: beside it only the guard's notes, and what enabled the service", left, sorted([
             "/etc/drivekeep", CONF, "/var/lib/drivekeep", "/etc/systemd/system/drivekeep-udev.service",
             "/etc/systemd/system/multi-user.target.wants/drivekeep.service"]))
 
     def check_purged(self, machine):
         machine.run("dpkg -P drivekeep", 120)
-        self.equal("purged: no file is left", sorted(self.find(machine) - self.files), [])
+        self.equal("purged: no file is left", sorted(find_files(machine) - self.files), [])
