@@ -58,9 +58,12 @@ class Demo(Keeping):
                   f"{'on' if s['write_cache'] else 'off':>12} {s.get('acoustic', '-'):>9} {s['standby_seconds'] or 'off':>10}",
                   flush=True)
 
+    def new_drives(self):
+        return [self.drive("NAS-1", lookahead=False), self.drive("NAS-2", lookahead=False),
+                self.drive("OLD-1", lookahead=False, acoustic=254, erc=None)]
+
     def run(self):
-        self.ata = [self.drive("NAS-1", lookahead=False), self.drive("NAS-2", lookahead=False),
-                    self.drive("OLD-1", lookahead=False, acoustic=254, erc=None)]
+        self.ata = self.new_drives()
         self.title("The file")
         print("".join(f"  {line}\n" for line in FILE.splitlines()), end="")
         self.title("The drives, fresh from the shop: their power-on values, in their own words")
@@ -112,19 +115,21 @@ class Demo(Keeping):
             self.equal("everything is there again", kept, [(254, True, 1200), (254, True, 1200), (128, True, 1200), (254, True, 1200)])
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Show drivekeep at work in a virtual machine.")
+def main(scenario, description):
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--overlay", metavar="DIR", required=True, help="drivekeep as `DESTDIR=DIR meson install` made it")
     parser.add_argument("--module", action="append", metavar="FILE", required=True,
                         help="a kernel module that modules.py built; as often as needed")
+    parser.add_argument("--suite", choices=image.SUITES, default=image.USUAL_SUITE,
+                        help=f"Debian's suite in the machine (default: {image.USUAL_SUITE})")
     options = parser.parse_args()
-    demo = Demo(image.build(options.overlay, options.module, log=lambda text: print(text, flush=True)))
-    demo.execute()
-    return 1 if demo.failed else 0
+    try:
+        running = scenario(image.build(options.overlay, options.module, log=lambda text: print(text, flush=True), suite=options.suite))
+        running.execute()
+    except KeyboardInterrupt:
+        return 130
+    return 1 if running.failed else 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    sys.exit(main(Demo, "Show drivekeep at work in a virtual machine."))

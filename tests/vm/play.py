@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """The demonstration's machine to play in: a shell in the machine, and commands for what happens to its drives and its power."""
-import argparse
 import cmd
 import os
 import pathlib
@@ -12,8 +11,7 @@ import tempfile
 import termios
 import tty
 
-import image
-from demo import FILE, Demo, Progress
+from demo import FILE, Demo, Progress, main
 from drives.fault import KINDS
 from keeping import CONF
 from machine import nvme_disk
@@ -55,11 +53,14 @@ class Prompt(cmd.Cmd):
     def default(self, line):
         print(f"There is no command '{line.split()[0]}'; 'help' lists them, and 'shell' leads into the machine.")
 
+    def find(self, serial):
+        return next((drive for drive in self.play.ata if drive.serial == serial), None)
+
     def drive(self, serial):
-        for drive in self.play.ata:
-            if drive.serial == serial:
-                return drive
-        raise ValueError(f"there is no SATA drive '{serial}'; there are {', '.join(drive.serial for drive in self.play.ata)}")
+        found = self.find(serial)
+        if not found:
+            raise ValueError(f"there is no SATA drive '{serial}'; there are {', '.join(drive.serial for drive in self.play.ata)}")
+        return found
 
     def port(self, drive):
         return next((number for number, port in enumerate(self.hba.ports) if port.drive is drive), None)
@@ -90,7 +91,7 @@ class Prompt(cmd.Cmd):
         """plug SERIAL: plug a drive in. One with a serial number that no drive has yet is new."""
         if not serial:
             raise ValueError("say which drive")
-        drive = next((drive for drive in self.play.ata if drive.serial == serial), None) or self.play.drive(serial, lookahead=False)
+        drive = self.find(serial) or self.play.drive(serial, lookahead=False)
         if self.port(drive) is not None:
             raise ValueError(f"{serial} is plugged in")
         port = self.port(None)
@@ -174,8 +175,7 @@ def talk(console, terminal=0):
 
 class Play(Demo):
     def run(self, interact=Prompt.cmdloop):
-        self.ata = [self.drive("NAS-1", lookahead=False), self.drive("NAS-2", lookahead=False),
-                    self.drive("OLD-1", lookahead=False, acoustic=254, erc=None)]
+        self.ata = self.new_drives()
         directory = pathlib.Path(tempfile.mkdtemp(prefix="dkp-", dir="/tmp"))
         self.console = directory / "console"
         try:
@@ -192,21 +192,5 @@ class Play(Demo):
             shutil.rmtree(directory)
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Start the demonstration's machine to play in.")
-    parser.add_argument("--overlay", metavar="DIR", required=True, help="drivekeep as `DESTDIR=DIR meson install` made it")
-    parser.add_argument("--module", action="append", metavar="FILE", required=True,
-                        help="a kernel module that modules.py built; as often as needed")
-    parser.add_argument("--suite", choices=image.SUITES, default=image.USUAL_SUITE,
-                        help=f"Debian's suite in the machine (default: {image.USUAL_SUITE})")
-    options = parser.parse_args()
-    play = Play(image.build(options.overlay, options.module, log=lambda text: print(text, flush=True), suite=options.suite))
-    play.execute()
-    return 1 if play.failed else 0
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    sys.exit(main(Play, "Start the demonstration's machine to play in."))
