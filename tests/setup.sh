@@ -87,6 +87,17 @@ build() {
         ninja -C "$dir" $target >"$LOGS/ninja.log" 2>&1 || { cat "$LOGS/ninja.log"; say "The build failed."; exit 1; }
 }
 
+# For the scripts that only start a machine for a person.
+prepare_machine() { # SCRIPT SUITE
+        if [ "$(id -u)" != 0 ]; then
+                say "This needs root, to install packages and to make a disk image with its owners and modes; run $1 as root."
+                exit 1
+        fi
+        need $BUILD_PACKAGES $VM_PACKAGES
+        say "Building drivekeep…"
+        if [ "$2" = bookworm ]; then build_for_vm; else build_for_vm_of_suite "$2"; fi
+}
+
 # The kernel modules of the virtual machine, as options that say where they are: MODULES.
 build_modules() { # [OPTION…] KERNEL
         built=$(/usr/bin/python3 tests/vm/modules.py "$@") || exit 1
