@@ -24,18 +24,19 @@ from patience import PATIENCE
 # q35 suspends only once (its power management registers are lost over S3).  An old processor's instructions are the quickest to
 # emulate, a fifth less work than those of "max"; without RDRAND the guest waits seconds for its random numbers, and with MONITOR
 # a processor that is taken offline for suspend keeps the other from running.  After CMPXCHG16B (cx16), which the kernel's allocator
-# uses, QEMU 7.2 now and then loses the flags: a kernel died of a double fault with a pointer in EFLAGS.  With more room for
-# translated code, a boot after a reset takes twice as long: the old kernel's translations are dropped one by one.
-MACHINE = ("-machine pc -accel tcg,thread=multi,tb-size=128 -cpu Nehalem,+rdrand,-monitor,-cx16 -smp 2 "
+# uses, QEMU 7.2 now and then loses the flags: a kernel died of a double fault with a pointer in EFLAGS.  Most of QEMU's work is to
+# translate code, so there is room (in MB) to keep what was translated once.
+MACHINE = ("-machine pc -accel tcg,thread=multi,tb-size=512 -cpu Nehalem,+rdrand,-monitor,-cx16 -smp 2 "
            "-nodefaults -display none -no-user-config")
 # Without no_timer_check the kernel counts, at boot, whether the timer interrupts often enough in real time, and panics ("IO-APIC +
 # timer doesn't work") where the host is busy. The next three keep it from complaining that it was kept from running: each of its messages
 # wakes the daemon. No other clock of an emulated machine is better than its TSC, and a busy host makes the kernel doubt that. A
 # console that is suspended has the guest wait for five seconds at each resume. A kernel that panics starts anew at once, rather than
-# to be waited for. The rest is work that no test needs.
+# to be waited for. Without norandmaps each process has its libraries at other addresses, for which QEMU translates them again: a
+# command is then twice as much work. The rest is work that no test needs.
 KERNEL_ARGUMENTS = ("root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1 no_timer_check "
                     "nowatchdog rcupdate.rcu_cpu_stall_suppress=1 workqueue.watchdog_thresh=0 "
-                    "tsc=reliable no_console_suspend panic=-1 mitigations=off audit=0")
+                    "tsc=reliable no_console_suspend panic=-1 mitigations=off audit=0 norandmaps")
 
 
 @dataclasses.dataclass(frozen=True)
