@@ -73,8 +73,10 @@ if { [ -e /overlay ] || [ -e /setup ]; } && [ ! -e /root/var/lib/set-up ]; then
     mount -o remount,rw /root
     if [ -e /overlay ]; then cp -dRf /overlay/. /root/ || { echo "overlay failed" > /root/dev/console; poweroff -f; }; fi
     if [ -e /setup ]; then
+        mount --bind /proc /root/proc
         chroot /root /bin/sh -e < /setup > /root/dev/console 2>&1 ||
             { echo "setup failed" > /root/dev/console; sleep 1; poweroff -f; }
+        umount /root/proc
     fi
     touch /root/var/lib/set-up
     mount -o remount,ro /root
@@ -201,6 +203,11 @@ def _run(*command, **options):
     return result.stdout
 
 
+def _run_inside(root, command):
+    """In the guest's root; since version 260 journalctl finds no file without /proc."""
+    return _run("unshare", "--mount", "sh", "-c", f'mount -t proc proc "$0/proc" && exec chroot "$0" {command}', root)
+
+
 def _prune(paths, kept):
     """The oldest go; machines of another run may still be using those before the newest."""
     for path in sorted(paths, key=lambda path: path.stat().st_mtime)[:-kept]:
@@ -313,7 +320,7 @@ def _unpack_kernel(image):
 
 
 def _initrd(root, version):
-    shown = _run("chroot", root, "modprobe", "--set-version", version, "--show-depends", "--all", *INITRD_MODULES)
+    shown = _run_inside(root, f"modprobe --set-version {version} --show-depends --all {' '.join(INITRD_MODULES)}")
     paths = list(dict.fromkeys(re.findall(r"^insmod (\S+)", shown, re.M)))
     # Since Debian 13 they are compressed, and busybox takes them as they are or not at all.
     contents = {}
@@ -355,7 +362,7 @@ def _configure(root):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     # No password: rescue mode asks for none, and a person at the console gets in.
-    _run("chroot", root, "passwd", "--delete", "root")
+    _run_inside(root, "passwd --delete root")
 
 
 def _build_disk(work, first, overlay, modules, files):
@@ -370,22 +377,21 @@ def _build_disk(work, first, overlay, modules, files):
         if packer.returncode:
             raise RuntimeError(f"cannot pack {overlay}")
         # As a package's scripts do; what tmpfiles.d wants is made at boot.
-        _run("chroot", root, "systemd-sysusers")
-        _run("chroot", root, "journalctl", "--update-catalog")
-        _run("chroot", root, "ldconfig")
+        for command in ("systemd-sysusers", "journalctl --update-catalog", "ldconfig"):
+            _run_inside(root, command)
     if modules:
         extra = root / f"usr/lib/modules/{first.version}/extra"
         extra.mkdir(exist_ok=True)
         for module in modules:
             shutil.copy(module, extra)
-        _run("chroot", root, "depmod", first.version)
+        _run_inside(root, f"depmod {first.version}")
     for name, content in files.items():
         text, mode = content if isinstance(content, tuple) else (content, 0o644)
         path = root / name.lstrip("/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(mode)
-    _run("chroot", root, "systemctl", "enable", "drivekeep-test-agent.service")
+    _run_inside(root, "systemctl enable drivekeep-test-agent.service")
     # Newer than /usr, or systemd takes the first boot for one after an upgrade and rebuilds its databases.
     for name in ("etc/.updated", "var/.updated"):
         (root / name).touch()

@@ -15,8 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = [HERE / "drives/ivata", HERE / "drives/ivsas", HERE / "stubborn", HERE / "supply", HERE / "warp"]
 
 
-# Bound to a directory of the root, since the sources are not in there.
-MAKE_IN_ROOT = 'mount --bind "$1" "$0/mnt" && exec chroot "$0" make -C "$2" M=/mnt modules'
+# Bound to a directory of the root, since the sources are not in there. The kernel's objtool reads below /proc.
+MAKE_IN_ROOT = 'mount --bind "$1" "$0/mnt" && mount -t proc proc "$0/proc" && exec chroot "$0" make -C "$2" M=/mnt modules'
 
 
 def build(source, kernel, root=None):

@@ -277,7 +277,11 @@ static struct ata_port_operations ivata_port_ops = {
 	.qc_fill_rtf = ivata_qc_fill_rtf,
 	.scr_read = ivata_scr_read,
 	.scr_write = ivata_scr_write,
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
 	.hardreset = ivata_hardreset,
+#else
+	.reset.hardreset = ivata_hardreset,
+#endif
 	.set_lpm = ivata_set_lpm,
 	.port_start = ivata_port_start,
 };

@@ -13,6 +13,7 @@
 #include <linux/io.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/version.h>
 #include <scsi/scsi.h>
 #include <scsi/scsi_cmnd.h>
 #include <scsi/scsi_device.h>
@@ -111,7 +112,12 @@ static struct ivsas_port *ivsas_find(struct scsi_device *sdev)
 	return &host->ports[rphy->identify.phy_identifier];
 }
 
-static int ivsas_queuecommand(struct Scsi_Host *shost, struct scsi_cmnd *cmd)
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+static int
+#else
+static enum scsi_qc_status
+#endif
+ivsas_queuecommand(struct Scsi_Host *shost, struct scsi_cmnd *cmd)
 {
 	struct ivsas_host *host = shost_priv(shost);
 	struct ivsas_port *port = ivsas_find(cmd->device);
