@@ -1,10 +1,12 @@
 """README's steps, as they stand there, on a machine that runs and whose drives are there before drivekeep is."""
 import itertools
+import json
 import pathlib
 import re
 
+import manual_json
 from cutting import NOTES
-from keeping import CONF, LAY_ASIDE, Keeping, by_id, ours
+from keeping import CONF, LAY_ASIDE, Keeping, by_id, ours, settings
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 README = REPOSITORY / "README.md"
@@ -22,6 +24,13 @@ OLD_NOTE = "VERSION=1\nKEY={key}\nENTRIES=2\n" + "".join(
     for i, (setting, value) in enumerate((("apm", 192), ("write_read_verify", "all"))))
 
 FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; spindown_time = "20min"; } );\n'
+# A name that may change, for `check` to warn of, and a value that another takes the place of, for `explain`.
+OTHER = 'drives = ( { match = { transport = "sata"; }; apm = 127; }, { match = "/dev/sda"; apm = 254; } );\n'
+# What prints the JSON of drivekeep(1); the manual has its forms in this order.
+JSON = {
+    "list": ["list"], "status": ["status"], "apply": ["apply /dev/sda"], "plan": ["plan"], "check": ["check --config-root=/root/etc"],
+    "explain": ["explain --config-root=/root/etc /dev/sda"], "show": ["show /dev/sda", "show"], "settings": ["settings"],
+}
 COLD = {"apm": 128, "lookahead": False}
 WWN = "5000c500a1b2c3d4"
 WANTED = (192, True, 1200)
@@ -52,9 +61,10 @@ class Installed(Keeping):
             self.follow_readme(machine)
             self.check_kept(machine, old, pulled)
             self.check_old_note(machine)
+            self.check_json(machine)
             self.check_followed(machine, hba, old, pulled)
             self.check_readers(machine, old)
-            self.check_stopped(machine)
+            self.check_stopped(machine, old, pulled)
             self.check_old_socket(machine, old)
 
     def steps(self):
@@ -125,6 +135,17 @@ class Installed(Keeping):
         machine.wait_until(f"! test -e {self.note_file}", 60)
         self.claim("until it is released", True)
 
+    def check_json(self, machine):
+        machine.push("/root/etc/drivekeep/drivekeep.conf", OTHER)
+        documented = manual_json.documented()
+        self.equal("the manual tells what JSON each of these commands prints", {c: len(forms) for c, forms in documented.items()},
+                   {c: len(runs) for c, runs in JSON.items()})
+        for command, runs in JSON.items():
+            for line, form in zip(runs, documented[command]):
+                shown = json.loads(machine.run(f"drivekeep {line} --json", check=False).stdout)
+                self.equal(f"drivekeep {line} --json has the keys that the manual names",
+                           (manual_json.differences(manual_json.paths(shown), form), bool(shown)), ([], True))
+
     def check_followed(self, machine, hba, old, pulled):
         """They have no event behind them that the rules took part in."""
         machine.push(CONF, FILE.replace("apm = 192", "apm = 240"))
@@ -155,15 +176,20 @@ class Installed(Keeping):
             order = [who for who, _ in itertools.groupby("show" if e.comm == "drivekeep" else "a visit" for e in ours(drive, mark))]
             self.equal(f"{first} is at the drive: the other waits for its end", (order[:1], len(order), shown.status), ([first], 2, 0))
 
-    def check_stopped(self, machine):
+    def check_stopped(self, machine, *drives):
         """Whether the service runs, its user sees without a bus and without rights."""
         ask = "setpriv --reuid=65534 --clear-groups drivekeep status"
         self.equal("anybody is told that all is well", machine.run(ask, check=False).status, 0)
-        machine.run("systemctl stop drivekeep")
+        marks = [drive.log.mark() for drive in drives]
+        disable = "systemctl disable --now drivekeep.service"
+        self.claim("README: how the service is stopped for good", f"`sudo {disable}`" in README.read_text())
+        machine.run(disable)
         asked = machine.run(ask, check=False)
         self.equal("stopped: status says so", (asked.status, "drivekeep.service does not run" in asked.stderr), (3, True))
         self.match("and shows what was known", asked.stdout, r"^sd\w +.*apm +240 +240 ")
-        machine.run("systemctl start drivekeep")
+        self.equal("no boot starts it", machine.run("systemctl is-enabled drivekeep.service", check=False).stdout, "disabled\n")
+        self.equal("the drives keep what they have", [(settings(d, mark), d["apm"]) for d, mark in zip(drives, marks)], [([], 240)] * 2)
+        machine.run("systemctl enable --now drivekeep.service")
         self.settle(machine)
         self.equal("started: it is as before", machine.run(ask, check=False).status, 0)
         machine.run("systemctl kill --signal=KILL --kill-whom=main drivekeep; systemctl stop drivekeep")
