@@ -91,7 +91,10 @@ START_TEST(test_no_legend) {
         output_print(o);
         text = catch_end(stdout, f);
         ck_assert(starts_with(text, "sda "));
-        ck_assert_str_eq(strchr(text, '\n') + 1, "sdb   QEMU               -               -\n");
+        /* Whether the first column is as wide as its head, versions of libsmartcols do not agree. */
+        ck_assert(starts_with(strchr(text, '\n'), "\nsdb "));
+        ck_assert_ptr_nonnull(strstr(text, " QEMU               -               -\n"));
+        ck_assert_str_eq(strstr(text, " -\n"), " -\n");
 }
 END_TEST
 
