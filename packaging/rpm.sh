@@ -2,7 +2,7 @@
 # Sourced by packaging/build: the packages for Fedora, from packaging/rpm. Debian's rpm knows nothing of the packages that are
 # installed: what the spec requires for a build is not looked at.
 
-tools="gcc rpm rpmlint debugedit elfutils"
+tools="gcc file rpm rpmlint debugedit elfutils xz-utils"
 format_files='\./usr/share/(doc/drivekeep/README\.md|licenses/drivekeep/LICENSE)|\./usr/lib/\.build-id/.*'
 
 build_packages() {
