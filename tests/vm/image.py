@@ -195,17 +195,19 @@ _AGENT_PATHS = {
 }
 
 
+def inside(root, command, mnt=None):
+    """A shell command as a program and its arguments, to be run in a root, with the directory mnt at /mnt. The kernel's objtool reads
+    below /proc, and without it journalctl finds no file since version 260."""
+    bind = f'mount --bind "{mnt}" "$0/mnt" && ' if mnt else ""
+    return ["unshare", "--mount", "sh", "-c", f'{bind}mount -t proc proc "$0/proc" && exec chroot "$0" {command}', root]
+
+
 def _run(*command, **options):
     result = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                             **options)
     if result.returncode:
         raise RuntimeError(f"{command[0]} failed ({result.returncode}):\n{result.stdout[-4000:]}")
     return result.stdout
-
-
-def _run_inside(root, command):
-    """In the guest's root; since version 260 journalctl finds no file without /proc."""
-    return _run("unshare", "--mount", "sh", "-c", f'mount -t proc proc "$0/proc" && exec chroot "$0" {command}', root)
 
 
 def _prune(paths, kept):
@@ -320,7 +322,7 @@ def _unpack_kernel(image):
 
 
 def _initrd(root, version):
-    shown = _run_inside(root, f"modprobe --set-version {version} --show-depends --all {' '.join(INITRD_MODULES)}")
+    shown = _run(*inside(root, f"modprobe --set-version {version} --show-depends --all {' '.join(INITRD_MODULES)}"))
     paths = list(dict.fromkeys(re.findall(r"^insmod (\S+)", shown, re.M)))
     # Since Debian 13 they are compressed, and busybox takes them as they are or not at all.
     contents = {}
@@ -362,7 +364,7 @@ def _configure(root):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     # No password: rescue mode asks for none, and a person at the console gets in.
-    _run_inside(root, "passwd --delete root")
+    _run(*inside(root, "passwd --delete root"))
 
 
 def _build_disk(work, first, overlay, modules, files):
@@ -378,20 +380,20 @@ def _build_disk(work, first, overlay, modules, files):
             raise RuntimeError(f"cannot pack {overlay}")
         # As a package's scripts do; what tmpfiles.d wants is made at boot.
         for command in ("systemd-sysusers", "journalctl --update-catalog", "ldconfig"):
-            _run_inside(root, command)
+            _run(*inside(root, command))
     if modules:
         extra = root / f"usr/lib/modules/{first.version}/extra"
         extra.mkdir(exist_ok=True)
         for module in modules:
             shutil.copy(module, extra)
-        _run_inside(root, f"depmod {first.version}")
+        _run(*inside(root, f"depmod {first.version}"))
     for name, content in files.items():
         text, mode = content if isinstance(content, tuple) else (content, 0o644)
         path = root / name.lstrip("/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(mode)
-    _run_inside(root, "systemctl enable drivekeep-test-agent.service")
+    _run(*inside(root, "systemctl enable drivekeep-test-agent.service"))
     # Newer than /usr, or systemd takes the first boot for one after an upgrade and rebuilds its databases.
     for name in ("etc/.updated", "var/.updated"):
         (root / name).touch()

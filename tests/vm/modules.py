@@ -8,15 +8,11 @@ import shutil
 import subprocess
 import tempfile
 
-from image import cache_directory
+from image import cache_directory, inside
 
 HERE = pathlib.Path(__file__).resolve().parent
 # A folder makes the module of its name.
 SOURCES = [HERE / "drives/ivata", HERE / "drives/ivsas", HERE / "stubborn", HERE / "supply", HERE / "warp"]
-
-
-# Bound to a directory of the root, since the sources are not in there. The kernel's objtool reads below /proc.
-MAKE_IN_ROOT = 'mount --bind "$1" "$0/mnt" && mount -t proc proc "$0/proc" && exec chroot "$0" make -C "$2" M=/mnt modules'
 
 
 def build(source, kernel, root=None):
@@ -38,9 +34,7 @@ def build(source, kernel, root=None):
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         shutil.copytree(source, folder, dirs_exist_ok=True)
         headers = f"/lib/modules/{kernel}/build"
-        command = ["make", "-C", headers, f"M={folder}", "modules"]
-        if root:
-            command = ["unshare", "--mount", "sh", "-c", MAKE_IN_ROOT, root, folder, headers]
+        command = inside(root, f"make -C {headers} M=/mnt modules", folder) if root else ["make", "-C", headers, f"M={folder}", "modules"]
         make = subprocess.run(command, capture_output=True, text=True)
         if make.returncode:
             raise RuntimeError(f"{name} for {kernel} does not build:\n{make.stdout}{make.stderr}")
