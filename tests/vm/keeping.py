@@ -27,16 +27,9 @@ settled() {
         esac
         ! grep -qsE '^STATE=(queued|visiting)' /run/drivekeep/drives/*
 }
-# The kernel looks at what is behind a USB bridge a second after it has found the bridge, and udev knows nothing of that.
-has_disk() {
-        [ -e $1/bInterfaceClass ] && read -r class < $1/bInterfaceClass && [ "$class" = 08 ] || return 0
-        set -- $1/host*/target*/*:*/block/*
-        [ -e $1 ]
-}
 systemctl is-system-running --wait >/dev/null 2>&1
-for interface in /sys/bus/usb/devices/*:*; do
-        for try in 1 2 3 4 5 6 7 8 9 10; do has_disk $interface && break; sleep 0.3; done
-done
+# The kernel looks at what is behind a USB bridge a second after it has found the bridge, and udev knows nothing of that.
+until set -- /sys/bus/usb/devices/*:*/host*/target*/*:*/block/*; [ -e "$1" ] || shift; [ $# -ge $usb ]; do sleep 0.3; done
 udevadm settle
 until settled; do sleep 0.3; done
 """
@@ -68,6 +61,10 @@ def settings(drive, mark=0):
 class Keeping(Scenario):
     """Base class; not a scenario of its own (the runner takes only what a file defines itself)."""
 
+    def __init__(self, image):
+        super().__init__(image)
+        self.docks = []
+
     @contextlib.contextmanager
     def drives(self, *drives, usb=(), name="hba0"):
         """The controller with these drives, and USB disks (drive, bridge arguments); yields what Machine needs."""
@@ -79,13 +76,11 @@ class Keeping(Scenario):
                 if drive is not None:   # an empty port, for later
                     hba.attach(port, drive)
             arguments = hba.qemu_args()
-            self.bridges = []
-            self.docks = []
             for number, (drive, bridge) in enumerate(usb):
                 disk = stack.enter_context(UsbDisk(directory / f"usb{number}", drive, name=f"usb{number}", **bridge))
                 self.docks.append(disk)
+                stack.callback(self.docks.remove, disk)
                 arguments += disk.qemu_args()
-                self.bridges.append(disk.bridge)
             yield hba, arguments
 
     def drive(self, serial, **features):
@@ -110,7 +105,7 @@ class Keeping(Scenario):
 
     def settle(self, machine, timeout=300):
         """Until the system is up and drivekeep has no visit under way."""
-        machine.run(SETTLE, timeout)
+        machine.run(f"usb={sum(dock.plugged for dock in self.docks)}{SETTLE}", timeout)
 
     def stop_seconds(self, machine):
         """How long the service's last stop took, by PID 1's clock."""

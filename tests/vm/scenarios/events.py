@@ -24,9 +24,8 @@ class Events(Keeping):
         with self.drives(self.sata, self.loose, usb=[(self.usb, {})]) as (hba, arguments), \
              self.machine(disks=[nvme_disk("NVME1")], files={CONF: FILE}, setup="systemctl enable drivekeep",
                           extra_args=arguments) as machine:
-            machine.wait_until("lsblk -dno SERIAL | grep -q SN-USB")
             self.settle(machine)
-            self.bridge = self.bridges[0]
+            self.bridge = self.docks[0].bridge
             self.check_link(machine, hba)
             self.check_reset(machine)
             self.check_parameters(machine)

@@ -73,7 +73,7 @@ class Faults(Faulty):
         usb = [(drive, {"serial": f"DOCK{drive.serial}", **case.usb}) for case, drive in self.bad.items() if case.usb is not None]
         with contextlib.ExitStack() as stack:
             _, first = stack.enter_context(self.drives(*sata[:8], usb=usb))
-            self.bridge_of = {bridge.drive.serial: bridge for bridge in self.bridges}
+            self.bridge_of = {dock.drive.serial: dock.bridge for dock in self.docks}
             _, second = stack.enter_context(self.drives(*sata[8:], name="hba1"))
             machine = stack.enter_context(self.machine(files={CONF: self.file(self.values)}, setup="systemctl enable drivekeep",
                                                        extra_args=first + second))

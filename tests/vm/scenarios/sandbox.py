@@ -56,8 +56,6 @@ class Sandbox(Keeping):
         with self.drives(self.sata, usb=[(self.usb, {"sense": "fixed"})]) as (hba, arguments), \
              self.machine(disks=disks, files={CONF: FILE}, setup="systemctl enable drivekeep",
                           extra_args=arguments) as machine:
-            # A USB disk is found by and by, and boot does not wait for it.
-            machine.wait_until("ls /dev/disk/by-id/usb-*-0:0", 90)
             self.settle(machine)
             self.find_processes(machine)
             self.check_exposure(machine)
