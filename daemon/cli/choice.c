@@ -19,7 +19,7 @@ static char *disk_name(const char *argument, const char *root) {
                         return NULL;
                 argument = node + strlen(dev);
                 /* /dev/cciss/c0d0 is cciss!c0d0 to the kernel. */
-                for (char *p = strchr(argument, '/'); p; p = strchr(p, '/'))
+                for (char *p = strchr(node + strlen(dev), '/'); p; p = strchr(p, '/'))
                         *p = '!';
         }
 
