@@ -100,13 +100,9 @@ static void edit(ExitStatus expected, const char *editor, const char *name) {
 }
 
 static void assert_file(const char *path, const char *text) {
-        char read[256] = "";
-        FILE *f = fopen(path, "re");
+        char read[256];
 
-        if (f) {
-                (void) fread(read, 1, sizeof read - 1, f);
-                (void) fclose(f);
-        }
+        file_read(path, read, sizeof read);
         ck_assert_str_eq(read, text);
 }
 

@@ -227,25 +227,18 @@ static void run(ExitStatus expected, const char *words, const Options *options) 
 
 /* Of a file: what stands behind its first line. Empty: there is none. */
 static void assert_file(const char *path, const char *text) {
-        char read[1024] = "";
-        FILE *f = fopen(path, "re");
-        size_t n = f ? fread(read, 1, sizeof read - 1, f) : 0;
-        const char *blocks = strstr(read, "drives = (\n");
+        char read[1024];
+        const char *blocks;
 
-        ck_assert(n < sizeof read);
-        if (f)
-                (void) fclose(f);
+        file_read(path, read, sizeof read);
+        blocks = strstr(read, "drives = (\n");
         ck_assert_msg(streq(blocks ? blocks + strlen("drives = (\n") : "", text), "%s: %s", path, read);
 }
 
 static void assert_calls(const char *calls) {
-        char read[256] = "";
-        FILE *f = fopen("calls", "re");
+        char read[256];
 
-        if (f) {
-                (void) fread(read, 1, sizeof read - 1, f);
-                (void) fclose(f);
-        }
+        file_read("calls", read, sizeof read);
         ck_assert_str_eq(read, calls);
 }
 

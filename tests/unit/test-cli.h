@@ -39,6 +39,15 @@ static inline _unused_ void file_write(const char *path, const char *text) {
         ck_assert_int_eq(fclose(f), 0);
 }
 
+/* The beginning of a file, as a string; an empty one where there is no file. */
+static inline _unused_ void file_read(const char *path, char *text, size_t size) {
+        FILE *f = fopen(path, "re");
+
+        text[f ? fread(text, 1, size - 1, f) : 0] = '\0';
+        if (f)
+                (void) fclose(f);
+}
+
 static inline _unused_ DriveRecord *record_of(const char *text) {
         DriveRecord *r = NULL;
 

@@ -163,7 +163,7 @@ START_TEST(test_path) {
         Heard h = {};
 
         (void) snprintf(longest, sizeof longest, "%s/%0*d", dir, (int) (sizeof un.sun_path - 2 - strlen(dir)) + _i, 0);
-        (void) strncpy(un.sun_path, longest, sizeof un.sun_path - 1);
+        memcpy(un.sun_path, longest, sizeof un.sun_path - 1);
         ck_assert_int_eq(bind(fd, (const struct sockaddr *) &un, sizeof un), 0);
         next = dup(fd);
         (void) close(next);
