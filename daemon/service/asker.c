@@ -154,6 +154,24 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
         return 0;
 }
 
+/* The asker ends with any of its connections: so the manager hears that there are no more signals, and the next asker connects
+ * anew. sd_bus_set_exit_on_disconnect() does not serve: with it the loop returns an error in newer versions of libsystemd. */
+static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
+        Asker *a = userdata;
+
+        return sd_event_exit(a->event, EXIT_SUCCESS);
+}
+
+static int asker_listen(Asker *a, sd_bus *bus) {
+        int r;
+
+        r = sd_bus_match_signal(bus, NULL, "org.freedesktop.DBus.Local", NULL, "org.freedesktop.DBus.Local",
+                                "Disconnected", on_disconnected, a);
+        if (r >= 0)
+                r = sd_bus_attach_event(bus, a->event, SD_EVENT_PRIORITY_NORMAL);
+        return r;
+}
+
 static int asker_connect(Asker *a, bool login) {
         static const char *const signals[] = { "JobNew", "JobRemoved" };
         _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
@@ -164,10 +182,7 @@ static int asker_connect(Asker *a, bool login) {
 
         r = login ? a->targets->open_bus(&bus) : a->targets->open_systemd(&bus);
         if (r >= 0)
-                r = sd_bus_attach_event(bus, a->event, SD_EVENT_PRIORITY_NORMAL);
-        /* So the manager hears that there are no more signals; the next asker connects anew. */
-        if (r >= 0)
-                r = sd_bus_set_exit_on_disconnect(bus, true);
+                r = asker_listen(a, bus);
         for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0 && !login; i++)
                 r = sd_bus_match_signal(bus, NULL, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE, signals[i],
                                         on_job, a);
@@ -208,13 +223,11 @@ int asker_serve(int fd, const AskerTargets *targets) {
         if (r >= 0)
                 r = sd_bus_negotiate_fds(a.manager, true);
         if (r >= 0)
-                r = sd_bus_set_exit_on_disconnect(a.manager, true);
-        if (r >= 0)
                 r = sd_bus_add_filter(a.manager, NULL, on_message, &a);
         if (r >= 0)
                 r = sd_bus_start(a.manager);
         if (r >= 0)
-                r = sd_bus_attach_event(a.manager, a.event, SD_EVENT_PRIORITY_NORMAL);
+                r = asker_listen(&a, a.manager);
         if (r >= 0)
                 r = sd_event_loop(a.event);
 
@@ -222,7 +235,7 @@ int asker_serve(int fd, const AskerTargets *targets) {
         (void) sd_bus_close_unref(a.systemd);
         (void) sd_bus_close_unref(a.login);
         sd_event_unref(a.event);
-        return MIN(r, 0);
+        return r;
 }
 
 _Noreturn void asker_main(int fd) {

@@ -56,6 +56,7 @@ class Resume(Keeping):
         self.equal("as hdparm reads it", "127" in machine.run(f"hdparm -B {by_id('SN-LOSES')}").stdout, True)
         commands = len(ours(self.ata["SN-LOSES"], marks["SN-LOSES"]))
         self.claim("at most two commands more than the settings and two readings", commands <= len(ALL) + 2 + 2, commands)
+        self.equal("and nothing is complained of", machine.run("journalctl -b -q -o cat --no-pager -p err -t drivekeepd").stdout, "")
 
     def check_usb(self, machine, number, mark):
         """It says of itself that it was reset, at the first command of the visit that is for the sleep."""
