@@ -64,6 +64,7 @@ class SatBridge:
         self.cache_identify, self.passthrough = cache_identify, passthrough
         self.refusal, self.unknown, self.ata_information = refusal, unknown, ata_information
         self.opcodes = Counter()
+        self.attended = 0              # unit attentions that were told of
         self.vendor, self.product, self.revision = vendor, product, revision
         self.serial = serial
         self.power_on()
@@ -91,6 +92,7 @@ class SatBridge:
         try:
             self._sense = bytes(18)
             if self._attentions and cdb[0] not in (0x12, 0xa0):
+                self.attended += 1
                 raise CheckCondition(self._plain_sense(ATTENTION, self._attentions.pop(0)))
             command = COMMANDS.get(cdb[0])
             if command is None:
