@@ -38,6 +38,7 @@ class NvmeTcp:
     def connect(self, machine):
         """Have the guest connect; its node is /dev/disk/by-id/nvme-MODEL_SERIAL."""
         machine.push("/run/relay.pl", RELAY.read_text())
+        machine.wait_until(f"[ $(ls -d /dev/virtio-ports/org.drivekeep.nvme.* | wc -l) = {PORTS} ]", 30)
         machine.run(f"{START_RELAY} && modprobe nvme-tcp")
         machine.wait_until("ss -ltn 2>/dev/null | grep -q :4420 || grep -q ':1144 00000000:0000 0A' /proc/net/tcp", 30)
         machine.run(f"nvme connect -t tcp -a 127.0.0.1 -s 4420 -n {NQN} --hostnqn=nqn.2000-01.org.drivekeep:host "
