@@ -28,8 +28,16 @@ settled() {
         ! grep -qsE '^STATE=(queued|visiting)' /run/drivekeep/drives/*
 }
 systemctl is-system-running --wait >/dev/null 2>&1
-# The kernel looks at what is behind a USB bridge a second after it has found the bridge, and udev knows nothing of that.
-until set -- /sys/bus/usb/devices/*:*/host*/target*/*:*/block/*; [ -e "$1" ] || shift; [ $# -ge $usb ]; do sleep 0.3; done
+# The kernel looks at what is behind a USB bridge a second after it has found the bridge, and tells udev of a disk once it has read
+# its partition table: "udevadm settle" waits for neither.
+known() {
+        n=0
+        for each in /sys/bus/usb/devices/*:*/host*/target*/*:*/block/*/dev; do
+                read -r number <"$each" && [ -e "/run/udev/data/b$number" ] && n=$((n + 1))
+        done 2>/dev/null
+        [ $n -ge $usb ]
+}
+until known; do sleep 0.3; done
 udevadm settle
 until settled; do sleep 0.3; done
 """
