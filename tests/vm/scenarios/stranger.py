@@ -112,7 +112,8 @@ class Stranger(Keeping):
         self.settle(machine)
         self.equal("no setting is sent to a drive",
                    [e for d, m in zip((self.music, self.old), marks) for e in d.log.since(m, origin="passthrough") if e.sets], [])
-        self.match("and all is kept", self.do(machine, "drivekeep status"), r"^5 drives, 10 settings kept$")
+        # The array that was stopped may be there again, without members: the kernel makes one when its node is opened.
+        self.match("and all is kept", self.do(machine, "drivekeep status"), r"^[56] drives, 10 settings kept$")
 
     def remove(self, machine):
         self.do(machine, "dpkg --purge drivekeep")
