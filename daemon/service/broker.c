@@ -5,13 +5,12 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "broker.h"
 #include "clock.h"
+#include "unix-socket.h"
 
 /* How often a broker without a manager looks whether its last worker has ended. */
 #define WORKERS_MS 500
@@ -43,22 +42,6 @@ struct Broker {
         int fd;
         uint64_t refused_since; /* on the monotonic clock; 0: it is not */
 };
-
-static int broker_connect(Broker *b) {
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        _cleanup_close_ int fd = -EBADF;
-
-        if (strlen(b->path) >= sizeof address.sun_path)
-                return -ENAMETOOLONG;
-        (void) strcpy(address.sun_path, b->path);
-
-        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-        if (fd < 0 || connect(fd, (const struct sockaddr *) &address, sizeof address) < 0)
-                return -errno;
-
-        b->fd = TAKE_FD(fd);
-        return 0;
-}
 
 int broker_new(const char *path, Broker **ret) {
         Broker *b;
@@ -109,7 +92,9 @@ int broker_fork(Broker *b, BrokerChild child, int fd) {
         /* There was nothing to ask for so far, or it has ended, mostly for want of work: systemd makes another. */
         closep(&b->fd);
         b->fd = -EBADF;
-        r = broker_connect(b);
+        r = unix_connect(b->path);
+        if (r >= 0)
+                b->fd = r;
         if (r != -ECONNREFUSED && r != -ENOENT)
                 b->refused_since = 0;
         else if (b->refused_since == 0)
@@ -299,18 +284,6 @@ static bool program_is_replaced(void) {
         return n >= (ssize_t) strlen(gone) && memcmp(path + n - strlen(gone), gone, strlen(gone)) == 0;
 }
 
-bool broker_knows_peer(int fd) {
-        struct sockaddr_un address = {};
-        struct ucred peer;
-        /* There is always a NUL behind the path. */
-        socklen_t address_size = sizeof address - 1, peer_size = sizeof peer;
-        struct stat st;
-
-        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) >= 0 &&
-               getsockname(fd, &address, &address_size) >= 0 && address.sun_path[0] == '/' &&
-               stat(address.sun_path, &st) >= 0 && S_ISSOCK(st.st_mode) && st.st_uid == peer.uid;
-}
-
 int broker_run(int listener, BrokerChildFn run) {
         int r;
 
@@ -320,7 +293,7 @@ int broker_run(int listener, BrokerChildFn run) {
                 if (fd < 0)
                         return -errno;
                 /* The socket's mode says so, too. */
-                r = broker_knows_peer(fd) ? broker_serve(fd, BROKER_IDLE_MS, run) : 0;
+                r = unix_knows_peer(fd) ? broker_serve(fd, BROKER_IDLE_MS, run) : 0;
                 if (r < 0)
                         return r;
 

@@ -47,7 +47,3 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run);
  * when all workers have ended, not before, for which they have ten minutes; only when its own program has been replaced, the
  * next manager gets another broker. */
 int broker_run(int listener, BrokerChildFn run);
-
-/* Is the user at the other end the one that the listening socket's file belongs to (SocketUser= of its unit)? That needs no lookup of
- * names; the file must be where nobody else can put another. Exported for tests. */
-bool broker_knows_peer(int fd);

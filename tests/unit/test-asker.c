@@ -17,6 +17,7 @@
 #include "sandbox.h"
 #include "suite.h"
 #include "unit-status.h"
+#include "unix-socket.h"
 
 #define MANAGER "/org/freedesktop/systemd1"
 #define MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
@@ -481,7 +482,7 @@ START_TEST(test_owner) {
         fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         (void) snprintf(command, sizeof command, "cd %s && { %s; }", dir, owners[_i].change);
         ck_assert_int_eq(system(command), 0);
-        ck_assert_msg(broker_knows_peer(fd) == owners[_i].ours, "%s", owners[_i].change);
+        ck_assert_msg(unix_knows_peer(fd) == owners[_i].ours, "%s", owners[_i].change);
         (void) close(fd);
         (void) close(client);
         (void) close(listener);
