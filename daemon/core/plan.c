@@ -20,6 +20,7 @@ static const struct {
         [VISIT_RETRY] = { "retry", 2 },     [VISIT_WAKE] = { "wake", 2 },       [VISIT_PARAMETERS] = { "parameters", 2 },
         /* About a part of the settings only. */
         [VISIT_REVALIDATION] = { "revalidation", 1 },                           [VISIT_RECHECK] = { "recheck", 0 },
+        [VISIT_STANDBY] = { "standby", 0 },
 };
 /* clang-format on */
 

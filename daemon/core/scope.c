@@ -22,7 +22,7 @@ static bool is_to_check(const Wish *wish, const Setting *setting, const DriveRec
 
 int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTable *t, unsigned backends,
                  const DriveRecord *record, Wishes *ret) {
-        bool all = reason != VISIT_REVALIDATION && reason != VISIT_RECHECK,
+        bool all = reason != VISIT_REVALIDATION && reason != VISIT_RECHECK && reason != VISIT_STANDBY,
              kernel = reason == VISIT_REVALIDATION || !busy;
         bool asks = all;
         Wish *items;
@@ -31,6 +31,9 @@ int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTa
         items = calloc(MAX(w->n_items, 1U), sizeof *items);
         if (!items)
                 return -ENOMEM;
+        *ret = (Wishes){ .items = items };
+        if (reason == VISIT_STANDBY)
+                return 0;
 
         /* What cannot be read is nothing to visit a drive for. */
         for (size_t i = 0; i < w->n_items && !asks; i++) {
@@ -46,6 +49,6 @@ int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTa
                         items[n++] = w->items[i];
         }
 
-        *ret = (Wishes){ .items = items, .n_items = n };
+        ret->n_items = n;
         return 0;
 }

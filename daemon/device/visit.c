@@ -365,6 +365,18 @@ static bool bridge_equal(const Bridge *a, const Bridge *b) {
                a->fragile == b->fragile && a->cdb == b->cdb;
 }
 
+/* How the drive was when it was asked. That is no longer true where the visit may have woken it, or put it to sleep. */
+static void run_tell_power(const Run *run) {
+        const Visit *v = run->visit;
+        const Device *d = &run->device;
+        bool written = false;
+
+        for (const Step *s = run->plan.steps; s < run->plan.steps + run->plan.n_steps; s++)
+                written = written || (s->written && (d->wake || (s->setting->flags & SETTING_AT_ATTACH)));
+        if (v->power && !written && d->power != POWER_UNKNOWN && d->power != POWER_UNCLEAR)
+                v->power(v->userdata, d->power);
+}
+
 int visit_run(const Visit *v, Plan *ret) {
         Run run = { .visit = v };
         Device *d = &run.device;
@@ -382,6 +394,9 @@ int visit_run(const Visit *v, Plan *ret) {
                 d->bridge = *v->bridge;
 
         if (v->dry || run_identify(&run)) {
+                if (v->ask_power)
+                        (void) power_look(d, drive_backends(v->drive) & 1U << BACKEND_ATA ? BACKEND_ATA
+                                                                                          : BACKEND_SCSI_MODE);
                 for (; run.turn < _TURN_MAX; run.turn++) {
                         run_read(&run);
                         if (v->dry)
@@ -389,6 +404,7 @@ int visit_run(const Visit *v, Plan *ret) {
                         run_write(&run);
                         run_verify(&run);
                 }
+                run_tell_power(&run);
                 if (v->bridge && v->bridged && !bridge_equal(v->bridge, &d->bridge))
                         v->bridged(v->userdata, &d->bridge, NULL);
         }

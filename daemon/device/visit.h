@@ -20,6 +20,7 @@ typedef struct Visit {
         bool no_wake;   /* the drive is not woken, also where the file allows that */
         bool ata_sleep; /* the drive is in ATA's Sleep mode, which any command would end by a reset */
         bool look;      /* nothing is written: a setting that is not as it was left has `drifted` */
+        bool ask_power; /* the drive is asked whether it sleeps, also where no setting needs that */
 
         /* What earlier visits to this attach know of the USB bridge; NULL: nothing. */
         const Bridge *bridge;
@@ -27,6 +28,10 @@ typedef struct Visit {
          * look at anything else, because the files may want something else of that drive. NULL: not asked, or no answer. May be
          * NULL. */
         void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity);
+
+        /* Called once, at the end, when the drive has told whether it sleeps, or is known to be awake, and the visit has not woken it:
+         * never POWER_UNKNOWN or POWER_UNCLEAR. May be NULL. */
+        void (*power)(void *userdata, PowerMode power);
 
         /* Called once per step, as soon as its verdict is there. May be NULL. */
         void (*ended)(void *userdata, const Step *s);

@@ -105,6 +105,7 @@ static int begin_job(Target *t) {
                                         .permanent = pending_has(&v->pending, VISIT_PERMANENT),
                                         /* Both look whether somebody has changed it: it is not woken for that. */
                                         .no_wake = v->reason == VISIT_RECHECK || v->reason == VISIT_PARAMETERS,
+                                        .ask_power = pending_has(&v->pending, VISIT_STANDBY),
                                         .ata_sleep = is_in_ata_sleep(t),
                                         .look = v->reason == VISIT_RECHECK &&
                                                 (v->pending.looks || t->files->config->on_drift == ON_DRIFT_REPORT),
@@ -149,12 +150,14 @@ int target_begin(Target *t) {
                          &v->selected);
         if (r < 0)
                 return r;
-        if (v->selected.n_items == 0 && !target_wants_identity(t)) {
+        if (v->selected.n_items == 0 && !target_wants_identity(t) && !pending_has(&v->pending, VISIT_STANDBY)) {
                 target_save(t);
                 return 0;
         }
 
-        r = string_replace(&t->record->visit_reason, visit_reason_to_string(v->reason));
+        /* Of one that only asks whether the drive sleeps nobody is told. */
+        if (v->reason != VISIT_STANDBY)
+                r = string_replace(&t->record->visit_reason, visit_reason_to_string(v->reason));
         if (r < 0)
                 return r;
 
@@ -241,6 +244,11 @@ int target_work(Target *t) {
 
 /* ---- what the VisitJob tells ---- */
 
+/* There will be another one of these, without anybody's doing. */
+static bool is_casual(VisitReason r) {
+        return r == VISIT_RECHECK || r == VISIT_STANDBY;
+}
+
 static void on_waiting(void *userdata, Wait wait, bool deferred) {
         Target *t = userdata;
         bool fsck = wait.kind == WAIT_CHECK, told = fsck && streq_ptr(t->told_waiting, wait.name);
@@ -252,8 +260,7 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
                 journal_waiting(t->drive, wait, deferred);
                 (void) string_replace(&t->told_waiting, wait.name);
         }
-        /* There will be another recheck. */
-        if (deferred && t->visit.reason != VISIT_RECHECK) {
+        if (deferred && !is_casual(t->visit.reason)) {
                 t->visit.reason = VISIT_RETRY;
                 t->visit.pending.reasons = 1U << VISIT_RETRY | (t->visit.pending.reasons & 1U << VISIT_PERMANENT);
         }
@@ -325,6 +332,10 @@ static void on_step(void *userdata, const Step *s) {
         }
 }
 
+/* Nobody is to be told of it yet. */
+static void on_power(void *userdata _unused_, PowerMode power _unused_) {
+}
+
 static void on_silent(void *userdata, unsigned seconds) {
         Target *t = userdata;
 
@@ -345,14 +356,14 @@ static VisitReason reason_for_new_wishes(VisitReason reason) {
 static void leave_undone(Target *t, VisitEnd end, bool lost) {
         const CurrentVisit *v = &t->visit;
 
-        if (end == VISIT_DEFERRED && v->reason != VISIT_RECHECK)
+        if (end == VISIT_DEFERRED && !is_casual(v->reason))
                 pending_add(&t->pending, VISIT_RETRY, 0);
         /* What was lost has been forgotten already; what was sent since then is not to be sent twice. */
         if (end == VISIT_INTERRUPTED && pending_forgets(&v->pending))
                 pending_add(&t->pending, pending_has(&v->pending, VISIT_PERMANENT) ? VISIT_PERMANENT : VISIT_CHANGE, 0);
-        else if (end == VISIT_INTERRUPTED && v->reason != VISIT_RECHECK)
+        else if (end == VISIT_INTERRUPTED && !is_casual(v->reason))
                 pending_merge(&t->pending, &v->pending);
-        if (lost && !t->lost && v->reason != VISIT_RECHECK) {
+        if (lost && !t->lost && !is_casual(v->reason)) {
                 pending_add(&t->pending, VISIT_RETRY, monotonic_usec() + LOST_AGAIN_USEC);
                 journal_worker(t->drive, "it is visited again in %llu s.", LOST_AGAIN_USEC / 1000000);
         }
@@ -379,7 +390,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
         /* The next visit, which begins at once, tells of all. */
-        if (!revealed && end != VISIT_INTERRUPTED)
+        if (!revealed && end != VISIT_INTERRUPTED && v->reason != VISIT_STANDBY)
                 journal_visit(t->drive, v->reason, &v->summary);
         on_settling(t);
         note_counters(t);
@@ -407,6 +418,7 @@ static const VisitJobEvents visit_job_events = {
         .writing = target_guard_writing,
         .settling = on_settling,
         .step = on_step,
+        .power = on_power,
         .silent = on_silent,
         .ended = on_ended,
 };

@@ -221,6 +221,9 @@ static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
         case WORKER_STEP:
                 on_step(v, m);
                 break;
+        case WORKER_POWER:
+                v->events->power(v->userdata, m->power);
+                break;
         case WORKER_BRIDGE:
                 v->identified = m->identity.serial[0];
                 v->events->bridged(v->userdata, &m->bridge, v->identified ? &m->identity : NULL);

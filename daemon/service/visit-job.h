@@ -25,6 +25,7 @@ typedef struct VisitJobEvents {
         /* The first commands are over: what is read and written that matters comes now. Later calls say nothing more. */
         void (*settling)(void *userdata);
         void (*step)(void *userdata, const Step *s);
+        void (*power)(void *userdata, PowerMode power);                                       /* visit.h */
         void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity); /* visit.h */
         void (*silent)(void *userdata, unsigned seconds); /* its worker has not said a word for so long */
         /* The VisitJob may be freed from here, and only from here and from outside its events. `lost`: the worker died; how. */

@@ -25,7 +25,7 @@ typedef struct Request {
         char drive_texts[ELEMENTSOF(drive_texts)][TEXT_MAX];
         Bridge bridge;
         Wishes wishes;
-        bool permanent, active, no_wake, ata_sleep, look;
+        bool permanent, active, no_wake, ata_sleep, look, ask_power;
 } Request;
 
 /* Behind it are, each as many times as there are wishes, a Wish, a Memory, and the texts of a wish. */
@@ -34,7 +34,7 @@ typedef struct WishTexts {
 } WishTexts;
 
 /* Whoever adds a flag to a Visit finds out here that it must cross. */
-_Static_assert(offsetof(Visit, look) - offsetof(Visit, permanent) == 4 * sizeof(bool),
+_Static_assert(offsetof(Visit, ask_power) - offsetof(Visit, permanent) == 5 * sizeof(bool),
                "Request has all flags of a Visit");
 
 static size_t request_size(size_t n_wishes) {
@@ -105,6 +105,7 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
         q->no_wake = v->no_wake;
         q->ata_sleep = v->ata_sleep;
         q->look = v->look;
+        q->ask_power = v->ask_power;
 
         for (size_t i = 0; i < v->wishes->n_items; i++) {
                 const Wish *from = v->wishes->items + i;
@@ -181,7 +182,7 @@ int visit_request_parse(void *request, size_t size, const SettingTable *settings
                 return -EBADMSG;
 
         if (!drive_is_valid(&q->drive, q->drive_texts) || !bridge_is_valid(&q->bridge) ||
-            !bools_are_valid(&q->permanent, &q->look))
+            !bools_are_valid(&q->permanent, &q->ask_power))
                 return -EBADMSG;
         drive_point(&q->drive, q->drive_texts);
         if (!drive_paths_are_valid(&q->drive))
@@ -208,6 +209,7 @@ int visit_request_parse(void *request, size_t size, const SettingTable *settings
                 .no_wake = q->no_wake,
                 .ata_sleep = q->ata_sleep,
                 .look = q->look,
+                .ask_power = q->ask_power,
                 .bridge = &q->bridge,
         };
         return 0;

@@ -108,6 +108,10 @@ static void child_ended(void *userdata, const Step *s) {
         child_say(c, &m);
 }
 
+static void child_power(void *userdata, PowerMode power) {
+        child_say(userdata, &(WorkerMessage){ .type = WORKER_POWER, .power = power });
+}
+
 static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
         WorkerMessage m = { .type = WORKER_BRIDGE, .bridge = *bridge };
 
@@ -175,6 +179,7 @@ _Noreturn void worker_main(int fd) {
         v.io = &io;
         v.ended = child_ended;
         v.bridged = child_bridged;
+        v.power = child_power;
         v.intend = child_intend;
         v.writing = child_writing;
         v.userdata = &c;

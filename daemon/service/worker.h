@@ -14,7 +14,8 @@ typedef enum WorkerMessageType {
         WORKER_SENDS,   /* the commands that follow are to write `wish`; WORKER_READS: to read */
         WORKER_INTENDS, /* `wish` is about to be written, which is dangerous; WORKER_READS: what is not. Answered, when that
                           * is on stable storage or cannot be */
-        WORKER_STEP, /* `wish` has its verdict */
+        WORKER_STEP,  /* `wish` has its verdict */
+        WORKER_POWER, /* at the end: whether the drive sleeps (visit.h) */
         WORKER_BRIDGE, /* at the end: more is known of the USB bridge; or (with a serial number) which drive is behind it */
         WORKER_END, /* all was told */
         _WORKER_MESSAGE_MAX,
@@ -36,8 +37,9 @@ WorkerState worker_state_after(WorkerState s, WorkerMessageType said);
 /* Plain data in one datagram: the pointers of `step` are NULL, and `wish` says what it is about. */
 typedef struct WorkerMessage {
         WorkerMessageType type;
-        size_t wish; /* index in the visit's wishes */
-        Step step;   /* WORKER_STEP */
+        size_t wish;     /* index in the visit's wishes */
+        Step step;       /* WORKER_STEP */
+        PowerMode power; /* WORKER_POWER */
         Bridge bridge;
         DriveIdentity identity; /* without a serial number it is not known */
 } WorkerMessage;

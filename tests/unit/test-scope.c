@@ -43,7 +43,7 @@ START_TEST(test_scopes) {
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
         Wish items[ELEMENTSOF(cases)] = {};
         const Wishes all = { items, ELEMENTSOF(cases) };
-        Wishes whole, kernel, asleep, readable;
+        Wishes whole, kernel, asleep, readable, none;
 
         record = calloc(1, sizeof *record);
         for (size_t i = 0; i < all.n_items; i++) {
@@ -60,6 +60,12 @@ START_TEST(test_scopes) {
         ck_assert_int_eq(scope_select(VISIT_RECHECK, true, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_int_eq(scope_select(VISIT_RECHECK, false, &all, &table, BACKENDS, record, &asleep), 0);
         ck_assert_uint_eq(whole.n_items, all.n_items);
+        /* Whether it sleeps is no setting. */
+        for (unsigned busy = 0; busy < 2; busy++) {
+                ck_assert_int_eq(scope_select(VISIT_STANDBY, busy, &all, &table, BACKENDS, record, &none), 0);
+                ck_assert_uint_eq(none.n_items, 0);
+                free(none.items);
+        }
         ck_assert(wishes_equal(&asleep, &kernel)); /* the drive may sleep */
         for (size_t i = 0; i < all.n_items; i++) {
                 ck_assert_msg(!!wishes_find(&kernel, cases[i].name) == cases[i].kernel, "kernel: %s", cases[i].name);

@@ -108,6 +108,7 @@ static const Field request_fields[] = {
         { "no_wake", &visit.no_wake, KIND_BOOL, 0 },
         { "ata_sleep", &visit.ata_sleep, KIND_BOOL, 0 },
         { "look", &visit.look, KIND_BOOL, 0 },
+        { "ask_power", &visit.ask_power, KIND_BOOL, 0 },
         { "wish.value.type", &wish_items[0].value.type, KIND_ENUM, _VALUE_TYPE_MAX },
         { "wish.value.name", &wish_items[0].value.name, KIND_TEXT, VALUE_NAME_MAX },
         { "withheld wish.value.type", &wish_items[1].value.type, KIND_ENUM, _VALUE_TYPE_MAX },
@@ -576,6 +577,9 @@ static const WorkerMessage wrong_messages[] = {
         { .type = WORKER_STEP, .step.setting = (const Setting *) wish_items },
         { .type = WORKER_INTENDS, .wish = 2 },
         { .type = WORKER_INTENDS, .wish = WORKER_READS - 1 },
+        { .type = WORKER_POWER, .power = POWER_UNKNOWN },
+        { .type = WORKER_POWER, .power = POWER_UNCLEAR },
+        { .type = WORKER_POWER, .power = POWER_SUSPENDED + 1 },
         { .type = WORKER_BRIDGE, .bridge = { .asked = true }, .identity = { .serial = "S" } },
         { .type = WORKER_BRIDGE, .bridge = { .identified = true }, .identity = { .serial = "S" } },
 };

@@ -42,6 +42,8 @@ typedef struct Visited {
         Verdict verdicts[ELEMENTSOF(wish_items)];
         unsigned n_told[ELEMENTSOF(wish_items)], n_ended, n_identities, n_intended, n_settling;
         unsigned n_waits, n_deferred, n_ready, n_silent;
+        PowerMode power;
+        unsigned n_powers;
         char reason[STEP_REASON_MAX]; /* of the last step */
         WaitKind waits;               /* for that now */
         size_t writing;
@@ -83,6 +85,13 @@ static void on_step(void *userdata, const Step *s) {
         (void) strcpy(x->reason, s->reason);
 }
 
+static void on_power(void *userdata, PowerMode power) {
+        Visited *x = userdata;
+
+        x->power = power;
+        x->n_powers++;
+}
+
 static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
         Visited *x = userdata;
 
@@ -106,6 +115,7 @@ static const VisitJobEvents events = {
         .writing = on_writing,
         .settling = on_settling,
         .step = on_step,
+        .power = on_power,
         .bridged = on_bridged,
         .silent = on_silent,
         .ended = on_ended,
@@ -139,6 +149,8 @@ typedef enum Said {
         TELLS_UNKNOWN,
         TELLS_NO_VERDICT,
         DEFERS_SECOND,
+        TELLS_POWER,
+        TELLS_NO_POWER,
         BRIDGE,
         IDENTITY,
         END,
@@ -189,6 +201,11 @@ static void say(Said what) {
                 x.m.wish = 1;
                 x.m.step.verdict = VERDICT_DEFERRED;
                 break;
+        case TELLS_POWER:
+        case TELLS_NO_POWER:
+                x.m = (WorkerMessage){ .type = WORKER_POWER,
+                                       .power = what == TELLS_POWER ? POWER_STANDBY : POWER_UNCLEAR };
+                break;
         case BRIDGE:
         case IDENTITY:
                 x.m = (WorkerMessage){ .type = WORKER_BRIDGE,
@@ -217,7 +234,7 @@ static void say(Said what) {
 
 #define M(x) (1U << (x))
 #define SETTINGS (M(TELLS_FIRST) | M(TELLS_SECOND) | M(DEFERS_SECOND))
-#define WORK (M(GOES_ON) | M(SENDS) | M(SENDS_NOTHING) | M(INTENDS))
+#define WORK (M(GOES_ON) | M(SENDS) | M(SENDS_NOTHING) | M(INTENDS) | M(TELLS_POWER))
 
 static void begun(_unused_ Visited *x) {
 }
@@ -373,6 +390,7 @@ START_TEST(test_each_message) {
                 hear(&x);
                 ck_assert_msg(x.n_ended == !expected, "%s, message %d: ended %u times", states[_i].name, what,
                               x.n_ended);
+                ck_assert_uint_eq(x.n_powers, expected && what == TELLS_POWER);
 
                 /* Whatever it asked before: what it has lost nobody calls, and it gets no leave. */
                 pid1_says(&x, NULL);
@@ -423,6 +441,30 @@ START_TEST(test_endless) {
         ck_assert_uint_gt(n, 256 + 200 * wishes.n_items);
         ck_assert(drain(&n_answers));
         visit_end(&x);
+}
+END_TEST
+
+/* Whether the drive sleeps is passed on, and is no part of what has to be told. */
+START_TEST(test_power) {
+        Visited x;
+
+        visit_begin(&x, TRANSPORT_SATA, false);
+        if (_i)
+                told_all(&x);
+        say(TELLS_POWER);
+        hear(&x);
+        ck_assert_uint_eq(x.n_powers, 1);
+        ck_assert_int_eq(x.power, POWER_STANDBY);
+        ck_assert_uint_eq(x.n_ended, 0);
+        if (!_i)
+                told_all(&x);
+        say(END);
+        hear(&x);
+        ck_assert_int_eq(x.verdicts[0], VERDICT_APPLIED);
+        ck_assert_int_eq(x.verdicts[1], VERDICT_UNSUPPORTED);
+        ck_assert_uint_eq(x.n_powers, 1);
+        visit_end(&x);
+        ck_assert(x.end == VISIT_OVER && !x.lost);
 }
 END_TEST
 
@@ -644,6 +686,7 @@ int main(void) {
         tcase_add_loop_test(t, test_each_message, 0, ELEMENTSOF(states));
         tcase_set_timeout(t, 60);
         tcase_add_loop_test(t, test_endless, 0, ELEMENTSOF(endless));
+        tcase_add_loop_test(t, test_power, 0, 2);
         tcase_add_test(t, test_settling);
         tcase_add_test(t, test_writing);
         tcase_add_loop_test(t, test_stop, 0, 4);

@@ -31,7 +31,7 @@ typedef struct Case {
         size_t n_rows;
         const Memory *memories;
         unsigned gate_closes_at;
-        bool rotational, active, wake, no_wake, look;
+        bool rotational, active, wake, no_wake, look, ask_power, ata_sleep;
 } Case;
 
 static Image cold, apm127, apm100, apm100_lookahead, lookahead_on, all_set, acoustic128, unmarked;
@@ -238,6 +238,14 @@ static Drive sata = { .name = (char *) "sda",
                       .transport = TRANSPORT_SATA,
                       .ata = true };
 
+static PowerMode told_power;
+static unsigned n_powers_told;
+
+static void on_power(_unused_ void *userdata, PowerMode power) {
+        told_power = power;
+        n_powers_told++;
+}
+
 static void visit_case(const Case *c, Drive *drive) {
         Script script = { .rows = c->rows, .n_rows = c->n_rows, .gate_closes_at = c->gate_closes_at };
         DeviceIO io = script_io(&script);
@@ -252,10 +260,14 @@ static void visit_case(const Case *c, Drive *drive) {
                 .active = c->active,
                 .no_wake = c->no_wake,
                 .look = c->look,
+                .ask_power = c->ask_power,
+                .ata_sleep = c->ata_sleep,
+                .power = on_power,
         };
         Plan p;
 
         drive->rotational = c->rotational;
+        n_powers_told = 0;
         for (; w.n_items < 4 && c->outcomes[w.n_items].name; w.n_items++) {
                 const Setting *s = setting_find(&all_settings, c->outcomes[w.n_items].name);
 
@@ -403,6 +415,81 @@ START_TEST(test_sas) {
                       verdict_to_string(p.steps[0].verdict), p.steps[0].reason);
         script_done(&script);
         plan_done(&p);
+}
+END_TEST
+
+/* ---- whether it sleeps, as far as the visit knows at its end ---- */
+
+static Drive sas_drive = { .name = (char *) "sdb",
+                           .node = (char *) "/dev/sdb",
+                           .syspath = (char *) "/nonexistent",
+                           .transport = TRANSPORT_SAS };
+
+/* clang-format off */
+#define ATTENTION REQUEST_SENSE, .data = attention_sense, .data_len = 18 }
+static const Row awake_only[] = { POWER("ff") };
+static const Row asleep_only[] = { POWER("00") };
+static const Row sense_attentions[] = { ATTENTION, ATTENTION, ATTENTION, ATTENTION };
+static const Row sense_gone[] = { { .cdb = "03 00 00 00 fc 00", .host_status = 1 } };
+static const Row standby_now[] = {
+        POWER("ff"), { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e0 00", .sense = GOOD }, POWER("00"),
+};
+
+static const struct {
+        Case visit;
+        Drive *drive;
+        PowerMode told; /* POWER_UNKNOWN: nothing */
+} powers[] = {
+        /* Nothing is asked for but that: one command, and no more. */
+        { { "awake", { {} }, ROWS(awake_only), .ask_power = true, .rotational = true }, &sata, POWER_AWAKE },
+        { { "in standby", { {} }, ROWS(asleep_only), .ask_power = true, .rotational = true }, &sata, POWER_STANDBY },
+        { { "unclear", { {} }, ROWS(unclear), .ask_power = true, .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "no pass-through", { {} }, ROWS(no_passthrough), .ask_power = true, .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "silent", { {} }, ROWS(silent), .ask_power = true, .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "Sleep", { {} }, .ask_power = true, .ata_sleep = true, .rotational = true }, &sata, POWER_SUSPENDED },
+        { { "SCSI, awake", { {} }, ROWS(sense_active), .ask_power = true, .rotational = true }, &sas_drive, POWER_AWAKE },
+        { { "SCSI, attention", { {} }, ROWS(sense_attention), .ask_power = true, .rotational = true }, &sas_drive, POWER_AWAKE },
+        { { "SCSI, attentions", { {} }, ROWS(sense_attentions), .ask_power = true, .rotational = true }, &sas_drive, POWER_UNKNOWN },
+        { { "SCSI, standby", { {} }, ROWS(sense_standby), .ask_power = true, .rotational = true }, &sas_drive, POWER_STANDBY },
+        { { "SCSI, stopped", { {} }, ROWS(sense_stopped), .ask_power = true, .rotational = true }, &sas_drive, POWER_STANDBY },
+        { { "SCSI, unclear", { {} }, ROWS(sense_none), .ask_power = true, .rotational = true }, &sas_drive, POWER_UNKNOWN },
+        { { "SCSI, gone", { {} }, ROWS(sense_gone), .ask_power = true, .rotational = true }, &sas_drive, POWER_UNKNOWN },
+        /* It is not asked for that, and is not asked. */
+        { { "nothing", { {} }, .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "nothing but what needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, .memories = timer_sent },
+          &sata, POWER_UNKNOWN },
+        /* The visit needs to know it for itself: it is asked once. */
+        { { "all as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted) }, &sata, POWER_AWAKE },
+        { { "all as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted), .ask_power = true }, &sata, POWER_AWAKE },
+        { { "asked before what needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(awake_only), timer_sent,
+            .ask_power = true }, &sata, POWER_AWAKE },
+        { { "awake, and written", { { "apm", 127, VERDICT_APPLIED } }, ROWS(new_value) }, &sata, POWER_AWAKE },
+        { { "asleep: deferred", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable) }, &sata, POWER_STANDBY },
+        { { "asleep: the timer leaves it so", { { "apm", 127, VERDICT_DEFERRED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } },
+            ROWS(asleep) }, &sata, POWER_STANDBY },
+        { { "asleep, and may be woken, but not by this visit", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable),
+            .wake = true, .no_wake = true }, &sata, POWER_STANDBY },
+        { { "not in use", { { "apm", 127, VERDICT_DEFERRED } }, ROWS(unclear), .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "in use", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active), .rotational = true, .active = true }, &sata,
+          POWER_AWAKE },
+        /* It is so no more. */
+        { { "woken", { { "apm", 127, VERDICT_APPLIED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(woken), .wake = true },
+          &sata, POWER_UNKNOWN },
+        { { "woken: the timer is disabled", { { "spindown_time", 0, VERDICT_UNVERIFIABLE } }, ROWS(woken_disable), .wake = true },
+          &sata, POWER_UNKNOWN },
+        { { "put to sleep", { { "standby", 1, VERDICT_APPLIED } }, ROWS(standby_now) }, &sata, POWER_UNKNOWN },
+        { { "asleep: need not be put to sleep", { { "standby", 1, VERDICT_UNCHANGED } }, ROWS(asleep_only) }, &sata, POWER_STANDBY },
+        /* No such thing. */
+        { { "NVMe", { { "write_cache", 1, VERDICT_UNCHANGED } }, ROWS(nvme_same) }, &nvme, POWER_UNKNOWN },
+};
+/* clang-format on */
+
+START_TEST(test_power) {
+        visit_case(&powers[_i].visit, powers[_i].drive);
+        ck_assert_msg(n_powers_told == (powers[_i].told != POWER_UNKNOWN), "%s: told %u times", powers[_i].visit.name,
+                      n_powers_told);
+        if (n_powers_told > 0)
+                ck_assert_msg(told_power == powers[_i].told, "%s: %d", powers[_i].visit.name, told_power);
 }
 END_TEST
 
@@ -574,6 +661,7 @@ int main(void) {
         tcase_add_loop_test(t, test_ata, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_nvme, 0, ELEMENTSOF(nvme_cases));
         tcase_add_loop_test(t, test_sas, 0, ELEMENTSOF(sas_cases));
+        tcase_add_loop_test(t, test_power, 0, ELEMENTSOF(powers));
         tcase_add_loop_test(t, test_leaving, 0, ELEMENTSOF(leaving_cases));
         tcase_add_test(t, test_sysfs);
         suite_add_tcase(suite, t);

@@ -196,6 +196,9 @@ static void hear(int fd, const char *answers) {
                         ck_assert_uint_eq(m.wish, 1);
                         note_step(&m.step);
                         break;
+                case WORKER_POWER:
+                        note("power:%s", m.power == POWER_AWAKE ? "awake" : "asleep");
+                        break;
                 case WORKER_BRIDGE:
                         ck_assert(m.bridge.asked && m.bridge.cdb == 12);
                         note("bridge:%s", m.identity.serial);
