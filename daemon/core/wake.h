@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What woke a drive, as the tracer finds it out and the journal has it. Pure. The words are the same in the journal, in JSON
+ * and in the manual pages. */
+
+#include <sys/types.h>
+
+#include "macro.h"
+
+/* The journal's message ID of a record of a wake. */
+#define JOURNAL_ID_WAKE "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
+
+typedef enum WakeKind {
+        WAKE_READ,  /* a process read from the drive */
+        WAKE_WRITE, /* a process wrote to the drive, past the page cache or by fsync() */
+        WAKE_FLUSH, /* the kernel wrote what a process had changed in memory before */
+        WAKE_SWAP,  /* a part of memory was read from or written to swap space */
+        WAKE_MD,    /* the md driver's own: resync, check, superblock */
+        WAKE_UDEV, /* udev looked at the drive, as a device node was opened for writing and closed, or somebody asked for it */
+        WAKE_COMMAND, /* a command that the kernel passed through from a program (SG_IO), or sent by itself */
+        _WAKE_KIND_MAX,
+        _WAKE_KIND_INVALID = -1,
+} WakeKind;
+
+const char *wake_kind_to_string(WakeKind k);   /* "read", "write", "flush", "swap", "md", "udev", "command" */
+WakeKind wake_kind_from_string(const char *s); /* _WAKE_KIND_INVALID: there is none of that name */
+
+#define WAKE_COMM_MAX 16U /* the kernel's TASK_COMM_LEN */
+#define WAKE_UNIT_MAX 256U
+#define WAKE_COMMAND_LINE_MAX 256U
+#define WAKE_CDB_MAX 32U
+#define WAKE_TEXT_MAX 512U
+
+/* A process of a user's. Its texts are what it calls itself: escape them before they are shown. */
+typedef struct WakeProcess {
+        pid_t pid; /* 0: not known which */
+        char comm[WAKE_COMM_MAX];
+        char unit[WAKE_UNIT_MAX];                 /* its systemd unit; "": not known, as it had ended */
+        char command_line[WAKE_COMMAND_LINE_MAX]; /* words with spaces between, cut; "": not known */
+} WakeProcess;
+
+/* Plain data: it crosses from one process to another. */
+typedef struct Wake {
+        WakeKind kind;
+        WakeProcess process; /* who wanted it */
+        char thread[WAKE_COMM_MAX]; /* the kernel thread that did it, for the process or for the kernel; "": the process itself */
+        bool has_sector;
+        uint64_t sector;           /* of the drive, in units of 512 bytes */
+        uint64_t inode;            /* the changed file's number, on a file system of the drive; 0: not known */
+        uint8_t cdb[WAKE_CDB_MAX]; /* of the command that reached the drive */
+        unsigned cdb_len;
+} Wake;
+
+/* The name of a command, by its CDB: what the pass-through commands of SAT carry by the name of the ATA command, and of the
+ * subcommand where that says more: "SMART READ DATA", "LOG SENSE", "ATA command F5h". (SPC-5, SBC-4, SAT-5, ACS-4) */
+const char *command_name(const uint8_t *cdb, size_t len, char buf[static WAKE_TEXT_MAX]);
+
+/* Is this a command that no drive in standby spins up for: CHECK POWER MODE, REQUEST SENSE, TEST UNIT READY, INQUIRY, REPORT
+ * LUNS, and those that put a drive to sleep? */
+bool command_is_quiet(const uint8_t *cdb, size_t len);
+
+/* Is this a command that some drives in standby spin up for, and others do not: IDENTIFY DEVICE, and what only flushes the
+ * drive's cache or discards sectors? */
+bool command_is_doubtful(const uint8_t *cdb, size_t len);
+
+/* Is this a command of the kernel's block layer, one that moves data of the medium or flushes the drive's cache? */
+bool command_is_medium(const uint8_t *cdb, size_t len);
+
+/* The two halves of "woken by WHO, which WHAT": "smartctl (PID 812, smartd.service)", "sent SMART READ DATA". */
+const char *wake_who(const Wake *w, char buf[static WAKE_TEXT_MAX]);
+const char *wake_what(const Wake *w, char buf[static WAKE_TEXT_MAX]);
