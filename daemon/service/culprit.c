@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <ctype.h>
+
+#include "culprit.h"
+
+/* Device numbers as the kernel has them: the numbers of inodes that stand for block devices. */
+#define DEVICE_MINOR_BITS 20U
+#define DEVICE_MAJOR_EXTENDED 259U
+
+static bool begins_with_number(const char *comm, const char *prefix) {
+        return starts_with(comm, prefix) && isdigit((unsigned char) comm[strlen(prefix)]);
+}
+
+/* By its name alone, when the thread has ended: mdadm and xfs_repair are none. */
+static bool is_kernel_name(const char *comm) {
+        return starts_with(comm, "kworker/") || starts_with(comm, "jbd2/") || begins_with_number(comm, "md") ||
+               starts_with(comm, "md_") || begins_with_number(comm, "kswapd") || starts_with(comm, "dm-") ||
+               starts_with(comm, "dmcrypt_write/") || starts_with(comm, "xfsaild/") || starts_with(comm, "xfs-");
+}
+
+/* Nobody's requests are among what this thread of the md driver does. */
+static bool is_resync(const char *comm) {
+        return ends_with(comm, "_resync");
+}
+
+/* md0_raid1, md_home_raid5, and mdX_raid6 of device-mapper. */
+static bool is_md(const char *comm) {
+        return begins_with_number(comm, "md") || starts_with(comm, "md_") || starts_with(comm, "mdX_");
+}
+
+static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
+        Touch t = {
+                .is_set = true,
+                .device = { e->major, e->minor },
+                .write = e->write,
+                .sector = e->sector,
+                .n_sectors = e->n_sectors,
+                .inode = e->inode,
+        };
+        WakeProcess p = {};
+        bool kernel = false;
+        int r;
+
+        /* That is no file of anybody's, but what a file system keeps beside the files, or the device itself. */
+        if (e->inode >> DEVICE_MINOR_BITS == e->major || e->inode >> DEVICE_MINOR_BITS == DEVICE_MAJOR_EXTENDED)
+                t.inode = 0;
+
+        /* In an interrupt: the kernel did it, on whose behalf is not known. */
+        if (e->pid <= 0) {
+                t.kernel = true;
+                return t;
+        }
+
+        r = lookup(userdata, e->pid, &p, &kernel);
+        if (r < 0) {
+                p = (WakeProcess){ .pid = e->pid };
+                kernel = is_kernel_name(e->comm);
+        }
+        /* /proc adds to a kernel thread's name what it works at. */
+        if (e->comm[0] && (kernel || !p.comm[0]))
+                memcpy(p.comm, e->comm, sizeof p.comm);
+
+        t.process = p;
+        t.kernel = kernel;
+        return t;
+}
+
+static int above_index(const WatchDrive *d, unsigned major, unsigned minor) {
+        for (unsigned i = 0; i < d->n_above; i++)
+                if (d->above[i].major == major && d->above[i].minor == minor)
+                        return (int) i;
+
+        return -1;
+}
+
+static bool is_disk(const WatchDrive *d, const TraceEvent *e) {
+        return d->disk.major == e->major && d->disk.minor == e->minor;
+}
+
+/* Is it swap space that was asked for, for this one? */
+static bool is_swap(const Watch *w, const Touch *by) {
+        const Touch *above = &w->above;
+        int i = above->is_set ? above_index(&w->drive, above->device.major, above->device.minor) : -1;
+
+        if (w->bio.is_set && w->bio.n_sectors > 0)
+                for (unsigned k = 0; k < w->n_swap; k++)
+                        if (w->bio.sector >= w->swap[k].start && w->bio.sector - w->swap[k].start < w->swap[k].size)
+                                return true;
+
+        return i >= 0 && w->swap_above[i] &&
+               (by->kernel ? above->kernel : !above->kernel && by->process.pid == above->process.pid);
+}
+
+static bool is_udev(const WakeProcess *p) {
+        return STR_IN_SET(p->comm, "systemd-udevd", "(udev-worker)") &&
+               (!p->unit[0] || streq(p->unit, "systemd-udevd.service"));
+}
+
+/* Who it was, by the request that the command is for. */
+static void decide(const Watch *w, Wake *wake) {
+        const Touch *did = w->bio.is_set ? &w->bio : &w->above, *wanted = NULL;
+        const char *thread = did->process.comm;
+
+        if (!did->kernel)
+                wanted = did;
+        /* Who only read has not led to a write. */
+        else if (!starts_with(thread, "kswapd") && !is_resync(thread) && w->above.is_set && !w->above.kernel &&
+                 (w->above.write || !did->write))
+                wanted = &w->above;
+
+        if (did->kernel)
+                memcpy(wake->thread, thread, sizeof wake->thread);
+        if (w->bio.is_set && w->bio.n_sectors > 0) {
+                wake->has_sector = true;
+                wake->sector = w->bio.sector;
+        }
+
+        if (wanted) {
+                wake->process = wanted->process;
+                wake->kind = !did->write && is_udev(&wanted->process) ? WAKE_UDEV
+                             : is_swap(w, wanted)                     ? WAKE_SWAP
+                             : did->write                             ? WAKE_WRITE
+                                                                      : WAKE_READ;
+        } else if (starts_with(thread, "kswapd") || (!is_resync(thread) && is_swap(w, did)))
+                wake->kind = WAKE_SWAP;
+        else if (is_resync(thread) || (is_md(thread) && !w->dirty.is_set))
+                wake->kind = WAKE_MD;
+        else if (did->write) {
+                wake->kind = WAKE_FLUSH;
+                if (w->dirty.is_set && !w->dirty.kernel) {
+                        wake->process = w->dirty.process;
+                        wake->inode = w->dirty.inode;
+                }
+        } else
+                wake->kind = WAKE_READ;
+}
+
+static bool feed_command(const Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Wake *ret) {
+        const WatchDrive *d = &w->drive;
+        Wake wake = { .kind = WAKE_COMMAND, .cdb_len = MIN(e->cdb_len, WAKE_CDB_MAX) };
+
+        if (e->host != d->host || e->channel != d->channel || e->id != d->id || e->lun != d->lun ||
+            command_is_quiet(e->cdb, e->cdb_len))
+                return false;
+
+        memcpy(wake.cdb, e->cdb, wake.cdb_len);
+        if (command_is_medium(e->cdb, e->cdb_len) && (w->bio.is_set || w->above.is_set))
+                decide(w, &wake);
+        else {
+                Touch t = touch(e, lookup, userdata);
+
+                if (t.kernel)
+                        memcpy(wake.thread, t.process.comm, sizeof wake.thread);
+                else
+                        wake.process = t.process;
+        }
+
+        *ret = wake;
+        return true;
+}
+
+bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Wake *ret) {
+        bool disk, above;
+        Touch t;
+
+        if (e->kind == TRACE_COMMAND)
+                return feed_command(w, e, lookup, userdata, ret);
+
+        disk = is_disk(&w->drive, e);
+        above = !disk && above_index(&w->drive, e->major, e->minor) >= 0;
+
+        if (e->kind == TRACE_DIRTY && (disk || above) && (!w->dirty.is_set || w->dirty.kernel)) {
+                t = touch(e, lookup, userdata);
+                if (!w->dirty.is_set || !t.kernel)
+                        w->dirty = t;
+        } else if (e->kind == TRACE_BIO && (disk || above) && (!w->bio.is_set || w->bio.n_sectors == 0)) {
+                t = touch(e, lookup, userdata);
+                if (disk)
+                        w->bio = t;
+                else if (!w->above.is_set || w->above.kernel || !t.kernel)
+                        w->above = t;
+        }
+
+        return false;
+}
+
+void watch_reset(Watch *w) {
+        w->bio = w->above = w->dirty = (Touch){};
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Who wakes a sleeping drive: what the kernel traces of one drive, and of what lies on it, is put together until a command
+ * reaches the drive that may wake it. Never a wrong name: what is not known stays empty. Pure, but for the question who a process
+ * is. */
+
+#include "trace-line.h"
+
+#define WATCH_ABOVE_MAX 16U
+#define WATCH_SWAP_MAX 8U
+
+typedef struct WatchDevice {
+        unsigned major, minor;
+} WatchDevice;
+
+/* Plain data: the manager sends it to the tracer. */
+typedef struct WatchDrive {
+        WatchDevice disk;
+        unsigned host, channel, id;
+        uint64_t lun;
+        WatchDevice above[WATCH_ABOVE_MAX]; /* md and device-mapper devices that lie on it */
+        unsigned n_above;
+} WatchDrive;
+
+/* What a thread with this ID is now. Returns -ESRCH when there is none any more. `comm` is the process's, and the unit too; for a
+ * kernel thread, `kernel` is true, and only pid and comm are set. */
+typedef int (*ProcessLookup)(void *userdata, pid_t tid, WakeProcess *ret, bool *ret_kernel);
+
+/* Somebody who has had to do with the drive, or with what lies on it, since it is watched. */
+typedef struct Touch {
+        bool is_set, kernel;
+        WakeProcess process; /* of a kernel thread: pid and comm only */
+        WatchDevice device;
+        bool write;
+        uint64_t sector, inode;
+        uint32_t n_sectors;
+} Touch;
+
+typedef struct Watch {
+        WatchDrive drive;
+        struct {
+                uint64_t start, size; /* sectors of the drive that are swap space */
+        } swap[WATCH_SWAP_MAX];
+        unsigned n_swap;
+        bool swap_above[WATCH_ABOVE_MAX]; /* that device is swap space */
+
+        Touch bio; /* the first request to the drive itself; one that moves data rather than a flush */
+        Touch above; /* the last request to something that lies on it that came before `bio`; a process's rather than a kernel thread's */
+        Touch dirty; /* the first change of a file: what is oldest is written first */
+} Watch;
+
+/* Takes in an event. Returns true when the drive is woken by it, or may be, and by whom: a command that is not quiet has gone to it.
+ * Events that are not about the drive change nothing. */
+bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Wake *ret);
+
+/* What was found has been told of: who comes next is asked for anew. */
+void watch_reset(Watch *w);

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Who woke the drive: what is traced until a command reaches it, and who is named. */
+
+#include "culprit.h"
+#include "suite.h"
+
+/* Who is there; what is not in the table has ended. */
+static const struct {
+        pid_t tid;
+        WakeProcess process;
+        bool kernel;
+} threads[] = {
+        { 10, { .pid = 10, .comm = "kworker/u4:2-fl" }, true },
+        { 11, { .pid = 11, .comm = "kswapd0" }, true },
+        { 12, { .pid = 12, .comm = "md0_raid1" }, true },
+        { 13, { .pid = 13, .comm = "md0_resync" }, true },
+        { 14, { .pid = 14, .comm = "jbd2/sdb1-8" }, true },
+        { 15, { .pid = 15, .comm = "dmcrypt_write/2" }, true },
+        { 16, { .pid = 16, .comm = "nfsd" }, true },
+        { 17, { .pid = 17, .comm = "mdX_raid6" }, true },
+        { 100, { 100, "dd", "backup.service", "dd if=/dev/sdb" }, false },
+        { 101, { 100, "dd", "backup.service", "dd if=/dev/sdb" }, false }, /* another thread of it */
+        { 102, { 102, "sh", "user@0.service", "sh" }, false },
+        { 103, { 103, "kswapd0", "evil.service", "kswapd0" }, false },
+        { 104, { 104, "md0_resync", "evil.service", "md0_resync" }, false },
+        { 105, { .pid = 105, .unit = "quiet.service" }, false },
+        { 200, { 200, "(udev-worker)", "systemd-udevd.service", "(udev-worker)" }, false },
+        { 201, { 201, "(udev-worker)", "evil.service", "(udev-worker)" }, false },
+        { 202, { 202, "systemd-udevd", "systemd-udevd.service", "" }, false },
+        { 203, { 203, "blkid", "systemd-udevd.service", "" }, false },
+};
+
+static unsigned n_lookups;
+
+static int lookup(void *userdata, pid_t tid, WakeProcess *ret, bool *ret_kernel) {
+        ck_assert_ptr_eq(userdata, &n_lookups);
+        ck_assert_int_gt(tid, 0);
+        n_lookups++;
+        for (size_t i = 0; i < ELEMENTSOF(threads); i++)
+                if (threads[i].tid == tid) {
+                        *ret = threads[i].process;
+                        *ret_kernel = threads[i].kernel;
+                        return 0;
+                }
+        return -ESRCH;
+}
+
+static const Watch fresh = {
+        .drive = { .disk = { 8, 16 }, .host = 2, .id = 1, .above = { { 9, 0 }, { 253, 0 }, { 253, 1 } }, .n_above = 3 },
+        .swap = { { 5000, 10 }, { 1000, 100 } },
+        .n_swap = 2,
+        .swap_above = { false, true, false },
+};
+
+#define DISK .major = 8, .minor = 16
+#define MD0 .major = 9
+#define MD1 .major = 9, .minor = 1
+#define DM_SWAP .major = 253
+#define DM_1 .major = 253, .minor = 1
+#define OTHER .major = 8
+
+#define BIO(tid, name, dev, writes, at) \
+        { .kind = TRACE_BIO, .pid = tid, .comm = name, dev, .write = writes, .sector = at, .n_sectors = 8 }
+#define BARRIER(tid, name, dev) \
+        { .kind = TRACE_BIO, .pid = tid, .comm = name, dev, .write = true }
+#define DIRTY(tid, name, dev, ino) \
+        { .kind = TRACE_DIRTY, .pid = tid, .comm = name, dev, .inode = ino }
+#define COMMAND(tid, name, ...) \
+        { .kind = TRACE_COMMAND, .pid = tid, .comm = name, .host = 2, .id = 1, .cdb = { __VA_ARGS__ }, .cdb_len = 10 }
+#define READ_10(tid, name) COMMAND(tid, name, 0x28)
+#define WRITE_10(tid, name) COMMAND(tid, name, 0x2a)
+#define DISPATCH READ_10(10, "kworker/1:1H")
+#define NOWHERE UINT64_MAX
+
+static const struct {
+        const char *rule;
+        TraceEvent events[6]; /* the last one is the command */
+        struct {
+                WakeKind kind;
+                pid_t pid;
+                const char *comm, *thread;
+                uint64_t sector, inode;
+        } wake;
+} cases[] = {
+        { "a process reads", { BIO(100, "dd", DISK, false, 2048), DISPATCH }, { WAKE_READ, 100, "dd", "", 2048, 0 } },
+        { "a process writes, past the page cache",
+          { BIO(100, "dd", DISK, true, 0), DISPATCH },
+          { WAKE_WRITE, 100, "dd", "", 0, 0 } },
+        { "fsync() of what another has changed before",
+          { DIRTY(102, "sh", DISK, 12), BARRIER(100, "dd", DISK), COMMAND(10, "", 0x35) },
+          { WAKE_WRITE, 100, "dd", "", NOWHERE, 0 } },
+        { "a thread of a process",
+          { BIO(101, "tokio-worker", DISK, false, 8), DISPATCH },
+          { WAKE_READ, 100, "dd", "", 8, 0 } },
+        { "a process that does not tell its name",
+          { BIO(105, "known", DISK, false, 8), DISPATCH },
+          { WAKE_READ, 105, "known", "", 8, 0 } },
+        { "a process that has ended",
+          { BIO(900, "cat", DISK, false, 8), DISPATCH },
+          { WAKE_READ, 900, "cat", "", 8, 0 } },
+        { "one that has ended and left no name",
+          { BIO(900, "", DISK, false, 8), DISPATCH },
+          { WAKE_READ, 900, "", "", 8, 0 } },
+        { "mdadm that has ended: no kernel thread, for all its name",
+          { BIO(900, "mdadm", DISK, true, 8), DISPATCH },
+          { WAKE_WRITE, 900, "mdadm", "", 8, 0 } },
+        { "xfs_repair that has ended",
+          { BIO(900, "xfs_repair", DISK, true, 8), DISPATCH },
+          { WAKE_WRITE, 900, "xfs_repair", "", 8, 0 } },
+        { "the first request counts",
+          { BIO(100, "dd", DISK, false, 8), BIO(102, "sh", DISK, true, 16), DISPATCH },
+          { WAKE_READ, 100, "dd", "", 8, 0 } },
+        { "requests to other drives do not",
+          { BIO(100, "dd", OTHER, false, 8), BIO(102, "sh", DISK, false, 16), DISPATCH },
+          { WAKE_READ, 102, "sh", "", 16, 0 } },
+
+        { "udev",
+          { BIO(200, "(udev-worker)", DISK, false, 0), DISPATCH },
+          { WAKE_UDEV, 200, "(udev-worker)", "", 0, 0 } },
+        { "udev of old",
+          { BIO(202, "systemd-udevd", DISK, false, 0), DISPATCH },
+          { WAKE_UDEV, 202, "systemd-udevd", "", 0, 0 } },
+        { "udev that has ended",
+          { BIO(900, "(udev-worker)", DISK, false, 0), DISPATCH },
+          { WAKE_UDEV, 900, "(udev-worker)", "", 0, 0 } },
+        { "not udev, by its unit",
+          { BIO(201, "(udev-worker)", DISK, false, 0), DISPATCH },
+          { WAKE_READ, 201, "(udev-worker)", "", 0, 0 } },
+        { "not udev, by its name",
+          { BIO(203, "blkid", DISK, false, 0), DISPATCH },
+          { WAKE_READ, 203, "blkid", "", 0, 0 } },
+        { "udev only looks",
+          { BIO(200, "(udev-worker)", DISK, true, 0), DISPATCH },
+          { WAKE_WRITE, 200, "(udev-worker)", "", 0, 0 } },
+        { "udev looks at swap space",
+          { BIO(200, "(udev-worker)", DISK, false, 1000), DISPATCH },
+          { WAKE_UDEV, 200, "(udev-worker)", "", 1000, 0 } },
+        { "udev looks at what lies above",
+          { BIO(200, "(udev-worker)", DM_1, false, 0), BIO(10, "kworker/u4:2", DISK, false, 64), DISPATCH },
+          { WAKE_UDEV, 200, "(udev-worker)", "kworker/u4:2", 64, 0 } },
+
+        { "swap, first sector",
+          { BIO(100, "dd", DISK, false, 1000), DISPATCH },
+          { WAKE_SWAP, 100, "dd", "", 1000, 0 } },
+        { "swap, another part",
+          { BIO(100, "dd", DISK, false, 5009), DISPATCH },
+          { WAKE_SWAP, 100, "dd", "", 5009, 0 } },
+        { "swap, last sector", { BIO(100, "dd", DISK, false, 1099), DISPATCH }, { WAKE_SWAP, 100, "dd", "", 1099, 0 } },
+        { "before swap", { BIO(100, "dd", DISK, false, 999), DISPATCH }, { WAKE_READ, 100, "dd", "", 999, 0 } },
+        { "behind swap", { BIO(100, "dd", DISK, false, 1100), DISPATCH }, { WAKE_READ, 100, "dd", "", 1100, 0 } },
+        { "swap above, by a process",
+          { BIO(100, "dd", DM_SWAP, false, 8), BIO(100, "dd", DISK, false, 64), DISPATCH },
+          { WAKE_SWAP, 100, "dd", "", 64, 0 } },
+        { "swap above, by another process",
+          { BIO(100, "dd", DM_SWAP, false, 8), BIO(102, "sh", DISK, false, 64), DISPATCH },
+          { WAKE_READ, 102, "sh", "", 64, 0 } },
+        { "swap above, encrypted",
+          { BIO(100, "dd", DM_SWAP, false, 8), BIO(10, "kworker/u4:2", DISK, false, 64), DISPATCH },
+          { WAKE_SWAP, 100, "dd", "kworker/u4:2", 64, 0 } },
+        { "kswapd",
+          { DIRTY(102, "sh", DISK, 12), BIO(11, "kswapd0", DISK, true, 1000), DISPATCH },
+          { WAKE_SWAP, 0, "", "kswapd0", 1000, 0 } },
+        { "kswapd, and a process before it",
+          { BIO(100, "dd", MD0, true, 8), BIO(11, "kswapd0", DISK, true, 1000), DISPATCH },
+          { WAKE_SWAP, 0, "", "kswapd0", 1000, 0 } },
+        { "kswapd, encrypted",
+          { DIRTY(102, "sh", DISK, 12), BIO(11, "kswapd0", DM_SWAP, true, 8),
+            BIO(15, "dmcrypt_write/2", DISK, true, 64), WRITE_10(10, "") },
+          { WAKE_SWAP, 0, "", "dmcrypt_write/2", 64, 0 } },
+        { "another kernel thread writes to swap space: no file of anybody's",
+          { DIRTY(102, "sh", DISK, 12), BIO(10, "kworker/u4:2", DISK, true, 1008), DISPATCH },
+          { WAKE_SWAP, 0, "", "kworker/u4:2", 1008, 0 } },
+        { "a flush lies nowhere", { BARRIER(100, "dd", DISK), DISPATCH }, { WAKE_WRITE, 100, "dd", "", NOWHERE, 0 } },
+        { "a process that calls itself kswapd0",
+          { BIO(103, "kswapd0", DISK, false, 8), DISPATCH },
+          { WAKE_READ, 103, "kswapd0", "", 8, 0 } },
+
+        { "a resync", { BIO(13, "md0_resync", DISK, false, 8), DISPATCH }, { WAKE_MD, 0, "", "md0_resync", 8, 0 } },
+        { "a resync of an array that has swap space on this drive",
+          { BIO(13, "md0_resync", DISK, false, 1000), DISPATCH },
+          { WAKE_MD, 0, "", "md0_resync", 1000, 0 } },
+        { "a resync while others work",
+          { DIRTY(102, "sh", MD0, 12), BIO(100, "dd", MD0, true, 0), BIO(13, "md0_resync", DISK, true, 8), DISPATCH },
+          { WAKE_MD, 0, "", "md0_resync", 8, 0 } },
+        { "a superblock of md's",
+          { BIO(12, "md0_raid1", DISK, true, 8), DISPATCH },
+          { WAKE_MD, 0, "", "md0_raid1", 8, 0 } },
+        { "of device-mapper's",
+          { BIO(17, "mdX_raid6", DISK, true, 8), DISPATCH },
+          { WAKE_MD, 0, "", "mdX_raid6", 8, 0 } },
+        { "an ended thread of md's",
+          { BIO(900, "md127_raid5", DISK, true, 8), DISPATCH },
+          { WAKE_MD, 0, "", "md127_raid5", 8, 0 } },
+        { "a superblock after a process has only read",
+          { BIO(100, "dd", MD0, false, 0), BIO(12, "md0_raid1", DISK, true, 8), DISPATCH },
+          { WAKE_MD, 0, "", "md0_raid1", 8, 0 } },
+        { "a process writes to the array",
+          { BIO(100, "dd", MD0, true, 0), BIO(12, "md0_raid1", DISK, true, 8), DISPATCH },
+          { WAKE_WRITE, 100, "dd", "md0_raid1", 8, 0 } },
+        { "a process reads from the array",
+          { BIO(100, "dd", MD0, false, 0), BIO(12, "md0_raid1", DISK, false, 8), DISPATCH },
+          { WAKE_READ, 100, "dd", "md0_raid1", 8, 0 } },
+        { "a part of a stripe is written, the others are read first",
+          { BIO(100, "dd", MD0, true, 0), BIO(12, "md0_raid1", DISK, false, 8), DISPATCH },
+          { WAKE_READ, 100, "dd", "md0_raid1", 8, 0 } },
+        { "a file on the array was changed",
+          { DIRTY(102, "sh", MD0, 12), BIO(10, "kworker/u4:2", MD0, true, 0), BIO(12, "md0_raid1", DISK, true, 8),
+            DISPATCH },
+          { WAKE_FLUSH, 102, "sh", "md0_raid1", 8, 12 } },
+        { "the array's thread reads after a change: for whom is not known",
+          { DIRTY(102, "sh", MD0, 12), BIO(12, "md0_raid1", DISK, false, 8), DISPATCH },
+          { WAKE_READ, 0, "", "md0_raid1", 8, 0 } },
+        { "a process that calls itself md0_resync",
+          { BIO(104, "md0_resync", DISK, true, 8), DISPATCH },
+          { WAKE_WRITE, 104, "md0_resync", "", 8, 0 } },
+
+        { "encrypted, read",
+          { BIO(100, "dd", DM_1, false, 0), BIO(10, "kworker/u4:2", DISK, false, 64), DISPATCH },
+          { WAKE_READ, 100, "dd", "kworker/u4:2", 64, 0 } },
+        { "encrypted, written",
+          { BIO(102, "sh", DM_1, true, 0), BIO(15, "dmcrypt_write/2", DISK, true, 64), DISPATCH },
+          { WAKE_WRITE, 102, "sh", "dmcrypt_write/2", 64, 0 } },
+        { "the latest above counts",
+          { BIO(100, "dd", DM_1, false, 0), BIO(102, "sh", MD0, false, 0), BIO(10, "kworker/u4:2", DISK, false, 64),
+            DISPATCH },
+          { WAKE_READ, 102, "sh", "kworker/u4:2", 64, 0 } },
+        { "a process's, and not a kernel thread's that came later",
+          { BIO(100, "dd", DM_1, true, 0), BIO(14, "jbd2/sdb1-8", DM_1, true, 0),
+            BIO(15, "dmcrypt_write/2", DISK, true, 64), DISPATCH },
+          { WAKE_WRITE, 100, "dd", "dmcrypt_write/2", 64, 0 } },
+        { "a process's that came later than a kernel thread's",
+          { BIO(14, "jbd2/sdb1-8", DM_1, true, 0), BIO(100, "dd", DM_1, true, 0),
+            BIO(15, "dmcrypt_write/2", DISK, true, 64), DISPATCH },
+          { WAKE_WRITE, 100, "dd", "dmcrypt_write/2", 64, 0 } },
+        { "what comes above after the drive was asked was not the reason",
+          { BIO(10, "kworker/u4:2", DISK, false, 64), BIO(100, "dd", DM_1, false, 0), DISPATCH },
+          { WAKE_READ, 0, "", "kworker/u4:2", 64, 0 } },
+        { "only what lies above was asked, as far as is known",
+          { BIO(100, "dd", DM_1, false, 7), DISPATCH },
+          { WAKE_READ, 100, "dd", "", NOWHERE, 0 } },
+        { "only above, by a kernel thread",
+          { DIRTY(102, "sh", DM_1, 12), BIO(10, "kworker/u4:2", DM_1, true, 7), DISPATCH },
+          { WAKE_FLUSH, 102, "sh", "kworker/u4:2", NOWHERE, 12 } },
+
+        { "a change is written out",
+          { DIRTY(102, "sh", DISK, 12), BIO(10, "kworker/u4:2", DISK, true, 8), WRITE_10(10, "") },
+          { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 12 } },
+        { "the first change",
+          { DIRTY(102, "sh", DISK, 12), DIRTY(100, "dd", DISK, 13), BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 12 } },
+        { "a process's rather than a kernel thread's",
+          { DIRTY(16, "nfsd", DISK, 11), DIRTY(16, "nfsd", DISK, 12), DIRTY(100, "dd", DISK, 13),
+            BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 100, "dd", "kworker/u4:2", 8, 13 } },
+        { "a kernel thread's only",
+          { DIRTY(16, "nfsd", DISK, 12), BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 0, "", "kworker/u4:2", 8, 0 } },
+        { "who changed it has ended",
+          { DIRTY(900, "cp", DISK, 12), BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 900, "cp", "kworker/u4:2", 8, 12 } },
+        { "what a file system keeps beside files has no number of a file",
+          { DIRTY(102, "sh", DISK, (8 << 20) + 17), BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 0 } },
+        { "also on the 17th partition",
+          { DIRTY(102, "sh", DISK, (259 << 20) + 3), BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 0 } },
+        { "a change elsewhere is none",
+          { DIRTY(102, "sh", OTHER, 12), BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 0, "", "kworker/u4:2", 8, 0 } },
+        { "nobody is known to have changed anything",
+          { BARRIER(14, "jbd2/sdb1-8", DISK), COMMAND(10, "", 0x91) },
+          { WAKE_FLUSH, 0, "", "jbd2/sdb1-8", NOWHERE, 0 } },
+        { "a read is not for what was changed",
+          { DIRTY(102, "sh", DISK, 12), BIO(10, "kworker/u4:2", DISK, false, 8), DISPATCH },
+          { WAKE_READ, 0, "", "kworker/u4:2", 8, 0 } },
+        { "an ended kworker",
+          { DIRTY(102, "sh", DISK, 12), BIO(900, "kworker/u8:1", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 102, "sh", "kworker/u8:1", 8, 12 } },
+        { "a kernel thread whose name is not in the event",
+          { BIO(14, "", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 0, "", "jbd2/sdb1-8", 8, 0 } },
+
+        { "in an interrupt nobody is named", { BIO(0, "", DISK, false, 8), DISPATCH }, { WAKE_READ, 0, "", "", 8, 0 } },
+        { "… but who wrote above",
+          { BIO(100, "dd", MD0, true, 0), BIO(0, "", DISK, true, 8), DISPATCH },
+          { WAKE_WRITE, 100, "dd", "", 8, 0 } },
+        { "… or changed a file",
+          { DIRTY(102, "sh", DISK, 12), BIO(0, "", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 102, "sh", "", 8, 12 } },
+
+        { "a program's own command",
+          { BIO(102, "sh", DISK, false, 8), COMMAND(100, "dd", 0x4d) },
+          { WAKE_COMMAND, 100, "dd", "", NOWHERE, 0 } },
+        { "SMART, passed through",
+          { BIO(102, "sh", DISK, false, 8), COMMAND(900, "smartctl", 0x85, 8, 0, 0, 0xd0) },
+          { WAKE_COMMAND, 900, "smartctl", "", NOWHERE, 0 } },
+        { "a kernel thread's",
+          { DIRTY(102, "sh", DISK, 12), COMMAND(10, "kworker/0:1", 0x1b, 0, 0, 0, 1) },
+          { WAKE_COMMAND, 0, "", "kworker/0:1", NOWHERE, 0 } },
+        { "a read that no request has led to",
+          { DIRTY(102, "sh", DISK, 12), READ_10(100, "sg_dd") },
+          { WAKE_COMMAND, 100, "dd", "", NOWHERE, 0 } },
+        { "a command in an interrupt", { READ_10(0, "") }, { WAKE_COMMAND, 0, "", "", NOWHERE, 0 } },
+};
+
+START_TEST(test_culprit) {
+        const TraceEvent *e = cases[_i].events;
+        Watch w = fresh;
+        Wake wake;
+
+        memset(&wake, 0xaa, sizeof wake);
+        for (; e->kind != TRACE_COMMAND; e++)
+                ck_assert(!watch_feed(&w, e, lookup, &n_lookups, &wake));
+        ck_assert(watch_feed(&w, e, lookup, &n_lookups, &wake));
+
+        ck_assert_msg(wake.kind == cases[_i].wake.kind, "%s: %s", cases[_i].rule, wake_kind_to_string(wake.kind));
+        ck_assert_msg(wake.process.pid == cases[_i].wake.pid, "%s: PID %d", cases[_i].rule, (int) wake.process.pid);
+        ck_assert_str_eq(wake.process.comm, cases[_i].wake.comm);
+        ck_assert_str_eq(wake.thread, cases[_i].wake.thread);
+        ck_assert_int_eq(wake.has_sector, cases[_i].wake.sector != NOWHERE);
+        if (wake.has_sector)
+                ck_assert_uint_eq(wake.sector, cases[_i].wake.sector);
+        ck_assert_uint_eq(wake.inode, cases[_i].wake.inode);
+        ck_assert_uint_eq(wake.cdb_len, e->cdb_len);
+        ck_assert_mem_eq(wake.cdb, e->cdb, sizeof wake.cdb);
+
+        /* Of a process that has ended, and where there is none, nothing else is known. */
+        if (wake.process.pid == 0 || wake.process.pid == 900)
+                ck_assert(!wake.process.unit[0] && !wake.process.command_line[0]);
+        else
+                ck_assert(wake.process.unit[0]);
+
+        /* What was found is forgotten, the drive is not. */
+        watch_reset(&w);
+        ck_assert_mem_eq(&w.drive, &fresh.drive, sizeof w.drive);
+        ck_assert(watch_feed(&w, &(TraceEvent) READ_10(100, "dd"), lookup, &n_lookups, &wake));
+        ck_assert_int_eq(wake.kind, WAKE_COMMAND);
+        ck_assert(!wake.has_sector);
+}
+END_TEST
+
+/* Commands that wake nothing, and those to other drives. */
+static const TraceEvent silent[] = {
+        COMMAND(100, "hdparm", 0x00),
+        COMMAND(100, "hdparm", 0x03),
+        COMMAND(100, "hdparm", 0x12),
+        COMMAND(100, "hdparm", 0x1b, 0, 0, 0, 0),
+        { .kind = TRACE_COMMAND, .pid = 100, .host = 2, .id = 1, .cdb = { [0] = 0x85, [14] = 0xe5 }, .cdb_len = 16 },
+        { .kind = TRACE_COMMAND, .pid = 100, .host = 3, .id = 1, .cdb = { 0x28 }, .cdb_len = 10 },
+        { .kind = TRACE_COMMAND, .pid = 100, .host = 2, .id = 0, .cdb = { 0x28 }, .cdb_len = 10 },
+        { .kind = TRACE_COMMAND, .pid = 100, .host = 2, .id = 1, .channel = 1, .cdb = { 0x28 }, .cdb_len = 10 },
+        { .kind = TRACE_COMMAND, .pid = 100, .host = 2, .id = 1, .lun = 1, .cdb = { 0x28 }, .cdb_len = 10 },
+        BIO(100, "dd", OTHER, false, 8),
+        BIO(100, "dd", MD1, false, 8),
+        DIRTY(100, "dd", OTHER, 12),
+        { .kind = _TRACE_KIND_MAX, .pid = 100, .major = 8, .minor = 16 },
+};
+
+START_TEST(test_silent) {
+        Watch w = fresh;
+        Wake wake = { .inode = 99 };
+
+        n_lookups = 0;
+        ck_assert(!watch_feed(&w, &silent[_i], lookup, &n_lookups, &wake));
+        ck_assert(!w.bio.is_set && !w.above.is_set && !w.dirty.is_set);
+        ck_assert_uint_eq(n_lookups, 0);
+        ck_assert_uint_eq(wake.inode, 99);
+}
+END_TEST
+
+/* Who it was is asked when it happens, and not once more for what is not kept. */
+START_TEST(test_lookups) {
+        static const struct {
+                TraceEvent event;
+                unsigned n;
+        } steps[] = {
+                { DIRTY(102, "sh", DISK, 12), 1 },           { DIRTY(102, "sh", DISK, 13), 1 },
+                { BIO(100, "dd", MD0, false, 0), 2 },        { BIO(102, "sh", MD0, false, 0), 3 },
+                { BIO(12, "md0_raid1", DISK, false, 0), 4 }, { BIO(12, "md0_raid1", DISK, false, 8), 4 },
+                { BIO(102, "sh", MD0, false, 8), 4 },        { DISPATCH, 4 },
+        };
+        Watch w = fresh;
+        Wake wake;
+
+        n_lookups = 0;
+        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+                watch_feed(&w, &steps[i].event, lookup, &n_lookups, &wake);
+                ck_assert_uint_eq(n_lookups, steps[i].n);
+        }
+}
+END_TEST
+
+/* The units and command lines of those who are there come along. */
+START_TEST(test_whole_process) {
+        Watch w = fresh;
+        Wake wake;
+
+        ck_assert(!watch_feed(&w, &(TraceEvent) BIO(101, "worker", DISK, false, 8), lookup, &n_lookups, &wake));
+        ck_assert(watch_feed(&w, &(TraceEvent) DISPATCH, lookup, &n_lookups, &wake));
+        ck_assert_str_eq(wake.process.unit, "backup.service");
+        ck_assert_str_eq(wake.process.command_line, "dd if=/dev/sdb");
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("culprit");
+        TCase *t = tcase_create("culprit");
+
+        tcase_add_loop_test(t, test_culprit, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_silent, 0, ELEMENTSOF(silent));
+        tcase_add_test(t, test_lookups);
+        tcase_add_test(t, test_whole_process);
+        suite_add_tcase(s, t);
+        return suite_run(s);
+}
