@@ -163,9 +163,9 @@ static int on_inhibited(sd_bus_message *m, void *userdata, sd_bus_error *error _
                 s->inhibitor = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         }
 
-        /* sd-bus keeps it until it has been dispatched. */
+        /* sd-bus keeps it until it has been dispatched. It is done with: sd-bus would go on with it after a time-out, and abort. */
         s->asker = sd_bus_close_unref(s->asker);
-        return 0;
+        return 1;
 }
 
 static void sleep_inhibit(Sleep *s) {

@@ -25,7 +25,7 @@ typedef struct Unit {
 
 static const Unit *world;
 /* The call or property that is answered with an error; or "…, gone": that ends the connection; or "…, gone after": once it is
- * answered. */
+ * answered; or "…, silent": it is not answered. */
 static const char *refused;
 static sd_bus *served[2]; /* by the bus, and by the asker */
 static unsigned n_opened[2];
@@ -105,6 +105,8 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
 
         if (streq(member, "Get"))
                 ck_assert_int_ge(sd_bus_message_read(m, "ss", &interface, &what), 0);
+        if (is_refused(what) && ends_with(refused, "silent"))
+                return 1;
         if (is_refused(what) && strchr(refused, ',')) {
                 if (ends_with(refused, "after"))
                         ck_assert(reply_units(m, true) >= 0 && sd_bus_flush(sd_bus_message_get_bus(m)) >= 0);
@@ -303,6 +305,31 @@ START_TEST(test_refused) {
 }
 END_TEST
 
+static const char *const silences[] = {
+        "ListUnitsByPatterns, silent",
+        "ListUnitsByNames, silent",
+        "SysFSPath, silent",
+};
+
+/* What is not answered in time is an error like any other: the connection is closed, and sd-bus is not to go on with it. */
+START_TEST(test_silent) {
+        Unit units[ELEMENTSOF(rows[6].units) + 1] = {};
+
+        memcpy(units, rows[6].units, sizeof rows[6].units);
+        world = units;
+        refused = silences[_i];
+        ck_assert_int_eq(setenv("SYSTEMD_BUS_TIMEOUT", "100ms", true), 0);
+        ask();
+        ck_assert_str_eq(answered, "error");
+
+        refused = NULL;
+        ck_assert_int_eq(unsetenv("SYSTEMD_BUS_TIMEOUT"), 0);
+        ask();
+        ck_assert_str_eq(answered, rows[6].answer);
+        ck_assert_uint_eq(n_opened[1], 1);
+}
+END_TEST
+
 /* Nobody can be reached, then the asker alone, then the bus again. */
 START_TEST(test_ways) {
         is_closed[0] = is_closed[1] = true;
@@ -449,6 +476,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(rows));
         tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(refusals));
+        tcase_add_loop_test(t, test_silent, 0, ELEMENTSOF(silences));
         tcase_add_test(t, test_ways);
         tcase_add_test(t, test_bus_again);
         tcase_add_loop_test(t, test_no_devices, 0, 2);
