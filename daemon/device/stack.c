@@ -59,6 +59,16 @@ static int names_add_found(char ***names, const char *classdir, const char *name
         return r < 0 ? r : (int) found.gl_pathc;
 }
 
+int stack_number(const char *classdir, const char *name, unsigned *ret_major, unsigned *ret_minor) {
+        char text[32];
+
+        if (attribute_read(text, sizeof text, "%s/%s/dev", classdir, name) < 0)
+                return -ENODEV;
+        /* Numbers of the kernel's fit. */
+        /* NOLINTNEXTLINE(cert-err34-c) */
+        return sscanf(text, "%u:%u", ret_major, ret_minor) == 2 ? 0 : -ENODEV;
+}
+
 int stack_partitions(const char *classdir, const char *name, char ***ret) {
         _cleanup_(names_freep) char **names = NULL;
         int r;

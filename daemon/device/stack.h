@@ -13,6 +13,9 @@ DEFINE_CLEANUP(char **, names_free);
 bool names_contain(char *const *names, const char *name);
 int names_add(char ***names, const char *name); /* returns 1 when it is new */
 
+/* The number of a block device; a partition's disk has the name "PARTITION/..". -ENODEV: there is no such device. */
+int stack_number(const char *classdir, const char *name, unsigned *ret_major, unsigned *ret_minor);
+
 /* Everything on top of a disk: its partitions, their holders, and so on. The disk itself is not in it. */
 int stack_above(const char *classdir, const char *name, char ***ret);
 
