@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+#include <systemd/sd-login.h>
+
+#include "attribute.h"
+#include "process.h"
+#include "stack.h"
+
+#define PF_KTHREAD 0x00200000UL /* include/linux/sched.h */
+
+/* A thread's process. */
+static int read_tgid(const char *proc, pid_t tid, pid_t *ret) {
+        char status[2048];
+        const char *line;
+        int r;
+
+        r = attribute_read_all(status, sizeof status, "%s/%d/status", proc, tid);
+        if (r < 0)
+                return -ESRCH;
+        /* The kernel escapes line feeds in the name, which comes before (proc_pid_status()). */
+        line = strstr(status, "\nTgid:");
+        *ret = line ? (pid_t) strtol(line + strlen("\nTgid:"), NULL, 10) : 0;
+        return *ret > 0 ? 0 : -ESRCH;
+}
+
+/* proc(5): the name in parentheses may hold any character; the flags are the seventh word behind it. */
+static int is_kernel_thread(const char *proc, pid_t pid) {
+        unsigned long flags;
+        char stat[1024];
+        const char *rest;
+        int r;
+
+        r = attribute_read_all(stat, sizeof stat, "%s/%d/stat", proc, pid);
+        rest = r >= 0 ? strrchr(stat, ')') : NULL;
+        /* Numbers of the kernel's fit. */
+        /* NOLINTNEXTLINE(cert-err34-c) */
+        if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) != 1)
+                return -ESRCH;
+        return !!(flags & PF_KTHREAD);
+}
+
+/* Its words are read as far as there is room; between them are NULs. */
+static void read_command_line(const char *proc, pid_t pid, char *buf, size_t size) {
+        char path[64];
+        FILE *f;
+        size_t n;
+
+        (void) snprintf(path, sizeof path, "%s/%d/cmdline", proc, pid);
+        f = fopen(path, "re");
+        n = f ? fread(buf, 1, size - 1, f) : 0;
+        if (f)
+                (void) fclose(f);
+
+        while (n > 0 && buf[n - 1] == '\0')
+                n--;
+        for (size_t i = 0; i < n; i++)
+                if (buf[i] == '\0')
+                        buf[i] = ' ';
+        buf[n] = '\0';
+}
+
+int process_look_at(const char *proc, pid_t tid, WakeProcess *ret, bool *ret_kernel) {
+        WakeProcess p = {};
+        int r;
+
+        r = read_tgid(proc, tid, &p.pid);
+        if (r >= 0)
+                r = is_kernel_thread(proc, p.pid);
+        if (r < 0)
+                return r;
+        *ret_kernel = r;
+
+        if (attribute_read(p.comm, sizeof p.comm, "%s/%d/comm", proc, p.pid) < 0)
+                return -ESRCH;
+        if (!*ret_kernel)
+                read_command_line(proc, p.pid, p.command_line, sizeof p.command_line);
+        *ret = p;
+        return 0;
+}
+
+/* A service of a user's own is below user@UID.service. */
+static void find_unit(WakeProcess *p) {
+        _cleanup_free_ char *unit = NULL, *user_unit = NULL;
+
+        if (sd_pid_get_unit(p->pid, &unit) < 0)
+                return;
+        if (starts_with(unit, "user@") && sd_pid_get_user_unit(p->pid, &user_unit) >= 0)
+                (void) snprintf(p->unit, sizeof p->unit, "%s", user_unit);
+        else
+                (void) snprintf(p->unit, sizeof p->unit, "%s", unit);
+}
+
+int process_look(void *userdata _unused_, pid_t tid, WakeProcess *ret, bool *ret_kernel) {
+        int r;
+
+        r = process_look_at("/proc", tid, ret, ret_kernel);
+        if (r >= 0 && !*ret_kernel)
+                find_unit(ret);
+        return r;
+}
+
+/* ---- swap space ---- */
+
+static uint64_t read_number(const char *classdir, const char *name, const char *attribute) {
+        char text[32];
+
+        return attribute_read(text, sizeof text, "%s/%s/%s", classdir, name, attribute) < 0 ? 0
+                                                                                            : strtoull(text, NULL, 10);
+}
+
+/* `name`: a block device that is swap space. */
+static void add_swap(const char *classdir, const char *name, Watch *w) {
+        char whole[WAKE_TEXT_MAX];
+        WatchDevice d, disk;
+
+        if (stack_number(classdir, name, &d.major, &d.minor) < 0)
+                return;
+        for (unsigned i = 0; i < w->drive.n_above; i++)
+                if (w->drive.above[i].major == d.major && w->drive.above[i].minor == d.minor)
+                        w->swap_above[i] = true;
+
+        /* The whole disk, or a partition of it. */
+        (void) snprintf(whole, sizeof whole, "%s%s", name,
+                        attribute_exists("%s/%s/partition", classdir, name) ? "/.." : "");
+        if (stack_number(classdir, whole, &disk.major, &disk.minor) < 0 || disk.major != w->drive.disk.major ||
+            disk.minor != w->drive.disk.minor || w->n_swap == WATCH_SWAP_MAX)
+                return;
+        w->swap[w->n_swap].start = read_number(classdir, name, "start");
+        w->swap[w->n_swap++].size = read_number(classdir, name, "size");
+}
+
+/* The path is cut to its name: the process may see another /dev than the one that the kernel tells of. */
+void process_find_swap_at(const char *swaps, const char *classdir, Watch *w) {
+        char line[512], path[256], type[16];
+        FILE *f;
+
+        f = fopen(swaps, "re");
+        while (f && fgets(line, sizeof line, f))
+                if (sscanf(line, "%255s %15s", path, type) == 2 && streq(type, "partition"))
+                        add_swap(classdir, base_name(path), w);
+        if (f)
+                (void) fclose(f);
+}
+
+void process_find_swap(Watch *w) {
+        process_find_swap_at("/proc/swaps", "/sys/class/block", w);
+}
