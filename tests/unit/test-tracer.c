@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The manager's half of the tracer, with a process that the test plays. */
+
+#include <fcntl.h>
+
+#include "done-log.h"
+#include "own-clock.h"
+#include "tracer-socket.h"
+
+#define SECOND 1000000ULL
+
+static sd_event *event;
+static Tracer *tracer;
+static char path[64];
+static int process = -EBADF; /* the other end */
+static Wake last;            /* that it told of */
+
+static void on_watched(_unused_ void *userdata, WatchDevice d) {
+        note("watched:%u:%u", d.major, d.minor);
+}
+static void on_woken(_unused_ void *userdata, WatchDevice d, const Wake *w) {
+        note("woken:%u:%u", d.major, d.minor);
+        last = *w;
+}
+/* Whoever wants to have it back at once does not. */
+static void on_lost(void *userdata) {
+        const WatchDrive d = disk(0);
+
+        ck_assert_ptr_eq(userdata, path);
+        note("lost");
+        ck_assert_int_eq(tracer_watch(tracer, &d), -EBUSY);
+        tracer_unwatch(tracer, d.disk);
+}
+
+static const TracerEvents tracer_events = { .watched = on_watched, .woken = on_woken, .lost = on_lost };
+
+static void setup(void) {
+        scratch_make();
+        (void) snprintf(path, sizeof path, "%s/socket", scratch);
+        listen_there();
+        ck_assert_int_eq(sd_event_new(&event), 0);
+        ck_assert_int_eq(tracer_new(event, path, &tracer_events, path, &tracer), 0);
+        n_logged = 0;
+        done[0] = '\0';
+}
+
+static void teardown(void) {
+        tracer = tracer_free(tracer);
+        event = sd_event_unref(event);
+        closep(&process);
+        process = -EBADF;
+        closep(&listener);
+        scratch_remove();
+}
+
+static void take_connection(void) {
+        process = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        ck_assert_int_ge(process, 0);
+}
+
+/* It is asked for this, and nothing else. */
+static void expect_request(bool watch, const WatchDrive *d) {
+        TracerRequest q;
+
+        ck_assert_int_eq(recv(process, &q, sizeof q, MSG_DONTWAIT | MSG_TRUNC), sizeof q);
+        ck_assert(q.watch == watch);
+        ck_assert(q.drive.disk.major == d->disk.major && q.drive.disk.minor == d->disk.minor);
+        if (watch)
+                ck_assert_mem_eq(&q.drive, d, sizeof *d);
+}
+
+static bool is_silent(void) {
+        char byte;
+
+        return recv(process, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+static bool has_closed(void) {
+        char byte;
+
+        return recv(process, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+/* It watches this drive, and knows. */
+static void watch(unsigned minor) {
+        const WatchDrive d = disk(minor);
+
+        ck_assert_int_eq(tracer_watch(tracer, &d), 0);
+        if (process < 0)
+                take_connection();
+        expect_request(true, &d);
+}
+
+static void say(const void *answer, size_t size) {
+        ck_assert_int_eq(send(process, answer, size, MSG_NOSIGNAL), (ssize_t) size);
+        run(event);
+}
+
+static const Wake reading = { .kind = WAKE_READ,
+                              .process = { .pid = 9, .comm = "a", .unit = "b", .command_line = "c" },
+                              .thread = "d",
+                              .has_sector = true,
+                              .sector = 5,
+                              .cdb = { 0x28 },
+                              .cdb_len = 10 };
+
+START_TEST(test_answers) {
+        const WatchDrive b = disk(16);
+        TracerAnswer a = { .disk = { 8, 0 } };
+
+        run(event);
+        ck_assert_int_lt(accept4(listener, NULL, NULL, SOCK_CLOEXEC | fcntl(listener, F_SETFL, O_NONBLOCK)), 0);
+        watch(0);
+        say(&a, sizeof a);
+        ck_assert_str_eq(all_done(), "watched:8:0 ");
+
+        /* Another one, by the same process. */
+        watch(16);
+        a = (TracerAnswer){ .disk = { 8, 16 }, .woken = true, .wake = reading };
+        say(&a, sizeof a);
+        ck_assert_str_eq(all_done(), "woken:8:16 ");
+        ck_assert_mem_eq(&last, &reading, sizeof last);
+
+        /* Still watched; and at the limits of what may be said. */
+        a.wake = (Wake){ .kind = _WAKE_KIND_MAX - 1, .cdb_len = WAKE_CDB_MAX };
+        (void) memset(a.wake.process.unit, 'u', sizeof a.wake.process.unit - 1);
+        (void) memset(a.wake.thread, 't', sizeof a.wake.thread - 1);
+        say(&a, sizeof a);
+        ck_assert_str_eq(all_done(), "woken:8:16 ");
+
+        /* What it said before it knew that it is not asked for any more; and of what nobody ever asked for. */
+        tracer_unwatch(tracer, b.disk);
+        expect_request(false, &b);
+        say(&a, sizeof a);
+        for (unsigned i = 0; i < 2; i++) {
+                a.disk = i ? (WatchDevice){ 8, 1 } : (WatchDevice){ 9, 0 };
+                say(&a, sizeof a);
+        }
+        ck_assert_str_eq(all_done(), "");
+        ck_assert_uint_eq(n_logged, 0);
+}
+END_TEST
+
+/* ---- what it may not say ---- */
+
+static TracerAnswer wrong;
+
+static const struct {
+        const char *name;
+        void *where;
+        size_t size;
+        int fill; /* each byte of it */
+} wrongs[] = {
+        { "woken", &wrong.woken, sizeof wrong.woken, 2 },
+        { "kind", &wrong.wake.kind, sizeof wrong.wake.kind, 0xff },
+        { "kind", &wrong.wake.kind, sizeof wrong.wake.kind, 0x7f },
+        { "comm", wrong.wake.process.comm, WAKE_COMM_MAX, 'x' },
+        { "unit", wrong.wake.process.unit, WAKE_UNIT_MAX, 'x' },
+        { "command_line", wrong.wake.process.command_line, WAKE_COMMAND_LINE_MAX, 'x' },
+        { "thread", wrong.wake.thread, WAKE_COMM_MAX, 'x' },
+        { "has_sector", &wrong.wake.has_sector, sizeof wrong.wake.has_sector, 0xff },
+        { "cdb_len", &wrong.wake.cdb_len, sizeof wrong.wake.cdb_len, 0x7f },
+        { "cdb_len", &wrong.wake.cdb_len, 1, WAKE_CDB_MAX + 1 },
+        /* … of another drive. */
+        { "disk", &wrong.disk, sizeof wrong.disk, 0 },
+};
+
+/* It is lost once, is told of once, and is not begun anew before ten minutes have passed. */
+static void assert_lost(void) {
+        const WatchDrive d = disk(0);
+
+        run(event);
+        ck_assert_str_eq(all_done(), "lost ");
+        ck_assert_uint_eq(n_logged, 1);
+        ck_assert(has_closed());
+        closep(&process);
+        process = -EBADF;
+
+        passed_usec += 599 * SECOND;
+        ck_assert_int_eq(tracer_watch(tracer, &d), -EBUSY);
+        passed_usec += 2 * SECOND;
+        watch(0);
+        tracer_unwatch(tracer, d.disk);
+        expect_request(false, &d);
+        ck_assert(has_closed());
+        ck_assert_uint_eq(n_logged, 1);
+        passed_usec = 0;
+}
+
+START_TEST(test_wrong) {
+        wrong = (TracerAnswer){ .disk = { 8, 0 }, .woken = true, .wake = reading };
+        watch(0);
+        watch(16);
+        say(&wrong, sizeof wrong);
+        ck_assert_str_eq(all_done(), "woken:8:0 ");
+
+        (void) memset(wrongs[_i].where, wrongs[_i].fill, wrongs[_i].size);
+        if (_i == ELEMENTSOF(wrongs) - 1) {
+                say(&wrong, sizeof wrong);
+                ck_assert_str_eq(all_done(), "");
+                return;
+        }
+        say(&wrong, sizeof wrong);
+        assert_lost();
+}
+END_TEST
+
+/* Too little, too much, and all else at once. */
+START_TEST(test_size) {
+        static const size_t sizes[] = { 1, sizeof(TracerAnswer) - 1, sizeof(TracerAnswer) + 1,
+                                        2 * sizeof(TracerAnswer) };
+        struct {
+                TracerAnswer first, second;
+        } answers = { .first = { .disk = { 8, 0 } } };
+
+        watch(0);
+        say(&answers, sizes[_i]);
+        assert_lost();
+}
+END_TEST
+
+START_TEST(test_ends) {
+        watch(0);
+        watch(16);
+        ck_assert_int_eq(shutdown(process, SHUT_RDWR), 0);
+        assert_lost();
+}
+END_TEST
+
+/* ---- what is asked for ---- */
+
+/* The last one that goes takes the process with it, and that is no loss. A drive is watched once, however often that is said. */
+START_TEST(test_unwatch) {
+        const WatchDrive a = disk(0), b = disk(16);
+        WatchDrive other = b;
+
+        watch(0);
+        watch(16);
+        other.above[0] = (WatchDevice){ 253, 7 };
+        other.n_above = 1;
+        ck_assert_int_eq(tracer_watch(tracer, &other), 0);
+        expect_request(true, &other);
+
+        tracer_unwatch(tracer, (WatchDevice){ 8, 32 });
+        ck_assert(is_silent());
+        tracer_unwatch(tracer, a.disk);
+        expect_request(false, &a);
+        tracer_unwatch(tracer, a.disk);
+        ck_assert(is_silent());
+        tracer_unwatch(tracer, b.disk);
+        expect_request(false, &b);
+        ck_assert(has_closed());
+        closep(&process);
+        process = -EBADF;
+        run(event);
+        tracer_unwatch(tracer, b.disk);
+
+        /* It can be had again at once. */
+        watch(16);
+        ck_assert_str_eq(all_done(), "");
+        ck_assert_uint_eq(n_logged, 0);
+}
+END_TEST
+
+START_TEST(test_many) {
+        WatchDrive d = disk(TRACER_DRIVES_MAX);
+
+        for (unsigned i = 0; i < TRACER_DRIVES_MAX; i++)
+                watch(i);
+        ck_assert_int_eq(tracer_watch(tracer, &d), -ENOSPC);
+        ck_assert(is_silent());
+        watch(TRACER_DRIVES_MAX - 1); /* is known already */
+
+        tracer_unwatch(tracer, (WatchDevice){ 8, 7 });
+        d = disk(7);
+        expect_request(false, &d);
+        watch(TRACER_DRIVES_MAX);
+}
+END_TEST
+
+/* It does not listen: who is watched stays so, and who is not is not. */
+START_TEST(test_stuck) {
+        const WatchDrive a = disk(0), b = disk(16);
+        TracerAnswer answer = { .disk = { 8, 16 } };
+        unsigned n = 0;
+        int r;
+
+        watch(0);
+        while ((r = tracer_watch(tracer, &a)) >= 0 && n < 1000 * 1000)
+                n++;
+        ck_assert_int_eq(r, -EAGAIN);
+        ck_assert_int_eq(tracer_watch(tracer, &b), -EAGAIN);
+        say(&answer, sizeof answer);
+        ck_assert_str_eq(all_done(), "");
+        answer.disk.minor = 0;
+        say(&answer, sizeof answer);
+        ck_assert_str_eq(all_done(), "watched:8:0 ");
+        ck_assert_uint_eq(n_logged, 0);
+}
+END_TEST
+
+/* There is nobody there; as soon as there is, all is well. */
+START_TEST(test_refused) {
+        const WatchDrive d = disk(0);
+
+        closep(&listener);
+        if (_i)
+                ck_assert_int_eq(unlink("socket"), 0);
+        for (unsigned i = 0; i < 2; i++)
+                ck_assert_int_eq(tracer_watch(tracer, &d), _i ? -ENOENT : -ECONNREFUSED);
+        tracer_unwatch(tracer, d.disk);
+        run(event);
+        ck_assert_str_eq(all_done(), "");
+
+        (void) unlink("socket");
+        listen_there();
+        watch(0);
+}
+END_TEST
+
+START_TEST(test_long_path) {
+        const WatchDrive d = disk(0);
+        char longest[sizeof((struct sockaddr_un *) NULL)->sun_path + 1];
+        Tracer *other;
+
+        (void) memset(longest, 'x', sizeof longest);
+        longest[sizeof longest - 1] = '\0';
+        ck_assert_int_eq(tracer_new(event, longest, &tracer_events, NULL, &other), 0);
+        ck_assert_int_eq(tracer_watch(other, &d), -ENAMETOOLONG);
+        ck_assert_ptr_null(tracer_free(other));
+        ck_assert_ptr_null(tracer_free(NULL));
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("manager");
+
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_test(t, test_answers);
+        tcase_add_loop_test(t, test_wrong, 0, ELEMENTSOF(wrongs));
+        tcase_add_loop_test(t, test_size, 0, 4);
+        tcase_add_test(t, test_ends);
+        tcase_add_test(t, test_unwatch);
+        tcase_add_test(t, test_many);
+        tcase_add_test(t, test_stuck);
+        tcase_add_loop_test(t, test_refused, 0, 2);
+        tcase_add_test(t, test_long_path);
+
+        return test_main("tracer", t);
+}
