@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <syslog.h>
+
+#include "attribute.h"
+#include "journal.h"
+#include "process.h"
+#include "tracer.h"
+#include "unix-socket.h"
+#include "validate.h"
+
+/* Per processor. An idle drive has few events, and a lost one costs a name, no more. */
+#define BUFFER_KB 16
+/* The kernel takes no longer text (event_filter_write()), with its NUL. */
+#define FILTER_MAX 4096U
+#define LINE_MAX_BYTES 512U
+
+/* `other`: the name that kernels before 5.18 have for it. */
+static const struct {
+        const char *name, *other;
+        TraceKind kind;
+} events[] = {
+        { "block/block_bio_queue", NULL, TRACE_BIO },
+        { "scsi/scsi_dispatch_cmd_start", NULL, TRACE_COMMAND },
+        { "writeback/writeback_dirty_folio", "writeback/writeback_dirty_page", TRACE_DIRTY },
+        { "writeback/writeback_mark_inode_dirty", NULL, TRACE_DIRTY },
+};
+
+typedef struct Tracing {
+        const char *instance;
+        int manager, pipe; /* pipe < 0: nothing is traced yet */
+        Watch watches[TRACER_DRIVES_MAX];
+        unsigned n_watches;
+        char line[LINE_MAX_BYTES];
+        size_t line_len; /* of a line that has not ended yet; LINE_MAX_BYTES: it is too long, and is left out */
+} Tracing;
+
+/* ---- tracefs ---- */
+
+_printf_(3, 4) static int trace_write(const Tracing *t, const char *text, const char *format, ...) {
+        _cleanup_close_ int fd = -EBADF;
+        char path[512];
+        va_list ap;
+        int n;
+
+        n = snprintf(path, sizeof path, "%s/", t->instance);
+        va_start(ap, format);
+        (void) vsnprintf(path + n, sizeof path - n, format, ap);
+        va_end(ap);
+
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (fd < 0 || write(fd, text, strlen(text)) < 0)
+                return -errno;
+        return 0;
+}
+
+static int trace_write_event(const Tracing *t, size_t event, const char *file, const char *text) {
+        int r;
+
+        r = trace_write(t, text, "events/%s/%s", events[event].name, file);
+        return r == -ENOENT && events[event].other ? trace_write(t, text, "events/%s/%s", events[event].other, file)
+                                                   : r;
+}
+
+/* What an earlier process has left behind is not known to be as it should be. */
+static int trace_open(Tracing *t) {
+        char path[512], size[16];
+        int r;
+
+        (void) rmdir(t->instance);
+        if (mkdir(t->instance, 0700) < 0 && errno != EEXIST)
+                return errno == ENOENT ? -ENODEV : -errno;
+
+        (void) snprintf(size, sizeof size, "%d", BUFFER_KB);
+        r = trace_write(t, size, "buffer_size_kb");
+        if (r < 0)
+                return r;
+
+        (void) snprintf(path, sizeof path, "%s/trace_pipe", t->instance);
+        t->pipe = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        return t->pipe < 0 ? -errno : 0;
+}
+
+/* ---- filters ---- */
+
+typedef struct Filter {
+        char text[FILTER_MAX];
+        size_t len;
+} Filter;
+
+/* Adds an alternative. Returns whether there was room for it. */
+_printf_(2, 3) static bool filter_add(Filter *f, const char *format, ...) {
+        size_t start = f->len;
+        va_list ap;
+        int n;
+
+        if (start > 0)
+                start += snprintf(f->text + start, sizeof f->text - start, "||");
+        va_start(ap, format);
+        n = start < sizeof f->text ? vsnprintf(f->text + start, sizeof f->text - start, format, ap) : -1;
+        va_end(ap);
+        if (n < 0 || start + n >= sizeof f->text) {
+                f->text[f->len] = '\0';
+                return false;
+        }
+        f->len = start + n;
+        return true;
+}
+
+/* Device numbers are as in the kernel, not as in the C library. */
+static bool filter_add_device(Filter *f, TraceKind kind, WatchDevice d) {
+        if (kind == TRACE_BIO)
+                return filter_add(f, "dev==%u", d.major << 20 | d.minor);
+        return filter_add(f, "name==\"%u:%u\"", d.major, d.minor);
+}
+
+static int trace_filter(const Tracing *t, size_t event) {
+        TraceKind kind = events[event].kind;
+        Filter f = {};
+        bool room = true;
+
+        for (unsigned i = 0; i < t->n_watches; i++) {
+                const WatchDrive *d = &t->watches[i].drive;
+
+                room = (kind == TRACE_COMMAND ? filter_add(&f, "(host_no==%u&&channel==%u&&id==%u&&lun==%" PRIu64 ")",
+                                                           d->host, d->channel, d->id, d->lun)
+                                              : filter_add_device(&f, kind, d->disk)) &&
+                       room;
+        }
+        /* Without what lies on a drive, a wake has a kernel thread's name in the worst case. */
+        for (unsigned i = 0; i < t->n_watches && kind != TRACE_COMMAND; i++)
+                for (unsigned k = 0; k < t->watches[i].drive.n_above; k++)
+                        (void) filter_add_device(&f, kind, t->watches[i].drive.above[k]);
+
+        return room ? trace_write_event(t, event, "filter", f.text) : -ENOSPC;
+}
+
+/* The drives are others now. */
+static int trace_adapt(Tracing *t) {
+        int r = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(events) && r >= 0; i++) {
+                r = t->n_watches > 0 ? trace_filter(t, i) : 0;
+                if (r >= 0)
+                        r = trace_write_event(t, i, "enable", t->n_watches > 0 ? "1" : "0");
+        }
+        return r;
+}
+
+/* ---- what the manager asks ---- */
+
+static bool request_is_valid(const TracerRequest *q) {
+        const WatchDrive *d = &q->drive;
+
+        return bools_are_valid(&q->watch, &q->watch) && d->n_above <= WATCH_ABOVE_MAX && d->disk.major < 1U << 12 &&
+               d->disk.minor < 1U << 20;
+}
+
+static unsigned find_watch(const Tracing *t, WatchDevice disk) {
+        unsigned i = 0;
+
+        while (i < t->n_watches &&
+               (t->watches[i].drive.disk.major != disk.major || t->watches[i].drive.disk.minor != disk.minor))
+                i++;
+        return i;
+}
+
+/* Returns 1; 0: the manager has gone. */
+static int take_request(Tracing *t) {
+        TracerRequest q;
+        unsigned i;
+        ssize_t n;
+        int r;
+
+        n = recv(t->manager, &q, sizeof q, MSG_TRUNC);
+        if (n == 0 || (n < 0 && errno == ECONNRESET))
+                return 0;
+        if (n < 0)
+                return -errno;
+        if (n != (ssize_t) sizeof q || !request_is_valid(&q))
+                return -EBADMSG;
+
+        i = find_watch(t, q.drive.disk);
+        if (i == TRACER_DRIVES_MAX)
+                return -EBADMSG;
+        if (q.watch) {
+                t->watches[i] = (Watch){ .drive = q.drive };
+                process_find_swap(t->watches + i);
+                t->n_watches = MAX(t->n_watches, i + 1);
+        } else if (i < t->n_watches)
+                t->watches[i] = t->watches[--t->n_watches];
+
+        r = t->pipe < 0 ? trace_open(t) : 0;
+        /* That is how the machine is, and no failure of this unit's. */
+        if (r == -ENODEV) {
+                journal_log(LOG_NOTICE,
+                            "Who wakes drives cannot be found out: tracefs is not mounted, and %s cannot be made.",
+                            t->instance);
+                return 0;
+        }
+        if (r >= 0)
+                r = trace_adapt(t);
+        if (r >= 0 && q.watch &&
+            send(t->manager, &(TracerAnswer){ .disk = q.drive.disk }, sizeof(TracerAnswer), MSG_NOSIGNAL) < 0)
+                r = -errno;
+        return r < 0 ? r : 1;
+}
+
+/* ---- what the kernel traces ---- */
+
+static int take_line(Tracing *t) {
+        TraceEvent e;
+
+        if (!trace_line_parse(t->line, &e))
+                return 0;
+
+        for (Watch *w = t->watches; w < t->watches + t->n_watches; w++) {
+                TracerAnswer a = { .disk = w->drive.disk, .woken = true };
+
+                if (!watch_feed(w, &e, process_look, NULL, &a.wake))
+                        continue;
+                /* A flush that goes before a write is the write's. */
+                if (!command_is_doubtful(a.wake.cdb, a.wake.cdb_len))
+                        watch_reset(w);
+                if (send(t->manager, &a, sizeof a, MSG_NOSIGNAL) < 0)
+                        return -errno;
+        }
+        return 0;
+}
+
+/* Reads all that there is. */
+static int take_trace(Tracing *t) {
+        char text[4096];
+
+        for (;;) {
+                ssize_t n = read(t->pipe, text, sizeof text);
+                int r = 0;
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0 && errno != EAGAIN)
+                        return -errno;
+                if (n <= 0)
+                        return 0;
+
+                for (ssize_t i = 0; i < n && r >= 0; i++)
+                        if (text[i] != '\n') {
+                                if (t->line_len < sizeof t->line)
+                                        t->line[t->line_len++] = text[i];
+                        } else {
+                                if (t->line_len < sizeof t->line) {
+                                        t->line[t->line_len] = '\0';
+                                        r = take_line(t);
+                                }
+                                t->line_len = 0;
+                        }
+                if (r < 0)
+                        return r;
+        }
+}
+
+static int tracer_serve(Tracing *t) {
+        for (;;) {
+                struct pollfd polls[] = { { .fd = t->manager, .events = POLLIN }, { .fd = t->pipe, .events = POLLIN } };
+                int r = 1;
+
+                if (poll(polls, ELEMENTSOF(polls), -1) < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return -errno;
+                }
+
+                if (polls[1].revents)
+                        r = take_trace(t);
+                if (r >= 0 && polls[0].revents)
+                        r = take_request(t);
+                else if (r >= 0)
+                        r = 1;
+                /* Nobody is there to be told. */
+                if (r == -EPIPE || r == -ECONNRESET)
+                        return 0;
+                if (r <= 0)
+                        return r;
+        }
+}
+
+int tracer_run(int listener, const char *instance) {
+        static Tracing t;
+        int r;
+
+        t = (Tracing){ .instance = instance, .pipe = -EBADF };
+        t.manager = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        if (t.manager < 0)
+                return -errno;
+        /* The socket's mode says so, too. */
+        r = unix_knows_peer(t.manager) ? tracer_serve(&t) : -EPERM;
+
+        closep(&t.pipe);
+        closep(&t.manager);
+        return r;
+}

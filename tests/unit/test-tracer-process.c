@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The process of the tracer, with a tracefs of plain files and a manager that the test plays. */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "tracer-socket.h"
+
+/* In the order in which they are asked for. */
+static const char *const names[] = { "block/block_bio_queue", "scsi/scsi_dispatch_cmd_start",
+                                     "writeback/writeback_dirty_folio", "writeback/writeback_mark_inode_dirty" };
+#define OLD_DIRTY "writeback/writeback_dirty_page"
+
+static int manager = -EBADF, trace = -EBADF;
+static pid_t tracer_pid;
+
+static void make_directories(const char *file) {
+        char copy[128];
+
+        (void) snprintf(copy, sizeof copy, "%s", file);
+        for (char *p = strchr(copy, '/'); p; p = strchr(p + 1, '/')) {
+                *p = '\0';
+                ck_assert(mkdir(copy, 0755) == 0 || errno == EEXIST);
+                *p = '/';
+        }
+}
+
+static const char *event_file(const char *name, const char *file) {
+        static char text[128];
+
+        (void) snprintf(text, sizeof text, "instance/events/%s/%s", name, file);
+        return text;
+}
+
+static void make_event(const char *name) {
+        make_directories(event_file(name, "x"));
+        file_write(event_file(name, "filter"), "");
+        file_write(event_file(name, "enable"), "");
+}
+
+static void process_setup(void) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+        scratch_make();
+        listen_there();
+        (void) snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", scratch);
+        manager = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        ck_assert_int_eq(connect(manager, (const struct sockaddr *) &address, sizeof address), 0);
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                make_event(names[i]);
+        file_write("instance/buffer_size_kb", "");
+        ck_assert_int_eq(mkfifo("instance/trace_pipe", 0600), 0);
+        /* The kernel's end, which is always there. */
+        trace = open("instance/trace_pipe", O_RDWR | O_CLOEXEC);
+        ck_assert_int_ge(trace, 0);
+}
+
+static void process_teardown(void) {
+        closep(&manager);
+        closep(&listener);
+        closep(&trace);
+        manager = listener = trace = -EBADF;
+        scratch_remove();
+}
+
+static void begin_at(const char *instance) {
+        tracer_pid = fork();
+        ck_assert_int_ge(tracer_pid, 0);
+        if (tracer_pid == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                (void) close(manager);
+                _exit(-tracer_run(listener, instance));
+        }
+}
+
+static void begin(void) {
+        begin_at("instance");
+}
+
+/* It ends by itself, and with that error. */
+static void assert_ends(int error) {
+        int status;
+
+        ck_assert_int_eq(waitpid(tracer_pid, &status, 0), tracer_pid);
+        ck_assert(WIFEXITED(status));
+        ck_assert_msg(WEXITSTATUS(status) == error, "%s", strerror(WEXITSTATUS(status)));
+}
+
+static void finish(void) {
+        closep(&manager);
+        manager = -EBADF;
+        assert_ends(0);
+}
+
+static void ask(bool watch, const WatchDrive *d) {
+        const TracerRequest q = { .watch = watch, .drive = *d };
+
+        ck_assert_int_eq(send(manager, &q, sizeof q, MSG_NOSIGNAL), sizeof q);
+}
+
+static TracerAnswer hear(void) {
+        TracerAnswer a;
+
+        ck_assert_int_eq(recv(manager, &a, sizeof a, MSG_TRUNC), sizeof a);
+        return a;
+}
+
+/* It is watched now, and was asked for nothing else before that it could have told of. */
+static void hear_watched(WatchDevice d) {
+        TracerAnswer a = hear();
+
+        ck_assert(!a.woken);
+        ck_assert(a.disk.major == d.major && a.disk.minor == d.minor);
+}
+
+static void ask_watch(const WatchDrive *d) {
+        ask(true, d);
+        hear_watched(d->disk);
+}
+
+/* What it writes from now on replaces nothing. */
+static void forget_written(void) {
+        for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                file_write(event_file(names[i], "filter"), "");
+                file_write(event_file(names[i], "enable"), "");
+        }
+        file_write("instance/buffer_size_kb", "");
+}
+
+static void assert_file(const char *file, const char *expected) {
+        char text[8192];
+
+        file_read(file, text, sizeof text);
+        ck_assert_msg(streq(text, expected), "%s: \"%.200s\" ... is not \"%.200s\" ..., or what follows", file, text,
+                      expected);
+}
+
+/* ---- filters ---- */
+
+#define SDA \
+        { .disk = { 8, 0 }, .host = 2, .channel = 0, .id = 1, .lun = 3 }
+#define SDB \
+        { .disk = { 8, 16 }, .host = 10, .channel = 1, .id = 7, .lun = 0 }
+
+static const struct {
+        WatchDrive drives[3];
+        int unwatch; /* then this one of them is not to be watched any more; -1: none */
+        const char *bio, *command, *dirty;
+} filters[] = {
+        { { SDA }, -1, "dev==8388608", "(host_no==2&&channel==0&&id==1&&lun==3)", "name==\"8:0\"" },
+        { { { .disk = { 4095, 1048575 },
+              .host = 4294967295,
+              .channel = 4294967295,
+              .id = 4294967295,
+              .lun = UINT64_MAX } },
+          -1,
+          "dev==4294967295",
+          "(host_no==4294967295&&channel==4294967295&&id==4294967295&&lun==18446744073709551615)",
+          "name==\"4095:1048575\"" },
+        { { { .disk = { 8, 0 }, .host = 2, .id = 1, .above = { { 9, 127 }, { 253, 2 } }, .n_above = 2 } },
+          -1,
+          "dev==8388608||dev==9437311||dev==265289730",
+          "(host_no==2&&channel==0&&id==1&&lun==0)",
+          "name==\"8:0\"||name==\"9:127\"||name==\"253:2\"" },
+        { { SDA, SDB },
+          -1,
+          "dev==8388608||dev==8388624",
+          "(host_no==2&&channel==0&&id==1&&lun==3)||(host_no==10&&channel==1&&id==7&&lun==0)",
+          "name==\"8:0\"||name==\"8:16\"" },
+        /* All drives, and then what lies on them: that may be what there is no room for. */
+        { { { .disk = { 8, 0 }, .host = 2, .above = { { 253, 0 } }, .n_above = 1 },
+            { .disk = { 8, 16 }, .host = 3, .above = { { 253, 1 }, { 253, 0 } }, .n_above = 2 } },
+          -1,
+          "dev==8388608||dev==8388624||dev==265289728||dev==265289729||dev==265289728",
+          "(host_no==2&&channel==0&&id==0&&lun==0)||(host_no==3&&channel==0&&id==0&&lun==0)",
+          "name==\"8:0\"||name==\"8:16\"||name==\"253:0\"||name==\"253:1\"||name==\"253:0\"" },
+        /* Known already: what lies on it is other now. */
+        { { { .disk = { 8, 0 }, .host = 2, .above = { { 253, 0 } }, .n_above = 1 },
+            { .disk = { 8, 0 }, .host = 3, .above = { { 9, 0 } }, .n_above = 1 } },
+          -1,
+          "dev==8388608||dev==9437184",
+          "(host_no==3&&channel==0&&id==0&&lun==0)",
+          "name==\"8:0\"||name==\"9:0\"" },
+        { { SDA, SDB }, 0, "dev==8388624", "(host_no==10&&channel==1&&id==7&&lun==0)", "name==\"8:16\"" },
+        { { SDA, SDB }, 1, "dev==8388608", "(host_no==2&&channel==0&&id==1&&lun==3)", "name==\"8:0\"" },
+        { { SDA, SDB, { .disk = { 65, 0 } } },
+          0,
+          "dev==68157440||dev==8388624",
+          "(host_no==0&&channel==0&&id==0&&lun==0)||(host_no==10&&channel==1&&id==7&&lun==0)",
+          "name==\"65:0\"||name==\"8:16\"" },
+};
+
+START_TEST(test_filters) {
+        const WatchDrive *drives = filters[_i].drives;
+
+        begin();
+        for (size_t i = 0; i < ELEMENTSOF(filters[_i].drives) && drives[i].disk.major > 0; i++) {
+                forget_written();
+                ask_watch(drives + i);
+                /* Once. */
+                assert_file("instance/buffer_size_kb", i == 0 ? "16" : "");
+        }
+        if (filters[_i].unwatch >= 0) {
+                forget_written();
+                ask(false, drives + filters[_i].unwatch);
+        }
+        finish();
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                assert_file(event_file(names[i], "filter"), i == 0   ? filters[_i].bio
+                                                            : i == 1 ? filters[_i].command
+                                                                     : filters[_i].dirty);
+                assert_file(event_file(names[i], "enable"), "1");
+        }
+}
+END_TEST
+
+/* The last one goes, in whatever order; one that nobody knows goes, too. */
+START_TEST(test_disabled) {
+        const WatchDrive a = SDA, b = SDB, c = disk(99);
+
+        begin();
+        ask_watch(&a);
+        ask_watch(&b);
+        ask(false, &c);
+        ask(false, _i ? &a : &b);
+        ask_watch(_i ? &b : &a);
+        forget_written();
+        ask(false, _i ? &b : &a);
+        finish();
+        for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                assert_file(event_file(names[i], "filter"), "");
+                assert_file(event_file(names[i], "enable"), "0");
+        }
+}
+END_TEST
+
+/* Before Linux 5.18. */
+START_TEST(test_old_kernel) {
+        const WatchDrive a = SDA;
+
+        make_event(OLD_DIRTY);
+        ck_assert_int_eq(unlink(event_file(names[2], "filter")), 0);
+        ck_assert_int_eq(unlink(event_file(names[2], "enable")), 0);
+        begin();
+        ask_watch(&a);
+        assert_file(event_file(OLD_DIRTY, "filter"), "name==\"8:0\"");
+        assert_file(event_file(OLD_DIRTY, "enable"), "1");
+        file_write(event_file(OLD_DIRTY, "enable"), "");
+        ask(false, &a);
+        finish();
+        assert_file(event_file(OLD_DIRTY, "enable"), "0");
+        ck_assert_int_lt(access(event_file(names[2], "filter"), F_OK), 0);
+}
+END_TEST
+
+/* … and where both are there, the new one is meant. */
+START_TEST(test_both_names) {
+        const WatchDrive a = SDA;
+
+        make_event(OLD_DIRTY);
+        begin();
+        ask_watch(&a);
+        finish();
+        assert_file(event_file(OLD_DIRTY, "filter"), "");
+        assert_file(event_file(names[2], "filter"), "name==\"8:0\"");
+}
+END_TEST
+
+#define FILTER_SIZE 4096U
+
+/* Those that there is room for, with a NUL behind them. */
+static void oracle(char *text, const WatchDrive *drives, unsigned n_drives, bool bio) {
+        size_t n = 0;
+
+        for (unsigned i = 0; i < n_drives * (1 + WATCH_ABOVE_MAX); i++) {
+                const WatchDrive *w = i < n_drives ? drives + i : drives + (i - n_drives) / WATCH_ABOVE_MAX;
+                unsigned k = (i - n_drives) % WATCH_ABOVE_MAX;
+                const WatchDevice *d = i < n_drives ? &w->disk : w->above + k;
+                char item[64];
+
+                if (i >= n_drives && k >= w->n_above)
+                        continue;
+                if (bio)
+                        (void) snprintf(item, sizeof item, "%sdev==%u", n > 0 ? "||" : "", d->major << 20 | d->minor);
+                else
+                        (void) snprintf(item, sizeof item, "%sname==\"%u:%u\"", n > 0 ? "||" : "", d->major, d->minor);
+                if (n + strlen(item) < FILTER_SIZE) {
+                        (void) strcpy(text + n, item);
+                        n += strlen(item);
+                }
+        }
+}
+
+/* What lies on drives is more than there is room for: what there is room for is whole, wherever the room ends. So many devices
+ * with a number of eight digits, and the others with one of seven, make a text that ends by one byte earlier each. */
+START_TEST(test_much_above) {
+        static WatchDrive drives[18];
+        char bio[FILTER_SIZE] = "", dirty[FILTER_SIZE] = "";
+
+        for (unsigned i = 0; i < ELEMENTSOF(drives); i++) {
+                drives[i] = disk(i);
+                for (unsigned k = 0; k < WATCH_ABOVE_MAX; k++)
+                        drives[i].above[k] = (WatchDevice){ i * WATCH_ABOVE_MAX + k < (unsigned) _i ? 10 : 9, k };
+                drives[i].n_above = WATCH_ABOVE_MAX;
+        }
+        oracle(bio, drives, ELEMENTSOF(drives), true);
+        oracle(dirty, drives, ELEMENTSOF(drives), false);
+        ck_assert_uint_ge(strlen(bio), FILTER_SIZE - 16);
+
+        begin();
+        for (unsigned i = 0; i < ELEMENTSOF(drives); i++) {
+                forget_written();
+                ask_watch(drives + i);
+        }
+        finish();
+        assert_file(event_file(names[0], "filter"), bio);
+        assert_file(event_file(names[2], "filter"), dirty);
+}
+END_TEST
+
+/* Of drives themselves none is left out. */
+START_TEST(test_no_room) {
+        WatchDrive d = { .host = UINT32_MAX, .channel = UINT32_MAX, .id = UINT32_MAX, .lun = UINT64_MAX };
+        unsigned n = FILTER_SIZE / strlen("(host_no==4294967295&&channel==4294967295&&id==4294967295&&"
+                                          "lun==18446744073709551615)||");
+
+        begin();
+        for (unsigned i = 0; i < n; i++) {
+                d.disk = (WatchDevice){ 8, i };
+                ask_watch(&d);
+        }
+        d.disk = (WatchDevice){ 8, n };
+        ask(true, &d);
+        assert_ends(ENOSPC);
+}
+END_TEST
+
+/* ---- what is traced ---- */
+
+/* Of thread 4194305, which is none (proc_sys_kernel(5), pid_max): what is told of it is what the line says. */
+#define HEAD(comm) comm "-4194305 [001] ..... 12.345678: "
+#define BIO HEAD("          smartd") "block_bio_queue: 8,0 R 2048 + 8 [smartd]"
+#define OTHER_BIO HEAD("             cat") "block_bio_queue: 8,0 R 4096 + 8 [cat]"
+#define COMMAND_BEGIN \
+        HEAD("          smartd") "scsi_dispatch_cmd_start: host_no=2 channel=0 id=1 lun=3 data_sgl=1 prot_sgl=0 "
+#define COMMAND_END \
+        "prot_op=SCSI_PROT_NORMAL cmnd=(READ_10 lba=2048 txlen=8 protect=0 raw=28 00 00 00 08 00 00 00 08 00)"
+#define COMMAND COMMAND_BEGIN COMMAND_END
+#define QUIET COMMAND_BEGIN "cmnd=(TEST_UNIT_READY raw=00 00 00 00 00 00)"
+
+static void happen(const char *text, size_t n) {
+        ck_assert_int_eq(write(trace, text, n), (ssize_t) n);
+}
+
+static void happen_line(const char *line) {
+        happen(line, strlen(line));
+        happen("\n", 1);
+}
+
+/* What has happened was read, and nothing was to be told of it. */
+static void nothing_told(void) {
+        const WatchDrive b = SDB;
+
+        ask_watch(&b);
+}
+
+static void expect_read(const char *comm, uint64_t sector) {
+        TracerAnswer a = hear();
+
+        ck_assert(a.woken && a.disk.major == 8 && a.disk.minor == 0);
+        ck_assert_int_eq(a.wake.kind, WAKE_READ);
+        ck_assert_str_eq(a.wake.process.comm, comm);
+        ck_assert_int_eq(a.wake.process.pid, 4194305);
+        ck_assert(a.wake.has_sector);
+        ck_assert_uint_eq(a.wake.sector, sector);
+        ck_assert_uint_eq(a.wake.cdb_len, 10);
+        ck_assert_uint_eq(a.wake.cdb[0], 0x28);
+}
+
+static void begin_watching(void) {
+        const WatchDrive a = SDA;
+
+        begin();
+        ask_watch(&a);
+        nothing_told();
+}
+
+START_TEST(test_woken) {
+        begin_watching();
+        happen_line(BIO);
+        nothing_told();
+        happen_line(QUIET);
+        nothing_told();
+        happen_line(COMMAND);
+        expect_read("smartd", 2048);
+
+        /* Who it was that time is forgotten then. */
+        happen_line(OTHER_BIO);
+        happen_line(COMMAND);
+        expect_read("cat", 4096);
+        nothing_told();
+        finish();
+}
+END_TEST
+
+/* Of a drive that is not watched any more nothing is told; nor of what happened before it is watched again. */
+START_TEST(test_unwatched) {
+        const WatchDrive a = SDA;
+
+        begin_watching();
+        ask(false, &a);
+        nothing_told();
+        happen_line(BIO);
+        happen_line(COMMAND);
+        nothing_told();
+        ask_watch(&a);
+        happen_line(BIO);
+        nothing_told();
+        ask_watch(&a);
+        happen_line(OTHER_BIO);
+        happen_line(COMMAND);
+        expect_read("cat", 4096);
+        finish();
+}
+END_TEST
+
+/* Read in two parts, wherever the kernel's buffer ends. */
+START_TEST(test_split) {
+        static const char text[] = BIO "\n" COMMAND "\n";
+
+        begin_watching();
+        for (size_t i = 1; i < sizeof text - 2; i += 3) {
+                happen(text, i);
+                nothing_told();
+                happen(text + i, sizeof text - 1 - i);
+                expect_read("smartd", 2048);
+        }
+        finish();
+}
+END_TEST
+
+/* Many at once, and what is no line between them: none is lost. */
+START_TEST(test_burst) {
+        static const char text[] = "\n\nCPU:1 [LOST 7 EVENTS]\n" BIO "\n" OTHER_BIO "\nx\n" COMMAND "\n";
+        static char all[40 * sizeof text];
+        size_t n = 0;
+
+        for (unsigned i = 0; i < 40; i++)
+                n += (size_t) snprintf(all + n, sizeof all - n, "%s", text);
+        begin_watching();
+        happen(all, n);
+        for (unsigned i = 0; i < 40; i++)
+                expect_read("smartd", 2048);
+        nothing_told();
+        finish();
+}
+END_TEST
+
+static const struct {
+        size_t length;
+        bool whole;
+} lengths[] = { { 510, true },   { 511, true },   { 512, false },  { 513, false },
+                { 1024, false }, { 1025, false }, { 20000, false } };
+
+/* One that is too long is left out, and does no harm to the next. */
+START_TEST(test_long) {
+        static char line[20001];
+        size_t n = lengths[_i].length, begin = strlen(COMMAND_BEGIN), end = strlen(COMMAND_END);
+
+        (void) memset(line, ' ', n);
+        (void) memcpy(line, COMMAND_BEGIN, begin);
+        (void) memcpy(line + n - end, COMMAND_END, end);
+        line[n] = '\0';
+        begin_watching();
+        happen_line(BIO);
+        happen_line(line);
+        if (lengths[_i].whole)
+                expect_read("smartd", 2048);
+        nothing_told();
+
+        /* … also where its end would be one, and where it comes in parts. */
+        (void) memcpy(line, "x", 1);
+        happen(line, n / 2);
+        nothing_told();
+        happen(line + n / 2, n - n / 2);
+        happen("\n", 1);
+        nothing_told();
+        happen_line(BIO);
+        happen_line(COMMAND);
+        expect_read("smartd", 2048);
+        finish();
+}
+END_TEST
+
+/* ---- its end ---- */
+
+static const struct {
+        TracerRequest request;
+        size_t size;
+        int watch; /* this byte of `watch`; -1: as it is */
+        int error; /* 0: it is answered */
+} requests[] = {
+#define WHOLE sizeof(TracerRequest), -1
+        { { .watch = true, .drive = SDA }, WHOLE, 0 },
+        { { .watch = true, .drive = { .disk = { 4095, 1048575 }, .n_above = WATCH_ABOVE_MAX } }, WHOLE, 0 },
+        { { .watch = true, .drive = SDA }, sizeof(TracerRequest) - 1, -1, EBADMSG },
+        { { .watch = true, .drive = SDA }, sizeof(TracerRequest) + 1, -1, EBADMSG },
+        { { .watch = true, .drive = SDA }, 1, -1, EBADMSG },
+        { { .watch = true, .drive = SDA }, sizeof(TracerRequest), 2, EBADMSG },
+        { { .watch = true, .drive = SDA }, sizeof(TracerRequest), 255, EBADMSG },
+        { { .watch = true, .drive = { .n_above = WATCH_ABOVE_MAX + 1 } }, WHOLE, EBADMSG },
+        { { .watch = true, .drive = { .n_above = UINT32_MAX } }, WHOLE, EBADMSG },
+        { { .watch = true, .drive = { .disk = { 4096, 0 } } }, WHOLE, EBADMSG },
+        { { .watch = true, .drive = { .disk = { 8, 1048576 } } }, WHOLE, EBADMSG },
+        { { .watch = false, .drive = { .n_above = WATCH_ABOVE_MAX + 1 } }, WHOLE, EBADMSG },
+        { { .watch = false, .drive = { .disk = { 4096, 0 } } }, WHOLE, EBADMSG },
+#undef WHOLE
+};
+
+START_TEST(test_requests) {
+        struct {
+                TracerRequest q;
+                char more;
+        } request = { .q = requests[_i].request };
+
+        if (requests[_i].watch >= 0)
+                (void) memset(&request.q.watch, requests[_i].watch, 1);
+        begin();
+        ck_assert_int_eq(send(manager, &request, requests[_i].size, MSG_NOSIGNAL), (ssize_t) requests[_i].size);
+        if (requests[_i].error) {
+                assert_ends(requests[_i].error);
+                assert_file(event_file(names[0], "enable"), "");
+                return;
+        }
+        hear_watched(requests[_i].request.drive.disk);
+        finish();
+}
+END_TEST
+
+START_TEST(test_too_many) {
+        WatchDrive d;
+
+        begin();
+        for (unsigned i = 0; i < TRACER_DRIVES_MAX; i++) {
+                d = disk(i);
+                ask_watch(&d);
+        }
+        ask_watch(&d);
+        d = disk(TRACER_DRIVES_MAX);
+        ask(true, &d);
+        assert_ends(EBADMSG);
+}
+END_TEST
+
+/* The manager goes: before it has asked for anything, and while it is to be told of something. */
+START_TEST(test_manager_goes) {
+        if (_i == 0)
+                begin();
+        else
+                begin_watching();
+        if (_i == 2)
+                for (unsigned i = 0; i < 20; i++)
+                        happen_line(COMMAND);
+        finish();
+}
+END_TEST
+
+static const struct {
+        const char *change; /* of the socket's file, a command */
+        bool by_root;
+} owners[] = { { "chown 65534 socket", true }, { "rm socket", false }, { "rm socket; : >socket", false } };
+
+/* Nobody but who the socket belongs to is served, or has anything begun for him. */
+START_TEST(test_owner) {
+        const WatchDrive a = SDA;
+
+        if (owners[_i].by_root && geteuid() != 0)
+                return;
+        ck_assert_int_eq(system(owners[_i].change), 0);
+        ask(true, &a);
+        begin();
+        assert_ends(EPERM);
+        assert_file("instance/buffer_size_kb", "");
+}
+END_TEST
+
+static const struct {
+        const char *change; /* a command */
+        const char *instance;
+        int error;
+} instances[] = {
+        { "true", "none/instance", 0 }, /* tracefs is not mounted: that is told, and no failure */
+        { "true", "other", ENOENT },    /* it can be made, and is no tracefs */
+        { "mkdir -m 755 other", "other", ENOENT },
+        { ": >other", "other", ENOTDIR },
+        { "rm instance/buffer_size_kb", "instance", ENOENT },
+        { "rm instance/trace_pipe", "instance", ENOENT },
+        { "rm instance/events/block/block_bio_queue/filter", "instance", ENOENT },
+        { "rm instance/events/block/block_bio_queue/enable", "instance", ENOENT },
+        { "rm instance/events/writeback/writeback_dirty_folio/filter", "instance", ENOENT },
+        { "rm instance/events/writeback/writeback_mark_inode_dirty/enable", "instance", ENOENT },
+        /* It can be opened, and not be read. */
+        { "rm instance/trace_pipe; mkdir instance/trace_pipe", "instance", EISDIR },
+};
+
+START_TEST(test_instance) {
+        const WatchDrive a = SDA;
+        struct stat st;
+
+        ck_assert_int_eq(system(instances[_i].change), 0);
+        begin_at(instances[_i].instance);
+        ask(true, &a);
+        assert_ends(instances[_i].error);
+
+        /* What was there is not known to be as it should be. */
+        if (streq(instances[_i].instance, "other") && instances[_i].error == ENOENT) {
+                ck_assert_int_eq(stat("other", &st), 0);
+                ck_assert_int_eq(st.st_mode & 0777, 0700);
+        }
+}
+END_TEST
+
+START_TEST(test_no_listener) {
+        ck_assert_int_eq(tracer_run(-EBADF, "instance"), -EBADF);
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("process");
+
+        tcase_add_checked_fixture(t, process_setup, process_teardown);
+        tcase_add_loop_test(t, test_filters, 0, ELEMENTSOF(filters));
+        tcase_add_loop_test(t, test_disabled, 0, 2);
+        tcase_add_test(t, test_old_kernel);
+        tcase_add_test(t, test_both_names);
+        tcase_add_loop_test(t, test_much_above, 0, 16);
+        tcase_add_test(t, test_no_room);
+        tcase_add_test(t, test_woken);
+        tcase_add_test(t, test_unwatched);
+        tcase_add_test(t, test_split);
+        tcase_add_test(t, test_burst);
+        tcase_add_loop_test(t, test_long, 0, ELEMENTSOF(lengths));
+        tcase_add_loop_test(t, test_requests, 0, ELEMENTSOF(requests));
+        tcase_add_test(t, test_too_many);
+        tcase_add_loop_test(t, test_manager_goes, 0, 3);
+        tcase_add_loop_test(t, test_owner, 0, ELEMENTSOF(owners));
+        tcase_add_loop_test(t, test_instance, 0, ELEMENTSOF(instances));
+        tcase_add_test(t, test_no_listener);
+
+        return test_main("tracer-process", t);
+}
