@@ -13,6 +13,7 @@
 #include "journal.h"
 #include "sandbox.h"
 #include "state.h"
+#include "tracer.h"
 #include "worker.h"
 
 /* Kernels that share the processors out among sessions first (sched_autogroup_enabled, sched(7)) heed a unit's Nice= outside
@@ -41,6 +42,13 @@ static int run_broker(void) {
         if (r < 0)
                 return r;
         return broker_run(SD_LISTEN_FDS_START, broker_child);
+}
+
+/* In a unit of its own, too: it may read the kernel's trace. */
+static int run_tracer(void) {
+        if (sd_listen_fds(true) != 1)
+                return -EINVAL;
+        return tracer_run(SD_LISTEN_FDS_START, TRACER_INSTANCE);
 }
 
 static int run(void) {
@@ -84,14 +92,15 @@ static int run(void) {
 
 int main(int argc, char *argv[]) {
         bool is_broker = argc == 2 && streq(argv[1], "--broker");
+        bool is_tracer = argc == 2 && streq(argv[1], "--tracer");
         int r;
 
-        if (argc > 1 && !is_broker)
+        if (argc > 1 && !is_broker && !is_tracer)
                 errx(EXIT_FAILURE,
                      "version " DRIVEKEEP_VERSION ", started by systemd as drivekeep.service; see drivekeepd(8)");
 
         session_be_nice();
-        r = is_broker ? run_broker() : run();
+        r = is_broker ? run_broker() : is_tracer ? run_tracer() : run();
         if (r < 0)
                 journal_log(LOG_ERR, "drivekeepd ends: %s", strerror(-r));
         journal_finish();

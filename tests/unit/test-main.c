@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How the service and its broker begin and end, each in a process of its own. What they begin is the test's. */
+/* How the service, its broker and its tracer begin and end, each in a process of its own. What they begin is the test's. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,13 +17,14 @@
 #include "sandbox.h"
 #include "state.h"
 #include "suite.h"
+#include "tracer.h"
 #include "worker.h"
 
 int service_main(int argc, char *argv[]);
 
 /* ---- what they begin ---- */
 
-static int state_error, prepare_error, broker_error, serve_answer, daemon_error, loop_error;
+static int state_error, prepare_error, broker_error, serve_answer, daemon_error, loop_error, trace_answer;
 static BrokerChild child;      /* that the broker makes */
 static int niceness, niced[2]; /* what the kernel is told of it: a pipe */
 static bool without_autogroup; /* a kernel that has none */
@@ -73,6 +74,12 @@ int broker_run(int listener, BrokerChildFn run) {
         if (serve_answer == 0)
                 run(child, 7);
         return serve_answer;
+}
+int tracer_run(int listener, const char *instance) {
+        ck_assert_int_eq(listener, SD_LISTEN_FDS_START);
+        ck_assert_str_eq(instance, "/sys/kernel/tracing/instances/drivekeep");
+        note(getenv("LISTEN_FDS") ? "trace-inherited" : "trace");
+        return trace_answer;
 }
 void asker_main(int fd) {
         note("asker:%d", fd);
@@ -244,7 +251,34 @@ START_TEST(test_broker) {
 }
 END_TEST
 
-static const char *const arguments[][3] = { { "--help" }, { "--broker", "--broker" }, { "x", "--broker" } };
+static const struct {
+        const char *n_fds;
+        int answer, status;
+        const char *done;
+} tracers[] = {
+        { "1", 0, EXIT_SUCCESS, "trace finish " },
+        { "1", -ENOENT, EXIT_FAILURE, "trace log:3 finish " },
+        { "0", 0, EXIT_FAILURE, "log:3 finish " },
+        { "2", 0, EXIT_FAILURE, "log:3 finish " },
+};
+
+/* It begins nothing of what the others are for. */
+START_TEST(test_tracer) {
+        char said[512];
+
+        trace_answer = tracers[_i].answer;
+        ck_assert_int_eq(run_main((const char *const[]){ "--tracer", NULL }, tracers[_i].n_fds, said),
+                         tracers[_i].status);
+        ck_assert_str_eq(said, tracers[_i].done);
+}
+END_TEST
+
+static const char *const arguments[][3] = { { "--help" },
+                                            { "--broker", "--broker" },
+                                            { "x", "--broker" },
+                                            { "--tracer", "--tracer" },
+                                            { "--tracer", "--broker" },
+                                            { "--broker", "--tracer" } };
 
 /* It is no command, and begins nothing. */
 START_TEST(test_arguments) {
@@ -280,6 +314,7 @@ int main(void) {
 
         tcase_add_loop_test(t, test_service, 0, ELEMENTSOF(services));
         tcase_add_loop_test(t, test_broker, 0, ELEMENTSOF(brokers));
+        tcase_add_loop_test(t, test_tracer, 0, ELEMENTSOF(tracers));
         tcase_add_loop_test(t, test_arguments, 0, ELEMENTSOF(arguments));
         tcase_add_loop_test(t, test_nice, 0, ELEMENTSOF(nices));
         suite_add_tcase(s, t);
