@@ -18,6 +18,7 @@ static const struct {
         { "recheck", { .type = VALUE_DURATION, .min = 60 * 1000, .max = INT64_C(7) * 24 * 3600 * 1000, .has_off = true },
           offsetof(Config, recheck_ms) },
         { "on_drift", { .type = VALUE_NAME, .words = on_drift_words }, offsetof(Config, on_drift) },
+        { "wake_log", { .type = VALUE_BOOL }, offsetof(Config, wake_log) },
 };
 /* clang-format on */
 

@@ -23,6 +23,7 @@ int config_new(Config **ret) {
                 return -ENOMEM;
 
         c->fsck_wait_ms = CONFIG_FSCK_WAIT_DEFAULT_MS;
+        c->wake_log = WAKE_LOG_AUTO;
         *ret = c;
         return 0;
 }

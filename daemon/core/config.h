@@ -45,6 +45,7 @@ typedef struct Config {
         uint64_t fsck_wait_ms; /* how long a visit waits for fsck before its verdict is `deferred` */
         uint64_t recheck_ms;   /* how often to look whether all is as it was left; 0: never */
         uint64_t on_drift;     /* OnDrift: what is done about what is not */
+        uint64_t wake_log;     /* WakeLog: of which drives it is told who wakes them */
         Complaints complaints;
 } Config;
 
@@ -52,6 +53,12 @@ typedef enum OnDrift {
         ON_DRIFT_REPORT,
         ON_DRIFT_RESTORE,
 } OnDrift;
+
+typedef enum WakeLog {
+        WAKE_LOG_OFF,
+        WAKE_LOG_ON,   /* of all that the files name and that can sleep */
+        WAKE_LOG_AUTO, /* of those that are to spin down after a time without use */
+} WakeLog;
 
 #define CONFIG_FILE_MAX TEXT_FILE_MAX
 #define CONFIG_FSCK_WAIT_DEFAULT_MS (10ULL * 60 * 1000)

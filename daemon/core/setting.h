@@ -83,6 +83,7 @@ struct Setting {
         const char *source;     /* where the fact is from */
         const char *danger;     /* what it can cost, as a clause; such a row needs allow_dangerous. NULL: none */
         const Harm *harm;       /* values to warn of; NULL: none */
+        bool spins_down;        /* its value is the time without use after which the drive spins down */
         const char *const *
                         known; /* VALUE_NAME: the names that there are today, with a NULL at the end; `check` warns of another. NULL: any */
         const char *instead;  /* dead and excluded rows: why, and what to do today, as sentences */

@@ -109,6 +109,7 @@ const Setting ata_power_settings[] = {
                   "ACS-4 IDLE E3h, STANDBY E2h",
                   "idle time after which the drive spins down", .supported = { { 82, 3 } }),
           .range = RANGE_TIMER,
+          .spins_down = true,
           .off_without = HAS_TIMERS,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
         { .brief = "same as spindown_time",
@@ -317,9 +318,9 @@ const Setting ata_epc_settings[] = {
         TIMER("idle_a", "idle time until a light rest", "idle time after which the drive rests its electronics", 190, 0x81, 0),
         TIMER("idle_b", "idle time until it parks heads", "idle time after which the drive parks its heads", 191, 0x82, 64),
         TIMER("idle_c", "idle time until it turns slower", "idle time after which the drive turns more slowly", 192, 0x83, 128),
-        TIMER("standby_y", "idle time until a light standby", "idle time after which the drive stops, ready to start sooner than from standby_z", 193, 0x01, 512 + 384),
+        TIMER("standby_y", "idle time until a light standby", "idle time after which the drive stops, ready to start sooner than from standby_z", 193, 0x01, 512 + 384, .spins_down = true),
         /* The standby timer of IDLE and STANDBY is this one while extended power conditions are enabled. */
-        TIMER("standby_z", "idle time until a full standby", "idle time after which the drive stops", 194, 0x00, 512 + 448, .excludes = "spindown_time"),
+        TIMER("standby_z", "idle time until a full standby", "idle time after which the drive stops", 194, 0x00, 512 + 448, .excludes = "spindown_time", .spins_down = true),
         {},
 };
 /* clang-format on */

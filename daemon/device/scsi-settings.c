@@ -275,10 +275,10 @@ static const Harm no_reallocation_harm = {
 #define BIT(key, order_, what, field, from, ...) \
         MODE(key, order_, what, field, "SBC-3 " from, mode_read, mode_write, __VA_ARGS__), .range = RANGE_BOOL
 
-#define CONDITION(key, brief_, field, order_, byte_, bit_, timer_) \
+#define CONDITION(key, brief_, field, order_, byte_, bit_, timer_, ...) \
         { .brief = brief_, MODE(key, order_, "how long the drive is idle before it goes to " key, field, \
                "SPC-4 power condition mode page 1Ah", mode_read, mode_write, .page = 0x1A, .byte = byte_, .bit = bit_, .timer = timer_, .len = 4, .scale = 100), \
-          .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true } }
+          .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true }, __VA_ARGS__ }
 
 const Setting scsi_settings[] = {
         /* First: the kernel revalidates the disk afterwards. */
@@ -308,8 +308,8 @@ const Setting scsi_settings[] = {
         CONDITION("idle_a", "idle time until a light rest", "IDLE_A=1,IACT=...", 200, 3, 1, 4),
         CONDITION("idle_b", "idle time until it parks heads", "IDLE_B=1,IBCT=...", 201, 3, 2, 12),
         CONDITION("idle_c", "idle time until it turns slower", "IDLE_C=1,ICCT=...", 202, 3, 3, 16),
-        CONDITION("standby_y", "idle time until a light standby", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20),
-        CONDITION("standby_z", "idle time until a full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8),
+        CONDITION("standby_y", "idle time until a light standby", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20, .spins_down = true),
+        CONDITION("standby_z", "idle time until a full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8, .spins_down = true),
         {},
 };
 /* clang-format on */

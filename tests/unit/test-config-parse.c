@@ -238,6 +238,13 @@ static const struct {
           { { 1, 12, 'e', "\"true\" is no value for on_drift" }, { 1, 28, 'e', "recheck needs a unit" } } },
         { "on_drift = [ \"restore\" ]; recheck = 1.5;", "",
           { { 1, 12, 'e', "on_drift has one value" }, { 1, 37, 'e', "recheck needs a unit" } } },
+        { "wake_log = \"auto\";", "", { { 1, 12, 'e', "wake_log" } } },
+        { "wake_log = 2;", "", { { 1, 12, 'e', "wake_log" } } },
+        { "wake_log = \"1min\";", "", { { 1, 12, 'e', "wake_log" } } },
+        { "wake_log = [ true ];", "", { { 1, 12, 'e', "wake_log has one value" } } },
+        { "wake_log = true; wake_log = false;", "", { { 1, 18, 'e', "second time" } } },
+        { "wakelog = true; drives = ();", "", { { 1, 1, 'e', "did you mean \"wake_log\"?" } } },
+        { "drives = ( { match = {}; wake_log = true; } );", "1: >\n", { { 1, 26, 'e', "wake_log" } } },
         { "drives = ( { match = {}; recheck = \"1h\"; } );", "1: >\n", { { 1, 26, 'e', "recheck" } } },
         { "recheck = \"1h\"; hello world", "", { { 1, 17, 'e', "\"hello\" is not expected here" } } },
         /* Of what is no configuration nothing is quoted: one complaint, and no word of the file. */
@@ -360,6 +367,33 @@ START_TEST(test_options) {
 }
 END_TEST
 
+/* What is no value of it leaves it as it is where nothing is given. */
+static const struct {
+        const char *text;
+        WakeLog log;
+} wake_logs[] = {
+        { "", WAKE_LOG_AUTO },
+        { "drives = ();", WAKE_LOG_AUTO },
+        { "wake_log = true;", WAKE_LOG_ON },
+        { "wake_log = \"on\";", WAKE_LOG_ON },
+        { "wake_log = 1;", WAKE_LOG_ON },
+        { "wake_log = 0;", WAKE_LOG_OFF },
+        { "wake_log = false;", WAKE_LOG_OFF },
+        { "wake_log = \"auto\";", WAKE_LOG_AUTO },
+        { "wake_log = 7;", WAKE_LOG_AUTO },
+        { "wake_log = \"report\";", WAKE_LOG_AUTO },
+        { "wake_log = [ false ];", WAKE_LOG_AUTO },
+        { "wake_log = false; wake_log = true;", WAKE_LOG_OFF },
+        { "drives = (); /* never closed\nwake_log = true;", WAKE_LOG_AUTO },
+};
+
+START_TEST(test_wake_log) {
+        _cleanup_(config_freep) Config *c = parse(wake_logs[_i].text, strlen(wake_logs[_i].text));
+
+        ck_assert_uint_eq(c->wake_log, wake_logs[_i].log);
+}
+END_TEST
+
 /* As little as blocks: either may have been meant as the comment. */
 START_TEST(test_options_behind_comment) {
         static const char text[] =
@@ -408,6 +442,7 @@ int main(void) {
         tcase_add_loop_test(tc, test_file_from_windows, 0, ELEMENTSOF(files));
         tcase_add_loop_test(tc, test_file_cut, 0, ELEMENTSOF(files));
         tcase_add_test(tc, test_options);
+        tcase_add_loop_test(tc, test_wake_log, 0, ELEMENTSOF(wake_logs));
         tcase_add_test(tc, test_options_behind_comment);
         tcase_add_test(tc, test_two_files);
         tcase_add_test(tc, test_position_of_block);
