@@ -47,6 +47,12 @@ int activity_read(const char *syspath, uint64_t *ret) {
         return 0;
 }
 
+bool activity_in_flight(const char *syspath) {
+        char text[64];
+
+        return attribute_read(text, sizeof text, "%s/inflight", syspath) >= 0 && strpbrk(text, "123456789");
+}
+
 uint64_t activity_last_event(void) {
         char text[32];
 

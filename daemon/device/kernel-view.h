@@ -16,6 +16,9 @@ int health_parse(const char *state);
  * stands still, for lack of counters (queue/iostats = 0), is no use. */
 int activity_read(const char *syspath, uint64_t *ret);
 
+/* Does it have a read or write to complete just now (Documentation/ABI/stable/sysfs-block)? */
+bool activity_in_flight(const char *syspath);
+
 /* How many events the kernel has told udev of, of any device: the SEQNUM of the last one (Documentation/ABI/testing/
  * sysfs-kernel-uevents). 0: not known. */
 uint64_t activity_last_event(void);

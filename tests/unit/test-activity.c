@@ -50,6 +50,31 @@ START_TEST(test_parse) {
 }
 END_TEST
 
+/* Reads and writes that have not ended. */
+static const struct {
+        const char *text;
+        bool any;
+} in_flight[] = {
+        { "       0        0\n", false },
+        { "       1        0\n", true },
+        { "       0       20\n", true },
+        { "", false },
+        { NULL, false },
+};
+
+START_TEST(test_in_flight) {
+        char dir[] = "/tmp/drivekeep-test-XXXXXX", path[64];
+
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        (void) snprintf(path, sizeof path, "%s/inflight", dir);
+        if (in_flight[_i].text)
+                put(dir, "inflight", in_flight[_i].text);
+        ck_assert(activity_in_flight(dir) == in_flight[_i].any);
+        (void) unlink(path);
+        ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
 START_TEST(test_files) {
         char dir[] = "/tmp/drivekeep-test-XXXXXX", command[256];
         uint64_t used;
@@ -134,6 +159,7 @@ int main(void) {
         TCase *t = tcase_create("activity");
 
         tcase_add_loop_test(t, test_parse, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_in_flight, 0, ELEMENTSOF(in_flight));
         tcase_add_test(t, test_files);
         tcase_add_loop_test(t, test_health, 0, ELEMENTSOF(states));
         tcase_add_test(t, test_last_event);
