@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the tracer is told of a drive: its number, its SCSI address and what lies on it. */
+
+#include <inttypes.h>
+
+#include "test-cli.h"
+#include "watch-drive.h"
+
+#define SYSPATH "/sys/devices/pci0/ata1/host2/target2:0:1/2:0:1:3/block/sda"
+
+/* A file with this text; without one a directory. */
+static void make(const char *path, const char *text) {
+        char copy[128];
+
+        (void) snprintf(copy, sizeof copy, "%s%s", path, text ? "" : "/");
+        for (char *p = strchr(copy, '/'); p; p = strchr(p + 1, '/')) {
+                *p = '\0';
+                ck_assert(mkdir(copy, 0755) == 0 || errno == EEXIST);
+                *p = '/';
+        }
+        if (text)
+                file_write(path, text);
+}
+
+static void setup(void) {
+        scratch_make();
+        make("sda/dev", "8:0\n");
+}
+
+static const struct {
+        const char *syspath, *dev; /* dev: NULL: there is none */
+        const char *result;        /* "DISK SCSI-ADDRESS"; NULL: it is none */
+} addresses[] = {
+        { SYSPATH, "8:0\n", "8:0 2:0:1:3" },
+        { SYSPATH, "259:1048575", "259:1048575 2:0:1:3" },
+        { "/x/10:2:30:18446744073709551615/block/sda", "8:0\n", "8:0 10:2:30:18446744073709551615" },
+        { "/x/usb1/1-2:1.0/host7/target7:0:0/7:0:0:0/block/sda", "8:0\n", "8:0 7:0:0:0" },
+        { SYSPATH, NULL, NULL },
+        { SYSPATH, "8\n", NULL },
+        { SYSPATH, "", NULL },
+        { "/sys/devices/pci0/nvme/nvme0/nvme0n1", "259:0\n", NULL },
+        { "/sys/devices/pci0/virtio0/block/vda", "254:0\n", NULL },
+        { "/sys/devices/pci0/host0/block/sda", "8:0\n", NULL },
+        { "/x/2:0:1/block/sda", "8:0\n", NULL },
+        { "/block/sda", "8:0\n", NULL },
+        { "", "8:0\n", NULL },
+};
+
+START_TEST(test_address) {
+        const Drive d = { .name = (char *) "sda", .syspath = (char *) addresses[_i].syspath };
+        WatchDrive w = { .n_above = 99 };
+        char text[64];
+
+        if (addresses[_i].dev)
+                file_write("sda/dev", addresses[_i].dev);
+        else
+                ck_assert_int_eq(unlink("sda/dev"), 0);
+        ck_assert_int_eq(watch_drive_read(scratch, &d, &w), addresses[_i].result ? 0 : -ENODEV);
+        if (!addresses[_i].result) {
+                ck_assert_uint_eq(w.n_above, 99);
+                return;
+        }
+        (void) snprintf(text, sizeof text, "%u:%u %u:%u:%u:%" PRIu64, w.disk.major, w.disk.minor, w.host, w.channel,
+                        w.id, w.lun);
+        ck_assert_str_eq(text, addresses[_i].result);
+        ck_assert_uint_eq(w.n_above, 0);
+}
+END_TEST
+
+/* Partitions are left out, and what lies on them is not, at any height. */
+START_TEST(test_above) {
+        static const char *const files[][2] = {
+                { "sda/sda1/partition", "1\n" },    { "sda/sda1/dev", "8:1\n" },
+                { "sda/sda1/holders/md127", NULL }, { "sda/holders/dm-0", NULL },
+                { "md127/dev", "9:127\n" },         { "md127/md127p1/partition", "1\n" },
+                { "md127/md127p1/dev", "259:0\n" }, { "md127/md127p1/holders/dm-1", NULL },
+                { "dm-0/dev", "253:0\n" },          { "dm-0/holders/dm-1", NULL },
+                { "dm-1/dev", "253:1\n" },          { "dm-1/holders/dm-2", NULL }, /* gone just now */
+        };
+        const Drive d = { .name = (char *) "sda", .syspath = (char *) SYSPATH };
+        bool md = false, lower = false, upper = false;
+        WatchDrive w;
+
+        for (size_t i = 0; i < ELEMENTSOF(files); i++)
+                make(files[i][0], files[i][1]);
+        ck_assert_int_eq(symlink("sda/sda1", "sda1"), 0);
+        ck_assert_int_eq(symlink("md127/md127p1", "md127p1"), 0);
+
+        ck_assert_int_eq(watch_drive_read(scratch, &d, &w), 0);
+        ck_assert_uint_eq(w.n_above, 3);
+        for (unsigned i = 0; i < w.n_above; i++) {
+                md = md || (w.above[i].major == 9 && w.above[i].minor == 127);
+                lower = lower || (w.above[i].major == 253 && w.above[i].minor == 0);
+                upper = upper || (w.above[i].major == 253 && w.above[i].minor == 1);
+        }
+        ck_assert(md && lower && upper);
+}
+END_TEST
+
+/* There is room for so many, and no more. */
+START_TEST(test_above_many) {
+        const Drive d = { .name = (char *) "sda", .syspath = (char *) SYSPATH };
+        unsigned n = WATCH_ABOVE_MAX - 1 + (unsigned) _i, seen = 0;
+        WatchDrive w;
+
+        for (unsigned i = 0; i < n; i++) {
+                char path[64], text[16];
+
+                (void) snprintf(path, sizeof path, "sda/holders/dm-%u", i);
+                make(path, NULL);
+                (void) snprintf(path, sizeof path, "dm-%u/dev", i);
+                (void) snprintf(text, sizeof text, "253:%u\n", i);
+                make(path, text);
+        }
+        ck_assert_int_eq(watch_drive_read(scratch, &d, &w), 0);
+        ck_assert_uint_eq(w.n_above, MIN(n, WATCH_ABOVE_MAX));
+        for (unsigned i = 0; i < w.n_above; i++) {
+                ck_assert(w.above[i].major == 253 && w.above[i].minor < n && !(seen & 1U << w.above[i].minor));
+                seen |= 1U << w.above[i].minor;
+        }
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("watch-drive");
+
+        tcase_add_checked_fixture(t, setup, scratch_remove);
+        tcase_add_loop_test(t, test_address, 0, ELEMENTSOF(addresses));
+        tcase_add_test(t, test_above);
+        tcase_add_loop_test(t, test_above_many, 0, 5);
+
+        return test_main("watch-drive", t);
+}
