@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -203,6 +204,45 @@ void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char
         record_add_step(&r, d, reason, s);
         record_add_string(&r, "DRIVEKEEP_DRIFT_FROM", from);
         record_add_string(&r, "DRIVEKEEP_DRIFT_TO", to);
+        record_send(&r);
+}
+
+static const char *slept_format(uint64_t usec, char *buf, size_t size) {
+        unsigned minutes = (unsigned) (usec / 60000000);
+
+        if (minutes < 2)
+                (void) snprintf(buf, size, "%u s", (unsigned) (usec / 1000000));
+        else if (minutes < 120)
+                (void) snprintf(buf, size, "%u min", minutes);
+        else
+                (void) snprintf(buf, size, "%u h %u min", minutes / 60, minutes % 60);
+        return buf;
+}
+
+void journal_wake(const Drive *d, const Wake *w, uint64_t slept_usec) {
+        char who[WAKE_TEXT_MAX], buf[WAKE_TEXT_MAX], sent[WAKE_TEXT_MAX], slept[32];
+        const char *what = wake_what(w, buf);
+        Record r = record_new(LOG_INFO, JOURNAL_ID_WAKE);
+
+        record_add(&r, "MESSAGE", "%s: woken by %s, which %s; it had slept for %s or more.", d->name, wake_who(w, who),
+                   what, slept_format(slept_usec, slept, sizeof slept));
+        record_add_drive(&r, d);
+        record_add(&r, "DRIVEKEEP_SLEPT_USEC", "%" PRIu64, slept_usec);
+        record_add_string(&r, "DRIVEKEEP_WAKE_KIND", wake_kind_to_string(w->kind));
+        record_add_string(&r, "DRIVEKEEP_WAKE_WHAT", what);
+        record_add_string(&r, "DRIVEKEEP_WAKE_PROCESS", w->process.comm[0] ? w->process.comm : NULL);
+        if (w->process.pid > 0)
+                record_add(&r, "DRIVEKEEP_WAKE_PID", "%d", w->process.pid);
+        record_add_string(&r, "DRIVEKEEP_WAKE_UNIT", w->process.unit[0] ? w->process.unit : NULL);
+        record_add_string(&r, "DRIVEKEEP_WAKE_COMMAND_LINE",
+                          w->process.command_line[0] ? w->process.command_line : NULL);
+        record_add_string(&r, "DRIVEKEEP_WAKE_THREAD", w->thread[0] ? w->thread : NULL);
+        if (w->cdb_len > 0)
+                record_add_string(&r, "DRIVEKEEP_WAKE_SENT", command_name(w->cdb, w->cdb_len, sent));
+        if (w->has_sector)
+                record_add(&r, "DRIVEKEEP_WAKE_SECTOR", "%" PRIu64, w->sector);
+        if (w->inode > 0)
+                record_add(&r, "DRIVEKEEP_WAKE_INODE", "%" PRIu64, w->inode);
         record_send(&r);
 }
 

@@ -12,6 +12,7 @@
 #include "drive.h"
 #include "guard-record.h"
 #include "plan.h"
+#include "wake.h"
 
 #define JOURNAL_ID_STARTED "329da342054d490ab645cd97866f5200"
 #define JOURNAL_ID_CONFIGURATION "f9bac741a32d4ac2a814a2946f185f89"
@@ -40,6 +41,10 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s);
 
 /* A setting was found changed, and nothing that happened to the drive explains it; _DRIFT_FROM, _DRIFT_TO. */
 void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char *from, const char *to);
+
+/* The drive was woken after it had slept for so long, at least: JOURNAL_ID_WAKE (wake.h), and _WAKE_KIND, _WAKE_WHAT, of the process
+ * _WAKE_PROCESS, _WAKE_PID, _WAKE_UNIT, _WAKE_COMMAND_LINE, and _WAKE_THREAD, _WAKE_SENT, _WAKE_SECTOR, _WAKE_INODE, _SLEPT_USEC. */
+void journal_wake(const Drive *d, const Wake *w, uint64_t slept_usec);
 
 /* It is reset or changed so often that it is visited only every so many minutes. */
 void journal_storm(const Drive *d, VisitReason reason, unsigned minutes);

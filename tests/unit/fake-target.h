@@ -88,6 +88,10 @@ static bool suspended;
 bool activity_is_suspended(_unused_ const char *syspath) {
         return suspended;
 }
+static bool in_flight;
+bool activity_in_flight(_unused_ const char *syspath) {
+        return in_flight;
+}
 static LinkNews noted; /* of every drive's link, at 5 µs */
 static bool recovering;
 LinkNews link_news(_unused_ const char *syspath, uint64_t *since) {
@@ -112,6 +116,14 @@ void journal_drift(_unused_ const Drive *d, _unused_ VisitReason reason, _unused
                    const char *to) {
         ck_assert_str_ne(from, to);
         n_drifts_told++;
+}
+static unsigned n_wakes_told;
+static Wake wake_told;
+static uint64_t slept_told;
+void journal_wake(_unused_ const Drive *d, const Wake *w, uint64_t slept_usec) {
+        wake_told = *w;
+        slept_told = slept_usec;
+        n_wakes_told++;
 }
 static unsigned n_waits_told;
 void journal_waiting(_unused_ const Drive *d, _unused_ Wait w, _unused_ bool deferred) {
