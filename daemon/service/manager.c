@@ -16,6 +16,7 @@
 #include "stack.h"
 #include "state.h"
 #include "target-guard.h"
+#include "target-standby.h"
 #include "timer.h"
 
 /* Enough to hide the latency of many drives; few enough that a machine with a thousand does not fork itself to death. */
@@ -213,6 +214,42 @@ void manager_rest(Manager *m, uint64_t until) {
         guard_flush(m->env.guard, until);
 }
 
+/* ---- who wakes drives ---- */
+
+static Target *find_sleeping(Manager *m, WatchDevice disk) {
+        for (Target *t = m->env.drives; t; t = t->next)
+                if (t->standby.asleep && t->standby.disk.major == disk.major && t->standby.disk.minor == disk.minor)
+                        return t;
+        return NULL;
+}
+
+static void on_watched(void *userdata, WatchDevice disk) {
+        Target *t = find_sleeping(userdata, disk);
+
+        if (t)
+                target_standby_watched(t);
+}
+
+static void on_woken(void *userdata, WatchDevice disk, const Wake *w) {
+        Target *t = find_sleeping(userdata, disk);
+
+        if (t)
+                target_standby_woken(t, w);
+}
+
+static void on_tracer_lost(void *userdata) {
+        Manager *m = userdata;
+
+        for (Target *t = m->env.drives; t; t = t->next)
+                target_standby_lost(t);
+}
+
+static const TracerEvents tracer_events = {
+        .watched = on_watched,
+        .woken = on_woken,
+        .lost = on_tracer_lost,
+};
+
 /* ---- drives come and go ---- */
 
 static void manager_remove(Manager *m, Target *t) {
@@ -375,6 +412,8 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
         if (r >= 0)
                 r = fsck_wait_new(event, broker, &m->env.fsck_wait);
         if (r >= 0)
+                r = tracer_new(event, TRACER_SOCKET, &tracer_events, m, &m->env.tracer);
+        if (r >= 0)
                 r = sd_event_add_defer(event, &m->schedule, on_schedule, m);
         if (r >= 0)
                 r = sd_event_add_defer(event, &m->status, on_status, m);
@@ -402,6 +441,7 @@ Manager *manager_free(Manager *m) {
                 m->env.drives = t->next;
                 (void) target_free(t);
         }
+        (void) tracer_free(m->env.tracer);
         (void) fsck_wait_free(m->env.fsck_wait);
         (void) guard_free(m->env.guard);
         (void) files_unref(m->env.files);

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "device.h"
 #include "target-guard.h"
+#include "target-standby.h"
 #include "target.h"
 
 /* What killed the worker, such as a lack of memory, may be over by then. */
@@ -332,8 +333,8 @@ static void on_step(void *userdata, const Step *s) {
         }
 }
 
-/* Nobody is to be told of it yet. */
-static void on_power(void *userdata _unused_, PowerMode power _unused_) {
+static void on_power(void *userdata, PowerMode power) {
+        target_standby_told(userdata, power);
 }
 
 static void on_silent(void *userdata, unsigned seconds) {

@@ -10,6 +10,7 @@
 #include "kernel-view.h"
 #include "state.h"
 #include "target-guard.h"
+#include "target-standby.h"
 #include "target.h"
 #include "visit.h"
 
@@ -62,6 +63,7 @@ Target *target_free(Target *t) {
                 return NULL;
 
         target_guard_done(t);
+        target_standby_done(t);
         (void) visit_job_free(t->visit.job);
         free(t->visit.selected.items);
         free(t->visit.memories);
@@ -83,7 +85,8 @@ static bool target_does_as_well(const Target *t) {
         bool whole = t->visit.selected.n_items == t->wishes.n_items;
 
         return rank <= visit_reason_rank(t->visit.reason) && (whole || rank < visit_reason_rank(VISIT_RETRY)) &&
-               (pending_has(&t->visit.pending, VISIT_PERMANENT) || !pending_has(&t->pending, VISIT_PERMANENT));
+               (pending_has(&t->visit.pending, VISIT_PERMANENT) || !pending_has(&t->pending, VISIT_PERMANENT)) &&
+               (pending_has(&t->visit.pending, VISIT_STANDBY) || !pending_has(&t->pending, VISIT_STANDBY));
 }
 
 static uint64_t target_not_before(const Target *t) {
@@ -148,7 +151,7 @@ uint64_t target_due(const Target *t) {
                 due = MIN(due, t->guard.healthy_at);
         if (t->save_again > 0)
                 due = MIN(due, t->save_again);
-        return due;
+        return MIN(due, target_standby_due(t));
 }
 
 void target_tick(Target *t) {
@@ -158,6 +161,7 @@ void target_tick(Target *t) {
                 target_save(t);
         if (t->guard.healthy_at > 0 && now >= t->guard.healthy_at)
                 target_guard_look(t);
+        target_standby_tick(t);
 
         target_decide(t);
 }
@@ -340,6 +344,8 @@ static void target_refresh(Target *t) {
         else if (described && !interrupted && !new_files)
                 target_disturbed(t, VISIT_REVALIDATION, 0);
         target_decide(t);
+        if (!t->visit.job)
+                target_standby_rested(t);
         if (interrupted && !t->visit.job)
                 t->env->rested(t->env->userdata, t);
 }
@@ -373,6 +379,7 @@ void target_visited(Target *t, bool identified) {
         else
                 target_decide(t);
         (void) target_look_at_link(t, true);
+        target_standby_rested(t);
         t->env->rested(t->env->userdata, t);
 }
 

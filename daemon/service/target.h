@@ -11,6 +11,7 @@
 #include "pending.h"
 #include "record.h"
 #include "scope.h"
+#include "tracer.h"
 #include "visit-job.h"
 
 typedef struct Target Target;
@@ -23,7 +24,8 @@ typedef struct TargetEnv {
         FsckWait *fsck_wait;
         Guard *guard;
         const SettingTable *settings;
-        Files *files; /* in force now */
+        Files *files;   /* in force now */
+        Tracer *tracer; /* NULL: nobody is told who wakes drives */
         bool on_battery;
         const char *boot_id;
         const char *forbidden_by; /* the word on the kernel's command line that forbids all writing; NULL: none */
@@ -62,6 +64,19 @@ typedef struct TargetGuard {
 #define DISTURBANCES 5U
 #define DISTURBANCES_USEC (10ULL * 60 * 1000 * 1000)
 
+/* Whether it sleeps (target-standby.h). */
+typedef struct TargetStandby {
+        bool asleep;       /* … and the tracer watches it … */
+        WatchDevice disk;  /* … by this number … */
+        uint64_t since;    /* … from then on (CLOCK_MONOTONIC, µs) */
+        Wake *suspect;     /* may have woken it: the drive is being asked … */
+        Wake *later;       /* … and meanwhile somebody else may have */
+        unsigned harmless; /* doubtful commands of these kinds (a bit for each WakeKind) have not woken it */
+        uint64_t used;     /* the kernel's count when it was last found otherwise */
+        uint64_t look_at;  /* CLOCK_MONOTONIC, µs; 0: never */
+        unsigned n_looks;  /* that found it awake, without use between them */
+} TargetStandby;
+
 struct Target {
         const TargetEnv *env;
         Drive *drive;
@@ -80,6 +95,7 @@ struct Target {
         unsigned n_disturbances;  /* … up to DISTURBANCES, and one more when it was told that there were too many */
         uint64_t made_up; /* the last visit that took the drive's state for lost makes up for all events up to this one */
         TargetGuard guard;
+        TargetStandby standby;
         Reader *readers; /* read it beside the service: no visit gets a worker (readers.h) */
 
         Target *next; /* TargetEnv.drives */

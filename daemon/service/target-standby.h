@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Does the drive sleep, and who woke it? Nobody tells when a drive falls asleep by its own timer: it is asked once, by a command
+ * that resets no timer, when the time without use must have let it run out. From then on the tracer watches it, and until it is
+ * used nothing more is done. */
+
+#include "target.h"
+
+/* All else that leads to a look: drives without a timer that is known are asked after this time without use, and, like those that do
+ * not act on theirs, after twice, four and eight times as long; then no more until they are used. */
+#define STANDBY_LOOK_USEC (5ULL * 60 * 1000 * 1000)
+#define STANDBY_LOOKS_MAX 4U
+
+/* The last visit is over, or what is wanted of the drive is other now: is there something to look out for? */
+void target_standby_rested(Target *t);
+
+/* When it is to be looked at, on CLOCK_MONOTONIC; UINT64_MAX: never. */
+uint64_t target_standby_due(const Target *t);
+void target_standby_tick(Target *t);
+
+/* A visit has found out whether the drive sleeps. */
+void target_standby_told(Target *t, PowerMode power);
+
+/* What the tracer tells. */
+void target_standby_watched(Target *t);
+void target_standby_woken(Target *t, const Wake *w);
+void target_standby_lost(Target *t);
+
+/* It is not looked after any more. */
+void target_standby_done(Target *t);
+
+/* The shortest time without use after which the drive is to spin down, in µs; UINT64_MAX: there is none. Exported for tests. */
+uint64_t wishes_spin_down(const Wishes *w, const SettingTable *t, unsigned backends);

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Whether a drive is looked at, and when, and that it is watched once it sleeps. */
+
+#include "fake-standby.h"
+
+/* ---- whether it is looked at ---- */
+
+static const struct {
+        const char *drives;
+        WakeLog log;
+        Transport transport;
+        bool flash, no_tracer, no_counter;
+        uint64_t patience; /* 0: it is not */
+} armings[] = {
+        { SPIN, WAKE_LOG_AUTO, TRANSPORT_SATA, .patience = SPIN_PATIENCE },
+        { SPIN, WAKE_LOG_ON, TRANSPORT_SATA, .patience = SPIN_PATIENCE },
+        { SPIN, WAKE_LOG_OFF, TRANSPORT_SATA },
+        { APM, WAKE_LOG_AUTO, TRANSPORT_SATA },
+        { APM, WAKE_LOG_ON, TRANSPORT_SATA, .patience = 300 * SECOND },
+        { APM, WAKE_LOG_OFF, TRANSPORT_SATA },
+        { "{ match = {}; force_spindown_time = \"20min\"; }", WAKE_LOG_AUTO, TRANSPORT_SATA,
+          .patience = SPIN_PATIENCE },
+        { "{ match = {}; standby_z = \"16min\"; }", WAKE_LOG_AUTO, TRANSPORT_SATA, .patience = 1025 * SECOND },
+        { "{ match = {}; standby_y = \"16min\"; }", WAKE_LOG_AUTO, TRANSPORT_SATA, .patience = 1025 * SECOND },
+        { "{ match = {}; standby_y = \"16min\"; }", WAKE_LOG_AUTO, TRANSPORT_SAS, .patience = 1025 * SECOND },
+        { "{ match = {}; idle_c = \"16min\"; }", WAKE_LOG_AUTO, TRANSPORT_SATA },
+        /* What the drive has no such row for. */
+        { SPIN, WAKE_LOG_AUTO, TRANSPORT_SAS },
+        { SPIN, WAKE_LOG_ON, TRANSPORT_SAS, .patience = 300 * SECOND },
+        /* Nobody means so short a time, or the drive does not know it. */
+        { "{ match = {}; spindown_time = \"5s\"; }", WAKE_LOG_AUTO, TRANSPORT_SATA, .patience = 35312500 },
+        { "{ match = {}; spindown_time = \"off\"; }", WAKE_LOG_AUTO, TRANSPORT_SATA },
+        { "{ match = {}; spindown_time = \"off\"; }", WAKE_LOG_ON, TRANSPORT_SATA, .patience = 300 * SECOND },
+        { "{ match = \"/dev/sdx\"; spindown_time = \"20min\"; }", WAKE_LOG_ON, TRANSPORT_SATA },
+        /* Nothing that could sleep, or be asked whether it does. */
+        { SPIN, WAKE_LOG_ON, TRANSPORT_SATA, .flash = true },
+        { "{ match = {}; read_ahead_kb = 512; }", WAKE_LOG_ON, TRANSPORT_NVME },
+        { "{ match = {}; read_ahead_kb = 512; }", WAKE_LOG_ON, TRANSPORT_VIRTIO },
+        { SPIN, WAKE_LOG_ON, TRANSPORT_SATA, .no_tracer = true },
+        { SPIN, WAKE_LOG_ON, TRANSPORT_SATA, .no_counter = true },
+};
+
+START_TEST(test_arming) {
+        uint64_t since = monotonic_usec();
+        Target *t;
+
+        if (armings[_i].no_tracer)
+                env.tracer = NULL;
+        activity = !armings[_i].no_counter;
+        t = look_after_other(armings[_i].drives, armings[_i].log, armings[_i].transport, !armings[_i].flash);
+        if (armings[_i].patience > 0)
+                assert_patience(t, since, armings[_i].patience);
+        else
+                ck_assert_uint_eq(target_standby_due(t), UINT64_MAX);
+
+        /* Where it is, what any visit finds out is heeded. */
+        target_visit(t, VISIT_REQUEST);
+        if (t->visit.job)
+                answer(t, POWER_STANDBY);
+        ck_assert_str_eq(all_done(), armings[_i].patience > 0 || armings[_i].no_counter ? "watch " : "");
+        leave(t);
+}
+END_TEST
+
+/* The time that is set does not begin anew with each visit. */
+START_TEST(test_armed_already) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+        uint64_t due = target_standby_due(t);
+
+        passed += 100;
+        visit_whole(t, VISIT_REQUEST);
+        ck_assert_uint_eq(target_standby_due(t), due);
+        leave(t);
+}
+END_TEST
+
+/* The files want something else: then it is looked at, or no more. */
+START_TEST(test_reconfigured) {
+        Target *t = look_after(APM, WAKE_LOG_AUTO);
+        uint64_t since = monotonic_usec();
+
+        ck_assert_uint_eq(target_standby_due(t), UINT64_MAX);
+        files_become(SPIN);
+        target_reconfigure(t, VISIT_RELOAD);
+        answer(t, POWER_UNKNOWN);
+        assert_patience(t, since, SPIN_PATIENCE);
+
+        /* Nothing is to be visited for that. */
+        files_become(SPIN);
+        env.files->config->wake_log = WAKE_LOG_OFF;
+        target_reconfigure(t, VISIT_RELOAD);
+        if (t->visit.job)
+                answer(t, POWER_STANDBY);
+        ck_assert_uint_eq(target_standby_due(t), UINT64_MAX);
+        ck_assert_str_eq(all_done(), "");
+        leave(t);
+}
+END_TEST
+
+/* ---- looks ---- */
+
+/* After 1, 2, 4 and 8 times the time without use it is visited; then only the counter is looked at. Whoever uses it begins anew. */
+START_TEST(test_ladder) {
+        uint64_t patience = _i ? 300 * SECOND : SPIN_PATIENCE, since = monotonic_usec();
+        Target *t = look_after(_i ? APM : SPIN, WAKE_LOG_ON);
+
+        for (unsigned turn = 0; turn < 2; turn++) {
+                assert_patience(t, since, patience);
+                for (unsigned i = 0; i < STANDBY_LOOKS_MAX; i++) {
+                        since = monotonic_usec();
+                        ck_assert(wait_out(t));
+                        ck_assert_int_eq(t->visit.reason, VISIT_STANDBY);
+                        ck_assert(visitor.ask_power);
+                        ck_assert_uint_eq(n_wishes, 0);
+                        assert_patience(t, since, patience << (i + 1));
+                        answer(t, POWER_AWAKE);
+                        assert_patience(t, since, patience << (i + 1));
+                }
+                for (unsigned i = 0; i < 3; i++) {
+                        since = monotonic_usec();
+                        ck_assert(!wait_out(t));
+                        assert_patience(t, since, patience << STANDBY_LOOKS_MAX);
+                }
+                activity++;
+                since = monotonic_usec();
+                ck_assert(!wait_out(t));
+        }
+
+        ck_assert_str_eq(all_done(), "");
+        ck_assert_uint_eq(n_told, 0); /* nobody is told of such visits */
+        leave(t);
+}
+END_TEST
+
+/* Used in between, before any of the looks. */
+START_TEST(test_used) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+        uint64_t since;
+
+        for (int i = 0; i < _i; i++) {
+                ck_assert(wait_out(t));
+                answer(t, POWER_AWAKE);
+        }
+        for (unsigned i = 0; i < 3; i++) {
+                activity++;
+                since = monotonic_usec();
+                ck_assert(!wait_out(t));
+                assert_patience(t, since, SPIN_PATIENCE);
+        }
+        ck_assert(wait_out(t));
+        leave(t);
+}
+END_TEST
+
+/* The kernel counts no more. */
+START_TEST(test_no_counter) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+
+        activity = 0;
+        ck_assert(!wait_out(t));
+        ck_assert_uint_eq(target_standby_due(t), UINT64_MAX);
+        leave(t);
+}
+END_TEST
+
+/* What is pending for other reasons is about that, too: it is asked as well. */
+START_TEST(test_asks_as_well) {
+        Target *t = look_after(KERNEL, WAKE_LOG_AUTO);
+
+        target_visit(t, VISIT_REVALIDATION);
+        ck_assert(!visitor.ask_power);
+        ck_assert_uint_eq(n_wishes, 1);
+        if (_i)
+                visitor.events->ready(t);
+        ck_assert(wait_out(t) == !_i);
+        if (_i)
+                visitor.events->ended(t, VISIT_OVER, NULL);
+        ck_assert_ptr_nonnull(t->visit.job);
+        ck_assert(visitor.ask_power);
+        ck_assert_int_eq(t->visit.reason, _i ? VISIT_STANDBY : VISIT_REVALIDATION);
+        ck_assert_uint_eq(n_wishes, !_i);
+        answer(t, POWER_STANDBY);
+        ck_assert_str_eq(all_done(), "watch ");
+        leave(t);
+}
+END_TEST
+
+/* ---- it sleeps ---- */
+
+START_TEST(test_sleeps) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+
+        make("sda/holders/dm-3", NULL);
+        make("dm-3/dev", "253:3\n");
+        ck_assert(wait_out(t));
+        answer(t, _i ? POWER_SUSPENDED : POWER_STANDBY);
+        ck_assert_str_eq(all_done(), "watch ");
+        ck_assert(watched.disk.major == 8 && watched.disk.minor == 0 && watched.host == 2 && watched.channel == 0 &&
+                  watched.id == 1 && watched.lun == 3 && watched.n_above == 1 && watched.above[0].major == 253 &&
+                  watched.above[0].minor == 3);
+
+        /* From now on nothing is done. */
+        ck_assert(!is_due(t));
+        passed += 1000000;
+        target_tick(t);
+        visit_whole(t, VISIT_REQUEST);
+        target_visit(t, VISIT_REQUEST);
+        answer(t, POWER_STANDBY);
+        ck_assert(!is_due(t) && t->standby.asleep);
+        ck_assert_str_eq(all_done(), "");
+
+        /* It goes, or nobody looks after it any more. */
+        leave(t);
+        ck_assert_str_eq(all_done(), "unwatch:8:0 ");
+        ck_assert_uint_eq(n_wakes_told, 0);
+}
+END_TEST
+
+static const struct {
+        int watch, above;
+        const char *dev;
+        bool logged;
+        const char *done;
+} unwatchable[] = {
+        { -EBUSY, 0, "8:0\n", false, "watch " }, /* which was told when it began */
+        { -ENOSPC, 0, "8:0\n", true, "watch " },
+        { 0, -EIO, "8:0\n", true, "" },
+        { 0, 0, "\n", true, "" },
+};
+
+/* Its time goes on, as nothing will tell when it wakes. */
+START_TEST(test_not_watched) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+        uint64_t since;
+
+        watch_error = unwatchable[_i].watch;
+        above_error = unwatchable[_i].above;
+        file_write("sda/dev", unwatchable[_i].dev);
+        for (unsigned i = 0; i < 2; i++) {
+                n_logged = 0;
+                since = monotonic_usec();
+                ck_assert(wait_out(t));
+                answer(t, POWER_STANDBY);
+                ck_assert(!t->standby.asleep);
+                ck_assert_uint_eq(n_logged, unwatchable[_i].logged);
+                ck_assert_str_eq(all_done(), unwatchable[_i].done);
+                assert_patience(t, since, SPIN_PATIENCE << (i + 1));
+        }
+
+        /* Later it can be. */
+        watch_error = above_error = 0;
+        file_write("sda/dev", "8:0\n");
+        ck_assert(wait_out(t));
+        answer(t, POWER_STANDBY);
+        ck_assert(t->standby.asleep);
+        leave(t);
+}
+END_TEST
+
+/* ---- how long it is to be without use ---- */
+
+#define ATA (1U << BACKEND_ATA)
+#define SCSI (1U << BACKEND_SCSI_MODE)
+#define TIMER(code)                                                                                \
+        {                                                                                          \
+                .name = "spindown_time", .value = {.type = VALUE_STANDBY_TIMER, .number = (code) } \
+        }
+#define TIME(key, ms)                                                             \
+        {                                                                         \
+                .name = (key), .value = {.type = VALUE_DURATION, .number = (ms) } \
+        }
+
+static const struct {
+        Wish wishes[3];
+        unsigned backends;
+        uint64_t usec;
+} times[] = {
+        { { {} }, ATA, UINT64_MAX },
+        { { TIMER(1) }, ATA, 5 * SECOND },
+        { { TIMER(240) }, ATA, 1200 * SECOND },
+        { { TIMER(241) }, ATA, 1800 * SECOND },
+        { { TIMER(251) }, ATA, 19800 * SECOND },
+        { { TIMER(252) }, ATA, 1260 * SECOND },
+        { { TIMER(253) }, ATA, 28800 * SECOND },
+        { { TIMER(255) }, ATA, 1275 * SECOND },
+        { { TIMER(0) }, ATA, UINT64_MAX }, /* off */
+        { { TIMER(240) }, SCSI, UINT64_MAX },
+        { { TIME("standby_y", 100) }, ATA, 100000 },
+        { { TIME("standby_z", INT64_C(0xFFFFFFFF) * 100) }, SCSI, UINT64_C(0xFFFFFFFF) * 100000 },
+        { { TIME("standby_z", 0) }, SCSI, UINT64_MAX },
+        { { TIME("standby_y", 9000), TIME("standby_z", 7000) }, SCSI, 7 * SECOND },
+        { { TIME("standby_y", 0), TIME("standby_z", 7000) }, ATA, 7 * SECOND },
+        { { TIME("idle_a", 1000), TIME("idle_b", 1000), TIME("idle_c", 1000) }, ATA, UINT64_MAX },
+        { { TIME("idle_a", 1000), TIME("standby_z", 2000), TIMER(3) }, ATA, 2 * SECOND },
+        { { TIME("nonesuch", 1000), TIMER(3) }, ATA, 15 * SECOND },
+        { { { .name = "standby_z", .withheld = true }, TIMER(3) }, ATA, 15 * SECOND },
+        { { TIME("standby_z", 2000) }, 1U << BACKEND_NVME, UINT64_MAX },
+};
+
+START_TEST(test_times) {
+        Wish items[ELEMENTSOF(times[0].wishes)];
+        Wishes w = { .items = items };
+
+        (void) memcpy(items, times[_i].wishes, sizeof items);
+        while (w.n_items < ELEMENTSOF(items) && items[w.n_items].name)
+                w.n_items++;
+        ck_assert_uint_eq(wishes_spin_down(&w, &all_settings, times[_i].backends), times[_i].usec);
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("target-standby");
+
+        tcase_add_checked_fixture(t, setup, scratch_remove);
+        tcase_add_loop_test(t, test_arming, 0, ELEMENTSOF(armings));
+        tcase_add_test(t, test_armed_already);
+        tcase_add_test(t, test_reconfigured);
+        tcase_add_loop_test(t, test_ladder, 0, 2);
+        tcase_add_loop_test(t, test_used, 0, STANDBY_LOOKS_MAX);
+        tcase_add_test(t, test_no_counter);
+        tcase_add_loop_test(t, test_asks_as_well, 0, 2);
+        tcase_add_loop_test(t, test_sleeps, 0, 2);
+        tcase_add_loop_test(t, test_not_watched, 0, ELEMENTSOF(unwatchable));
+        tcase_add_loop_test(t, test_times, 0, ELEMENTSOF(times));
+
+        return test_main("target-standby", t);
+}
