@@ -40,6 +40,17 @@ const char *time_format_short(uint64_t when, uint64_t now, char buf[static HUMAN
         return buf;
 }
 
+const char *duration_format_short(uint64_t usec, char buf[static VALUE_TEXT_MAX]) {
+        static const ValueRange range = { .type = VALUE_DURATION };
+        uint64_t seconds = usec / 1000000;
+        Value v = { .type = VALUE_DURATION };
+
+        if (seconds >= 3600)
+                seconds -= seconds % 60;
+        v.number = (int64_t) seconds * 1000;
+        return value_format(&range, &v, buf);
+}
+
 const char *time_format_rfc3339(uint64_t when, char buf[static HUMAN_MAX]) {
         time_t w = (time_t) (when / 1000000);
         struct tm t;

@@ -274,3 +274,10 @@ void output_print(Output *o) {
         if (!legend_is_hidden)
                 (void) fputs(o->notes, stdout);
 }
+
+int output_print_line(Output *o) {
+        if (o->json)
+                (void) puts(must((char *) json_object_to_json_string_ext(
+                                o->open[0], JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)));
+        return fflush(stdout) != 0 ? -errno : 0;
+}

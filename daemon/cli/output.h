@@ -8,6 +8,7 @@
 #include "complaint.h"
 #include "must.h"
 #include "text.h"
+#include "value.h"
 
 /* must_format(), escaped: sentences have words of the user's, who may have copied them from anywhere, or of a drive's. What would
  * steer the terminal stands as \xNN. */
@@ -88,6 +89,10 @@ const char *output_format_table(Output *o, size_t width, bool colored);
 /* All of it, once, to stdout, in colour where that is welcome. */
 void output_print(Output *o);
 
+/* For what is told as it comes: the JSON document, if there is to be one, on one line, and all that was printed so far goes out.
+ * Returns a negative errno where it cannot. */
+int output_print_line(Output *o);
+
 /* ---- numbers as people say them, and times as people and programs do: human.c ---- */
 
 #define HUMAN_MAX 32U
@@ -98,6 +103,9 @@ const char *capacity_format(uint64_t bytes, char buf[static HUMAN_MAX]);
 /* Local time, as short as ps(1) has it: "02:39" on the day of `now`, "Nov 20" in its year, "2024" before. Both are
  * CLOCK_REALTIME in µs. NULL for 0: never. */
 const char *time_format_short(uint64_t when, uint64_t now, char buf[static HUMAN_MAX]);
+
+/* How long, rounded down to what people care for: "3 h 12 min", "4 min 10 s". In µs. */
+const char *duration_format_short(uint64_t usec, char buf[static VALUE_TEXT_MAX]);
 
 /* RFC 3339, UTC, whole seconds: "2025-11-21T02:39:11Z". NULL for 0. */
 const char *time_format_rfc3339(uint64_t when, char buf[static HUMAN_MAX]);

@@ -34,6 +34,19 @@ static const struct {
         { NOW - 365 * 24 * HOUR,       "2024",   "2024-11-21T02:39:11Z" },
         { UINT64_C(253402300799999999), "9999",  "9999-12-31T23:59:59Z" },
 };
+
+static const struct {
+        uint64_t usec;
+        const char *text;
+} durations[] = {
+        { 999999,                      "0 s"        },
+        { 250 * HOUR / 3600,           "4 min 10 s" },
+        { HOUR - 1,                    "59 min 59 s" },
+        { HOUR + 59 * HOUR / 3600,     "1 h"        },
+        { 3 * HOUR + HOUR / 5,         "3 h 12 min" },
+        { 75 * HOUR,                   "75 h"       },
+        { UINT64_MAX,                  "5124095576 h 1 min" },
+};
 /* clang-format on */
 
 static void assert_text(const char *text, const char *expected) {
@@ -59,10 +72,18 @@ START_TEST(test_time) {
 }
 END_TEST
 
+START_TEST(test_duration) {
+        char buf[VALUE_TEXT_MAX];
+
+        assert_text(duration_format_short(durations[_i].usec, buf), durations[_i].text);
+}
+END_TEST
+
 int main(void) {
         TCase *t = tcase_create("human");
 
         tcase_add_loop_test(t, test_size, 0, ELEMENTSOF(sizes));
         tcase_add_loop_test(t, test_time, 0, ELEMENTSOF(times));
+        tcase_add_loop_test(t, test_duration, 0, ELEMENTSOF(durations));
         return test_main("cli-human", t);
 }
