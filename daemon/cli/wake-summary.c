@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep wakes --summary`: who woke drives how often, and what helps. */
+
+#include <fnmatch.h>
+
+#include "output.h"
+#include "wakes.h"
+
+/* clang-format off */
+static const Column columns[] = {
+        { "wakes", "WAKES", .right = true },
+        { "drives", "DRIVES", .wrap = true },
+        { "last", "LAST" },
+        { "who", "WHO", .wrap = true },
+        { "unit", "UNIT" },
+};
+/* clang-format on */
+
+/* Different ones, borrowed. */
+typedef struct Words {
+        const char **items;
+        size_t n_items;
+} Words;
+
+/* One that woke drives. */
+typedef struct Culprit {
+        const char *unit; /* NULL: it has none, or one that says nothing of it */
+        Words who, drives;
+        size_t n_wakes;
+        uint64_t last;
+        const char *advice;
+} Culprit;
+
+typedef struct Culprits {
+        Culprit *items;
+        size_t n_items;
+} Culprits;
+
+static void culprits_done(Culprits *c) {
+        for (size_t i = 0; i < c->n_items; i++) {
+                free(c->items[i].who.items);
+                free(c->items[i].drives.items);
+        }
+        free(c->items);
+}
+
+static void words_add(Words *w, const char *word) {
+        for (size_t i = 0; i < w->n_items; i++)
+                if (streq(w->items[i], word))
+                        return;
+        must_grow(w->items, w->n_items);
+        w->items[w->n_items++] = word;
+}
+
+/* "lvs, pvs, vgs" */
+static char *words_join(const Words *w) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        for (size_t i = 0; i < w->n_items; i++)
+                fprintf(f, "%s%s", i > 0 ? ", " : "", w->items[i]);
+        must_close(f);
+        return text;
+}
+
+/* Each login has a new unit: what was started there is known by its own name. */
+static const char *telling_unit(const WakeRecord *w) {
+        return w->unit && fnmatch("session-*.scope", w->unit, 0) != 0 ? w->unit : NULL;
+}
+
+static Culprit *culprit_of(Culprits *c, const WakeRecord *w) {
+        const char *unit = telling_unit(w);
+
+        for (Culprit *i = c->items; i < c->items + c->n_items; i++)
+                if (streq_ptr(i->unit, unit) && (unit || streq(i->who.items[0], w->who)))
+                        return i;
+
+        must_grow(c->items, c->n_items);
+        c->items[c->n_items] = (Culprit){ .unit = unit };
+        return c->items + c->n_items++;
+}
+
+static int compare(const void *a, const void *b) {
+        const Culprit *x = a, *y = b;
+
+        if (x->n_wakes != y->n_wakes)
+                return x->n_wakes > y->n_wakes ? -1 : 1;
+        return x->last > y->last ? -1 : x->last < y->last;
+}
+
+static void tell(Output *o, const Culprit *c, uint64_t now, bool json) {
+        _cleanup_free_ char *who = words_join(&c->who), *drives = words_join(&c->drives),
+                            *wakes = must_format("%zu", c->n_wakes);
+        char last[HUMAN_MAX], last_short[HUMAN_MAX];
+
+        output_row(o);
+        output_text(o, "who", who);
+        output_text(o, "unit", c->unit);
+        output_number(o, "wakes", true, (int64_t) c->n_wakes);
+        output_cell(o, "wakes", wakes);
+        if (json) {
+                output_array(o, "drives");
+                for (size_t i = 0; i < c->drives.n_items; i++)
+                        output_text(o, NULL, c->drives.items[i]);
+                output_end(o);
+        } else
+                output_cell(o, "drives", drives);
+        output_text(o, "last", time_format_rfc3339(c->last, last));
+        output_cell(o, "last", time_format_short(c->last, now, last_short));
+        output_text(o, "advice", c->advice);
+        output_end(o);
+
+        if (c->advice)
+                output_note(o, "%s: %s", c->unit ?: who, c->advice);
+}
+
+void wake_summary_print(const WakeRecords *records, uint64_t now, bool json) {
+        _cleanup_(output_freep) Output *o = output_new(json, columns, ELEMENTSOF(columns));
+        _cleanup_(culprits_done) Culprits culprits = {};
+
+        for (const WakeRecord *w = records->items; w < records->items + records->n_items; w++) {
+                Culprit *c = culprit_of(&culprits, w);
+
+                words_add(&c->who, w->who);
+                words_add(&c->drives, w->drive);
+                c->n_wakes++;
+                c->last = MAX(c->last, w->when);
+                c->advice = wake_advice(w) ?: c->advice;
+        }
+        if (culprits.n_items > 0)
+                qsort(culprits.items, culprits.n_items, sizeof *culprits.items, compare);
+
+        output_array(o, NULL);
+        for (size_t i = 0; i < culprits.n_items; i++)
+                tell(o, culprits.items + i, now, json);
+        output_print(o);
+}
