@@ -33,6 +33,10 @@ static const struct {
         { OPTION_TRY, { "keep", 0x10c, NULL, 0, "Keep what is tried: write it below /etc", 0 }, offsetof(Options, keep) },
         { OPTION_TRY, { "undo", 0x10d, NULL, 0, "Put the values back that were there before, and try nothing any more", 0 },
           offsetof(Options, undo) },
+        { OPTION_WAKES, { "summary", 0x10f, NULL, 0, "Show a line for each program that woke drives, and what helps against it", 0 },
+          offsetof(Options, summary) },
+        { OPTION_WAKES, { "watch", 0x110, NULL, 0, "Show only what is recorded from now on, as it comes, until interrupted", 0 },
+          offsetof(Options, watch) },
         { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
                        "in match, node for its name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "

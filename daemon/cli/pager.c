@@ -67,7 +67,7 @@ static bool pager_show(const char *command, int text) {
 /* All of it is there before the pager starts, so that complaints on stderr come before it and not into it. And while it is made,
  * descriptor 1 is the terminal, which says how wide and how coloured it may be. */
 int pager_run(const Verb *verb, const Options *o) {
-        const char *command = verb->paged && !o->no_pager ? pager_wanted() : NULL;
+        const char *command = verb->paged && !o->no_pager && !o->watch ? pager_wanted() : NULL;
         FILE *terminal = stdout, *text = NULL;
         int r, c;
 

@@ -12,6 +12,7 @@ static const Verb verb_help, verb_version;
 static const Verb *const verbs[] = {
         &verb_list,
         &verb_status,
+        &verb_wakes,
         &verb_plan,
         &verb_apply,
         &verb_try,

@@ -8,7 +8,7 @@
 
 #define STATE_DIR "/run/drivekeep/drives"
 #define CONFIG_ROOTS_MAX 8U
-#define COMMANDS_MAX 16U
+#define COMMANDS_MAX 17U
 
 /* What a verb can be told, beside what all can: options.c has a row for each. */
 typedef enum OptionFlags {
@@ -27,12 +27,14 @@ typedef enum OptionFlags {
         OPTION_WAIT = 1 << 12,
         OPTION_TRY = 1 << 13, /* --keep and --undo */
         OPTION_NOW = 1 << 14,
+        OPTION_WAKES = 1 << 15, /* --summary and --watch */
 } OptionFlags;
 
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
-        bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now;
+        bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now,
+                        summary, watch;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */
@@ -66,7 +68,7 @@ typedef struct Verb {
 } Verb;
 
 extern const Verb verb_apply, verb_cat, verb_check, verb_edit, verb_explain, verb_import, verb_list, verb_plan,
-                verb_release, verb_reload, verb_settings, verb_show, verb_status, verb_try;
+                verb_release, verb_reload, verb_settings, verb_show, verb_status, verb_try, verb_wakes;
 
 /* Which of these words (NULL at the end) is the verb: the first that is no option and no argument of one. NULL: none is. */
 char **verb_find_word(char **words);

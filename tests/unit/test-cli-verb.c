@@ -39,6 +39,7 @@ STAND_IN(settings);
 STAND_IN(show);
 STAND_IN(status);
 STAND_IN(try);
+STAND_IN(wakes);
 
 static int dispatch(const char *second, const char *third, const char *fourth) {
         static char *argv[6]; /* stays, for `called` */
@@ -53,8 +54,8 @@ static int dispatch(const char *second, const char *third, const char *fourth) {
         return verb_dispatch(argc, argv);
 }
 
-static const char *const names[] = { "apply", "cat",  "check",    "edit", "explain", "import",
-                                     "list",  "plan", "settings", "show", "status",  "try" };
+static const char *const names[] = { "apply", "cat",      "check", "edit",   "explain", "import", "list",
+                                     "plan",  "settings", "show",  "status", "try",     "wakes" };
 
 START_TEST(test_names) {
         ck_assert_int_eq(dispatch(names[_i], NULL, NULL), 0);
