@@ -161,7 +161,7 @@ build_sanitized_for_vm() {
         build "$BUILD/sanitized" -Db_sanitize=address,undefined -Db_lundef=false -Dtests=disabled
         rm -rf "$root"
         DESTDIR="$root" meson install -C "$BUILD/sanitized" --quiet >"$LOGS/install.log" 2>&1 || { cat "$LOGS/install.log"; exit 1; }
-        for unit in drivekeep drivekeep-broker; do
+        for unit in drivekeep drivekeep-broker drivekeep-tracer; do
                 install -D -m 644 tests/vm/faulty/relax.conf "$root/etc/systemd/system/$unit.service.d/sanitizers.conf"
         done
         mkdir -p "$root/usr/lib/drivekeep-test"

@@ -16,6 +16,7 @@ READ = {0x20, 0x24, 0x25, 0x29, 0xc4, 0xc8}
 WRITE = {0x30, 0x34, 0x35, 0x39, 0x3d, 0xc5, 0xca, 0xce}
 VERIFY = {0x40, 0x41, 0x42}
 FLUSH = {0xe7, 0xea}
+RECORDS = {0xb0, 0x2f, 0x47}    # SMART data and logs, which drives keep on the medium
 
 
 class AtaDrive:
@@ -199,6 +200,8 @@ class AtaDrive:
         command = self._commands.get(tf.command)
         if command is None:
             raise abort()
+        if tf.command in RECORDS:
+            self.power.spin_up()
         result = command(tf, data)
         self.power.used(tf)
         if fault and fault.kind == "corrupt" and result.data:

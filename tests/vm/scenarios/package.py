@@ -137,8 +137,8 @@ class Package(Keeping):
         marks = self.marks()
         machine.run("dpkg -r drivekeep", 120)
         self.equal("removed: nothing runs", machine.run("pgrep -a drivekeepd; systemctl is-active drivekeep drivekeep-broker.service "
-                                                        "drivekeep-broker.socket; systemctl --failed --no-legend", check=False).stdout,
-                   "inactive\ninactive\ninactive\n")
+                                                        "drivekeep-broker.socket drivekeep-tracer.service drivekeep-tracer.socket; systemctl --failed --no-legend", check=False).stdout,
+                   "inactive\n" * 5)
         self.claim_untouched("removed", marks)
         self.equal("removed: the user's file stays", machine.run(f"cat {CONF}").stdout, FILE)
         left = sorted(find_files(machine) - self.files)

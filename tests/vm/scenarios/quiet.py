@@ -1,7 +1,8 @@
 """Nothing to do is nothing done: no command, no wake-up, no drive kept awake."""
 from keeping import CONF, WARP, Keeping, by_id, ours
 
-DRIVES = 'drives = ( { match = { transport = "sata"; }; apm = 127; spindown_time = "20min"; read_ahead_kb = 512; } );\n'
+# Who is told of wakes has each drive looked at when its timer has run out: see the scenario "wakes".
+DRIVES = 'wake_log = false; drives = ( { match = { transport = "sata"; }; apm = 127; spindown_time = "20min"; read_ahead_kb = 512; } );\n'
 RECHECK = 'recheck = "10min";\n'
 
 TRACING = "/sys/kernel/tracing"

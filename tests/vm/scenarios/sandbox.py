@@ -71,7 +71,7 @@ class Sandbox(Keeping):
         self.check_first_usb_disk()
 
     def check_exposure(self, machine):
-        for unit, limit in (("drivekeep", 1.5), ("drivekeep-broker", 1.7)):
+        for unit, limit in (("drivekeep", 1.5), ("drivekeep-broker", 1.7), ("drivekeep-tracer", 1.1)):
             text = machine.run(f"systemd-analyze security --no-pager {unit}.service").stdout
             found = re.search(r"exposure level for \S+: ([\d.]+)", text)
             self.claim(f"{unit}: systemd-analyze security: {limit} or lower", found and float(found[1]) <= limit, text)

@@ -1,0 +1,191 @@
+"""Who woke a drive that slept: the daemon names the process, its unit and what it did."""
+import dataclasses
+import json
+import re
+
+import manual_json
+from keeping import CONF, Keeping, ours
+
+FILE = 'drives = ( { match = { transport = "sata"; }; spindown_time = "1min"; } );\n'
+RECORD = "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
+SPIN_UP = 1     # a second is half a minute by the guest's clock
+INSTANCE = "/sys/kernel/tracing/instances/drivekeep"
+FILTER = f"{INSTANCE}/events/scsi/scsi_dispatch_cmd_start/filter"
+
+# The machines of the tests have no tracefs otherwise. The kernel needs its time to remove an instance, and the clock runs fast.
+SETUP = """systemctl unmask sys-kernel-tracing.mount
+systemctl enable drivekeep
+mkdir -p /etc/systemd/system/drivekeep-tracer.service.d
+printf '[Service]\\nTimeoutStopSec=infinity\\n' > /etc/systemd/system/drivekeep-tracer.service.d/clock.conf
+"""
+
+# Of 64 MB: a file system, swap space, a volume group; and beside it two members of an array. khugepaged reads from swap space, too.
+LAYOUT = """
+printf 'size=20MiB\\nsize=20MiB,type=swap\\n,\\n' | sfdisk -q {disk}; udevadm settle
+mkfs.ext4 -q {disk}1; mkdir -p /data; mount {disk}1 /data; mkswap -q {disk}2; swapon {disk}2; pvcreate -q {disk}3; vgcreate -q box {disk}3
+mdadm -q --create /dev/md0 --run --level=1 --raid-devices=2 --metadata=1.2 --assume-clean {member} {other}
+mkfs.ext4 -q /dev/md0; echo never > /sys/kernel/mm/transparent_hugepage/enabled; echo old > /data/file; dd if=/dev/zero of=/data/synced bs=4096 count=4 conv=fsync; sync; udevadm settle
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Cause:
+    """What is run in a unit of its own, and what the record is to say. `before` has read from the drive what it is not about."""
+    name: str
+    command: str
+    kind: str
+    process: str
+    what: str
+    unit: str = "its own"
+    before: str = "true"
+    member: bool = False    # of the array, which sleeps then, too
+    ended: bool = False     # so soon that its unit may not be known
+    quick: bool = False     # the drive spins up at once: the program's patience with it runs out thirty times faster
+
+    @property
+    def own_unit(self):
+        return "cause-" + re.sub("[^a-z]+", "-", self.name.lower()) + ".service"
+
+
+CAUSES = (
+    Cause("direct read", "dd if={disk} of=/dev/null bs=4096 count=1 iflag=direct", "read", "dd", "read sector 0"),
+    Cause("buffered read", "dd if={disk} of=/dev/null bs=4096 count=1 skip=1000", "read", "dd", r"read sector \d+"),
+    Cause("buffered write", "sh -c 'echo new >> /data/file; sleep 100'", "flush", "sh", r"changed inode \d+, which (kworker|jbd2)\S* wrote out",
+          before="cat /data/file"),
+    Cause("fsync", "dd if=/dev/zero of=/data/synced bs=4096 count=1 conv=fsync,notrunc", "write", "dd", r"wrote sector \d+", before="cat /data/synced"),
+    Cause("smartctl", "smartctl -a {disk}", "command", "smartctl", r"sent SMART \w+", quick=True),
+    Cause("hdparm", "hdparm -I {disk}", "command", "hdparm", "sent (IDENTIFY DEVICE|READ LOG EXT)", quick=True, ended=True),
+    Cause("udev", "sh -c ': > {disk}'", "udev", r"\(udev-worker\)|systemd-udevd", "looked at it", unit="systemd-udevd.service"),
+    Cause("md, read", "dd if=/dev/md0 of=/dev/null bs=4096 count=1 iflag=direct", "read", "dd", r"read sector \d+", member=True),
+    Cause("md, write", "dd if=/dev/zero of=/dev/md0 bs=4096 count=1 seek=2000 oflag=direct", "write", "dd", r"wrote sector \d+ by way of md0_raid1",
+          member=True),
+    Cause("md, check", "sh -c 'echo check > /sys/block/md0/md/sync_action'", "md", None, "worked on its array", unit=None, member=True),
+    Cause("LVM", "pvs", "read", "pvs", r"read sector \d+"),
+    Cause("swap", "-p MemoryMax=12M perl -e '$$x = q(x) x 10e6; sleep 100'", "swap", "perl", "needed swap space"),
+    Cause("ended before the flush", "sh -c 'echo new >> /data/file'", "flush", "sh", r"changed inode \d+, which (kworker|jbd2)\S* wrote out",
+          before="cat /data/file", ended=True),
+    Cause("a machine of its own", "--slice=machine.slice --unit=machine-box.scope --scope dd if={disk} of=/dev/null bs=4096 count=1 iflag=direct",
+          "read", "dd", "read sector 0", unit="machine-box.scope"),
+)
+
+# Programs that ask whether a drive sleeps, or what it is, do not wake this one.
+HARMLESS = ("hdparm -C {disk}", "smartctl -n standby -a {disk}", "drivekeep show {disk}", "drivekeep list",
+            "cat /sys/block/*/stat", "lsblk")
+
+
+class Wakes(Keeping):
+    """Fourteen causes of a wake, each named with its process, its unit and what it did; nobody else is named, and nothing runs meanwhile"""
+    long = True
+    times = 1
+
+    def run(self):
+        # As a real drive, one keeps whoever wakes it waiting.
+        self.sata, *self.members = [self.drive(serial, spin_up_seconds=SPIN_UP) for serial in ("SN-SLEEPY", "SN-MEMBER1", "SN-MEMBER2")]
+        with self.drives(self.sata, *self.members) as (_, arguments), \
+             self.machine(files={CONF: FILE}, setup=SETUP, extra_args=arguments) as machine:
+            self.settle(machine)
+            names = {"disk": self.node(machine, "SN-SLEEPY"), "member": self.node(machine, "SN-MEMBER1"),
+                     "other": self.node(machine, "SN-MEMBER2")}
+            machine.run(LAYOUT.format(**names), 120)
+            with self.warp(machine):
+                self.check_rest(machine, names)
+                for _ in range(self.times):
+                    for cause in CAUSES:
+                        self.check(machine, cause, names)
+            self.check_end(machine)
+
+    def wakes(self, machine):
+        return self.records(machine, MESSAGE_ID=RECORD)
+
+    def send_to_sleep(self, machine, names, member=False, before="true"):
+        """By hdparm, just after the drive was used: the daemon finds out by itself, and has the drive watched."""
+        node = names["member" if member else "disk"]
+        host = machine.run(f"basename $(readlink -f /sys/block/{node[5:]}/device)").stdout.split(":")[0]
+        machine.run(f"sync; echo 3 > /proc/sys/vm/drop_caches; {before} > /dev/null; "
+                    f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; sync; udevadm settle")
+        self.mark = self.sata.log.mark()
+        machine.run(f"hdparm -q -y {node}")
+        machine.wait_until(f"grep -q 'host_no=={host}&' {FILTER}", 60)
+
+    def check_rest(self, machine, names):
+        """A drive is asked once, and then nobody runs until it is used."""
+        machine.run("hdparm -q -y {other}".format(**names))
+        for member in (True, False):
+            self.send_to_sleep(machine, names, member)
+        self.equal("a drive that does not tell when it falls asleep is asked once", [e.registers()[:5] for e in ours(self.sata, self.mark)
+                                                                                   if e.comm.startswith("keep-")], ["E5/00"])
+        for command in HARMLESS:
+            machine.run(command.format(**names), check=False)
+        self.equal("who only asks whether it sleeps is not told of", (self.wakes(machine), self.sata["mode"]), ([], "standby"))
+        # The daemon asks the drive after a command of which it does not know that; then it is at rest again.
+        self.settle(machine)
+        machine.run("sleep 60")
+        machine.wait_until("! systemctl is-active -q drivekeep-broker", 60)
+        # In this order: what wakes the daemon from here on has its message counted.
+        messages = self.messages(machine)
+        mark, before = self.sata.log.mark(), self.sleeps(machine)
+        machine.run("sleep 600", 200)
+        after = self.sleeps(machine)
+        messages = self.messages(machine) - messages
+        self.equal("ten minutes asleep: the tracer has not run", (after["drivekeep-tracer"], after.keys()),
+                   (before["drivekeep-tracer"], before.keys()))
+        self.claim("nor has the daemon, but for messages of the kernel's", after["drivekeep"] - before["drivekeep"] <= 3 * messages,
+                   f"{before} {after}, {messages} messages")
+        self.equal("and no command was sent", [e.registers() for e in self.sata.log.since(mark)], [])
+
+    def messages(self, machine):
+        return len(machine.run("dmesg").stdout.splitlines())
+
+    def sleeps(self, machine):
+        """How often each process that there is has been put to sleep, and so woken, by its unit."""
+        told = machine.run("for pid in $(pgrep drivekeepd); do echo $(grep -o '[a-z-]*.service' /proc/$pid/cgroup) "
+                           "$(awk '/^voluntary_ctxt/ { print $2 }' /proc/$pid/status); done").stdout
+        return {unit.removesuffix(".service"): int(number) for unit, number in map(str.split, told.splitlines())}
+
+    def check(self, machine, cause, names):
+        drive = self.members[0] if cause.member else self.sata
+        self.send_to_sleep(machine, names, cause.member, cause.before)
+        drive.power.spin_up_seconds = 0 if cause.quick else SPIN_UP
+        before, spin_ups = len(self.wakes(machine)), drive["spin_ups"]
+        words = cause.command.format(**names)
+        options = "" if "--unit" in words else f"--unit={cause.own_unit} "
+        running = machine.start(f"systemd-run -q {options}{words}")
+        machine.wait_until(lambda: len(self.wakes(machine)) > before, 60)
+        running.result(60)
+        serial = "SN-MEMBER1" if cause.member else "SN-SLEEPY"
+        found = [r for r in self.wakes(machine)[before:] if r["DRIVEKEEP_SERIAL"] == serial]
+        record = found[0] if found else {}
+        unit = record.get("DRIVEKEEP_WAKE_UNIT")
+        self.equal(f"{cause.name}: kind and unit", (record.get("DRIVEKEEP_WAKE_KIND"), None if cause.ended and not unit else unit),
+                   (cause.kind, None if cause.ended and not unit else cause.own_unit if cause.unit == "its own" else cause.unit))
+        process = record.get("DRIVEKEEP_WAKE_PROCESS")
+        self.claim(f"{cause.name}: process", process is cause.process is None or re.fullmatch(cause.process, process or ""), f"{record}")
+        self.match(f"{cause.name}: what", record.get("DRIVEKEEP_WAKE_WHAT", ""), f"^({cause.what})")
+        self.equal(f"{cause.name}: told once, and the drive was woken once", (len(found), drive["spin_ups"] - spin_ups), (1, 1))
+        self.note(record.get("MESSAGE", "no record"))
+        machine.run(f"systemctl stop {cause.own_unit}; systemctl reset-failed", check=False)
+
+    def check_end(self, machine):
+        told = machine.run("journalctl -b -q -o short-monotonic --no-pager -u drivekeep -u drivekeep-tracer -u drivekeep-broker -p notice").stdout
+        self.claim("the service has run through", machine.run("systemctl show -P NRestarts drivekeep").stdout == "0\n", told)
+        self.no_match("and nothing is complained of", re.sub(".*no answer for 20 s.*", "", told), ".")
+        shown = machine.run("drivekeep wakes --summary").stdout
+        self.match("drivekeep wakes --summary: who it was", shown, r"smartctl +cause-smartctl\.service$")
+        self.match("and what helps", shown, "-n standby")
+        for line, form in zip(("wakes", "wakes --summary"), manual_json.documented()["wakes"]):
+            found = json.loads(machine.run(f"drivekeep {line} --json").stdout)
+            self.equal(f"drivekeep {line} --json has the keys that the manual names",
+                       (manual_json.differences(manual_json.paths(found), form), bool(found)), ([], True))
+        self.match("who may not read the journal is told so",
+                   machine.run("setpriv --reuid=65534 --clear-groups drivekeep wakes", check=False).stderr, "only root and members")
+        machine.run("systemctl stop drivekeep")
+        self.equal("the service has stopped: nothing is traced any more", machine.run(
+            f"until systemctl show -P ActiveState drivekeep-tracer | grep -qE 'inactive|failed'; do sleep 0.3; done; ls -d {INSTANCE}", check=False).stdout, "")
+
+
+class WakesOften(Wakes):
+    """The same, twenty times each"""
+    rare = True
+    long = False
+    times = 20
+    time_limit = 7200
