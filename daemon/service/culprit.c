@@ -66,22 +66,18 @@ static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
         return t;
 }
 
-static int above_index(const WatchDrive *d, unsigned major, unsigned minor) {
+static int above_index(const WatchDrive *d, WatchDevice device) {
         for (unsigned i = 0; i < d->n_above; i++)
-                if (d->above[i].major == major && d->above[i].minor == minor)
+                if (watch_device_equal(d->above[i], device))
                         return (int) i;
 
         return -1;
 }
 
-static bool is_disk(const WatchDrive *d, const TraceEvent *e) {
-        return d->disk.major == e->major && d->disk.minor == e->minor;
-}
-
 /* Is it swap space that was asked for, for this one? */
 static bool is_swap(const Watch *w, const Touch *by) {
         const Touch *above = &w->above;
-        int i = above->is_set ? above_index(&w->drive, above->device.major, above->device.minor) : -1;
+        int i = above->is_set ? above_index(&w->drive, above->device) : -1;
 
         if (w->bio.is_set && w->bio.n_sectors > 0)
                 for (unsigned k = 0; k < w->n_swap; k++)
@@ -161,14 +157,15 @@ static bool feed_command(const Watch *w, const TraceEvent *e, ProcessLookup look
 }
 
 bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Wake *ret) {
+        const WatchDevice device = { e->major, e->minor };
         bool disk, above;
         Touch t;
 
         if (e->kind == TRACE_COMMAND)
                 return feed_command(w, e, lookup, userdata, ret);
 
-        disk = is_disk(&w->drive, e);
-        above = !disk && above_index(&w->drive, e->major, e->minor) >= 0;
+        disk = watch_device_equal(w->drive.disk, device);
+        above = !disk && above_index(&w->drive, device) >= 0;
 
         if (e->kind == TRACE_DIRTY && (disk || above) && (!w->dirty.is_set || w->dirty.kernel)) {
                 t = touch(e, lookup, userdata);

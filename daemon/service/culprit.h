@@ -14,6 +14,10 @@ typedef struct WatchDevice {
         unsigned major, minor;
 } WatchDevice;
 
+static inline bool watch_device_equal(WatchDevice a, WatchDevice b) {
+        return a.major == b.major && a.minor == b.minor;
+}
+
 /* Plain data: the manager sends it to the tracer. */
 typedef struct WatchDrive {
         WatchDevice disk;

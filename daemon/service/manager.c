@@ -218,7 +218,7 @@ void manager_rest(Manager *m, uint64_t until) {
 
 static Target *find_sleeping(Manager *m, WatchDevice disk) {
         for (Target *t = m->env.drives; t; t = t->next)
-                if (t->standby.asleep && t->standby.disk.major == disk.major && t->standby.disk.minor == disk.minor)
+                if (t->standby.asleep && watch_device_equal(t->standby.disk, disk))
                         return t;
         return NULL;
 }

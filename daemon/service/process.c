@@ -117,14 +117,14 @@ static void add_swap(const char *classdir, const char *name, Watch *w) {
         if (stack_number(classdir, name, &d.major, &d.minor) < 0)
                 return;
         for (unsigned i = 0; i < w->drive.n_above; i++)
-                if (w->drive.above[i].major == d.major && w->drive.above[i].minor == d.minor)
+                if (watch_device_equal(w->drive.above[i], d))
                         w->swap_above[i] = true;
 
         /* The whole disk, or a partition of it. */
         (void) snprintf(whole, sizeof whole, "%s%s", name,
                         attribute_exists("%s/%s/partition", classdir, name) ? "/.." : "");
-        if (stack_number(classdir, whole, &disk.major, &disk.minor) < 0 || disk.major != w->drive.disk.major ||
-            disk.minor != w->drive.disk.minor || w->n_swap == WATCH_SWAP_MAX)
+        if (stack_number(classdir, whole, &disk.major, &disk.minor) < 0 || !watch_device_equal(disk, w->drive.disk) ||
+            w->n_swap == WATCH_SWAP_MAX)
                 return;
         w->swap[w->n_swap].start = read_number(classdir, name, "start");
         w->swap[w->n_swap++].size = read_number(classdir, name, "size");

@@ -165,8 +165,7 @@ static bool request_is_valid(const TracerRequest *q) {
 static unsigned find_watch(const Tracing *t, WatchDevice disk) {
         unsigned i = 0;
 
-        while (i < t->n_watches &&
-               (t->watches[i].drive.disk.major != disk.major || t->watches[i].drive.disk.minor != disk.minor))
+        while (i < t->n_watches && !watch_device_equal(t->watches[i].drive.disk, disk))
                 i++;
         return i;
 }

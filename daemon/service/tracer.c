@@ -51,7 +51,7 @@ static bool wake_is_valid(const Wake *w) {
 static unsigned tracer_find(const Tracer *t, WatchDevice disk) {
         unsigned i = 0;
 
-        while (i < t->n_watched && (t->watched[i].major != disk.major || t->watched[i].minor != disk.minor))
+        while (i < t->n_watched && !watch_device_equal(t->watched[i], disk))
                 i++;
         return i;
 }
