@@ -14,17 +14,10 @@ const char *wake_kind_to_string(WakeKind k) {
         return k >= 0 && k < _WAKE_KIND_MAX ? kind_table[k] : NULL;
 }
 
-WakeKind wake_kind_from_string(const char *s) {
-        for (WakeKind k = 0; k < _WAKE_KIND_MAX; k++)
-                if (streq(kind_table[k], s))
-                        return k;
-
-        return _WAKE_KIND_INVALID;
-}
-
 /* ---- commands ---- */
 
-typedef enum Effect { WAKES, QUIET, MEDIUM, DOUBTFUL, DOUBTFUL_MEDIUM } Effect;
+/* What is known of a command. One of which none of these is true wakes drives. */
+typedef enum Effect { WAKES = 0, QUIET = 1 << 0, MEDIUM = 1 << 1, DOUBTFUL = 1 << 2 } Effect;
 
 typedef struct Command {
         uint8_t code;
@@ -48,10 +41,10 @@ static const Command scsi_commands[] = {
         { 0x2a, "WRITE", MEDIUM },
         { 0x2e, "WRITE AND VERIFY", MEDIUM },
         { 0x2f, "VERIFY", MEDIUM },
-        { 0x35, "SYNCHRONIZE CACHE", DOUBTFUL_MEDIUM },
+        { 0x35, "SYNCHRONIZE CACHE", MEDIUM | DOUBTFUL },
         { 0x37, "READ DEFECT DATA", WAKES },
         { 0x41, "WRITE SAME", MEDIUM },
-        { 0x42, "UNMAP", DOUBTFUL_MEDIUM },
+        { 0x42, "UNMAP", MEDIUM | DOUBTFUL },
         { 0x4c, "LOG SELECT", WAKES },
         { 0x4d, "LOG SENSE", WAKES },
         { 0x55, "MODE SELECT", WAKES },
@@ -63,7 +56,7 @@ static const Command scsi_commands[] = {
         { 0x8a, "WRITE", MEDIUM },
         { 0x8e, "WRITE AND VERIFY", MEDIUM },
         { 0x8f, "VERIFY", MEDIUM },
-        { 0x91, "SYNCHRONIZE CACHE", DOUBTFUL_MEDIUM },
+        { 0x91, "SYNCHRONIZE CACHE", MEDIUM | DOUBTFUL },
         { 0x93, "WRITE SAME", MEDIUM },
         { 0xa0, "REPORT LUNS", QUIET },
         { 0xa1, "ATA PASS-THROUGH", WAKES },
@@ -190,23 +183,19 @@ bool command_is_quiet(const uint8_t *cdb, size_t len) {
                 return condition == 0 ? (cdb[4] & 1) == 0 : condition == 0x3 || condition == 0xb;
         }
 
-        return effect_of(cdb, len) == QUIET;
+        return effect_of(cdb, len) & QUIET;
 }
 
 bool command_is_doubtful(const uint8_t *cdb, size_t len) {
-        Effect e = effect_of(cdb, len);
-
-        return e == DOUBTFUL || e == DOUBTFUL_MEDIUM;
+        return effect_of(cdb, len) & DOUBTFUL;
 }
 
 bool command_is_medium(const uint8_t *cdb, size_t len) {
-        Effect e = effect_of(cdb, len);
-
         /* Those of 32 bytes that read, verify and write. */
         if (len >= 10 && cdb[0] == 0x7f)
                 return cdb[8] == 0 && cdb[9] >= 0x09 && cdb[9] <= 0x0d;
 
-        return e == MEDIUM || e == DOUBTFUL_MEDIUM;
+        return effect_of(cdb, len) & MEDIUM;
 }
 
 /* ---- words ---- */

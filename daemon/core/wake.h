@@ -23,8 +23,7 @@ typedef enum WakeKind {
         _WAKE_KIND_INVALID = -1,
 } WakeKind;
 
-const char *wake_kind_to_string(WakeKind k);   /* "read", "write", "flush", "swap", "md", "udev", "command" */
-WakeKind wake_kind_from_string(const char *s); /* _WAKE_KIND_INVALID: there is none of that name */
+const char *wake_kind_to_string(WakeKind k); /* "read", "write", "flush", "swap", "md", "udev", "command" */
 
 #define WAKE_COMM_MAX 16U /* the kernel's TASK_COMM_LEN */
 #define WAKE_UNIT_MAX 256U

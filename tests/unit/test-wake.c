@@ -9,14 +9,10 @@ START_TEST(test_kinds) {
         static const char *const names[] = { "read", "write", "flush", "swap", "md", "udev", "command" };
 
         ck_assert_uint_eq(ELEMENTSOF(names), _WAKE_KIND_MAX);
-        for (WakeKind k = 0; k < _WAKE_KIND_MAX; k++) {
+        for (WakeKind k = 0; k < _WAKE_KIND_MAX; k++)
                 ck_assert_str_eq(wake_kind_to_string(k), names[k]);
-                ck_assert_int_eq(wake_kind_from_string(names[k]), k);
-        }
         ck_assert_ptr_null(wake_kind_to_string(_WAKE_KIND_MAX));
         ck_assert_ptr_null(wake_kind_to_string(_WAKE_KIND_INVALID));
-        ck_assert_int_eq(wake_kind_from_string("Read"), _WAKE_KIND_INVALID);
-        ck_assert_int_eq(wake_kind_from_string(""), _WAKE_KIND_INVALID);
 }
 END_TEST
 
