@@ -131,7 +131,7 @@ static void add_swap(const char *classdir, const char *name, Watch *w) {
 }
 
 /* The path is cut to its name: the process may see another /dev than the one that the kernel tells of. */
-void process_find_swap_at(const char *swaps, const char *classdir, Watch *w) {
+void process_find_swap(const char *swaps, const char *classdir, Watch *w) {
         char line[512], path[256], type[16];
         FILE *f;
 
@@ -141,8 +141,4 @@ void process_find_swap_at(const char *swaps, const char *classdir, Watch *w) {
                         add_swap(classdir, base_name(path), w);
         if (f)
                 (void) fclose(f);
-}
-
-void process_find_swap(Watch *w) {
-        process_find_swap_at("/proc/swaps", "/sys/class/block", w);
 }

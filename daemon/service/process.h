@@ -11,8 +11,6 @@ int process_look(void *userdata, pid_t tid, WakeProcess *ret, bool *ret_kernel);
 /* The same below another directory than /proc, and without systemd's unit. Exported for tests. */
 int process_look_at(const char *proc, pid_t tid, WakeProcess *ret, bool *ret_kernel);
 
-/* Which sectors of the drive, and which devices that lie on it, are swap space now (/proc/swaps). */
-void process_find_swap(Watch *w);
-
-/* The same from other files than /proc/swaps and /sys/class/block. Exported for tests. */
-void process_find_swap_at(const char *swaps, const char *classdir, Watch *w);
+/* Which sectors of the drive, and which devices that lie on it, are swap space now. `swaps`: /proc/swaps; `classdir`: as in
+ * stack.h. */
+void process_find_swap(const char *swaps, const char *classdir, Watch *w);

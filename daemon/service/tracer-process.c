@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <syslog.h>
 
-#include "attribute.h"
+#include "inventory.h"
 #include "journal.h"
 #include "process.h"
 #include "tracer.h"
@@ -190,7 +190,7 @@ static int take_request(Tracing *t) {
                 return -EBADMSG;
         if (q.watch) {
                 t->watches[i] = (Watch){ .drive = q.drive };
-                process_find_swap(t->watches + i);
+                process_find_swap("/proc/swaps", INVENTORY_CLASSDIR, t->watches + i);
                 t->n_watches = MAX(t->n_watches, i + 1);
         } else if (i < t->n_watches)
                 t->watches[i] = t->watches[--t->n_watches];

@@ -254,7 +254,7 @@ START_TEST(test_swap) {
         make_disks();
         if (swaps[_i].swaps)
                 make("swaps", swaps[_i].swaps);
-        process_find_swap_at("swaps", scratch, &w);
+        process_find_swap("swaps", scratch, &w);
         for (unsigned i = 0; i < w.n_swap; i++)
                 n += (size_t) snprintf(found + n, sizeof found - n, "%llu+%llu ", (unsigned long long) w.swap[i].start,
                                        (unsigned long long) w.swap[i].size);
@@ -274,7 +274,7 @@ START_TEST(test_swap_many) {
         for (unsigned i = 0; i < WATCH_SWAP_MAX + 3; i++)
                 (void) strcat(text, LINE("/dev/sda1", "partition"));
         make("swaps", text);
-        process_find_swap_at("swaps", scratch, &w);
+        process_find_swap("swaps", scratch, &w);
         ck_assert_uint_eq(w.n_swap, WATCH_SWAP_MAX);
 }
 END_TEST
@@ -283,7 +283,7 @@ END_TEST
 START_TEST(test_swap_here) {
         Watch w = { .drive = { .disk = { 4095, 77 } } };
 
-        process_find_swap(&w);
+        process_find_swap("/proc/swaps", "/sys/class/block", &w);
         ck_assert_uint_eq(w.n_swap, 0);
 }
 END_TEST
