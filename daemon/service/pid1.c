@@ -150,19 +150,18 @@ static void status_fail(Pid1 *p) {
         status_done(&p->status);
 }
 
-/* Returns what the handler of a reply is to return: that the message is done with. After a reply that did not come in time sd-bus
- * would go on with the connection otherwise, which may be closed by now, and abort. */
-static int status_answered(Pid1 *p, int r) {
+/* The connection may be closed then. So the handler of a reply is to return 1, that the message is done with: after one that did not
+ * come in time sd-bus would go on with the connection otherwise, and abort. */
+static void status_answered(Pid1 *p, int r) {
         if (r < 0)
                 p->error = r;
         if (--p->outstanding > 0)
-                return 1;
+                return;
 
         if (p->error < 0)
                 status_fail(p);
         p->answered(p->userdata, p->error, &p->status);
         status_done(&p->status);
-        return 1;
 }
 
 /* For a name that the kernel may take back at any time: the last component of its sysfs path. Empty: there is no such device. */
@@ -180,7 +179,8 @@ static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error 
                         r = stack_disks_below(INVENTORY_CLASSDIR, u->sysname, &u->disks);
         }
 
-        return status_answered(u->pid1, r);
+        status_answered(u->pid1, r);
+        return 1;
 }
 
 /* systemd-fsck@NAME.service checks what NAME.device is (systemd-fsck@.service has BindsTo=%i.device). */
@@ -233,7 +233,8 @@ static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unus
         /* The array stays where it is from here on. */
         for (size_t i = n_known; i < p->status.n_units && r >= 0; i++)
                 r = ask_what_is_checked(p->status.units + i);
-        return status_answered(p, r);
+        status_answered(p, r);
+        return 1;
 }
 
 static int status_call(Pid1 *p, const char *method, char *const *states, char *const *names) {

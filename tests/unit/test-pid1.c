@@ -285,40 +285,21 @@ static const char *const refusals[] = {
         "ListUnitsByNames, gone",
         "SysFSPath, gone",
         "ListUnitsByPatterns, gone after",
+        "ListUnitsByPatterns, silent",
+        "ListUnitsByNames, silent",
+        "SysFSPath, silent",
 };
 
-/* One answer that is an error makes the whole an error, whatever else was answered; the next question goes the other way. */
+/* One answer that is an error, or does not come in time, makes the whole an error, whatever else was answered; the next question goes
+ * the other way. */
 START_TEST(test_refused) {
         Unit units[ELEMENTSOF(rows[6].units) + 1] = {};
 
         memcpy(units, rows[6].units, sizeof rows[6].units);
         world = units;
         refused = refusals[_i];
-        ask();
-        ck_assert_str_eq(answered, "error");
-
-        refused = NULL;
-        ask();
-        ck_assert_str_eq(answered, rows[6].answer);
-        ck_assert_uint_eq(n_opened[0], 1);
-        ck_assert_uint_eq(n_opened[1], 1);
-}
-END_TEST
-
-static const char *const silences[] = {
-        "ListUnitsByPatterns, silent",
-        "ListUnitsByNames, silent",
-        "SysFSPath, silent",
-};
-
-/* What is not answered in time is an error like any other: the connection is closed, and sd-bus is not to go on with it. */
-START_TEST(test_silent) {
-        Unit units[ELEMENTSOF(rows[6].units) + 1] = {};
-
-        memcpy(units, rows[6].units, sizeof rows[6].units);
-        world = units;
-        refused = silences[_i];
-        ck_assert_int_eq(setenv("SYSTEMD_BUS_TIMEOUT", "100ms", true), 0);
+        if (ends_with(refused, "silent"))
+                ck_assert_int_eq(setenv("SYSTEMD_BUS_TIMEOUT", "100ms", true), 0);
         ask();
         ck_assert_str_eq(answered, "error");
 
@@ -326,6 +307,7 @@ START_TEST(test_silent) {
         ck_assert_int_eq(unsetenv("SYSTEMD_BUS_TIMEOUT"), 0);
         ask();
         ck_assert_str_eq(answered, rows[6].answer);
+        ck_assert_uint_eq(n_opened[0], 1);
         ck_assert_uint_eq(n_opened[1], 1);
 }
 END_TEST
@@ -476,7 +458,6 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(rows));
         tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(refusals));
-        tcase_add_loop_test(t, test_silent, 0, ELEMENTSOF(silences));
         tcase_add_test(t, test_ways);
         tcase_add_test(t, test_bus_again);
         tcase_add_loop_test(t, test_no_devices, 0, 2);
