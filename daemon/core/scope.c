@@ -22,7 +22,7 @@ static bool is_to_check(const Wish *wish, const Setting *setting, const DriveRec
 
 int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTable *t, unsigned backends,
                  const DriveRecord *record, Wishes *ret) {
-        bool all = reason != VISIT_REVALIDATION && reason != VISIT_RECHECK && reason != VISIT_STANDBY,
+        bool all = reason != VISIT_REVALIDATION && reason != VISIT_RECHECK,
              kernel = reason == VISIT_REVALIDATION || !busy;
         bool asks = all;
         Wish *items;
