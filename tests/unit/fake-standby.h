@@ -75,27 +75,13 @@ int __wrap_stack_above(const char *classdir, const char *name, char ***ret) {
         return __real_stack_above(streq(classdir, INVENTORY_CLASSDIR) ? "." : classdir, name, ret);
 }
 
-/* A file with this text; without one a directory. */
-static void make(const char *path, const char *text) {
-        char copy[128];
-
-        (void) snprintf(copy, sizeof copy, "%s%s", path, text ? "" : "/");
-        for (char *p = strchr(copy, '/'); p; p = strchr(p + 1, '/')) {
-                *p = '\0';
-                ck_assert(mkdir(copy, 0755) == 0 || errno == EEXIST);
-                *p = '/';
-        }
-        if (text)
-                file_write(path, text);
-}
-
 /* ---- a drive ---- */
 
 static void setup(void) {
         static char part;
 
         scratch_make();
-        make("sda/dev", "8:0\n");
+        file_make("sda/dev", "8:0\n");
         env.tracer = (Tracer *) &part;
 }
 

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,18 @@ static inline _unused_ void scratch_make(void) {
         strcpy(scratch + strlen(scratch) - 6, "XXXXXX");
         ck_assert_ptr_nonnull(mkdtemp(scratch));
         ck_assert_int_eq(chdir(scratch), 0);
+}
+
+/* The directories above this file, which need not be in the scratch directory. */
+static inline _unused_ void make_parents(const char *path) {
+        char copy[PATH_MAX];
+
+        ck_assert_int_lt(snprintf(copy, sizeof copy, "%s", path), (int) sizeof copy);
+        for (char *p = copy + 1; (p = strchr(p, '/')); p++) {
+                *p = '\0';
+                ck_assert(mkdir(copy, 0755) == 0 || errno == EEXIST);
+                *p = '/';
+        }
 }
 
 static inline int scratch_remove_one(const char *path, _unused_ const struct stat *st, _unused_ int type,

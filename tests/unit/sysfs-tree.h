@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "drive.h"
+#include "scratch.h"
 
 #define SYSPATH "ata1/host0/target0:0:0/0:0:0:0/block/sda"
 #define SYSFS_DISK "device/scsi_disk/0:0:0:0/"
@@ -22,17 +23,6 @@ static inline void path_of(const char *path, char *ret) {
                 snprintf(ret, PATH_MAX, "%s/ata1/host0/%s", root, path + 13);
         else if (strncmp(path, "device/", 7) == 0)
                 snprintf(ret, PATH_MAX, "%s/ata1/host0/target0:0:0/0:0:0:0/%s", root, path + 7);
-}
-
-static inline void make_parents(const char *path) {
-        char copy[PATH_MAX];
-
-        snprintf(copy, sizeof copy, "%s", path);
-        for (char *p = copy + 1; (p = strchr(p, '/')); p++) {
-                *p = '\0';
-                ck_assert(mkdir(copy, 0755) == 0 || errno == EEXIST);
-                *p = '/';
-        }
 }
 
 /* A text that begins with '!' makes a file that nobody may write. */

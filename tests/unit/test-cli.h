@@ -39,6 +39,15 @@ static inline _unused_ void file_write(const char *path, const char *text) {
         ck_assert_int_eq(fclose(f), 0);
 }
 
+/* With the directories above it; without a text it is a directory itself. */
+static inline _unused_ void file_make(const char *path, const char *text) {
+        make_parents(path);
+        if (text)
+                file_write(path, text);
+        else
+                ck_assert(mkdir(path, 0755) == 0 || errno == EEXIST);
+}
+
 /* The beginning of a file, as a string; an empty one where there is no file. */
 static inline _unused_ void file_read(const char *path, char *text, size_t size) {
         FILE *f = fopen(path, "re");

@@ -23,12 +23,7 @@ static const char *place(unsigned root, const char *name) {
         static char path[256];
 
         (void) snprintf(path, sizeof path, "%s/%u/drivekeep/%s", scratch, root, name);
-        for (char *p = path + strlen(scratch) + 1; (p = strchr(p, '/')); p++) {
-                *p = '\0';
-                ck_assert(mkdir(path, 0755) >= 0 || errno == EEXIST);
-                *p = '/';
-        }
-
+        make_parents(path);
         return path;
 }
 

@@ -14,12 +14,7 @@ static void write_attribute(const char *path, const char *value) {
         FILE *f;
 
         (void) snprintf(name, sizeof name, "%s/%s", scratch, path);
-        for (char *p = name + strlen(scratch) + 1; (p = strchr(p, '/')); p++) {
-                *p = '\0';
-                ck_assert(mkdir(name, 0755) >= 0 || errno == EEXIST);
-                *p = '/';
-        }
-
+        make_parents(name);
         f = fopen(name, "we");
         ck_assert_ptr_nonnull(f);
         fprintf(f, "%s\n", value);

@@ -25,15 +25,9 @@ int sd_pid_get_user_unit(pid_t pid, char **ret) {
 /* ---- files ---- */
 
 static void make_bytes(const char *path, const char *bytes, size_t n) {
-        char copy[64];
         FILE *f;
 
-        (void) snprintf(copy, sizeof copy, "%s", path);
-        for (char *p = strchr(copy, '/'); p; p = strchr(p + 1, '/')) {
-                *p = '\0';
-                ck_assert(mkdir(copy, 0755) == 0 || errno == EEXIST);
-                *p = '/';
-        }
+        make_parents(path);
         f = fopen(path, "we");
         ck_assert_ptr_nonnull(f);
         ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);

@@ -16,14 +16,7 @@
 #define MASK "etc/udev/rules.d/85-hdparm.rules"
 
 static void make(const char *path, const char *target) {
-        char copy[64];
-
-        (void) snprintf(copy, sizeof copy, "%s", path);
-        for (char *p = strchr(copy, '/'); p; p = strchr(p + 1, '/')) {
-                *p = '\0';
-                (void) mkdir(copy, 0755);
-                *p = '/';
-        }
+        make_parents(path);
         if (target)
                 ck_assert_int_eq(symlink(target, path), 0);
         else

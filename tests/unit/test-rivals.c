@@ -47,17 +47,6 @@ typedef struct Case {
         const char *expected; /* the lines, without what follows the ": " of what to do */
 } Case;
 
-static void make_parents(const char *path) {
-        char copy[256];
-
-        (void) snprintf(copy, sizeof copy, "%s", path);
-        for (char *p = strchr(copy, '/'); p; p = strchr(p + 1, '/')) {
-                *p = '\0';
-                (void) mkdir(copy, 0755);
-                *p = '/';
-        }
-}
-
 static void make_tree(const char *const *tree) {
         for (; tree[0]; tree += 3) {
                 make_parents(tree[1]);

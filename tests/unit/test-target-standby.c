@@ -191,8 +191,8 @@ END_TEST
 START_TEST(test_sleeps) {
         Target *t = look_after(SPIN, WAKE_LOG_AUTO);
 
-        make("sda/holders/dm-3", NULL);
-        make("dm-3/dev", "253:3\n");
+        file_make("sda/holders/dm-3", NULL);
+        file_make("dm-3/dev", "253:3\n");
         ck_assert(wait_out(t));
         answer(t, _i ? POWER_SUSPENDED : POWER_STANDBY);
         ck_assert_str_eq(all_done(), "watch ");

@@ -17,17 +17,6 @@ static const char *const names[] = { "block/block_bio_queue", "scsi/scsi_dispatc
 static int manager = -EBADF, trace = -EBADF;
 static pid_t tracer_pid;
 
-static void make_directories(const char *file) {
-        char copy[128];
-
-        (void) snprintf(copy, sizeof copy, "%s", file);
-        for (char *p = strchr(copy, '/'); p; p = strchr(p + 1, '/')) {
-                *p = '\0';
-                ck_assert(mkdir(copy, 0755) == 0 || errno == EEXIST);
-                *p = '/';
-        }
-}
-
 static const char *event_file(const char *name, const char *file) {
         static char text[128];
 
@@ -36,7 +25,7 @@ static const char *event_file(const char *name, const char *file) {
 }
 
 static void make_event(const char *name) {
-        make_directories(event_file(name, "x"));
+        make_parents(event_file(name, "x"));
         file_write(event_file(name, "filter"), "");
         file_write(event_file(name, "enable"), "");
 }

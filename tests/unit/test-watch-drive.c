@@ -9,23 +9,9 @@
 
 #define SYSPATH "/sys/devices/pci0/ata1/host2/target2:0:1/2:0:1:3/block/sda"
 
-/* A file with this text; without one a directory. */
-static void make(const char *path, const char *text) {
-        char copy[128];
-
-        (void) snprintf(copy, sizeof copy, "%s%s", path, text ? "" : "/");
-        for (char *p = strchr(copy, '/'); p; p = strchr(p + 1, '/')) {
-                *p = '\0';
-                ck_assert(mkdir(copy, 0755) == 0 || errno == EEXIST);
-                *p = '/';
-        }
-        if (text)
-                file_write(path, text);
-}
-
 static void setup(void) {
         scratch_make();
-        make("sda/dev", "8:0\n");
+        file_make("sda/dev", "8:0\n");
 }
 
 static const struct {
@@ -83,7 +69,7 @@ START_TEST(test_above) {
         WatchDrive w;
 
         for (size_t i = 0; i < ELEMENTSOF(files); i++)
-                make(files[i][0], files[i][1]);
+                file_make(files[i][0], files[i][1]);
         ck_assert_int_eq(symlink("sda/sda1", "sda1"), 0);
         ck_assert_int_eq(symlink("md127/md127p1", "md127p1"), 0);
 
@@ -108,10 +94,10 @@ START_TEST(test_above_many) {
                 char path[64], text[16];
 
                 (void) snprintf(path, sizeof path, "sda/holders/dm-%u", i);
-                make(path, NULL);
+                file_make(path, NULL);
                 (void) snprintf(path, sizeof path, "dm-%u/dev", i);
                 (void) snprintf(text, sizeof text, "253:%u\n", i);
-                make(path, text);
+                file_make(path, text);
         }
         ck_assert_int_eq(watch_drive_read(scratch, &d, &w), 0);
         ck_assert_uint_eq(w.n_above, MIN(n, WATCH_ABOVE_MAX));
