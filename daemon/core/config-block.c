@@ -3,6 +3,13 @@
 #include "config-reader.h"
 #include "text.h"
 
+static const ValueWord spindown_words[] = {
+        { "drive", SPINDOWN_BY_DRIVE },
+        { "service", SPINDOWN_BY_SERVICE },
+        { "auto", SPINDOWN_BY_AUTO },
+        {},
+};
+
 /* What a block has besides settings. */
 static const struct {
         const char *name;
@@ -15,6 +22,7 @@ static const struct {
         { "permanent", offsetof(Block, permanent), false },
         { "wake", offsetof(Block, wake), false },
         { "only_in_raid", offsetof(Block, only_in_raid), true },
+        { CONFIG_SPINDOWN_BY, 0, false },
 };
 
 /* Its index, or the number of keys. */
@@ -202,7 +210,8 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
 }
 
 static void read_statement(BlockReader *b, size_t name) {
-        static const ValueRange boolean = { .type = VALUE_BOOL };
+        static const ValueRange boolean = { .type = VALUE_BOOL },
+                                spindown_by = { .type = VALUE_NAME, .words = spindown_words };
         char buf[TOKEN_TEXT_MAX];
         const char *text = token_copy(b->r->text, name, buf);
         const Setting *row = setting_find(b->r->table, text);
@@ -222,7 +231,10 @@ static void read_statement(BlockReader *b, size_t name) {
                 read_match(b, name);
         else if (streq(text, CONFIG_ON_BATTERY))
                 read_battery(b, name);
-        else if (reader_value(b->r, name + 2, text, &boolean, &v, NULL))
+        else if (streq(text, CONFIG_SPINDOWN_BY)) {
+                if (reader_value(b->r, name + 2, text, &spindown_by, &v, NULL))
+                        b->block->spindown_by = (SpindownBy) v.number;
+        } else if (reader_value(b->r, name + 2, text, &boolean, &v, NULL))
                 *(bool *) ((char *) b->block + block_keys[key].offset) = v.number;
         else if (block_keys[key].narrowing)
                 b->r->broken = true;

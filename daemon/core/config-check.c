@@ -58,7 +58,7 @@ static void check_twin(Config *c, size_t block) {
                         continue;
                 /* What a block says of all of its settings is a reason for another. */
                 if (before->allow_dangerous != b->allow_dangerous || before->permanent != b->permanent ||
-                    before->wake != b->wake)
+                    before->wake != b->wake || before->spindown_by != b->spindown_by)
                         continue;
                 warn(c, b, b, "this block is for the same drives as the one in %s:%u; one block would do", before->file,
                      before->line);
@@ -81,6 +81,24 @@ static void check_permanent(Config *c, const SettingTable *t, const Block *b) {
                 saves = saves || rows_have(t, b->assignments[i].name, SETTING_SAVEABLE);
         if (!saves)
                 warn(c, b, b, "permanent = true changes nothing here: no drive can save what this block sets");
+}
+
+static bool rows_spin_down(const SettingTable *t, const char *name) {
+        SETTING_TABLE_FOREACH(s, t)
+                if (streq(s->name, name) && s->spins_down)
+                        return true;
+
+        return false;
+}
+
+static void check_spindown_by(Config *c, const SettingTable *t, const Block *b) {
+        bool spins_down = b->spindown_by == SPINDOWN_BY_DRIVE;
+
+        for (size_t i = 0; i < b->n_assignments; i++)
+                spins_down = spins_down || rows_spin_down(t, b->assignments[i].name);
+        if (!spins_down)
+                warn(c, b, b,
+                     "spindown_by changes nothing here: this block sets no spindown_time, standby_y or standby_z");
 }
 
 static bool timers_clash(const Value *apm, const Value *timer _unused_) {
@@ -270,6 +288,7 @@ static void check_block(Config *c, const SettingTable *t, size_t block) {
         if (compare)
                 check_twin(c, block);
         check_permanent(c, t, b);
+        check_spindown_by(c, t, b);
 
         for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
                 if (compare && !a->withheld)

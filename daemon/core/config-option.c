@@ -80,7 +80,6 @@ bool reader_option(Reader *r) {
         r->options_seen |= UINT64_C(1) << option;
 
         if (reader_value(r, token + 2, name, &options[option].range, &v, NULL) && token < r->text->doubtful)
-                *(uint64_t *) ((char *) r->config + options[option].offset) =
-                                v.type == VALUE_NAME ? streq(v.name, "restore") : (uint64_t) v.number;
+                *(uint64_t *) ((char *) r->config + options[option].offset) = (uint64_t) v.number;
         return true;
 }

@@ -10,6 +10,7 @@
 
 #define CONFIG_DRIVES "drives"
 #define CONFIG_MATCH "match"
+#define CONFIG_SPINDOWN_BY "spindown_by"
 #define CONFIG_ON_BATTERY "on_battery" /* the one group of settings inside a block */
 
 typedef struct Reader {

@@ -9,6 +9,14 @@
 #include "setting.h"
 #include "text-file.h"
 
+/* Who lets a drive spin down after the time of a row with `spins_down`. */
+typedef enum SpindownBy {
+        SPINDOWN_BY_DRIVE,   /* a timer of its own */
+        SPINDOWN_BY_SERVICE, /* the service, by a command; the drive is told of no timer */
+        SPINDOWN_BY_AUTO,    /* the drive, and the service where it turns out that the drive does not */
+        _SPINDOWN_BY_MAX,
+} SpindownBy;
+
 typedef struct Assignment {
         const char *name; /* the state's canonical key (setting_state()), from the table */
         Value value;
@@ -33,6 +41,7 @@ typedef struct Block {
         bool wake;            /* a sleeping drive may be woken for settings of this block */
         bool permanent;       /* … and that the drive is to save what it can of this block (apply --permanent) */
         bool only_in_raid;    /* it counts only for members of an array that can do without them */
+        SpindownBy spindown_by;
         Assignment *assignments;
         size_t n_assignments;
 } Block;
@@ -105,8 +114,9 @@ typedef struct Wish {
         Value value;
         bool withheld;                   /* nothing may be written: the winning block is in error */
         bool allow_dangerous, permanent; /* of the winning block … */
-        bool optional; /* … which is for a class of drives, and not every one of them has everything */
-        bool wake;     /* of that block, too */
+        bool optional;          /* … which is for a class of drives, and not every one of them has everything */
+        bool wake;              /* of that block, too … */
+        SpindownBy spindown_by; /* … and that, which only rows with `spins_down` heed */
         const char *file;
         unsigned line, column;
         char *via_stacked; /* the rule fits only by this link of md, dm-crypt or LVM above the drive; else NULL */

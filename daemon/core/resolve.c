@@ -37,6 +37,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
                 .permanent = b->permanent,
                 .optional = match_is_general(&b->match) || (link && link->via == LINK_STACKED),
                 .wake = b->wake,
+                .spindown_by = b->spindown_by,
                 .file = b->file,
                 .line = a->line,
                 .column = a->column,
@@ -143,7 +144,7 @@ bool wishes_equal(const Wishes *a, const Wishes *b) {
 
                 if (!y || x->withheld != y->withheld || x->allow_dangerous != y->allow_dangerous ||
                     x->permanent != y->permanent || x->optional != y->optional || x->wake != y->wake ||
-                    (!x->withheld && !value_equal(&x->value, &y->value)))
+                    x->spindown_by != y->spindown_by || (!x->withheld && !value_equal(&x->value, &y->value)))
                         return false;
         }
 

@@ -202,7 +202,7 @@ static int name_parse(const ValueRange *range, const char *text, Value *ret) {
         else if (range->words || n == 0 || n >= VALUE_NAME_MAX || strspn(text, allowed) != n)
                 return -EINVAL;
 
-        *ret = (Value){ .type = VALUE_NAME };
+        *ret = (Value){ .type = VALUE_NAME, .number = word ? word->number : 0 };
         (void) strcpy(ret->name, text);
         return 0;
 }

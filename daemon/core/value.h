@@ -54,7 +54,7 @@ typedef struct ValueRange {
         bool has_off; /* "off" is a value of this setting besides the range … */
         int64_t off;  /* … and this is its number */
         const ValueWord *words; /* numbers besides the range that are written and read as words; ends with {}. For
-                                 * VALUE_NAME: the only names there are; a value has the name, and not the number */
+                                 * VALUE_NAME: the only names there are */
         bool stripes;           /* VALUE_SIZE: "2 stripes" is a value too (VALUE_STRIPES) */
         const char *yes_is; /* VALUE_NAME: a bare true could mean either word; what to write instead. NULL: it is "on" */
 } ValueRange;

@@ -12,7 +12,7 @@ static const Setting fake_ata[] = {
         { .name = "apm_battery", .alias_of = "apm", .backend = BACKEND_ATA, .flags = SETTING_ON_BATTERY,
           .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = 255 } },
         { .name = "spindown_time", .backend = BACKEND_ATA, .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true },
-          .flags = SETTING_UNREADABLE },
+          .flags = SETTING_UNREADABLE, .spins_down = true },
         { .name = "write_cache", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL } },
         { .name = "write_cache_forced", .backend = BACKEND_ATA,
           .range = { .type = VALUE_NAME, .words = (const ValueWord[]) { { "normal", 0 }, { "on", 0 }, { "off", 0 }, {} } } },

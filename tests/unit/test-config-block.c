@@ -40,6 +40,15 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; on_battery = { permanent = true } })", "1! > apm=!\n",
           { { 1, 49, 'e', "on_battery holds settings only, no permanent" } } },
 
+        { "drives = ({ match = {}; spindown_time = \"1h\"; spindown_by = \"auto\"; on_battery = { spindown_time = \"3min\" } })",
+          "1: > spindown_time=1 h battery:spindown_time=3 min\n", {} },
+        { "drives = ({ match = {}; spindown_time = \"1h\"; spindown_by = \"me\" })", "1: > spindown_time=1 h\n",
+          { { 1, 61, 'e', "spindown_by" } } },
+        { "drives = ({ match = {}; spindown_time = \"1h\"; spindown_bye = \"auto\" })", "1: > spindown_time=1 h\n",
+          { { 1, 47, 'e', "did you mean \"spindown_by\"?" } } },
+        { "drives = ({ match = {}; spindown_time = \"1h\"; on_battery = { spindown_by = \"auto\" } })", "1! > spindown_time=!\n",
+          { { 1, 62, 'e', "on_battery holds settings only, no spindown_by" } } },
+
         /* The list ends behind a block that is not closed, although there was a bracket in it. */
         { "drives = ({ match = {}; lookahead = (true); apm = 1;\n)\nfsck_wait = \"1min\";", "1! > lookahead=! apm=!\n",
           { { 1, 11, 'e', "this block is not closed; write \"}\" at its end, in line 2" }, { 1, 37, 'e', "no group or list" } } },
@@ -58,6 +67,29 @@ START_TEST(test_options) {
 
         ck_assert(c->blocks[0].permanent && !c->blocks[0].allow_dangerous && !c->blocks[0].only_in_raid);
         ck_assert(!c->blocks[1].permanent && c->blocks[1].allow_dangerous && c->blocks[1].only_in_raid);
+}
+END_TEST
+
+static const struct {
+        const char *word;
+        SpindownBy by;
+} spindowns[] = {
+        { "", SPINDOWN_BY_DRIVE },
+        { "spindown_by = \"drive\";", SPINDOWN_BY_DRIVE },
+        { "spindown_by = \"service\";", SPINDOWN_BY_SERVICE },
+        { "spindown_by = \"Auto\";", SPINDOWN_BY_AUTO },
+        { "spindown_by = 1;", SPINDOWN_BY_DRIVE },
+        { "spindown_by = true;", SPINDOWN_BY_DRIVE },
+};
+
+START_TEST(test_spindown_by) {
+        _cleanup_(config_freep) Config *c = NULL;
+        char text[128];
+
+        (void) snprintf(text, sizeof text, "drives = ({ match = {}; spindown_time = \"1h\"; %s })", spindowns[_i].word);
+        c = parse(text, strlen(text));
+        ck_assert_int_eq(c->blocks[0].spindown_by, spindowns[_i].by);
+        ck_assert(!c->blocks[0].broken);
 }
 END_TEST
 
@@ -120,6 +152,7 @@ int main(void) {
 
         tcase_add_loop_test(tc, test_file, 0, ELEMENTSOF(files));
         tcase_add_test(tc, test_options);
+        tcase_add_loop_test(tc, test_spindown_by, 0, ELEMENTSOF(spindowns));
         tcase_add_loop_test(tc, test_nothing_secret_is_quoted, 0, 18);
         tcase_add_test(tc, test_resolve);
         suite_add_tcase(suite, tc);

@@ -35,7 +35,8 @@ static const struct {
 
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = [ \"/dev/sda\" ]; lookahead = true });",
           { { 2, 1, 'w', "for the same drives as the one in f:1" } } },
-        /* Only one of the two is given leave. */
+        /* Only one of the two is given leave, or to the service. */
+        { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = \"/dev/sda\"; lookahead = true; wake = true });", {} },
 
         /* Two timers. */
@@ -88,6 +89,10 @@ static const struct {
         { "drives = ({ match = {}; poweron_standby = \"keep\" });", {} },
         { "drives = ({ match = {}; permanent = true; apm = 1 });", { { 1, 11, 'w', "permanent = true changes nothing" } } },
         { "drives = ({ match = {}; permanent = true; idle_a = \"2s\" });", {} },
+        { "drives = ({ match = {}; spindown_by = \"service\"; idle_a = \"2s\" });", { { 1, 11, 'w', "spindown_by changes nothing" } } },
+        { "drives = ({ match = {}; spindown_by = \"auto\"; spindown_time = \"1h\" });", {} },
+        { "drives = ({ match = {}; spindown_by = \"auto\"; spindown_time = \"off\" });", {} },
+        { "drives = ({ match = {}; spindown_by = \"drive\"; apm = 1 });", {} },
 
         /* Criteria of which one is wider than the other, and of which it is not. */
         { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"A\", \"C\"] }; apm = 1 });",

@@ -119,6 +119,8 @@ static const struct {
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; allow_dangerous = true; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; permanent = true; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; wake = true; apm = 1 });", false },
+        { "drives = ({ match = {}; spindown_time = 12 });", "drives = ({ match = {}; spindown_by = \"auto\"; spindown_time = 12 });", false },
+        { "drives = ({ match = {}; spindown_time = 12 });", "drives = ({ match = {}; spindown_by = \"drive\"; spindown_time = 12 });", true },
 };
 /* clang-format on */
 
