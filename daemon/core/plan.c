@@ -20,7 +20,7 @@ static const struct {
         [VISIT_RETRY] = { "retry", 2 },     [VISIT_WAKE] = { "wake", 2 },       [VISIT_PARAMETERS] = { "parameters", 2 },
         /* About a part of the settings only. */
         [VISIT_REVALIDATION] = { "revalidation", 1 },                           [VISIT_RECHECK] = { "recheck", 0 },
-        [VISIT_STANDBY] = { "standby", 0 },
+        [VISIT_STANDBY] = { "standby", 0 },                                     [VISIT_SLEEP] = { "sleep", 0 },
 };
 /* clang-format on */
 
@@ -64,6 +64,13 @@ static int step_compare(const void *a, const void *b) {
         return strcmp(x->wish->name, y->wish->name);
 }
 
+/* The service does it where the drive does not. */
+static bool step_has_service(const Step *s, Verdict v) {
+        return s->setting && s->setting->spins_down && s->wish->spindown_by == SPINDOWN_BY_AUTO &&
+               setting_is_active(s->setting, &s->wish->value) &&
+               (v == VERDICT_UNSUPPORTED || v == VERDICT_REFUSED || v == VERDICT_IGNORED);
+}
+
 _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...) {
         s->write = false;
         s->verdict = v;
@@ -74,6 +81,14 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
                 va_start(ap, format);
                 (void) vsnprintf(s->reason, sizeof s->reason, format, ap);
                 va_end(ap);
+        }
+        if (step_has_service(s, v)) {
+                char why[STEP_REASON_MAX];
+
+                (void) snprintf(why, sizeof why, "%s", s->reason);
+                (void) snprintf(s->reason, sizeof s->reason,
+                                "the service spins the drive down, as it takes no timer: %.190s", why);
+                s->verdict = VERDICT_UNCHANGED;
         }
 }
 
@@ -150,6 +165,9 @@ bool step_settle(Step *s, const Memory *memory) {
                          s->wish->file, s->wish->line, s->wish->name);
         else if (!s->setting)
                 step_end(s, VERDICT_UNSUPPORTED, "%s is not a setting of this kind of drive", s->wish->name);
+        else if (s->setting->spins_down && s->wish->spindown_by == SPINDOWN_BY_SERVICE &&
+                 setting_is_active(s->setting, &s->wish->value))
+                step_end(s, VERDICT_UNCHANGED, STEP_BY_SERVICE);
         else if (s->setting->flags & (SETTING_EXCLUDED | SETTING_DEAD))
                 step_end(s, s->setting->flags & SETTING_DEAD ? VERDICT_UNSUPPORTED : VERDICT_FORBIDDEN, "%s",
                          s->setting->instead);

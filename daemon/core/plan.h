@@ -20,6 +20,7 @@ typedef enum VisitReason {
         VISIT_POWER,        /* the machine went on or off battery */
         VISIT_REQUEST,      /* somebody asked (drivekeep apply) */
         VISIT_PERMANENT,    /* … and for what the drives keep themselves, too (apply --permanent) */
+        VISIT_SLEEP,        /* it is to be put into standby, and nothing else */
         VISIT_RETRY,        /* what was deferred is taken up again */
         VISIT_REVALIDATION, /* the kernel looked at it anew, and may have reset what it holds */
         VISIT_RESET,      /* it says that it was switched on or reset (SCSI unit attention), or the kernel noted that */
@@ -106,6 +107,8 @@ typedef struct Plan {
 /* Why something is `unverifiable`, where that is so of every drive. */
 #define STEP_ACCEPTED "accepted; it cannot be read back"
 #define STEP_SENT_BEFORE "sent before, since the drive was attached; it cannot be read"
+/* … and of a timer, where the service does what it is for. */
+#define STEP_BY_SERVICE "the service spins the drive down, whose own timer is left as it is"
 
 /* One step per wish, in the order of writing; nothing decided yet, but that a wish which another one excludes is
  * forbidden. `backends`: mask of 1 << Backend. Steps point into

@@ -157,8 +157,9 @@ static bool value_is_allowed(const ValueRange *range, const Value *v) {
 static int wish_read(Wish *w, WishTexts *texts, const SettingTable *settings, const Drive *d) {
         const Setting *s;
 
-        if (!bools_are_valid(&w->withheld, &w->wake) || !value_is_valid(&w->value) ||
-            !text_ends(texts->name, sizeof texts->name) || !text_ends(texts->file, sizeof texts->file))
+        if (!bools_are_valid(&w->withheld, &w->wake) || w->spindown_by >= _SPINDOWN_BY_MAX ||
+            !value_is_valid(&w->value) || !text_ends(texts->name, sizeof texts->name) ||
+            !text_ends(texts->file, sizeof texts->file))
                 return -EBADMSG;
         s = setting_find(settings, texts->name);
         if (!s)

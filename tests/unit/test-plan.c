@@ -18,6 +18,8 @@ static const Setting rows[] = {
           .flags = SETTING_NONVOLATILE, .danger = "the drive may never come up" },
         { .name = "timer", .backend = BACKEND_ATA, .range = { .type = VALUE_DURATION, .max = 60000 }, .order = 310,
           .flags = SETTING_SAVEABLE },
+        { .name = "spindown", .backend = BACKEND_ATA, .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true },
+          .order = 320, .flags = SETTING_UNREADABLE, .spins_down = true },
         { .name = "recovery", .backend = BACKEND_ATA,
           .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true, .off = 0 }, .order = 130 },
         { .name = "fallback", .backend = BACKEND_SCSI, .range = { .type = VALUE_DURATION, .max = 600000 },
@@ -223,6 +225,59 @@ START_TEST(test_memory) {
         ck_assert_msg(s.verdict == memories[_i].verdict, "%s: %s", strna(verdict_to_string(s.verdict)), s.reason);
         ck_assert_int_eq(s.write, s.verdict == _VERDICT_INVALID);
         ck_assert_msg(strstr(s.reason, memories[_i].says) != NULL, "%s", s.reason);
+}
+END_TEST
+
+/* A timer, by who is to spin the drive down: what is decided without a reading, and what is made of an end. */
+static const struct {
+        const char *name;
+        SpindownBy by;
+        int64_t wanted;
+        unsigned backends;
+        Verdict settled; /* _VERDICT_INVALID: it is to be read */
+        int error;
+        Verdict judged;
+        const char *says;
+} spindowns[] = {
+        { "spindown", SPINDOWN_BY_DRIVE, 5000, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_REFUSED, "no" },
+        { "spindown", SPINDOWN_BY_SERVICE, 5000, ATA, VERDICT_UNCHANGED, 0, 0, STEP_BY_SERVICE },
+        { "spindown", SPINDOWN_BY_SERVICE, 0, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_REFUSED, "no" },
+        { "spindown", SPINDOWN_BY_SERVICE, 5000, NVME, VERDICT_UNSUPPORTED, 0, 0,
+          "not a setting of this kind of drive" },
+        { "spindown", SPINDOWN_BY_AUTO, 5000, NVME, VERDICT_UNSUPPORTED, 0, 0, "not a setting of this kind of drive" },
+        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_UNCHANGED,
+          "the service spins the drive down, as it takes no timer: no" },
+        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, STEP_UNSUPPORTED, VERDICT_UNCHANGED,
+          "takes no timer: no" },
+        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, 0, VERDICT_UNVERIFIABLE, STEP_ACCEPTED },
+        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, -EIO, VERDICT_FAILED, "no" },
+        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, STEP_DEFERRED, VERDICT_DEFERRED, "no" },
+        { "spindown", SPINDOWN_BY_AUTO, 0, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_REFUSED, "no" },
+        /* Other settings of the block are nothing to the service. */
+        { "timer", SPINDOWN_BY_SERVICE, 5000, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_REFUSED, "no" },
+        { "timer", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_REFUSED, "no" },
+};
+
+START_TEST(test_spindown_by) {
+        Wish wish = wish_of(spindowns[_i].name, spindowns[_i].wanted);
+        Wishes w = { .items = &wish, .n_items = 1 };
+        Step *s;
+        Plan p;
+
+        wish.spindown_by = spindowns[_i].by;
+        ck_assert_int_eq(plan_new(&w, &table, spindowns[_i].backends, &p), 0);
+        s = p.steps;
+        ck_assert_int_eq(step_settle(s, NULL), spindowns[_i].settled != _VERDICT_INVALID);
+        ck_assert_int_eq(s->verdict, spindowns[_i].settled);
+        if (spindowns[_i].settled == _VERDICT_INVALID) {
+                s->written = spindowns[_i].error == 0;
+                s->error = spindowns[_i].error;
+                (void) strcpy(s->reason, s->error ? "no" : "");
+                step_judge(s);
+                ck_assert_int_eq(s->verdict, spindowns[_i].judged);
+        }
+        ck_assert_str_eq(strstr(s->reason, spindowns[_i].says) ?: s->reason, spindowns[_i].says);
+        plan_done(&p);
 }
 END_TEST
 
@@ -477,6 +532,7 @@ int main(void) {
         tcase_add_test(tc, test_spare_alone);
         tcase_add_loop_test(tc, test_exclude, 0, ELEMENTSOF(exclusions));
         tcase_add_loop_test(tc, test_memory, 0, ELEMENTSOF(memories));
+        tcase_add_loop_test(tc, test_spindown_by, 0, ELEMENTSOF(spindowns));
         tcase_add_test(tc, test_withheld);
         tcase_add_loop_test(tc, test_errors, 0, ELEMENTSOF(ends));
         tcase_add_test(tc, test_reasons);

@@ -118,6 +118,7 @@ static const Field request_fields[] = {
         { "wish.permanent", &wish_items[0].permanent, KIND_BOOL, 0 },
         { "wish.optional", &wish_items[0].optional, KIND_BOOL, 0 },
         { "wish.wake", &wish_items[0].wake, KIND_BOOL, 0 },
+        { "wish.spindown_by", &wish_items[0].spindown_by, KIND_ENUM, _SPINDOWN_BY_MAX },
         { "memory.sent", &memories[1].sent.known, KIND_BOOL, 0 },
         { "memory.settled", &memories[1].settled.known, KIND_BOOL, 0 },
         { "memory.read", &memories[1].read.known, KIND_BOOL, 0 },
