@@ -27,6 +27,10 @@ static const char good[] = "VERSION=1\n"
                            "USED=446\n"
                            "USED_WHEN=1200000000\n"
                            "ATA_SLEEP=1\n"
+                           "POWER=active/idle\n"
+                           "POWER_WHEN=1763692751123456\n"
+                           "AWAKE_REASON=the drive has refused it\n"
+                           "SPINDOWN=20min, by the service\n"
                            "STATE=waiting\n"
                            "WAITING_KIND=check\n"
                            "WAITING_FOR=systemd-fsck@dev-disk-by\\x5cx2dlabel-data.service\n"
@@ -63,6 +67,10 @@ START_TEST(test_parse) {
         ck_assert(r->bridge.identified && r->bridge.without_registers && !r->bridge.fragile);
         ck_assert_uint_eq(r->bridge.cdb, 12);
         ck_assert_int_eq(r->state, DRIVE_WAITING);
+        ck_assert_str_eq(r->power, "active/idle");
+        ck_assert_uint_eq(r->power_when, UINT64_C(1763692751123456));
+        ck_assert_str_eq(r->awake_reason, "the drive has refused it");
+        ck_assert_str_eq(r->spindown, "20min, by the service");
         ck_assert_uint_eq(r->diskseq, UINT64_MAX);
         ck_assert_uint_eq(r->n_settings, 2);
         ck_assert_str_eq(r->settings[0].before, "off");
@@ -190,6 +198,7 @@ static const char *const bad[] = {
         HEAD "DISKSEQ=1 \n",
         HEAD "DISKSEQ=0x10\n",
         HEAD "DISKSEQ=18446744073709551616\n",
+        HEAD "POWER_WHEN=253402300800000000\n", /* the year 10000 */
         HEAD "STATE=asleep\n",
         HEAD "SETTINGS=257\n",
         HEAD "SETTINGS=-1\n",
