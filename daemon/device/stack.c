@@ -100,12 +100,60 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
         int r;
 
         r = names_add(&seen, name);
-        for (size_t i = 0; r >= 0 && seen[i]; i++) {
+        for (size_t i = 0; r >= 0 && seen && seen[i]; i++) {
                 /* A partition's directory is in its disk's, as is that of an eMMC's boot partition. No other disk's is in that of a block
                  * device. */
                 r = names_add_found(&seen, classdir, seen[i], "{../holders,slaves/*/.}");
                 if (r == 0)
                         r = names_add(&disks, seen[i]);
+        }
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(disks);
+        return 0;
+}
+
+static int names_add_disks_below(char ***names, const char *classdir, const char *name) {
+        _cleanup_(names_freep) char **disks = NULL;
+        int r;
+
+        r = stack_disks_below(classdir, name, &disks);
+        for (char **d = disks; r >= 0 && d && *d; d++)
+                r = names_add(names, *d);
+        return r;
+}
+
+/* All devices of the btrfs that has this one. */
+static int names_add_btrfs(char ***names, const char *classdir, const char *btrfsdir, const char *name) {
+        _cleanup_(globfree) glob_t own, all = {};
+        int r;
+
+        /* A device is in one file system at most, and its name there is a link: no way leads back from it. */
+        r = attribute_glob(&own, "%s/*/devices/%s", btrfsdir, name);
+        if (r < 0 || own.gl_pathc == 0)
+                return r;
+
+        *strrchr(own.gl_pathv[0], '/') = '\0';
+        r = attribute_glob(&all, "%s/*", own.gl_pathv[0]);
+        for (size_t i = 0; r >= 0 && i < all.gl_pathc; i++)
+                r = names_add_disks_below(names, classdir, base_name(all.gl_pathv[i]));
+        return r;
+}
+
+int stack_group(const char *classdir, const char *btrfsdir, const char *name, char ***ret) {
+        _cleanup_(names_freep) char **above = NULL, **disks = NULL;
+        int r;
+
+        r = stack_above(classdir, name, &above);
+        if (r >= 0)
+                r = names_add(&disks, name);
+        if (r >= 0)
+                r = names_add_btrfs(&disks, classdir, btrfsdir, name);
+        for (char **n = above; r >= 0 && n && *n; n++) {
+                r = names_add_disks_below(&disks, classdir, *n);
+                if (r >= 0)
+                        r = names_add_btrfs(&disks, classdir, btrfsdir, *n);
         }
         if (r < 0)
                 return r;

@@ -25,6 +25,10 @@ int stack_partitions(const char *classdir, const char *name, char ***ret);
 /* The whole disks below a block device: itself when it is one. */
 int stack_disks_below(const char *classdir, const char *name, char ***ret);
 
+/* The whole disks that have something in common with this one: an array, a volume, or a btrfs that is mounted. Itself is among them.
+ * What the members of a pool of ZFS are sysfs does not tell. `btrfsdir` is /sys/fs/btrfs. */
+int stack_group(const char *classdir, const char *btrfsdir, const char *name, char ***ret);
+
 /* Does this block device hang on that device (a partition's disk, a SCSI device, an NVMe controller)? Both are paths below
  * /sys/devices. With NVMe multipath a disk hangs on its subsystem, which has a link to each controller. */
 bool stack_hangs_on(const char *syspath, const char *device_syspath);

@@ -6,7 +6,8 @@
 #include "stack.h"
 #include "suite.h"
 
-/* sda (sda1, sda2) and sdb (sdb1): md0 on sda2 and sdb1, LUKS dm-0 on md0, LVM dm-1 and dm-2 on dm-0; sdc is bare. */
+/* sda (sda1, sda2) and sdb (sdb1): md0 on sda2 and sdb1, LUKS dm-0 on md0, LVM dm-1 and dm-2 on dm-0; sdc is bare. sdd and sde1
+ * are one btrfs, and sdf is another one's only device. */
 static char root[] = "/tmp/drivekeep-test-XXXXXX";
 static char classdir[64];
 
@@ -70,6 +71,7 @@ static void setup(void) {
         static const char *const devices[][2] = {
                 { "sda" }, { "sda1", "sda" }, { "sda2", "sda" }, { "sdb" },  { "sdb1", "sdb" },
                 { "sdc" }, { "md0" },         { "dm-0" },        { "dm-1" }, { "dm-2" },
+                { "sdd" }, { "sde" },         { "sde1", "sde" }, { "sdf" },
         };
         static const char *const stacked[][2] = {
                 { "md0", "sda2" }, { "md0", "sdb1" }, { "dm-0", "md0" }, { "dm-1", "dm-0" }, { "dm-2", "dm-0" },
@@ -83,6 +85,15 @@ static void setup(void) {
                 make_device(devices[i][0], devices[i][1]);
         for (size_t i = 0; i < ELEMENTSOF(stacked); i++)
                 make_stacked(stacked[i][0], stacked[i][1]);
+
+        make_directory("btrfs");
+        make_directory("btrfs/one");
+        make_directory("btrfs/one/devices");
+        make_link("class/sdd", "btrfs/one/devices/sdd");
+        make_link("class/sde1", "btrfs/one/devices/sde1");
+        make_directory("btrfs/two");
+        make_directory("btrfs/two/devices");
+        make_link("class/sdf", "btrfs/two/devices/sdf");
 }
 
 static void teardown(void) {
@@ -90,6 +101,13 @@ static void teardown(void) {
 
         snprintf(command, sizeof command, "rm -r %s", root);
         ck_assert_int_eq(system(command), 0);
+}
+
+static int group(const char *dir, const char *name, char ***ret) {
+        char btrfsdir[64];
+
+        snprintf(btrfsdir, sizeof btrfsdir, "%s/btrfs", root);
+        return stack_group(dir, btrfsdir, name, ret);
 }
 
 typedef int (*StackFn)(const char *classdir, const char *name, char ***ret);
@@ -109,6 +127,13 @@ static const struct {
         { stack_disks_below, "dm-2", { "sda", "sdb" } },
         { stack_disks_below, "sda1", { "sda" } },
         { stack_disks_below, "sdc", { "sdc" } },
+        { group, "sda", { "sda", "sdb" } },
+        { group, "sdb", { "sda", "sdb" } },
+        { group, "sdc", { "sdc" } },
+        { group, "sdd", { "sdd", "sde" } },
+        { group, "sde", { "sdd", "sde" } },
+        { group, "sdf", { "sdf" } },
+        { group, "nothing", { "nothing" } },
 };
 /* clang-format on */
 
