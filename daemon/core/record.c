@@ -38,6 +38,9 @@ static const Field drive_fields[] = {
         { "POWER",                      FIELD_TEXT,     offsetof(DriveRecord, power) },
         { "POWER_WHEN",                 FIELD_UNSIGNED, offsetof(DriveRecord, power_when), WHEN_MAX },
         { "AWAKE_REASON",               FIELD_TEXT,     offsetof(DriveRecord, awake_reason) },
+        { "QUIET_SINCE",                FIELD_UNSIGNED, offsetof(DriveRecord, quiet_since) },
+        { "QUIET_USED",                 FIELD_UNSIGNED, offsetof(DriveRecord, quiet_used) },
+        { "IGNORES_TIMER",              FIELD_BOOL,     offsetof(DriveRecord, ignores_timer) },
         { "SPINDOWN",                   FIELD_TEXT,     offsetof(DriveRecord, spindown) },
         { "STATE",                      FIELD_WORD,     offsetof(DriveRecord, state), .word = drive_state_to_string },
         { "WAITING_KIND",               FIELD_WORD,     offsetof(DriveRecord, waiting_kind), .word = wait_kind_to_string },
@@ -257,6 +260,7 @@ static bool is_done_once(const SettingTable *table, const SettingRecord *record)
 
 void drive_record_forget(DriveRecord *record, const SettingTable *table) {
         record->ata_sleep = false;
+        record->quiet_since = 0;
         FOREACH_SETTING(s, record)
         if (!is_done_once(table, s))
                 s->sent.known = s->settled.known = s->read.known = false;
