@@ -20,7 +20,6 @@ typedef enum VisitReason {
         VISIT_POWER,        /* the machine went on or off battery */
         VISIT_REQUEST,      /* somebody asked (drivekeep apply) */
         VISIT_PERMANENT,    /* … and for what the drives keep themselves, too (apply --permanent) */
-        VISIT_SLEEP,        /* it is to be put into standby, and nothing else */
         VISIT_RETRY,        /* what was deferred is taken up again */
         VISIT_REVALIDATION, /* the kernel looked at it anew, and may have reset what it holds */
         VISIT_RESET,      /* it says that it was switched on or reset (SCSI unit attention), or the kernel noted that */
@@ -29,6 +28,7 @@ typedef enum VisitReason {
         VISIT_WAKE,       /* its user has woken it: what was deferred for its sleep can be done */
         VISIT_RECHECK,    /* it is time to look whether all is as it was left */
         VISIT_STANDBY,    /* it may have fallen asleep, or have been woken: that is asked, and nothing else */
+        VISIT_SLEEP,      /* it is to be put into standby, and nothing else */
         _VISIT_REASON_MAX,
 } VisitReason;
 

@@ -32,7 +32,7 @@ int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTa
         if (!items)
                 return -ENOMEM;
         *ret = (Wishes){ .items = items };
-        if (reason == VISIT_STANDBY)
+        if (reason == VISIT_STANDBY || reason == VISIT_SLEEP)
                 return 0;
 
         /* What cannot be read is nothing to visit a drive for. */
@@ -50,5 +50,22 @@ int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTa
         }
 
         ret->n_items = n;
+        return 0;
+}
+
+int scope_add_sleep(Wishes *selected) {
+        Wish *old = wishes_find(selected, SETTING_STANDBY);
+
+        /* What the files want once at attach comes true by this. */
+        if (old)
+                memmove(old, old + 1, (selected->items + --selected->n_items - old) * sizeof *old);
+        if (!GREW(selected->items, selected->n_items))
+                return -ENOMEM;
+
+        selected->items[selected->n_items++] = (Wish){
+                .name = SETTING_STANDBY,
+                .value = VALUE_BOOLEAN(true),
+                .file = "",
+        };
         return 0;
 }

@@ -15,3 +15,6 @@
  * 1 << Backend. */
 int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTable *t, unsigned backends,
                  const DriveRecord *record, Wishes *ret);
+
+/* One wish more, the last: that the drive goes to standby now. */
+int scope_add_sleep(Wishes *selected);

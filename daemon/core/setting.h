@@ -66,6 +66,9 @@ typedef struct Reading {
 
 #define SETTING_BRIEF_MAX 32U
 
+/* The row by which a drive is put into standby: "is it?" and "do it", whatever the kind of drive. */
+#define SETTING_STANDBY "standby"
+
 typedef struct Device Device; /* device/device.h; core never looks inside */
 typedef struct Setting Setting;
 

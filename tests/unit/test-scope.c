@@ -61,8 +61,10 @@ START_TEST(test_scopes) {
         ck_assert_int_eq(scope_select(VISIT_RECHECK, false, &all, &table, BACKENDS, record, &asleep), 0);
         ck_assert_uint_eq(whole.n_items, all.n_items);
         /* Whether it sleeps is no setting. */
-        for (unsigned busy = 0; busy < 2; busy++) {
-                ck_assert_int_eq(scope_select(VISIT_STANDBY, busy, &all, &table, BACKENDS, record, &none), 0);
+        for (unsigned busy = 0; busy < 4; busy++) {
+                ck_assert_int_eq(scope_select(busy < 2 ? VISIT_STANDBY : VISIT_SLEEP, busy % 2, &all, &table, BACKENDS,
+                                              record, &none),
+                                 0);
                 ck_assert_uint_eq(none.n_items, 0);
                 free(none.items);
         }
@@ -93,11 +95,38 @@ START_TEST(test_scopes) {
 }
 END_TEST
 
+/* In the place of what the files want of it at attach; the last, whatever comes before it. */
+START_TEST(test_sleep) {
+        static const char *const orders[][3] = { { NULL },
+                                                 { "apm" },
+                                                 { "standby" },
+                                                 { "apm", "standby" },
+                                                 { "standby", "apm" } };
+        Wishes w = { .items = calloc(1, sizeof *w.items) };
+
+        w.items = reallocarray(w.items, 4, sizeof *w.items);
+        for (; w.n_items < 3 && orders[_i][w.n_items]; w.n_items++)
+                w.items[w.n_items] = (Wish){ .name = orders[_i][w.n_items], .value = VALUE_BOOLEAN(false), .line = 7 };
+        ck_assert_int_eq(scope_add_sleep(&w), 0);
+
+        ck_assert_uint_eq(w.n_items, 1 + (_i == 1 || _i > 2));
+        for (size_t i = 0; i < w.n_items; i++) {
+                bool last = i + 1 == w.n_items;
+
+                ck_assert_str_eq(w.items[i].name, last ? "standby" : "apm");
+                ck_assert_int_eq(w.items[i].value.number, last);
+                ck_assert_uint_eq(w.items[i].line, last ? 0 : 7);
+        }
+        free(w.items);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("scope");
         TCase *t = tcase_create("scope");
 
         tcase_add_test(t, test_scopes);
+        tcase_add_loop_test(t, test_sleep, 0, 5);
         suite_add_tcase(s, t);
         return suite_run(s);
 }
