@@ -319,17 +319,45 @@ void journal_waiting(const Drive *d, Wait w, bool deferred) {
         record_send(&r);
 }
 
-void journal_worker(const Drive *d, const char *format, ...) {
-        Record r = record_new(LOG_ERR, JOURNAL_ID_WORKER);
-        _cleanup_free_ char *text = NULL;
-        va_list ap;
+static void journal_about(const Drive *d, int priority, const char *id, const char *format, va_list ap) {
+        _cleanup_free_ char *text = text_format(format, ap);
+        Record r = record_new(priority, id);
 
-        va_start(ap, format);
-        text = text_format(format, ap);
-        va_end(ap);
         record_add(&r, "MESSAGE", "%s: %s", d->name, strna(text));
         record_add_drive(&r, d);
         record_send(&r);
+}
+
+void journal_worker(const Drive *d, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        journal_about(d, LOG_ERR, JOURNAL_ID_WORKER, format, ap);
+        va_end(ap);
+}
+
+void journal_spindown(const Drive *d, int priority, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        journal_about(d, priority, JOURNAL_ID_SPINDOWN, format, ap);
+        va_end(ap);
+}
+
+void journal_left_awake(const Drive *d, const Wake *w) {
+        char who[WAKE_TEXT_MAX], what[WAKE_TEXT_MAX];
+
+        if (w)
+                journal_spindown(
+                                d, LOG_NOTICE,
+                                "three times in a row it was woken within ten minutes of its spin-down, the last time by "
+                                "%s, which %s; it is left awake for an hour.",
+                                wake_who(w, who), wake_what(w, what));
+        else
+                journal_spindown(
+                                d, LOG_NOTICE,
+                                "three times in a row it was woken within ten minutes of its spin-down; it is left awake "
+                                "for an hour.");
 }
 
 void journal_log(int priority, const char *format, ...) {

@@ -24,6 +24,7 @@
 #define JOURNAL_ID_ALONE "5f0d3a6c8b7e4f21a9c4d2e61b3f7a90"
 #define JOURNAL_ID_WORKER "c3c71c0bff49407bbba0efade2567b4a"
 #define JOURNAL_ID_DRIFT "0f6dfae95df94b2d93f6a56ce1e1d0c3"
+#define JOURNAL_ID_SPINDOWN "7c1b0e5d92a84f3c8a6d4b17e3f09c52"
 #define JOURNAL_ID_STORM "a6a5b6b9be6a4c43a0a9fd6f1d2a4c11"
 
 /* `fields` of one record about a drive: DRIVEKEEP_DRIVE, _SERIAL, _WWN, _MODEL; about a setting also _SETTING, _WANTED,
@@ -45,6 +46,11 @@ void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char
 /* The drive was woken after it had slept for so long, at least: JOURNAL_ID_WAKE (wake.h), and _WAKE_KIND, _WAKE_WHAT, of the process
  * _WAKE_PROCESS, _WAKE_PID, _WAKE_UNIT, _WAKE_COMMAND_LINE, and _WAKE_THREAD, _WAKE_SENT, _WAKE_SECTOR, _WAKE_INODE, _SLEPT_USEC. */
 void journal_wake(const Drive *d, const Wake *w, uint64_t slept_usec);
+
+/* About a drive that the service spins down: why it does not, or does. */
+void journal_spindown(const Drive *d, int priority, const char *format, ...) _printf_(3, 4);
+/* It was woken too often soon after that, the last time by this; NULL: nobody knows by whom. */
+void journal_left_awake(const Drive *d, const Wake *w);
 
 /* It is reset or changed so often that it is visited only every so many minutes. */
 void journal_storm(const Drive *d, VisitReason reason, unsigned minutes);

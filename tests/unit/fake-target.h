@@ -5,6 +5,7 @@
  * nothing is held back, every drive is well, and a link has the news that the test says. */
 
 #include <check.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "kernel-view.h"
@@ -124,6 +125,20 @@ void journal_wake(_unused_ const Drive *d, const Wake *w, uint64_t slept_usec) {
         wake_told = *w;
         slept_told = slept_usec;
         n_wakes_told++;
+}
+static unsigned n_spindowns_told;
+static char spindown_told[512];
+void journal_spindown(_unused_ const Drive *d, _unused_ int priority, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(spindown_told, sizeof spindown_told, format, ap);
+        va_end(ap);
+        n_spindowns_told++;
+}
+static unsigned n_left_awake;
+void journal_left_awake(_unused_ const Drive *d, _unused_ const Wake *w) {
+        n_left_awake++;
 }
 static unsigned n_waits_told;
 void journal_waiting(_unused_ const Drive *d, _unused_ Wait w, _unused_ bool deferred) {

@@ -368,6 +368,23 @@ START_TEST(test_wake) {
 }
 END_TEST
 
+/* A drive that the service spins down, or does not. */
+START_TEST(test_spindown) {
+        const Wake w = { .kind = WAKE_READ, .process = { .pid = 7, .comm = "du", .unit = "cron.service" } };
+
+        journal_spindown(&disk, LOG_WARNING, "it cannot be put into standby: %s.", "no");
+        expect(LOG_WARNING, JOURNAL_ID_SPINDOWN, "MESSAGE=sda: it cannot be put into standby: no.\n" DISK);
+        journal_left_awake(&disk, &w);
+        expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
+               "MESSAGE=sda: three times in a row it was woken within ten minutes of its spin-down, the last time by du (PID "
+               "7, cron.service), which read from it; it is left awake for an hour.\n" DISK);
+        journal_left_awake(&disk, NULL);
+        expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
+               "MESSAGE=sda: three times in a row it was woken within ten minutes of its spin-down; it is left awake for an "
+               "hour.\n" DISK);
+}
+END_TEST
+
 START_TEST(test_storm) {
         journal_storm(&disk, VISIT_RESET, 10);
         expect(LOG_WARNING, JOURNAL_ID_STORM,
@@ -500,6 +517,7 @@ int main(void) {
         tcase_add_loop_test(t, test_visit, 0, ELEMENTSOF(visits));
         tcase_add_loop_test(t, test_waiting, 0, ELEMENTSOF(waits));
         tcase_add_loop_test(t, test_wake, 0, ELEMENTSOF(wakes));
+        tcase_add_test(t, test_spindown);
         tcase_add_test(t, test_storm);
         tcase_add_test(t, test_quarantined);
         tcase_add_test(t, test_worker);
