@@ -179,6 +179,11 @@ void target_guard_intends(void *userdata, size_t wish) {
         char buf[VALUE_TEXT_MAX];
         int r;
 
+        /* Its note may lie on this drive, and would wake it when it is removed. To be in standby harms no drive. */
+        if (t->visit.reason == VISIT_SLEEP) {
+                visit_job_intended(t->visit.job, 0);
+                return;
+        }
         if (s && setting_is_dangerous(s, &w->value))
                 r = guarded_intend(t->guard.drive, w->name, value_format(&s->range, &w->value, buf));
         else

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "inventory.h"
 #include "kernel-view.h"
+#include "target-spindown.h"
 #include "target-standby.h"
 #include "watch-drive.h"
 
@@ -16,62 +17,117 @@
 
 /* ---- whether to look ---- */
 
-uint64_t wishes_spin_down(const Wishes *w, const SettingTable *t, unsigned backends) {
-        uint64_t ms = UINT64_MAX;
+SpinDown wishes_spin_down(const Wishes *w, const SettingTable *t, unsigned backends) {
+        SpinDown d = { .usec = UINT64_MAX };
 
         for (const Wish *i = w->items; i < w->items + w->n_items; i++) {
                 const Setting *s = setting_for_backends(t, i->name, backends);
+                uint64_t ms;
 
                 if (!s || !s->spins_down || i->withheld || !setting_is_active(s, &i->value))
                         continue;
-                ms = MIN(ms, s->range.type == VALUE_STANDBY_TIMER
-                                             ? standby_timer_to_seconds((uint8_t) i->value.number) * 1000
-                                             : (uint64_t) i->value.number);
+                ms = s->range.type == VALUE_STANDBY_TIMER ? standby_timer_to_seconds((uint8_t) i->value.number) * 1000
+                                                          : (uint64_t) i->value.number;
+                if (ms * 1000 < d.usec)
+                        d = (SpinDown){ ms * 1000, i, s };
         }
 
-        return ms == UINT64_MAX ? ms : ms * 1000;
+        return d;
 }
 
-static uint64_t target_spin_down(const Target *t) {
-        return wishes_spin_down(&t->wishes, t->env->settings, drive_backends(t->drive));
+bool target_can_sleep(const Target *t) {
+        return t->wishes.n_items > 0 && t->drive->rotational &&
+               (drive_backends(t->drive) & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE));
 }
 
 static bool target_logs_wakes(const Target *t) {
         WakeLog log = (WakeLog) t->files->config->wake_log;
 
-        if (!t->env->tracer || log == WAKE_LOG_OFF || t->wishes.n_items == 0 || !t->drive->rotational ||
-            !(drive_backends(t->drive) & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE)))
+        if (!t->env->tracer || log == WAKE_LOG_OFF || !target_can_sleep(t))
                 return false;
-        return log == WAKE_LOG_ON || target_spin_down(t) != UINT64_MAX;
+        return log == WAKE_LOG_ON || target_spin_down(t).wish;
 }
 
-/* How long the drive has to be without use before it is asked. */
+static bool target_looks_out(const Target *t) {
+        return target_logs_wakes(t) || target_spins_down(t);
+}
+
+/* How long the drive has to be without use before it is asked, or is told to spin down. */
 static uint64_t target_patience(const Target *t) {
-        uint64_t usec = target_spin_down(t);
+        uint64_t usec = target_spin_down(t).usec;
 
-        usec = usec == UINT64_MAX ? STANDBY_LOOK_USEC : MAX(usec, SHORTEST_USEC) + usec / 16 + MARGIN_USEC;
-        return usec << t->standby.n_looks;
+        if (target_spins_down(t))
+                return MAX(usec, SPINDOWN_SOONEST_USEC);
+        return usec == UINT64_MAX ? STANDBY_LOOK_USEC : MAX(usec, SHORTEST_USEC) + usec / 16 + MARGIN_USEC;
 }
 
-static void standby_expect(Target *t) {
-        t->standby.look_at = monotonic_usec() + target_patience(t);
+static void standby_look_at(Target *t, uint64_t usec) {
+        t->standby.look_at = usec;
         t->env->changed(t->env->userdata, t);
 }
 
-/* Used now, as far as is known: the time without use begins. */
-static void standby_begin(Target *t) {
+/* When all of its time without use is over; after looks that found it awake, when several times that is. */
+static uint64_t standby_end(const Target *t) {
+        return t->standby.quiet_since + (t->standby.patience << t->standby.n_looks);
+}
+
+/* The next time, after a look at the end of a time without use. */
+static void standby_expect(Target *t) {
+        uint64_t now = monotonic_usec(), end = standby_end(t);
+
+        standby_look_at(t, end > now ? end : now + (t->standby.patience << t->standby.n_looks));
+}
+
+/* The time without use begins. When in the time before this look the last use was is not known, so that the service, which spins the
+ * drive down, looks more often while it is used; a drive with a timer of its own knows it better. */
+static void standby_count(Target *t, uint64_t used, uint64_t since) {
         TargetStandby *s = &t->standby;
+        uint64_t now = monotonic_usec();
 
         s->n_looks = 0;
-        if (activity_read(t->drive->syspath, &s->used) >= 0)
+        s->used = t->record->quiet_used = used;
+        s->quiet_since = t->record->quiet_since = since;
+        s->patience = target_patience(t);
+        t->spindown.spent = false;
+        if (target_spins_down(t)) {
+                standby_look_at(t, MIN(now + s->patience / 4, MAX(standby_end(t), now)));
+                target_save(t);
+        } else
                 standby_expect(t);
 }
 
+void target_standby_begin(Target *t) {
+        uint64_t used;
+
+        if (t->standby.asleep || !target_looks_out(t))
+                return;
+        if (activity_read(t->drive->syspath, &used) >= 0)
+                standby_count(t, used, monotonic_usec());
+}
+
+/* As target_standby_begin(), but a run of the daemon before this one may have seen that the drive is without use. */
+static void standby_go_on(Target *t) {
+        const DriveRecord *r = t->record;
+        uint64_t used, now = monotonic_usec();
+
+        if (activity_read(t->drive->syspath, &used) >= 0)
+                standby_count(t, used, r->quiet_since > 0 && r->quiet_used == used ? MIN(r->quiet_since, now) : now);
+}
+
 void target_standby_rested(Target *t) {
-        if (!target_logs_wakes(t))
+        TargetStandby *s = &t->standby;
+
+        target_spindown_note(t);
+        if (!target_looks_out(t))
                 target_standby_done(t);
-        else if (!t->standby.asleep && t->standby.look_at == 0)
-                standby_begin(t);
+        else if (!s->asleep && s->look_at == 0)
+                standby_go_on(t);
+        else if (!s->asleep && s->patience != target_patience(t)) {
+                s->patience = target_patience(t);
+                s->n_looks = 0;
+                /* Not at once: the journal, which may lie on the drive, was told of something just now. */
+                standby_look_at(t, MAX(standby_end(t), monotonic_usec() + s->patience / 4));
+        }
 }
 
 uint64_t target_standby_due(const Target *t) {
@@ -80,27 +136,35 @@ uint64_t target_standby_due(const Target *t) {
 
 void target_standby_tick(Target *t) {
         TargetStandby *s = &t->standby;
-        uint64_t used;
+        uint64_t used, now = monotonic_usec();
 
-        if (s->look_at == 0 || monotonic_usec() < s->look_at)
+        if (s->look_at == 0 || now < s->look_at)
                 return;
 
         s->look_at = 0;
         if (activity_read(t->drive->syspath, &used) < 0)
                 return;
         if (used != s->used) {
-                standby_begin(t);
+                target_spindown_woken(t, NULL, true);
+                standby_count(t, used, now);
                 return;
         }
 
-        /* The next time is set first: what the look finds may undo it. Once all looks were in vain, only the kernel's counter is
-         * read. */
-        if (s->n_looks < STANDBY_LOOKS_MAX) {
+        /* The next time is set first: what is done now may undo it. */
+        standby_expect(t);
+        if (now < standby_end(t))
+                return;
+        if (target_spins_down(t)) {
+                uint64_t wait = target_spindown_try(t);
+
+                if (wait > now)
+                        standby_look_at(t, wait);
+        } else if (s->n_looks < STANDBY_LOOKS_MAX) {
+                /* Once all looks were in vain, only the kernel's counter is read. */
                 s->n_looks++;
                 standby_expect(t);
                 target_visit(t, VISIT_STANDBY);
-        } else
-                standby_expect(t);
+        }
 }
 
 /* ---- it sleeps ---- */
@@ -110,9 +174,10 @@ static void standby_wake(Target *t, const Wake *w) {
 
         if (w)
                 journal_wake(t->drive, w, monotonic_usec() - s->since);
+        target_spindown_woken(t, w, w);
         target_standby_done(t);
-        if (target_logs_wakes(t))
-                standby_begin(t);
+        target_standby_begin(t);
+        target_save(t);
 }
 
 /* Without the tracer it is not known when it wakes, so that its time without use goes on. */
@@ -199,6 +264,7 @@ static void standby_goes_on(Target *t) {
 void target_standby_told(Target *t, PowerMode power) {
         TargetStandby *s = &t->standby;
 
+        target_spindown_told_power(t, power, target_looks_out(t) || t->visit.sleeps);
         if (!target_logs_wakes(t))
                 return;
 

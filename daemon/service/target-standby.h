@@ -5,6 +5,7 @@
  * that resets no timer, when the time without use must have let it run out. From then on the tracer watches it, and until it is
  * used nothing more is done. */
 
+#include "device.h"
 #include "target.h"
 
 /* All else that leads to a look: drives without a timer that is known are asked after this time without use, and, like those that do
@@ -30,5 +31,21 @@ void target_standby_lost(Target *t);
 /* It is not looked after any more. */
 void target_standby_done(Target *t);
 
-/* The shortest time without use after which the drive is to spin down, in µs; UINT64_MAX: there is none. Exported for tests. */
-uint64_t wishes_spin_down(const Wishes *w, const SettingTable *t, unsigned backends);
+/* Somebody has used it up to now, as far as is known. */
+void target_standby_begin(Target *t);
+
+/* Is it one of the drives of which it is of interest whether they sleep? */
+bool target_can_sleep(const Target *t);
+
+/* Of the times without use after which the drive is to spin down the shortest, in µs; UINT64_MAX: there is none, nor a `wish`. */
+typedef struct SpinDown {
+        uint64_t usec;
+        const Wish *wish;
+        const Setting *setting;
+} SpinDown;
+
+SpinDown wishes_spin_down(const Wishes *w, const SettingTable *t, unsigned backends);
+
+static inline SpinDown target_spin_down(const Target *t) {
+        return wishes_spin_down(&t->wishes, t->env->settings, drive_backends(t->drive));
+}

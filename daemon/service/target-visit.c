@@ -10,7 +10,7 @@
 #include "clock.h"
 #include "device.h"
 #include "target-guard.h"
-#include "target-standby.h"
+#include "target-spindown.h"
 #include "target.h"
 
 /* What killed the worker, such as a lack of memory, may be over by then. */
@@ -58,6 +58,7 @@ static bool is_active(const Target *t) {
         case VISIT_RESUME:
         case VISIT_RESET:
         case VISIT_WAKE:
+        case VISIT_SLEEP: /* nobody uses it; if it sleeps, and does not say so, it is told once more to */
                 return true;
         default:
                 return activity_read(t->drive->syspath, &used) >= 0 &&
@@ -106,13 +107,19 @@ static int begin_job(Target *t) {
                                         .permanent = pending_has(&v->pending, VISIT_PERMANENT),
                                         /* Both look whether somebody has changed it: it is not woken for that. */
                                         .no_wake = v->reason == VISIT_RECHECK || v->reason == VISIT_PARAMETERS,
-                                        .ask_power = pending_has(&v->pending, VISIT_STANDBY),
+                                        /* Whoever had it reset may have woken it. */
+                                        .ask_power = pending_has(&v->pending, VISIT_STANDBY) ||
+                                                     (pending_forgets(&v->pending) && t->standby.asleep),
                                         .ata_sleep = is_in_ata_sleep(t),
                                         .look = v->reason == VISIT_RECHECK &&
                                                 (v->pending.looks || t->files->config->on_drift == ON_DRIFT_REPORT),
                         },
                         v->reason == VISIT_RETRY ? UINT64_MAX : t->files->config->fsck_wait_ms * 1000,
                         &visit_job_events, t, &t->visit.job);
+}
+
+static bool is_about_sleep(VisitReason r) {
+        return r == VISIT_STANDBY || r == VISIT_SLEEP;
 }
 
 static void visit_done(CurrentVisit *v) {
@@ -149,22 +156,28 @@ int target_begin(Target *t) {
 
         r = scope_select(v->reason, v->pending.reads, &t->wishes, t->env->settings, drive_backends(t->drive), t->record,
                          &v->selected);
+        if (r >= 0 && pending_has(&v->pending, VISIT_SLEEP))
+                r = scope_add_sleep(&v->selected);
         if (r < 0)
                 return r;
+        v->sleeps = pending_has(&v->pending, VISIT_SLEEP);
         if (v->selected.n_items == 0 && !target_wants_identity(t) && !pending_has(&v->pending, VISIT_STANDBY)) {
                 target_save(t);
                 return 0;
         }
 
-        /* Of one that only asks whether the drive sleeps nobody is told. */
-        if (v->reason != VISIT_STANDBY)
+        /* Of one that is only about whether the drive sleeps nobody is told. */
+        if (!is_about_sleep(v->reason))
                 r = string_replace(&t->record->visit_reason, visit_reason_to_string(v->reason));
         if (r < 0)
                 return r;
 
-        if (v->selected.n_items == t->wishes.n_items)
+        if (v->selected.n_items == t->wishes.n_items + v->sleeps)
                 tell_stacked(t);
         r = drive_record_memories(t->record, &v->selected, &v->memories);
+        /* It may have been done before. */
+        if (r >= 0 && v->sleeps)
+                v->memories[v->selected.n_items - 1] = (Memory){};
         if (r >= 0)
                 r = begin_job(t);
         if (r < 0)
@@ -231,6 +244,7 @@ int target_work(Target *t) {
         int r;
 
         note_shared(t);
+        target_spindown_begins(t);
         target_guard_remember(t);
         v->active = is_active(t);
         r = visit_job_work(v->job, v->active);
@@ -247,7 +261,7 @@ int target_work(Target *t) {
 
 /* There will be another one of these, without anybody's doing. */
 static bool is_casual(VisitReason r) {
-        return r == VISIT_RECHECK || r == VISIT_STANDBY;
+        return r == VISIT_RECHECK || is_about_sleep(r);
 }
 
 static void on_waiting(void *userdata, Wait wait, bool deferred) {
@@ -309,6 +323,11 @@ static void on_step(void *userdata, const Step *s) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
 
+        if (v->sleeps && s->wish == v->selected.items + v->selected.n_items - 1) {
+                target_spindown_told(t, s);
+                return;
+        }
+
         v->summary.n_settings++;
         v->summary.n_written += s->written;
         if ((v->reason == VISIT_RECHECK || v->reason == VISIT_REVALIDATION) && !target_finds_news(t, s)) {
@@ -327,7 +346,7 @@ static void on_step(void *userdata, const Step *s) {
 
         /* Told while the visit still waits for leave: the whole visit is deferred, and nobody should wait for its end. */
         if (s->verdict == VERDICT_DEFERRED && t->record->waiting_kind != WAIT_NOTHING &&
-            v->summary.n_settings == v->selected.n_items) {
+            v->summary.n_settings == v->selected.n_items - v->sleeps) {
                 target_save(t);
                 t->env->rested(t->env->userdata, t);
         }
@@ -391,7 +410,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
         /* The next visit, which begins at once, tells of all. */
-        if (!revealed && end != VISIT_INTERRUPTED && v->reason != VISIT_STANDBY)
+        if (!revealed && end != VISIT_INTERRUPTED && !is_about_sleep(v->reason))
                 journal_visit(t->drive, v->reason, &v->summary);
         on_settling(t);
         note_counters(t);
@@ -400,6 +419,9 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
                 target_count_disturbance(t);
         target_guard_ended(t);
 
+        /* It was awake after that, if only for as long as that took. */
+        if (pending_forgets(&v->pending))
+                target_standby_begin(t);
         leave_undone(t, end, lost);
         t->lost = lost;
 

@@ -80,12 +80,12 @@ Target *target_free(Target *t) {
 /* ---- when it is visited ---- */
 
 /* What these ask for a visit for another reason does not do. */
-#define PARTICULAR (1U << VISIT_PERMANENT | 1U << VISIT_STANDBY)
+#define PARTICULAR (1U << VISIT_PERMANENT | 1U << VISIT_STANDBY | 1U << VISIT_SLEEP)
 
 /* Does the visit that has no worker yet do all that is pending? */
 static bool target_does_as_well(const Target *t) {
         unsigned rank = visit_reason_rank(pending_reason(&t->pending));
-        bool whole = t->visit.selected.n_items == t->wishes.n_items;
+        bool whole = t->visit.selected.n_items == t->wishes.n_items + t->visit.sleeps;
 
         return rank <= visit_reason_rank(t->visit.reason) && (whole || rank < visit_reason_rank(VISIT_RETRY)) &&
                !(t->pending.reasons & PARTICULAR & ~t->visit.pending.reasons);

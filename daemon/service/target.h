@@ -50,6 +50,7 @@ typedef struct CurrentVisit {
         bool ready;    /* waits for a worker */
         bool active;   /* the drive had been in use just now, and so cannot be asleep */
         bool revealed; /* found out which drive is behind its bridge */
+        bool sleeps;   /* the last of `selected` is no wish of the files', but puts the drive into standby */
 } CurrentVisit;
 
 /* What the crash guard does for the drive. */
@@ -66,16 +67,27 @@ typedef struct TargetGuard {
 
 /* Whether it sleeps (target-standby.h). */
 typedef struct TargetStandby {
-        bool asleep;       /* … and the tracer watches it … */
-        WatchDevice disk;  /* … by this number … */
-        uint64_t since;    /* … from then on (CLOCK_MONOTONIC, µs) */
-        Wake *suspect;     /* may have woken it: the drive is being asked … */
-        Wake *later;       /* … and meanwhile somebody else may have */
-        unsigned harmless; /* doubtful commands of these kinds (a bit for each WakeKind) have not woken it */
-        uint64_t used;     /* the kernel's count when it was last found otherwise */
-        uint64_t look_at;  /* CLOCK_MONOTONIC, µs; 0: never */
-        unsigned n_looks;  /* that found it awake, without use between them */
+        bool asleep;          /* … and the tracer watches it … */
+        WatchDevice disk;     /* … by this number … */
+        uint64_t since;       /* … from then on (CLOCK_MONOTONIC, µs) */
+        Wake *suspect;        /* may have woken it: the drive is being asked … */
+        Wake *later;          /* … and meanwhile somebody else may have */
+        unsigned harmless;    /* doubtful commands of these kinds (a bit for each WakeKind) have not woken it */
+        uint64_t used;        /* the kernel's count when it was last found otherwise … */
+        uint64_t quiet_since; /* … which was then (CLOCK_MONOTONIC, µs) */
+        uint64_t patience;    /* so long it is to be without use; µs */
+        uint64_t look_at;     /* CLOCK_MONOTONIC, µs; 0: never */
+        unsigned n_looks;     /* that found it awake, without use between them */
 } TargetStandby;
+
+/* What the service does to have it spin down (target-spindown.h). Times are of CLOCK_MONOTONIC, in µs. */
+typedef struct TargetSpindown {
+        bool pending;         /* a visit is to put it into standby, as it was without use for so long */
+        bool spent;           /* before it is used, nothing more is tried */
+        uint64_t stopped_at;  /* the service has put it into standby; 0: it has not, or it was woken since */
+        unsigned n_short;     /* so many times in a row it was woken soon after that */
+        uint64_t awake_until; /* it is left alone until then, since that was too often */
+} TargetSpindown;
 
 struct Target {
         const TargetEnv *env;
@@ -96,6 +108,7 @@ struct Target {
         uint64_t made_up; /* the last visit that took the drive's state for lost makes up for all events up to this one */
         TargetGuard guard;
         TargetStandby standby;
+        TargetSpindown spindown;
         Reader *readers; /* read it beside the service: no visit gets a worker (readers.h) */
 
         Target *next; /* TargetEnv.drives */

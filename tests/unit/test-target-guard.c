@@ -2,6 +2,7 @@
 
 /* What the crash guard makes of a drive that comes and goes, with its files; the visits are ours. */
 
+#include <glob.h>
 #include <limits.h>
 #include <sys/wait.h>
 
@@ -477,6 +478,22 @@ START_TEST(test_answered_at_once) {
 }
 END_TEST
 
+/* No note is made of a drive's going to standby: it may lie on the drive, which its removal would wake. */
+START_TEST(test_no_note) {
+        VisitReason reason = _i ? VISIT_SLEEP : VISIT_REQUEST;
+        glob_t notes;
+        Target t;
+
+        plug(&t);
+        t.visit.reason = reason;
+        visit_sends(&t, 0);
+        ck_assert_int_eq(glob("*", 0, NULL, &notes), reason == VISIT_SLEEP ? GLOB_NOMATCH : 0);
+        globfree(&notes);
+        target_guard_ended(&t);
+        pull(&t);
+}
+END_TEST
+
 /* By another path to the same drive a visit is still under way. */
 START_TEST(test_two_paths) {
         Target busy, t;
@@ -575,6 +592,7 @@ int main(void) {
         tcase_add_loop_test(t, test_hesitates, 0, ELEMENTSOF(hesitations));
         tcase_add_test(t, test_forbidden);
         tcase_add_loop_test(t, test_answered_at_once, 0, 2);
+        tcase_add_loop_test(t, test_no_note, 0, 2);
         tcase_add_test(t, test_two_paths);
         tcase_add_loop_test(t, test_one_path_leaves, 0, 3);
         suite_add_tcase(s, t);

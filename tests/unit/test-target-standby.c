@@ -108,7 +108,6 @@ START_TEST(test_ladder) {
         for (unsigned turn = 0; turn < 2; turn++) {
                 assert_patience(t, since, patience);
                 for (unsigned i = 0; i < STANDBY_LOOKS_MAX; i++) {
-                        since = monotonic_usec();
                         ck_assert(wait_out(t));
                         ck_assert_int_eq(t->visit.reason, VISIT_STANDBY);
                         ck_assert(visitor.ask_power);
@@ -231,15 +230,14 @@ static const struct {
 
 /* Its time goes on, as nothing will tell when it wakes. */
 START_TEST(test_not_watched) {
+        uint64_t since = monotonic_usec();
         Target *t = look_after(SPIN, WAKE_LOG_AUTO);
-        uint64_t since;
 
         watch_error = unwatchable[_i].watch;
         above_error = unwatchable[_i].above;
         file_write("sda/dev", unwatchable[_i].dev);
         for (unsigned i = 0; i < 2; i++) {
                 n_logged = 0;
-                since = monotonic_usec();
                 ck_assert(wait_out(t));
                 answer(t, POWER_STANDBY);
                 ck_assert(!t->standby.asleep);
@@ -305,7 +303,7 @@ START_TEST(test_times) {
         (void) memcpy(items, times[_i].wishes, sizeof items);
         while (w.n_items < ELEMENTSOF(items) && items[w.n_items].name)
                 w.n_items++;
-        ck_assert_uint_eq(wishes_spin_down(&w, &all_settings, times[_i].backends), times[_i].usec);
+        ck_assert_uint_eq(wishes_spin_down(&w, &all_settings, times[_i].backends).usec, times[_i].usec);
 }
 END_TEST
 

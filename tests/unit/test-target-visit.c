@@ -35,6 +35,7 @@ static const struct {
         [VISIT_RESET] = { .active = true },        [VISIT_WAKE] = { .active = true },
         [VISIT_PERMANENT] = { .permanent = true }, [VISIT_RETRY] = { .patient = true },
         [VISIT_PARAMETERS] = { .no_wake = true },  [VISIT_RECHECK] = { .no_wake = true, .look = true },
+        [VISIT_SLEEP] = { .active = true },
 };
 
 /* What the worker is told of the reason, and who asks for the drive's state. */
@@ -46,7 +47,8 @@ START_TEST(test_reason) {
         guard_told[0] = '\0';
         target_visit(t, (VisitReason) _i);
         ck_assert_str_eq(t->record->visit_reason,
-                         visit_reason_to_string(_i == VISIT_STANDBY ? VISIT_BOOT : (VisitReason) _i));
+                         visit_reason_to_string(_i == VISIT_STANDBY || _i == VISIT_SLEEP ? VISIT_BOOT
+                                                                                         : (VisitReason) _i));
         ck_assert(visitor.ask_power == (_i == VISIT_STANDBY));
         ck_assert(visitor.no_wake == reasons[_i].no_wake);
         ck_assert(visitor.look == reasons[_i].look);

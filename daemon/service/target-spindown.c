@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+#include <syslog.h>
+
+#include "clock.h"
+#include "inventory.h"
+#include "kernel-view.h"
+#include "stack.h"
+#include "target-spindown.h"
+
+#define BTRFS_DIR "/sys/fs/btrfs"
+
+/* ---- who does it ---- */
+
+/* What step_end() makes of a drive that refused its timer, or has none: it is as wanted, and nothing was sent or read. */
+static bool has_no_timer(const Target *t, const Wish *w) {
+        const SettingRecord *s = drive_record_find(t->record, w->name);
+
+        return s && s->verdict == VERDICT_UNCHANGED && !s->actual && !s->sent.known;
+}
+
+bool target_spins_down(const Target *t) {
+        const Wish *w = target_spin_down(t).wish;
+
+        if (!w || !target_can_sleep(t))
+                return false;
+        return w->spindown_by == SPINDOWN_BY_SERVICE ||
+               (w->spindown_by == SPINDOWN_BY_AUTO && (t->record->ignores_timer || has_no_timer(t, w)));
+}
+
+void target_spindown_note(Target *t) {
+        SpinDown d = target_spin_down(t);
+        char text[VALUE_TEXT_MAX + 32] = "", time[VALUE_TEXT_MAX];
+
+        if (d.wish)
+                (void) snprintf(text, sizeof text, "%s%s", value_format(&d.setting->range, &d.wish->value, time),
+                                target_spins_down(t) ? ", by the service" : "");
+        if (string_replace(&t->record->spindown, text[0] ? text : NULL) < 0)
+                journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
+}
+
+/* ---- it is time ---- */
+
+/* When this drive may be stopped; now or before: it may. */
+static uint64_t ready_at(const Target *t) {
+        uint64_t used, now = monotonic_usec();
+        const TargetStandby *s = &t->standby;
+
+        if (activity_read(t->drive->syspath, &used) < 0)
+                return 0;
+        /* One that has a command to answer is in use, however long that takes. */
+        if (used != s->used || activity_in_flight(t->drive->syspath))
+                return now + s->patience / 4;
+        return MAX(s->quiet_since + s->patience, t->spindown.awake_until);
+}
+
+/* Does this drive spin down with those? Its members that the files do not leave to the service do as they like. */
+static bool spins_down_with(const Target *t, char *const *group) {
+        return names_contain(group, t->drive->name) && !t->standby.asleep && t->standby.look_at > 0 &&
+               !t->spindown.spent && target_spins_down(t);
+}
+
+static void spin_down(Target *t) {
+        t->spindown.pending = true;
+        target_visit(t, VISIT_SLEEP);
+}
+
+uint64_t target_spindown_try(Target *t) {
+        _cleanup_(names_freep) char **group = NULL;
+        uint64_t now = monotonic_usec(), ready;
+        int r;
+
+        if (t->spindown.spent)
+                return 0;
+
+        ready = ready_at(t);
+        r = stack_group(INVENTORY_CLASSDIR, BTRFS_DIR, t->drive->name, &group);
+        if (r < 0)
+                journal_spindown(t->drive, LOG_WARNING, "which drives belong to it cannot be found out: %s",
+                                 strerror(-r));
+        for (Target *other = t->env->drives; other; other = other->next)
+                if (other != t && spins_down_with(other, group))
+                        ready = MAX(ready, ready_at(other));
+        if (ready > now)
+                return ready;
+
+        spin_down(t);
+        for (Target *other = t->env->drives; other; other = other->next)
+                if (other != t && spins_down_with(other, group))
+                        spin_down(other);
+        return 0;
+}
+
+void target_spindown_begins(Target *t) {
+        CurrentVisit *v = &t->visit;
+        uint64_t used;
+
+        /* It may have waited for a file system check, say. */
+        if (v->sleeps && t->spindown.pending && activity_read(t->drive->syspath, &used) >= 0 &&
+            used != t->standby.used) {
+                t->spindown.pending = v->sleeps = false;
+                v->selected.n_items--;
+        }
+}
+
+/* ---- what came of it ---- */
+
+static void note_reason(Target *t, const char *reason) {
+        if (string_replace(&t->record->awake_reason, reason) < 0)
+                journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
+}
+
+static void note_power(Target *t, const char *power) {
+        if (streq_ptr(t->record->power, power))
+                return;
+        t->record->power_when = power ? now_usec() : 0;
+        if (string_replace(&t->record->power, power) < 0)
+                journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
+}
+
+void target_spindown_told(Target *t, const Step *s) {
+        TargetSpindown *d = &t->spindown;
+        bool news = !streq_ptr(t->record->awake_reason, s->reason);
+
+        d->pending = false;
+        switch (s->verdict) {
+        case VERDICT_UNVERIFIABLE:
+                /* Until it is used there is nothing to be found out, nor to be done. */
+                d->spent = true;
+                note_power(t, NULL);
+                _fallthrough_;
+        case VERDICT_APPLIED:
+                d->stopped_at = monotonic_usec();
+                _fallthrough_;
+        case VERDICT_UNCHANGED:
+                note_reason(t, NULL);
+                if (s->verdict != VERDICT_UNVERIFIABLE)
+                        target_standby_told(t, POWER_STANDBY);
+                break;
+        case VERDICT_VANISHED:
+                break;
+        case VERDICT_DEFERRED:
+                /* Busy, or a file system check, or the machine is about to sleep: the next look may find it otherwise. */
+                note_reason(t, s->reason);
+                if (t->standby.look_at > 0)
+                        t->standby.look_at = MIN(t->standby.look_at, monotonic_usec() + t->standby.patience / 4);
+                break;
+        default:
+                d->spent = true;
+                note_reason(t, s->reason);
+                if (news)
+                        journal_spindown(t->drive, LOG_WARNING, "it cannot be put into standby: %s.", s->reason);
+        }
+}
+
+/* It took the timer, and its time is over. Others that ask it for its state may have begun that anew each time: whoever leaves it to
+ * the service does not mind why. */
+static void found_awake(Target *t) {
+        SpinDown d = target_spin_down(t);
+        char time[VALUE_TEXT_MAX];
+        uint64_t used;
+
+        if (t->standby.asleep || !pending_has(&t->visit.pending, VISIT_STANDBY) || !d.wish ||
+            d.wish->spindown_by != SPINDOWN_BY_AUTO || target_spins_down(t) ||
+            activity_read(t->drive->syspath, &used) < 0 || used != t->standby.used)
+                return;
+
+        t->record->ignores_timer = true;
+        journal_spindown(
+                        t->drive, LOG_NOTICE,
+                        "it took %s = %s (%s:%u), and is awake after a longer time without a read or write: from now on the "
+                        "service spins it down.",
+                        d.wish->name, value_format(&d.setting->range, &d.wish->value, time), d.wish->file,
+                        d.wish->line);
+}
+
+void target_spindown_told_power(Target *t, PowerMode power, bool goes_on) {
+        if (power == POWER_AWAKE)
+                found_awake(t);
+        note_power(t, !goes_on ? NULL : power == POWER_AWAKE ? "active/idle" : "standby");
+}
+
+void target_spindown_woken(Target *t, const Wake *w, bool used) {
+        TargetSpindown *d = &t->spindown;
+        uint64_t now = monotonic_usec();
+
+        note_power(t, "active/idle");
+        if (d->stopped_at == 0)
+                return;
+
+        if (now - d->stopped_at >= SPINDOWN_SHORT_USEC)
+                d->n_short = 0;
+        else if (used)
+                d->n_short++;
+        d->stopped_at = 0;
+        if (d->n_short < SPINDOWN_SHORT_MAX || !target_spins_down(t))
+                return;
+
+        d->n_short = 0;
+        d->awake_until = now + SPINDOWN_AWAKE_USEC;
+        journal_left_awake(t->drive, w);
+        note_reason(t, "it was woken three times in a row within ten minutes, and is left awake for an hour");
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Drives that the service spins down, since they do not by themselves (SpindownBy): when they were without use for so long, by the
+ * kernel's counters, they are put into standby by a visit that does nothing else. Nothing of a success is told to the journal: it may
+ * lie on this very drive. */
+
+#include "target-standby.h"
+
+/* Nobody means a shorter time. */
+#define SPINDOWN_SOONEST_USEC (60ULL * 1000 * 1000)
+
+/* To be woken so soon and so often costs more than it saves: then the drive is left awake for so long. */
+#define SPINDOWN_SHORT_USEC (10ULL * 60 * 1000 * 1000)
+#define SPINDOWN_SHORT_MAX 3U
+#define SPINDOWN_AWAKE_USEC (60ULL * 60 * 1000 * 1000)
+
+/* Is it the service that spins it down, as far as is known now? */
+bool target_spins_down(const Target *t);
+
+/* Its time without use is over: puts it into standby, with all drives that it has an array or a file system in common with. Returns
+ * when to look again, on CLOCK_MONOTONIC, where something keeps it awake until then; else 0. */
+uint64_t target_spindown_try(Target *t);
+
+/* The worker is about to begin: what the visit was for may not hold any more. */
+void target_spindown_begins(Target *t);
+/* What came of it. */
+void target_spindown_told(Target *t, const Step *s);
+
+/* Any visit has found out whether it sleeps. `goes_on`: so will be what comes after that, or it is of interest only now. */
+void target_spindown_told_power(Target *t, PowerMode power, bool goes_on);
+
+/* It was woken, by this or (NULL) nobody knows by whom. `used`: by somebody who wanted something of it. */
+void target_spindown_woken(Target *t, const Wake *w, bool used);
+
+/* Notes for the state file who spins the drive down. */
+void target_spindown_note(Target *t);
