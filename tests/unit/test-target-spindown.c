@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Drives that the service spins down: which, when, with which others, and what is made of what comes of it. */
+
+#include "fake-standby.h"
+#include "target-spindown.h"
+
+#define BY(who) "{ match = {}; spindown_time = \"20min\"; spindown_by = \"" who "\"; }"
+#define SERVICE BY("service")
+#define AUTO BY("auto")
+#define TIME (1200 * SECOND)
+
+static const char *const *group; /* NULL: each drive is alone */
+static int group_error;
+
+int __wrap_stack_group(const char *classdir, const char *btrfsdir, const char *name, char ***ret);
+int __wrap_stack_group(_unused_ const char *classdir, _unused_ const char *btrfsdir, const char *name, char ***ret) {
+        *ret = NULL;
+        if (group_error < 0)
+                return group_error;
+        ck_assert_int_ge(names_add(ret, name), 0);
+        for (const char *const *n = group; n && *n; n++)
+                ck_assert_int_ge(names_add(ret, *n), 0);
+        return 0;
+}
+
+/* Of the visit that puts the drive into standby, to its end. */
+static void sleep_ends(Target *t, Verdict verdict, const char *reason) {
+        Step s = { .wish = t->visit.selected.items + t->visit.selected.n_items - 1, .verdict = verdict };
+
+        ck_assert(t->visit.sleeps);
+        ck_assert_str_eq(s.wish->name, "standby");
+        ck_assert(s.wish->value.type == VALUE_BOOL && s.wish->value.number == 1);
+        ck_assert(!t->visit.memories[t->visit.selected.n_items - 1].sent.known);
+        (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
+        visitor.events->ready(t);
+        ck_assert(visitor.active);
+        visitor.events->step(t, &s);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+}
+
+static Target *look_after_service(void) {
+        Target *t = look_after(SERVICE, WAKE_LOG_AUTO);
+
+        n_steps_told = 0;
+        return t;
+}
+
+/* Until it is told to sleep. */
+static void wait_for_sleep(Target *t) {
+        for (unsigned i = 0; i < 4 && !wait_out(t); i++)
+                ;
+        ck_assert(t->visit.job && visitor.events);
+        ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
+        ck_assert_uint_eq(n_wishes, 1);
+}
+
+static void put_to_sleep(Target *t) {
+        wait_for_sleep(t);
+        sleep_ends(t, VERDICT_APPLIED, "");
+        ck_assert(t->standby.asleep);
+}
+
+/* ---- which drives ---- */
+
+static const struct {
+        const char *drives;
+        Transport transport;
+        bool flash, ignores;
+        Verdict verdict; /* of the row */
+        bool by_service;
+        const char *note; /* NULL: nothing spins it down */
+} whose[] = {
+        { SERVICE, TRANSPORT_SATA, .by_service = true, .note = "20 min, by the service" },
+        { BY("drive"), TRANSPORT_SATA, .note = "20 min" },
+        { AUTO, TRANSPORT_SATA, .verdict = VERDICT_UNVERIFIABLE, .note = "20 min" },
+        { AUTO, TRANSPORT_SATA, .verdict = VERDICT_UNVERIFIABLE, .ignores = true, .by_service = true,
+          .note = "20 min, by the service" },
+        { BY("drive"), TRANSPORT_SATA, .ignores = true, .note = "20 min" },
+        /* What was refused. */
+        { AUTO, TRANSPORT_SATA, .verdict = VERDICT_UNCHANGED, .by_service = true, .note = "20 min, by the service" },
+        { AUTO, TRANSPORT_SATA, .verdict = VERDICT_DEFERRED, .note = "20 min" },
+        { SERVICE, TRANSPORT_SATA, .flash = true, .note = "20 min" },
+        { "{ match = {}; spindown_time = \"off\"; spindown_by = \"service\"; }", TRANSPORT_SATA },
+        { "{ match = {}; standby_z = \"30min\"; spindown_by = \"service\"; }", TRANSPORT_SAS, .by_service = true,
+          .note = "30 min, by the service" },
+        /* The shortest counts, and who does that. */
+        { "{ match = {}; standby_z = \"30min\"; spindown_by = \"service\"; }, { match = {}; spindown_time = \"20min\"; }",
+          TRANSPORT_SATA, .note = "20 min" },
+        { "{ match = {}; apm = 127; }", TRANSPORT_SATA },
+};
+
+START_TEST(test_whose) {
+        Target *t = look_after_other(whose[_i].drives, WAKE_LOG_OFF, whose[_i].transport, !whose[_i].flash);
+        SettingRecord *s;
+
+        ck_assert_int_ge(drive_record_add(t->record, "spindown_time", &s), 0);
+        (void) string_replace(&s->actual, NULL);
+        s->verdict = whose[_i].verdict;
+        s->sent.known = whose[_i].verdict == VERDICT_UNVERIFIABLE;
+        t->record->ignores_timer = whose[_i].ignores;
+        target_standby_rested(t);
+        ck_assert(target_spins_down(t) == whose[_i].by_service);
+        ck_assert(streq_ptr(t->record->spindown, whose[_i].note));
+        ck_assert(is_due(t) == whose[_i].by_service);
+        leave(t);
+}
+END_TEST
+
+/* ---- when ---- */
+
+/* While it is used the service looks four times in that time; then once more, and at its end. */
+START_TEST(test_when) {
+        uint64_t since = monotonic_usec(), last;
+        Target *t = look_after_service();
+
+        for (unsigned i = 0; i < 6; i++) {
+                assert_patience(t, since, TIME / 4);
+                activity++;
+                since = monotonic_usec();
+                ck_assert(!wait_out(t));
+        }
+        assert_patience(t, since, TIME / 4);
+        last = since;
+        ck_assert(!wait_out(t));
+        assert_patience(t, last, TIME);
+        ck_assert(wait_out(t));
+        ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
+        ck_assert_uint_eq(n_wishes, 1);
+        sleep_ends(t, VERDICT_APPLIED, "");
+
+        /* Nothing more until somebody wakes it; nobody is told. */
+        ck_assert(t->standby.asleep && !is_due(t));
+        ck_assert_str_eq(all_done(), "watch ");
+        ck_assert_str_eq(t->record->power, "standby");
+        ck_assert_uint_eq(n_told + n_logged + n_spindowns_told + n_steps_told, 0);
+        leave(t);
+}
+END_TEST
+
+static const struct {
+        const char *wanted;
+        uint64_t usec;
+} shortest[] = { { "5s", SPINDOWN_SOONEST_USEC }, { "1min", 60 * SECOND }, { "65s", 65 * SECOND } };
+
+START_TEST(test_soonest) {
+        char drives[128];
+        Target *t;
+
+        (void) snprintf(drives, sizeof drives, "{ match = {}; spindown_time = \"%s\"; spindown_by = \"service\"; }",
+                        shortest[_i].wanted);
+        t = look_after(drives, WAKE_LOG_AUTO);
+        ck_assert_uint_eq(t->standby.patience, shortest[_i].usec);
+        leave(t);
+}
+END_TEST
+
+/* A read that takes long is use as long as it takes. */
+START_TEST(test_in_flight) {
+        Target *t = look_after_service();
+
+        ck_assert(!wait_out(t));
+        in_flight = true;
+        for (unsigned i = 0; i < 5; i++)
+                ck_assert(!wait_out(t));
+        in_flight = false;
+        ck_assert(wait_out(t));
+        sleep_ends(t, VERDICT_APPLIED, "");
+        leave(t);
+}
+END_TEST
+
+/* It waited for a file system check, say, and was used. */
+START_TEST(test_used_meanwhile) {
+        Target *t = look_after_service();
+
+        wait_for_sleep(t);
+        activity++;
+        visitor.events->ready(t);
+        ck_assert_uint_eq(t->visit.selected.n_items, 0);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        ck_assert(!t->standby.asleep && is_due(t));
+        ck_assert(!wait_out(t));
+        put_to_sleep(t);
+        leave(t);
+}
+END_TEST
+
+/* A run of the daemon before this one has seen how long nobody has used it. */
+START_TEST(test_goes_on) {
+        static const struct {
+                uint64_t ago, used; /* s */
+                uint64_t left;
+        } states[] = { { 1000, 1, 200 }, { 1000, 2, 300 }, { 5000, 1, 0 }, { 10, 1, 300 } };
+        Target *t = watch(SERVICE, TRANSPORT_SATA);
+        uint64_t now;
+
+        passed += 6000;
+        now = monotonic_usec();
+        t->record->quiet_since = now - states[_i].ago * SECOND;
+        t->record->quiet_used = states[_i].used;
+        t->drive->rotational = true;
+        visit_whole(t, VISIT_BOOT);
+        ck_assert_uint_ge(target_standby_due(t), now + states[_i].left * SECOND);
+        ck_assert_uint_le(target_standby_due(t), now + (states[_i].left + 1) * SECOND);
+        leave(t);
+}
+END_TEST
+
+/* After that it was awake, whatever it was before; and so it is after it has slept with the machine. */
+START_TEST(test_resume) {
+        Target *t = look_after_service();
+        uint64_t since;
+
+        if (_i)
+                put_to_sleep(t);
+        passed += 150;
+        since = monotonic_usec();
+        target_visit(t, VISIT_RESUME);
+        ck_assert(visitor.ask_power == _i);
+        answer(t, _i ? POWER_AWAKE : POWER_UNKNOWN);
+        ck_assert(!t->standby.asleep);
+        assert_patience(t, since, TIME / 4);
+        ck_assert_uint_ge(t->standby.quiet_since, since);
+        ck_assert_uint_eq(t->spindown.n_short, 0);
+        leave(t);
+}
+END_TEST
+
+/* ---- what comes of it ---- */
+
+static const struct {
+        Verdict verdict;
+        const char *reason;
+        bool asleep, again, told; /* the drive is asked again before it is used */
+        uint64_t next;
+        const char *power;
+} ends[] = {
+        { VERDICT_APPLIED, "", .asleep = true, .power = "standby" },
+        { VERDICT_UNCHANGED, "", .asleep = true, .power = "standby" },
+        { VERDICT_UNVERIFIABLE, "accepted; it cannot be read back", .next = TIME },
+        { VERDICT_DEFERRED, "a self-test runs", .again = true, .next = TIME / 4 },
+        { VERDICT_REFUSED, "no", .told = true, .next = TIME },
+        { VERDICT_UNSUPPORTED, "no", .told = true, .next = TIME },
+        { VERDICT_IGNORED, "no", .told = true, .next = TIME },
+        { VERDICT_FAILED, "no", .told = true, .next = TIME },
+        { VERDICT_VANISHED, "no", .again = true, .next = TIME },
+};
+
+START_TEST(test_end) {
+        Target *t = look_after_service();
+        bool fine = ends[_i].asleep || ends[_i].verdict == VERDICT_UNVERIFIABLE || ends[_i].verdict == VERDICT_VANISHED;
+        uint64_t since;
+
+        for (unsigned turn = 0; turn < 2; turn++) {
+                wait_for_sleep(t);
+                since = monotonic_usec();
+                sleep_ends(t, ends[_i].verdict, ends[_i].reason);
+                ck_assert(t->standby.asleep == ends[_i].asleep);
+                ck_assert(turn > 0 || streq_ptr(t->record->power, ends[_i].power));
+                ck_assert(streq_ptr(t->record->awake_reason, fine ? NULL : ends[_i].reason));
+                ck_assert_uint_eq(n_spindowns_told, ends[_i].told); /* once */
+                ck_assert_uint_eq(n_steps_told + n_told, 0);
+                if (ends[_i].asleep)
+                        break;
+                assert_patience(t, since - SECOND, ends[_i].next);
+                ck_assert(wait_out(t) == ends[_i].again);
+                if (ends[_i].again)
+                        sleep_ends(t, ends[_i].verdict, ends[_i].reason);
+                else
+                        ck_assert(!wait_out(t));
+
+                /* Whoever uses it begins anew. */
+                activity++;
+                ck_assert(!wait_out(t));
+        }
+        ck_assert_ptr_null(drive_record_find(t->record, "standby"));
+        leave(t);
+}
+END_TEST
+
+/* Somebody asks for it, of a drive that nobody would spin down. */
+START_TEST(test_asked) {
+        static const char *const files[] = { SERVICE, BY("drive"), APM, "{ match = \"/dev/sdx\"; apm = 1; }",
+                                             "{ match = {}; standby = true; }" };
+        Target *t = look_after_other(files[_i], WAKE_LOG_OFF, TRANSPORT_SATA, true);
+
+        target_visit(t, VISIT_SLEEP);
+        ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
+        ck_assert_uint_eq(n_wishes, 1);
+        activity++; /* that does not matter to them */
+        sleep_ends(t, VERDICT_APPLIED, "");
+        ck_assert_str_eq(t->record->power, "standby");
+        ck_assert_ptr_null(t->record->awake_reason);
+
+        target_visit(t, VISIT_SLEEP);
+        sleep_ends(t, VERDICT_REFUSED, "the drive refused it");
+        ck_assert_str_eq(t->record->awake_reason, "the drive refused it");
+        leave(t);
+}
+END_TEST
+
+/* With another visit it is the last of what that does. */
+START_TEST(test_asked_as_well) {
+        Target *t = look_after("{ match = {}; read_ahead_kb = 512; standby = true; }", WAKE_LOG_AUTO);
+
+        target_visit(t, VISIT_REQUEST);
+        target_visit(t, VISIT_SLEEP);
+        ck_assert_int_eq(t->visit.reason, VISIT_REQUEST);
+        ck_assert_uint_eq(n_wishes, 2);
+        ck_assert_str_eq(t->visit.selected.items[0].name, "read_ahead_kb");
+        visitor.events->ready(t);
+        visitor.events->step(t, &(Step){ .wish = t->visit.selected.items, .verdict = VERDICT_UNCHANGED });
+        visitor.events->step(t, &(Step){ .wish = t->visit.selected.items + 1, .verdict = VERDICT_APPLIED });
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        ck_assert_str_eq(t->record->power, "standby");
+        ck_assert_uint_eq(n_told, 1);
+        ck_assert_uint_eq(told_summary.n_settings, 1);
+        leave(t);
+}
+END_TEST
+
+/* ---- the drive that should do it ---- */
+
+START_TEST(test_auto) {
+        uint64_t since = monotonic_usec();
+        Target *t = look_after(AUTO, WAKE_LOG_AUTO);
+        SettingRecord *s;
+
+        ck_assert_int_ge(drive_record_add(t->record, "spindown_time", &s), 0);
+        s->verdict = VERDICT_UNVERIFIABLE;
+        s->sent.known = true;
+        assert_patience(t, since, SPIN_PATIENCE);
+        ck_assert(wait_out(t));
+        ck_assert_int_eq(t->visit.reason, VISIT_STANDBY);
+        since = monotonic_usec();
+        activity += _i == 1;
+        answer(t, _i == 2 ? POWER_STANDBY : POWER_AWAKE);
+        ck_assert_uint_eq(n_spindowns_told, _i == 0);
+        ck_assert(target_spins_down(t) == (_i == 0));
+        if (_i == 0) {
+                ck_assert_ptr_nonnull(strstr(spindown_told, "it took spindown_time = 20 min"));
+                ck_assert_str_eq(t->record->spindown, "20 min, by the service");
+                /* The journal may have to be written to this drive first. */
+                assert_patience(t, since, TIME / 4);
+                put_to_sleep(t);
+
+                /* Said once. */
+                target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+                put_to_sleep(t);
+                ck_assert_uint_eq(n_spindowns_told, 1);
+        }
+        leave(t);
+}
+END_TEST
+
+/* Any other visit that finds it awake says nothing of its timer. */
+START_TEST(test_auto_by_chance) {
+        Target *t = look_after(AUTO, WAKE_LOG_AUTO);
+
+        target_visit(t, VISIT_REQUEST);
+        answer(t, POWER_AWAKE);
+        ck_assert(!t->record->ignores_timer);
+        ck_assert_str_eq(t->record->power, "active/idle");
+        leave(t);
+}
+END_TEST
+
+/* ---- it is woken ---- */
+
+/* Each letter is a sleep: s: woken soon by a read, S: late, n: soon, nobody knows by whom (the machine slept, say). L: now it is left
+ * awake for an hour. */
+static const struct {
+        const char *sleeps;
+        bool watched;
+} wakes[] = {
+        { "ss", true },    { "sssL", true },  { "ssSs", true },     { "ssSsssL", true },
+        { "ssnsL", true }, { "nnnn", true },  { "sssLssSs", true }, { "sssLsssL", true },
+        { "ss", false },   { "sssL", false }, { "ssSss", false },   { "sssLsssL", false },
+};
+
+static void sleep_and_wake(Target *t, char how, bool is_watched) {
+        while (!t->visit.job)
+                (void) wait_out(t);
+        sleep_ends(t, VERDICT_APPLIED, "");
+        ck_assert(t->standby.asleep == is_watched);
+        ck_assert_ptr_null(t->record->awake_reason);
+
+        if (how == 'S')
+                passed += 700;
+        if (how == 'n') {
+                target_visit(t, VISIT_REQUEST);
+                answer(t, POWER_AWAKE);
+        } else if (is_watched)
+                target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+        else {
+                activity++;
+                passed += 60;
+                target_tick(t);
+        }
+        ck_assert_str_eq(t->record->power, "active/idle");
+        ck_assert(!t->standby.asleep && t->spindown.stopped_at == 0);
+}
+
+START_TEST(test_wears) {
+        Target *t = look_after("{ match = {}; spindown_time = \"1min\"; spindown_by = \"service\"; }",
+                               wakes[_i].watched ? WAKE_LOG_AUTO : WAKE_LOG_OFF);
+        unsigned left = 0;
+
+        for (const char *c = wakes[_i].sleeps; *c; c++) {
+                uint64_t until = monotonic_usec() + SPINDOWN_AWAKE_USEC;
+
+                if (*c != 'L') {
+                        sleep_and_wake(t, *c, wakes[_i].watched);
+                        continue;
+                }
+                ck_assert_uint_eq(n_left_awake, ++left);
+                ck_assert_ptr_nonnull(strstr(t->record->awake_reason, "left awake for an hour"));
+                while (!t->visit.job)
+                        (void) wait_out(t);
+                ck_assert_uint_ge(monotonic_usec(), until - SECOND);
+                ck_assert_uint_le(monotonic_usec(), until + 60 * SECOND);
+        }
+        ck_assert_uint_eq(n_left_awake, left);
+        leave(t);
+}
+END_TEST
+
+/* ---- with others ---- */
+
+/* A second drive, behind the first in the list. */
+static Target *look_after_second(void) {
+        Drive *d = disk(TRANSPORT_SATA, NULL);
+        Target *t;
+
+        d->name[2] = d->node[7] = 'b';
+        d->rotational = true;
+        ck_assert_int_eq(target_new(&env, d, &t), 0);
+        visit_whole(t, VISIT_BOOT);
+        return t;
+}
+
+static const struct {
+        bool grouped;
+        int error;
+        bool spent; /* the second one refuses */
+        bool together;
+} groups[] = {
+        { true, 0, false, true }, { false, 0, false, false }, { true, -EIO, false, false }, { true, 0, true, false }
+};
+
+/* The one that is used for longer keeps the other awake. */
+START_TEST(test_group) {
+        static const char *const both[] = { "sda", "sdb", "sdz", NULL };
+        Target *t = look_after_service(), *second = look_after_second();
+        unsigned n_asked = 0;
+
+        env.drives = t;
+        t->next = second;
+        group = groups[_i].grouped ? both : NULL;
+        group_error = groups[_i].error;
+        second->spindown.spent = groups[_i].spent;
+        second->standby.quiet_since = t->standby.quiet_since + 500 * SECOND;
+
+        passed += 1201;
+        target_tick(t);
+        ck_assert(!!t->visit.job != groups[_i].together);
+        if (groups[_i].together) {
+                ck_assert_uint_eq(target_standby_due(t), second->standby.quiet_since + TIME);
+                passed += 501;
+                target_tick(t);
+        }
+        ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
+        n_asked += second->visit.job && second->visit.reason == VISIT_SLEEP;
+        ck_assert_uint_eq(n_asked, groups[_i].together);
+        ck_assert_uint_eq(n_spindowns_told, groups[_i].error < 0);
+        (void) target_free(second);
+        leave(t);
+        env.drives = NULL;
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("target-spindown");
+
+        tcase_add_checked_fixture(t, setup, scratch_remove);
+        tcase_add_loop_test(t, test_whose, 0, ELEMENTSOF(whose));
+        tcase_add_test(t, test_when);
+        tcase_add_loop_test(t, test_soonest, 0, ELEMENTSOF(shortest));
+        tcase_add_test(t, test_in_flight);
+        tcase_add_test(t, test_used_meanwhile);
+        tcase_add_loop_test(t, test_goes_on, 0, 4);
+        tcase_add_loop_test(t, test_resume, 0, 2);
+        tcase_add_loop_test(t, test_end, 0, ELEMENTSOF(ends));
+        tcase_add_loop_test(t, test_asked, 0, 5);
+        tcase_add_test(t, test_asked_as_well);
+        tcase_add_loop_test(t, test_auto, 0, 3);
+        tcase_add_test(t, test_auto_by_chance);
+        tcase_add_loop_test(t, test_wears, 0, ELEMENTSOF(wakes));
+        tcase_add_loop_test(t, test_group, 0, ELEMENTSOF(groups));
+
+        return test_main("target-spindown", t);
+}
