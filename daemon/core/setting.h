@@ -35,6 +35,8 @@ typedef enum SettingFlags {
         SETTING_FIRST = 1 << 10,     /* writing it changes what others read: its verdict comes before their reading */
         SETTING_SAME = 1 << 11,      /* it holds a part of the state it excludes, so that any of its values excludes */
         SETTING_ATA_SLEEP = 1 << 12, /* ATA's Sleep mode, which only a reset ends; any command causes one */
+        /* Its read function need not know whether the drive sleeps: it asks that itself, or sends nothing. */
+        SETTING_READ_SAFE = 1 << 13,
 } SettingFlags;
 
 /* Whom a harmful value harms. */

@@ -8,6 +8,7 @@
 #include "ata.h"
 #include "plan.h"
 #include "settings.h"
+#include "standby.h"
 
 /* Drives come from the factory with APM or with extended power conditions, and an abort does not say which. */
 static int apm_write(Device *d, const Setting *s, const Value *v) {
@@ -21,27 +22,6 @@ static int apm_write(Device *d, const Setting *s, const Value *v) {
                         d, r,
                         "the drive refused it: its extended power conditions are enabled, and a drive has these or APM; "
                         "epc = false, by 'drivekeep apply --permanent', disables them");
-}
-
-static int standby_read(Device *d, const Setting *s, Reading *ret) {
-        int r;
-
-        r = power_look(d, BACKEND_ATA);
-        if (r < 0)
-                return r;
-
-        *ret = (Reading){
-                .supported = true,
-                .known = d->power == POWER_STANDBY || (d->power == POWER_AWAKE && d->power_told),
-                .value = { .type = s->range.type, .number = d->power == POWER_STANDBY },
-        };
-        return 0;
-}
-
-static int standby_write(Device *d, const Setting *s, const Value *v) {
-        if (v->number)
-                d->power = POWER_UNKNOWN;
-        return ata_feature_write(d, s, v);
 }
 
 /* Nothing is sent, not even CHECK POWER MODE: a drive in ATA's SLEEP answers no command, and the kernel would reset it. */
@@ -129,10 +109,9 @@ const Setting ata_power_settings[] = {
           ATA_ROW("standby", standby_read, standby_write, 900, "the first access", "hdparm -y",
                   "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h",
                   "spin the drive down when it is attached",
-                  .on = { .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
-                  .no_off = "it sleeps already, and no setting wakes drives; off does nothing"),
+                  .on = { .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS }),
           .range = RANGE_BOOL,
-          .flags = SETTING_AT_ATTACH | SETTING_STANDBY_SAFE },
+          .flags = SETTING_AT_ATTACH | SETTING_STANDBY_SAFE | SETTING_READ_SAFE },
         { .brief = "deep sleep once when attached",
           ATA_ROW("sleep", sleep_read, ata_feature_write, 910, "any command at all", "hdparm -Y", "ACS-4 SLEEP E6h",
                   "put the drive to sleep when it is attached, so deep that only a reset wakes it",

@@ -106,6 +106,9 @@ int device_begin(Device *d);
  * or errno, with a sentence, when there is no asking. */
 int power_look(Device *d, Backend by);
 
+/* What it has found out is true no more: the next one asks again. */
+void power_forget(Device *d);
+
 /* What it has found out, as hdparm -C says it: "active/idle", "standby", "sleep". NULL: not known for certain. */
 const char *power_state(const Device *d);
 

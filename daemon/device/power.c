@@ -69,6 +69,11 @@ static int ata_power_mode(Device *d) {
         return 0;
 }
 
+void power_forget(Device *d) {
+        d->power = POWER_UNKNOWN;
+        d->power_told = false;
+}
+
 int power_look(Device *d, Backend by) {
         int r;
 

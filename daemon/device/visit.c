@@ -108,7 +108,8 @@ static void run_ended(Run *run, const Step *s) {
 static bool step_asks_power(const Step *s) {
         Backend b = s->setting->backend;
 
-        return b == BACKEND_ATA || b == BACKEND_SCSI_MODE || b == BACKEND_OPTICAL;
+        return !(s->setting->flags & SETTING_READ_SAFE) &&
+               (b == BACKEND_ATA || b == BACKEND_SCSI_MODE || b == BACKEND_OPTICAL);
 }
 
 /* Before the first command that only an awake drive should get. */
@@ -188,7 +189,7 @@ static void run_read_step(Run *run, Step *s) {
         s->before = (Reading){};
         if (run->power_error < 0 && step_asks_power(s))
                 r = device_fail(d, run->power_error, "%s", run->power_why);
-        else if (step_would_wake(s, d))
+        else if (!(s->setting->flags & SETTING_READ_SAFE) && step_would_wake(s, d))
                 s->before.supported = true;
         else
                 r = s->setting->read(d, s->setting, &s->before);

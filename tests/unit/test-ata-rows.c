@@ -64,7 +64,7 @@ typedef struct Case {
         const char *name;
         Outcome outcomes[4];
         const Row *rows;
-        bool dangerous, permanent, apply_permanent, dry, ata_sleep;
+        bool dangerous, permanent, apply_permanent, dry, ata_sleep, active;
         Memory memory, second; /* of the first and the second */
         Bridge bridge;         /* cdb != 0: the drive is behind one */
 } Case;
@@ -195,6 +195,10 @@ static const Case cases[] = {
         { "standby comes when all else is read back", { { "standby", "on", VERDICT_APPLIED }, { "free_fall_control", "64", VERDICT_APPLIED } },
           .rows = ROWS(AWAKE, ID(plain), COMMAND("41 00 40 00 00 00 00 00 00 40 ef 00"), ID(changed[FREE_FALL]),
                        COMMAND("00 00 00 00 00 00 00 00 00 40 e0 00"), ASLEEP) },
+        { "standby, and a drive that does not say afterwards what it made of it", { { "standby", "on", VERDICT_UNVERIFIABLE, "cannot be read back" } },
+          .active = true,
+          .rows = ROWS(AWAKE, COMMAND("00 00 00 00 00 00 00 00 00 40 e0 00"), { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = ABORTED }) },
+        { "standby off, of a drive that sleeps", { { "standby", "off", VERDICT_UNSUPPORTED, "no setting wakes drives" } }, .rows = ROWS(ASLEEP) },
         { "standby of a sleeping drive", { { "standby", "on", VERDICT_UNCHANGED } }, .rows = ROWS(ASLEEP) },
         { "standby, done before", { { "standby", "on", VERDICT_UNCHANGED, "not again" } }, .memory = { .sent = { true, 1 } } },
         { "sleep: nothing is sent behind it", { { "sleep", "on", VERDICT_UNVERIFIABLE } }, .dangerous = true,
@@ -369,6 +373,7 @@ START_TEST(test_row) {
                 .permanent = c->apply_permanent,
                 .ata_sleep = c->ata_sleep,
                 .dry = c->dry,
+                .active = c->active,
         };
         Plan p;
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Spinning a drive down at once: the functions of the rows `standby`, by the row's backend. */
+
+#include "device.h"
+
+/* Asks the drive whether it sleeps, and nothing else. */
+int standby_read(Device *d, const Setting *s, Reading *ret);
+
+/* STEP_DEFERRED: the drive is at something that this would end, and the command was not sent. */
+int standby_write(Device *d, const Setting *s, const Value *v);
