@@ -107,7 +107,7 @@ const Setting ata_power_settings[] = {
         /* These are the last of all: what follows would wake the drive. */
         { .brief = "spin down once when attached",
           ATA_ROW("standby", standby_read, standby_write, 900, "the first access", "hdparm -y",
-                  "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h",
+                  "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h, SMART READ DATA B0h/D0h",
                   "spin the drive down when it is attached",
                   .on = { .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS }),
           .range = RANGE_BOOL,

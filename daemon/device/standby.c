@@ -4,6 +4,16 @@
 #include "plan.h"
 #include "standby.h"
 
+enum {
+        SMART_READ_DATA = 0xD0,
+
+        /* Where these stand in its data, and what they say while something runs. */
+        OFFLINE_STATUS = 362,
+        SELF_TEST_STATUS = 363,
+        OFFLINE_RUNS = 0x03,
+        SELF_TEST_RUNS = 0xF, /* the upper four bits; below is how much is left */
+};
+
 int standby_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
@@ -19,10 +29,64 @@ int standby_read(Device *d, const Setting *s, Reading *ret) {
         return 0;
 }
 
+/* SMART READ DATA. STEP_UNSUPPORTED: it cannot be had, or may not be believed. */
+static int smart_read_data(Device *d, uint8_t data[static 512]) {
+        Taskfile tf = {
+                .command = ATA_CMD_SMART,
+                .feature = SMART_READ_DATA,
+                .count = 1,
+                .lbam = 0x4F, /* the SMART signature */
+                .lbah = 0xC2,
+                .data = data,
+                .len = 512,
+        };
+        uint8_t sum = 0;
+        int r;
+
+        r = ata_identify(d);
+        if (r >= 0 && !identify_bit(d->identify, 85, 0))
+                return STEP_UNSUPPORTED;
+        if (r >= 0)
+                r = ata_command(d, &tf, NULL);
+        if (r < 0)
+                return r == STEP_REFUSED || r == -EBADMSG ? STEP_UNSUPPORTED : r;
+
+        for (size_t i = 0; i < 512; i++)
+                sum += data[i];
+        return sum == 0 ? 0 : STEP_UNSUPPORTED;
+}
+
+/* STANDBY IMMEDIATE would end these (ACS-4). The drive's own off-line data collection, which it does when idle, has other numbers. */
+static int ata_check_free(Device *d) {
+        uint8_t data[512] = {};
+        int r;
+
+        r = smart_read_data(d, data);
+        if (r < 0)
+                return r == STEP_UNSUPPORTED ? 0 : r;
+
+        if (data[SELF_TEST_STATUS] >> 4 == SELF_TEST_RUNS)
+                return device_fail(d, STEP_DEFERRED, "a self-test runs, and spinning down would end it");
+        if (data[OFFLINE_STATUS] == OFFLINE_RUNS)
+                return device_fail(d, STEP_DEFERRED,
+                                   "an off-line data collection runs, and spinning down would end it");
+        return 0;
+}
+
+static int ata_standby(Device *d, const Setting *s, const Value *v) {
+        int r;
+
+        r = ata_check_free(d);
+        if (r < 0)
+                return r;
+
+        power_forget(d);
+        return ata_feature_write(d, s, v);
+}
+
 int standby_write(Device *d, const Setting *s, const Value *v) {
         if (!v->number)
                 return device_fail(d, STEP_UNSUPPORTED, "no setting wakes drives; off does nothing");
 
-        power_forget(d);
-        return ata_feature_write(d, s, v);
+        return ata_standby(d, s, v);
 }

@@ -24,6 +24,9 @@
         { .cdb = "85 0a 26 00 d6 00 01 00 e0 00 4f 00 c2 40 b0 00", .out = table, \
           .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 " low " 00 " high " 00 4f 00 c2 40 50" }
 #define SCT_REFUSED(table) { .cdb = "85 0a 26 00 d6 00 01 00 e0 00 4f 00 c2 40 b0 00", .out = table, .sense = ABORTED }
+#define STANDBY COMMAND("00 00 00 00 00 00 00 00 00 40 e0 00")
+#define SMART_DATA(data_) { .cdb = "85 08 0e 00 d0 00 01 00 00 00 4f 00 c2 40 b0 00", .data = data_, .data_len = 512 }
+#define SMART_FAILS(...) { .cdb = "85 08 0e 00 d0 00 01 00 00 00 4f 00 c2 40 b0 00", __VA_ARGS__ }
 #define EPC_LOG(log) { .cdb = "85 09 0e 00 00 00 02 00 08 00 00 00 00 40 2f 00", .data = log, .data_len = 1024 }
 #define SANITIZE(answer) { .cdb = "85 07 20 00 00 00 00 00 00 00 00 00 00 40 b4 00", .sense = answer }
 #define SANITIZE_COUNT(high) "72 01 00 1d 00 00 00 0e 09 0c 01 00 " high " 00 00 00 00 00 00 00 40 50"
@@ -34,12 +37,13 @@ typedef struct Change {
         uint16_t bits;
 } Change;
 
-static Image plain, bare, silent, uncached, vendor_timer, changed[11];
+static Image plain, bare, silent, uncached, vendor_timer, changed[12];
 static const uint8_t sct_idle[512] = { [0] = 3 };
 static uint8_t dco_data[512], epc_off[1024], epc_on[1024], epc_saved[1024], epc_each[1024],
         epc_fixed[1024], epc_unsaved[1024];
+static uint8_t smart_idle[512], smart_tests[512], smart_tested[512], smart_collects[512], smart_collects_itself[512], smart_torn[512];
 
-enum { WRV_ALL, WRV_3, PUIS, MULTIPLE, SSP, FREE_FALL, FROZEN, EPC, ACOUSTIC_0, APM_255, WRV_0 };
+enum { WRV_ALL, WRV_3, PUIS, MULTIPLE, SSP, FREE_FALL, FROZEN, EPC, ACOUSTIC_0, APM_255, WRV_0, SMART };
 static const Change changes[][3] = {
         [WRV_ALL] = { { 120, 1 << 1 } },
         [WRV_3] = { { 120, 1 << 1 }, { 220, 3 }, { 210, 2048 } },
@@ -51,6 +55,7 @@ static const Change changes[][3] = {
         [EPC] = { { 120, 1 << 7 } },
         [ACOUSTIC_0] = { { 86, 1 << 9 } },
         [APM_255] = { { 91, 0x00FF } },
+        [SMART] = { { 85, 1 << 0 } },
         [WRV_0] = { { 120, 1 << 1 }, { 220, 3 } },
 };
 
@@ -191,13 +196,34 @@ static const Case cases[] = {
         { "EPC and APM of two blocks", { { "epc", "on", VERDICT_FORBIDDEN }, { "apm", "127", VERDICT_FORBIDDEN, "exclude" } }, .rows = ROWS(AWAKE, ID(plain)) },
 
         { "standby, read back by CHECK POWER MODE", { { "standby", "on", VERDICT_APPLIED } },
-          .rows = ROWS(AWAKE, COMMAND("00 00 00 00 00 00 00 00 00 40 e0 00"), ASLEEP) },
+          .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_DATA(smart_idle), STANDBY, ASLEEP) },
+        { "standby while a self-test runs: nothing is sent", { { "standby", "on", VERDICT_DEFERRED, "a self-test runs, and spinning down would end it" } },
+          .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_DATA(smart_tests)) },
+        { "standby after one that was aborted", { { "standby", "on", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_DATA(smart_tested), STANDBY, ASLEEP) },
+        { "standby while data is collected off-line", { { "standby", "on", VERDICT_DEFERRED, "an off-line data collection runs" } },
+          .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_DATA(smart_collects)) },
+        { "standby while the drive does that by itself", { { "standby", "on", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_DATA(smart_collects_itself), STANDBY, ASLEEP) },
+        { "a self-test in data that may not be believed", { { "standby", "on", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_DATA(smart_torn), STANDBY, ASLEEP) },
+        { "standby of a drive that does not tell", { { "standby", "on", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_FAILS(.sense = ABORTED), STANDBY, ASLEEP) },
+        { "standby of a drive that is gone when it is asked that", { { "standby", "on", VERDICT_VANISHED } },
+          .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_FAILS(.host_status = 1)) },
+        { "standby of a drive that has SMART disabled", { { "standby", "on", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(plain), STANDBY, ASLEEP) },
+        { "standby of a drive that refuses IDENTIFY", { { "standby", "on", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00", .sense = ABORTED }, STANDBY, ASLEEP) },
+        { "a drive that refuses to stop", { { "standby", "on", VERDICT_REFUSED } },
+          .rows = ROWS(AWAKE, ID(plain), { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e0 00", .sense = ABORTED }, AWAKE) },
+        { "a drive that does not stop", { { "standby", "on", VERDICT_IGNORED } }, .rows = ROWS(AWAKE, ID(plain), STANDBY, AWAKE) },
         { "standby comes when all else is read back", { { "standby", "on", VERDICT_APPLIED }, { "free_fall_control", "64", VERDICT_APPLIED } },
           .rows = ROWS(AWAKE, ID(plain), COMMAND("41 00 40 00 00 00 00 00 00 40 ef 00"), ID(changed[FREE_FALL]),
-                       COMMAND("00 00 00 00 00 00 00 00 00 40 e0 00"), ASLEEP) },
+                       STANDBY, ASLEEP) },
         { "standby, and a drive that does not say afterwards what it made of it", { { "standby", "on", VERDICT_UNVERIFIABLE, "cannot be read back" } },
           .active = true,
-          .rows = ROWS(AWAKE, COMMAND("00 00 00 00 00 00 00 00 00 40 e0 00"), { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = ABORTED }) },
+          .rows = ROWS(AWAKE, ID(plain), STANDBY, { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = ABORTED }) },
         { "standby off, of a drive that sleeps", { { "standby", "off", VERDICT_UNSUPPORTED, "no setting wakes drives" } }, .rows = ROWS(ASLEEP) },
         { "standby of a sleeping drive", { { "standby", "on", VERDICT_UNCHANGED } }, .rows = ROWS(ASLEEP) },
         { "standby, done before", { { "standby", "on", VERDICT_UNCHANGED, "not again" } }, .memory = { .sent = { true, 1 } } },
@@ -287,6 +313,12 @@ static void descriptor(uint8_t log[static 1024], unsigned offset, uint8_t flags,
         memcpy(p + 12, &(uint32_t){ htole32(current) }, 4);
 }
 
+static void smart(uint8_t data[static 512], uint8_t collection, uint8_t test) {
+        data[362] = collection;
+        data[363] = test;
+        data[511] = -(collection + test);
+}
+
 static void setup(void) {
         uint8_t sum = 0;
 
@@ -332,6 +364,14 @@ static void setup(void) {
         for (size_t i = 0; i < 511; i++)
                 sum += dco_data[i];
         dco_data[511] = -sum;
+
+        smart(smart_idle, 0x82, 0x00);
+        smart(smart_tests, 0x00, 0xF9);
+        smart(smart_tested, 0x00, 0x1F);
+        smart(smart_collects, 0x03, 0x00);
+        smart(smart_collects_itself, 0x83, 0x00);
+        smart(smart_torn, 0x00, 0xF9);
+        smart_torn[0] = 1;
 
         descriptor(epc_on, 64, 0xE0 | 1 << 2, 6000, 0, 6000);
         descriptor(epc_on, 512 + 448, 0xE0 | 1 << 2, 36000, 0, 36000);

@@ -432,7 +432,8 @@ static const Row asleep_only[] = { POWER("00") };
 static const Row sense_attentions[] = { ATTENTION, ATTENTION, ATTENTION, ATTENTION };
 static const Row sense_gone[] = { { .cdb = "03 00 00 00 fc 00", .host_status = 1 } };
 static const Row standby_now[] = {
-        POWER("ff"), { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e0 00", .sense = GOOD }, POWER("00"),
+        POWER("ff"), ID, .data = &apm127, .data_len = 512 },
+        { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e0 00", .sense = GOOD }, POWER("00"),
 };
 
 static const struct {
