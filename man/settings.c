@@ -10,7 +10,7 @@
 static const char *const backends[_BACKEND_MAX] = {
         [BACKEND_ATA] = "ATA drives (SATA, PATA, and behind SAS controllers and USB bridges that pass commands on)",
         [BACKEND_NVME] = "NVMe controllers",
-        [BACKEND_SCSI_MODE] = "SCSI drives, in their mode pages (SAS, Fibre Channel)",
+        [BACKEND_SCSI_MODE] = "SCSI drives (SAS, Fibre Channel), in their mode pages most of all",
         [BACKEND_SCSI] = "the kernel's SCSI devices (SATA, SAS, USB)",
         [BACKEND_BLOCK] = "the kernel's request queues, of any block device",
         [BACKEND_OPTICAL] = "CD, DVD and Blu-ray drives",

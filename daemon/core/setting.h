@@ -11,7 +11,7 @@
 typedef enum Backend {
         BACKEND_ATA,       /* the drive, by ATA pass-through (SAT) */
         BACKEND_NVME,      /* the controller, by admin commands */
-        BACKEND_SCSI_MODE, /* the drive, by SCSI mode pages; not for ATA drives behind SAT */
+        BACKEND_SCSI_MODE, /* the drive, by SCSI commands (mode pages); not for ATA drives behind SAT */
         BACKEND_SCSI,      /* the kernel's SCSI device, sysfs device/… */
         BACKEND_BLOCK,     /* the kernel's request queue, sysfs queue/… */
         BACKEND_OPTICAL,   /* a CD, DVD or Blu-ray drive, by MMC commands; never by ATA pass-through */

@@ -47,9 +47,10 @@ struct Device {
         int fd; /* opened at the first command */
 
         PowerMode power;
-        bool power_told;     /* by the drive itself; false: its power mode is only likely */
-        bool active;         /* the drive was in use just now, by the kernel's counters */
-        bool wake;           /* the drive may be woken */
+        bool power_told; /* by the drive itself; false: its power mode is only likely */
+        const char *busy; /* what a SCSI drive that was asked is at, and is not to be kept from: a sentence. NULL: nothing */
+        bool active;      /* the drive was in use just now, by the kernel's counters */
+        bool wake;        /* the drive may be woken */
         bool identify_valid; /* read since device_refresh(), … */
         int identify_error;  /* … or asked for without success, and why */
         char identify_why[256];

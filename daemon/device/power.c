@@ -24,6 +24,27 @@ static PowerMode power_from_sense(Sense s) {
                                : POWER_STANDBY;
 }
 
+/* What the drive says to be in progress, of which nobody wants an end: "logical unit not ready", with any sense key (SPC-4). */
+static const char *busy_from_sense(Sense s) {
+        if (!s.valid || s.asc != ASC_NOT_READY)
+                return NULL;
+
+        switch (s.ascq) {
+        case 0x04:
+                return "the drive is being formatted";
+        case 0x07:
+                return "the drive says that an operation is in progress";
+        case 0x08:
+                return "the drive says that a long write is in progress";
+        case 0x09:
+                return "a self-test runs, and spinning down would end it";
+        case 0x1B:
+                return "the drive is being sanitized";
+        default:
+                return NULL;
+        }
+}
+
 static int scsi_power_mode(Device *d) {
         Sense s = { .key = SENSE_UNIT_ATTENTION };
 
@@ -44,6 +65,7 @@ static int scsi_power_mode(Device *d) {
                 s = sense_parse(data, sizeof data);
         }
 
+        d->busy = busy_from_sense(s);
         d->power = power_from_sense(s);
         d->power_told = d->power != POWER_UNKNOWN;
         return 0;
@@ -72,6 +94,7 @@ static int ata_power_mode(Device *d) {
 void power_forget(Device *d) {
         d->power = POWER_UNKNOWN;
         d->power_told = false;
+        d->busy = NULL;
 }
 
 int power_look(Device *d, Backend by) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The settings that a SCSI drive keeps in its mode pages. A field is read from the page's current values, and written by
- * sending the whole page back with that field changed, where the page of changeable values allows it. */
+ * sending the whole page back with that field changed, where the page of changeable values allows it. The last row is no mode
+ * page: it spins the drive down. */
 
 #include <assert.h>
 
@@ -9,6 +10,7 @@
 #include "plan.h"
 #include "settings.h"
 #include "sg-io.h"
+#include "standby.h"
 
 typedef struct ModeField {
         uint8_t page;
@@ -310,6 +312,14 @@ const Setting scsi_settings[] = {
         CONDITION("idle_c", "idle time until it turns slower", "IDLE_C=1,ICCT=...", 202, 3, 3, 16),
         CONDITION("standby_y", "idle time until a light standby", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20, .spins_down = true),
         CONDITION("standby_z", "idle time until a full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8, .spins_down = true),
+        /* The last of all: what follows would wake the drive. */
+        { .brief = "spin down once when attached",
+          .name = "standby", .backend = BACKEND_SCSI_MODE, .order = 900, .lost_by = "the first access",
+          .summary = "spin the drive down when it is attached", .equivalent = "sg_start --pc=3",
+          .source = "SBC-3 START STOP UNIT 1Bh; SPC-4 REQUEST SENSE 03h",
+          .range = RANGE_BOOL,
+          .flags = SETTING_AT_ATTACH | SETTING_STANDBY_SAFE | SETTING_READ_SAFE,
+          .read = standby_read, .write = standby_write },
         {},
 };
 /* clang-format on */

@@ -3,6 +3,15 @@
 #include "ata.h"
 #include "plan.h"
 #include "standby.h"
+#include "sysfs.h"
+
+enum {
+        SCSI_START_STOP_UNIT = 0x1B,
+
+        /* Its byte 4, in which NO_FLUSH stays 0: the drive writes out its cache first. */
+        CONDITION_STANDBY = 0x30,
+        START_NOT = 0x00,
+};
 
 enum {
         SMART_READ_DATA = 0xD0,
@@ -84,9 +93,54 @@ static int ata_standby(Device *d, const Setting *s, const Value *v) {
         return ata_feature_write(d, s, v);
 }
 
+/* Without IMMED, so that it ends when the drive has stopped. */
+static int start_stop_unit(Device *d, uint8_t how, Sense *ret) {
+        SgRequest q = {
+                .cdb = { SCSI_START_STOP_UNIT, [4] = how },
+                .cdb_len = 6,
+                .timeout_ms = SG_TIMEOUT_SPINUP_MS,
+        };
+        int r;
+
+        power_forget(d);
+        r = scsi_command(d, &q, "START STOP UNIT");
+        *ret = sg_sense(&q);
+        return r;
+}
+
+/* A stopped drive answers no reading until somebody starts it: the kernel, where this is set (drivers/scsi/sd.c). */
+static int scsi_stop(Device *d) {
+        int64_t restart;
+        Sense sense;
+        int r;
+
+        r = sysfs_number(d, "device/scsi_disk/*/allow_restart", &restart);
+        if (r < 0)
+                return r;
+        if (restart != 1)
+                return device_fail(
+                                d, STEP_REFUSED,
+                                "once stopped, the kernel would not start it again when it is used; allow_restart = true has it do so");
+        return start_stop_unit(d, START_NOT, &sense);
+}
+
+/* Into a power condition, which it leaves by itself when it is read (SBC-3). Older drives know only START. */
+static int scsi_standby(Device *d) {
+        Sense sense;
+        int r;
+
+        if (d->busy)
+                return device_fail(d, STEP_DEFERRED, "%s", d->busy);
+
+        r = start_stop_unit(d, CONDITION_STANDBY, &sense);
+        if (r == STEP_REFUSED && sense.key == SENSE_ILLEGAL_REQUEST && sense.asc == ASC_INVALID_FIELD_IN_CDB)
+                return scsi_stop(d);
+        return r;
+}
+
 int standby_write(Device *d, const Setting *s, const Value *v) {
         if (!v->number)
                 return device_fail(d, STEP_UNSUPPORTED, "no setting wakes drives; off does nothing");
 
-        return ata_standby(d, s, v);
+        return s->backend == BACKEND_ATA ? ata_standby(d, s, v) : scsi_standby(d);
 }

@@ -185,7 +185,7 @@ START_TEST(test_probe) {
         Device d;
 
         SETTING_TABLE_FOREACH(s, &all_settings) {
-                n_mode += s->backend == BACKEND_SCSI_MODE && !s->alias_of;
+                n_mode += s->backend == BACKEND_SCSI_MODE && !s->alias_of && !(s->flags & SETTING_AT_ATTACH);
                 n_scsi += s->backend == BACKEND_SCSI && !s->alias_of && (s->flags & SETTING_KERNEL);
         }
         device_init(&d, &drive, &io);

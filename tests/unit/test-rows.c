@@ -67,6 +67,7 @@ static const char *const expected[] = {
         "scsi-mode idle_c 202, 100…429496729500/100 (0), off 0",
         "scsi-mode standby_y 203, 100…429496729500/100 (0), off 0",
         "scsi-mode standby_z 204, 100…429496729500/100 (0), off 0",
+        "scsi-mode standby 900, 0…1/0 (0)",
         "scsi timeout 20, 1000…3600000/1000 (0), harm 0…19999",
         "scsi queue_depth 30, 1…65535/0 (0)",
         "scsi eh_timeout 21, 1000…3600000/1000 (0)",

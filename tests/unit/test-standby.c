@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Spinning a drive down by SCSI's commands, byte by byte, and what keeps it from that. By ATA's: test-ata-rows.c. */
+
+#include "script.h"
+#include "settings.h"
+#include "suite.h"
+#include "sysfs-tree.h"
+#include "visit.h"
+
+typedef struct Case {
+        const char *name;
+        const char *value;         /* of standby; NULL: on */
+        const char *allow_restart; /* what the kernel's file says; NULL: there is none */
+        Verdict verdict;
+        const char *says; /* in the reason; NULL: there is no reason */
+        const Row *rows;
+        bool active;
+} Case;
+
+/* clang-format off */
+#define REQUEST_SENSE(key, asc, ascq) \
+        { .cdb = "03 00 00 00 fc 00", .data = (const uint8_t[]) { 0x70, 0, key, 0, 0, 0, 0, 10, 0, 0, 0, 0, asc, ascq, 0, 0, 0, 0 }, .data_len = 18 }
+/* The same in the other format. */
+#define REQUEST_SENSE_72(key, asc, ascq) \
+        { .cdb = "03 00 00 00 fc 00", .data = (const uint8_t[]) { 0x72, key, asc, ascq, 0, 0, 0, 0 }, .data_len = 8 }
+#define AWAKE REQUEST_SENSE(0, 0, 0)
+#define STANDBY_Z REQUEST_SENSE(0, 0x5E, 0x04)
+#define STOPPED REQUEST_SENSE(2, 0x04, 0x02)
+#define TO_STANDBY(...) { .cdb = "1b 00 00 00 30 00", __VA_ARGS__ }
+#define STOP(...) { .cdb = "1b 00 00 00 00 00", __VA_ARGS__ }
+#define NO_FIELD "70 00 05 00 00 00 00 0a 00 00 00 00 24 00 00 00 00 00"
+#define NO_OPCODE "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00"
+#define ATTENTION "70 00 06 00 00 00 00 0a 00 00 00 00 29 00 00 00 00 00"
+#define NOT_RESTARTED "once stopped, the kernel would not start it again when it is used; allow_restart = true has it do so"
+#define ROWS(...) (const Row[]){ __VA_ARGS__, {} }
+
+static const Case cases[] = {
+        { "into a power condition", NULL, "0", VERDICT_APPLIED, NULL, ROWS(AWAKE, TO_STANDBY(), STANDBY_Z) },
+        { "a unit attention first", NULL, "0", VERDICT_APPLIED, NULL,
+          ROWS(AWAKE, TO_STANDBY(.sense = ATTENTION), TO_STANDBY(), STANDBY_Z) },
+        { "it sleeps already", NULL, "0", VERDICT_UNCHANGED, NULL, ROWS(STANDBY_Z) },
+        { "it is stopped already", NULL, "0", VERDICT_UNCHANGED, NULL, ROWS(STOPPED) },
+        { "it does not stop", NULL, "0", VERDICT_IGNORED, "on was accepted, but it still reads off", ROWS(AWAKE, TO_STANDBY(), AWAKE) },
+        { "it does not say what it made of it", NULL, "0", VERDICT_UNVERIFIABLE, "accepted; it cannot be read back",
+          ROWS(AWAKE, TO_STANDBY(), { .cdb = "03 00 00 00 fc 00", .sense = NO_OPCODE }), .active = true },
+        { "not known to be awake", NULL, "0", VERDICT_DEFERRED, "nothing tells whether the drive sleeps",
+          ROWS(REQUEST_SENSE(4, 0, 0)) },
+        { "… but in use", NULL, "0", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(4, 0, 0), TO_STANDBY(), STANDBY_Z), .active = true },
+        { "off", "off", "0", VERDICT_UNCHANGED, NULL, ROWS(AWAKE) },
+        { "off, asleep", "off", "0", VERDICT_UNSUPPORTED, "no setting wakes drives; off does nothing", ROWS(STANDBY_Z) },
+        { "refused", NULL, "1", VERDICT_REFUSED, "the drive refused START STOP UNIT (sense 4h 3Eh/01h)",
+          ROWS(AWAKE, TO_STANDBY(.sense = "72 04 3e 01 00 00 00 00"), AWAKE) },
+        { "no such command", NULL, "1", VERDICT_REFUSED, "(sense 5h 20h/00h)", ROWS(AWAKE, TO_STANDBY(.sense = NO_OPCODE), AWAKE) },
+        { "gone", NULL, "1", VERDICT_VANISHED, "the drive is gone (START STOP UNIT)", ROWS(AWAKE, TO_STANDBY(.host_status = 1)) },
+
+        /* A drive without power conditions would stay stopped, if the kernel did not start it. */
+        { "no such condition: stopped", NULL, "1", VERDICT_APPLIED, NULL,
+          ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), STOP(), STOPPED) },
+        { "… where the kernel starts it again", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED,
+          ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), AWAKE) },
+        { "… as far as is known", NULL, NULL, VERDICT_UNSUPPORTED, "the kernel has no device/scsi_disk/*/allow_restart for it",
+          ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), AWAKE) },
+        { "neither", NULL, "1", VERDICT_REFUSED, "(sense 5h 24h/00h)",
+          ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), STOP(.sense = NO_FIELD), AWAKE) },
+
+        /* Nothing is sent to a drive that is at something. */
+        { "a self-test", NULL, "1", VERDICT_DEFERRED, "a self-test runs, and spinning down would end it", ROWS(REQUEST_SENSE(0, 0x04, 0x09)) },
+        { "a self-test, descriptor format", NULL, "1", VERDICT_DEFERRED, "a self-test runs", ROWS(REQUEST_SENSE_72(0, 0x04, 0x09)) },
+        { "a self-test in the foreground", NULL, "1", VERDICT_DEFERRED, "a self-test runs", ROWS(REQUEST_SENSE(2, 0x04, 0x09)), .active = true },
+        { "a format", NULL, "1", VERDICT_DEFERRED, "the drive is being formatted", ROWS(REQUEST_SENSE(2, 0x04, 0x04)), .active = true },
+        { "an operation", NULL, "1", VERDICT_DEFERRED, "the drive says that an operation is in progress", ROWS(REQUEST_SENSE(0, 0x04, 0x07)) },
+        { "a long write", NULL, "1", VERDICT_DEFERRED, "the drive says that a long write is in progress", ROWS(REQUEST_SENSE(0, 0x04, 0x08)) },
+        { "a sanitize", NULL, "1", VERDICT_DEFERRED, "the drive is being sanitized", ROWS(REQUEST_SENSE(0, 0x04, 0x1B)) },
+        { "becoming ready, and in use", NULL, "1", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(2, 0x04, 0x01), TO_STANDBY(), STANDBY_Z), .active = true },
+        { "nothing of the kind", NULL, "1", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(0, 0x5D, 0x09), TO_STANDBY(), STANDBY_Z) },
+};
+/* clang-format on */
+
+static Drive drive;
+
+static void setup(void) {
+        drive = (Drive){ .name = (char *) "sda",
+                         .node = (char *) "/dev/sda",
+                         .transport = TRANSPORT_SAS,
+                         .rotational = true };
+        make_tree(&drive);
+}
+
+static void teardown(void) {
+        drop_tree(&drive);
+}
+
+static void check_visit(const Case *c, const Bridge *bridge) {
+        Wish wish = { .name = "standby", .value = VALUE_BOOLEAN(true), .file = "f", .line = 1 };
+        Wishes w = { &wish, 1 };
+        Script script = { .rows = c->rows };
+        DeviceIO io = script_io(&script);
+        Visit v = { .drive = &drive,
+                    .wishes = &w,
+                    .settings = &all_settings,
+                    .io = &io,
+                    .active = c->active,
+                    .bridge = bridge };
+        Plan p;
+
+        if (c->allow_restart)
+                put(SYSFS_DISK "allow_restart", c->allow_restart);
+        if (c->value)
+                wish.value.number = 0;
+        for (const Row *row = c->rows; row && row->cdb; row++)
+                script.n_rows++;
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_msg(p.steps[0].verdict == c->verdict, "%s: expected %s, got %s (%s)", c->name,
+                      verdict_to_string(c->verdict), verdict_to_string(p.steps[0].verdict), p.steps[0].reason);
+        ck_assert_msg(c->says ? !!strstr(p.steps[0].reason, c->says) : p.steps[0].reason[0] == '\0', "%s: says '%s'",
+                      c->name, p.steps[0].reason);
+        script_done(&script);
+        plan_done(&p);
+}
+
+START_TEST(test_scsi) {
+        check_visit(cases + _i, NULL);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("standby");
+        TCase *t = tcase_create("standby");
+
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_loop_test(t, test_scsi, 0, ELEMENTSOF(cases));
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
