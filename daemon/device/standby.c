@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <stdio.h>
+
 #include "ata.h"
 #include "plan.h"
 #include "standby.h"
@@ -23,10 +25,29 @@ enum {
         SELF_TEST_RUNS = 0xF, /* the upper four bits; below is how much is left */
 };
 
+/* Is it known that the USB bridge takes no ATA commands, so that SCSI's is left? One that has fallen off the bus in this very visit is
+ * left alone. */
+static bool is_without_ata(const Device *d) {
+        return d->bridge.without_sat || (d->bridge.fragile && d->bridge.asked);
+}
+
+/* The drive cannot be asked. As in power_look(), it is taken to be awake only when it has just been in use, or has nothing to
+ * spin up. */
+static int untold_read(Device *d, const Setting *s, Reading *ret) {
+        if (!d->active && !d->wake && d->drive->rotational)
+                return device_fail(d, STEP_DEFERRED,
+                                   "nothing tells whether the drive sleeps; it is done when it is in use");
+
+        *ret = (Reading){ .supported = true, .value.type = s->range.type };
+        return 0;
+}
+
 int standby_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = power_look(d, s->backend);
+        if ((r == STEP_UNSUPPORTED || r == STEP_FORBIDDEN) && is_without_ata(d))
+                return untold_read(d, s, ret);
         if (r < 0)
                 return r;
 
@@ -138,9 +159,22 @@ static int scsi_standby(Device *d) {
         return r;
 }
 
+/* What is behind it is no SCSI drive, and has none of its power conditions. Many bridges make STANDBY IMMEDIATE of it (SAT-4). */
+static int bridge_stop(Device *d) {
+        int r;
+
+        r = scsi_stop(d);
+        if (r >= 0)
+                (void) snprintf(d->note, sizeof d->note,
+                                "accepted; its bridge is sent no ATA commands, so that nothing tells whether the drive has stopped");
+        return r;
+}
+
 int standby_write(Device *d, const Setting *s, const Value *v) {
         if (!v->number)
                 return device_fail(d, STEP_UNSUPPORTED, "no setting wakes drives; off does nothing");
 
-        return s->backend == BACKEND_ATA ? ata_standby(d, s, v) : scsi_standby(d);
+        if (s->backend != BACKEND_ATA)
+                return scsi_standby(d);
+        return is_without_ata(d) ? bridge_stop(d) : ata_standby(d, s, v);
 }

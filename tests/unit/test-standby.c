@@ -77,6 +77,36 @@ static const Case cases[] = {
 };
 /* clang-format on */
 
+/* ---- a USB bridge that takes no ATA commands ---- */
+
+/* clang-format off */
+#define CHECK_POWER(...) { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", __VA_ARGS__ }
+#define CHECK_POWER_12(...) { .cdb = "a1 06 20 00 00 00 00 00 40 e5 00 00", __VA_ARGS__ }
+#define NOT_TOLD "accepted; its bridge is sent no ATA commands, so that nothing tells whether the drive has stopped"
+
+static const struct {
+        Case visit;
+        Bridge bridge;
+} bridges[] = {
+        { { "stopped", NULL, "1", VERDICT_UNVERIFIABLE, NOT_TOLD, ROWS(STOP()), .active = true }, { .asked = true, .without_sat = true } },
+        { { "found out first", NULL, "1", VERDICT_UNVERIFIABLE, NOT_TOLD,
+            ROWS(CHECK_POWER(.sense = NO_OPCODE), CHECK_POWER_12(.sense = NO_OPCODE), STOP()), .active = true }, {} },
+        { { "filtered by the kernel", NULL, "1", VERDICT_UNVERIFIABLE, NOT_TOLD, ROWS(CHECK_POWER(.sense = NO_FIELD), STOP()), .active = true },
+          { .asked = true } },
+        { { "not in use", NULL, "1", VERDICT_DEFERRED, "nothing tells whether the drive sleeps; it is done when it is in use" },
+          { .asked = true, .without_sat = true } },
+        { { "not started again", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED, .active = true }, { .asked = true, .without_sat = true } },
+        { { "refused", NULL, "1", VERDICT_REFUSED, "START STOP UNIT (sense 5h 20h/00h)", ROWS(STOP(.sense = NO_OPCODE)), .active = true },
+          { .asked = true, .without_sat = true } },
+        { { "gone", NULL, "1", VERDICT_VANISHED, "gone", ROWS(STOP(.host_status = 1)), .active = true }, { .asked = true, .without_sat = true } },
+        { { "off", "off", "1", VERDICT_UNSUPPORTED, "off does nothing", .active = true }, { .asked = true, .without_sat = true } },
+        /* No ATA command, but this one. */
+        { { "one that fell at an ATA command before", NULL, "1", VERDICT_UNVERIFIABLE, NOT_TOLD, ROWS(STOP()), .active = true },
+          { .asked = true, .fragile = true } },
+        { { "one that falls now", NULL, "1", VERDICT_FORBIDDEN, "did not survive", ROWS(CHECK_POWER(.host_status = 5)), .active = true }, {} },
+};
+/* clang-format on */
+
 static Drive drive;
 
 static void setup(void) {
@@ -125,12 +155,48 @@ START_TEST(test_scsi) {
 }
 END_TEST
 
+START_TEST(test_bridge) {
+        drive.transport = TRANSPORT_USB;
+        check_visit(&bridges[_i].visit, &bridges[_i].bridge);
+}
+END_TEST
+
+/* What else is wanted of it ends as ever. */
+START_TEST(test_bridge_others) {
+        static const Row rows[] = { STOP() };
+        const Bridge bridge = { .asked = true, .without_sat = true };
+        Wish wishes[] = { { .name = "apm", .value = { VALUE_INT, 127, "" }, .file = "f", .line = 1 },
+                          { .name = "standby", .value = VALUE_BOOLEAN(true), .file = "f", .line = 2 } };
+        Wishes w = { wishes, ELEMENTSOF(wishes) };
+        Script script = SCRIPT(rows);
+        DeviceIO io = script_io(&script);
+        Visit v = { .drive = &drive,
+                    .wishes = &w,
+                    .settings = &all_settings,
+                    .io = &io,
+                    .active = true,
+                    .bridge = &bridge };
+        Plan p;
+
+        drive.transport = TRANSPORT_USB;
+        put(SYSFS_DISK "allow_restart", "1");
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        ck_assert_int_eq(p.steps[0].verdict, VERDICT_UNSUPPORTED);
+        ck_assert_str_eq(p.steps[0].reason, "the bridge passes no ATA commands to its drive");
+        ck_assert_int_eq(p.steps[1].verdict, VERDICT_UNVERIFIABLE);
+        script_done(&script);
+        plan_done(&p);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("standby");
         TCase *t = tcase_create("standby");
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_scsi, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_bridge, 0, ELEMENTSOF(bridges));
+        tcase_add_test(t, test_bridge_others);
         suite_add_tcase(s, t);
 
         return suite_run(s);
