@@ -63,7 +63,6 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
 #define RANGE_APM { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 }
 #define HAS_APM (1U << BACKEND_ATA | 1U << BACKEND_OPTICAL)   /* an optical drive on ATA may have it */
 #define HAS_TIMERS (HAS_APM | 1U << BACKEND_SCSI_MODE)        /* a SCSI drive has its standby_z */
-#define RANGE_TIMER { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }
 
 /* Another name of such a row. */
 #define ALIAS(key, of, order_, lost, how, from, what) \

@@ -262,6 +262,18 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
         return r < 0 ? r : cache_was_turned_off(d);
 }
 
+/* The drive has no such timer: whatever is wanted of it is somebody else's. */
+static int spindown_read(Device *d, const Setting *s _unused_, Reading *ret _unused_) {
+        return device_fail(
+                        d, STEP_UNSUPPORTED,
+                        "a SCSI drive has standby_z in the place of this timer; spindown_by = \"service\" has the service spin it down");
+}
+
+/* Not reached, as no reading asks for it. */
+static int spindown_write(Device *d, const Setting *s, const Value *v _unused_) {
+        return spindown_read(d, s, &(Reading){});
+}
+
 static const Harm no_reallocation_harm = {
         .scope = HARM_ANY,
         .why = "the drive reports a write as failed that it could have put elsewhere, and a file system on it stops; leave it on",
@@ -312,6 +324,14 @@ const Setting scsi_settings[] = {
         CONDITION("idle_c", "idle time until it turns slower", "IDLE_C=1,ICCT=...", 202, 3, 3, 16),
         CONDITION("standby_y", "idle time until a light standby", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20, .spins_down = true),
         CONDITION("standby_z", "idle time until a full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8, .spins_down = true),
+        { .brief = "idle time until it spins down",
+          .name = "spindown_time", .backend = BACKEND_SCSI_MODE, .order = 210, .lost_by = "nothing: the drive does not hold it",
+          .summary = "idle time after which the service spins the drive down, which has no such timer itself", .equivalent = "hd-idle -i",
+          .source = "SBC-3: no such timer but those of the power conditions",
+          .range = RANGE_TIMER,
+          .spins_down = true,
+          .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_READ_SAFE,
+          .read = spindown_read, .write = spindown_write },
         /* The last of all: what follows would wake the drive. */
         { .brief = "spin down once when attached",
           .name = "standby", .backend = BACKEND_SCSI_MODE, .order = 900, .lost_by = "the first access",

@@ -27,6 +27,8 @@ extern const SettingTable all_settings;
         { .type = VALUE_BOOL, .max = 1 }
 #define RANGE_RECOVERY \
         { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 }
+#define RANGE_TIMER \
+        { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }
 
 /* Of all that limits how long the kernel waits for a drive. */
 extern const Harm spin_up_harm;

@@ -98,13 +98,13 @@ START_TEST(test_json_of_one) {
         struct json_object *v;
         int status;
 
-        text = settings("--json", "spindown_time", &status);
+        text = settings("--json", "keep_features_over_reset", &status);
         array = json_tokener_parse(text);
         ck_assert_uint_eq(json_object_array_length(array), 1);
         ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "readable", &v));
         ck_assert(!json_object_get_boolean(v));
         ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "equivalent", &v));
-        ck_assert_str_eq(json_object_get_string(v), "hdparm -S");
+        ck_assert_str_eq(json_object_get_string(v), "hdparm -K");
 }
 END_TEST
 

@@ -243,6 +243,9 @@ static const Case cases[] = {
         { "no answer to the question, for another reason", "write_cache", "on", VERDICT_REFUSED, "Bh 20h/00h", ROWS(aborted) },
         { "neither command", "write_cache", "on", VERDICT_UNSUPPORTED, "08h", ROWS(aborted_by_six) },
         { "no saved page", "write_cache", "on", VERDICT_UNCHANGED, NULL, ROWS(saves_nothing), .permanent = true },
+        { "a timer that it has not got: not asked", "spindown_time", "20min", VERDICT_UNSUPPORTED,
+          "a SCSI drive has standby_z in the place of this timer; spindown_by = \"service\" has the service spin it down" },
+        { "… and off", "spindown_time", "off", VERDICT_UNSUPPORTED, "standby_z" },
         { "an old drive without idle_b", "idle_b", "30s", VERDICT_UNSUPPORTED, "too short", ROWS(old_short_page) },
 };
 /* clang-format on */

@@ -25,9 +25,8 @@ static const struct {
         { "{ match = {}; standby_y = \"16min\"; }", WAKE_LOG_AUTO, TRANSPORT_SATA, .patience = 1025 * SECOND },
         { "{ match = {}; standby_y = \"16min\"; }", WAKE_LOG_AUTO, TRANSPORT_SAS, .patience = 1025 * SECOND },
         { "{ match = {}; idle_c = \"16min\"; }", WAKE_LOG_AUTO, TRANSPORT_SATA },
-        /* What the drive has no such row for. */
-        { SPIN, WAKE_LOG_AUTO, TRANSPORT_SAS },
-        { SPIN, WAKE_LOG_ON, TRANSPORT_SAS, .patience = 300 * SECOND },
+        /* The drive has no such timer; the service may count in its place. */
+        { SPIN, WAKE_LOG_AUTO, TRANSPORT_SAS, .patience = SPIN_PATIENCE },
         /* Nobody means so short a time, or the drive does not know it. */
         { "{ match = {}; spindown_time = \"5s\"; }", WAKE_LOG_AUTO, TRANSPORT_SATA, .patience = 35312500 },
         { "{ match = {}; spindown_time = \"off\"; }", WAKE_LOG_AUTO, TRANSPORT_SATA },
@@ -283,7 +282,7 @@ static const struct {
         { { TIMER(253) }, ATA, 28800 * SECOND },
         { { TIMER(255) }, ATA, 1275 * SECOND },
         { { TIMER(0) }, ATA, UINT64_MAX }, /* off */
-        { { TIMER(240) }, SCSI, UINT64_MAX },
+        { { TIMER(240) }, SCSI, 1200 * SECOND },
         { { TIME("standby_y", 100) }, ATA, 100000 },
         { { TIME("standby_z", INT64_C(0xFFFFFFFF) * 100) }, SCSI, UINT64_C(0xFFFFFFFF) * 100000 },
         { { TIME("standby_z", 0) }, SCSI, UINT64_MAX },
