@@ -118,14 +118,15 @@ class RowTable(Keeping):
 
     def check_complete(self, machine, elsewhere):
         """Each row of drivekeep's own list is in the table, for each of those who hold such a setting, or in `elsewhere`; or
-        it is one that drivekeep never writes. Returns these."""
+        it is one that drivekeep never writes. Returns these. A key of `elsewhere` may name who holds it: "standby (ata)"."""
         listed = json.loads(machine.run("drivekeep settings --json").stdout)
         never = [row["name"] for row in listed if row["instead"]]
         done = {(row.key, held) for row in self.outcomes for held in self.devices[row.device].held_by}
+        missing = {f'{row["name"]} ({row["transport"]})': row["name"] for row in listed if not row["instead"]
+                   and (row["name"], row["transport"]) not in done}
         self.equal("every row of 'drivekeep settings' is in the table, or said not to be",
-                   [f'{row["name"]} ({row["transport"]})' for row in listed if not row["instead"]
-                    and (row["name"], row["transport"]) not in done and row["name"] not in elsewhere], [])
-        absent = {row["name"] for row in listed} - {row.key for row in self.outcomes}
+                   [row for row, name in missing.items() if name not in elsewhere and row not in elsewhere], [])
+        absent = {row["name"] for row in listed} - {row.key for row in self.outcomes} | set(missing)
         self.equal("what is said not to be there is not there", [key for key in elsewhere if key not in absent], [])
         return never
 

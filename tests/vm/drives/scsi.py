@@ -17,7 +17,7 @@ from .taskfile import NoAnswer
 NO_SENSE, NOT_READY, ABORTED = 0x0, 0x2, 0xb
 POWER_ON_OCCURRED, BUS_RESET, PARAMETERS_CHANGED = (0x29, 0x01), (0x29, 0x02), (0x2a, 0x01)
 INVALID_PARAMETER, LENGTH_ERROR, ROUNDED = (0x26, 0x00), (0x1a, 0x00), (0x37, 0x00)
-START_NEEDED, OUT_OF_RANGE, SAVING_UNSUPPORTED = (0x04, 0x02), (0x21, 0x00), (0x39, 0x00)
+START_NEEDED, SELF_TEST, OUT_OF_RANGE, SAVING_UNSUPPORTED = (0x04, 0x02), (0x04, 0x09), (0x21, 0x00), (0x39, 0x00)
 LOW_POWER = 0x5e
 
 # ASCQ under 5Eh, by timer; one more by command
@@ -71,6 +71,7 @@ class ScsiDisk:
                          `recovery_minimum`
     timers               of the power condition page, a dict of idle_a, idle_b, idle_c,
                          standby_y and standby_z in units of 100 ms, None for disabled
+    power_conditions     False: START STOP UNIT knows only START, as of older disks
     descriptor_sense     the control page's D_SENSE
     wwn                  16 hex digits
     path, size_mb, rpm, spin_up_seconds and time_scale as those of AtaDrive.
@@ -81,9 +82,10 @@ class ScsiDisk:
     def __init__(self, vendor="DRIVEKEE", product="SCSI TESTDISK", revision="0001", serial="SCSI0001",
                  wwn="5000c50012345678", size_mb=64, path=None, *, rpm=7200, write_cache=False, saveable_cache=True,
                  recovery_limit=0, recovery_minimum=40, recovery_granularity=50, timers=None,
-                 descriptor_sense=False, spin_up_seconds=0, time_scale=1):
+                 power_conditions=True, descriptor_sense=False, spin_up_seconds=0, time_scale=1):
         self.vendor, self.product, self.revision, self.serial = vendor, product, revision, serial
-        self.wwn, self.rpm = wwn, rpm
+        self.wwn, self.rpm, self.power_conditions = wwn, rpm, power_conditions
+        self.self_test = False                       # one runs in the background
         self.recovery_minimum, self.recovery_granularity = recovery_minimum, recovery_granularity
         self.spin_up_seconds, self.time_scale = spin_up_seconds, time_scale
         self.store = Store(path, size_mb)
@@ -230,16 +232,18 @@ class ScsiDisk:
 
     def start_stop(self, cdb, data):
         condition, modifier = cdb[4] >> 4, cdb[3] & 0x0f
+        if condition and not self.power_conditions:
+            raise self._check(ILLEGAL, INVALID_FIELD)
         names = {2: ("idle_a", "idle_b", "idle_c"), 3: ("standby_z", "standby_y")}
         if condition in (0, 1, 7):
             if condition == 0 and not cdb[4] & 1:
-                self.mode, self._by_command = "stopped", True
+                self.mode, self._by_command, self.self_test = "stopped", True, False
             else:
                 self._activate()
         elif condition in names and modifier < len(names[condition]):
             if names[condition][modifier] not in SPUN_DOWN and self.mode in SPUN_DOWN:
                 self._activate()
-            self.mode, self._by_command = names[condition][modifier], True
+            self.mode, self._by_command, self.self_test = names[condition][modifier], True, False
         else:
             raise self._check(ILLEGAL, INVALID_FIELD)
         return b""
@@ -256,6 +260,8 @@ class ScsiDisk:
             return make(ATTENTION, self._attentions.pop(0))
         if self.mode == "stopped":
             return make(NOT_READY, START_NEEDED)
+        if self.self_test:
+            return make(NO_SENSE, SELF_TEST)
         return make(NO_SENSE, (LOW_POWER, table[self.mode]) if self.mode in table else (0, 0))
 
     # Identity

@@ -129,6 +129,36 @@ class Power(Case):
         self.good(disk, bytes(6))
         self.fails((5, 0x24, 0), disk, [0x1b, 0, 0, 3, 0x20, 0])
 
+    def test_who_starts_it_again(self):
+        """From the power condition it comes by itself when it is read; what has stopped it, START alone ends."""
+        disk = self.disk()
+        read = [0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0]
+        self.good(disk, [0x1b, 0, 0, 0, 0x30, 0])
+        self.assertEqual((disk["mode"], self.sense(disk)), ("standby_z", (0, 0x5e, 4)))
+        self.good(disk, read)
+        self.assertEqual((disk["mode"], disk["spin_ups"]), ("active", 1))
+        self.good(disk, [0x1b, 0, 0, 0, 0, 0])
+        for _ in range(2):
+            self.fails((2, 4, 2), disk, read)
+        self.assertEqual((disk["mode"], disk["spin_ups"]), ("stopped", 1))
+        self.good(disk, [0x1b, 0, 0, 0, 1, 0])
+        self.good(disk, read)
+        self.assertEqual((disk["mode"], disk["spin_ups"]), ("active", 2))
+
+    def test_without_power_conditions(self):
+        disk = self.disk(power_conditions=False)
+        self.fails((5, 0x24, 0), disk, [0x1b, 0, 0, 0, 0x30, 0])
+        self.assertEqual(disk["mode"], "active")
+        self.good(disk, [0x1b, 0, 0, 0, 0, 0])
+        self.assertEqual((disk["mode"], self.sense(disk)), ("stopped", (2, 4, 2)))
+
+    def test_self_test(self):
+        disk = self.disk()
+        disk.self_test = True
+        self.assertEqual(self.sense(disk), (0, 4, 9))
+        self.good(disk, [0x1b, 0, 0, 0, 0x30, 0])
+        self.assertEqual((disk.self_test, self.sense(disk)), (False, (0, 0x5e, 4)))
+
     def test_by_timer(self):
         disk = self.disk(time_scale=100)
         page = self.page(disk, 0x1a)

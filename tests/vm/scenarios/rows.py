@@ -168,8 +168,14 @@ ON_BATTERY = (
     Row("usb", "apm_battery", "90", "hdparm -B {node}", r"APM_level\s+= 90$"),
 )
 
+# What ends with the drive asleep.
+AT_LAST = (
+    Row("sas", "standby", "true", "model mode", r"^'standby_z'$"),
+)
+
 ELSEWHERE = {
-    "standby": "an action at attach, no state: see the scenario deeds",
+    "standby (ata)": "an action at attach, no state: see the scenario deeds",
+    "spindown_time (scsi-mode)": "the drive has no such timer",
     "sleep": "an action at attach, no state: see the scenario deeds",
     "cd_speed": "nothing can read it: the scenario optical looks at the commands",
     "ncq_prio_enable": "no drive here has priorities for NCQ",
@@ -229,6 +235,7 @@ class Rows(RowTable):
             self.not_in_an_array(machine)
             self.never_unflushed(machine)
             self.not_live(machine, transport, fabric)
+            self.run_rows(machine, AT_LAST)
             self.print_table(ELSEWHERE, self.check_complete(machine, ELSEWHERE))
 
     def not_live(self, machine, transport, fabric):
