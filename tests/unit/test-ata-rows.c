@@ -197,6 +197,13 @@ static const Case cases[] = {
 
         { "standby, read back by CHECK POWER MODE", { { "standby", "on", VERDICT_APPLIED } },
           .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_DATA(smart_idle), STANDBY, ASLEEP) },
+        { "standby, and IDENTIFY has been read for another", { { "standby", "on", VERDICT_APPLIED }, { "apm", "128", VERDICT_UNCHANGED } },
+          .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_DATA(smart_idle), STANDBY, ASLEEP) },
+        { "standby through a bridge that hands no registers back", { { "standby", "on", VERDICT_UNVERIFIABLE, "cannot be read back" } },
+          .active = true, .bridge = { .cdb = 16, .asked = true, .without_registers = true },
+          .rows = ROWS(ID(changed[SMART]), SMART_DATA(smart_idle), { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e0 00" }) },
+        { "… and not in use", { { "standby", "on", VERDICT_DEFERRED, "nothing tells whether the drive sleeps" } },
+          .bridge = { .cdb = 16, .asked = true, .without_registers = true } },
         { "standby while a self-test runs: nothing is sent", { { "standby", "on", VERDICT_DEFERRED, "a self-test runs, and spinning down would end it" } },
           .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_DATA(smart_tests)) },
         { "standby after one that was aborted", { { "standby", "on", VERDICT_APPLIED } },
