@@ -51,6 +51,13 @@ static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) 
         return requests_visit(&b->requests, m, permanent ? VISIT_PERMANENT : VISIT_REQUEST, error);
 }
 
+static int method_sleep(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        Bus *b = userdata;
+
+        monitor_catch_up(b->monitor);
+        return requests_visit(&b->requests, m, VISIT_SLEEP, error);
+}
+
 static int method_read(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         Bus *b = userdata;
 
@@ -149,6 +156,7 @@ static const sd_bus_vtable vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("u", released),
                                 method_release, 0),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),
+        SD_BUS_METHOD_WITH_ARGS("Sleep", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_sleep, 0),
         SD_BUS_METHOD_WITH_ARGS("CatchUp", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_catch_up, 0),
         SD_BUS_METHOD_WITH_ARGS("ListDrives", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(sss)", drives), method_list_drives,
                                 SD_BUS_VTABLE_UNPRIVILEGED),

@@ -4,7 +4,7 @@
 #include "requests.h"
 #include "stack.h"
 
-/* A call of Apply() or Read() that waits for its visits. */
+/* A call of Apply(), Read() or Sleep() that waits for its visits. */
 struct Request {
         sd_bus_message *message;
         char **names;     /* as they were asked for, NULL-terminated … */
@@ -23,7 +23,7 @@ static Request *request_free(Request *q) {
 }
 DEFINE_CLEANUP(Request *, request_free);
 
-static int request_read(Request *q, Manager *m, sd_bus_error *error) {
+static int request_read(Request *q, Manager *m, VisitReason reason, sd_bus_error *error) {
         int r;
 
         r = sd_bus_message_read_strv(q->message, &q->names);
@@ -34,6 +34,10 @@ static int request_read(Request *q, Manager *m, sd_bus_error *error) {
                         return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", *n);
 
         if (!q->names || !q->names[0]) {
+                /* Who names none, as by a variable that was not set, does not mean that all drives are to sleep. */
+                if (reason == VISIT_SLEEP)
+                        return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
+                                                "No drive is named, and Sleep does not take that for all drives.");
                 q->names = names_free(q->names);
                 for (Target *t = manager_first(m); t && r >= 0; t = t->next)
                         r = names_add(&q->names, t->drive->name);
@@ -81,7 +85,7 @@ int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd
                 return -ENOMEM;
         q->message = sd_bus_message_ref(m);
 
-        r = request_read(q, requests->manager, error);
+        r = request_read(q, requests->manager, reason, error);
         if (r < 0)
                 return r;
 

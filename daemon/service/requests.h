@@ -14,7 +14,8 @@ typedef struct Requests {
         Request *items;
 } Requests;
 
-/* Apply(as names) → as visited, or the same for another reason; VISIT_RECHECK is Read(). Returns as a method's handler does. */
+/* Apply(as names) → as visited, or the same for another reason: VISIT_RECHECK is Read(), and VISIT_SLEEP Sleep(), which
+ * takes no empty list. Returns as a method's handler does. */
 int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
 
 /* A visit is over or deferred, or a drive is gone: answers those who wait for no other. */

@@ -271,6 +271,7 @@ static void rest(Target *t) {
 }
 
 #define NONE "org.drivekeep1.Error.NoSuchDrive: There is no drive 'sdq'."
+#define NONE_NAMED SD_BUS_ERROR_INVALID_ARGS ": No drive is named, and Sleep does not take that for all drives."
 
 /* The answer comes when the last of the drives asked for has rested, in whatever order. */
 static const struct {
@@ -289,6 +290,9 @@ static const struct {
         { "Read", {}, VISIT_RECHECK, 2, "sda sdb " },
         { "Read", { "sda" }, VISIT_RECHECK, 1, "sda " },
         { "Read", { "sdq" }, VISIT_RECHECK, 0, NONE },
+        { "Sleep", { "sdb", "sda" }, VISIT_SLEEP, 2, "sdb sda " },
+        { "Sleep", { "sda", "sdq" }, VISIT_SLEEP, 0, NONE },
+        { "Sleep", {}, VISIT_SLEEP, 0, NONE_NAMED },
 };
 
 START_TEST(test_apply) {
