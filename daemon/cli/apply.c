@@ -20,8 +20,17 @@ static bool was_read(const DriveRecord *d, uint64_t asked) {
         return true;
 }
 
+int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t asked) {
+        for (size_t i = 0; i < n && o->now; i++)
+                if (!was_read(records->items[i], asked))
+                        warnx("%s was not asked now, as it sleeps, is being checked or does not answer; what is shown of it was "
+                              "read at the time below WHEN",
+                              records->items[i]->name);
+        return status_print(records, n, now_usec(), o);
+}
+
 /* As the visits have left these drives (NULL: none). One that went away in the meantime is told of as a drive that nobody knows. */
-static int show(const Options *o, uint64_t asked, char *const *names) {
+static int show_visited(const Options *o, uint64_t asked, char *const *names, VisitedShowFn show) {
         _cleanup_(records_done) Records records = {};
         size_t n = 0;
         bool gone;
@@ -32,26 +41,21 @@ static int show(const Options *o, uint64_t asked, char *const *names) {
                 return r;
 
         gone = names && records_choose(&records, names, &n) != EXIT_WANTED;
-        for (size_t i = 0; i < n && o->now; i++)
-                if (!was_read(records.items[i], asked))
-                        warnx("%s was not asked now, as it sleeps, is being checked or does not answer; what is shown of it was "
-                              "read at the time below WHEN",
-                              records.items[i]->name);
-        r = status_print(&records, n, now_usec(), o);
+        r = show(o, &records, n, asked);
         return gone ? EXIT_NOT_WANTED : r;
 }
 
-int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names) {
+int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names, VisitedShowFn show) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(strv_freep) char **visited = NULL;
         uint64_t asked = now_usec();
         int r;
 
         r = request_visit(bus, method, names, &visited, &error);
-        return r < 0 ? (int) request_explain(r, &error) : show(o, asked, visited);
+        return r < 0 ? (int) request_explain(r, &error) : show_visited(o, asked, visited, show);
 }
 
-int visit_named_drives(const Options *o, const char *method) {
+int visit_named_drives(const Options *o, const char *method, VisitedShowFn show) {
         _cleanup_(records_done) Records records = {};
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_free_ char **names = NULL;
@@ -77,11 +81,12 @@ int visit_named_drives(const Options *o, const char *method) {
         for (size_t i = 0; i < n && o->names; i++)
                 names[i] = records.items[i]->name;
 
-        return opened < 0 ? (int) request_explain(opened, &SD_BUS_ERROR_NULL) : visit_drives(o, bus, method, names);
+        return opened < 0 ? (int) request_explain(opened, &SD_BUS_ERROR_NULL)
+                          : visit_drives(o, bus, method, names, show);
 }
 
 static int run(const Options *o) {
-        return visit_named_drives(o, o->permanent ? "ApplyPermanent" : "Apply");
+        return visit_named_drives(o, o->permanent ? "ApplyPermanent" : "Apply", visited_show_status);
 }
 
 const Verb verb_apply = {

@@ -6,7 +6,7 @@
 #include <systemd/sd-bus.h>
 
 #include "device.h"
-#include "verb.h"
+#include "records.h"
 
 /* Opens the way to the daemon: for root its own socket, which works without a bus; for others, or where there is no such
  * socket, the system bus. */
@@ -25,10 +25,15 @@ static inline void strv_freep(char ***l) {
         free(*l);
 }
 
-/* The same for these drives, or for those that the command line names, then shows on stdout what came of it (apply.c). Both return an
- * ExitStatus, or a negative errno. */
-int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names);
-int visit_named_drives(const Options *o, const char *method);
+/* Shows on stdout what came of the visits to the first `n` of these records' drives, which were asked for at `asked` (CLOCK_REALTIME,
+ * µs): the table of their settings (apply.c), or what another verb has of them. Returns an ExitStatus, or a negative errno. */
+typedef int (*VisitedShowFn)(const Options *o, const Records *records, size_t n, uint64_t asked);
+int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t asked);
+
+/* Visits these drives, or those that the command line names, and shows what came of it (apply.c). Both return an ExitStatus, or a
+ * negative errno. */
+int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names, VisitedShowFn show);
+int visit_named_drives(const Options *o, const char *method, VisitedShowFn show);
 
 /* Has the daemon read its files anew. EXIT_WANTED, or says on stderr why it did not. */
 ExitStatus request_reload(sd_bus *bus);

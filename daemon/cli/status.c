@@ -304,7 +304,7 @@ static int run(const Options *o) {
         size_t n;
 
         if (o->now)
-                return visit_named_drives(o, "Read");
+                return visit_named_drives(o, "Read", visited_show_status);
         if (o->wait)
                 r = watch_records(o->state_dir, &watch);
         if (r >= 0)

@@ -198,7 +198,7 @@ static int apply(const Trial *t, const Change *changes, size_t n, const char *bl
                 return status;
         }
 
-        status = visit_drives(t->options, bus, "Apply", (char *const[]){ t->drive->name, NULL });
+        status = visit_drives(t->options, bus, "Apply", (char *const[]){ t->drive->name, NULL }, visited_show_status);
         if (t->options->keep)
                 printf("\nKept in %s:\n\n%s", t->tried.kept_path, blocks);
         else
