@@ -18,6 +18,7 @@ static const Verb *const verbs[] = {
         &verb_try,
         &verb_edit,
         &verb_release,
+        &verb_sleep,
         &verb_reload,
         &verb_check,
         &verb_cat,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What `drivekeep release`, `reload` and `apply` as a whole ask of the service, which the test plays, and what they make of it. */
+/* What `drivekeep release`, `reload`, `apply` and `sleep` as a whole ask of the service, which the test plays, and what they make of it. */
 
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -32,8 +32,18 @@ static void read_question(sd_bus_message *m, char *ret, size_t size) {
                 n += (size_t) snprintf(ret + n, size - n, " %s", word);
 }
 
+/* All that were asked for were visited. */
+static int reply_names(sd_bus_message *m) {
+        sd_bus_message *reply;
+
+        ck_assert(sd_bus_message_rewind(m, true) >= 0 && sd_bus_message_new_method_return(m, &reply) >= 0 &&
+                  sd_bus_message_copy(reply, m, true) >= 0 && sd_bus_send(NULL, reply, NULL) >= 0);
+        (void) sd_bus_message_unref(reply);
+        return 1;
+}
+
 static bool is_visit(const char *question) {
-        return starts_with(question, "Apply") || starts_with(question, "Read");
+        return starts_with(question, "Apply") || starts_with(question, "Read") || starts_with(question, "Sleep");
 }
 
 typedef struct Answer {
@@ -57,6 +67,8 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
                 return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "not '%s'", question);
         if (a->error)
                 return sd_bus_error_set(error, a->error, a->message);
+        if (starts_with(question, "Sleep"))
+                return reply_names(m);
         if (is_visit(question))
                 return sd_bus_reply_method_return(m, "as", 2, "sdb",
                                                   streq(question, "Apply") || streq(question, "Read") ? "sda" : "sdz");
@@ -79,6 +91,27 @@ static void setup(void) {
                           "SETTING_0_NAME=apm\nSETTING_0_WANTED=1\nSETTING_0_ACTUAL=128\nSETTING_0_VERDICT=refused\n");
 }
 
+/* One record for each thing that may have come of it. */
+static void write_sleepers(void) {
+        static const char *const lines[][2] = {
+                { "standby", "POWER=standby\nPOWER_WHEN=1763692751123456\nAWAKE_REASON=it was being checked\n" },
+                { "why",
+                  "POWER=active/idle\nPOWER_WHEN=1763692751123456\nAWAKE_REASON=a disk of \\x1b[2J is mounted\n" },
+                { "awake", "POWER=active/idle\n" },
+                { "waits",
+                  "POWER=active/idle\nAWAKE_REASON=old\nSTATE=waiting\nWAITING_KIND=check\nWAITING_FOR=x.service\n" },
+                { "unknown", "POWER_WHEN=1763692751123456\n" },
+                { "silent", "AWAKE_REASON=it does not answer\n" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
+                char text[256];
+
+                (void) snprintf(text, sizeof text, "VERSION=1\nNAME=%s\n%sSETTINGS=0\n", lines[i][0], lines[i][1]);
+                file_write(lines[i][0], text);
+        }
+}
+
 static void teardown(void) {
         closep(&lock);
         scratch_remove();
@@ -88,6 +121,11 @@ static void teardown(void) {
 #define RELEASE &verb_release
 #define APPLY &verb_apply
 #define STATUS &verb_status
+#define SLEEP &verb_sleep
+#define WHEN "\"2025-11-21T02:39:11Z\""
+#define JSON(name, power, since, reason)                                                     \
+        "  {\n    \"name\": \"" name "\",\n    \"power\": " power ",\n    \"since\": " since \
+        ",\n    \"reason\": " reason "\n  }"
 #define HEADER "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
 #define SDA "sda   -     apm     128    128    applied -    -\n"
 #define SDB "sdb   -     apm     1      128    refused -    -\n"
@@ -95,7 +133,7 @@ static void teardown(void) {
 /* clang-format off */
 static const struct {
         const Verb *verb;
-        const char *words[5];
+        const char *words[6];
         Answer answer; /* no question: the service does not run */
         int status;
         const char *out, *err; /* all, and a part */
@@ -129,6 +167,29 @@ static const struct {
         { STATUS, { HERE, "--now", "sdb" },             { "Read sdb" },                 EXIT_NOT_WANTED, HEADER SDB "1 drive, 0 settings kept, 1 refused\n", "'sdz' is no drive" },
         { STATUS, { HERE, "--now" },                    { "Read" },                     EXIT_NOT_WANTED, HEADER SDA SDB "2 drives, 1 setting kept, 1 refused\n", "sda was not asked now" },
         { STATUS, { HERE, "--now", "sda" },             {},                             EXIT_NO_SERVICE, "", "does not run" },
+
+        /* "$DRIVE" of a script that never set it, or no word at all, is not every drive. */
+        { SLEEP, { HERE },                              { "Sleep" },                    EXIT_BAD_INPUT, "", "say which drives" },
+        { SLEEP, { HERE, "" },                          { "Sleep" },                    EXIT_BAD_INPUT, "", "'' is no drive" },
+        { SLEEP, { HERE, "standby", "sdq" },            { "Sleep standby" },            EXIT_BAD_INPUT, "", "'sdq' is no drive" },
+        { SLEEP, { "--state-dir=none", "sda" },         { "Sleep sda" },                EXIT_NO_SERVICE, "", "does not run" },
+        { SLEEP, { HERE, "standby" },                   {},                             EXIT_NO_SERVICE, "", "does not run" },
+        { SLEEP, { HERE, "standby" },                   { "Sleep standby", 0, SD_BUS_ERROR_ACCESS_DENIED, "" }, EXIT_BAD_INPUT, "", "only root" },
+        { SLEEP, { HERE, "standby" },                   { "Sleep standby" },            EXIT_WANTED,    "standby is in standby.\n", "" },
+        { SLEEP, { HERE, "why", "standby" },            { "Sleep standby why" },        EXIT_NOT_WANTED,
+          "standby is in standby.\nwhy is awake: a disk of \\x1b[2J is mounted.\n", "" },
+        { SLEEP, { HERE, "awake" },                     { "Sleep awake" },              EXIT_NOT_WANTED, "awake is awake.\n", "" },
+        /* A reason of old says nothing of a visit that is still to come. */
+        { SLEEP, { HERE, "waits" },                     { "Sleep waits" },              EXIT_NOT_WANTED, "waits is awake: it waits for x.service.\n", "" },
+        { SLEEP, { HERE, "unknown" },                   { "Sleep unknown" },            EXIT_NOT_WANTED,
+          "The service does not know whether unknown is in standby.\n", "" },
+        { SLEEP, { HERE, "silent" },                    { "Sleep silent" },             EXIT_NOT_WANTED,
+          "The service does not know whether silent is in standby: it does not answer.\n", "" },
+        { SLEEP, { HERE, "--json", "standby", "why", "unknown" }, { "Sleep standby unknown why" }, EXIT_NOT_WANTED, "[\n"
+          JSON("standby", "\"standby\"", WHEN, "null") ",\n" JSON("unknown", "null", "null", "null") ",\n"
+          JSON("why", "\"active/idle\"", WHEN, "\"a disk of \\\\x1b[2J is mounted\"") "\n]\n", "" },
+        { SLEEP, { HERE, "--json", "standby" },         { "Sleep standby" },            EXIT_WANTED, "[\n"
+          JSON("standby", "\"standby\"", WHEN, "null") "\n]\n", "" },
 };
 /* clang-format on */
 
@@ -137,9 +198,11 @@ START_TEST(test_verb) {
         pid_t pid = answer.question ? bus_play(on_call, &answer, &service) : 0;
         FILE *f_out = catch_begin(stdout), *f_err = catch_begin(stderr);
         _cleanup_free_ char *out = NULL, *err = NULL;
-        char *argv[6] = { (char *) "drivekeep verb" };
+        char *argv[7] = { (char *) "drivekeep verb" };
         int argc = 1, status;
 
+        if (cases[_i].verb == &verb_sleep)
+                write_sleepers();
         while (cases[_i].words[argc - 1]) {
                 argv[argc] = (char *) cases[_i].words[argc - 1];
                 argc++;

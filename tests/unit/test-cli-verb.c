@@ -37,6 +37,7 @@ STAND_IN(list);
 STAND_IN(plan);
 STAND_IN(settings);
 STAND_IN(show);
+STAND_IN(sleep);
 STAND_IN(status);
 STAND_IN(try);
 STAND_IN(wakes);
@@ -54,8 +55,8 @@ static int dispatch(const char *second, const char *third, const char *fourth) {
         return verb_dispatch(argc, argv);
 }
 
-static const char *const names[] = { "apply", "cat",      "check", "edit",   "explain", "import", "list",
-                                     "plan",  "settings", "show",  "status", "try",     "wakes" };
+static const char *const names[] = { "apply", "cat",      "check", "edit",  "explain", "import", "list",
+                                     "plan",  "settings", "show",  "sleep", "status",  "try",    "wakes" };
 
 START_TEST(test_names) {
         ck_assert_int_eq(dispatch(names[_i], NULL, NULL), 0);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep sleep`: has the daemon put drives into standby now, and tells of each whether it is. Only the daemon knows what must not
+ * be put to sleep, such as a drive that is being checked. */
+
+#include <err.h>
+
+#include "output.h"
+#include "plan.h"
+#include "request.h"
+
+/* As a clause; NULL: nobody knows. The caller frees it. */
+static char *why_awake(const DriveRecord *d) {
+        /* What came of it when it was tried before does not matter while its visit is still to come. */
+        if (d->state == DRIVE_WAITING)
+                return must_format("it waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
+        return d->awake_reason ? must(strdup(d->awake_reason)) : NULL;
+}
+
+/* Is it in standby? */
+static bool tell_drive(Output *o, const DriveRecord *d) {
+        bool sleeps = streq_ptr(d->power, "standby");
+        _cleanup_free_ char *reason = sleeps ? NULL : why_awake(d);
+        const char *colon = reason ? ": " : "";
+        char since[HUMAN_MAX];
+
+        output_object(o, NULL);
+        output_text(o, "name", d->name);
+        output_text(o, "power", d->power);
+        output_text(o, "since", d->power ? time_format_rfc3339(d->power_when, since) : NULL);
+        output_text(o, "reason", reason);
+        output_end(o);
+
+        if (sleeps)
+                output_line(o, "%s is in standby.", d->name);
+        else if (d->power)
+                output_line(o, "%s is awake%s%s.", d->name, colon, reason ?: "");
+        else
+                output_line(o, "The service does not know whether %s is in standby%s%s.", d->name, colon, reason ?: "");
+        return sleeps;
+}
+
+static int show(const Options *o, const Records *records, size_t n, _unused_ uint64_t asked) {
+        _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
+        int status = EXIT_WANTED;
+
+        output_array(out, NULL);
+        for (size_t i = 0; i < n; i++)
+                if (!tell_drive(out, records->items[i]))
+                        status = EXIT_NOT_WANTED;
+        output_print(out);
+        return status;
+}
+
+static int run(const Options *o) {
+        if (!o->names) {
+                warnx("say which drives are to sleep; to name none does not mean all of them");
+                return EXIT_BAD_INPUT;
+        }
+        return visit_named_drives(o, "Sleep", show);
+}
+
+const Verb verb_sleep = {
+        .name = "sleep",
+        .changes = true,
+        .summary = "Put drives into standby now",
+        .arguments = "DRIVE...",
+        .help = "Has drivekeep.service put the drives into standby now, waits for it, and tells of each whether it is."
+                "\v" DRIVE_IS ". The next use of a drive wakes it; 'drivekeep wakes' tells what that was. Needs root.",
+        .options = OPTION_JSON | OPTION_STATE_DIR,
+        .run = run,
+};
