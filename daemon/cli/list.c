@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep list`: which drives there are, from udev, and how many of their settings are kept, from the state files
- * when there are any. */
+/* `drivekeep list`: which drives there are, from udev; whether they sleep, what spins them down, and how many of their settings are
+ * kept, from the state files when there are any. */
 
 #include <err.h>
 
 #include "choice.h"
+#include "clock.h"
 #include "inventory.h"
 #include "output.h"
 #include "verb.h"
@@ -18,13 +19,31 @@ static const Column columns[] = {
         { "firmware", "FIRMWARE", .spared = true },
         { "transport", "TRANSPORT" },
         { "size", "SIZE", .right = true },
+        { "power", "POWER", .spared = true },
+        { "spindown", "SPINDOWN", .spared = true },
         { "wwn", "WWN", .spared = true },
         { "settings", "SETTINGS" },
 };
 /* clang-format on */
 
-/* NULL record: the service does not run or has not seen the drive, so the counts are not known. */
-static void tell_drive(Output *o, const Drive *d, const DriveRecord *record) {
+/* "standby 2 h" in the table. NULL record: nobody knows. */
+static void tell_power(Output *o, const DriveRecord *record, uint64_t now) {
+        const char *power = record ? record->power : NULL;
+        uint64_t when = power ? record->power_when : 0;
+        char since[HUMAN_MAX], duration[VALUE_TEXT_MAX];
+        _cleanup_free_ char *text = NULL;
+
+        output_text(o, "power", power);
+        output_text(o, "power_since", time_format_rfc3339(when, since));
+        /* The clock may have been set back. */
+        if (when > 0 && when <= now)
+                text = must_format("%s %s", power, duration_format_short(now - when, duration));
+        output_cell(o, "power", text ?: power);
+}
+
+/* NULL record: the service does not run or has not seen the drive, so the counts are not known. `served`: it runs, and its record is
+ * not of a drive as it once was. */
+static void tell_drive(Output *o, const Drive *d, const DriveRecord *record, bool served, uint64_t now) {
         _cleanup_free_ char *summary = record ? record_summarize(record) : NULL;
         size_t kept = record ? record_count_kept(record) : 0;
         char size[HUMAN_MAX];
@@ -42,6 +61,8 @@ static void tell_drive(Output *o, const Drive *d, const DriveRecord *record) {
         output_text(o, "identity", drive_identity_kind(d));
         output_number(o, "size", true, d->size);
         output_cell(o, "size", capacity_format(d->size, size));
+        tell_power(o, served ? record : NULL, now);
+        output_text(o, "spindown", record ? record->spindown : NULL);
         output_number(o, "settings_kept", record, kept);
         output_number(o, "settings_not_kept", record, record ? record_count_missed(record) : 0);
         output_cell(o, "settings", summary);
@@ -70,7 +91,8 @@ static int run(const Options *o) {
 
         output_array(out, NULL);
         for (size_t i = 0; i < inventory.n_drives; i++)
-                tell_drive(out, inventory.drives[i], records_find(&records, inventory.drives[i]->name));
+                tell_drive(out, inventory.drives[i], records_find(&records, inventory.drives[i]->name), records.served,
+                           now_usec());
         output_print(out);
         return EXIT_WANTED;
 }
@@ -78,7 +100,7 @@ static int run(const Options *o) {
 const Verb verb_list = {
         .name = "list",
         .paged = true,
-        .summary = "Show the drives, and how many of their settings are kept",
+        .summary = "Show the drives, whether they sleep, and how many of their settings are kept",
         .help = "Shows the drives that drivekeep looks after, whether or not its service runs.",
         .options = OPTION_JSON | OPTION_STATE_DIR,
         .run = run,

@@ -2,8 +2,11 @@
 
 /* `drivekeep list` as a whole, with a stand-in for udev. */
 
+#include "clock.h"
 #include "inventory.h"
+#include "must.h"
 #include "test-cli.h"
+#include "text-file.h"
 #include "verb.h"
 
 static Drive drives[] = {
@@ -50,11 +53,12 @@ START_TEST(test_table) {
         sda_record_write();
         text = list(NULL, &status);
         ck_assert_int_eq(status, EXIT_WANTED);
-        ck_assert_str_eq(text,
-                         "NAME MODEL              SERIAL      FIRMWARE TRANSPORT   SIZE WWN                SETTINGS\n"
-                         "sda  ST2000DL003-9VT166 5YD1\\x1b[2J CC32     sata      2.0 TB 0x5000c5002f8ebf71 "
-                         "2 kept, 1 ignored\n"
-                         "sdb  -                  -           -        usb            - -                  -\n");
+        ck_assert_str_eq(
+                        text,
+                        "NAME MODEL              SERIAL      FIRMWARE TRANSPORT   SIZE POWER SPINDOWN WWN                SETTINGS\n"
+                        "sda  ST2000DL003-9VT166 5YD1\\x1b[2J CC32     sata      2.0 TB -     -        0x5000c5002f8ebf71 "
+                        "2 kept, 1 ignored\n"
+                        "sdb  -                  -           -        usb            - -     -        -                  -\n");
 }
 END_TEST
 
@@ -79,6 +83,9 @@ START_TEST(test_json) {
                                "    \"transport\": \"sata\",\n"
                                "    \"identity\": \"wwn\",\n"
                                "    \"size\": 2000398934016,\n"
+                               "    \"power\": null,\n"
+                               "    \"power_since\": null,\n"
+                               "    \"spindown\": null,\n"
                                "    \"settings_kept\": 2,\n"
                                "    \"settings_not_kept\": 1\n"
                                "  },\n"
@@ -94,10 +101,69 @@ START_TEST(test_json) {
                                "    \"transport\": \"usb\",\n"
                                "    \"identity\": \"path\",\n"
                                "    \"size\": 0,\n"
+                               "    \"power\": null,\n"
+                               "    \"power_since\": null,\n"
+                               "    \"spindown\": null,\n"
                                "    \"settings_kept\": null,\n"
                                "    \"settings_not_kept\": null\n"
                                "  }\n"
                                "]\n");
+}
+END_TEST
+
+/* `since`: how many minutes ago; 0: not known. What it was when the service ended, nobody knows it to be still. */
+/* clang-format off */
+static const struct {
+        const char *power;
+        int since;
+        const char *spindown;
+        bool is_served;
+        const char *row, *power_json, *spindown_json;
+} powers[] = {
+        { "standby",     125,      "20 min, by the service", true, " standby 2 h 5 min 20 min, by the service 0x5000", "\"standby\"", "\"20 min, by the service\"" },
+        { "active/idle", 60,       "20 min", true,  " active/idle 1 h 20 min   0x5000", "\"active/idle\"", "\"20 min\"" },
+        { "standby",     365 * 24 * 60, NULL, true, " standby 8760 h -        0x5000",  "\"standby\"",     "null"       },
+        { "standby",     0,        NULL,     true,  " standby -        0x5000",         "\"standby\"",     "null"       },
+        /* The clock was set back. */
+        { "standby",     -100,     NULL,     true,  " standby -        0x5000",         "\"standby\"",     "null"       },
+        { NULL,          125,      "20 min", true,  " -     20 min   0x5000",           "null",            "\"20 min\"" },
+        { "standby",     125,      "20 min", false, " -     20 min   0x5000",           "null",            "\"20 min\"" },
+};
+/* clang-format on */
+
+START_TEST(test_power) {
+        _cleanup_close_ int lock = powers[_i].is_served ? record_directory_lock(".") : -EBADF;
+        _cleanup_free_ char *text = NULL, *json = NULL, *power = NULL, *spindown = NULL;
+        /* Less than a minute more, which is not seen in hours. */
+        int64_t when = (int64_t) now_usec() - powers[_i].since * INT64_C(60000000) - 10000000;
+        char record[256];
+        int status;
+
+        (void) snprintf(record, sizeof record, "VERSION=1\nNAME=sda\n%s%s\nPOWER_WHEN=%" PRId64 "\n%s%s\nSETTINGS=0\n",
+                        powers[_i].power ? "POWER=" : "X=", powers[_i].power ?: "", powers[_i].since ? when : 0,
+                        powers[_i].spindown ? "SPINDOWN=" : "X=", powers[_i].spindown ?: "");
+        file_write("sda", record);
+
+        text = list(NULL, &status);
+        ck_assert_int_eq(status, EXIT_WANTED);
+        ck_assert_msg(strstr(text, powers[_i].row), "%s", text);
+
+        power = must_format("\"power\": %s,\n", powers[_i].power_json);
+        spindown = must_format("\"spindown\": %s,\n", powers[_i].spindown_json);
+        json = list((char *) "--json", &status);
+        ck_assert_msg(strstr(json, power) && strstr(json, spindown), "%s", json);
+}
+END_TEST
+
+START_TEST(test_since) {
+        _cleanup_close_ int lock = record_directory_lock(".");
+        _cleanup_free_ char *json = NULL;
+        int status;
+
+        file_write("sda", "VERSION=1\nNAME=sda\nPOWER=standby\nPOWER_WHEN=1763692751123456\nSETTINGS=0\n");
+        json = list((char *) "--json", &status);
+        ck_assert_ptr_nonnull(strstr(json, "\"power\": \"standby\",\n    \"power_since\": \"2025-11-21T02:39:11Z\",\n"
+                                           "    \"spindown\": null,\n"));
 }
 END_TEST
 
@@ -145,6 +211,8 @@ int main(void) {
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
         tcase_add_test(t, test_table);
         tcase_add_test(t, test_json);
+        tcase_add_loop_test(t, test_power, 0, ELEMENTSOF(powers));
+        tcase_add_test(t, test_since);
         tcase_add_test(t, test_no_service);
         tcase_add_test(t, test_no_drives);
         tcase_add_test(t, test_no_rules);
