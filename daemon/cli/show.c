@@ -86,8 +86,8 @@ static void tell_facts(Output *o, const Device *d) {
         output_end(o);
 }
 
-/* Of the backends in the mask. */
-static void tell_drive(Output *o, Device *device, unsigned backends) {
+/* Of the backends in the mask. NULL record: the service knows nothing of it. */
+static void tell_drive(Output *o, Device *device, unsigned backends, const DriveRecord *record) {
         const Drive *d = device->drive;
         const char *state, *reason = NULL;
         char size[HUMAN_MAX];
@@ -102,6 +102,7 @@ static void tell_drive(Output *o, Device *device, unsigned backends) {
         output_fact(o, "size", NULL, capacity_format(d->size, size));
         output_boolean(o, "rotational", d->rotational_untold ? -1 : d->rotational);
         output_fact(o, "rotates", NULL, d->rotational_untold ? NULL : d->rotational ? "yes" : "no");
+        output_fact(o, "spindown", "spindown", record ? record->spindown : NULL);
 
         output_array(o, "settings");
         probe(device, backends, &all_settings, tell_setting, o);
@@ -169,7 +170,7 @@ static int show_identify(const Options *o) {
         must_work(identify_image_drive(id, o->identify, &drive));
         device_init(&d, drive, &io);
         output_array(out, NULL);
-        tell_drive(out, &d, 1U << BACKEND_ATA);
+        tell_drive(out, &d, 1U << BACKEND_ATA, NULL);
         output_print(out);
         return EXIT_WANTED;
 }
@@ -195,6 +196,7 @@ static int show_drives(const Options *o) {
 
         for (size_t i = 0; i < n; i++) {
                 const Drive *drive = inventory.drives[i];
+                const DriveRecord *record = records_of(&records, drive);
                 Device d;
 
                 /* For people each drive has a table of its own. */
@@ -205,8 +207,8 @@ static int show_drives(const Options *o) {
                 }
                 if (i > 0)
                         output_line(out, "%s", "");
-                device_begin_at(&d, drive, records_of(&records, drive), &leave.io);
-                tell_drive(out, &d, drive_backends(drive));
+                device_begin_at(&d, drive, record, &leave.io);
+                tell_drive(out, &d, drive_backends(drive), record);
                 device_done(&d);
                 if (!o->json || i + 1 == n)
                         output_print(out);

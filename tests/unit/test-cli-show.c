@@ -177,7 +177,7 @@ static int show(const char *const *words, char **ret_out, char **ret_err) {
         ",\n        \"saved\": " saved ",\n        \"reason\": " reason ",\n        \"supported\": " supported "\n      }"
 #define JSON_DRIVE(node, model, serial, firmware, wwn, size, rotational) \
         "  {\n    \"node\": \"" node "\",\n    \"model\": " model ",\n    \"serial\": " serial ",\n    \"firmware\": " firmware \
-        ",\n    \"wwn\": " wwn ",\n    \"size\": " size ",\n    \"rotational\": " rotational ",\n    \"settings\": [\n"
+        ",\n    \"wwn\": " wwn ",\n    \"size\": " size ",\n    \"rotational\": " rotational ",\n    \"spindown\": null,\n    \"settings\": [\n"
 #define JSON_APM JSON_SETTING("apm", "ata", "\"127\"", "\"254\"", "null", "true")
 #define JSON_ALL \
         JSON_APM ",\n" \
@@ -229,6 +229,20 @@ START_TEST(test_not_root) {
         ck_assert_ptr_nonnull(strstr(out, "     state: needs root\n"));
         ck_assert_int_eq(show((const char *const[]){ "sda", "--json", NULL }, &json, &none), EXIT_WANTED);
         ck_assert_ptr_nonnull(strstr(json, "\"state\": null,\n    \"reason\": \"needs root\",\n    \"ata\": null"));
+}
+END_TEST
+
+/* The drive does not know what spins it down: the service does. */
+START_TEST(test_spindown) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *json = NULL, *none = NULL;
+
+        file_write("records/sda", "VERSION=1\nNAME=sda\nMODEL=ST\\x1b[2J\nSERIAL=5YD1\nWWN=0x5000\nBOOT_ID=x\n"
+                                  "SPINDOWN=20 min, by the service\nSETTINGS=0\n");
+        ck_assert_int_eq(show((const char *const[]){ "sda", NULL }, &out, &err), EXIT_WANTED);
+        ck_assert_ptr_nonnull(
+                        strstr(out, "   rotates: yes\n  spindown: 20 min, by the service\n     state: active/idle\n"));
+        ck_assert_int_eq(show((const char *const[]){ "sda", "--json", NULL }, &json, &none), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(json, "\"spindown\": \"20 min, by the service\",\n"));
 }
 END_TEST
 
@@ -454,6 +468,7 @@ int main(void) {
         tcase_add_test(t, test_drives);
         tcase_add_test(t, test_json);
         tcase_add_test(t, test_not_root);
+        tcase_add_test(t, test_spindown);
         tcase_add_test(t, test_all);
         tcase_add_test(t, test_all_json);
         tcase_add_test(t, test_all_absent);
