@@ -8,6 +8,7 @@
 #include "choice.h"
 #include "clock.h"
 #include "inventory.h"
+#include "kernel-view.h"
 #include "output.h"
 #include "verb.h"
 
@@ -26,9 +27,17 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
+/* Of a drive that was not watched: has it been used since it was found in standby? */
+static bool was_used(const Drive *d, const DriveRecord *record) {
+        uint64_t used;
+
+        return activity_read(d->syspath, &used) >= 0 && used != record->used;
+}
+
 /* "standby 2 h" in the table. NULL record: nobody knows. */
-static void tell_power(Output *o, const DriveRecord *record, uint64_t now) {
-        const char *power = record ? record->power : NULL;
+static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
+        bool stale = record && streq_ptr(record->power, "standby") && was_used(d, record);
+        const char *power = record && !stale ? record->power : NULL;
         uint64_t when = power ? record->power_when : 0;
         char since[HUMAN_MAX], duration[VALUE_TEXT_MAX];
         _cleanup_free_ char *text = NULL;
@@ -61,7 +70,7 @@ static void tell_drive(Output *o, const Drive *d, const DriveRecord *record, boo
         output_text(o, "identity", drive_identity_kind(d));
         output_number(o, "size", true, d->size);
         output_cell(o, "size", capacity_format(d->size, size));
-        tell_power(o, served ? record : NULL, now);
+        tell_power(o, d, served ? record : NULL, now);
         output_text(o, "spindown", record ? record->spindown : NULL);
         output_number(o, "settings_kept", record, kept);
         output_number(o, "settings_not_kept", record, record ? record_count_missed(record) : 0);

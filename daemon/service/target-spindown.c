@@ -128,15 +128,16 @@ void target_spindown_told(Target *t, const Step *s) {
         case VERDICT_UNVERIFIABLE:
                 /* Until it is used there is nothing to be found out, nor to be done. */
                 d->spent = true;
+                d->stopped_at = monotonic_usec();
                 note_power(t, NULL);
-                _fallthrough_;
+                note_reason(t, s->reason);
+                break;
         case VERDICT_APPLIED:
                 d->stopped_at = monotonic_usec();
                 _fallthrough_;
         case VERDICT_UNCHANGED:
                 note_reason(t, NULL);
-                if (s->verdict != VERDICT_UNVERIFIABLE)
-                        target_standby_told(t, POWER_STANDBY);
+                target_standby_told(t, POWER_STANDBY);
                 break;
         case VERDICT_VANISHED:
                 break;
@@ -175,25 +176,25 @@ static void found_awake(Target *t) {
                         d.wish->line);
 }
 
-void target_spindown_told_power(Target *t, PowerMode power, bool goes_on) {
+void target_spindown_told_power(Target *t, PowerMode power) {
         if (power == POWER_AWAKE)
                 found_awake(t);
-        note_power(t, !goes_on ? NULL : power == POWER_AWAKE ? "active/idle" : "standby");
+        /* Who has asked for a drive to be put into standby is told what it is then, if not later. */
+        note_power(t, !target_looks_out(t) && !t->visit.sleeps ? NULL
+                      : power == POWER_AWAKE                   ? "active/idle"
+                                                               : "standby");
 }
 
 void target_spindown_woken(Target *t, const Wake *w, bool used) {
         TargetSpindown *d = &t->spindown;
         uint64_t now = monotonic_usec();
 
-        note_power(t, "active/idle");
-        if (d->stopped_at == 0)
-                return;
-
-        if (now - d->stopped_at >= SPINDOWN_SHORT_USEC)
+        if (d->stopped_at > 0 && now - d->stopped_at >= SPINDOWN_SHORT_USEC)
                 d->n_short = 0;
-        else if (used)
+        else if (d->stopped_at > 0 && used)
                 d->n_short++;
         d->stopped_at = 0;
+        note_power(t, target_looks_out(t) ? "active/idle" : NULL);
         if (d->n_short < SPINDOWN_SHORT_MAX || !target_spins_down(t))
                 return;
 

@@ -27,8 +27,8 @@ void target_spindown_begins(Target *t);
 /* What came of it. */
 void target_spindown_told(Target *t, const Step *s);
 
-/* Any visit has found out whether it sleeps. `goes_on`: so will be what comes after that, or it is of interest only now. */
-void target_spindown_told_power(Target *t, PowerMode power, bool goes_on);
+/* Any visit has found out whether it sleeps. */
+void target_spindown_told_power(Target *t, PowerMode power);
 
 /* It was woken, by this or (NULL) nobody knows by whom. `used`: by somebody who wanted something of it. */
 void target_spindown_woken(Target *t, const Wake *w, bool used);

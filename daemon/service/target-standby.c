@@ -36,8 +36,7 @@ SpinDown wishes_spin_down(const Wishes *w, const SettingTable *t, unsigned backe
 }
 
 bool target_can_sleep(const Target *t) {
-        return t->wishes.n_items > 0 && t->drive->rotational &&
-               (drive_backends(t->drive) & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE));
+        return t->drive->rotational && (drive_backends(t->drive) & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE));
 }
 
 static bool target_logs_wakes(const Target *t) {
@@ -45,10 +44,10 @@ static bool target_logs_wakes(const Target *t) {
 
         if (!t->env->tracer || log == WAKE_LOG_OFF || !target_can_sleep(t))
                 return false;
-        return log == WAKE_LOG_ON || target_spin_down(t).wish;
+        return (log == WAKE_LOG_ON && t->wishes.n_items > 0) || target_spin_down(t).wish || t->spindown.stopped_at > 0;
 }
 
-static bool target_looks_out(const Target *t) {
+bool target_looks_out(const Target *t) {
         return target_logs_wakes(t) || target_spins_down(t);
 }
 
@@ -264,7 +263,7 @@ static void standby_goes_on(Target *t) {
 void target_standby_told(Target *t, PowerMode power) {
         TargetStandby *s = &t->standby;
 
-        target_spindown_told_power(t, power, target_looks_out(t) || t->visit.sleeps);
+        target_spindown_told_power(t, power);
         if (!target_logs_wakes(t))
                 return;
 

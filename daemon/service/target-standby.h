@@ -34,8 +34,11 @@ void target_standby_done(Target *t);
 /* Somebody has used it up to now, as far as is known. */
 void target_standby_begin(Target *t);
 
-/* Is it one of the drives of which it is of interest whether they sleep? */
+/* Is it a drive that can sleep, and be asked whether it does? */
 bool target_can_sleep(const Target *t);
+
+/* Is it known at any time whether it sleeps, as well as that can be known? */
+bool target_looks_out(const Target *t);
 
 /* Of the times without use after which the drive is to spin down the shortest, in µs; UINT64_MAX: there is none, nor a `wish`. */
 typedef struct SpinDown {

@@ -12,13 +12,17 @@
 static Drive drives[] = {
         { .name = (char *) "sda",
           .node = (char *) "/dev/sda",
+          .syspath = (char *) ".block-sda",
           .model = (char *) "ST2000DL003-9VT166",
           .serial = (char *) "5YD1\x1b[2J",
           .wwn = (char *) "0x5000c5002f8ebf71",
           .firmware = (char *) "CC32",
           .transport = TRANSPORT_SATA,
           .size = UINT64_C(2000398934016) },
-        { .name = (char *) "sdb", .node = (char *) "/dev/sdb", .transport = TRANSPORT_USB },
+        { .name = (char *) "sdb",
+          .node = (char *) "/dev/sdb",
+          .syspath = (char *) ".block-sdb",
+          .transport = TRANSPORT_USB },
 };
 static Drive *found[] = { drives, drives + 1 };
 static size_t n_found = ELEMENTSOF(found);
@@ -167,6 +171,28 @@ START_TEST(test_since) {
 }
 END_TEST
 
+/* Nobody watches it, so that only the kernel's count tells that it was used. */
+START_TEST(test_used_since) {
+        static const struct {
+                const char *power, *used, *shown;
+        } states[] = {
+                { "standby", "8", "\"standby\"" },
+                { "standby", "7", "null" },
+                { "active/idle", "7", "\"active/idle\"" },
+        };
+        _cleanup_close_ int lock = record_directory_lock(".");
+        _cleanup_free_ char *json = NULL, *record = NULL, *power = must_format("\"power\": %s,\n", states[_i].shown);
+        int status;
+
+        file_make(".block-sda/stat", "5 0 0 0 3 0 0 0 0 0 0\n");
+        record = must_format("VERSION=1\nNAME=sda\nUSED=%s\nPOWER=%s\nPOWER_WHEN=1763692751123456\nSETTINGS=0\n",
+                             states[_i].used, states[_i].power);
+        file_write("sda", record);
+        json = list((char *) "--json", &status);
+        ck_assert_msg(strstr(json, power) != NULL, "%s", json);
+}
+END_TEST
+
 START_TEST(test_no_service) {
         char *argv[] = { (char *) "drivekeep list", (char *) "--state-dir=missing", NULL };
         FILE *f = catch_begin(stdout);
@@ -212,6 +238,7 @@ int main(void) {
         tcase_add_test(t, test_table);
         tcase_add_test(t, test_json);
         tcase_add_loop_test(t, test_power, 0, ELEMENTSOF(powers));
+        tcase_add_loop_test(t, test_used_since, 0, 3);
         tcase_add_test(t, test_since);
         tcase_add_test(t, test_no_service);
         tcase_add_test(t, test_no_drives);

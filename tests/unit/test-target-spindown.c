@@ -249,7 +249,7 @@ static const struct {
 
 START_TEST(test_end) {
         Target *t = look_after_service();
-        bool fine = ends[_i].asleep || ends[_i].verdict == VERDICT_UNVERIFIABLE || ends[_i].verdict == VERDICT_VANISHED;
+        bool fine = ends[_i].asleep || ends[_i].verdict == VERDICT_VANISHED;
         uint64_t since;
 
         for (unsigned turn = 0; turn < 2; turn++) {
@@ -296,6 +296,24 @@ START_TEST(test_asked) {
         target_visit(t, VISIT_SLEEP);
         sleep_ends(t, VERDICT_REFUSED, "the drive refused it");
         ck_assert_str_eq(t->record->awake_reason, "the drive refused it");
+        leave(t);
+}
+END_TEST
+
+/* From then on it is watched, until somebody wakes it: after that nobody knows. */
+START_TEST(test_asked_and_woken) {
+        Target *t = look_after(APM, WAKE_LOG_AUTO);
+
+        ck_assert(!is_due(t));
+        target_visit(t, VISIT_SLEEP);
+        sleep_ends(t, VERDICT_APPLIED, "");
+        ck_assert(t->standby.asleep);
+        ck_assert_str_eq(t->record->power, "standby");
+        target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+        ck_assert_uint_eq(n_wakes_told, 1);
+        ck_assert_ptr_null(t->record->power);
+        ck_assert_str_eq(all_done(), "watch unwatch:8:0 ");
+        ck_assert(!is_due(t));
         leave(t);
 }
 END_TEST
@@ -493,6 +511,7 @@ int main(void) {
         tcase_add_loop_test(t, test_resume, 0, 2);
         tcase_add_loop_test(t, test_end, 0, ELEMENTSOF(ends));
         tcase_add_loop_test(t, test_asked, 0, 5);
+        tcase_add_test(t, test_asked_and_woken);
         tcase_add_test(t, test_asked_as_well);
         tcase_add_loop_test(t, test_auto, 0, 3);
         tcase_add_test(t, test_auto_by_chance);
