@@ -35,7 +35,7 @@ IMAGES_KEPT = 8     # a disk image is half a gigabyte, and every build of drivek
 
 PACKAGES = """
     linux-image-amd64 systemd systemd-sysv udev dbus kmod mount passwd util-linux procps perl-base busybox-static
-    hdparm smartmontools sdparm sg3-utils nvme-cli e2fsprogs fdisk mdadm lvm2 cryptsetup
+    hdparm hd-idle smartmontools sdparm sg3-utils nvme-cli e2fsprogs fdisk mdadm lvm2 cryptsetup
     libsystemd0 libudev1 libjson-c5 libsmartcols1 libasan8 libubsan1
 """.split()
 
@@ -48,10 +48,11 @@ UNWANTED_PATHS = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*",
 SET_ASIDE = "usr/lib/drivekeep-test/set-aside"
 MEDDLERS = ["usr/lib/udev/rules.d/85-hdparm.rules", "usr/lib/systemd/system-sleep/hdparm"]
 
-# These only cost time under emulation, or wake up in the middle of a test; smartd and the mdcheck timers read drives.
+# These only cost time under emulation, or wake up in the middle of a test; smartd and the mdcheck timers read drives,
+# hd-idle spins them down.
 MASKED_UNITS = """
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer
-    systemd-tmpfiles-clean.timer mdcheck_start.timer mdcheck_continue.timer mdmonitor-oneshot.timer smartmontools.service
+    systemd-tmpfiles-clean.timer hd-idle.service mdcheck_start.timer mdcheck_continue.timer mdmonitor-oneshot.timer smartmontools.service
     nvmefc-boot-connections.service nvmf-autoconnect.service systemd-pstore.service lvm2-monitor.service
     getty@tty1.service serial-getty@ttyS0.service dev-hugepages.mount dev-mqueue.mount sys-kernel-debug.mount
     sys-kernel-tracing.mount systemd-binfmt.service proc-sys-fs-binfmt_misc.automount sys-fs-fuse-connections.mount
