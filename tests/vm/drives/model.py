@@ -37,8 +37,8 @@ class AtaDrive:
     smart                True or False (disabled)
 
     path (a sparse file, kept if it exists), size_mb, rpm (1: not rotating),
-    spin_up_seconds, time_scale (speed of the standby timer) and physical_4k describe the
-    rest of it. All methods may be called from any thread.
+    spin_up_seconds, time_scale (speed of the standby timer), ignores_timer (the standby
+    timer does nothing) and physical_4k describe the rest of it. All methods may be called from any thread.
     """
 
     def __init__(self, model="DRIVEKEEP TESTDISK", serial="SN-0001", firmware="FW01",
@@ -48,7 +48,7 @@ class AtaDrive:
                  feature_control=None, ssp=True, dipm=None, puis=None,
                  puis_needs_spin_up=False, wrv=None, dsn=None, free_fall=None, epc=None,
                  security=True, dco=None, sanitize=None, smart_enabled=True,
-                 spin_up_seconds=0, time_scale=1):
+                 spin_up_seconds=0, time_scale=1, ignores_timer=False):
         self.model, self.serial, self.firmware, self.wwn = model, serial, firmware, wwn
         self.rpm, self.physical_4k = rpm, physical_4k
         self.store = Store(path, size_mb)
@@ -60,7 +60,7 @@ class AtaDrive:
         self._lock = threading.Condition()
         self._resets = 0
 
-        self.power = Power(self, time_scale, spin_up_seconds)
+        self.power = Power(self, time_scale, spin_up_seconds, ignores_timer)
         self.features = [self.power, feature.Transfer(self, 0), feature.Multiple(self, 0),
                          feature.Switch(self, "keep_features", False)]
         self.epc = None

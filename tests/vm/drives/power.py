@@ -27,14 +27,16 @@ def standby_seconds(value):
 class Power(Feature):
     """Power management. `value` is the standby timer's value; it cannot be read from
     the drive, only here. The timer runs lazily: whether it has expired is found out
-    when someone looks. `time_scale` makes its time pass faster."""
+    when someone looks. `time_scale` makes its time pass faster; a drive that
+    `ignores_timer` takes its values, and never acts on them."""
 
     name = "standby_timer"
 
-    def __init__(self, drive, time_scale, spin_up_seconds):
+    def __init__(self, drive, time_scale, spin_up_seconds, ignores_timer=False):
         super().__init__(drive, 0)
         self.time_scale = time_scale
         self.spin_up_seconds = spin_up_seconds
+        self.ignores_timer = ignores_timer
         self.spin_ups = 0
         self.mode = "active"
         self._last_used = time.monotonic()
@@ -67,7 +69,7 @@ class Power(Feature):
         if self.mode == "sleep" or self._held:
             return
         idle = (time.monotonic() - self._last_used) * self.time_scale
-        limit = standby_seconds(self.value)
+        limit = 0 if self.ignores_timer else standby_seconds(self.value)
         epc = self.drive.epc
         due = epc.due(idle) if epc and epc.value else "standby" if limit and idle >= limit else None
         if due and DEPTH[due] > DEPTH[self.mode]:
@@ -102,6 +104,8 @@ class Power(Feature):
         return table | {old[opcode]: function for opcode, function in table.items()}
 
     def standby_immediate(self, tf, data):
+        if smart := self.drive.feature("smart"):
+            smart.end_test(smart.INTERRUPTED)
         self.mode = "standby"
         return Result()
 

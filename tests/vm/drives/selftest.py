@@ -149,6 +149,20 @@ class Settings(unittest.TestCase):
         directory = drive.execute(Taskfile(0x2f, count=1, ext=True)).data
         self.assertEqual((directory[0], directory[2 * 0xe0]), (1, 1))
 
+    def test_self_test(self):
+        drive = AtaDrive()
+
+        def status():
+            return drive.execute(Taskfile(0xb0, 0xd0, 1, SMART_KEY)).data[363]
+
+        ends = ((lambda: drive.feature("smart").end_test(), 0x00), (lambda: drive.execute(Taskfile(0xe0)), 0x20),
+                (lambda: drive.execute(Taskfile(0xb0, 0xd4, 0, SMART_KEY | 0x7f)), 0x10), (drive.power_cycle, 0x20))
+        for end, outcome in ends:
+            drive.execute(Taskfile(0xb0, 0xd4, 0, SMART_KEY | 2))
+            self.assertEqual(status(), 0xf9)
+            end()
+            self.assertEqual(status(), outcome)
+
 
 class PowerModes(unittest.TestCase):
     def test_commands(self):
@@ -169,6 +183,12 @@ class PowerModes(unittest.TestCase):
         self.assertIsNone(drive.execute(Taskfile(0xe5)))
         drive.comreset()
         self.assertEqual(power_mode(drive), 0)
+
+    def test_ignored_timer(self):
+        drive = AtaDrive(time_scale=1000, ignores_timer=True)
+        drive.execute(Taskfile(0xe3, count=1))
+        time.sleep(0.05)
+        self.assertEqual((power_mode(drive), drive["standby_seconds"]), (0x80, 5))
 
     def test_standby_timer(self):
         drive = AtaDrive(time_scale=100)

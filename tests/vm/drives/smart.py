@@ -20,10 +20,32 @@ def _sum_to_zero(page):
 
 
 class Smart(Feature):
-    """SMART; the value says whether it is enabled. Not lost at power-off."""
+    """SMART; the value says whether it is enabled. Not lost at power-off.
+
+    A self-test that was begun runs until `end_test` is called, power is lost or the drive
+    is told to go to standby."""
 
     name = "smart"
     volatile = False
+
+    # What became of the last self-test
+    COMPLETED, ABORTED, INTERRUPTED, RUNNING = 0x0, 0x1, 0x2, 0xf
+
+    def __init__(self, drive, default):
+        super().__init__(drive, default)
+        self.self_test = self.COMPLETED
+
+    def power_on(self):
+        super().power_on()
+        self.end_test(self.INTERRUPTED)
+
+    def end_test(self, outcome=COMPLETED):
+        """The self-test that runs, if there is one, has ended."""
+        if self.self_test == self.RUNNING:
+            self.self_test = outcome
+
+    def state(self):
+        return super().state() | {"self_test": self.self_test}
 
     def words(self, words):
         words[82] |= 1
@@ -43,13 +65,22 @@ class Smart(Feature):
         if not self.value:
             raise abort()
         function = {0xd0: self.read_data, 0xd1: self.read_thresholds, 0xd2: self.accept,
-                    0xd4: self.accept, 0xd5: self.read_log, 0xd6: self.write_log,
+                    0xd4: self.execute_test, 0xd5: self.read_log, 0xd6: self.write_log,
                     0xd9: self.disable, 0xda: self.status, 0xdb: self.accept}.get(tf.feature)
         if function is None:
             raise abort()
         return function(tf, data)
 
     def accept(self, tf, data):
+        return Result()
+
+    def execute_test(self, tf, data):
+        """Off-line collection (0) ends at once."""
+        if tf.lba & 0xff in (1, 2):
+            self.drive.power.spin_up()
+            self.self_test = self.RUNNING
+        elif tf.lba & 0xff == 0x7f:
+            self.end_test(self.ABORTED)
         return Result()
 
     def disable(self, tf, data):
@@ -68,6 +99,7 @@ class Smart(Feature):
         for i, (ident, flags, current, _) in enumerate(ATTRIBUTES):
             struct.pack_into("<BHBBIH", page, 2 + 12 * i, ident, flags, current, current,
                              raw.get(ident, 0), 0)
+        page[363] = self.self_test << 4 | (9 if self.self_test == self.RUNNING else 0)   # 90 % remain
         page[367], page[368], page[370] = 0x1b, 0x03, 0x01
         page[372], page[373] = 1, 1
         return Result(data=_sum_to_zero(page))
