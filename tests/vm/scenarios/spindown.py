@@ -1,0 +1,312 @@
+"""Drives that nobody uses are spun down, whatever woke them before. Of hd-idle this is measured, of drivekeep it is claimed.
+
+Each spin-down is judged by the drive's own log; how late it came is a multiple of the wanted time, by the guest's clock.
+"""
+import contextlib
+import pathlib
+import re
+import tempfile
+import time
+
+from drives import model, power, scsi, smart
+from drives.sas import SasHba
+from drives.scsi import ScsiDisk
+from keeping import CONF, WARP, Keeping, by_id
+
+IDLE, SHORT = 600, 120      # seconds without use
+EARLIEST, LATEST, LIMIT = 0.97, 1.4, 1.6    # times that; whoever looks four times in it sees each use a quarter late
+HD_IDLE, DRIVEKEEP = "hd-idle", "drivekeep"
+SAS = "/dev/disk/by-id/wwn-0x5000c500000000a1"
+ASLEEP = power.SPUN_DOWN | scsi.SPUN_DOWN | {"sleep"}
+MEDIUM = model.READ | model.WRITE | {0x28, 0x88, 0x2a, 0x8a}
+# What the journal has in it, once, of a drive that was woken too often, and of one that does not heed its timer.
+LEFT_AWAKE, NOT_HEEDED = "left awake for an hour", "from now on the service"
+# How often the daemon has been put to sleep, and so woken; and what the kernel has said.
+WAKEUPS = "cat /proc/$(systemctl show -P MainPID {})/task/*/status | awk '/^voluntary_ctxt/ {{ n += $2 }} END {{ print n + 0 }}'"
+MESSAGES = "dmesg | wc -l"
+NO_TIMER = r"! grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdinfo/* | grep -qvE '\(0, 0\)|\([0-9]{9,}, '"
+
+# Who has a rule; OTHER has none.
+PLAIN = ("NAMED", "READS", "DRIFT", "BUSY", "TESTED", "SAS")
+RULES = {serial: ("10min", "service") for serial in PLAIN} | \
+    {"LAZY": ("10min", "auto"), "TIMER": ("10min", "auto"), "WOKEN": ("2min", "service")}
+LINKS = {serial: by_id(f"SN-{serial}") for serial in (*RULES, "OTHER")} | {"SAS": SAS}
+FILE = "drives = (" + ",".join(f"""
+  {{ match = "{LINKS[serial]}"; spindown_time = "{idle}"; spindown_by = "{by}"; }}""" for serial, (idle, by) in RULES.items()) + "\n);\n"
+
+# The machines of the tests have no tracefs otherwise. Five seconds to stop in are too few where the clock runs fast.
+SETUP = """systemctl unmask sys-kernel-tracing.mount
+for unit in drivekeep drivekeep-tracer drivekeep-broker; do
+        mkdir -p /etc/systemd/system/$unit.service.d
+        printf '[Service]\\nTimeoutStopSec=infinity\\nTimeoutStartSec=infinity\\n' > /etc/systemd/system/$unit.service.d/clock.conf
+done
+"""
+
+# By name: issues of hd-idle's, and what is to hold.
+CAUSES = {
+    "first": ("", "a drive that is not used is spun down in time"),
+    "asleep": ("", "a drive that sleeps is sent nothing"),
+    "wake-ups": ("", "wake-ups of the program in these ten minutes"),
+    "second": ("#123, #131", "woken by a read, it is spun down a second time"),
+    "third": ("#123, #131", "and a third time"),
+    "drift": ("#19, #111, #112, #113", "woken by smartctl, it is spun down again"),
+    "sas": ("#92, #122", "a SAS drive that is spun down answers the next read"),
+    "sas again": ("#92, #122", "and is spun down again"),
+    "busy": ("", "a drive that is read every minute is not spun down"),
+    "test": ("", "a self-test is not ended"),
+    "after test": ("", "and when it is over, the drive is spun down"),
+    "renamed": ("#132", "under another name it is spun down"),
+    "other": ("#132", "and the drive that has its old name is not"),
+    "resume": ("#66", "awake after a short suspend, it is spun down again, and not within a minute"),
+    "restart": ("", "a restart in the middle does not begin the time anew"),
+    "lazy": ("", "auto: a drive that does not heed its timer is spun down, again and again"),
+    "timer": ("", "auto: a drive that heeds its timer is not told to"),
+    "woken": ("", "woken soon three times in a row, it is left awake"),
+}
+
+
+class Spindown(Keeping):
+    """Drives that nobody uses are spun down by the service, whatever woke them before"""
+    long = True
+    halves = (DRIVEKEEP,)
+
+    def run(self):
+        self.results = {cause: {HD_IDLE: "-", DRIVEKEEP: "-"} for cause in CAUSES}
+        self.version = ""
+        try:
+            for self.half in self.halves:
+                self.run_half()
+        finally:
+            self.print_table()
+
+    def run_half(self):
+        self.ours = self.half == DRIVEKEEP
+        features = {"LAZY": {"ignores_timer": True}, "TIMER": {"time_scale": 2 * WARP}}
+        self.ata = {serial: self.drive(f"SN-{serial}", **features.get(serial, {})) for serial in LINKS if serial != "SAS"}
+        self.all = self.ata | {"SAS": ScsiDisk(serial="SN-SAS", wwn="5000c500000000a1")}
+        files = {CONF: FILE} if self.ours else {}
+        setup = SETUP + "systemctl enable drivekeep\n" if self.ours else ""
+        with contextlib.ExitStack() as stack:
+            folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp")))
+            self.controller = stack.enter_context(SasHba(folder / "sas", ports=1, name="sas0"))
+            self.controller.attach(0, self.all["SAS"])
+            self.hba, arguments = stack.enter_context(self.drives(*self.ata.values()))
+            # With a tick that never stops, no timer is late where the clock runs fast.
+            machine = stack.enter_context(self.machine(suspends=True, append="nohz=off", files=files, setup=setup,
+                                                       extra_args=arguments + self.controller.qemu_args()))
+            machine.wait_until(" && ".join(f"[ -b {link} ]" for link in LINKS.values()), 120)
+            self.begin(machine)
+            with self.warp(machine):
+                for check in (self.check_first, self.check_asleep, self.check_woken_once, self.check_woken_again, self.check_woken_often):
+                    check(machine)
+            self.check_renamed(machine)
+            self.check_resume(machine)
+
+    def begin(self, machine):
+        if self.ours:
+            self.settle(machine)
+            return
+        machine.wait_running()
+        self.version = machine.run("dpkg-query -W -f '${Version}' hd-idle").stdout
+        options = " ".join(f"-a {LINKS[serial]} -i {IDLE}" for serial in PLAIN)
+        machine.run(f"udevadm settle; systemd-run -q --unit=spinning-down hd-idle -d -i 0 {options}")
+
+    # What the drives' logs say
+
+    def downs(self, serial, mark):
+        """The commands that spun it down."""
+        return [e for e in self.all[serial].log.since(mark, command={0xe0, 0xe2, 0xe6, 0x1b})
+                if e.mode not in ASLEEP and (not e.cdb or e.cdb[4] >> 4 == 3 or e.cdb[4] & 0xf1 == 0)]
+
+    def marks(self, *serials):
+        return {serial: self.all[serial].log.mark() for serial in serials}
+
+    def watch(self, machine, marks, limit=LIMIT * IDLE):
+        """Until all are spun down, or for so many seconds of the guest's."""
+        def clocks():
+            return time.monotonic(), float(machine.run("cut -d ' ' -f 1 /proc/uptime").stdout)
+
+        begun, waited = clocks(), machine.start(f"sleep {limit}")
+        machine.wait_until(lambda: waited.done() or all(self.downs(*each) for each in marks.items()), 300)
+        ours, guests = (end - begin for begin, end in zip(begun, clocks()))
+        self.rate = guests / ours
+
+    def lateness(self, serial, mark, since=None):
+        """Times the wanted time from the last use to the first spin-down; None if there was none."""
+        down = next(iter(self.downs(serial, mark)), None)
+        if not down:
+            return None
+        uses = [e.time for e in self.all[serial].log.since(mark) if e.time < down.time
+                and (e.comm == "smartctl" or e.origin == "kernel" and e.command in MEDIUM)]
+        return (down.time - (since or max(uses))) * self.rate / IDLE
+
+    # Judging
+
+    def judge(self, cause, holds, detail="", measured=""):
+        self.results[cause][self.half] = ("yes" if holds else "NO") + measured
+        if self.ours:
+            self.claim(CAUSES[cause][1], holds, detail)
+        else:
+            self.note(f"{CAUSES[cause][1]}: {self.results[cause][self.half]}")
+
+    def judge_down(self, cause, marks, since=None, earliest=EARLIEST):
+        late = [self.lateness(*each, since) for each in marks.items()]
+        told = [each for each in late if each is not None]
+        self.judge(cause, len(told) == len(late) and all(earliest <= each <= LATEST for each in told),
+                   "\n".join(f"{each[0]} after {times} times the time:\n{self.tail(*each)}" for each, times in zip(marks.items(), late)),
+                   f", {max(told):.2f} times" if told else "")
+
+    def tail(self, serial, mark=0):
+        return "\n".join(f"{e.name} {e.comm} {e.mode}" for e in self.all[serial].log.since(mark)[-12:])
+
+    def judge_awake(self, cause, marks):
+        found = [(serial, e.comm) for serial, mark in marks.items() for e in self.downs(serial, mark)]
+        self.judge(cause, not found, str(found))
+
+    def read(self, machine, *serials):
+        """Whether that succeeds."""
+        command = "; ".join(f"dd if={LINKS[serial]} of=/dev/null bs=4096 count=1 iflag=direct status=none || exit" for serial in serials)
+        return machine.run(command, check=False).status == 0
+
+    def said(self, machine, serial, pattern):
+        return [r["MESSAGE"] for r in self.records(machine, DRIVEKEEP_SERIAL=f"SN-{serial}") if re.search(pattern, r["MESSAGE"])]
+
+    def count(self, machine, command):
+        return int(machine.run(command).stdout or 0)
+
+    # The causes
+
+    def check_first(self, machine):
+        marks, auto = self.marks(*PLAIN), self.marks("LAZY", "TIMER")
+        self.read(machine, *PLAIN, "LAZY", "TIMER")
+        self.watch(machine, marks)
+        self.judge_down("first", marks)
+        if self.ours:
+            # Of a drive with a timer each use is seen up to all its time late.
+            self.watch(machine, {"LAZY": auto["LAZY"]}, 2 * IDLE)
+            self.claim("auto: a drive that does not heed its timer is spun down", self.downs("LAZY", auto["LAZY"]), self.tail("LAZY"))
+            machine.wait_until(lambda: self.ata["TIMER"].log.since(auto["TIMER"], command=0xe5, mode="standby"), 120)
+            self.equal("auto: the drive's own timer was set", self.all["LAZY"]["standby_seconds"], IDLE)
+            self.judge("timer", self.all["TIMER"]["mode"] == "standby" and not self.downs("TIMER", auto["TIMER"]), self.tail("TIMER"))
+
+    def check_asleep(self, machine):
+        machine.run(f"sleep {IDLE / 10}")
+        if self.ours:   # a timer that was set before may still run out
+            machine.wait_until(NO_TIMER, 120)
+        wakeups = WAKEUPS.format("drivekeep" if self.ours else "spinning-down")
+        # In this order: what wakes the daemon from here on has its message counted. Each wakes it up to three times.
+        marks, messages, woken = self.marks(*PLAIN), self.count(machine, MESSAGES), self.count(machine, wakeups)
+        machine.run(f"sleep {IDLE}", 120)
+        woken, messages = self.count(machine, wakeups) - woken, self.count(machine, MESSAGES) - messages
+        self.results["wake-ups"][self.half] = str(woken)
+        if self.ours:
+            self.claim("nor does the daemon run, but for messages of the kernel's", woken <= 3 * messages, f"{woken} times, {messages} messages")
+        sent = [(serial, e.name, e.comm) for serial, mark in marks.items() for e in self.all[serial].log.since(mark)]
+        self.judge("asleep", not sent, str(sent))
+
+    def check_woken_once(self, machine):
+        """All at a time, after they have slept for longer than what drivekeep calls soon."""
+        marks, busy, tested = self.marks("READS", "DRIFT", "SAS"), self.marks("BUSY"), self.all["TESTED"]
+        machine.start(f"while ! [ -e /run/enough ]; do dd if={LINKS['BUSY']} of=/dev/null bs=4096 count=1 iflag=direct; sleep 60; done")
+        self.read(machine, "READS", "TESTED")
+        machine.run(f"smartctl -a {LINKS['DRIFT']}; smartctl -t long {LINKS['TESTED']}", 120, check=False)
+        self.equal(f"{self.half}: smartctl has woken a drive, and begun a self-test", (self.all["DRIFT"]["mode"], tested["self_test"]),
+                   ("active", smart.Smart.RUNNING))
+        self.judge("sas", self.read(machine, "SAS"), self.tail("SAS", marks["SAS"]))
+        if self.all["SAS"]["mode"] == "stopped":
+            machine.run(f"sg_start --readonly --start {SAS}")
+            self.read(machine, "SAS")
+        self.watch(machine, marks)
+        for cause, serial in (("second", "READS"), ("drift", "DRIFT"), ("sas again", "SAS")):
+            self.judge_down(cause, {serial: marks[serial]})
+        self.judge("test", tested["self_test"] == smart.Smart.RUNNING, self.tail("TESTED"))
+        self.judge_awake("busy", busy)
+
+    def check_woken_again(self, machine):
+        machine.run(f"sleep {IDLE * 1.1}", 120)
+        own = ("LAZY",) if self.ours else ()
+        marks, tested = self.marks("READS", *own), self.marks("TESTED")
+        self.read(machine, "READS", *own)
+        runs = self.all["TESTED"]["self_test"] == smart.Smart.RUNNING
+        self.all["TESTED"].feature("smart").end_test()
+        begun = time.monotonic()
+        if self.ours:
+            machine.run(f"sleep {IDLE / 2}; systemctl restart drivekeep", 120)
+        self.watch(machine, marks)
+        self.judge_down("third", {"READS": marks["READS"]})
+        if runs:    # or somebody has ended it before
+            self.judge_down("after test", tested, begun, 0)
+        machine.run("touch /run/enough")
+        if self.ours:
+            self.results["restart"][self.half] = self.results["third"][self.half]
+            self.judge_down("lazy", {"LAZY": marks["LAZY"]})
+            said = self.said(machine, "LAZY", NOT_HEEDED)
+            self.claim("auto: that a drive does not heed its timer is said once", len(said) == 1, str(said))
+            # The journal may lie on a drive that was just put to sleep.
+            self.equal("nothing is told of the processes that come and go",
+                       machine.run("journalctl -b -q -o cat UNIT=drivekeep-broker.service + UNIT=drivekeep-tracer.service").stdout, "")
+
+    def check_woken_often(self, machine):
+        if not self.ours:
+            return
+        drive, [mark] = self.all["WOKEN"], self.marks("WOKEN").values()
+        for number in (0, 1, 2, 3):
+            self.read(machine, "WOKEN")
+            if number < 3:
+                self.watch(machine, {"WOKEN": mark}, LIMIT * SHORT)
+                self.claim(f"woken soon {number} times, it is spun down", self.downs("WOKEN", mark), self.tail("WOKEN", mark))
+                mark = drive.log.mark()
+        machine.run(f"sleep {4 * SHORT}", 120)
+        self.judge_awake("woken", {"WOKEN": mark})
+        said = self.said(machine, "WOKEN", LEFT_AWAKE)
+        self.claim("and that is said once", len(said) == 1, str(said))
+
+    def check_renamed(self, machine):
+        nodes = {serial: self.node(machine, f"SN-{serial}") for serial in ("NAMED", "OTHER")}
+        ports = {serial: list(self.ata).index(serial) for serial in nodes}
+        for serial, port in ports.items():
+            self.hba.detach(port)
+            machine.wait_until(f"! [ -e {LINKS[serial]} ]", 60)
+        marks = self.marks(*nodes)
+        # The first to come gets the lower name.
+        for serial in sorted(nodes, key=nodes.get, reverse=True):
+            self.hba.attach(ports[serial], self.ata[serial])
+            machine.wait_until(f"[ -b {LINKS[serial]} ]", 60)
+        self.equal(f"{self.half}: the drives have changed names", [self.node(machine, f"SN-{serial}") for serial in nodes], [*reversed(nodes.values())])
+        if self.ours:
+            self.settle(machine)
+        with self.warp(machine):
+            # Twice, or the counters are what they were when the other drive had the name.
+            self.read(machine, *nodes, *nodes)
+            self.watch(machine, marks)
+            self.judge_down("renamed", {"NAMED": marks["NAMED"]})
+            self.judge_awake("other", {"OTHER": marks["OTHER"]})
+
+    def check_resume(self, machine):
+        """They have been spun down before, and all power is gone meanwhile."""
+        machine.suspend(while_asleep=lambda: [each.power_cycle() for each in (self.hba, self.controller)])
+        if self.ours:
+            self.settle(machine)
+        self.equal(f"{self.half}: after suspend drives are awake", self.all["READS"]["mode"], "active")
+        marks = self.marks("READS")
+        with self.warp(machine):
+            begun = time.monotonic()
+            self.watch(machine, marks)
+            self.judge_down("resume", marks, begun, 60 / IDLE)
+
+    def print_table(self):
+        lines = [("what is to hold", "hd-idle's issues", f"{HD_IDLE} {self.version}", DRIVEKEEP)]
+        lines += [(text, issues or "-", *self.results[cause].values())
+                  for cause, (issues, text) in CAUSES.items()]
+        widths = [max(len(line[column]) for line in lines) for column in range(3)]
+        print()
+        for line in lines:
+            print("     " + "  ".join(f"{text:{width}}" for text, width in zip(line, [*widths, 0])))
+
+
+class SpindownBeside(Spindown):
+    """The same with hd-idle, and a table of both"""
+    rare = True
+    long = False
+    time_limit = 2400
+    halves = (HD_IDLE, DRIVEKEEP)
