@@ -213,7 +213,9 @@ void hd_idle_read(const char *text, Import *ret) {
                         (void) import_match(rule, MATCH_NODE, "%s%s", *value == '/' ? "" : "/dev/", value);
                 } else if (ret->n_rules == 1 && streq(value, "0"))
                         import_drop_wish(rule, "spindown_time", false);
-                else
+                else {
+                        rule->spindown_by_service = !streq(value, "0");
                         import_want(rule, options->line, "spindown_time", streq(value, "0") ? "off" : "%ss", value);
+                }
         }
 }

@@ -133,6 +133,8 @@ static void put_block(FILE *f, const SettingTable *table, const ImportRule *rule
                 fprintf(f, "    // line %u: %s\n", rule->line, rule->held);
         fprintf(f, "    %s{ // line %u\n    %s    ", sign, rule->line, sign);
         put_match(f, rule);
+        if (rule->spindown_by_service)
+                fprintf(f, "    %s    spindown_by = \"service\";\n", sign);
         for (size_t i = 0; i < rule->n_wishes; i++) {
                 if (rule->wishes[i].on_battery && !rule->wishes[i].held)
                         continue;

@@ -29,6 +29,7 @@ typedef struct ImportRule {
         Match match;
         char *held;   /* why all of it is written as a comment; NULL: it stands */
         bool partial; /* held, and which drives it is for the match does not say, or not all of it */
+        bool spindown_by_service;
         unsigned line;
         ImportWish *wishes;
         size_t n_wishes;

@@ -249,9 +249,10 @@ static const WrittenCase cases[] = {
 
         /* hd-idle */
         { "/etc/default/hd-idle", "# x\nSTART_HD_IDLE=true\nHD_IDLE_OPTS=\"-i 600 -a sda -i 300 -a disk/by-id/ata-X -i 0 -l /x\"\n",
-          { "match = { rotational = true; };\n        spindown_time = \"600s\";", "match = \"/dev/sda\";\n        spindown_time = \"300s\";",
+          { "match = { rotational = true; };\n        spindown_by = \"service\";\n        spindown_time = \"600s\";",
+            "match = \"/dev/sda\";\n        spindown_by = \"service\";\n        spindown_time = \"300s\";",
             "match = \"/dev/disk/by-id/ata-X\";\n        spindown_time = \"off\";" } },
-        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 0 -a sda -i 300\"\n", { "match = \"/dev/sda\";", "spindown_time = \"300s\";" }, "rotational" },
+        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 0 -a sda -i 300\"\n", { "match = \"/dev/sda\";", "spindown_by = \"service\";", "spindown_time = \"300s\";" }, "rotational" },
         { "/etc/default/hd-idle", "START_HD_IDLE=false\nHD_IDLE_OPTS=\"-i 600\"\n", { NOTHING } },
 
         /* Gentoo: a line for all is for drives without one of their own, which only the user can name. */
