@@ -21,6 +21,7 @@ static const struct {
         { "allow_dangerous", offsetof(Block, allow_dangerous), false },
         { "permanent", offsetof(Block, permanent), false },
         { "wake", offsetof(Block, wake), false },
+        { "wake_together", offsetof(Block, wake_together), false },
         { "only_in_raid", offsetof(Block, only_in_raid), true },
         { CONFIG_SPINDOWN_BY, 0, false },
 };

@@ -58,7 +58,8 @@ static void check_twin(Config *c, size_t block) {
                         continue;
                 /* What a block says of all of its settings is a reason for another. */
                 if (before->allow_dangerous != b->allow_dangerous || before->permanent != b->permanent ||
-                    before->wake != b->wake || before->spindown_by != b->spindown_by)
+                    before->wake != b->wake || before->spindown_by != b->spindown_by ||
+                    before->wake_together != b->wake_together)
                         continue;
                 warn(c, b, b, "this block is for the same drives as the one in %s:%u; one block would do", before->file,
                      before->line);
@@ -91,14 +92,14 @@ static bool rows_spin_down(const SettingTable *t, const char *name) {
         return false;
 }
 
-static void check_spindown_by(Config *c, const SettingTable *t, const Block *b) {
-        bool spins_down = b->spindown_by == SPINDOWN_BY_DRIVE;
+static void check_spindown(Config *c, const SettingTable *t, const Block *b) {
+        const char *key = b->spindown_by != SPINDOWN_BY_DRIVE ? "spindown_by" : "wake_together";
+        bool spins_down = b->spindown_by == SPINDOWN_BY_DRIVE && !b->wake_together;
 
         for (size_t i = 0; i < b->n_assignments; i++)
                 spins_down = spins_down || rows_spin_down(t, b->assignments[i].name);
         if (!spins_down)
-                warn(c, b, b,
-                     "spindown_by changes nothing here: this block sets no spindown_time, standby_y or standby_z");
+                warn(c, b, b, "%s changes nothing here: this block sets no spindown_time, standby_y or standby_z", key);
 }
 
 static bool timers_clash(const Value *apm, const Value *timer _unused_) {
@@ -288,7 +289,7 @@ static void check_block(Config *c, const SettingTable *t, size_t block) {
         if (compare)
                 check_twin(c, block);
         check_permanent(c, t, b);
-        check_spindown_by(c, t, b);
+        check_spindown(c, t, b);
 
         for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
                 if (compare && !a->withheld)

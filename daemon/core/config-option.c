@@ -18,6 +18,8 @@ static const struct {
         { "recheck", { .type = VALUE_DURATION, .min = 60 * 1000, .max = INT64_C(7) * 24 * 3600 * 1000, .has_off = true },
           offsetof(Config, recheck_ms) },
         { "on_drift", { .type = VALUE_NAME, .words = on_drift_words }, offsetof(Config, on_drift) },
+        { "spin_up_at_once", { .type = VALUE_INT, .min = 1, .max = 1000, .has_off = true },
+          offsetof(Config, spin_up_at_once) },
         { "wake_log", { .type = VALUE_BOOL }, offsetof(Config, wake_log) },
 };
 /* clang-format on */

@@ -42,6 +42,7 @@ typedef struct Block {
         bool permanent;       /* … and that the drive is to save what it can of this block (apply --permanent) */
         bool only_in_raid;    /* it counts only for members of an array that can do without them */
         SpindownBy spindown_by;
+        bool wake_together; /* its drives are woken with the others of their array */
         Assignment *assignments;
         size_t n_assignments;
 } Block;
@@ -51,10 +52,11 @@ typedef struct Config {
         size_t n_files;
         Block *blocks;
         size_t n_blocks;
-        uint64_t fsck_wait_ms; /* how long a visit waits for fsck before its verdict is `deferred` */
-        uint64_t recheck_ms;   /* how often to look whether all is as it was left; 0: never */
-        uint64_t on_drift;     /* OnDrift: what is done about what is not */
-        uint64_t wake_log;     /* WakeLog: of which drives it is told who wakes them */
+        uint64_t fsck_wait_ms;    /* how long a visit waits for fsck before its verdict is `deferred` */
+        uint64_t recheck_ms;      /* how often to look whether all is as it was left; 0: never */
+        uint64_t on_drift;        /* OnDrift: what is done about what is not */
+        uint64_t wake_log;        /* WakeLog: of which drives it is told who wakes them */
+        uint64_t spin_up_at_once; /* so many drives that are woken together may spin up at a time; 0: any number */
         Complaints complaints;
 } Config;
 
@@ -116,7 +118,8 @@ typedef struct Wish {
         bool allow_dangerous, permanent; /* of the winning block … */
         bool optional;          /* … which is for a class of drives, and not every one of them has everything */
         bool wake;              /* of that block, too … */
-        SpindownBy spindown_by; /* … and that, which only rows with `spins_down` heed */
+        SpindownBy spindown_by; /* … and these, which only rows with `spins_down` heed */
+        bool wake_together;
         const char *file;
         unsigned line, column;
         char *via_stacked; /* the rule fits only by this link of md, dm-crypt or LVM above the drive; else NULL */

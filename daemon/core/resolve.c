@@ -38,6 +38,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
                 .optional = match_is_general(&b->match) || (link && link->via == LINK_STACKED),
                 .wake = b->wake,
                 .spindown_by = b->spindown_by,
+                .wake_together = b->wake_together,
                 .file = b->file,
                 .line = a->line,
                 .column = a->column,
@@ -144,7 +145,8 @@ bool wishes_equal(const Wishes *a, const Wishes *b) {
 
                 if (!y || x->withheld != y->withheld || x->allow_dangerous != y->allow_dangerous ||
                     x->permanent != y->permanent || x->optional != y->optional || x->wake != y->wake ||
-                    x->spindown_by != y->spindown_by || (!x->withheld && !value_equal(&x->value, &y->value)))
+                    x->spindown_by != y->spindown_by || x->wake_together != y->wake_together ||
+                    (!x->withheld && !value_equal(&x->value, &y->value)))
                         return false;
         }
 

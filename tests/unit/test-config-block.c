@@ -80,6 +80,7 @@ static const struct {
         { "spindown_by = \"Auto\";", SPINDOWN_BY_AUTO },
         { "spindown_by = 1;", SPINDOWN_BY_DRIVE },
         { "spindown_by = true;", SPINDOWN_BY_DRIVE },
+        { "wake_together = \"auto\";", SPINDOWN_BY_DRIVE },
 };
 
 START_TEST(test_spindown_by) {
@@ -89,7 +90,7 @@ START_TEST(test_spindown_by) {
         (void) snprintf(text, sizeof text, "drives = ({ match = {}; spindown_time = \"1h\"; %s })", spindowns[_i].word);
         c = parse(text, strlen(text));
         ck_assert_int_eq(c->blocks[0].spindown_by, spindowns[_i].by);
-        ck_assert(!c->blocks[0].broken);
+        ck_assert(!c->blocks[0].broken && !c->blocks[0].wake_together);
 }
 END_TEST
 

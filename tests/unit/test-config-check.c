@@ -93,6 +93,8 @@ static const struct {
         { "drives = ({ match = {}; spindown_by = \"auto\"; spindown_time = \"1h\" });", {} },
         { "drives = ({ match = {}; spindown_by = \"auto\"; spindown_time = \"off\" });", {} },
         { "drives = ({ match = {}; spindown_by = \"drive\"; apm = 1 });", {} },
+        { "drives = ({ match = {}; wake_together = true; apm = 1 });", { { 1, 11, 'w', "wake_together changes nothing" } } },
+        { "drives = ({ match = {}; wake_together = true; spindown_time = \"1h\" });", {} },
 
         /* Criteria of which one is wider than the other, and of which it is not. */
         { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"A\", \"C\"] }; apm = 1 });",

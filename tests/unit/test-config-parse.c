@@ -238,6 +238,7 @@ static const struct {
           { { 1, 12, 'e', "\"true\" is no value for on_drift" }, { 1, 28, 'e', "recheck needs a unit" } } },
         { "on_drift = [ \"restore\" ]; recheck = 1.5;", "",
           { { 1, 12, 'e', "on_drift has one value" }, { 1, 37, 'e', "recheck needs a unit" } } },
+        { "spin_up_at_once = 1001;", "", { { 1, 19, 'e', "out of range for spin_up_at_once: 1...1000, or off" } } },
         { "wake_log = \"auto\";", "", { { 1, 12, 'e', "wake_log" } } },
         { "wake_log = 2;", "", { { 1, 12, 'e', "wake_log" } } },
         { "wake_log = \"1min\";", "", { { 1, 12, 'e', "wake_log" } } },
@@ -367,6 +368,24 @@ START_TEST(test_options) {
 }
 END_TEST
 
+static const struct {
+        const char *text;
+        uint64_t n;
+} at_onces[] = {
+        { "", 0 },
+        { "spin_up_at_once = 2;", 2 },
+        { "spin_up_at_once = \"off\";", 0 },
+        { "spin_up_at_once = -1;", 0 },
+        { "spin_up_at_once = 0;", 0 },
+};
+
+START_TEST(test_spin_up_at_once) {
+        _cleanup_(config_freep) Config *c = parse(at_onces[_i].text, strlen(at_onces[_i].text));
+
+        ck_assert_uint_eq(c->spin_up_at_once, at_onces[_i].n);
+}
+END_TEST
+
 /* What is no value of it leaves it as it is where nothing is given. */
 static const struct {
         const char *text;
@@ -442,6 +461,7 @@ int main(void) {
         tcase_add_loop_test(tc, test_file_from_windows, 0, ELEMENTSOF(files));
         tcase_add_loop_test(tc, test_file_cut, 0, ELEMENTSOF(files));
         tcase_add_test(tc, test_options);
+        tcase_add_loop_test(tc, test_spin_up_at_once, 0, ELEMENTSOF(at_onces));
         tcase_add_loop_test(tc, test_wake_log, 0, ELEMENTSOF(wake_logs));
         tcase_add_test(tc, test_options_behind_comment);
         tcase_add_test(tc, test_two_files);

@@ -121,6 +121,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; wake = true; apm = 1 });", false },
         { "drives = ({ match = {}; spindown_time = 12 });", "drives = ({ match = {}; spindown_by = \"auto\"; spindown_time = 12 });", false },
         { "drives = ({ match = {}; spindown_time = 12 });", "drives = ({ match = {}; spindown_by = \"drive\"; spindown_time = 12 });", true },
+        { "drives = ({ match = {}; spindown_time = 12 });", "drives = ({ match = {}; wake_together = true; spindown_time = 12 });", false },
 };
 /* clang-format on */
 
