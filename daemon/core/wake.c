@@ -6,8 +6,8 @@
 #include "wake.h"
 
 static const char *const kind_table[_WAKE_KIND_MAX] = {
-        [WAKE_READ] = "read", [WAKE_WRITE] = "write", [WAKE_FLUSH] = "flush",     [WAKE_SWAP] = "swap",
-        [WAKE_MD] = "md",     [WAKE_UDEV] = "udev",   [WAKE_COMMAND] = "command",
+        [WAKE_READ] = "read", [WAKE_WRITE] = "write", [WAKE_FLUSH] = "flush",       [WAKE_SWAP] = "swap",
+        [WAKE_MD] = "md",     [WAKE_UDEV] = "udev",   [WAKE_TOGETHER] = "together", [WAKE_COMMAND] = "command",
 };
 
 const char *wake_kind_to_string(WakeKind k) {
@@ -251,6 +251,8 @@ const char *wake_what(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
                 return "worked on its array";
         case WAKE_UDEV:
                 return "looked at it, as it does when a device node that was open for writing is closed";
+        case WAKE_TOGETHER:
+                return "used a drive with which it is woken";
         case WAKE_COMMAND:
                 snprintf(buf, WAKE_TEXT_MAX, "sent %s", command_name(w->cdb, MIN(w->cdb_len, WAKE_CDB_MAX), name));
                 return buf;

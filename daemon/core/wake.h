@@ -18,12 +18,13 @@ typedef enum WakeKind {
         WAKE_SWAP,  /* a part of memory was read from or written to swap space */
         WAKE_MD,    /* the md driver's own: resync, check, superblock */
         WAKE_UDEV, /* udev looked at the drive, as a device node was opened for writing and closed, or somebody asked for it */
-        WAKE_COMMAND, /* a command that the kernel passed through from a program (SG_IO), or sent by itself */
+        WAKE_TOGETHER, /* a process used another drive, with which it is woken (wake_together) */
+        WAKE_COMMAND,  /* a command that the kernel passed through from a program (SG_IO), or sent by itself */
         _WAKE_KIND_MAX,
         _WAKE_KIND_INVALID = -1,
 } WakeKind;
 
-const char *wake_kind_to_string(WakeKind k); /* "read", "write", "flush", "swap", "md", "udev", "command" */
+const char *wake_kind_to_string(WakeKind k); /* "read", "write", "flush", "swap", "md", "udev", "together", "command" */
 
 #define WAKE_COMM_MAX 16U /* the kernel's TASK_COMM_LEN */
 #define WAKE_UNIT_MAX 256U

@@ -6,7 +6,7 @@
 #include "wake.h"
 
 START_TEST(test_kinds) {
-        static const char *const names[] = { "read", "write", "flush", "swap", "md", "udev", "command" };
+        static const char *const names[] = { "read", "write", "flush", "swap", "md", "udev", "together", "command" };
 
         ck_assert_uint_eq(ELEMENTSOF(names), _WAKE_KIND_MAX);
         for (WakeKind k = 0; k < _WAKE_KIND_MAX; k++)
@@ -234,6 +234,9 @@ static const struct {
         { { .kind = WAKE_UDEV, .process = { 9, "(udev-worker)", "systemd-udevd.service", "" } },
           "(udev-worker) (PID 9, systemd-udevd.service)",
           "looked at it, as it does when a device node that was open for writing is closed" },
+        { { .kind = WAKE_TOGETHER, .process = { 9, "du", "cron.service", "" } },
+          "du (PID 9, cron.service)",
+          "used a drive with which it is woken" },
         { { .kind = _WAKE_KIND_INVALID }, "something unknown", "did something unknown" },
 };
 
