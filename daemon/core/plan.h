@@ -27,8 +27,10 @@ typedef enum VisitReason {
         VISIT_PARAMETERS, /* somebody changed its parameters: it says so (SCSI unit attention), or who does that was run */
         VISIT_WAKE,       /* its user has woken it: what was deferred for its sleep can be done */
         VISIT_RECHECK,    /* it is time to look whether all is as it was left */
-        VISIT_STANDBY,    /* it may have fallen asleep, or have been woken: that is asked, and nothing else */
-        VISIT_SLEEP,      /* it is to be put into standby, and nothing else */
+        /* Of the following no setting of the files is a part. */
+        VISIT_STANDBY, /* it may have fallen asleep, or have been woken: that is asked, and nothing else */
+        VISIT_SPIN_UP, /* it is to spin up, as another one does with which it is woken */
+        VISIT_SLEEP,   /* it is to be put into standby, and nothing else */
         _VISIT_REASON_MAX,
 } VisitReason;
 

@@ -32,7 +32,7 @@ int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTa
         if (!items)
                 return -ENOMEM;
         *ret = (Wishes){ .items = items };
-        if (reason == VISIT_STANDBY || reason == VISIT_SLEEP)
+        if (reason >= VISIT_STANDBY)
                 return 0;
 
         /* What cannot be read is nothing to visit a drive for. */

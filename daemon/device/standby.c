@@ -13,6 +13,7 @@ enum {
         /* Its byte 4, in which NO_FLUSH stays 0: the drive writes out its cache first. */
         CONDITION_STANDBY = 0x30,
         START_NOT = 0x00,
+        START = 0x01,
 };
 
 enum {
@@ -177,4 +178,23 @@ int standby_write(Device *d, const Setting *s, const Value *v) {
         if (s->backend != BACKEND_ATA)
                 return scsi_standby(d);
         return is_without_ata(d) ? bridge_stop(d) : ata_standby(d, s, v);
+}
+
+int standby_leave(Device *d, Backend by) {
+        /* Of one sector: as the kernel starts drives (ata_scsi_start_stop_xlat() in drivers/ata/libata-scsi.c). */
+        const Taskfile verify = {
+                .command = ATA_CMD_READ_VERIFY_SECTORS,
+                .count = 1,
+                .timeout_ms = SG_TIMEOUT_SPINUP_MS,
+        };
+        Sense sense;
+        int r;
+
+        r = power_look(d, by);
+        if (r < 0 || !d->power_told)
+                return r;
+
+        power_forget(d);
+        r = by == BACKEND_ATA ? ata_command(d, &verify, NULL) : start_stop_unit(d, START, &sense);
+        return r < 0 ? r : power_look(d, by);
 }

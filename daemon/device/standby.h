@@ -10,3 +10,7 @@ int standby_read(Device *d, const Setting *s, Reading *ret);
 
 /* STEP_DEFERRED: the drive is at something that this would end, and the command was not sent. */
 int standby_write(Device *d, const Setting *s, const Value *v);
+
+/* Has the drive spin up, and waits until it has, whether or not it sleeps. It is asked before and after that (power_look()); one that
+ * does not say, or that the kernel has suspended, is left as it is. */
+int standby_leave(Device *d, Backend by);

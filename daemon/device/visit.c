@@ -4,6 +4,7 @@
 
 #include "ata-identify.h"
 #include "ata.h"
+#include "standby.h"
 #include "visit.h"
 
 /* What changes the readings of others goes first. What is needed only where another setting cannot be had waits until
@@ -378,6 +379,10 @@ static void run_tell_power(const Run *run) {
                 v->power(v->userdata, d->power);
 }
 
+static Backend power_backend(const Visit *v) {
+        return drive_backends(v->drive) & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE;
+}
+
 int visit_run(const Visit *v, Plan *ret) {
         Run run = { .visit = v };
         Device *d = &run.device;
@@ -396,8 +401,9 @@ int visit_run(const Visit *v, Plan *ret) {
 
         if (v->dry || run_identify(&run)) {
                 if (v->ask_power)
-                        (void) power_look(d, drive_backends(v->drive) & 1U << BACKEND_ATA ? BACKEND_ATA
-                                                                                          : BACKEND_SCSI_MODE);
+                        (void) power_look(d, power_backend(v));
+                if (v->spin_up)
+                        (void) standby_leave(d, power_backend(v));
                 for (; run.turn < _TURN_MAX; run.turn++) {
                         run_read(&run);
                         if (v->dry)

@@ -21,6 +21,7 @@ typedef struct Visit {
         bool ata_sleep; /* the drive is in ATA's Sleep mode, which any command would end by a reset */
         bool look;      /* nothing is written: a setting that is not as it was left has `drifted` */
         bool ask_power; /* the drive is asked whether it sleeps, also where no setting needs that */
+        bool spin_up;   /* … and then is made to spin up */
 
         /* What earlier visits to this attach know of the USB bridge; NULL: nothing. */
         const Bridge *bridge;

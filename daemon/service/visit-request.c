@@ -25,7 +25,7 @@ typedef struct Request {
         char drive_texts[ELEMENTSOF(drive_texts)][TEXT_MAX];
         Bridge bridge;
         Wishes wishes;
-        bool permanent, active, no_wake, ata_sleep, look, ask_power;
+        bool permanent, active, no_wake, ata_sleep, look, ask_power, spin_up;
 } Request;
 
 /* Behind it are, each as many times as there are wishes, a Wish, a Memory, and the texts of a wish. */
@@ -34,7 +34,7 @@ typedef struct WishTexts {
 } WishTexts;
 
 /* Whoever adds a flag to a Visit finds out here that it must cross. */
-_Static_assert(offsetof(Visit, ask_power) - offsetof(Visit, permanent) == 5 * sizeof(bool),
+_Static_assert(offsetof(Visit, spin_up) - offsetof(Visit, permanent) == 6 * sizeof(bool),
                "Request has all flags of a Visit");
 
 static size_t request_size(size_t n_wishes) {
@@ -106,6 +106,7 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
         q->ata_sleep = v->ata_sleep;
         q->look = v->look;
         q->ask_power = v->ask_power;
+        q->spin_up = v->spin_up;
 
         for (size_t i = 0; i < v->wishes->n_items; i++) {
                 const Wish *from = v->wishes->items + i;
@@ -158,8 +159,8 @@ static int wish_read(Wish *w, WishTexts *texts, const SettingTable *settings, co
         const Setting *s;
 
         if (!bools_are_valid(&w->withheld, &w->wake) || w->spindown_by >= _SPINDOWN_BY_MAX ||
-            !value_is_valid(&w->value) || !text_ends(texts->name, sizeof texts->name) ||
-            !text_ends(texts->file, sizeof texts->file))
+            !bools_are_valid(&w->wake_together, &w->wake_together) || !value_is_valid(&w->value) ||
+            !text_ends(texts->name, sizeof texts->name) || !text_ends(texts->file, sizeof texts->file))
                 return -EBADMSG;
         s = setting_find(settings, texts->name);
         if (!s)
@@ -183,7 +184,7 @@ int visit_request_parse(void *request, size_t size, const SettingTable *settings
                 return -EBADMSG;
 
         if (!drive_is_valid(&q->drive, q->drive_texts) || !bridge_is_valid(&q->bridge) ||
-            !bools_are_valid(&q->permanent, &q->ask_power))
+            !bools_are_valid(&q->permanent, &q->spin_up))
                 return -EBADMSG;
         drive_point(&q->drive, q->drive_texts);
         if (!drive_paths_are_valid(&q->drive))
@@ -211,6 +212,7 @@ int visit_request_parse(void *request, size_t size, const SettingTable *settings
                 .ata_sleep = q->ata_sleep,
                 .look = q->look,
                 .ask_power = q->ask_power,
+                .spin_up = q->spin_up,
                 .bridge = &q->bridge,
         };
         return 0;

@@ -189,6 +189,59 @@ START_TEST(test_bridge_others) {
 }
 END_TEST
 
+/* ---- a drive is made to spin up ---- */
+
+/* clang-format off */
+#define CHECK_MODE(count) { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = "72 00 00 00 00 00 00 0e 09 0c 00 00 00 " count " 00 00 00 00 00 00 00 50" }
+#define VERIFY(...) { .cdb = "85 06 20 00 00 00 01 00 00 00 00 00 00 40 40 00", __VA_ARGS__ }
+#define START_UNIT(...) { .cdb = "1b 00 00 00 01 00", __VA_ARGS__ }
+
+static const struct {
+        Transport transport;
+        const Row *rows;
+        PowerMode told; /* POWER_UNKNOWN: nothing */
+} starts[] = {
+        { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(), CHECK_MODE("ff")), POWER_AWAKE },
+        /* It spins up already: when it has shows by this. */
+        { TRANSPORT_SATA, ROWS(CHECK_MODE("ff"), VERIFY(), CHECK_MODE("ff")), POWER_AWAKE },
+        { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(), CHECK_MODE("00")), POWER_STANDBY },
+        { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(.sense = NO_OPCODE)), POWER_UNKNOWN },
+        { TRANSPORT_SATA, ROWS(CHECK_POWER(.sense = NO_OPCODE)), POWER_UNKNOWN },
+        { TRANSPORT_SAS, ROWS(STANDBY_Z, START_UNIT(), AWAKE), POWER_AWAKE },
+        { TRANSPORT_SAS, ROWS(STOPPED, START_UNIT(), AWAKE), POWER_AWAKE },
+        { TRANSPORT_SAS, ROWS({ .cdb = "03 00 00 00 fc 00", .sense = NO_OPCODE }), POWER_UNKNOWN },
+};
+/* clang-format on */
+
+static PowerMode power_told;
+static void on_power(_unused_ void *userdata, PowerMode power) {
+        power_told = power;
+}
+
+START_TEST(test_starts) {
+        Script script = { .rows = starts[_i].rows };
+        DeviceIO io = script_io(&script);
+        Wishes none = {};
+        Visit v = { .drive = &drive,
+                    .wishes = &none,
+                    .settings = &all_settings,
+                    .io = &io,
+                    .spin_up = true,
+                    .power = on_power };
+        Plan p;
+
+        drive.transport = starts[_i].transport;
+        drive.ata = drive.transport == TRANSPORT_SATA;
+        while (script.rows[script.n_rows].cdb)
+                script.n_rows++;
+        power_told = POWER_UNKNOWN;
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        script_done(&script);
+        ck_assert_int_eq(power_told, starts[_i].told);
+        plan_done(&p);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("standby");
         TCase *t = tcase_create("standby");
@@ -197,6 +250,7 @@ int main(void) {
         tcase_add_loop_test(t, test_scsi, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_bridge, 0, ELEMENTSOF(bridges));
         tcase_add_test(t, test_bridge_others);
+        tcase_add_loop_test(t, test_starts, 0, ELEMENTSOF(starts));
         suite_add_tcase(s, t);
 
         return suite_run(s);
