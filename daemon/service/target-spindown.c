@@ -36,8 +36,11 @@ void target_spindown_note(Target *t) {
         if (d.wish)
                 (void) snprintf(text, sizeof text, "%s%s", value_format(&d.setting->range, &d.wish->value, time),
                                 target_spins_down(t) ? ", by the service" : "");
+        if (streq(text, t->record->spindown ?: ""))
+                return;
         if (string_replace(&t->record->spindown, text[0] ? text : NULL) < 0)
                 journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
+        target_save(t);
 }
 
 /* ---- it is time ---- */
@@ -177,12 +180,12 @@ static void found_awake(Target *t) {
 }
 
 void target_spindown_told_power(Target *t, PowerMode power) {
+        /* Who has asked for a drive to be put into standby is told what it is then, if not later. */
+        bool known = power != POWER_UNKNOWN && (target_looks_out(t) || t->visit.sleeps);
+
         if (power == POWER_AWAKE)
                 found_awake(t);
-        /* Who has asked for a drive to be put into standby is told what it is then, if not later. */
-        note_power(t, !target_looks_out(t) && !t->visit.sleeps ? NULL
-                      : power == POWER_AWAKE                   ? "active/idle"
-                                                               : "standby");
+        note_power(t, !known ? NULL : power == POWER_AWAKE ? "active/idle" : "standby");
 }
 
 void target_spindown_woken(Target *t, const Wake *w, bool used) {
@@ -202,4 +205,59 @@ void target_spindown_woken(Target *t, const Wake *w, bool used) {
         d->awake_until = now + SPINDOWN_AWAKE_USEC;
         journal_left_awake(t->drive, w);
         note_reason(t, "it was woken three times in a row within ten minutes, and is left awake for an hour");
+}
+
+/* ---- others are woken with it ---- */
+
+/* What an array or a file system is used by. */
+static bool is_use(const Wake *w) {
+        return w->kind <= WAKE_MD;
+}
+
+static bool wakes_together(const Target *t, char *const *group) {
+        const Wish *w = target_spin_down(t).wish;
+
+        return t->standby.asleep && names_contain(group, t->drive->name) && w && w->wake_together;
+}
+
+static bool spins_up(const Target *t) {
+        return pending_has(&t->pending, VISIT_SPIN_UP) ||
+               (t->visit.job && pending_has(&t->visit.pending, VISIT_SPIN_UP));
+}
+
+static void spin_up(Target *t) {
+        t->spindown.spins_up = false;
+        target_visit(t, VISIT_SPIN_UP);
+}
+
+void target_spun_up(Target *t) {
+        uint64_t n = 0, limit = t->env->files->config->spin_up_at_once;
+
+        for (const Target *other = t->env->drives; other; other = other->next)
+                n += spins_up(other);
+        for (Target *other = t->env->drives; other && (limit == 0 || n < limit); other = other->next)
+                if (other->spindown.spins_up) {
+                        spin_up(other);
+                        n++;
+                }
+}
+
+void target_spin_up_others(Target *t, const Wake *w) {
+        _cleanup_(names_freep) char **group = NULL;
+        bool any = false;
+
+        if (!is_use(w) || stack_group(INVENTORY_CLASSDIR, BTRFS_DIR, t->drive->name, &group) < 0)
+                return;
+
+        for (Target *other = t->env->drives; other; other = other->next)
+                if (other != t && wakes_together(other, group)) {
+                        target_standby_suspect(other, &(Wake){ .kind = WAKE_TOGETHER, .process = w->process });
+                        other->spindown.spins_up = any = true;
+                }
+        if (!any)
+                return;
+
+        /* It spins up already, and when it has shows by this. */
+        spin_up(t);
+        target_spun_up(t);
 }

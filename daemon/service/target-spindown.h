@@ -27,11 +27,17 @@ void target_spindown_begins(Target *t);
 /* What came of it. */
 void target_spindown_told(Target *t, const Step *s);
 
-/* Any visit has found out whether it sleeps. */
+/* Any visit has found out whether it sleeps; POWER_UNKNOWN: it is not known any more. */
 void target_spindown_told_power(Target *t, PowerMode power);
 
 /* It was woken, by this or (NULL) nobody knows by whom. `used`: by somebody who wanted something of it. */
 void target_spindown_woken(Target *t, const Wake *w, bool used);
+
+/* Others that have an array or a file system in common with it, and sleep, are to spin up at once: each would be waited for else, one
+ * after the other. */
+void target_spin_up_others(Target *t, const Wake *w);
+/* It has, or it is gone: others may. */
+void target_spun_up(Target *t);
 
 /* Notes for the state file who spins the drive down. */
 void target_spindown_note(Target *t);

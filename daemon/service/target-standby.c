@@ -171,8 +171,10 @@ void target_standby_tick(Target *t) {
 static void standby_wake(Target *t, const Wake *w) {
         TargetStandby *s = &t->standby;
 
-        if (w)
+        if (w) {
                 journal_wake(t->drive, w, monotonic_usec() - s->since);
+                target_spin_up_others(t, w);
+        }
         target_spindown_woken(t, w, w);
         target_standby_done(t);
         target_standby_begin(t);
@@ -209,8 +211,9 @@ static bool is_certain(const Wake *w) {
 
 /* A visit may also have ended, or have been left out, without an answer. */
 static bool is_being_asked(const Target *t) {
-        return pending_has(&t->pending, VISIT_STANDBY) ||
-               (t->visit.job && pending_has(&t->visit.pending, VISIT_STANDBY));
+        const unsigned asks = 1U << VISIT_STANDBY | 1U << VISIT_SPIN_UP;
+
+        return (t->pending.reasons & asks) || (t->visit.job && (t->visit.pending.reasons & asks));
 }
 
 /* In the place of who it was before. */
@@ -219,6 +222,10 @@ static void wake_replace(Wake **old, const Wake *w) {
         *old = malloc(sizeof **old);
         if (*old)
                 **old = *w;
+}
+
+void target_standby_suspect(Target *t, const Wake *w) {
+        wake_replace(&t->standby.suspect, w);
 }
 
 void target_standby_woken(Target *t, const Wake *w) {
@@ -285,8 +292,10 @@ void target_standby_watched(Target *t) {
 }
 
 void target_standby_lost(Target *t) {
-        if (t->standby.asleep)
-                standby_wake(t, NULL);
+        if (!t->standby.asleep)
+                return;
+        standby_wake(t, NULL);
+        target_spindown_told_power(t, POWER_UNKNOWN);
 }
 
 void target_standby_done(Target *t) {

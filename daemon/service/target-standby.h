@@ -23,6 +23,9 @@ void target_standby_tick(Target *t);
 /* A visit has found out whether the drive sleeps. */
 void target_standby_told(Target *t, PowerMode power);
 
+/* Should it be found awake, then this has woken it. */
+void target_standby_suspect(Target *t, const Wake *w);
+
 /* What the tracer tells. */
 void target_standby_watched(Target *t);
 void target_standby_woken(Target *t, const Wake *w);

@@ -110,6 +110,7 @@ static int begin_job(Target *t) {
                                         /* Whoever had it reset may have woken it. */
                                         .ask_power = pending_has(&v->pending, VISIT_STANDBY) ||
                                                      (pending_forgets(&v->pending) && t->standby.asleep),
+                                        .spin_up = pending_has(&v->pending, VISIT_SPIN_UP),
                                         .ata_sleep = is_in_ata_sleep(t),
                                         .look = v->reason == VISIT_RECHECK &&
                                                 (v->pending.looks || t->files->config->on_drift == ON_DRIFT_REPORT),
@@ -119,7 +120,7 @@ static int begin_job(Target *t) {
 }
 
 static bool is_about_sleep(VisitReason r) {
-        return r == VISIT_STANDBY || r == VISIT_SLEEP;
+        return r >= VISIT_STANDBY;
 }
 
 static void visit_done(CurrentVisit *v) {
@@ -161,7 +162,8 @@ int target_begin(Target *t) {
         if (r < 0)
                 return r;
         v->sleeps = pending_has(&v->pending, VISIT_SLEEP);
-        if (v->selected.n_items == 0 && !target_wants_identity(t) && !pending_has(&v->pending, VISIT_STANDBY)) {
+        if (v->selected.n_items == 0 && !target_wants_identity(t) &&
+            !(v->pending.reasons & (1U << VISIT_STANDBY | 1U << VISIT_SPIN_UP))) {
                 target_save(t);
                 return 0;
         }
@@ -405,7 +407,7 @@ static void note_counters(Target *t) {
 static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
-        bool revealed = v->revealed;
+        bool revealed = v->revealed, spun_up = pending_has(&v->pending, VISIT_SPIN_UP);
 
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
@@ -431,6 +433,8 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         target_save(t);
 
         target_visited(t, revealed);
+        if (spun_up)
+                target_spun_up(t);
 }
 
 static const VisitJobEvents visit_job_events = {

@@ -10,7 +10,7 @@
 #include "kernel-view.h"
 #include "state.h"
 #include "target-guard.h"
-#include "target-standby.h"
+#include "target-spindown.h"
 #include "target.h"
 #include "visit.h"
 
@@ -80,7 +80,7 @@ Target *target_free(Target *t) {
 /* ---- when it is visited ---- */
 
 /* What these ask for a visit for another reason does not do. */
-#define PARTICULAR (1U << VISIT_PERMANENT | 1U << VISIT_STANDBY | 1U << VISIT_SLEEP)
+#define PARTICULAR (1U << VISIT_PERMANENT | 1U << VISIT_STANDBY | 1U << VISIT_SLEEP | 1U << VISIT_SPIN_UP)
 
 /* Does the visit that has no worker yet do all that is pending? */
 static bool target_does_as_well(const Target *t) {
@@ -401,5 +401,7 @@ void target_leave(Target *t) {
                 journal_visit(t->drive, t->visit.reason, &t->visit.summary);
         }
         t->visit.job = visit_job_free(t->visit.job);
+        t->pending = (Pending){};
+        target_spun_up(t);
         target_guard_leaves(t);
 }

@@ -85,6 +85,7 @@ typedef struct TargetSpindown {
         bool pending;         /* a visit is to put it into standby, as it was without use for so long */
         bool spent;           /* before it is used, nothing more is tried */
         uint64_t stopped_at;  /* the service has put it into standby; 0: it has not, or it was woken since */
+        bool spins_up;        /* a visit is to have it spin up, when not too many others do */
         unsigned n_short;     /* so many times in a row it was woken soon after that */
         uint64_t awake_until; /* it is left alone until then, since that was too often */
 } TargetSpindown;

@@ -498,6 +498,127 @@ START_TEST(test_group) {
 }
 END_TEST
 
+/* ---- others are woken with it ---- */
+
+static Target *look_after_another(char letter) {
+        Drive *d = disk(TRANSPORT_SATA, NULL);
+        Target *t;
+
+        d->name[2] = d->node[7] = letter;
+        d->rotational = true;
+        ck_assert_int_eq(target_new(&env, d, &t), 0);
+        visit_whole(t, VISIT_BOOT);
+        t->standby.asleep = true;
+        t->standby.look_at = 0;
+        return t;
+}
+
+/* It has spun up. */
+static void ends_up(Target *t) {
+        ck_assert_int_eq(t->visit.reason, VISIT_SPIN_UP);
+        ck_assert(!t->visit.sleeps && t->visit.selected.n_items == 0);
+        visitor.working = true;
+        t->visit.ready = false;
+        visitor.events->power(t, POWER_AWAKE);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        ck_assert(!t->standby.asleep && !t->visit.job);
+}
+
+static unsigned count_spinning(void) {
+        unsigned n = 0;
+
+        for (const Target *t = env.drives; t; t = t->next)
+                n += t->visit.job && pending_has(&t->visit.pending, VISIT_SPIN_UP);
+        return n;
+}
+
+#define TOGETHER "{ match = {}; spindown_time = \"20min\"; wake_together = true; }"
+
+static const struct {
+        const char *drives;
+        WakeKind kind;
+        unsigned at_once, begun, all; /* that spin up: at first, and in the end */
+} togethers[] = {
+        { TOGETHER, WAKE_READ, 0, 4, 4 },
+        { TOGETHER, WAKE_MD, 0, 4, 4 },
+        { TOGETHER, WAKE_READ, 1, 1, 4 },
+        { TOGETHER, WAKE_FLUSH, 3, 3, 4 },
+        { TOGETHER, WAKE_SWAP, 9, 4, 4 },
+        /* That is about one drive. */
+        { TOGETHER, WAKE_UDEV, 0, 0, 0 },
+        { TOGETHER, WAKE_TOGETHER, 0, 0, 0 },
+        { SPIN, WAKE_READ, 0, 0, 0 },
+};
+
+START_TEST(test_together) {
+        static const char *const four[] = { "sda", "sdb", "sdc", "sdd", NULL };
+        Target *t = look_after(togethers[_i].drives, WAKE_LOG_AUTO), **end = &t->next;
+        const Wake w = { .kind = togethers[_i].kind, .process = { .pid = 7, .comm = "du" }, .has_sector = true };
+        unsigned up = 0, told;
+
+        env.drives = t;
+        /* The last is in no array with it. */
+        for (const char *c = "bcde"; *c; c++) {
+                *end = look_after_another(*c);
+                end = &(*end)->next;
+        }
+        t->standby.asleep = true;
+        group = four;
+        env.files->config->spin_up_at_once = togethers[_i].at_once;
+        n_wakes_told = 0;
+
+        target_standby_woken(t, &w);
+        told = n_wakes_told;
+        ck_assert_uint_eq(told, 1);
+        ck_assert_uint_eq(count_spinning(), togethers[_i].begun);
+        ck_assert(togethers[_i].begun == 0 || t->visit.reason == VISIT_SPIN_UP);
+        while (count_spinning() > 0) {
+                Target *first = t;
+
+                ck_assert_uint_le(count_spinning(), togethers[_i].at_once ?: 4);
+                while (!first->visit.job)
+                        first = first->next;
+                ends_up(first);
+                up++;
+                /* Whoever used one of them has woken all. */
+                if (first != t) {
+                        ck_assert_uint_eq(n_wakes_told, ++told);
+                        ck_assert(wake_told.kind == WAKE_TOGETHER && wake_told.process.pid == 7 &&
+                                  !wake_told.has_sector);
+                }
+        }
+        ck_assert_uint_eq(up, togethers[_i].all);
+        for (Target *other = t->next, *next; other; other = next) {
+                next = other->next;
+                ck_assert(other->standby.asleep == (togethers[_i].all == 0 || streq(other->drive->name, "sde")));
+                (void) target_free(other);
+        }
+        leave(t);
+        env.drives = NULL;
+}
+END_TEST
+
+/* One of them is pulled while it spins up: the next has its turn. */
+START_TEST(test_together_pulled) {
+        static const char *const both[] = { "sda", "sdb", NULL };
+        Target *t = look_after(TOGETHER, WAKE_LOG_AUTO), *other = look_after_another('b');
+
+        env.drives = t;
+        t->next = other;
+        t->standby.asleep = true;
+        group = both;
+        env.files->config->spin_up_at_once = 1;
+        target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+        ck_assert(t->visit.job && !other->visit.job);
+        target_leave(t);
+        ck_assert(other->visit.job && other->visit.reason == VISIT_SPIN_UP);
+        ends_up(other);
+        (void) target_free(other);
+        leave(t);
+        env.drives = NULL;
+}
+END_TEST
+
 int main(void) {
         TCase *t = tcase_create("target-spindown");
 
@@ -517,6 +638,8 @@ int main(void) {
         tcase_add_test(t, test_auto_by_chance);
         tcase_add_loop_test(t, test_wears, 0, ELEMENTSOF(wakes));
         tcase_add_loop_test(t, test_group, 0, ELEMENTSOF(groups));
+        tcase_add_loop_test(t, test_together, 0, ELEMENTSOF(togethers));
+        tcase_add_test(t, test_together_pulled);
 
         return test_main("target-spindown", t);
 }

@@ -257,6 +257,7 @@ START_TEST(test_lost) {
                 target_standby_woken(t, &smart);
         target_standby_lost(t);
         assert_begun(t, since);
+        ck_assert_ptr_null(t->record->power);
         if (_i)
                 answer(t, POWER_AWAKE);
         ck_assert_uint_eq(n_wakes_told, 0);
