@@ -63,7 +63,10 @@ static void request_answer(Request *q) {
 
 /* A visit that is deferred is as good as over: it may take hours. */
 static bool is_over(const Target *t) {
-        return !t->visit.job || (t->visit.reason == VISIT_RETRY && t->record->waiting_kind != WAIT_NOTHING);
+        WaitKind waits = t->record->waiting_kind;
+
+        return !t->visit.job || (t->visit.reason == VISIT_RETRY && waits != WAIT_NOTHING) ||
+               (t->visit.reason == VISIT_SLEEP && waits == WAIT_CHECK);
 }
 
 static bool request_is_over(Request *q, Manager *m) {

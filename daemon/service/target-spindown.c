@@ -257,7 +257,8 @@ void target_spin_up_others(Target *t, const Wake *w) {
         if (!any)
                 return;
 
-        /* It spins up already, and when it has shows by this. */
-        spin_up(t);
+        /* It spins up already, and when it has shows by this: until then it is one of those that may. */
+        if (t->env->files->config->spin_up_at_once > 0)
+                spin_up(t);
         target_spun_up(t);
 }

@@ -284,8 +284,9 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
         target_save(t);
 
         /* Nothing is told of a visit that is only to find out which drive it is; and nobody waits for as long as a check takes
-         * with what it has left over. */
-        if ((deferred && t->visit.selected.n_items == 0) || (fsck && !deferred && t->visit.reason == VISIT_RETRY))
+         * with what it has left over, nor to have the drive sleep. */
+        if ((deferred && t->visit.selected.n_items == 0) ||
+            (fsck && !deferred && (t->visit.reason == VISIT_RETRY || t->visit.reason == VISIT_SLEEP)))
                 t->env->rested(t->env->userdata, t);
 }
 
@@ -424,6 +425,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         /* It was awake after that, if only for as long as that took. */
         if (pending_forgets(&v->pending))
                 target_standby_begin(t);
+        t->spindown.pending = t->spindown.pending && !v->sleeps;
         leave_undone(t, end, lost);
         t->lost = lost;
 
