@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <glob.h>
-#include <limits.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "reader.h"
 #include "rivals.h"
-#include "text-file.h"
+#include "tree.h"
 #include "words.h"
 
 /* The check under way. */
@@ -41,66 +37,6 @@ typedef struct Source {
         Words texts; /* of these files */
         Import import;
 } Source;
-
-/* ---- the file system ---- */
-
-#define LIBS "{/etc,/run,/usr/local/lib,/usr/lib,/lib}/" /* in the order of their precedence */
-#define UNITS LIBS "systemd/system/"
-
-/* The text of a regular file, without a NUL inside, which the caller frees. NULL: there is none, or it cannot be read,
- * or not be run where it has to be `executable`. */
-static char *tree_read(const Rivals *r, const char *path, bool executable) {
-        _cleanup_free_ char *below_root = must_format("%s%s", r->root, path);
-        /* Opens nothing but the name: a pipe or a device is not touched. */
-        _cleanup_close_ int node = open(below_root, O_PATH | O_CLOEXEC), fd = -EBADF;
-        _cleanup_free_ char *text = NULL;
-        const char *objection;
-        struct stat st;
-        char name[32];
-        size_t size;
-
-        if (node < 0 || fstat(node, &st) < 0 || !S_ISREG(st.st_mode) || (executable && !(st.st_mode & 0111)))
-                return NULL;
-        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", node);
-        fd = open(name, O_RDONLY | O_CLOEXEC);
-        if (fd < 0 || must_not_fail(text_descriptor_read(fd, &text, &size, &objection)) != 0)
-                return NULL;
-        return memchr(text, '\0', size) ? NULL : TAKE_PTR(text);
-}
-
-/* The paths that fit a glob(7) of three parts, in the order of what its braces have. The caller frees them. */
-static Words tree_glob(const Rivals *r, const char *before, const char *name, const char *behind) {
-        char pattern[PATH_MAX];
-        int n = snprintf(pattern, sizeof pattern, "%s%s%s%s", r->root, before, name, behind);
-        glob_t found = {};
-        Words paths = {};
-
-        /* Units' names have backslashes. */
-        if (n < PATH_MAX && glob(pattern, GLOB_BRACE | GLOB_NOESCAPE, NULL, &found) == GLOB_NOSPACE)
-                (void) must(NULL);
-        for (size_t i = 0; i < found.gl_pathc; i++)
-                words_add(&paths, found.gl_pathv[i] + strlen(r->root), PATH_MAX);
-        globfree(&found);
-        return paths;
-}
-
-/* Is a unit, named without ".service", ever started? Or is there a file with such a path? Both are globs; the first
- * one that fits tells, and one that is masked is not active. */
-static bool tree_is_active(const Rivals *r, const char *name) {
-        bool unit = !strchr(name, '/');
-        _cleanup_(words_done) Words found = tree_glob(r, unit ? UNITS : "", name, unit ? ".service" : ""), wanted = {};
-        _cleanup_free_ char *text = found.n_items > 0 ? tree_read(r, found.items[0], false) : NULL;
-
-        /* A link to /dev/null and an empty file mask what has the same name further down. */
-        if (!text || !*text)
-                return false;
-        /* A unit that nothing could enable is started by something else. */
-        if (!unit || !strstr(text, "\n[Install]"))
-                return true;
-        /* "name@.service" is wanted as "name@sda.service". */
-        wanted = tree_glob(r, UNITS "*.{wants,requires}/", name, ends_with(name, "@") ? "*.service" : ".service");
-        return wanted.n_items > 0;
-}
 
 /* ---- one setting ---- */
 
@@ -233,8 +169,8 @@ static const Rival rivals[] = {
 
 /* smartd asks drives at its interval, and wakes those that sleep if their line has no -n (smartd.conf(5) of 7.3). */
 static void polls_read(const Rivals *r, const char *text, Import *ret) {
-        _cleanup_(words_done) Words found = tree_glob(r, "/etc/{default,sysconfig}/smartmontools", "", "");
-        _cleanup_free_ char *line = NULL, *given = found.n_items > 0 ? tree_read(r, found.items[0], false) : NULL;
+        _cleanup_(words_done) Words found = tree_glob(r->root, "/etc/{default,sysconfig}/smartmontools", "", "");
+        _cleanup_free_ char *line = NULL, *given = found.n_items > 0 ? tree_read(r->root, found.items[0], false) : NULL;
         _cleanup_(pairs_done) Pairs pairs = pairs_read(given ?: "", true);
         const Pair *options = pairs_last(&pairs, NULL, "smartd_opts");
         const char *flags = options ? options->value : "";
@@ -266,7 +202,7 @@ static bool is_started(const Rivals *r, const char *path) {
         const char *name = strstr(path, "/system/") + strlen("/system/");
         _cleanup_free_ char *unit = must_format("%.*s", (int) (strstr(name, ".service") - name), name);
 
-        return tree_is_active(r, unit);
+        return tree_is_active(r->root, unit, ".service");
 }
 
 static void check_files(Rivals *r, const Rival *row, char *const *files, size_t n_files);
@@ -287,7 +223,7 @@ static void check_scripts(Rivals *r, Rival row, const char *text) {
 
                         w += strspn(w, "@-+!:"); /* systemd's */
                         if (fnmatch(own, w, FNM_EXTMATCH) == 0 && !strpbrk(w, "*?[{$"))
-                                found = tree_glob(r, w, parts, "");
+                                found = tree_glob(r->root, w, parts, "");
                         for (size_t i = 0; i < found.n_items; i++)
                                 check_files(r, &row, &found.items[i], 1);
                 }
@@ -313,7 +249,7 @@ static void check_files(Rivals *r, const Rival *row, char *const *files, size_t 
 
         f = must(open_memstream(&text, &size));
         for (size_t i = 0; i < n_files; i++) {
-                _cleanup_free_ char *found = tree_read(r, files[i], script);
+                _cleanup_free_ char *found = tree_read(r->root, files[i], script);
                 /* What Debian's rule does, unasked. */
                 const char *part = debian && ends_with(files[i], ".rules") ? "apm = 254" : found ?: "";
 
@@ -341,8 +277,8 @@ static void add_profiles(const Rivals *r, char *names, int *left, Words *ret) {
 
         for (char *p, *name = strtok_r(names, ends, &p); name; name = strtok_r(NULL, ends, &p)) {
                 _cleanup_(words_done) Words found =
-                                tree_glob(r, "/{etc,usr/lib}/tuned/{profiles/,}", name, "/tuned.conf");
-                _cleanup_free_ char *text = found.n_items > 0 ? tree_read(r, *found.items, false) : NULL;
+                                tree_glob(r->root, "/{etc,usr/lib}/tuned/{profiles/,}", name, "/tuned.conf");
+                _cleanup_free_ char *text = found.n_items > 0 ? tree_read(r->root, *found.items, false) : NULL;
                 _cleanup_(pairs_done) Pairs pairs = pairs_read(text ?: "", false);
                 const Pair *include = pairs_last(&pairs, NULL, "include");
 
@@ -354,15 +290,15 @@ static void add_profiles(const Rivals *r, char *names, int *left, Words *ret) {
 }
 
 static void check_row(Rivals *r, const Rival *row) {
-        _cleanup_free_ char *profiles = row->kind == IMPORT_TUNED ? tree_read(r, row->files, false) : NULL;
+        _cleanup_free_ char *profiles = row->kind == IMPORT_TUNED ? tree_read(r->root, row->files, false) : NULL;
         _cleanup_(words_done) Words files = {};
 
-        if (row->active && !tree_is_active(r, row->active))
+        if (row->active && !tree_is_active(r->root, row->active, ".service"))
                 return;
         if (profiles)
                 add_profiles(r, profiles, &(int){ 20 }, &files);
         else
-                files = tree_glob(r, row->files, "", "");
+                files = tree_glob(r->root, row->files, "", "");
         for (size_t i = 0, n = row->joined ? files.n_items : 1; i < files.n_items; i += n)
                 check_files(r, row, &files.items[i], n);
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "text-file.h"
+#include "tree.h"
+
+char *tree_read(const char *root, const char *path, bool executable) {
+        _cleanup_free_ char *below_root = must_format("%s%s", root, path);
+        /* Opens nothing but the name: a pipe or a device is not touched. */
+        _cleanup_close_ int node = open(below_root, O_PATH | O_CLOEXEC), fd = -EBADF;
+        _cleanup_free_ char *text = NULL;
+        const char *objection;
+        struct stat st;
+        char name[32];
+        size_t size;
+
+        if (node < 0 || fstat(node, &st) < 0 || !S_ISREG(st.st_mode) || (executable && !(st.st_mode & 0111)))
+                return NULL;
+        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", node);
+        fd = open(name, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || must_not_fail(text_descriptor_read(fd, &text, &size, &objection)) != 0)
+                return NULL;
+        return memchr(text, '\0', size) ? NULL : TAKE_PTR(text);
+}
+
+Words tree_glob(const char *root, const char *before, const char *name, const char *behind) {
+        char pattern[PATH_MAX];
+        int n = snprintf(pattern, sizeof pattern, "%s%s%s%s", root, before, name, behind);
+        glob_t found = {};
+        Words paths = {};
+
+        /* Units' names have backslashes. */
+        if (n < PATH_MAX && glob(pattern, GLOB_BRACE | GLOB_NOESCAPE, NULL, &found) == GLOB_NOSPACE)
+                (void) must(NULL);
+        for (size_t i = 0; i < found.gl_pathc; i++)
+                words_add(&paths, found.gl_pathv[i] + strlen(root), PATH_MAX);
+        globfree(&found);
+        return paths;
+}
+
+bool tree_is_active(const char *root, const char *name, const char *type) {
+        bool unit = !strchr(name, '/');
+        _cleanup_(words_done) Words found = tree_glob(root, unit ? UNITS : "", name, unit ? type : ""), wanted = {};
+        _cleanup_free_ char *text = found.n_items > 0 ? tree_read(root, found.items[0], false) : NULL;
+        /* "name@.service" is wanted as "name@sda.service". */
+        _cleanup_free_ char *link = must_format("%s%s%s", name, ends_with(name, "@") ? "*" : "", type);
+
+        /* A link to /dev/null and an empty file mask what has the same name further down. */
+        if (!text || !*text)
+                return false;
+        /* A unit that nothing could enable is started by something else. */
+        if (!unit || !strstr(text, "\n[Install]"))
+                return true;
+        wanted = tree_glob(root, UNITS "*.{wants,requires}/", link, "");
+        return wanted.n_items > 0;
+}
