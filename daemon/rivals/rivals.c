@@ -6,6 +6,7 @@
 #include "reader.h"
 #include "rivals.h"
 #include "tree.h"
+#include "wakers.h"
 #include "words.h"
 
 /* The check under way. */
@@ -309,4 +310,5 @@ void rivals_check(const char *root, Config *c, const SettingTable *t, Drive *con
         for (size_t i = 0; i < ELEMENTSOF(rivals); i++)
                 check_row(&r, &rivals[i]);
         words_done(&r.seen);
+        wakers_check(root, c, t, drives, n_drives);
 }

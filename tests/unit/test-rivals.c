@@ -354,6 +354,73 @@ static const Case cases[] = {
           "/etc/sysfs.conf:1:2: warning: sysfsutils sets timeout to 30 s by this line at boot, and f.conf:1 wants 1 min for "
           "/dev/sda" },
 
+        /* Debian's timer for node_exporter */
+#define SLEEPS RULE("{}", "spindown_time = \"20min\"")
+#define TIMER(unit, times) "FILE", "usr/lib/systemd/system/" unit, \
+        "[Timer]\n" times "[Install]\nWantedBy=timers.target\n"
+#define TIMED(unit, times) TIMER(unit, times), "LINK", "etc/systemd/system/timers.target.wants/" unit, "/usr/lib/" unit
+#define SMARTMON "prometheus-node-exporter-smartmon.timer"
+#define SMARTMON_TIMES "OnBootSec=0\nOnUnitActiveSec=15min\n"
+        { SLEEPS, { TIMED(SMARTMON, SMARTMON_TIMES), END },
+          "/usr/lib/systemd/system/" SMARTMON ":3:1: warning: " SMARTMON " disturbs spindown_time by asking the drive every "
+          "15 min, and f.conf:1 wants 20 min for /dev/sda: 'systemctl edit " SMARTMON "' can set a longer time, which lets it "
+          "fall asleep" },
+        { RULE("{}", "standby_z = \"15min\""), { TIMED(SMARTMON, SMARTMON_TIMES), END },
+          "/usr/lib/systemd/system/" SMARTMON ":3:1: warning: " SMARTMON " disturbs standby_z by asking the drive every 15 min, "
+          "and f.conf:1 wants 15 min for /dev/sda" },
+        { RULE("{}", "standby_y = \"14min\""), { TIMED(SMARTMON, SMARTMON_TIMES), END }, NULL },
+        { RULE("{}", "spindown_time = \"off\""), { TIMED(SMARTMON, SMARTMON_TIMES), END }, NULL },
+        { RULE("{}", "idle_c = \"20min\""), { TIMED(SMARTMON, SMARTMON_TIMES), END }, NULL },
+        { RULE("\"/dev/nvme0n1\"", "spindown_time = \"20min\""), { TIMED(SMARTMON, SMARTMON_TIMES), END }, NULL },
+        { RULE("{}", "on_battery = { spindown_time = \"20min\"; }"), { TIMED(SMARTMON, SMARTMON_TIMES), END },
+          "/usr/lib/systemd/system/" SMARTMON ":3:1: warning: " SMARTMON " disturbs spindown_time" },
+        { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""), { TIMED(SMARTMON, SMARTMON_TIMES), END }, NULL },
+        { SLEEPS, { TIMER(SMARTMON, SMARTMON_TIMES), END }, NULL },
+        { SLEEPS, { TIMED(SMARTMON, SMARTMON_TIMES), MASKED(SMARTMON), END }, NULL },
+        { SLEEPS, { TIMED(SMARTMON, "OnCalendar=hourly\n"), END }, NULL },
+        { SLEEPS, { TIMED(SMARTMON, SMARTMON_TIMES), "FILE", "etc/systemd/system/" SMARTMON ".d/override.conf",
+                    "[Timer]\nOnUnitActiveSec=\nOnUnitActiveSec=1h\n", END }, NULL },
+        { SLEEPS, { TIMED(SMARTMON, SMARTMON_TIMES), "FILE", "etc/systemd/system/" SMARTMON ".d/override.conf",
+                    "[Timer]\nOnUnitActiveSec=\nOnCalendar=daily\n", END }, NULL },
+        { SLEEPS, { TIMED(SMARTMON, "OnUnitActiveSec=1h\n"), "FILE", "etc/systemd/system/" SMARTMON ".d/override.conf",
+                    "[Timer]\nOnUnitActiveSec=\nOnUnitActiveSec=90\n", END },
+          "/etc/systemd/system/" SMARTMON ".d/override.conf:3:1: warning: " SMARTMON " disturbs spindown_time by asking the drive "
+          "every 1 min 30 s, and" },
+
+        /* smartctl_exporter */
+#define EXPORTER(name, options) "FILE", "usr/lib/systemd/system/" name ".service", \
+        SERVICE("/usr/bin/" name options), ENABLED(name ".service")
+#define OPTIONS(options) EXPORTER("smartctl_exporter", options)
+#define EXPORTER_SAYS "/usr/lib/systemd/system/smartctl_exporter.service:2:1: warning: smartctl_exporter disturbs spindown_time " \
+        "by asking the drive every "
+        { SLEEPS, { OPTIONS(""), END },
+          EXPORTER_SAYS "1 min, and f.conf:1 wants 20 min for /dev/sda: an --smartctl.interval that is longer than that time lets "
+          "it fall asleep" },
+        { SLEEPS, { OPTIONS(" --smartctl.interval=1h30m"), END }, NULL },
+        { SLEEPS, { OPTIONS(" --smartctl.interval=1h --smartctl.powermode-check=standby"), END }, NULL },
+        { SLEEPS, { OPTIONS(" --smartctl.interval 10m --smartctl.powermode-check idle"), END }, EXPORTER_SAYS "10 min, and" },
+        { SLEEPS, { OPTIONS(" --smartctl.interval=1h \\\n  --smartctl.powermode-check=\"never\""), END },
+          EXPORTER_SAYS "1 h, and f.conf:1 wants 20 min for /dev/sda: --smartctl.powermode-check=standby leaves it asleep" },
+        { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""), { OPTIONS(""), END }, NULL },
+        { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""),
+          { OPTIONS(" --smartctl.powermode-check=never"), END }, EXPORTER_SAYS },
+        { SLEEPS, { OPTIONS(" --smartctl.device=/dev/nvme0n1"), END }, NULL },
+        { SLEEPS, { OPTIONS(" --smartctl.device=/dev/nvme0n1 --smartctl.device=/dev/sda;sat"), END }, EXPORTER_SAYS },
+        { SLEEPS, { OPTIONS(" --smartctl.device-exclude=sda"), END }, NULL },
+        { SLEEPS, { OPTIONS(" --smartctl.interval=often"), END }, NULL },
+        { SLEEPS, { "FILE", "usr/lib/systemd/system/smartctl_exporter.service", SERVICE("/usr/bin/smartctl_exporter"), END }, NULL },
+        { WANTS_APM, { OPTIONS(""), END }, NULL },
+        { SLEEPS, { EXPORTER("prometheus-smartctl-exporter", " $ARGS"), "FILE", "etc/default/prometheus-smartctl-exporter",
+                    "# ARGS=\"--smartctl.interval=1h\"\nARGS=\"--smartctl.interval=2m\"\n", END },
+          "/etc/default/prometheus-smartctl-exporter:2:1: warning: smartctl_exporter disturbs spindown_time by asking the drive "
+          "every 2 min, and" },
+        { SLEEPS, { EXPORTER("prometheus-smartctl-exporter", " ${ARGS}"), "FILE", "etc/default/prometheus-smartctl-exporter",
+                    "ARGS=\"--smartctl.interval=1h\"\n", END }, NULL },
+        { SLEEPS, { OPTIONS(" --smartctl.interval=1h"), "FILE", "etc/systemd/system/smartctl_exporter.service.d/x.conf",
+                    "[Service]\nExecStart=\nExecStart=/usr/bin/smartctl_exporter --smartctl.interval=30s\n", END },
+          "/etc/systemd/system/smartctl_exporter.service.d/x.conf:3:1: warning: smartctl_exporter disturbs spindown_time by asking "
+          "the drive every 30 s" },
+
         /* Nothing is wanted, nothing is there. */
         { "drives = ();", { HDPARM_RULES, END }, NULL },
         { WANTS_APM, { END }, NULL },

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "tree.h"
+#include "wakers.h"
+
+#define COLLECTOR "prometheus-node-exporter-smartmon"
+
+/* The check under way. */
+typedef struct Wakers {
+        const char *root;
+        Config *config;
+        const SettingTable *table;
+        Drive *const *drives;
+        size_t n_drives;
+} Wakers;
+
+/* A line of another program, and what it does to the drives that it is for. */
+typedef struct Waker {
+        const char *file;
+        unsigned line;
+        Match match;
+        const char *who, *cure;
+        char how[PATH_MAX];
+        /* It asks drives that are not in standby after as many seconds each, and leaves the others asleep; 0: it wakes them. */
+        uint64_t interval;
+} Waker;
+
+/* ---- the drives ---- */
+
+/* Is this a time after which a drive spins down, and does what is done to the drive keep it from that, or wake it? */
+static bool is_disturbed(const Wakers *k, const Wish *w, uint64_t interval) {
+        const Setting *s = setting_find(k->table, w->name);
+        uint64_t seconds;
+
+        if (!s || !s->spins_down || w->withheld || !setting_is_active(s, &w->value))
+                return false;
+        seconds = s->range.type == VALUE_STANDBY_TIMER ? standby_timer_to_seconds((uint8_t) w->value.number)
+                                                       : (uint64_t) w->value.number / 1000;
+        /* The service goes by what the kernel counts, and it does not count commands such as smartctl's. */
+        return interval == 0 || (seconds >= interval && w->spindown_by != SPINDOWN_BY_SERVICE);
+}
+
+/* Complains at the first drive that it disturbs. */
+static void waker_check(const Wakers *k, const Waker *waker) {
+        /* Each drive on mains, or else on battery. */
+        for (size_t n = 0; n < 2 * k->n_drives; n++) {
+                _cleanup_(wishes_done) Wishes wishes = {};
+                const Drive *d = k->drives[n / 2];
+                char time[VALUE_TEXT_MAX];
+                const Wish *w;
+
+                if (!d->rotational || !match_drive(&waker->match, d, NULL))
+                        continue;
+                must_work(config_resolve(k->config, d, n % 2, &wishes));
+                w = wishes.items;
+                while (w < wishes.items + wishes.n_items && !is_disturbed(k, w, waker->interval))
+                        w++;
+                if (w == wishes.items + wishes.n_items)
+                        continue;
+                must_work(complain(&k->config->complaints, COMPLAINT_WARNING, waker->file, waker->line, 1,
+                                   "%s disturbs %s by %s, and %s:%u wants %s for %s: %s", waker->who, w->name,
+                                   waker->how, w->file, w->line,
+                                   value_format(&setting_find(k->table, w->name)->range, &w->value, time), d->node,
+                                   waker->cure));
+                return;
+        }
+}
+
+/* ---- what asks drives again and again ---- */
+
+/* "1h30m" (Go's) or "15min" (systemd.time(7)). False: it is something else. */
+static bool interval_read(Waker *w, const char *text) {
+        static const ValueRange range = { .type = VALUE_DURATION, .min = 1000, .max = INT64_MAX, .unit = 1000 };
+        char time[VALUE_TEXT_MAX];
+        Value v;
+
+        if (value_parse(&range, text, &v) < 0)
+                return false;
+        w->interval = (uint64_t) v.number / 1000;
+        (void) snprintf(w->how, sizeof w->how, "asking the drive every %s", value_format(&range, &v, time));
+        return true;
+}
+
+/* The line of a unit, or of a drop-in of the machine's owner, that has the last word for a key. The caller frees both. False: there
+ * is none, or the unit is never started. */
+static bool unit_find(const Wakers *k, const char *unit, const char *type, const char *key, Waker *w, char **ret_file,
+                      char **ret) {
+        _cleanup_free_ char *drop_in = must_format("%s.d/*.conf", type);
+        _cleanup_(words_done) Words units = tree_glob(k->root, UNITS, unit, type);
+        _cleanup_(words_done) Words drop_ins = tree_glob(k->root, "/etc/systemd/system/", unit, drop_in);
+
+        for (size_t i = 0; units.n_items > 0 && i <= drop_ins.n_items; i++) {
+                const char *file = i == 0 ? units.items[0] : drop_ins.items[i - 1];
+                _cleanup_free_ char *text = tree_read(k->root, file, false);
+                _cleanup_(pairs_done) Pairs pairs = pairs_read(text ?: "", true);
+                const Pair *p = pairs_last(&pairs, NULL, key);
+
+                if (!p)
+                        continue;
+                free(*ret_file);
+                free(*ret);
+                *ret_file = must(strdup(file));
+                *ret = must(strdup(p->value));
+                w->file = *ret_file;
+                w->line = p->line;
+        }
+        /* An empty one takes back what was said before. */
+        return *ret && **ret && tree_is_active(k->root, unit, type);
+}
+
+/* Debian's timer for node_exporter's textfile collector. Its smartmon.sh leaves alone what is in standby (smartctl -n standby); a
+ * drive that answers it counts its idle time from there. */
+static void collector_check(const Wakers *k) {
+        _cleanup_free_ char *file = NULL, *value = NULL;
+        Waker w = {
+                .who = COLLECTOR ".timer",
+                .cure = "'systemctl edit " COLLECTOR ".timer' can set a longer time, which lets it fall asleep",
+        };
+
+        if (unit_find(k, COLLECTOR, ".timer", "OnUnitActiveSec", &w, &file, &value) && interval_read(&w, value))
+                waker_check(k, &w);
+}
+
+/* Takes smartctl_exporter's options. False: what it does is not known. */
+static bool exporter_read(char *options, Waker *w) {
+        const char *interval = "60s", *mode = "standby";
+        char *next;
+
+        /* An option may be NAME=VALUE, or have its value in the next word. */
+        for (char *o = strtok_r(options, " \t\"'=", &next); o; o = strtok_r(NULL, " \t\"'=", &next)) {
+                /* By regular expressions, of a grammar that nothing here has. */
+                if (starts_with(o, "--smartctl.device-"))
+                        return false;
+                if (streq(o, "--smartctl.interval"))
+                        interval = strtok_r(NULL, " \t\"'=", &next) ?: "";
+                else if (streq(o, "--smartctl.powermode-check"))
+                        mode = strtok_r(NULL, " \t\"'=", &next) ?: "";
+                else if (streq(o, "--smartctl.device")) {
+                        char *node = strtok_r(NULL, " \t\"'=;", &next);
+
+                        /* "/dev/sda;sat" */
+                        if (!node || must_not_fail(match_add(&w->match, MATCH_NODE, NULL, node)) < 0)
+                                return false;
+                }
+        }
+        if (!interval_read(w, interval))
+                return false;
+        if (STR_IN_SET(mode, "never", "sleep")) {
+                w->interval = 0;
+                w->cure = "--smartctl.powermode-check=standby leaves it asleep, and an --smartctl.interval that is longer than that "
+                          "time lets it fall asleep";
+        }
+        return true;
+}
+
+/* It asks each drive when Prometheus asks it, if what it knows is older than the interval, and gives smartctl -n standby unless
+ * it is told otherwise (0.8 to 0.14). */
+static void exporter_check(const Wakers *k) {
+        static const char unit[] = "{prometheus-,}smartctl[-_]exporter";
+        _cleanup_free_ char *file = NULL, *command = NULL, *options = NULL;
+        _cleanup_(words_done) Words found = tree_glob(k->root, "/etc/{default,sysconfig}/", unit, "");
+        _cleanup_free_ char *text = found.n_items > 0 ? tree_read(k->root, found.items[0], false) : NULL;
+        _cleanup_(pairs_done) Pairs pairs = pairs_read(text ?: "", true);
+        const Pair *args = pairs_last(&pairs, NULL, "ARGS");
+        Waker w = {
+                .who = "smartctl_exporter",
+                .cure = "an --smartctl.interval that is longer than that time lets it fall asleep",
+        };
+
+        if (!unit_find(k, unit, ".service", "ExecStart", &w, &file, &command))
+                return;
+        /* Debian's unit has its options there. */
+        if (args && strstr(command, "ARGS")) {
+                w.file = found.items[0];
+                w.line = args->line;
+        } else
+                args = NULL;
+        options = must_format("%s %s", command, args ? args->value : "");
+        if (exporter_read(options, &w))
+                waker_check(k, &w);
+        match_done(&w.match);
+}
+
+void wakers_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives) {
+        const Wakers k = { .root = root, .config = c, .table = t, .drives = drives, .n_drives = n_drives };
+
+        collector_check(&k);
+        exporter_check(&k);
+}
