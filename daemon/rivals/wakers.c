@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <limits.h>
+#include <mntent.h>
 #include <stdio.h>
 
 #include "tree.h"
 #include "wakers.h"
 
 #define COLLECTOR "prometheus-node-exporter-smartmon"
+#define FSTAB "/etc/fstab"
+#define UPDATEDB_CONF "/etc/updatedb.conf"
 
 /* The check under way. */
 typedef struct Wakers {
@@ -184,9 +187,109 @@ static void exporter_check(const Wakers *k) {
         match_done(&w.match);
 }
 
+/* ---- what reads and writes file systems ---- */
+
+/* Debian's job of plocate leaves it to the timer where systemd runs. */
+static bool updatedb_runs(const Wakers *k) {
+        _cleanup_(words_done) Words jobs = tree_glob(k->root, "/etc/cron.daily/", "{m,p,}locate", "");
+
+        for (size_t i = 0; i < jobs.n_items; i++) {
+                _cleanup_free_ char *text = tree_read(k->root, jobs.items[i], true);
+
+                if (text && !strstr(text, "/run/systemd/system"))
+                        return true;
+        }
+        return tree_is_active(k->root, "{plocate-,mlocate-,}updatedb", ".timer");
+}
+
+/* Is it one of these words, in which only paths have an upper case, or a path below one of them? */
+static bool is_among(const Pair *words, const char *it) {
+        _cleanup_(words_done) Words w = {};
+
+        words_split(&w, words ? words->value : "");
+        for (size_t i = 0; i < w.n_items; i++) {
+                size_t n = strlen(w.items[i]);
+
+                while (n > 0 && w.items[i][n - 1] == '/')
+                        n--;
+                if ((*it == '/' ? strncmp : strncasecmp)(w.items[i], it, n) == 0 && (it[n] == '\0' || it[n] == '/'))
+                        return true;
+        }
+        return false;
+}
+
+/* mount(8)'s tags are links of udev's. */
+static int match_source(Match *m, const char *source) {
+        static const char tags[][2][24] = {
+                { "UUID=", "by-uuid" },
+                { "LABEL=", "by-label" },
+                { "PARTUUID=", "by-partuuid" },
+                { "PARTLABEL=", "by-partlabel" },
+        };
+        _cleanup_free_ char *link = NULL;
+
+        for (size_t i = 0; i < ELEMENTSOF(tags) && !link; i++)
+                if (starts_with(source, tags[i][0])) {
+                        const char *value = source + strlen(tags[i][0]);
+
+                        value += *value == '"';
+                        link = must_format("/dev/disk/%s/%.*s", tags[i][1], (int) strcspn(value, "\""), value);
+                }
+        return must_not_fail(match_add(m, MATCH_NODE, NULL, link ?: source));
+}
+
+/* `pruned`: what updatedb leaves out; NULL: it does not run. */
+static void file_system_check(const Wakers *k, const struct mntent *m, unsigned line, const Pairs *pruned) {
+        const Pair *paths = pruned ? pairs_last(pruned, NULL, "PRUNEPATHS") : NULL;
+        const Pair *types = pruned ? pairs_last(pruned, NULL, "PRUNEFS") : NULL;
+        Waker w = { .file = UPDATEDB_CONF, .line = paths ? paths->line : 0 };
+        bool known = match_source(&w.match, m->mnt_fsname) >= 0 && *m->mnt_dir == '/';
+
+        /* Nobody wants to leave out all, and what is not mounted is not searched. */
+        if (known && pruned && !streq(m->mnt_dir, "/") && !hasmntopt(m, "noauto") && !is_among(paths, m->mnt_dir) &&
+            !is_among(types, m->mnt_type)) {
+                w.who = "updatedb";
+                w.cure = "add its mount point to PRUNEPATHS";
+                (void) snprintf(w.how, sizeof w.how, "searching %s", m->mnt_dir);
+                waker_check(k, &w);
+        }
+        /* "atime" means what the kernel does by itself, and that is relatime. */
+        if (known && hasmntopt(m, "strictatime") && !hasmntopt(m, "relatime") && !hasmntopt(m, "noatime") &&
+            !hasmntopt(m, "lazytime") && !hasmntopt(m, "ro")) {
+                w.file = FSTAB;
+                w.line = line;
+                w.who = "strictatime";
+                w.cure = "without it the kernel's default, relatime, writes once a day at most for a file that only is read";
+                (void) snprintf(w.how, sizeof w.how, "a write for each file that is read on %s, even from memory",
+                                m->mnt_dir);
+                waker_check(k, &w);
+        }
+        match_done(&w.match);
+}
+
+static void file_systems_check(const Wakers *k) {
+        _cleanup_free_ char *fstab = tree_read(k->root, FSTAB, false), *line = NULL;
+        _cleanup_free_ char *conf = updatedb_runs(k) ? tree_read(k->root, UPDATEDB_CONF, false) : NULL;
+        _cleanup_(pairs_done) Pairs pairs = pairs_read(conf ?: "", false);
+        Lines l = { .next = fstab ?: "" };
+
+        while (lines_next(&l, false, &line)) {
+                size_t size = strlen(line) + 1;
+                _cleanup_free_ char *buffer = must(malloc(size + 1));
+                FILE *f = must(fmemopen(line, size, "r"));
+                struct mntent m;
+
+                /* getmntent(3) tells no lines: each is a file for it. */
+                if (getmntent_r(f, &m, buffer, (int) size + 1))
+                        file_system_check(k, &m, l.line, conf ? &pairs : NULL);
+                (void) fclose(f);
+        }
+}
+
 void wakers_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives) {
         const Wakers k = { .root = root, .config = c, .table = t, .drives = drives, .n_drives = n_drives };
 
         collector_check(&k);
         exporter_check(&k);
+        file_systems_check(&k);
 }

@@ -17,6 +17,9 @@ static char sda_properties[] = "ID_ATA_FEATURE_SET_APM=1\0ID_PATH=pci-0000:00:1f
 static DriveLink sda_links[] = {
         { (char *) "/dev/disk/by-id/ata-ST2000DL003-9VT166_5YD1", LINK_OWN },
         { (char *) "/dev/sda1", LINK_PARTITION },
+        { (char *) "/dev/disk/by-uuid/1-2", LINK_PARTITION },
+        { (char *) "/dev/disk/by-label/my\\x20files", LINK_PARTITION },
+        { (char *) "/dev/md0", LINK_STACKED },
 };
 static Drive sda = {
         .name = (char *) "sda",
@@ -420,6 +423,47 @@ static const Case cases[] = {
                     "[Service]\nExecStart=\nExecStart=/usr/bin/smartctl_exporter --smartctl.interval=30s\n", END },
           "/etc/systemd/system/smartctl_exporter.service.d/x.conf:3:1: warning: smartctl_exporter disturbs spindown_time by asking "
           "the drive every 30 s" },
+
+        /* updatedb */
+#define FSTAB(lines) "FILE", "etc/fstab", lines
+#define SRV FSTAB("# <fs> <dir>\nUUID=1-2 /srv ext4 defaults 0 2\n")
+#define PRUNES(text) TIMED("plocate-updatedb.timer", "OnCalendar=daily\n"), "FILE", "etc/updatedb.conf", text
+#define PRUNES_SOME PRUNES("# PRUNEPATHS=\"/srv\"\nPRUNEPATHS = \"/tmp /media /sr\"\nPRUNEFS=\"NFS tmpfs\"\n")
+#define UPDATEDB_SAYS "/etc/updatedb.conf:2:1: warning: updatedb disturbs spindown_time by searching /"
+        { SLEEPS, { PRUNES_SOME, SRV, END },
+          UPDATEDB_SAYS "srv, and f.conf:1 wants 20 min for /dev/sda: add its mount point to PRUNEPATHS" },
+        { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""), { PRUNES_SOME, SRV, END }, UPDATEDB_SAYS },
+        { WANTS_APM, { PRUNES_SOME, SRV, END }, NULL },
+        { SLEEPS, { PRUNES("PRUNEPATHS=\"/tmp /srv/\"\n"), SRV, END }, NULL },
+        { SLEEPS, { PRUNES("\nPRUNEPATHS=\"/SRV\"\n"), SRV, END }, UPDATEDB_SAYS },
+        { SLEEPS, { PRUNES("PRUNEFS = \"EXT4\"\n"), SRV, END }, NULL },
+        { SLEEPS, { PRUNES("PRUNEFS=\"nfs\"\n"), SRV, END }, "/etc/updatedb.conf: warning: updatedb disturbs" },
+        { SLEEPS, { PRUNES("PRUNEFS=\"nfs\"\n"), SRV, MASKED("plocate-updatedb.timer"), END }, NULL },
+        { SLEEPS, { "FILE", "etc/updatedb.conf", "PRUNEPATHS=\"/tmp\"\n", SRV, END }, NULL },
+        { SLEEPS, { "FILE", "etc/updatedb.conf", "\nPRUNEPATHS=\"/tmp\"\n", SRV,
+                    "EXEC", "etc/cron.daily/mlocate", "#!/bin/sh\n/usr/bin/updatedb.mlocate\n", END }, UPDATEDB_SAYS "srv" },
+        { SLEEPS, { "FILE", "etc/updatedb.conf", "PRUNEPATHS=\"/tmp\"\n", SRV,
+                    "EXEC", "etc/cron.daily/plocate", "#!/bin/sh\n[ -d /run/systemd/system ] && exit 0\nupdatedb.plocate\n", END },
+          NULL },
+        { SLEEPS, { PRUNES_SOME, FSTAB("/dev/sda1 /media/disk ext4 defaults 0 2\n"), END }, NULL },
+        { SLEEPS, { PRUNES_SOME, FSTAB("/dev/sda1 /\\040x ext4 defaults 0 2\n"), END }, UPDATEDB_SAYS " x, and" },
+        { SLEEPS, { PRUNES_SOME, FSTAB("LABEL=my\\040files /x ext4 defaults 0 2\n"), END }, UPDATEDB_SAYS "x, and" },
+        { SLEEPS, { PRUNES_SOME, FSTAB("/dev/md0 /x ext4 defaults 0 2\n"), END }, UPDATEDB_SAYS "x, and" },
+        { SLEEPS, { PRUNES_SOME, FSTAB("UUID=\"1-2\" /x ext4 defaults 0 2\n"), END }, UPDATEDB_SAYS "x, and" },
+        { SLEEPS, { PRUNES_SOME, FSTAB("UUID=3-4 /x ext4 defaults 0 2\nnas:/x /y nfs4 defaults\n/dev/sda1\n"), END }, NULL },
+        { SLEEPS, { PRUNES_SOME, FSTAB("/dev/sda1 none swap sw 0 0\n/dev/sda1 / ext4 defaults\n"), END }, NULL },
+        { SLEEPS, { PRUNES_SOME, FSTAB("/dev/sda1 /x ext4 noauto 0 2\n"), END }, NULL },
+
+        /* access times */
+        { SLEEPS, { FSTAB("\n# x\nUUID=1-2 /srv ext4 rw,strictatime 0 2\n"), END },
+          "/etc/fstab:3:1: warning: strictatime disturbs spindown_time by a write for each file that is read on /srv, even from "
+          "memory, and f.conf:1 wants 20 min for /dev/sda: without it the kernel's default, relatime, writes once a day at most "
+          "for a file that only is read" },
+        { WANTS_APM, { FSTAB("UUID=1-2 /srv ext4 strictatime\n"), END }, NULL },
+        { SLEEPS, { FSTAB("UUID=3-4 /srv ext4 strictatime\n"), END }, NULL },
+        { SLEEPS, { FSTAB("UUID=1-2 /srv ext4 atime\n"), END }, NULL },
+        { SLEEPS, { FSTAB("UUID=1-2 /srv ext4 relatime\nUUID=1-2 /x ext4 noatime,nostrictatime\n"), END }, NULL },
+        { SLEEPS, { FSTAB("UUID=1-2 /srv ext4 ro,strictatime\nUUID=1-2 /x ext4 lazytime,strictatime\n"), END }, NULL },
 
         /* Nothing is wanted, nothing is there. */
         { "drives = ();", { HDPARM_RULES, END }, NULL },
