@@ -197,6 +197,7 @@ void target_spindown_woken(Target *t, const Wake *w, bool used) {
         else if (d->stopped_at > 0 && used)
                 d->n_short++;
         d->stopped_at = 0;
+        d->spins_up = false;
         note_power(t, target_looks_out(t) ? "active/idle" : NULL);
         if (d->n_short < SPINDOWN_SHORT_MAX || !target_spins_down(t))
                 return;
@@ -225,21 +226,56 @@ static bool spins_up(const Target *t) {
                (t->visit.job && pending_has(&t->visit.pending, VISIT_SPIN_UP));
 }
 
+static bool has_its_turn(const Target *t) {
+        return spins_up(t) || t->spindown.turn_until > 0;
+}
+
 static void spin_up(Target *t) {
         t->spindown.spins_up = false;
         target_visit(t, VISIT_SPIN_UP);
 }
 
-void target_spun_up(Target *t) {
+static void spin_up_next(const Target *t) {
         uint64_t n = 0, limit = t->env->files->config->spin_up_at_once;
 
         for (const Target *other = t->env->drives; other; other = other->next)
-                n += spins_up(other);
+                n += has_its_turn(other);
         for (Target *other = t->env->drives; other && (limit == 0 || n < limit); other = other->next)
                 if (other->spindown.spins_up) {
                         spin_up(other);
                         n++;
                 }
+}
+
+static bool any_waits(const Target *t) {
+        for (const Target *other = t->env->drives; other; other = other->next)
+                if (other->spindown.spins_up)
+                        return true;
+        return false;
+}
+
+void target_spun_up(Target *t) {
+        if (!any_waits(t))
+                return;
+        t->spindown.turn_until = monotonic_usec() + SPINDOWN_TURN_USEC;
+        t->env->changed(t->env->userdata, t);
+}
+
+void target_spindown_leaves(Target *t) {
+        t->spindown.spins_up = false;
+        t->spindown.turn_until = 0;
+        spin_up_next(t);
+}
+
+uint64_t target_spindown_due(const Target *t) {
+        return t->spindown.turn_until > 0 ? t->spindown.turn_until : UINT64_MAX;
+}
+
+void target_spindown_tick(Target *t) {
+        if (monotonic_usec() < target_spindown_due(t))
+                return;
+        t->spindown.turn_until = 0;
+        spin_up_next(t);
 }
 
 void target_spin_up_others(Target *t, const Wake *w) {
@@ -250,7 +286,7 @@ void target_spin_up_others(Target *t, const Wake *w) {
                 return;
 
         for (Target *other = t->env->drives; other; other = other->next)
-                if (other != t && wakes_together(other, group)) {
+                if (other != t && !spins_up(other) && wakes_together(other, group)) {
                         target_standby_suspect(other, &(Wake){ .kind = WAKE_TOGETHER, .process = w->process });
                         other->spindown.spins_up = any = true;
                 }
@@ -260,5 +296,5 @@ void target_spin_up_others(Target *t, const Wake *w) {
         /* It spins up already, and when it has shows by this: until then it is one of those that may. */
         if (t->env->files->config->spin_up_at_once > 0)
                 spin_up(t);
-        target_spun_up(t);
+        spin_up_next(t);
 }

@@ -15,6 +15,9 @@
 #define SPINDOWN_SHORT_MAX 3U
 #define SPINDOWN_AWAKE_USEC (60ULL * 60 * 1000 * 1000)
 
+/* Whoever waited for a drive goes on to the next one, and wakes that: so long the service leaves its turn to it. */
+#define SPINDOWN_TURN_USEC (1000ULL * 1000)
+
 /* Is it the service that spins it down, as far as is known now? */
 bool target_spins_down(const Target *t);
 
@@ -36,8 +39,14 @@ void target_spindown_woken(Target *t, const Wake *w, bool used);
 /* Others that have an array or a file system in common with it, and sleep, are to spin up at once: each would be waited for else, one
  * after the other. */
 void target_spin_up_others(Target *t, const Wake *w);
-/* It has, or it is gone: others may. */
+/* It has: soon another may. */
 void target_spun_up(Target *t);
+/* It is gone: another may. */
+void target_spindown_leaves(Target *t);
+
+/* When target_spindown_tick() is to be called; UINT64_MAX: never. */
+uint64_t target_spindown_due(const Target *t);
+void target_spindown_tick(Target *t);
 
 /* Notes for the state file who spins the drive down. */
 void target_spindown_note(Target *t);

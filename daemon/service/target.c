@@ -153,6 +153,7 @@ uint64_t target_due(const Target *t) {
                 due = MIN(due, t->guard.healthy_at);
         if (t->save_again > 0)
                 due = MIN(due, t->save_again);
+        due = MIN(due, target_spindown_due(t));
         return MIN(due, target_standby_due(t));
 }
 
@@ -163,6 +164,7 @@ void target_tick(Target *t) {
                 target_save(t);
         if (t->guard.healthy_at > 0 && now >= t->guard.healthy_at)
                 target_guard_look(t);
+        target_spindown_tick(t);
         target_standby_tick(t);
 
         target_decide(t);
@@ -402,6 +404,6 @@ void target_leave(Target *t) {
         }
         t->visit.job = visit_job_free(t->visit.job);
         t->pending = (Pending){};
-        target_spun_up(t);
+        target_spindown_leaves(t);
         target_guard_leaves(t);
 }

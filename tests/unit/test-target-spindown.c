@@ -596,6 +596,18 @@ START_TEST(test_together) {
                         first = first->next;
                 ends_up(first);
                 up++;
+                /* With a bound the next one does so a little later. */
+                if (target_spindown_due(first) != UINT64_MAX) {
+                        unsigned spinning = count_spinning();
+
+                        ck_assert_uint_eq(togethers[_i].at_once, spinning + 1);
+                        target_tick(first);
+                        ck_assert_uint_eq(count_spinning(), spinning);
+                        ck_assert_uint_le(target_due(first), monotonic_usec() + SPINDOWN_TURN_USEC);
+                        passed += 2;
+                        target_tick(first);
+                        ck_assert_uint_eq(target_spindown_due(first), UINT64_MAX);
+                }
                 /* Whoever used one of them has woken all. */
                 if (first != t) {
                         ck_assert_uint_eq(n_wakes_told, ++told);
@@ -635,6 +647,63 @@ START_TEST(test_together_pulled) {
 }
 END_TEST
 
+/* Whoever read from the first goes on to one that has not had its turn: that counts, is begun by nobody else, and is told of as read. */
+START_TEST(test_together_goes_on) {
+        static const char *const all[] = { "sda", "sdb", "sdc", NULL };
+        Target *t = look_after(TOGETHER, WAKE_LOG_AUTO), *second = look_after_another('b'), *third = look_after_another('c');
+
+        env.drives = t;
+        t->next = second;
+        second->next = third;
+        t->standby.asleep = true;
+        group = all;
+        env.files->config->spin_up_at_once = 1;
+        target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+        ends_up(t);
+        ck_assert_uint_eq(count_spinning(), 0);
+        target_standby_woken(third, &(Wake){ .kind = WAKE_READ });
+        ck_assert_int_eq(wake_told.kind, WAKE_READ);
+        ck_assert(third->visit.job && !third->spindown.spins_up);
+        passed += 2;
+        target_tick(t);
+        ck_assert_uint_eq(count_spinning(), 1);
+
+        /* That is the last one: nobody waits for it. */
+        target_standby_woken(second, &(Wake){ .kind = WAKE_READ });
+        ck_assert(!second->visit.job && !second->spindown.spins_up);
+        ends_up(third);
+        ck_assert_uint_eq(target_spindown_due(third), UINT64_MAX);
+        ck_assert_uint_eq(count_spinning(), 0);
+        (void) target_free(second);
+        (void) target_free(third);
+        leave(t);
+        env.drives = NULL;
+}
+END_TEST
+
+/* One that waits for its turn is gone: it is not begun. */
+START_TEST(test_together_left) {
+        static const char *const both[] = { "sda", "sdb", NULL };
+        Target *t = look_after(TOGETHER, WAKE_LOG_AUTO), *other = look_after_another('b');
+
+        env.drives = t;
+        t->next = other;
+        t->standby.asleep = true;
+        group = both;
+        env.files->config->spin_up_at_once = 1;
+        target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+        ck_assert(other->spindown.spins_up);
+        ends_up(t);
+        target_leave(other);
+        passed += 2;
+        target_tick(t);
+        ck_assert(!other->visit.job && !other->pending.reasons);
+        (void) target_free(other);
+        leave(t);
+        env.drives = NULL;
+}
+END_TEST
+
 int main(void) {
         TCase *t = tcase_create("target-spindown");
 
@@ -657,6 +726,8 @@ int main(void) {
         tcase_add_loop_test(t, test_group, 0, ELEMENTSOF(groups));
         tcase_add_loop_test(t, test_together, 0, ELEMENTSOF(togethers));
         tcase_add_test(t, test_together_pulled);
+        tcase_add_test(t, test_together_goes_on);
+        tcase_add_test(t, test_together_left);
 
         return test_main("target-spindown", t);
 }
