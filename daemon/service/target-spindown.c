@@ -126,6 +126,7 @@ void target_spindown_told(Target *t, const Step *s) {
         TargetSpindown *d = &t->spindown;
         bool news = !streq_ptr(t->record->awake_reason, s->reason);
 
+        d->asked = !d->pending;
         d->pending = false;
         switch (s->verdict) {
         case VERDICT_UNVERIFIABLE:
@@ -194,7 +195,7 @@ void target_spindown_woken(Target *t, const Wake *w, bool used) {
 
         if (d->stopped_at > 0 && now - d->stopped_at >= SPINDOWN_SHORT_USEC)
                 d->n_short = 0;
-        else if (d->stopped_at > 0 && used)
+        else if (d->stopped_at > 0 && used && !d->asked)
                 d->n_short++;
         d->stopped_at = 0;
         d->spins_up = false;

@@ -84,10 +84,11 @@ typedef struct TargetStandby {
 typedef struct TargetSpindown {
         bool pending;         /* a visit is to put it into standby, as it was without use for so long */
         bool spent;           /* before it is used, nothing more is tried */
-        uint64_t stopped_at;  /* the service has put it into standby; 0: it has not, or it was woken since */
+        uint64_t stopped_at;  /* it was put into standby; 0: it was not, or it was woken since … */
+        bool asked;           /* … as somebody asked for that */
         bool spins_up;        /* a visit is to have it spin up, when not too many others do */
         uint64_t turn_until;  /* it has spun up, and counts as one that does until then; 0: it does not */
-        unsigned n_short;     /* so many times in a row it was woken soon after that */
+        unsigned n_short;     /* so many times in a row it was woken soon after the service's own spin-down */
         uint64_t awake_until; /* it is left alone until then, since that was too often */
 } TargetSpindown;
 

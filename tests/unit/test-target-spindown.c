@@ -318,6 +318,21 @@ START_TEST(test_asked_and_woken) {
 }
 END_TEST
 
+/* That is no spin-down of the service's, which might cost more than it saves. */
+START_TEST(test_asked_often) {
+        Target *t = look_after_service();
+
+        for (unsigned i = 0; i < 2 * SPINDOWN_SHORT_MAX; i++) {
+                target_visit(t, VISIT_SLEEP);
+                sleep_ends(t, VERDICT_APPLIED, "");
+                target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+        }
+        ck_assert_uint_eq(n_left_awake, 0);
+        put_to_sleep(t);
+        leave(t);
+}
+END_TEST
+
 /* With another visit it is the last of what that does. */
 START_TEST(test_asked_as_well) {
         Target *t = look_after("{ match = {}; read_ahead_kb = 512; standby = true; }", WAKE_LOG_AUTO);
@@ -650,7 +665,8 @@ END_TEST
 /* Whoever read from the first goes on to one that has not had its turn: that counts, is begun by nobody else, and is told of as read. */
 START_TEST(test_together_goes_on) {
         static const char *const all[] = { "sda", "sdb", "sdc", NULL };
-        Target *t = look_after(TOGETHER, WAKE_LOG_AUTO), *second = look_after_another('b'), *third = look_after_another('c');
+        Target *t = look_after(TOGETHER, WAKE_LOG_AUTO), *second = look_after_another('b'),
+               *third = look_after_another('c');
 
         env.drives = t;
         t->next = second;
@@ -718,6 +734,7 @@ int main(void) {
         tcase_add_loop_test(t, test_end, 0, ELEMENTSOF(ends));
         tcase_add_loop_test(t, test_asked, 0, 5);
         tcase_add_test(t, test_asked_and_woken);
+        tcase_add_test(t, test_asked_often);
         tcase_add_test(t, test_asked_while_checked);
         tcase_add_test(t, test_asked_as_well);
         tcase_add_loop_test(t, test_auto, 0, 3);
