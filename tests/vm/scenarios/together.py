@@ -122,8 +122,8 @@ class Together(Keeping):
         downs = {serial: entries[0].time for serial, entries in self.since(marks, command=0xe0).items()}
         first, last = ((each(downs.values()) - uses[late]) * rate for each in (min, max))
         self.claim("one was used later than the others", (uses[late] - max(t for serial, t in uses.items() if serial != late)) * rate > 0.3, str(uses))
-        self.claim("none is put into standby before that one was not used for its time", first >= 0.97, f"{first} times\n{self.text(marks)}")
-        self.claim("and then all are, within one look", last <= 1.4 and last - first <= 0.25, f"{first} {last} times\n{self.text(marks)}")
+        self.claim("none is put into standby before that one was not used for its time", first >= 0.9, f"{first} times\n{self.text(marks)}")
+        self.claim("and then all are, within one look", last <= 1.6 and last - first <= 0.4, f"{first} {last} times\n{self.text(marks)}")
         self.table.append(("spun down: times the time, since the last use of the last one used", f"{first:.2f} to {last:.2f}"))
 
     def clocks(self, machine):
