@@ -242,7 +242,7 @@ static const char *ask_state(Device *d, const DriveRecord *record, bool may_ask,
         else if (record && record->state != DRIVE_IDLE)
                 *ret_reason = drive_state_to_string(record->state);
         else if (may_ask)
-                (void) power_look(d, backends & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE);
+                (void) power_look(d, power_backend(backends));
         return power_state(d);
 }
 

@@ -49,6 +49,13 @@ bool setting_is_active(const Setting *s, const Value *v) {
         return !(s->range.has_off && v->number == s->range.off);
 }
 
+uint64_t setting_spin_down_ms(const Setting *s, const Value *v) {
+        if (!s->spins_down || !setting_is_active(s, v))
+                return UINT64_MAX;
+        return v->type == VALUE_STANDBY_TIMER ? standby_timer_to_seconds((uint8_t) v->number) * 1000
+                                              : (uint64_t) v->number;
+}
+
 bool setting_rules_out(const Setting *s, const Value *v, const Setting *other, const Value *w) {
         return s->excludes && streq(s->excludes, setting_state(other)) &&
                ((s->flags & SETTING_SAME) || (setting_is_active(s, v) && setting_is_active(other, w)));

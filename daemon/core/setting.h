@@ -138,6 +138,9 @@ bool setting_is_dangerous(const Setting *s, const Value *v);
 /* Is it something else than off? */
 bool setting_is_active(const Setting *s, const Value *v);
 
+/* After how long without use this has the drive spin down, in ms; UINT64_MAX: it does not. */
+uint64_t setting_spin_down_ms(const Setting *s, const Value *v);
+
 /* Does `s`, wanted like this, exclude `other`, wanted like that? */
 bool setting_rules_out(const Setting *s, const Value *v, const Setting *other, const Value *w);
 

@@ -107,6 +107,11 @@ int device_begin(Device *d);
  * or errno, with a sentence, when there is no asking. */
 int power_look(Device *d, Backend by);
 
+/* The one of a drive's backends (mask of 1 << Backend) that it is asked by. */
+static inline Backend power_backend(unsigned backends) {
+        return backends & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE;
+}
+
 /* What it has found out is true no more: the next one asks again. */
 void power_forget(Device *d);
 

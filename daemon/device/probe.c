@@ -12,7 +12,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
 
         /* A drive that nobody has used just now is not taken to be awake. */
         if (asked)
-                answer = power_look(d, asked & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE);
+                answer = power_look(d, power_backend(asked));
 
         SETTING_TABLE_FOREACH(s, t) {
                 Probed x = { .setting = s };

@@ -379,10 +379,6 @@ static void run_tell_power(const Run *run) {
                 v->power(v->userdata, d->power);
 }
 
-static Backend power_backend(const Visit *v) {
-        return drive_backends(v->drive) & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE;
-}
-
 int visit_run(const Visit *v, Plan *ret) {
         Run run = { .visit = v };
         Device *d = &run.device;
@@ -401,9 +397,9 @@ int visit_run(const Visit *v, Plan *ret) {
 
         if (v->dry || run_identify(&run)) {
                 if (v->ask_power)
-                        (void) power_look(d, power_backend(v));
+                        (void) power_look(d, power_backend(drive_backends(v->drive)));
                 if (v->spin_up)
-                        (void) standby_leave(d, power_backend(v));
+                        (void) standby_leave(d, power_backend(drive_backends(v->drive)));
                 for (; run.turn < _TURN_MAX; run.turn++) {
                         run_read(&run);
                         if (v->dry)

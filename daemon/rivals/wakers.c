@@ -36,14 +36,12 @@ typedef struct Waker {
 /* Is this a time after which a drive spins down, and does what is done to the drive keep it from that, or wake it? */
 static bool is_disturbed(const Wakers *k, const Wish *w, uint64_t interval) {
         const Setting *s = setting_find(k->table, w->name);
-        uint64_t seconds;
+        uint64_t ms = s && !w->withheld ? setting_spin_down_ms(s, &w->value) : UINT64_MAX;
 
-        if (!s || !s->spins_down || w->withheld || !setting_is_active(s, &w->value))
+        if (ms == UINT64_MAX)
                 return false;
-        seconds = s->range.type == VALUE_STANDBY_TIMER ? standby_timer_to_seconds((uint8_t) w->value.number)
-                                                       : (uint64_t) w->value.number / 1000;
         /* The service goes by what the kernel counts, and it does not count commands such as smartctl's. */
-        return interval == 0 || (seconds >= interval && w->spindown_by != SPINDOWN_BY_SERVICE);
+        return interval == 0 || (ms / 1000 >= interval && w->spindown_by != SPINDOWN_BY_SERVICE);
 }
 
 /* Complains at the first drive that it disturbs. */

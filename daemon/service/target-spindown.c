@@ -29,6 +29,16 @@ bool target_spins_down(const Target *t) {
                (w->spindown_by == SPINDOWN_BY_AUTO && (t->record->ignores_timer || has_no_timer(t, w)));
 }
 
+/* In the record: for the state file. */
+static void note_text(Target *t, char **field, const char *text) {
+        if (string_replace(field, text) < 0)
+                journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
+}
+
+static void note_reason(Target *t, const char *reason) {
+        note_text(t, &t->record->awake_reason, reason);
+}
+
 void target_spindown_note(Target *t) {
         SpinDown d = target_spin_down(t);
         char text[VALUE_TEXT_MAX + 32] = "", time[VALUE_TEXT_MAX];
@@ -38,8 +48,7 @@ void target_spindown_note(Target *t) {
                                 target_spins_down(t) ? ", by the service" : "");
         if (streq(text, t->record->spindown ?: ""))
                 return;
-        if (string_replace(&t->record->spindown, text[0] ? text : NULL) < 0)
-                journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
+        note_text(t, &t->record->spindown, text[0] ? text : NULL);
         target_save(t);
 }
 
@@ -109,17 +118,11 @@ void target_spindown_begins(Target *t) {
 
 /* ---- what came of it ---- */
 
-static void note_reason(Target *t, const char *reason) {
-        if (string_replace(&t->record->awake_reason, reason) < 0)
-                journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
-}
-
 static void note_power(Target *t, const char *power) {
         if (streq_ptr(t->record->power, power))
                 return;
         t->record->power_when = power ? now_usec() : 0;
-        if (string_replace(&t->record->power, power) < 0)
-                journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
+        note_text(t, &t->record->power, power);
 }
 
 void target_spindown_told(Target *t, const Step *s) {

@@ -22,13 +22,9 @@ SpinDown wishes_spin_down(const Wishes *w, const SettingTable *t, unsigned backe
 
         for (const Wish *i = w->items; i < w->items + w->n_items; i++) {
                 const Setting *s = setting_for_backends(t, i->name, backends);
-                uint64_t ms;
+                uint64_t ms = s && !i->withheld ? setting_spin_down_ms(s, &i->value) : UINT64_MAX;
 
-                if (!s || !s->spins_down || i->withheld || !setting_is_active(s, &i->value))
-                        continue;
-                ms = s->range.type == VALUE_STANDBY_TIMER ? standby_timer_to_seconds((uint8_t) i->value.number) * 1000
-                                                          : (uint64_t) i->value.number;
-                if (ms * 1000 < d.usec)
+                if (ms != UINT64_MAX && ms * 1000 < d.usec)
                         d = (SpinDown){ ms * 1000, i, s };
         }
 
