@@ -53,6 +53,12 @@ static inline void make_tree(Drive *d) {
         ck_assert_int_eq(symlink("../..", path), 0);
 }
 
+/* A disk of this transport, with its tree. */
+static inline void make_disk(Drive *d, Transport transport) {
+        *d = (Drive){ .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = transport, .rotational = true };
+        make_tree(d);
+}
+
 static inline void drop_tree(Drive *d) {
         char command[128];
 

@@ -110,11 +110,7 @@ static const struct {
 static Drive drive;
 
 static void setup(void) {
-        drive = (Drive){ .name = (char *) "sda",
-                         .node = (char *) "/dev/sda",
-                         .transport = TRANSPORT_SAS,
-                         .rotational = true };
-        make_tree(&drive);
+        make_disk(&drive, TRANSPORT_SAS);
 }
 
 static void teardown(void) {

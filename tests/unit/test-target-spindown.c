@@ -476,16 +476,31 @@ END_TEST
 
 /* ---- with others ---- */
 
-/* A second drive, behind the first in the list. */
-static Target *look_after_second(void) {
+/* A drive of this letter, behind the others in the list. */
+static Target *look_after_another(char letter) {
         Drive *d = disk(TRANSPORT_SATA, NULL);
-        Target *t;
+        Target *t, **end = &env.drives;
 
-        d->name[2] = d->node[7] = 'b';
+        d->name[2] = d->node[7] = letter;
         d->rotational = true;
         ck_assert_int_eq(target_new(&env, d, &t), 0);
         visit_whole(t, VISIT_BOOT);
+        while (*end)
+                end = &(*end)->next;
+        *end = t;
         return t;
+}
+
+/* All that are in the list. */
+static void leave_all(void) {
+        Target *first = env.drives;
+
+        for (Target *t = first->next, *next; t; t = next) {
+                next = t->next;
+                (void) target_free(t);
+        }
+        env.drives = NULL;
+        leave(first);
 }
 
 static const struct {
@@ -500,11 +515,11 @@ static const struct {
 /* The one that is used for longer keeps the other awake. */
 START_TEST(test_group) {
         static const char *const both[] = { "sda", "sdb", "sdz", NULL };
-        Target *t = look_after_service(), *second = look_after_second();
+        Target *t = look_after_service(), *second;
         unsigned n_asked = 0;
 
         env.drives = t;
-        t->next = second;
+        second = look_after_another('b');
         group = groups[_i].grouped ? both : NULL;
         group_error = groups[_i].error;
         second->spindown.spent = groups[_i].spent;
@@ -522,24 +537,34 @@ START_TEST(test_group) {
         n_asked += second->visit.job && second->visit.reason == VISIT_SLEEP;
         ck_assert_uint_eq(n_asked, groups[_i].together);
         ck_assert_uint_eq(n_spindowns_told, groups[_i].error < 0);
-        (void) target_free(second);
-        leave(t);
-        env.drives = NULL;
+        leave_all();
 }
 END_TEST
 
 /* ---- others are woken with it ---- */
 
-static Target *look_after_another(char letter) {
-        Drive *d = disk(TRANSPORT_SATA, NULL);
-        Target *t;
+#define TOGETHER "{ match = {}; spindown_time = \"20min\"; wake_together = true; }"
 
-        d->name[2] = d->node[7] = letter;
-        d->rotational = true;
-        ck_assert_int_eq(target_new(&env, d, &t), 0);
-        visit_whole(t, VISIT_BOOT);
-        t->standby.asleep = true;
-        t->standby.look_at = 0;
+/* So many drives of one array sleep, from sda on, and the drives of `others`, which are in no array. One at a time may spin up. */
+static Target *look_after_array(const char *drives, unsigned n, const char *others) {
+        static const char *const names[] = { "sda", "sdb", "sdc", "sdd", NULL };
+        static const char *members[ELEMENTSOF(names)];
+        Target *t = look_after(drives, WAKE_LOG_AUTO);
+
+        env.drives = t;
+        for (unsigned i = 1; i < n; i++)
+                (void) look_after_another((char) ('a' + i));
+        for (const char *c = others; *c; c++)
+                (void) look_after_another(*c);
+        for (Target *each = t; each; each = each->next) {
+                each->standby.asleep = true;
+                each->standby.look_at = 0;
+        }
+        (void) memcpy(members, names, n * sizeof *names);
+        members[n] = NULL;
+        group = members;
+        env.files->config->spin_up_at_once = 1;
+        n_wakes_told = 0;
         return t;
 }
 
@@ -562,8 +587,6 @@ static unsigned count_spinning(void) {
         return n;
 }
 
-#define TOGETHER "{ match = {}; spindown_time = \"20min\"; wake_together = true; }"
-
 static const struct {
         const char *drives;
         WakeKind kind;
@@ -581,21 +604,11 @@ static const struct {
 };
 
 START_TEST(test_together) {
-        static const char *const four[] = { "sda", "sdb", "sdc", "sdd", NULL };
-        Target *t = look_after(togethers[_i].drives, WAKE_LOG_AUTO), **end = &t->next;
+        Target *t = look_after_array(togethers[_i].drives, 4, "e");
         const Wake w = { .kind = togethers[_i].kind, .process = { .pid = 7, .comm = "du" }, .has_sector = true };
         unsigned up = 0, told;
 
-        env.drives = t;
-        /* The last is in no array with it. */
-        for (const char *c = "bcde"; *c; c++) {
-                *end = look_after_another(*c);
-                end = &(*end)->next;
-        }
-        t->standby.asleep = true;
-        group = four;
         env.files->config->spin_up_at_once = togethers[_i].at_once;
-        n_wakes_told = 0;
 
         target_standby_woken(t, &w);
         told = n_wakes_told;
@@ -631,49 +644,29 @@ START_TEST(test_together) {
                 }
         }
         ck_assert_uint_eq(up, togethers[_i].all);
-        for (Target *other = t->next, *next; other; other = next) {
-                next = other->next;
+        for (Target *other = t->next; other; other = other->next)
                 ck_assert(other->standby.asleep == (togethers[_i].all == 0 || streq(other->drive->name, "sde")));
-                (void) target_free(other);
-        }
-        leave(t);
-        env.drives = NULL;
+        leave_all();
 }
 END_TEST
 
 /* One of them is pulled while it spins up: the next has its turn. */
 START_TEST(test_together_pulled) {
-        static const char *const both[] = { "sda", "sdb", NULL };
-        Target *t = look_after(TOGETHER, WAKE_LOG_AUTO), *other = look_after_another('b');
+        Target *t = look_after_array(TOGETHER, 2, ""), *other = t->next;
 
-        env.drives = t;
-        t->next = other;
-        t->standby.asleep = true;
-        group = both;
-        env.files->config->spin_up_at_once = 1;
         target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
         ck_assert(t->visit.job && !other->visit.job);
         target_leave(t);
         ck_assert(other->visit.job && other->visit.reason == VISIT_SPIN_UP);
         ends_up(other);
-        (void) target_free(other);
-        leave(t);
-        env.drives = NULL;
+        leave_all();
 }
 END_TEST
 
 /* Whoever read from the first goes on to one that has not had its turn: that counts, is begun by nobody else, and is told of as read. */
 START_TEST(test_together_goes_on) {
-        static const char *const all[] = { "sda", "sdb", "sdc", NULL };
-        Target *t = look_after(TOGETHER, WAKE_LOG_AUTO), *second = look_after_another('b'),
-               *third = look_after_another('c');
+        Target *t = look_after_array(TOGETHER, 3, ""), *second = t->next, *third = second->next;
 
-        env.drives = t;
-        t->next = second;
-        second->next = third;
-        t->standby.asleep = true;
-        group = all;
-        env.files->config->spin_up_at_once = 1;
         target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
         ends_up(t);
         ck_assert_uint_eq(count_spinning(), 0);
@@ -690,23 +683,14 @@ START_TEST(test_together_goes_on) {
         ends_up(third);
         ck_assert_uint_eq(target_spindown_due(third), UINT64_MAX);
         ck_assert_uint_eq(count_spinning(), 0);
-        (void) target_free(second);
-        (void) target_free(third);
-        leave(t);
-        env.drives = NULL;
+        leave_all();
 }
 END_TEST
 
 /* One that waits for its turn is gone: it is not begun. */
 START_TEST(test_together_left) {
-        static const char *const both[] = { "sda", "sdb", NULL };
-        Target *t = look_after(TOGETHER, WAKE_LOG_AUTO), *other = look_after_another('b');
+        Target *t = look_after_array(TOGETHER, 2, ""), *other = t->next;
 
-        env.drives = t;
-        t->next = other;
-        t->standby.asleep = true;
-        group = both;
-        env.files->config->spin_up_at_once = 1;
         target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
         ck_assert(other->spindown.spins_up);
         ends_up(t);
@@ -714,9 +698,7 @@ START_TEST(test_together_left) {
         passed += 2;
         target_tick(t);
         ck_assert(!other->visit.job && !other->pending.reasons);
-        (void) target_free(other);
-        leave(t);
-        env.drives = NULL;
+        leave_all();
 }
 END_TEST
 
