@@ -4,6 +4,7 @@ import json
 import pathlib
 import shutil
 import tempfile
+import time
 
 from drives.hba import Hba
 from drives.model import AtaDrive
@@ -40,6 +41,17 @@ known() {
 until known; do sleep 0.3; done
 udevadm settle
 until settled; do sleep 0.3; done
+"""
+
+# Where the tracer works. The machines of the tests have no tracefs otherwise; the kernel needs its time to remove an instance, and with
+# warp() the clock runs fast.
+TRACE = "/sys/kernel/tracing/instances/drivekeep"
+TRACE_FILTER = f"{TRACE}/events/scsi/scsi_dispatch_cmd_start/filter"
+TRACING = """systemctl unmask sys-kernel-tracing.mount
+for unit in drivekeep drivekeep-tracer drivekeep-broker; do
+        mkdir -p /etc/systemd/system/$unit.service.d
+        printf '[Service]\\nTimeoutStopSec=infinity\\nTimeoutStartSec=infinity\\n' > /etc/systemd/system/$unit.service.d/clock.conf
+done
 """
 
 # All that `meson install` has put into the image is laid aside before systemd starts.
@@ -93,6 +105,10 @@ class Keeping(Scenario):
 
     def drive(self, serial, **features):
         return AtaDrive(model=MODEL, serial=serial, **features)
+
+    def clocks(self, machine):
+        """The host's clock and the guest's, in seconds."""
+        return time.monotonic(), float(machine.run("cut -d ' ' -f 1 /proc/uptime").stdout)
 
     @contextlib.contextmanager
     def warp(self, machine):

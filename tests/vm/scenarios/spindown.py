@@ -11,7 +11,7 @@ import time
 from drives import model, power, scsi, smart
 from drives.sas import SasHba
 from drives.scsi import ScsiDisk
-from keeping import CONF, WARP, Keeping, by_id
+from keeping import CONF, TRACING, WARP, Keeping, by_id
 
 IDLE, SHORT = 600, 120      # seconds without use
 # Times that. Whoever looks four times in it sees each use a quarter late; a second of the host's is half a minute of the guest's, and how
@@ -35,14 +35,6 @@ RULES = {serial: ("10min", "service") for serial in PLAIN} | \
 LINKS = {serial: by_id(f"SN-{serial}") for serial in (*RULES, "OTHER")} | {"SAS": SAS}
 FILE = "drives = (" + ",".join(f"""
   {{ match = "{LINKS[serial]}"; spindown_time = "{idle}"; spindown_by = "{by}"; }}""" for serial, (idle, by) in RULES.items()) + "\n);\n"
-
-# The machines of the tests have no tracefs otherwise. Five seconds to stop in are too few where the clock runs fast.
-SETUP = """systemctl unmask sys-kernel-tracing.mount
-for unit in drivekeep drivekeep-tracer drivekeep-broker; do
-        mkdir -p /etc/systemd/system/$unit.service.d
-        printf '[Service]\\nTimeoutStopSec=infinity\\nTimeoutStartSec=infinity\\n' > /etc/systemd/system/$unit.service.d/clock.conf
-done
-"""
 
 # By name: issues of hd-idle's, and what is to hold.
 CAUSES = {
@@ -87,7 +79,7 @@ class Spindown(Keeping):
         self.ata = {serial: self.drive(f"SN-{serial}", **features.get(serial, {})) for serial in LINKS if serial != "SAS"}
         self.all = self.ata | {"SAS": ScsiDisk(serial="SN-SAS", wwn="5000c500000000a1")}
         files = {CONF: FILE} if self.ours else {}
-        setup = SETUP + "systemctl enable drivekeep\n" if self.ours else ""
+        setup = TRACING + "systemctl enable drivekeep\n" if self.ours else ""
         with contextlib.ExitStack() as stack:
             folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp")))
             self.controller = stack.enter_context(SasHba(folder / "sas", ports=1, name="sas0"))
@@ -125,12 +117,9 @@ class Spindown(Keeping):
 
     def watch(self, machine, marks, limit=LIMIT * IDLE):
         """Until all are spun down, or for so many seconds of the guest's."""
-        def clocks():
-            return time.monotonic(), float(machine.run("cut -d ' ' -f 1 /proc/uptime").stdout)
-
-        begun, waited = clocks(), machine.start(f"sleep {limit}")
+        begun, waited = self.clocks(machine), machine.start(f"sleep {limit}")
         machine.wait_until(lambda: waited.done() or all(self.downs(*each) for each in marks.items()), 300)
-        ours, guests = (end - begin for begin, end in zip(begun, clocks()))
+        ours, guests = (end - begin for begin, end in zip(begun, self.clocks(machine)))
         self.rate = guests / ours
 
     def lateness(self, serial, mark, since=None):

@@ -4,26 +4,16 @@ All is judged by the drives' own logs. How long a read of all members took is a 
 emulation of the rest counts for little.
 """
 import json
-import time
 
 from drives import model, power
-from keeping import CONF, Keeping, by_id
+from keeping import CONF, TRACE_FILTER, TRACING, Keeping, by_id
 
 SPIN_UP = 6     # seconds
 MEMBERS = [f"SN-MEMBER{number}" for number in range(8)]
 APART = "SN-APART"
 IDLE = 600      # seconds without use
-FILTER = "/sys/kernel/tracing/instances/drivekeep/events/scsi/scsi_dispatch_cmd_start/filter"
 CHUNK = "dd if=/dev/md0 of=/dev/null bs=64k iflag=direct status=none count="
 
-# The machines of the tests have no tracefs otherwise. The kernel needs its time to remove an instance, and the clock runs fast.
-SETUP = """systemctl unmask sys-kernel-tracing.mount
-systemctl enable drivekeep
-for unit in drivekeep drivekeep-tracer drivekeep-broker; do
-        mkdir -p /etc/systemd/system/$unit.service.d
-        printf '[Service]\\nTimeoutStopSec=infinity\\nTimeoutStartSec=infinity\\n' > /etc/systemd/system/$unit.service.d/clock.conf
-done
-"""
 ARRAY = f"mdadm -q --create /dev/md0 --run --level=0 --chunk=64 --raid-devices={len(MEMBERS)} --metadata=1.2 {{}}; udevadm settle"
 
 
@@ -43,7 +33,7 @@ class Together(Keeping):
         self.apart = self.drive(APART, spin_up_seconds=SPIN_UP)
         self.table = []
         with self.drives(*self.members.values(), self.apart) as (_, arguments), \
-             self.machine(files={CONF: rules()}, setup=SETUP, append="nohz=off", extra_args=arguments) as machine:
+             self.machine(files={CONF: rules()}, setup=TRACING + "systemctl enable drivekeep\n", append="nohz=off", extra_args=arguments) as machine:
             self.settle(machine)
             nodes = [self.node(machine, serial) for serial in MEMBERS]
             machine.run(ARRAY.format(" ".join(nodes)), 120)
@@ -92,7 +82,7 @@ class Together(Keeping):
         self.settle(machine)
         machine.run(f"drivekeep sleep {' '.join(nodes)}", 120)
         self.equal("all members sleep", self.modes(), {"standby"})
-        machine.wait_until(f"[ $(grep -o 'host_no==[0-9]*' {FILTER} | sort -u | wc -l) -eq {len(MEMBERS) + 1} ]", 60)
+        machine.wait_until(f"[ $(grep -o 'host_no==[0-9]*' {TRACE_FILTER} | sort -u | wc -l) -eq {len(MEMBERS) + 1} ]", 60)
         self.told = len(self.wakes(machine))
         return self.marks()
 
@@ -125,9 +115,6 @@ class Together(Keeping):
         self.claim("none is put into standby before that one was not used for its time", first >= 0.9, f"{first} times\n{self.text(marks)}")
         self.claim("and then all are, within one look", last <= 1.6 and last - first <= 0.4, f"{first} {last} times\n{self.text(marks)}")
         self.table.append(("spun down: times the time, since the last use of the last one used", f"{first:.2f} to {last:.2f}"))
-
-    def clocks(self, machine):
-        return time.monotonic(), float(machine.run("cut -d ' ' -f 1 /proc/uptime").stdout)
 
     def check_more(self, machine, nodes):
         pass

@@ -4,20 +4,11 @@ import json
 import re
 
 import manual_json
-from keeping import CONF, Keeping, ours
+from keeping import CONF, TRACE, TRACE_FILTER, TRACING, Keeping, ours
 
 FILE = 'drives = ( { match = { transport = "sata"; }; spindown_time = "1min"; } );\n'
 RECORD = "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
 SPIN_UP = 1     # a second is half a minute by the guest's clock
-INSTANCE = "/sys/kernel/tracing/instances/drivekeep"
-FILTER = f"{INSTANCE}/events/scsi/scsi_dispatch_cmd_start/filter"
-
-# The machines of the tests have no tracefs otherwise. The kernel needs its time to remove an instance, and the clock runs fast.
-SETUP = """systemctl unmask sys-kernel-tracing.mount
-systemctl enable drivekeep
-mkdir -p /etc/systemd/system/drivekeep-tracer.service.d
-printf '[Service]\\nTimeoutStopSec=infinity\\n' > /etc/systemd/system/drivekeep-tracer.service.d/clock.conf
-"""
 
 # Of 64 MB: a file system, swap space, a volume group; and beside it two members of an array. khugepaged reads from swap space, too.
 LAYOUT = """
@@ -82,7 +73,7 @@ class Wakes(Keeping):
         # As a real drive, one keeps whoever wakes it waiting.
         self.sata, *self.members = [self.drive(serial, spin_up_seconds=SPIN_UP) for serial in ("SN-SLEEPY", "SN-MEMBER1", "SN-MEMBER2")]
         with self.drives(self.sata, *self.members) as (_, arguments), \
-             self.machine(files={CONF: FILE}, setup=SETUP, extra_args=arguments) as machine:
+             self.machine(files={CONF: FILE}, setup=TRACING + "systemctl enable drivekeep\n", extra_args=arguments) as machine:
             self.settle(machine)
             names = {"disk": self.node(machine, "SN-SLEEPY"), "member": self.node(machine, "SN-MEMBER1"),
                      "other": self.node(machine, "SN-MEMBER2")}
@@ -105,7 +96,7 @@ class Wakes(Keeping):
                     f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; sync; udevadm settle")
         self.mark = self.sata.log.mark()
         machine.run(f"hdparm -q -y {node}")
-        machine.wait_until(f"grep -q 'host_no=={host}&' {FILTER}", 60)
+        machine.wait_until(f"grep -q 'host_no=={host}&' {TRACE_FILTER}", 60)
 
     def check_rest(self, machine, names):
         """A drive is asked once, and then nobody runs until it is used."""
@@ -180,7 +171,7 @@ class Wakes(Keeping):
                    machine.run("setpriv --reuid=65534 --clear-groups drivekeep wakes", check=False).stderr, "only root and members")
         machine.run("systemctl stop drivekeep")
         self.equal("the service has stopped: nothing is traced any more", machine.run(
-            f"until systemctl show -P ActiveState drivekeep-tracer | grep -qE 'inactive|failed'; do sleep 0.3; done; ls -d {INSTANCE}", check=False).stdout, "")
+            f"until systemctl show -P ActiveState drivekeep-tracer | grep -qE 'inactive|failed'; do sleep 0.3; done; ls -d {TRACE}", check=False).stdout, "")
 
 
 class WakesOften(Wakes):
