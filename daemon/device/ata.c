@@ -254,10 +254,41 @@ int ata_identify(Device *d) {
         return 0;
 }
 
-/* SMART Command Transport (ACS-4). */
+/* Subcommands of SMART (ACS-3). */
 enum {
+        SMART_READ_DATA = 0xD0,
         SMART_READ_LOG = 0xD5,
         SMART_WRITE_LOG = 0xD6,
+};
+
+int smart_read_data(Device *d, uint8_t data[static 512]) {
+        Taskfile tf = {
+                .command = ATA_CMD_SMART,
+                .feature = SMART_READ_DATA,
+                .count = 1,
+                .lbam = 0x4F, /* the SMART signature */
+                .lbah = 0xC2,
+                .data = data,
+                .len = 512,
+        };
+        uint8_t sum = 0;
+        int r;
+
+        r = ata_identify(d);
+        if (r >= 0 && !identify_bit(d->identify, 85, 0))
+                return STEP_UNSUPPORTED;
+        if (r >= 0)
+                r = ata_command(d, &tf, NULL);
+        if (r < 0)
+                return r == STEP_REFUSED || r == -EBADMSG ? STEP_UNSUPPORTED : r;
+
+        for (size_t i = 0; i < 512; i++)
+                sum += data[i];
+        return sum == 0 ? 0 : STEP_UNSUPPORTED;
+}
+
+/* SMART Command Transport (ACS-4). */
+enum {
         SCT_LOG_COMMAND_STATUS = 0xE0,
         SCT_STATUS_RUNNING = 0xFFFF,
 };

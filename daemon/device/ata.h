@@ -61,6 +61,9 @@ int bridge_check(Device *d);
 /* IDENTIFY DEVICE into d->identify, once per device_refresh(). A wrong checksum is an error: nothing is decided from it. */
 int ata_identify(Device *d);
 
+/* SMART READ DATA (B0h/D0h). STEP_UNSUPPORTED: it cannot be had, or may not be believed, as its checksum is wrong. */
+int smart_read_data(Device *d, uint8_t data[static 512]);
+
 /* `lost_by` of settings that Software Settings Preservation covers, by drives' manuals. */
 #define LOST_WITHOUT_SSP "power; link reset, unless software_settings_preservation is on"
 

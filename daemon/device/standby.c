@@ -17,9 +17,7 @@ enum {
 };
 
 enum {
-        SMART_READ_DATA = 0xD0,
-
-        /* Where these stand in its data, and what they say while something runs. */
+        /* Where these stand in SMART's data, and what they say while something runs. */
         OFFLINE_STATUS = 362,
         SELF_TEST_STATUS = 363,
         OFFLINE_RUNS = 0x03,
@@ -58,33 +56,6 @@ int standby_read(Device *d, const Setting *s, Reading *ret) {
                 .value = { .type = s->range.type, .number = d->power == POWER_STANDBY },
         };
         return 0;
-}
-
-/* SMART READ DATA. STEP_UNSUPPORTED: it cannot be had, or may not be believed. */
-static int smart_read_data(Device *d, uint8_t data[static 512]) {
-        Taskfile tf = {
-                .command = ATA_CMD_SMART,
-                .feature = SMART_READ_DATA,
-                .count = 1,
-                .lbam = 0x4F, /* the SMART signature */
-                .lbah = 0xC2,
-                .data = data,
-                .len = 512,
-        };
-        uint8_t sum = 0;
-        int r;
-
-        r = ata_identify(d);
-        if (r >= 0 && !identify_bit(d->identify, 85, 0))
-                return STEP_UNSUPPORTED;
-        if (r >= 0)
-                r = ata_command(d, &tf, NULL);
-        if (r < 0)
-                return r == STEP_REFUSED || r == -EBADMSG ? STEP_UNSUPPORTED : r;
-
-        for (size_t i = 0; i < 512; i++)
-                sum += data[i];
-        return sum == 0 ? 0 : STEP_UNSUPPORTED;
 }
 
 /* STANDBY IMMEDIATE would end these (ACS-4). The drive's own off-line data collection, which it does when idle, has other numbers. */
