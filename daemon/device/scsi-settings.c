@@ -57,7 +57,7 @@ static int mode_page_find(Device *d, const SgRequest *q, uint8_t page, ModePage 
         size_t header = six ? 4 : 8, total = six ? data[0] + 1U : (data[0] << 8 | data[1]) + 2U;
         size_t at = header + (six ? data[3] : (unsigned) (data[6] << 8 | data[7])), len;
 
-        total = MIN(total, q->data_len - MIN((uint32_t) MAX(q->resid, 0), q->data_len));
+        total = MIN(total, sg_received(q));
         if (at + 2 > total || (data[at] & 0x3F) != page || (data[at] & SUBPAGE_FORMAT))
                 return device_fail(d, -EBADMSG, "MODE SENSE was answered without page %02Xh", page);
 
@@ -69,12 +69,6 @@ static int mode_page_find(Device *d, const SgRequest *q, uint8_t page, ModePage 
         memcpy(ret->bytes, data + at, len);
         ret->bytes[0] &= 0x3F;
         return 0;
-}
-
-static bool is_illegal(const SgRequest *q, uint8_t asc) {
-        Sense s = sg_sense(q);
-
-        return s.key == SENSE_ILLEGAL_REQUEST && s.asc == asc;
 }
 
 /* The field's page, without block descriptors. STEP_UNSUPPORTED: the drive has no such page, or not one as long as that. */
@@ -90,7 +84,7 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
         int r;
 
         r = scsi_command(d, &q, "MODE SENSE");
-        if (r == STEP_REFUSED && is_illegal(&q, ASC_INVALID_OPCODE)) {
+        if (r == STEP_REFUSED && sg_is_illegal(&q, ASC_INVALID_OPCODE)) {
                 q.cdb[0] = MODE_SENSE_6;
                 q.cdb[4] = sizeof data;
                 q.cdb[8] = 0;
@@ -98,8 +92,9 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
                 memset(data, 0, sizeof data);
                 r = scsi_command(d, &q, "MODE SENSE");
         }
-        if (r == STEP_REFUSED && (is_illegal(&q, ASC_INVALID_OPCODE) || is_illegal(&q, ASC_INVALID_FIELD_IN_CDB) ||
-                                  is_illegal(&q, ASC_SAVING_NOT_SUPPORTED)))
+        if (r == STEP_REFUSED &&
+            (sg_is_illegal(&q, ASC_INVALID_OPCODE) || sg_is_illegal(&q, ASC_INVALID_FIELD_IN_CDB) ||
+             sg_is_illegal(&q, ASC_SAVING_NOT_SUPPORTED)))
                 return device_fail(d, STEP_UNSUPPORTED, "the drive has no %smode page %02Xh",
                                    control == MODE_SAVED ? "saved " : "", f->page);
         if (r < 0)

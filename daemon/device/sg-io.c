@@ -86,6 +86,16 @@ Sense sg_sense(const SgRequest *q) {
         return sense_parse(q->sense, MIN(q->sense_len, (uint8_t) SG_SENSE_MAX));
 }
 
+bool sg_is_illegal(const SgRequest *q, uint8_t asc) {
+        Sense s = sg_sense(q);
+
+        return s.key == SENSE_ILLEGAL_REQUEST && s.asc == asc;
+}
+
+size_t sg_received(const SgRequest *q) {
+        return q->data_len - MIN((uint32_t) MAX(q->resid, 0), q->data_len);
+}
+
 /* -EINTR: it has to be sent again. */
 static int scsi_result(Device *d, const SgRequest *q, const char *name) {
         Sense s = sg_sense(q);

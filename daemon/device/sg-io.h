@@ -66,3 +66,9 @@ typedef struct Sense {
 
 Sense sense_parse(const uint8_t *sense, size_t len);
 Sense sg_sense(const SgRequest *q);
+
+/* Did the drive refuse it as an illegal request, and for this reason? */
+bool sg_is_illegal(const SgRequest *q, uint8_t asc);
+
+/* How many bytes of data came back, as far as the transport tells. */
+size_t sg_received(const SgRequest *q);
