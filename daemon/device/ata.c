@@ -276,7 +276,7 @@ int smart_read_data(Device *d, uint8_t data[static 512]) {
 
         r = ata_identify(d);
         if (r >= 0 && !identify_bit(d->identify, 85, 0))
-                return STEP_UNSUPPORTED;
+                return device_fail(d, STEP_UNSUPPORTED, "the drive has no SMART, or it is turned off");
         if (r >= 0)
                 r = ata_command(d, &tf, NULL);
         if (r < 0)
@@ -284,7 +284,7 @@ int smart_read_data(Device *d, uint8_t data[static 512]) {
 
         for (size_t i = 0; i < 512; i++)
                 sum += data[i];
-        return sum == 0 ? 0 : STEP_UNSUPPORTED;
+        return sum == 0 ? 0 : device_fail(d, STEP_UNSUPPORTED, "its SMART data has a wrong checksum");
 }
 
 /* SMART Command Transport (ACS-4). */

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Reading what a drive counts of its own wear. People take these numbers for the drive's word: what may be something else is left
+ * out. */
+
+#include <assert.h>
+
+#include "ata.h"
+#include "plan.h"
+#include "sg-io.h"
+#include "wear-read.h"
+
+/* A drive gets there in ten years when it unloads its heads every 19 seconds. Above are drives that keep two numbers of 24 bits in one
+ * attribute (loads and unloads: Hitachi's DK23), and counters that never counted, with all bits set. */
+#define CYCLES_MAX 0xFFFFFEU
+
+/* Drives without a sensor say 0 or 255. */
+#define CELSIUS_MIN 1U
+#define CELSIUS_MAX 100U
+
+#define NOT_THERE UINT64_MAX /* all bits set: within no limits, and no byte of it is */
+
+static KnownNumber number_within(uint64_t n, uint64_t min, uint64_t max) {
+        if (n < min || n > max)
+                return (KnownNumber){};
+        return (KnownNumber){ .known = true, .number = n };
+}
+
+static KnownNumber cycles(uint64_t n) {
+        return number_within(n, 0, CYCLES_MAX);
+}
+
+/* In the lowest byte. */
+static KnownNumber celsius(uint64_t n) {
+        return number_within(n & 0xFF, CELSIUS_MIN, CELSIUS_MAX);
+}
+
+/* ---- ATA: attributes ---- */
+
+enum {
+        ATTRIBUTES_OFFSET = 2,
+        ATTRIBUTE_SIZE = 12, /* ID, two bytes of flags, value, worst value, raw value, and a reserved byte */
+        ATTRIBUTE_RAW = 5,
+        N_ATTRIBUTES = 30,
+
+        ATTRIBUTE_START_STOPS = 4,
+        ATTRIBUTE_LOAD_CYCLES = 193,
+        ATTRIBUTE_TEMPERATURE = 194,
+        ATTRIBUTE_LOAD_CYCLES_OLD = 225,
+};
+
+/* The raw value, of 48 bits; or NOT_THERE. */
+static uint64_t attribute_raw(const uint8_t data[static 512], uint8_t id) {
+        const uint8_t *a = data + ATTRIBUTES_OFFSET;
+        uint64_t raw = 0;
+
+        for (size_t i = 0; i < N_ATTRIBUTES; i++, a += ATTRIBUTE_SIZE) {
+                if (a[0] != id)
+                        continue;
+                for (size_t k = 6; k > 0; k--)
+                        raw = raw << 8 | a[ATTRIBUTE_RAW + k - 1];
+                return raw;
+        }
+        return NOT_THERE;
+}
+
+/* Above the lowest byte most drives keep the lowest and highest temperature, each in its own place. A number of few hundreds is one in
+ * tenths of a degree (Samsung's SV0412H). */
+static KnownNumber attribute_celsius(uint64_t raw) {
+        if (raw > 0xFF && raw <= CELSIUS_MAX * 10)
+                return (KnownNumber){};
+        return celsius(raw);
+}
+
+static int ata_wear(Device *d, Wear *ret) {
+        uint8_t data[512] = {};
+        int r;
+
+        r = smart_read_data(d, data);
+        if (r < 0)
+                return r;
+
+        ret->start_stops = cycles(attribute_raw(data, ATTRIBUTE_START_STOPS));
+        ret->load_cycles = cycles(attribute_raw(data, ATTRIBUTE_LOAD_CYCLES));
+        if (!ret->load_cycles.known)
+                ret->load_cycles = cycles(attribute_raw(data, ATTRIBUTE_LOAD_CYCLES_OLD));
+        ret->temperature = attribute_celsius(attribute_raw(data, ATTRIBUTE_TEMPERATURE));
+        return 0;
+}
+
+/* ---- SCSI: log pages ---- */
+
+enum {
+        LOG_SENSE = 0x4D,
+        CUMULATIVE_VALUES = 0x40, /* PC (SPC-4) */
+
+        /* A page's first byte, and the bytes before its parameters, and before a parameter's value. */
+        LOG_PAGE_CODE = 0x3F,
+        LOG_SUBPAGE_FORMAT = 0x40,
+        LOG_HEADER = 4,
+        LOG_PARAMETER_HEADER = 4,
+
+        LOG_TEMPERATURE = 0x0D,
+        LOG_START_STOPS = 0x0E,
+};
+
+typedef struct LogPage {
+        uint8_t bytes[252];
+        size_t len; /* of what is the drive's; 0: it has no such page */
+} LogPage;
+
+static int log_sense(Device *d, uint8_t page, LogPage *ret) {
+        SgRequest q = {
+                .cdb = { LOG_SENSE, [2] = CUMULATIVE_VALUES | page, [8] = sizeof ret->bytes },
+                .cdb_len = 10,
+                .data = ret->bytes,
+                .data_len = sizeof ret->bytes,
+        };
+        int r;
+
+        *ret = (LogPage){};
+        r = scsi_command(d, &q, "LOG SENSE");
+        if (r == STEP_REFUSED && (sg_is_illegal(&q, ASC_INVALID_OPCODE) || sg_is_illegal(&q, ASC_INVALID_FIELD_IN_CDB)))
+                return 0;
+        if (r < 0)
+                return r;
+
+        if (sg_received(&q) < LOG_HEADER || (ret->bytes[0] & (LOG_PAGE_CODE | LOG_SUBPAGE_FORMAT)) != page)
+                return device_fail(d, -EBADMSG, "LOG SENSE was answered without page %02Xh", page);
+        ret->len = MIN((size_t) (ret->bytes[2] << 8 | ret->bytes[3]) + LOG_HEADER, sg_received(&q));
+        return 0;
+}
+
+/* NOT_THERE: also where it has another length. */
+static uint64_t log_parameter(const LogPage *p, uint16_t code, uint8_t len) {
+        uint64_t n = 0;
+        size_t end;
+
+        for (size_t at = LOG_HEADER; at + LOG_PARAMETER_HEADER <= p->len; at = end) {
+                const uint8_t *b = p->bytes + at;
+
+                end = at + LOG_PARAMETER_HEADER + b[3];
+                if ((b[0] << 8 | b[1]) != code)
+                        continue;
+                if (b[3] != len || end > p->len)
+                        break;
+                for (size_t i = end - len; i < end; i++)
+                        n = n << 8 | p->bytes[i];
+                return n;
+        }
+        return NOT_THERE;
+}
+
+/* All of this page are of four bytes. */
+static KnownNumber log_cycles(const LogPage *p, uint16_t code) {
+        return cycles(log_parameter(p, code, 4));
+}
+
+static KnownNumber log_rated(const LogPage *p, uint16_t code) {
+        return number_within(log_parameter(p, code, 4), 1, CYCLES_MAX);
+}
+
+static int scsi_wear(Device *d, Wear *ret) {
+        LogPage starts, temperature;
+        int r;
+
+        r = log_sense(d, LOG_START_STOPS, &starts);
+        if (r >= 0)
+                r = log_sense(d, LOG_TEMPERATURE, &temperature);
+        if (r < 0)
+                return r;
+
+        *ret = (Wear){
+                .load_cycles = log_cycles(&starts, 6),
+                .start_stops = log_cycles(&starts, 4),
+                .rated_load_cycles = log_rated(&starts, 5),
+                .rated_start_stops = log_rated(&starts, 3),
+                /* The first of its two bytes is reserved. */
+                .temperature = celsius(log_parameter(&temperature, 0, 2)),
+        };
+        return 0;
+}
+
+int wear_read(Device *d, Backend by, Wear *ret) {
+        Wear w = {};
+        int r;
+
+        assert(by == BACKEND_ATA || by == BACKEND_SCSI_MODE);
+
+        if (!d->drive->rotational || d->drive->optical)
+                return device_fail(d, STEP_UNSUPPORTED, "the drive is no hard disk, and has no heads to unload");
+
+        r = power_look(d, by);
+        if (r < 0)
+                return r;
+        /* d->wake makes no difference: nobody needs these numbers that soon. */
+        if (d->power != POWER_AWAKE)
+                return device_fail(d, STEP_DEFERRED, "the drive sleeps, or nothing tells that it does not");
+
+        r = by == BACKEND_ATA ? ata_wear(d, &w) : scsi_wear(d, &w);
+        if (r >= 0)
+                *ret = w;
+        return r;
+}
