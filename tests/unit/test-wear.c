@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a drive counts of its own wear: the commands that ask for it, byte by byte, and what is made of the answers. */
+
+#include <inttypes.h>
+
+#include "identify-image.h"
+#include "script.h"
+#include "suite.h"
+#include "sysfs-tree.h"
+#include "wear-read.h"
+
+typedef struct Case {
+        const char *name;
+        const Row *rows;
+        int r;
+        const char *says; /* in the sentence; NULL: there is none */
+        Wear wear;
+        bool active, wake;
+} Case;
+
+/* clang-format off */
+#define ROWS(...) (const Row[]){ __VA_ARGS__, {} }
+#define BYTES(...) .data = (const uint8_t[]) { __VA_ARGS__ }, .data_len = sizeof((const uint8_t[]) { __VA_ARGS__ })
+#define IS(n) { .known = true, .number = n }
+#define NO_OPCODE "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00"
+#define NO_FIELD "72 05 24 00 00 00 00 00"
+#define FAILED "72 04 44 00 00 00 00 00"
+#define ATTENTION "70 00 06 00 00 00 00 0a 00 00 00 00 29 00 00 00 00 00"
+/* clang-format on */
+
+static Drive drive;
+
+static void setup(void) {
+        make_disk(&drive, TRANSPORT_SAS);
+}
+
+static void teardown(void) {
+        drop_tree(&drive);
+}
+
+/* "970 364 - - 29": what is known of it. */
+static void tell(const Wear *w, char ret[static 160]) {
+        const KnownNumber n[] = { w->load_cycles, w->start_stops, w->rated_load_cycles, w->rated_start_stops,
+                                  w->temperature };
+        size_t at = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(n); i++)
+                at += n[i].known ? sprintf(ret + at, "%" PRId64 " ", n[i].number) : sprintf(ret + at, "- ");
+}
+
+/* On failure the numbers are left as they were. */
+static void check(const Case *c, Backend by, const Bridge *bridge, PowerMode power) {
+        static const Wear before = { .load_cycles = IS(-7), .temperature = IS(-7) };
+        Script script = { .rows = c->rows };
+        DeviceIO io = script_io(&script);
+        Wear w = before;
+        char found[160], expected[160];
+        Device d;
+        int r;
+
+        while (c->rows && script.rows[script.n_rows].cdb)
+                script.n_rows++;
+
+        device_init(&d, &drive, &io);
+        d.active = c->active;
+        d.wake = c->wake;
+        d.power = power;
+        if (bridge)
+                d.bridge = *bridge;
+        r = wear_read(&d, by, &w);
+        tell(&w, found);
+        tell(r < 0 ? &before : &c->wear, expected);
+        ck_assert_msg(r == c->r, "%s: returned %d (%s)", c->name, r, d.error);
+        ck_assert_msg(streq(found, expected), "%s: expected %s, found %s", c->name, expected, found);
+        if (r < 0)
+                ck_assert_msg(strstr(d.error, c->says), "%s: says '%s'", c->name, d.error);
+        script_done(&script);
+        device_done(&d);
+}
+
+/* ---- ATA ---- */
+
+/* clang-format off */
+#define REGISTERS(count) "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 " count " 00 00 00 00 00 00 40 50"
+#define CHECK_POWER(...) { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", __VA_ARGS__ }
+#define AWAKE CHECK_POWER(.sense = REGISTERS("ff"))
+#define ID(image) { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00", .data = &(image), .data_len = 512 }
+#define ABORTED "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51"
+#define READ_DATA(...) { .cdb = "85 08 0e 00 d0 00 01 00 00 00 4f 00 c2 40 b0 00", __VA_ARGS__ }
+#define DATA(which) READ_DATA(.data = smart_data[which], .data_len = 512)
+#define READ(which) ROWS(AWAKE, ID(with_smart), DATA(which))
+
+enum { USUAL, OLD, BOTH, PACKED, FULL, LARGEST, LAST, BEHIND, TWICE, NONE, COLD, HOT, UNSENSED, TENTHS, WDC, HITACHI, BELOW, TORN, N_DATA };
+typedef struct Attribute {
+        size_t place; /* in the table */
+        uint8_t id, raw[6];
+} Attribute;
+static const Attribute attributes[N_DATA][4] = {
+        [USUAL] = { { 0, 4, { 0x34, 0x12 } }, { 1, 193, { 0x01, 0x02, 0x03 } }, { 2, 194, { 35, 0, 12, 50 } } },
+        [OLD] = { { 0, 225, { 9 } }, { 3, 12, { 5 } } },
+        [BOTH] = { { 0, 225, { 9 } }, { 1, 193, { 8 } } },
+        /* Loads above, unloads below; where the other attribute is there, it counts. */
+        [PACKED] = { { 0, 193, { 8, 0, 0, 9 } }, { 1, 225, { 0, 0, 0, 0, 0, 1 } }, { 2, 4, { 1, 0, 0, 0, 2 } } },
+        [FULL] = { { 0, 193, { 255, 255, 255, 255, 255, 255 } }, { 1, 4, { 255, 255, 255, 255 } }, { 2, 225, { 255, 255, 255 } } },
+        [LARGEST] = { { 0, 193, { 0xFE, 0xFF, 0xFF } }, { 1, 4, { 0, 0, 0, 1 } } },
+        [LAST] = { { 29, 193, { 7 } } },
+        [BEHIND] = { { 30, 193, { 7 } } },
+        [TWICE] = { { 0, 4, { 1 } }, { 1, 4, { 2 } } },
+        [COLD] = { { 0, 194, { 1 } } },
+        [HOT] = { { 0, 194, { 100 } } },
+        [UNSENSED] = { { 0, 194, { 0 } } },
+        [TENTHS] = { { 0, 194, { 0x45, 0x01 } } },
+        [WDC] = { { 0, 194, { 36, 19, 45 } } },
+        [HITACHI] = { { 0, 194, { 36, 0, 2, 0, 56 } } },
+        [BELOW] = { { 0, 194, { 0xFB, 0xFF } } },
+        [TORN] = { { 0, 193, { 7 } } },
+};
+
+static uint8_t smart_data[N_DATA][512];
+static Image with_smart, without_smart, torn_image;
+
+static const Case ata[] = {
+        { "all there is", READ(USUAL), .wear = { .load_cycles = IS(0x030201), .start_stops = IS(0x1234), .temperature = IS(35) } },
+        { "an older drive", READ(OLD), .wear = { .load_cycles = IS(9) } },
+        { "both", READ(BOTH), .wear = { .load_cycles = IS(8) } },
+        { "two numbers in one", READ(PACKED) },
+        { "never counted", READ(FULL) },
+        { "the largest, and one too large", READ(LARGEST), .wear = { .load_cycles = IS(0xFFFFFE) } },
+        { "at the end of the table", READ(LAST), .wear = { .load_cycles = IS(7) } },
+        { "behind its end", READ(BEHIND) },
+        { "twice", READ(TWICE), .wear = { .start_stops = IS(1) } },
+        { "no attributes", READ(NONE) },
+        { "cold", READ(COLD), .wear = { .temperature = IS(1) } },
+        { "hot", READ(HOT), .wear = { .temperature = IS(100) } },
+        { "no sensor", READ(UNSENSED) },
+        { "tenths of a degree", READ(TENTHS) },
+        { "lowest and highest beside it", READ(WDC), .wear = { .temperature = IS(36) } },
+        { "lowest and highest apart", READ(HITACHI), .wear = { .temperature = IS(36) } },
+        { "below zero", READ(BELOW) },
+
+        { "wrong checksum", READ(TORN), STEP_UNSUPPORTED, "its SMART data has a wrong checksum" },
+        { "SMART is off", ROWS(AWAKE, ID(without_smart)), STEP_UNSUPPORTED, "the drive has no SMART, or it is turned off" },
+        { "IDENTIFY with a wrong checksum", ROWS(AWAKE, ID(torn_image)), STEP_UNSUPPORTED, "IDENTIFY data has a wrong checksum" },
+        { "refused", ROWS(AWAKE, ID(with_smart), READ_DATA(.sense = ABORTED)), STEP_UNSUPPORTED, "the drive refused command B0h/D0h" },
+        { "gone", ROWS(AWAKE, ID(with_smart), READ_DATA(.host_status = 1)), STEP_VANISHED, "the drive is gone" },
+        { "silent", ROWS(AWAKE, ID(with_smart), READ_DATA(.host_status = 3)), -ETIMEDOUT, "did not answer" },
+
+        /* Nothing more is sent to one that sleeps, or may do so. */
+        { "in standby", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), STEP_DEFERRED, "the drive sleeps, or nothing tells", .active = true },
+        { "… that may be woken", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), STEP_DEFERRED, "sleeps", .wake = true },
+        { "not told", ROWS(CHECK_POWER()), STEP_DEFERRED, "sleeps" },
+        { "not told of one that may be woken", ROWS(CHECK_POWER()), STEP_DEFERRED, "sleeps", .wake = true },
+        { "not told, and in use", ROWS(CHECK_POWER(), ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) }, .active = true },
+        { "idle", ROWS(CHECK_POWER(.sense = REGISTERS("80")), ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) } },
+        { "gone before", ROWS(CHECK_POWER(.host_status = 1)), STEP_VANISHED, "the drive is gone" },
+};
+/* clang-format on */
+
+static void fill(void) {
+        with_smart = without_smart = image_make(true, false, 128, -1);
+        with_smart.words[82] |= htole16(1);
+        with_smart.words[85] |= htole16(1);
+        image_seal(&with_smart);
+        torn_image = with_smart;
+        torn_image.words[1] ^= htole16(1);
+
+        for (size_t i = 0; i < N_DATA; i++) {
+                uint8_t sum = 0, *data = smart_data[i];
+
+                memset(data, 0, 512);
+                for (const Attribute *a = attributes[i]; a < attributes[i] + 4 && a->id; a++) {
+                        data[2 + 12 * a->place] = a->id;
+                        /* Flags, value, worst value; the reserved byte. */
+                        memset(data + 2 + 12 * a->place + 1, 100, 4);
+                        memcpy(data + 2 + 12 * a->place + 5, a->raw, 6);
+                        data[2 + 12 * a->place + 11] = 0xFF;
+                }
+                for (size_t k = 0; k < 511; k++)
+                        sum += data[k];
+                data[511] = -sum + (i == TORN);
+        }
+}
+
+static void setup_ata(void) {
+        make_disk(&drive, TRANSPORT_SATA);
+        drive.ata = true;
+        fill();
+}
+
+START_TEST(test_ata) {
+        check(ata + _i, BACKEND_ATA, NULL, POWER_UNKNOWN);
+}
+END_TEST
+
+/* Of what is known already nothing is asked again. */
+START_TEST(test_known) {
+        const Case awake = { "known", ROWS(ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) } };
+        static const Case asleep = { "known", NULL, STEP_DEFERRED, "the drive sleeps" };
+
+        check(&awake, BACKEND_ATA, NULL, POWER_AWAKE);
+        check(&asleep, BACKEND_ATA, NULL, POWER_STANDBY);
+        check(&asleep, BACKEND_ATA, NULL, POWER_SUSPENDED);
+        check(&asleep, BACKEND_ATA, NULL, POWER_UNCLEAR);
+        check(&asleep, BACKEND_SCSI_MODE, NULL, POWER_STANDBY);
+
+        put("device/power/runtime_status", "suspended");
+        check(&asleep, BACKEND_ATA, NULL, POWER_UNKNOWN);
+}
+END_TEST
+
+START_TEST(test_no_hard_disk) {
+        static const Case c = { "no hard disk", NULL, STEP_UNSUPPORTED, "the drive is no hard disk", .active = true };
+
+        drive.rotational = false;
+        check(&c, BACKEND_ATA, NULL, POWER_UNKNOWN);
+        check(&c, BACKEND_SCSI_MODE, NULL, POWER_AWAKE);
+        drive.rotational = drive.optical = true;
+        check(&c, BACKEND_SCSI_MODE, NULL, POWER_AWAKE);
+}
+END_TEST
+
+/* Neither are bridges sent what they do not survive, or do not know. */
+START_TEST(test_bridge) {
+        static const Bridge fragile = { .asked = true, .fragile = true }, deaf = { .asked = true, .without_sat = true };
+        static const Case fell = { "fragile", NULL, STEP_FORBIDDEN, "did not survive", .active = true };
+        static const Case no_ata = { "without ATA", NULL, STEP_UNSUPPORTED, "passes no ATA commands", .active = true };
+
+        drive.transport = TRANSPORT_USB;
+        drive.ata = false;
+        check(&fell, BACKEND_ATA, &fragile, POWER_UNKNOWN);
+        check(&fell, BACKEND_ATA, &fragile, POWER_AWAKE);
+        check(&no_ata, BACKEND_ATA, &deaf, POWER_UNKNOWN);
+}
+END_TEST
+
+/* ---- SCSI ---- */
+
+/* clang-format off */
+#define REQUEST_SENSE(key, asc, ascq) \
+        { .cdb = "03 00 00 00 fc 00", BYTES(0x70, 0, key, 0, 0, 0, 0, 10, 0, 0, 0, 0, asc, ascq, 0, 0, 0, 0) }
+#define UP REQUEST_SENSE(0, 0, 0)
+#define LOG(page, ...) { .cdb = "4d 00 4" page " 00 00 00 00 00 fc 00", __VA_ARGS__ }
+#define STARTS(...) LOG("e", __VA_ARGS__)
+#define WARMTH(...) LOG("d", __VA_ARGS__)
+#define MADE 0, 1, 0x03, 6, '2', '0', '2', '6', '1', '7'
+#define COUNT(code, a, b, c, d) 0, code, 0x03, 4, a, b, c, d
+/* A usual page 0Eh, of 56 bytes, and 0Dh, of 16. */
+#define ALL_STARTS 0x0E, 0, 0, 52, MADE, 0, 2, 0x03, 6, ' ', ' ', ' ', ' ', ' ', ' ', \
+        COUNT(3, 0, 0, 0xC3, 0x50), COUNT(4, 0, 0, 1, 0x6C), COUNT(5, 0, 9, 0x27, 0xC0), COUNT(6, 0, 0, 3, 0xCA)
+#define ALL_WARMTH 0x0D, 0, 0, 12, 0, 0, 0x03, 2, 0, 29, 0, 1, 0x03, 2, 0, 85
+#define NO_WARMTH WARMTH(.sense = NO_FIELD)
+#define ONLY(...) ROWS(UP, STARTS(BYTES(__VA_ARGS__)), NO_WARMTH)
+#define ONLY_WARMTH(...) ROWS(UP, STARTS(.sense = NO_FIELD), WARMTH(BYTES(__VA_ARGS__)))
+
+static const Case scsi[] = {
+        { "all there is", ROWS(UP, STARTS(BYTES(ALL_STARTS)), WARMTH(BYTES(ALL_WARMTH))),
+          .wear = { IS(970), IS(364), IS(600000), IS(50000), IS(29) } },
+        { "a unit attention first", ROWS(UP, STARTS(.sense = ATTENTION), STARTS(BYTES(ALL_STARTS)), WARMTH(BYTES(ALL_WARMTH))),
+          .wear = { IS(970), IS(364), IS(600000), IS(50000), IS(29) } },
+        { "of all pages none", ROWS(UP, STARTS(.sense = NO_OPCODE), WARMTH(.sense = NO_OPCODE)) },
+        { "only temperatures", ONLY_WARMTH(ALL_WARMTH), .wear = { .temperature = IS(29) } },
+        { "DS is set", ONLY(0x8E, 0, 0, 8, COUNT(6, 0, 0, 0, 5)), .wear = { .load_cycles = IS(5) } },
+        { "another order", ONLY(0x0E, 0, 0, 42, COUNT(6, 0, 0, 0, 5), COUNT(3, 0, 0, 0, 9), MADE, COUNT(5, 0, 0, 0, 7), COUNT(4, 0, 0, 0, 6)),
+          .wear = { IS(5), IS(6), IS(7), IS(9) } },
+        { "only load cycles", ONLY(0x0E, 0, 0, 8, COUNT(6, 0, 0, 0, 5)), .wear = { .load_cycles = IS(5) } },
+        { "none yet", ONLY(0x0E, 0, 0, 32, COUNT(3, 0, 0, 0, 0), COUNT(4, 0, 0, 0, 0), COUNT(5, 0, 0, 0, 0), COUNT(6, 0, 0, 0, 0)),
+          .wear = { .load_cycles = IS(0), .start_stops = IS(0) } },
+        { "not specified, never counted", ONLY(0x0E, 0, 0, 32, COUNT(3, 255, 255, 255, 255), COUNT(4, 255, 255, 255, 255),
+                                               COUNT(5, 255, 255, 255, 255), COUNT(6, 255, 255, 255, 255)) },
+        { "too many", ONLY(0x0E, 0, 0, 16, COUNT(6, 0, 0xFF, 0xFF, 0xFF), COUNT(4, 0, 0xFF, 0xFF, 0xFE)), .wear = { .start_stops = IS(0xFFFFFE) } },
+        { "codes of two bytes", ONLY(0x0E, 0, 0, 16, 1, 6, 3, 4, 0, 0, 0, 1, COUNT(6, 0, 0, 0, 5)), .wear = { .load_cycles = IS(5) } },
+        { "twice", ONLY(0x0E, 0, 0, 16, COUNT(6, 0, 0, 0, 5), COUNT(6, 0, 0, 0, 6)), .wear = { .load_cycles = IS(5) } },
+
+        /* Lengths that are not true. */
+        { "an empty page", ONLY(0x0E, 0, 0, 0, COUNT(6, 0, 0, 0, 5)) },
+        { "a page longer than what came", ROWS(UP, STARTS(.resid = 252 - 20, BYTES(0x0E, 0, 255, 255, COUNT(4, 0, 0, 0, 6), COUNT(6, 0, 0, 0, 5))), NO_WARMTH),
+          .wear = { .load_cycles = IS(5), .start_stops = IS(6) } },
+        { "… by a byte", ROWS(UP, STARTS(.resid = 252 - 19, BYTES(0x0E, 0, 0, 16, COUNT(4, 0, 0, 0, 6), COUNT(6, 0, 0, 0, 5))), NO_WARMTH),
+          .wear = { .start_stops = IS(6) } },
+        { "… and the transport does not say", ONLY(0x0E, 0, 255, 255, COUNT(6, 0, 0, 0, 5)), .wear = { .load_cycles = IS(5) } },
+        { "the page ends in a value", ONLY(0x0E, 0, 0, 15, COUNT(4, 0, 0, 0, 6), COUNT(6, 0, 0, 0, 5)), .wear = { .start_stops = IS(6) } },
+        { "the page ends in a header", ONLY(0x0E, 0, 0, 11, COUNT(4, 0, 0, 0, 6), COUNT(6, 0, 0, 0, 5)), .wear = { .start_stops = IS(6) } },
+        { "a parameter longer than the page", ONLY(0x0E, 0, 0, 16, 0, 9, 3, 255, 0, 0, 0, 1, COUNT(6, 0, 0, 0, 5)) },
+        { "a parameter that is too long", ONLY(0x0E, 0, 0, 12, 0, 6, 3, 8, 0, 0, 0, 0, 0, 0, 0, 5) },
+        { "… and too short", ONLY(0x0E, 0, 0, 14, 0, 6, 3, 2, 0, 5, COUNT(4, 0, 0, 0, 6)), .wear = { .start_stops = IS(6) } },
+        { "empty parameters", ONLY(0x0E, 0, 0, 16, 0, 6, 3, 0, 0, 7, 3, 0, COUNT(4, 0, 0, 0, 6)), .wear = { .start_stops = IS(6) } },
+        { "more is missing than was asked for", ROWS(UP, STARTS(.resid = 1000, BYTES(ALL_STARTS))), -EBADMSG, "LOG SENSE was answered without page 0Eh" },
+        { "more came than was asked for", ROWS(UP, STARTS(.resid = -8, BYTES(ALL_STARTS)), NO_WARMTH), .wear = { IS(970), IS(364), IS(600000), IS(50000) } },
+        { "nothing came", ROWS(UP, STARTS(.resid = 252)), -EBADMSG, "without page 0Eh" },
+        { "another page", ROWS(UP, STARTS(BYTES(ALL_WARMTH))), -EBADMSG, "without page 0Eh" },
+        { "a subpage", ROWS(UP, STARTS(BYTES(0x4E, 1, 0, 8, COUNT(6, 0, 0, 0, 5)))), -EBADMSG, "without page 0Eh" },
+        { "zeros", ROWS(UP, STARTS(BYTES(ALL_STARTS)), WARMTH()), -EBADMSG, "without page 0Dh" },
+
+        { "cold", ONLY_WARMTH(0x0D, 0, 0, 6, 0, 0, 3, 2, 0, 1), .wear = { .temperature = IS(1) } },
+        { "hot", ONLY_WARMTH(0x0D, 0, 0, 6, 0, 0, 3, 2, 0, 100), .wear = { .temperature = IS(100) } },
+        { "too hot", ONLY_WARMTH(0x0D, 0, 0, 6, 0, 0, 3, 2, 0, 101) },
+        { "no sensor", ONLY_WARMTH(0x0D, 0, 0, 6, 0, 0, 3, 2, 0, 255) },
+        { "zero or below", ONLY_WARMTH(0x0D, 0, 0, 6, 0, 0, 3, 2, 0, 0) },
+        { "the reserved byte says something", ONLY_WARMTH(0x0D, 0, 0, 6, 0, 0, 3, 2, 1, 30), .wear = { .temperature = IS(30) } },
+        { "only the reference", ONLY_WARMTH(0x0D, 0, 0, 6, 0, 1, 3, 2, 0, 85) },
+
+        { "refused", ROWS(UP, STARTS(.sense = FAILED)), STEP_REFUSED, "the drive refused LOG SENSE (sense 4h 44h/00h)" },
+        { "refused later", ROWS(UP, STARTS(BYTES(ALL_STARTS)), WARMTH(.sense = FAILED)), STEP_REFUSED, "refused LOG SENSE" },
+        { "illegal, and otherwise", ROWS(UP, STARTS(.sense = "72 05 25 00 00 00 00 00")), STEP_REFUSED, "refused LOG SENSE" },
+        { "gone", ROWS(UP, STARTS(.host_status = 1)), STEP_VANISHED, "the drive is gone (LOG SENSE)" },
+
+        { "in standby", ROWS(REQUEST_SENSE(0, 0x5E, 0x04)), STEP_DEFERRED, "the drive sleeps", .active = true },
+        { "stopped", ROWS(REQUEST_SENSE(2, 0x04, 0x02)), STEP_DEFERRED, "the drive sleeps", .active = true, .wake = true },
+        { "not told", ROWS(REQUEST_SENSE(4, 0, 0)), STEP_DEFERRED, "nothing tells that it does not" },
+        { "not told, and in use", ROWS(REQUEST_SENSE(4, 0, 0), STARTS(BYTES(ALL_STARTS)), NO_WARMTH),
+          .wear = { IS(970), IS(364), IS(600000), IS(50000) }, .active = true },
+        { "gone before", ROWS({ .cdb = "03 00 00 00 fc 00", .host_status = 1 }), STEP_VANISHED, "the drive is gone" },
+};
+/* clang-format on */
+
+START_TEST(test_scsi) {
+        check(scsi + _i, BACKEND_SCSI_MODE, NULL, POWER_UNKNOWN);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("wear");
+        TCase *t = tcase_create("ata");
+
+        tcase_add_checked_fixture(t, setup_ata, teardown);
+        tcase_add_loop_test(t, test_ata, 0, ELEMENTSOF(ata));
+        tcase_add_test(t, test_known);
+        tcase_add_test(t, test_no_hard_disk);
+        tcase_add_test(t, test_bridge);
+        suite_add_tcase(s, t);
+
+        t = tcase_create("scsi");
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_loop_test(t, test_scsi, 0, ELEMENTSOF(scsi));
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
