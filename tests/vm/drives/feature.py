@@ -261,7 +261,7 @@ class PowerUpInStandby(Feature):
         super().power_on()
         self.waiting = self.value and self.needs_spin_up
         if self.value:
-            self.drive.power.mode = "standby"
+            self.drive.power.power_on_asleep()
 
     def words(self, words):
         words[83] |= 1 << 5 | self.needs_spin_up << 6

@@ -9,6 +9,7 @@ from .taskfile import NoAnswer, Result
 MODES = {"standby": 0x00, "standby_z": 0x00, "standby_y": 0x01, "idle_c": 0x83, "idle_b": 0x82,
          "idle_a": 0x81, "idle": 0x80, "active": 0xff}
 SPUN_DOWN = {"standby", "standby_z", "standby_y"}
+UNLOADED = SPUN_DOWN | {"idle_b", "idle_c", "sleep", "stopped"}
 DEPTH = {mode: depth for depth, mode in enumerate(reversed(MODES))}
 
 # Asking a drive what it is and whether it sleeps does not restart its timer.
@@ -24,7 +25,23 @@ def standby_seconds(value):
     return {252: 1260, 253: 8 * 3600, 254: 1270, 255: 1275}[value]
 
 
-class Power(Feature):
+class Heads:
+    """What has a `mode`, and counts how often its heads were unloaded on the way from one
+    mode to the next. That the power goes counts as none."""
+
+    _mode, load_cycles = "active", 0
+
+    @property
+    def mode(self):
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode):
+        self.load_cycles += mode in UNLOADED and self._mode not in UNLOADED
+        self._mode = mode
+
+
+class Power(Heads, Feature):
     """Power management. `value` is the standby timer's value; it cannot be read from
     the drive, only here. The timer runs lazily: whether it has expired is found out
     when someone looks. `time_scale` makes its time pass faster; a drive that
@@ -48,6 +65,10 @@ class Power(Feature):
         self._held = False
         self._last_used = time.monotonic()
 
+    def power_on_asleep(self):
+        """The power has come, and the heads stay where they were without it."""
+        self._mode = "standby"
+
     def comreset(self, preserve):
         if not preserve:
             self.value = self.default
@@ -57,7 +78,7 @@ class Power(Feature):
 
     def state(self):
         return {"standby_timer": self.value, "standby_seconds": standby_seconds(self.value),
-                "mode": self.mode, "spin_ups": self.spin_ups}
+                "mode": self.mode, "spin_ups": self.spin_ups, "load_cycles": self.load_cycles}
 
     def words(self, words):
         words[49] |= 1 << 13       # standard standby timer values

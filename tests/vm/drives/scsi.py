@@ -5,10 +5,11 @@ import threading
 import time
 from dataclasses import dataclass
 
-from . import modepage
+from . import logpage, modepage
 from .fault import Fault, FaultList
 from .log import Log
 from .modepage import CACHING, CONTROL, ERROR_RECOVERY, POWER_CONDITION, POWER_TIMERS
+from .power import Heads
 from .sat import (ATTENTION, CHECK_CONDITION, GOOD, HARDWARE, ILLEGAL, INVALID_FIELD, INVALID_OPCODE, MEDIUM, RECOVERED,
                   CheckCondition, descriptor_sense, fixed_sense)
 from .store import SECTOR, Store
@@ -44,8 +45,8 @@ class Request:
 
     @property
     def feature(self):
-        """The page that MODE SENSE asks for, or an INQUIRY."""
-        return self.cdb[2] & 0x3f if self.command in (0x1a, 0x5a) else self.cdb[2]
+        """The page that MODE SENSE or LOG SENSE asks for, or an INQUIRY."""
+        return self.cdb[2] & 0x3f if self.command in (0x1a, 0x4d, 0x5a) else self.cdb[2]
 
     @property
     def count(self):
@@ -62,7 +63,7 @@ class Answer:
     error: int = 0              # sense key, for the log
 
 
-class ScsiDisk:
+class ScsiDisk(Heads):
     """One disk; arguments are its values as it left the factory.
 
     write_cache          the caching page's WCE; `saveable_cache=False` has no saved one
@@ -73,6 +74,7 @@ class ScsiDisk:
                          standby_y and standby_z in units of 100 ms, None for disabled
     power_conditions     False: START STOP UNIT knows only START, as of older disks
     descriptor_sense     the control page's D_SENSE
+    rated                starts and load cycles that it is made for, in a log page
     wwn                  16 hex digits
     path, size_mb, rpm, spin_up_seconds and time_scale as those of AtaDrive.
 
@@ -82,8 +84,9 @@ class ScsiDisk:
     def __init__(self, vendor="DRIVEKEE", product="SCSI TESTDISK", revision="0001", serial="SCSI0001",
                  wwn="5000c50012345678", size_mb=64, path=None, *, rpm=7200, write_cache=False, saveable_cache=True,
                  recovery_limit=0, recovery_minimum=40, recovery_granularity=50, timers=None,
-                 power_conditions=True, descriptor_sense=False, spin_up_seconds=0, time_scale=1):
+                 power_conditions=True, descriptor_sense=False, rated=(50000, 600000), spin_up_seconds=0, time_scale=1):
         self.vendor, self.product, self.revision, self.serial = vendor, product, revision, serial
+        self.rated = rated
         self.wwn, self.rpm, self.power_conditions = wwn, rpm, power_conditions
         self.self_test = False                       # one runs in the background
         self.recovery_minimum, self.recovery_granularity = recovery_minimum, recovery_granularity
@@ -100,10 +103,10 @@ class ScsiDisk:
         self.spin_ups = 0
         self._start(POWER_ON_OCCURRED)
 
-    def _start(self, attention):
+    def _start(self, attention, mode="active"):
         for page in self.pages.values():
             page.power_on()
-        self.mode, self._by_command = "active", False
+        self.mode, self._by_command = mode, False
         self._last_used = time.monotonic()
         self._attentions = [attention]
 
@@ -120,9 +123,7 @@ class ScsiDisk:
         """A reset of the logical unit or of the link: current values are as saved."""
         with self._lock:
             self.log.event("reset")
-            mode = self.mode
-            self._start(BUS_RESET)
-            self.mode = mode
+            self._start(BUS_RESET, self.mode)
             self._interrupt()
 
     def change_by_other(self, code, place, value):
@@ -144,7 +145,7 @@ class ScsiDisk:
                       for name, (byte, bit, place) in POWER_TIMERS.items()}
             return {"write_cache": self.pages[CACHING].bit(2, 2), "read_cache": not self.pages[CACHING].bit(2, 0),
                     "recovery_limit": self.pages[ERROR_RECOVERY].field(10, 2), "mode": self.mode,
-                    "spin_ups": self.spin_ups} | timers
+                    "spin_ups": self.spin_ups, "load_cycles": self.load_cycles} | timers
 
     def __getitem__(self, name):
         return self.state()[name]
@@ -341,6 +342,14 @@ class ScsiDisk:
         limit = max(self.recovery_minimum, min((limit + step - 1) // step * step, 0xffff // step * step))
         return values[:-2] + limit.to_bytes(2, "big")
 
+    # Log pages
+
+    def log_sense(self, cdb, data):
+        if cdb[3] or cdb[2] & 0x3f not in logpage.CODES:
+            raise self._check(ILLEGAL, INVALID_FIELD)
+        length = int.from_bytes(cdb[7:9], "big")
+        return logpage.image(cdb[2] & 0x3f, self.spin_ups, self.load_cycles, self.rated, 29)[:length]
+
     # The medium
 
     def nothing(self, cdb, data):
@@ -388,7 +397,7 @@ COMMANDS = {
     0x00: ScsiDisk.test_unit_ready, 0x03: ScsiDisk.request_sense, 0x12: ScsiDisk.inquiry, 0x15: ScsiDisk.mode_select,
     0x1a: ScsiDisk.mode_sense, 0x1b: ScsiDisk.start_stop, 0x1d: ScsiDisk.nothing, 0x1e: ScsiDisk.nothing,
     0x25: ScsiDisk.read_capacity_10, 0x28: ScsiDisk.read, 0x2a: ScsiDisk.write, 0x2f: ScsiDisk.verify,
-    0x35: ScsiDisk.synchronize, 0x55: ScsiDisk.mode_select, 0x5a: ScsiDisk.mode_sense, 0x88: ScsiDisk.read,
-    0x8a: ScsiDisk.write, 0x8f: ScsiDisk.verify, 0x91: ScsiDisk.synchronize, 0x9e: ScsiDisk.read_capacity_16,
+    0x35: ScsiDisk.synchronize, 0x4d: ScsiDisk.log_sense, 0x55: ScsiDisk.mode_select, 0x5a: ScsiDisk.mode_sense,
+    0x88: ScsiDisk.read, 0x8a: ScsiDisk.write, 0x8f: ScsiDisk.verify, 0x91: ScsiDisk.synchronize, 0x9e: ScsiDisk.read_capacity_16,
     0xa0: ScsiDisk.report_luns,
 }

@@ -149,6 +149,32 @@ class Settings(unittest.TestCase):
         directory = drive.execute(Taskfile(0x2f, count=1, ext=True)).data
         self.assertEqual((directory[0], directory[2 * 0xe0]), (1, 1))
 
+    def raw(self, drive, ident):
+        data = drive.execute(Taskfile(0xb0, 0xd0, 1, SMART_KEY)).data
+        [place] = [place for place in range(2, 362, 12) if data[place] == ident]
+        return int.from_bytes(data[place + 5:place + 11], "little")
+
+    def test_wear(self):
+        drive = AtaDrive(epc=False)
+        self.assertEqual((self.raw(drive, 4), self.raw(drive, 193), self.raw(drive, 194)), (0, 0, 35))
+        for _ in range(2):                           # asking wakes it
+            drive.execute(Taskfile(0xe0))
+            drive.execute(Taskfile(0xe0))
+            self.assertEqual(self.raw(drive, 193), self.raw(drive, 4))
+        self.assertEqual(self.raw(drive, 193), 2)
+        drive.power_cycle()
+        self.assertEqual(self.raw(drive, 193), 2)
+        set_feature(drive, 0x4a, lba=4)
+        for condition, unloads in ((0x81, 2), (0x82, 3), (0x83, 3), (0x00, 3)):
+            set_feature(drive, 0x4a, condition, 1)
+            self.assertEqual(drive["load_cycles"], unloads)
+        self.assertEqual((self.raw(drive, 4), self.raw(drive, 193)), (3, 3))
+
+    def test_wear_at_power_on_asleep(self):
+        drive = AtaDrive(puis=True)
+        drive.power_cycle()
+        self.assertEqual((drive["mode"], drive["load_cycles"]), ("standby", 0))
+
     def test_self_test(self):
         drive = AtaDrive()
 

@@ -112,6 +112,47 @@ class ModePages(Case):
         self.assertEqual(self.send(disk, [0xff] * 6).sense[:4], bytes([0x72, 5, 0x20, 0]))
 
 
+class LogPages(Case):
+    def log(self, disk, code, length=252):
+        """Its parameters, by their codes."""
+        data = self.good(disk, [0x4d, 0, 0x40 | code, 0, 0, 0, 0, length >> 8, length & 0xff, 0])
+        self.assertEqual((data[0], struct.unpack_from(">H", data, 2)[0]), (code, len(data) - 4))
+        found, rest = {}, data[4:]
+        while rest:
+            number, _, size = struct.unpack_from(">HBB", rest)
+            found[number], rest = rest[4:4 + size], rest[4 + size:]
+        return found
+
+    def test_what_there_is(self):
+        disk = self.disk()
+        self.assertEqual(self.good(disk, [0x4d, 0, 0x40, 0, 0, 0, 0, 0, 252, 0]).hex(" "), "00 00 00 03 00 0d 0e")
+        self.assertEqual({code: value[1] for code, value in self.log(disk, 0x0d).items()}, {0: 29, 1: 85})
+        self.assertEqual(self.good(disk, [0x4d, 0, 0x4e, 0, 0, 0, 0, 0, 4, 0]).hex(" "), "0e 00 00 34")
+        self.fails((5, 0x24, 0), disk, [0x4d, 0, 0x4f, 0, 0, 0, 0, 0, 252, 0])
+        self.fails((5, 0x24, 0), disk, [0x4d, 0, 0x4e, 1, 0, 0, 0, 0, 252, 0])
+
+    def counts(self, disk):
+        found = self.log(disk, 0x0e)
+        self.assertEqual((found[1], found[2]), (b"202617", b" " * 6))
+        return [int.from_bytes(found[code], "big") for code in (3, 4, 5, 6)]
+
+    def test_wear(self):
+        disk = self.disk(rated=(10000, 300000))
+        read = [0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0]
+        self.assertEqual(self.counts(disk), [10000, 0, 300000, 0])
+        for modifier, byte, unloads in ((0, 0x20, 0), (1, 0x20, 1), (2, 0x20, 1), (0, 0x30, 1)):
+            self.good(disk, [0x1b, 0, 0, modifier, byte, 0])
+            self.assertEqual(self.counts(disk), [10000, 0, 300000, unloads])
+        self.assertEqual(disk["mode"], "standby_z")              # a log page wakes no disk
+        self.good(disk, read)
+        self.good(disk, [0x1b, 0, 0, 0, 0, 0])
+        disk.comreset()
+        self.fails((6, 0x29, 2), disk, bytes(6))
+        self.assertEqual(self.counts(disk), [10000, 1, 300000, 2])
+        self.good(disk, [0x1b, 0, 0, 0, 1, 0])
+        self.assertEqual(self.counts(disk), [10000, 2, 300000, 2])
+
+
 class Power(Case):
     def test_by_command(self):
         disk = self.disk()

@@ -11,7 +11,7 @@ LOG_SCT = 0xe0
 
 # id, flags, current value, threshold
 ATTRIBUTES = ((4, 0x32, 100, 20), (5, 0x33, 100, 10), (9, 0x32, 100, 0),
-              (12, 0x32, 100, 20), (194, 0x22, 65, 0))
+              (12, 0x32, 100, 20), (193, 0x32, 100, 0), (194, 0x22, 65, 0))
 
 
 def _sum_to_zero(page):
@@ -95,7 +95,8 @@ class Smart(Feature):
         page = bytearray(512)
         page[0] = 16
         hours = int(time.monotonic() - self.drive.powered_since) // 3600
-        raw = {4: self.drive.power.spin_ups, 9: hours, 12: self.drive.power_cycles, 194: 35}
+        raw = {4: self.drive.power.spin_ups, 9: hours, 12: self.drive.power_cycles,
+               193: self.drive.power.load_cycles, 194: 35}
         for i, (ident, flags, current, _) in enumerate(ATTRIBUTES):
             struct.pack_into("<BHBBIH", page, 2 + 12 * i, ident, flags, current, current,
                              raw.get(ident, 0), 0)
