@@ -34,10 +34,12 @@ class Programs(Scenario):
                 self.machine_ = machine
                 self.check_hdparm()
                 self.check_smartctl()
+                self.check_smart_wear()
                 self.check_power_conditions()
                 self.check_sas_identity()
                 self.check_mode_pages()
                 self.check_sas_power()
+                self.check_sas_wear()
                 self.check_sas_events()
 
     def ask(self, command):
@@ -95,6 +97,18 @@ class Programs(Scenario):
         directory = self.ask(f"smartctl -l directory {self.node}")
         for address, name in (("04", "Device Statistics"), ("08", "Power Conditions"), ("e0", "SCT")):
             self.match(f"the log directory has {name}", directory, f"(?i)^0x{address}.*{name}")
+
+    def check_smart_wear(self):
+        """Reading them wakes the drive, so that what has begun is counted."""
+        for _ in range(2):
+            before = self.drive["load_cycles"]
+            self.ask(f"hdparm -y {self.node}")
+            attributes = self.ask(f"smartctl -A {self.node}")
+            loads, starts = self.drive["load_cycles"], self.drive["spin_ups"]
+            self.equal("hdparm -y unloads its heads", loads, before + 1)
+            self.match("smartctl reads the load cycles", attributes, rf"^193 Load_Cycle_Count .* {loads}$")
+            self.match("and the starts", attributes, rf"^ *4 Start_Stop_Count .* {starts}$")
+        self.match("and the temperature", attributes, r"^194 Temperature_Celsius .* 35$")
 
     def sg(self, cdb, data=0):
         """Opened for reading: after a writer, udev looks at the disk anew, and wakes it."""
@@ -160,6 +174,20 @@ class Programs(Scenario):
         self.ask(f"sg_start --readonly --stop {SAS}")
         self.equal("sg_start stops it", self.disk["mode"], "stopped")
         self.ask(f"sg_start --start {SAS}")
+
+    def check_sas_wear(self):
+        before = self.disk["load_cycles"]
+        self.ask(f"sg_start --readonly --pc=3 {SAS}")
+        self.ask(f"dd if={SAS} of=/dev/null bs=4096 count=1 iflag=direct")
+        loads, starts = self.disk["load_cycles"], self.disk["spin_ups"]
+        self.equal("standby unloads its heads", loads, before + 1)
+        everything = self.ask(f"smartctl -a {SAS}")
+        for text, number in (("Specified cycle count over device lifetime", 50000), ("Accumulated start-stop cycles", starts),
+                             ("Specified load-unload count over device lifetime", 600000),
+                             ("Accumulated load-unload cycles", loads)):
+            self.match(f"smartctl reads: {text}", everything, f"^{text}: +{number}$")
+        self.match("and the temperature", everything, "^Current Drive Temperature: +29 C$")
+        self.match("sg_logs lists the page", self.ask(f"sg_logs {SAS}"), "(?i)start-stop")
 
     def check_sas_events(self):
         machine = self.machine_
