@@ -4,10 +4,10 @@
 
 #include <err.h>
 
-#include "choice.h"
 #include "clock.h"
 #include "output.h"
 #include "verb.h"
+#include "wake-history.h"
 #include "wakes.h"
 
 /* clang-format off */
@@ -46,63 +46,20 @@ static void tell(Output *o, const WakeRecord *w, uint64_t now) {
         output_end(o);
 }
 
-/* ---- whose records are asked for ---- */
-
-/* The drives that the user may mean. Borrows from both kinds of records. */
-typedef struct Drives {
-        Candidate *items;
-        size_t n_items, n_chosen;
-} Drives;
-
-static void drives_done(Drives *d) {
-        free(d->items);
-}
-
-static void drives_add(Drives *d, const char *name, const char *serial, const char *wwn) {
-        must_grow(d->items, d->n_items);
-        d->items[d->n_items++] = (Candidate){ .name = name, .serial = serial, .wwn = wwn };
-}
-
-static bool drives_have(const Drives *d, size_t n, const WakeRecord *w) {
-        for (size_t i = 0; i < n; i++)
-                if (wake_record_is_of(w, d->items[i].name, d->items[i].serial))
-                        return true;
-        return false;
-}
-
-/* A drive that is here has its name now; one that is not had it last in the journal. */
-static int drives_choose_of(Drives *d, const Records *here, const WakeRecords *records, char *const *names) {
-        for (size_t i = 0; i < here->n_items; i++)
-                drives_add(d, here->items[i]->name, here->items[i]->serial, here->items[i]->wwn);
-        for (size_t i = records->n_items; i-- > 0;) {
-                const WakeRecord *w = records->items + i;
-
-                if (!drives_have(d, d->n_items, w))
-                        drives_add(d, w->drive, w->serial, w->wwn);
-        }
-        return candidates_choose(d->items, d->n_items, names, "", &d->n_chosen);
-}
-
-/* Without names all are meant, also those that are seen for the first time. */
-static bool is_meant(const Drives *d, const Options *o, const WakeRecord *w) {
-        return !o->names || drives_have(d, d->n_chosen, w);
-}
-
 /* ---- what is shown ---- */
 
-static void show(const Drives *d, const Options *o, const WakeRecords *records) {
+static void show(const WakeHistory *h, const Options *o) {
+        const WakeRecords *records = &h->records;
         /* Pointers to what the records own. */
         WakeRecords meant = { .items = must(calloc(MAX(records->n_items, 1U), sizeof *meant.items)) };
         uint64_t now = now_usec();
 
         for (size_t i = 0; i < records->n_items; i++)
-                if (is_meant(d, o, records->items + i))
+                if (wake_history_means(h, o, records->items + i))
                         meant.items[meant.n_items++] = records->items[i];
 
         if (meant.n_items == 0)
-                warnx("no wake%s has been recorded; drivekeepd records them for drives with a spin-down setting, "
-                      "see wake_log in drivekeep.conf(5)",
-                      o->names ? " of these drives" : "");
+                wake_history_tell_nothing(o);
         if (o->summary)
                 wake_summary_print(&meant, now, o->json);
         else {
@@ -131,13 +88,13 @@ static int show_one(const Options *o, const WakeRecord *w) {
 }
 
 /* Ends by a signal, or when nobody takes the output any more. */
-static int watch(const Drives *d, const Options *o, sd_journal *journal) {
+static int watch(const WakeHistory *h, const Options *o) {
         for (;;) {
                 _cleanup_(wake_record_done) WakeRecord w = {};
                 int r;
 
-                r = wake_record_wait(journal, &w);
-                if (r >= 0 && is_meant(d, o, &w))
+                r = wake_record_wait(h->journal, &w);
+                if (r >= 0 && wake_history_means(h, o, &w))
                         r = show_one(o, &w);
                 if (r < 0)
                         return r;
@@ -145,10 +102,7 @@ static int watch(const Drives *d, const Options *o, sd_journal *journal) {
 }
 
 static int run(const Options *o) {
-        _cleanup_(wake_journal_closep) sd_journal *journal = NULL;
-        _cleanup_(wake_records_done) WakeRecords records = {};
-        _cleanup_(records_done) Records here = {};
-        _cleanup_(drives_done) Drives drives = {};
+        _cleanup_(wake_history_done) WakeHistory history = {};
         int r;
 
         if (o->summary && o->watch) {
@@ -156,27 +110,13 @@ static int run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
 
-        r = must_not_fail(wake_journal_open(&journal));
-        if (r == -EACCES)
-                warnx("the journal cannot be read: only root and members of the groups systemd-journal and adm can read it");
-        if (r == -ENOENT)
-                warnx("there is no journal of the system: see Storage= in journald.conf(5)");
-        if (r == -EACCES || r == -ENOENT)
-                return EXIT_BAD_INPUT;
-        if (r >= 0)
-                r = must_not_fail(wake_records_read(journal, &records));
-        if (r < 0)
-                return r;
-
-        /* The service need not run, and may never have. */
-        (void) records_read(o->state_dir, &here);
-        r = drives_choose_of(&drives, &here, &records, o->names);
+        r = wake_history_read(&history, o);
         if (r != EXIT_WANTED)
                 return r;
         if (o->watch)
-                return watch(&drives, o, journal);
+                return watch(&history, o);
 
-        show(&drives, o, &records);
+        show(&history, o);
         return EXIT_WANTED;
 }
 

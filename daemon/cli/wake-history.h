@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The records of wakes and the drives that they are of, for the verbs that show them: which drives the user means, and what is said
+ * where there is nothing to show. */
+
+#include "choice.h"
+#include "wake-records.h"
+
+typedef struct WakeHistory {
+        sd_journal *journal; /* stands behind the last one that was read */
+        WakeRecords records;
+        Records here; /* the service need not run, and may never have */
+        Candidate *drives; /* those here and those of records, which own their texts; `item` is its DriveRecord, NULL: it is not here */
+        size_t n_drives, n_chosen; /* those that the user means stand first */
+} WakeHistory;
+
+/* Reads them into `h`, which was zeroed. EXIT_WANTED; EXIT_BAD_INPUT, having said why on stderr; or a negative errno. Asks no drive. */
+int wake_history_read(WakeHistory *h, const Options *o);
+void wake_history_done(WakeHistory *h);
+
+/* Is it about a drive that the user means? */
+bool wake_history_means(const WakeHistory *h, const Options *o, const WakeRecord *w);
+
+/* Says on stderr that there is no record about these drives. */
+void wake_history_tell_nothing(const Options *o);
