@@ -30,6 +30,7 @@ static const struct {
         { "DRIVEKEEP_WAKE_THREAD",       offsetof(WakeRecord, thread)       },
         { "DRIVEKEEP_WAKE_WHAT",         offsetof(WakeRecord, what)         },
         { "DRIVEKEEP_WAKE_SENT",         offsetof(WakeRecord, command)      },
+        { "_BOOT_ID",                    offsetof(WakeRecord, boot_id)      },
 };
 
 static const struct {
