@@ -133,17 +133,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
 }
 
 static int show(const char *const *words, char **ret_out, char **ret_err) {
-        char *argv[6] = { (char *) "drivekeep show", (char *) "--state-dir=records" };
-        FILE *out = catch_begin(stdout), *err = catch_begin(stderr);
-        int argc = 2, r;
-
-        for (; *words; words++)
-                argv[argc++] = (char *) *words;
-        r = verb_run(&verb_show, argc, argv);
-
-        *ret_out = catch_end(stdout, out);
-        *ret_err = catch_end(stderr, err);
-        return r;
+        return verb_catch(&verb_show, "records", words, ret_out, ret_err);
 }
 
 /* ---- drives ---- */

@@ -11,6 +11,7 @@
 #include "record.h"
 #include "scratch.h"
 #include "suite.h"
+#include "verb.h"
 
 /* An empty array in JSON, at that depth: json-c needs no second line for it since 0.18. */
 #if JSON_C_VERSION_NUM >= (18 << 8)
@@ -88,4 +89,19 @@ static inline _unused_ char *catch_end(FILE *stream, FILE *f) {
         ck_assert_uint_eq(fread(text, 1, (size_t) size, f), (size_t) size);
         (void) fclose(f);
         return text;
+}
+
+/* Runs the verb with these words (NULL at the end); what it prints and says is the caller's to free. */
+static inline _unused_ int verb_catch(const Verb *verb, const char *state_dir, const char *const *words, char **ret_out,
+                                      char **ret_err) {
+        char *argv[8] = { (char *) verb->name, (char *) "--state-dir", (char *) state_dir };
+        FILE *out = catch_begin(stdout), *err = catch_begin(stderr);
+        int argc = 3, r;
+
+        for (; words && *words; words++)
+                argv[argc++] = (char *) *words;
+        r = verb_run(verb, argc, argv);
+        *ret_out = catch_end(stdout, out);
+        *ret_err = catch_end(stderr, err);
+        return r;
 }

@@ -113,17 +113,8 @@ static inline void journal_set(const Fields *e, size_t n, size_t present) {
 
 /* What it prints and says. */
 static inline _unused_ int wakes(const char *const *words, char **ret_text, char **ret_said) {
-        char *argv[8] = { (char *) "drivekeep wakes", (char *) "--state-dir=." };
-        FILE *out = catch_begin(stdout), *said = catch_begin(stderr);
-        int argc = 2, r;
-
         ck_assert_int_eq(setenv("TZ", "UTC", 1), 0);
-        for (; words && *words; words++)
-                argv[argc++] = (char *) *words;
-        r = verb_run(&verb_wakes, argc, argv);
-        *ret_text = catch_end(stdout, out);
-        *ret_said = catch_end(stderr, said);
-        return r;
+        return verb_catch(&verb_wakes, ".", words, ret_text, ret_said);
 }
 
 static inline _unused_ void assert_wakes(const char *const *words, int status, const char *text, const char *said) {
