@@ -229,7 +229,7 @@ void output_cell(Output *o, const char *key, const char *text) {
 }
 
 /* A new table has the width of the terminal from the library. 0: it is no terminal. */
-static size_t terminal_width(const Output *o) {
+size_t output_width(const Output *o) {
         return isatty(STDOUT_FILENO) ? scols_table_get_termwidth(o->table) : 0;
 }
 
@@ -255,7 +255,7 @@ void output_fact(Output *o, const char *title, const char *key, const char *text
         if (key)
                 output_text(o, key, text);
         if (escaped && !o->row && !o->json)
-                fact_print(title, escaped, terminal_width(o));
+                fact_print(title, escaped, output_width(o));
 }
 
 void output_take_line(Output *o, bool below, char *text) {
@@ -269,7 +269,7 @@ void output_print(Output *o) {
         if (o->json)
                 (void) puts(must((char *) json_object_to_json_string_ext(o->open[0], JSON_FLAGS)));
         if (!scols_table_is_empty(o->table))
-                (void) puts(output_format_table(o, terminal_width(o), color_is_welcome(STDOUT_FILENO)));
+                (void) puts(output_format_table(o, output_width(o), color_is_welcome(STDOUT_FILENO)));
         must_work(fflush(o->notes_file));
         if (!legend_is_hidden)
                 (void) fputs(o->notes, stdout);

@@ -86,6 +86,9 @@ void output_take_line(Output *o, bool below, char *text);
  * have been a row. */
 const char *output_format_table(Output *o, size_t width, bool colored);
 
+/* Of the terminal, in columns. 0: standard output is none. */
+size_t output_width(const Output *o);
+
 /* All of it, once, to stdout, in colour where that is welcome. */
 void output_print(Output *o);
 

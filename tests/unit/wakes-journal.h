@@ -26,6 +26,7 @@ static size_t n_entries, n_present;
 static size_t position; /* behind the last one that was returned; 0: before the first */
 static bool at_tail, is_readable = true;
 static char matches[256];
+static _unused_ uint64_t interval = 60000000; /* between two records, in us */
 
 int sd_journal_open(sd_journal **ret, int flags) {
         ck_assert_int_eq(flags, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
@@ -92,7 +93,7 @@ int sd_journal_get_data(_unused_ sd_journal *j, const char *field, const void **
 }
 
 int sd_journal_get_realtime_usec(_unused_ sd_journal *j, uint64_t *ret) {
-        *ret = NOON + position * 60000000;
+        *ret = NOON + position * interval;
         return 0;
 }
 

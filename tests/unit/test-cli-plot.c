@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep show --plot`: what is drawn, with a stand-in for the journal. What it was to draw: test-cli-strip.c. */
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "inventory.h"
+#include "wakes-journal.h"
+
+#define HOUR UINT64_C(3600000000)
+
+/* Sunday, 2009-11-22 14:10 UTC: the second record is of the day before, the next ones of that day. */
+#define NOW (NOON + 26 * HOUR + HOUR / 6)
+
+int clock_gettime(clockid_t clock, struct timespec *ts) {
+        if (clock != CLOCK_REALTIME)
+                return (int) syscall(SYS_clock_gettime, clock, ts);
+        *ts = (struct timespec){ .tv_sec = (time_t) (NOW / 1000000) };
+        return 0;
+}
+
+static bool is_terminal;
+
+int isatty(_unused_ int fd) {
+        return is_terminal;
+}
+
+/* No drive is asked, and none is looked for. */
+int inventory_read(_unused_ Inventory *ret) {
+        ck_abort_msg("it looks for drives");
+}
+
+void inventory_done(_unused_ Inventory *i) {
+}
+
+#define BOOT "_BOOT_ID=a"
+#define SLEPT(seconds) "DRIVEKEEP_SLEPT_USEC=" seconds "000000"
+
+/* clang-format off */
+static const Fields some[] = {
+        RECORD("sda", "read", "", PROCESS "cat", SERIAL "5YD1", BOOT, SLEPT("36000")),      /* 17:00, since 07:00 */
+        RECORD("sda", "read", "", PROCESS "dd", SERIAL "5YD1", BOOT, SLEPT("3600")),        /* 22:00, since 21:00 */
+        RECORD("sda", "read", "", PROCESS "<&\xef\xbf\xbf>\x1b]\xff\"'", SERIAL "5YD1", BOOT, SLEPT("10800")), /* 03:00, since 00:00 */
+        RECORD("sdb", "md", "", THREAD "md0_resync", SERIAL "W1\\x1b<", BOOT),              /* 08:00 */
+        RECORD("sda", "read", "", PROCESS "ls", SERIAL "5YD1", BOOT, SLEPT("7200")),        /* 13:00, since 11:00 */
+};
+
+#define HOURS "            0     3     6     9     12    15    18    21      WAKES  ASLEEP\n"
+#define BEFORE \
+        "Mon 16 Nov  ????????????????????????????????????????????????      -       -\n" \
+        "Tue 17 Nov  ????????????????????????????????????????????????      -       -\n" \
+        "Wed 18 Nov  ????????????????????????????????????????????????      -       -\n" \
+        "Thu 19 Nov  ????????????????????????????????????????????????      -       -\n" \
+        "Fri 20 Nov  ????????????????????????????????????????????????      -       -\n"
+#define SDA \
+        BEFORE \
+        "Sat 21 Nov  ??????????????____________________|#######__|###      2  11.0 h\n" \
+        "Sun 22 Nov  ______|###############____|#_                         2   5.3 h\n"
+#define SDB \
+        BEFORE \
+        "Sat 21 Nov  ????????????????????????????????????????????????      -       -\n" \
+        "Sun 22 Nov  ????????????????|????????????                         1       -\n"
+#define LEGEND "_ asleep  # awake  | woken  ? not known\n"
+/* clang-format on */
+
+/* What the service knows; it runs while the lock is held, as the descriptor is not closed. */
+static void state_write(void) {
+        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+        file_make("state/sda",
+                  "VERSION=1\nNAME=sda\nSERIAL=5YD1\nBOOT_ID=a\nPOWER=standby\nPOWER_WHEN=1258897800000000\nSETTINGS=0\n");
+        file_make("state/nvme0n1", "VERSION=1\nNAME=nvme0n1\nSERIAL=N1\nBOOT_ID=a\nSETTINGS=0\n");
+        ck_assert_int_eq(fcntl(open("state/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600), F_OFD_SETLK, &lock), 0);
+}
+
+static int show(const char *const *words, char **ret_out, char **ret_err) {
+        return verb_catch(&verb_show, "state", words, ret_out, ret_err);
+}
+
+static void setup(void) {
+        scratch_make();
+        ck_assert_int_eq(setenv("TZ", "UTC", 1) + setenv("LC_ALL", "C", 1) + setenv("TERM", "dumb", 1), 0);
+        interval = 5 * HOUR;
+        journal_set(some, ELEMENTSOF(some), ELEMENTSOF(some));
+        state_write();
+}
+
+/* ---- in the terminal ---- */
+
+#define UTF8_SUNDAY "Sun 22 Nov  ▁▁▁▁▁▁↑███████████████▁▁▁▁↑█▁                         2   5.3 h\n"
+#define UTF8_LEGEND "▁ asleep  █ awake  ↑ woken  ░ not known\n"
+
+/* clang-format off */
+static const struct {
+        const char *words[4], *locale, *columns; /* columns NULL: it is no terminal */
+        const char *text; /* all of it, or a line of it */
+        bool all;
+} texts[] = {
+        { { "--plot", "sda" }, "C", NULL, "sda  5YD1\n" HOURS SDA LEGEND, true },
+        { { "--plot", "sda", "--no-legend" }, "C", NULL, "sda  5YD1\n" SDA, true },
+        { { "--plot", "sda", "W1\\x1b<" }, "C", NULL, "sda  5YD1\n" HOURS SDA "\nsdb  W1\\x1b<\n" HOURS SDB LEGEND, true },
+        /* A drive of which nothing is known is drawn if it is named. */
+        { { "--plot" }, "C", NULL, "sda  5YD1\n" HOURS SDA "\nsdb  W1\\x1b<\n" HOURS SDB LEGEND, true },
+        { { "--plot", "N1" }, "C", NULL, "nvme0n1  N1\n" HOURS BEFORE, false },
+        { { "--plot", "sda" }, "C", "80", "sda  5YD1\n" HOURS SDA LEGEND, true },
+        { { "--plot", "sda" }, "C", "122", "sda  5YD1\n" HOURS SDA LEGEND, true },
+        { { "--plot", "sda" }, "C", "123",
+          "            0           3           6           9           12          15          18          21            WAKES  ASLEEP\n", false },
+        { { "--plot", "sda" }, "C", "123",
+          "Sun 22 Nov  ____________|###############################________|##__                                             2   5.3 h\n", false },
+        { { "--plot", "sda" }, "C", "75", "sda  5YD1\n" HOURS SDA LEGEND, true },
+        { { "--plot", "sda" }, "C", "74", "            0  3  6  9  12 15 18 21   WAKES  ASLEEP\n", false },
+        { { "--plot", "sda" }, "C", "74", "Sun 22 Nov  ___|#######__|_               2   5.3 h\n", false },
+        { { "--plot", "sda" }, "C", "50", "            0  6  12 18   WAKES  ASLEEP\n", false },
+        { { "--plot", "sda" }, "C", "1", "Sun 22 Nov  _|####|_          2   5.3 h\n", false },
+        { { "--plot", "sda" }, "C.UTF-8", NULL, UTF8_SUNDAY UTF8_LEGEND, false },
+        { { "--plot", "sda" }, "C.UTF-8", NULL, "\nFri 20 Nov  ░░░░░░░░", false },
+        { { "--plot", "sda" }, "xx_XX.UTF-8", NULL, "sda  5YD1\n" HOURS SDA LEGEND, true }, /* there is none such */
+};
+/* clang-format on */
+
+START_TEST(test_text) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        is_terminal = texts[_i].columns;
+        ck_assert_int_eq(setenv("LC_ALL", texts[_i].locale, 1) + setenv("COLUMNS", texts[_i].columns ?: "", 1), 0);
+        ck_assert_int_eq(show(texts[_i].words, &out, &err), EXIT_WANTED);
+        if (texts[_i].all)
+                ck_assert_str_eq(out, texts[_i].text);
+        else
+                ck_assert_msg(strstr(out, texts[_i].text), "%s\n%s", texts[_i].text, out);
+        ck_assert_str_eq(err, texts[_i].words[1] && streq(texts[_i].words[1], "N1") ? err : "");
+}
+END_TEST
+
+/* What the service knew when it ended holds until then. */
+START_TEST(test_ended) {
+        static const struct timespec times[] = { { .tv_sec = (NOW - HOUR / 2) / 1000000 },
+                                                 { .tv_sec = (NOW - HOUR / 2) / 1000000 } };
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(unlink("state/.lock"), 0);
+        ck_assert_int_eq(utimensat(AT_FDCWD, "state", times, 0), 0);
+        ck_assert_int_eq(show(WORDS("--plot", "sda"), &out, &err), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out, "Sun 22 Nov  ______|###############____|??   "));
+}
+END_TEST
+
+/* ---- nothing ---- */
+
+/* clang-format off */
+static const struct {
+        const char *words[6];
+        size_t n_records;
+        bool is_readable;
+        int status;
+        const char *out, *said;
+} others[] = {
+        { { "--plot", "--json" }, 5, true, EXIT_BAD_INPUT, "", "say --plot without" },
+        { { "--plot", "--identify=x" }, 5, true, EXIT_BAD_INPUT, "", "say --plot without" },
+        { { "--plot", "sdq" }, 5, true, EXIT_BAD_INPUT, "", "'sdq' is no drive that drivekeep knows" },
+        { { "--plot", "sda" }, 5, false, EXIT_BAD_INPUT, "", "journal" },
+        { { "--plot", "nvme0n1", "--no-legend" }, 0, true, EXIT_WANTED,
+          "nvme0n1  N1\n" BEFORE
+          "Sat 21 Nov  ????????????????????????????????????????????????      -       -\n"
+          "Sun 22 Nov  ?????????????????????????????                         -       -\n",
+          "no wake of these drives has been recorded" },
+        { { "--plot", "--state-dir=missing" }, 0, true, EXIT_WANTED, "", "no wake has been recorded" },
+};
+/* clang-format on */
+
+START_TEST(test_other) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        journal_set(some, ELEMENTSOF(some), others[_i].n_records);
+        is_readable = others[_i].is_readable;
+        ck_assert_int_eq(show(others[_i].words, &out, &err), others[_i].status);
+        ck_assert_str_eq(out, others[_i].out);
+        ck_assert_msg(strstr(err, others[_i].said), "%s", err);
+        ck_assert_ptr_eq(strchr(err, '\n') + 1, err + strlen(err));
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("plot");
+
+        tcase_add_checked_fixture(t, setup, scratch_remove);
+        tcase_add_loop_test(t, test_text, 0, ELEMENTSOF(texts));
+        tcase_add_test(t, test_ended);
+        tcase_add_loop_test(t, test_other, 0, ELEMENTSOF(others));
+        return test_main("cli-plot", t);
+}
