@@ -39,6 +39,8 @@ static const struct {
           offsetof(Options, watch) },
         { OPTION_PLOT, { "plot", 0x111, NULL, 0, "Draw when the drives were asleep, awake and woken in the last seven days; no drive "
                          "is asked", 0 }, offsetof(Options, plot) },
+        { OPTION_PLOT, { "svg", 0x112, "FILE", 0, "The same as a picture, which is written to FILE; - is standard output", 0 },
+          offsetof(Options, svg) },
         { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
                        "in match, node for its name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "

@@ -330,11 +330,11 @@ static int run(const Options *o) {
                 warnx("say which drive, or which image: 'drivekeep show DRIVE' or 'drivekeep show --identify FILE'");
                 return EXIT_BAD_INPUT;
         }
-        if (o->plot && (o->json || o->identify)) {
-                warnx("say --plot without --json and --identify; 'drivekeep wakes --json' has the same times");
+        if ((o->plot || o->svg) && (o->json || o->identify || (o->plot && o->svg))) {
+                warnx("say --plot or --svg alone, without --json and --identify; 'drivekeep wakes --json' has the same times");
                 return EXIT_BAD_INPUT;
         }
-        if (o->plot)
+        if (o->plot || o->svg)
                 return plot_show(o);
 
         return o->identify ? show_identify(o) : o->names ? show_drives(o) : show_all(o);
@@ -348,7 +348,7 @@ const Verb verb_show = {
         .help = "Shows what a drive supports and what it has at present, setting by setting. Changes nothing, wakes nothing."
                 "\v" DRIVE_IS "; none means all drives, a line each. "
                 "What the drive itself holds is asked of the drive, and needs root. "
-                "--plot reads the journal, which root and members of the groups systemd-journal and adm can.",
+                "--plot and --svg read the journal, which root and members of the groups systemd-journal and adm can.",
         .options = OPTION_IDENTIFY | OPTION_PLOT | OPTION_JSON | OPTION_STATE_DIR,
         .run = run,
 };

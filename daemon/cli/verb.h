@@ -28,7 +28,7 @@ typedef enum OptionFlags {
         OPTION_TRY = 1 << 13, /* --keep and --undo */
         OPTION_NOW = 1 << 14,
         OPTION_WAKES = 1 << 15, /* --summary and --watch */
-        OPTION_PLOT = 1 << 16,  /* --plot */
+        OPTION_PLOT = 1 << 16,  /* --plot and --svg */
 } OptionFlags;
 
 typedef struct Options {
@@ -37,10 +37,10 @@ typedef struct Options {
         bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now,
                         summary, watch, plot;
         const char *state_dir;
-        const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
-        size_t n_roots;                          /* how many were given */
-        const char *as, *identify, *format;      /* NULL: not given */
-        const char **commands;                   /* for import to read; borrowed texts */
+        const char *roots[CONFIG_ROOTS_MAX + 1];  /* for config_load(): those that were given, or else the system's */
+        size_t n_roots;                           /* how many were given */
+        const char *as, *identify, *format, *svg; /* NULL: not given */
+        const char **commands;                    /* for import to read; borrowed texts */
         size_t n_commands;
 } Options;
 

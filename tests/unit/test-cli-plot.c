@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep show --plot`: what is drawn, with a stand-in for the journal. What it was to draw: test-cli-strip.c. */
+/* `drivekeep show --plot` and `--svg`: what is drawn, with a stand-in for the journal. What it was to draw: test-cli-strip.c. */
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -148,6 +148,66 @@ START_TEST(test_ended) {
 }
 END_TEST
 
+/* ---- the picture ---- */
+
+static void assert_is_xml(const char *path) {
+        _cleanup_free_ char *command = NULL;
+
+        ck_assert_int_gt(asprintf(&command, "python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' %s",
+                                  path),
+                         0);
+        ck_assert_int_eq(system(command), 0);
+}
+
+static size_t count(const char *text, const char *word) {
+        size_t n = 0;
+
+        for (; (text = strstr(text, word)); text++)
+                n++;
+        return n;
+}
+
+START_TEST(test_svg) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *piped = NULL, *none = NULL;
+        char text[32768];
+
+        file_write("x.svg", "old");
+        ck_assert_int_eq(show(WORDS("--svg", "x.svg", "sda", "sdb"), &out, &err), EXIT_WANTED);
+        ck_assert_str_eq(out, "");
+        ck_assert_str_eq(err, "");
+        file_read("x.svg", text, sizeof text);
+        assert_is_xml("x.svg");
+        ck_assert_int_lt(access("x.svg.new~", F_OK), 0);
+
+        ck_assert_uint_eq(count(text, "<g>"), 2);
+        ck_assert_uint_eq(count(text, "<title>"), 6);
+        ck_assert_ptr_nonnull(strstr(text, "<title>When drives were asleep and awake</title>\n"));
+        ck_assert_ptr_nonnull(strstr(text, " font-weight=\"bold\">sda  5YD1</text>"));
+        ck_assert_ptr_nonnull(strstr(text, " font-weight=\"bold\">sdb  W1\\x1b&lt;</text>"));
+        ck_assert_ptr_nonnull(strstr(text, "><title>2009-11-21 17:00:00: cat</title></path>"));
+        ck_assert_ptr_nonnull(strstr(text, "><title>2009-11-22 03:00:00: &lt;&amp;?&gt;\\x1b]\\xff\"'</title></path>"));
+        ck_assert_ptr_nonnull(strstr(text, "><title>2009-11-22 08:00:00: kernel: md0_resync</title></path>"));
+        ck_assert_uint_eq(count(text, ">Sun 22 Nov</text>"), 2);
+        ck_assert_ptr_nonnull(strstr(text, ">2 wakes, 11.0 h asleep</text>"));
+        ck_assert_ptr_nonnull(strstr(text, ">1 wake</text>"));
+        ck_assert_ptr_null(strstr(text, ">0 wakes"));
+        /* The fifth and the sixth day: nothing known, 07:00 to 17:00 asleep, then awake. Woken at 17:00. */
+        ck_assert_ptr_nonnull(strstr(text,
+                                     "<rect x=\"100\" y=\"156\" width=\"210\" height=\"14\" fill=\"url(#unknown)\"/>\n"
+                                     "<rect x=\"310\" y=\"166\" width=\"300\" height=\"4\" fill=\"#3b6fb6\"/>\n"
+                                     "<rect x=\"610\" y=\"156\" width=\"120\" height=\"14\" fill=\"#e08a1e\"/>\n"));
+        ck_assert_ptr_nonnull(strstr(text, "<path d=\"M610 153v17\" "));
+        for (size_t i = 0; i < 3; i++)
+                ck_assert_ptr_nonnull(strstr(text, ((const char *const[]){ ">asleep<", ">awake<", ">not known<" })[i]));
+        /* Nothing of it is elsewhere. */
+        ck_assert_ptr_null(strstr(text, "script"));
+        ck_assert_ptr_null(strstr(text, "href"));
+
+        ck_assert_int_eq(show(WORDS("--svg=-", "sda", "sdb"), &piped, &none), EXIT_WANTED);
+        ck_assert_str_eq(piped, text);
+}
+END_TEST
+
 /* ---- nothing ---- */
 
 /* clang-format off */
@@ -158,28 +218,41 @@ static const struct {
         int status;
         const char *out, *said;
 } others[] = {
-        { { "--plot", "--json" }, 5, true, EXIT_BAD_INPUT, "", "say --plot without" },
-        { { "--plot", "--identify=x" }, 5, true, EXIT_BAD_INPUT, "", "say --plot without" },
+        { { "--plot", "--json" }, 5, true, EXIT_BAD_INPUT, "", "say --plot or --svg alone" },
+        { { "--plot", "--svg=x.svg" }, 5, true, EXIT_BAD_INPUT, "", "say --plot or --svg alone" },
+        { { "--svg=x.svg", "--json" }, 5, true, EXIT_BAD_INPUT, "", "say --plot or --svg alone" },
+        { { "--plot", "--identify=x" }, 5, true, EXIT_BAD_INPUT, "", "say --plot or --svg alone" },
         { { "--plot", "sdq" }, 5, true, EXIT_BAD_INPUT, "", "'sdq' is no drive that drivekeep knows" },
         { { "--plot", "sda" }, 5, false, EXIT_BAD_INPUT, "", "journal" },
+        { { "--svg=x.svg" }, 5, false, EXIT_BAD_INPUT, "", "journal" },
+        { { "--svg=missing/x.svg" }, 5, true, EXIT_BAD_INPUT, "", "missing/x.svg cannot be written: No such file or directory\n" },
+        { { "--svg=/dev/null" }, 5, true, EXIT_BAD_INPUT, "", "/dev/null is not a regular file, and is left as it is" },
+        { { "--svg=link" }, 5, true, EXIT_BAD_INPUT, "", "link is not a regular file, and is left as it is" },
+        { { "--svg=x\x1b/y" }, 5, true, EXIT_BAD_INPUT, "", "x\\x1b/y cannot be written: No such file or directory\n" },
         { { "--plot", "nvme0n1", "--no-legend" }, 0, true, EXIT_WANTED,
           "nvme0n1  N1\n" BEFORE
           "Sat 21 Nov  ????????????????????????????????????????????????      -       -\n"
           "Sun 22 Nov  ?????????????????????????????                         -       -\n",
           "no wake of these drives has been recorded" },
         { { "--plot", "--state-dir=missing" }, 0, true, EXIT_WANTED, "", "no wake has been recorded" },
+        { { "--svg=x.svg", "--state-dir=missing" }, 0, true, EXIT_WANTED, "", "no wake has been recorded" },
 };
 /* clang-format on */
 
 START_TEST(test_other) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
+        ck_assert_int_eq(symlink("state/sda", "link"), 0);
         journal_set(some, ELEMENTSOF(some), others[_i].n_records);
         is_readable = others[_i].is_readable;
         ck_assert_int_eq(show(others[_i].words, &out, &err), others[_i].status);
         ck_assert_str_eq(out, others[_i].out);
         ck_assert_msg(strstr(err, others[_i].said), "%s", err);
-        ck_assert_ptr_eq(strchr(err, '\n') + 1, err + strlen(err));
+        ck_assert_uint_eq(count(err, "\n"), 1);
+        if (others[_i].status == EXIT_WANTED && starts_with(others[_i].words[0], "--svg"))
+                assert_is_xml("x.svg");
+        else
+                ck_assert_int_lt(access("x.svg", F_OK), 0);
 }
 END_TEST
 
@@ -189,6 +262,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, scratch_remove);
         tcase_add_loop_test(t, test_text, 0, ELEMENTSOF(texts));
         tcase_add_test(t, test_ended);
+        tcase_add_test(t, test_svg);
         tcase_add_loop_test(t, test_other, 0, ELEMENTSOF(others));
         return test_main("cli-plot", t);
 }
