@@ -23,6 +23,22 @@ static int unsigned_parse(const char *s, uint64_t max, uint64_t *ret) {
         return 0;
 }
 
+/* Fewer, or more, are another version's. */
+static int numbers_parse(const char *value, size_t n, uint64_t *ret) {
+        for (size_t i = 0; i < n; i++) {
+                size_t len = strcspn(value, " ");
+                char number[32];
+
+                if (len >= sizeof number || (value[len] == '\0') != (i + 1 == n))
+                        return -EBADMSG;
+                (void) snprintf(number, sizeof number, "%.*s", (int) len, value);
+                if (unsigned_parse(number, UINT64_MAX, ret + i) < 0)
+                        return -EBADMSG;
+                value += len + 1;
+        }
+        return 0;
+}
+
 static int field_parse(const Field *f, void *object, const char *value) {
         void *p = (char *) object + f->offset;
         bool negative = *value == '-';
@@ -48,6 +64,9 @@ static int field_parse(const Field *f, void *object, const char *value) {
                 *(KnownNumber *) p = (KnownNumber){ .known = r >= 0, .number = (int64_t) (negative ? -n : n) };
                 return r;
 
+        case FIELD_NUMBERS:
+                return numbers_parse(value, f->max, p);
+
         case FIELD_BOOL:
                 *(bool *) p = streq(value, "1");
                 return *(bool *) p ? 0 : -EBADMSG;
@@ -72,6 +91,16 @@ static int fields_parse(const Field *fields, void *object, const char *key, cons
         return 0;
 }
 
+static void numbers_write(const char *prefix, const char *key, const uint64_t *numbers, size_t n, FILE *f) {
+        bool any = false;
+
+        for (size_t i = 0; i < n; i++)
+                any = any || numbers[i] != 0;
+        for (size_t i = 0; any && i < n; i++)
+                fprintf(f, "%s%s%s%" PRIu64 "%s", i == 0 ? prefix : "", i == 0 ? key : "", i == 0 ? "=" : " ",
+                        numbers[i], i + 1 < n ? "" : "\n");
+}
+
 static int field_write(const Field *field, const void *object, const char *prefix, FILE *f) {
         const void *p = (const char *) object + field->offset;
         const KnownNumber *known = p;
@@ -93,6 +122,10 @@ static int field_write(const Field *field, const void *object, const char *prefi
         case FIELD_KNOWN:
                 if (known->known)
                         fprintf(f, "%s%s=%" PRIi64 "\n", prefix, field->key, known->number);
+                break;
+
+        case FIELD_NUMBERS:
+                numbers_write(prefix, field->key, p, field->max, f);
                 break;
 
         case FIELD_BOOL:

@@ -6,6 +6,7 @@
  * text out. Files are read as hostile: lengths and counts are bounded, unknown keys skipped, a bad line is -EBADMSG. */
 
 #include "plan.h"
+#include "use.h"
 
 #define RECORD_VERSION 1U
 #define RECORD_MAX_BYTES (256U * 1024U)
@@ -54,6 +55,7 @@ typedef struct DriveRecord {
         uint64_t quiet_used;  /* … as the kernel's count has been this since */
         bool ignores_timer;   /* it took its standby timer, and was found awake after it (SPINDOWN_BY_AUTO) */
         char *spindown;       /* who spins it down and when: "20min, by the service"; NULL: nothing is wanted */
+        DriveUse use;
         DriveState state;
         WaitKind waiting_kind;
         char *waiting_for;  /* Wait.name, or NULL */

@@ -34,6 +34,24 @@ static const char good[] = "VERSION=1\n"
                            "QUIET_USED=77\n"
                            "IGNORES_TIMER=1\n"
                            "SPINDOWN=20min, by the service\n"
+                           "USE_SETTING=20min, by the service\n"
+                           "USE_SINCE=1763692751123456\n"
+                           "USE_WATCHED=86400\n"
+                           "USE_KNOWN_FROM=2400\n"
+                           "USE_GAPS=0 0 0 0 0 0 0 1500 0 0 0 0 0 0 0 0 0 2000\n"
+                           "USE_GAP_TIMES=0 0 0 0 0 0 0 3000 0 0 0 0 0 0 0 0 0 200000\n"
+                           "USE_SPIN_UPS=17\n"
+                           "USE_ASLEEP=70000\n"
+                           "FIRST_WEAR_WHEN=1763692751123456\n"
+                           "FIRST_WEAR_LOAD_CYCLES=1000\n"
+                           "FIRST_WEAR_START_STOPS=900\n"
+                           "WEAR_WHEN=1763792751123456\n"
+                           "WEAR_LOAD_CYCLES=1017\n"
+                           "WEAR_START_STOPS=917\n"
+                           "WEAR_RATED_LOAD_CYCLES=300000\n"
+                           "WEAR_RATED_START_STOPS=50000\n"
+                           "WEAR_TEMPERATURE=35\n"
+                           "USE_WARNED=1\n"
                            "STATE=waiting\n"
                            "WAITING_KIND=check\n"
                            "WAITING_FOR=systemd-fsck@dev-disk-by\\x5cx2dlabel-data.service\n"
@@ -74,6 +92,9 @@ START_TEST(test_parse) {
         ck_assert_uint_eq(r->power_when, UINT64_C(1763692751123456));
         ck_assert_str_eq(r->awake_reason, "the drive has refused it");
         ck_assert_str_eq(r->spindown, "20min, by the service");
+        ck_assert_uint_eq(r->use.gaps[7], 1500);
+        ck_assert_uint_eq(r->use.gap_times[USE_TIMERS - 1], 200000);
+        ck_assert_int_eq(r->use.wear.load_cycles.number, 1017);
         ck_assert_uint_eq(r->diskseq, UINT64_MAX);
         ck_assert_uint_eq(r->n_settings, 2);
         ck_assert_str_eq(r->settings[0].before, "off");
@@ -202,6 +223,12 @@ static const char *const bad[] = {
         HEAD "DISKSEQ=0x10\n",
         HEAD "DISKSEQ=18446744073709551616\n",
         HEAD "POWER_WHEN=253402300800000000\n", /* the year 10000 */
+        HEAD "USE_GAPS=1 2\n",
+        HEAD "USE_GAPS=0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", /* one too many */
+        HEAD "USE_GAPS=0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 x\n",
+        HEAD "USE_GAPS=0  0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+        HEAD "USE_GAPS=\n",
+        HEAD "USE_GAPS=00000000000000000000000000000000 0\n",
         HEAD "STATE=asleep\n",
         HEAD "SETTINGS=257\n",
         HEAD "SETTINGS=-1\n",
