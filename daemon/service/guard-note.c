@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <syslog.h>
 
@@ -86,15 +87,49 @@ GuardNote *guard_note_free(GuardNote *n) {
                 (void) guarded_free(d);
         }
         (void) guard_record_free(n->record);
+        free(n->kept);
         free(n);
         return NULL;
+}
+
+/* Below the guard's own: whoever looks for notes finds nothing else there. */
+#define KEPT_DIR "drives"
+
+static void guard_kept_name(const GuardNote *n, char ret[static NAME_MAX + 1]) {
+        (void) snprintf(ret, NAME_MAX + 1, KEPT_DIR "/%s", n->record->key);
+}
+
+char *guarded_kept(const GuardedDrive *d) {
+        const Guard *g = d->note->guard;
+        _cleanup_close_ int dir_fd = open(g->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        char name[NAME_MAX + 1], *text;
+        size_t size;
+
+        guard_kept_name(d->note, name);
+        return dir_fd >= 0 && record_file_read(dir_fd, name, RECORD_MAX_BYTES, &text, &size) >= 0 ? text : NULL;
+}
+
+void guarded_keep(GuardedDrive *d, char *text) {
+        GuardNote *n = d->note;
+
+        free(n->kept);
+        n->kept = text;
+        (void) guard_note_write(n);
 }
 
 /* ---- the process that writes ---- */
 
 static int note_store(const GuardNote *n, int dir_fd) {
         _cleanup_free_ char *text = NULL;
+        char name[NAME_MAX + 1];
         int r;
+
+        guard_kept_name(n, name);
+        if (n->kept && mkdirat(dir_fd, KEPT_DIR, 0755) < 0 && errno != EEXIST)
+                return -errno;
+        r = n->kept ? file_replace(dir_fd, name, n->kept, true) : 0;
+        if (r < 0)
+                return r;
 
         if (guard_record_is_empty(n->record))
                 return unlinkat(dir_fd, n->record->key, 0) < 0 && errno != ENOENT ? -errno : 0;
@@ -218,6 +253,11 @@ static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void
                 /* There is room, and not only for removing files. */
                 if (written && !n->changed && !guard_record_is_empty(n->record))
                         g->told = false;
+                /* It is not tried again: nothing hangs on it, and it is written anew every day. */
+                if (n->writing && !n->changed) {
+                        free(n->kept);
+                        n->kept = NULL;
+                }
                 n->changed = n->changed || (n->writing && error < 0);
                 n->writing = false;
         }

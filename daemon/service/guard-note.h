@@ -30,6 +30,7 @@ struct GuardNote {
         bool unreadable; /* the file cannot be read: it stays, and what is dangerous is not written */
         bool twins;      /* some of `drives` are, or were, and the journal knows */
 
+        char *kept;   /* guarded_keep(): to be written, too; NULL: nothing is */
         bool changed; /* the file is to be written, or removed … */
         bool writing; /* … and is, as the record was when the writer was started */
 

@@ -66,6 +66,12 @@ void guarded_lost(GuardedDrive *d);
  * more. */
 unsigned guarded_release(GuardedDrive *d, const char *setting);
 
+/* What else is kept of a drive over boots, in a file of its own below the guard's: its state file (record.h). Takes over `text`; it is
+ * written as notes are, and nobody waits for it. */
+void guarded_keep(GuardedDrive *d, char *text);
+/* What was kept; the caller frees it. NULL: nothing that can be read. */
+char *guarded_kept(const GuardedDrive *d);
+
 /* The daemon is about to end, and no process of its unit outlives it: waits until all is written, or for this time on
  * CLOCK_MONOTONIC. */
 void guard_flush(Guard *g, uint64_t until);

@@ -208,6 +208,48 @@ START_TEST(test_restart_and_lost) {
 }
 END_TEST
 
+/* What else is kept of a drive: beside its notes, newest last, and nothing that cannot be written is tried again. */
+START_TEST(test_kept) {
+        _cleanup_free_ char *kept = NULL;
+        Run r = run_start("boot", &drive_a);
+
+        ck_assert_ptr_null(guarded_kept(r.drive));
+        guarded_keep(r.drive, strdup("first\n"));
+        guarded_keep(r.drive, strdup("second\n")); /* the first is being written */
+        run_to_rest(&r);
+        ck_assert_uint_eq(count_files(), 1);
+        run_end(&r);
+
+        r = run_start("another boot", &drive_a);
+        kept = guarded_kept(r.drive);
+        ck_assert_str_eq(kept, "second\n");
+        guarded_visit(r.drive, true);
+        ck_assert_int_eq(intend(&r, "apm", "127"), 0);
+        ck_assert_uint_eq(count_files(), 2);
+        guarded_visit(r.drive, false);
+        ck_assert(guarded_clear(r.drive));
+        run_to_rest(&r);
+        ck_assert_uint_eq(count_files(), 1);
+        run_end(&r);
+}
+END_TEST
+
+START_TEST(test_kept_in_vain) {
+        char elsewhere[sizeof dir + 2];
+        Run r = run_start("boot", &drive_a);
+
+        (void) snprintf(elsewhere, sizeof elsewhere, "%s.x", dir);
+        ck_assert_int_eq(rename(dir, elsewhere), 0);
+        guarded_keep(r.drive, strdup("text\n"));
+        guard_flush(r.guard, monotonic_usec() + 60000000);
+        ck_assert_uint_gt(n_warnings, 0);
+        ck_assert_int_eq(rename(elsewhere, dir), 0);
+        guard_flush(r.guard, monotonic_usec() + 60000000);
+        ck_assert_uint_eq(count_files(), 0);
+        run_end(&r);
+}
+END_TEST
+
 static const char quarantine[] = "VERSION=2\nKEY=%s\nENTRIES=1\n"
                                  "ENTRY_0_SETTING=apm\nENTRY_0_VALUE=127\nENTRY_0_QUARANTINED=1\nENTRY_0_WHY=x\n";
 
@@ -1009,6 +1051,8 @@ int main(void) {
         tcase_add_test(t, test_life);
         tcase_add_loop_test(t, test_restart, 0, ELEMENTSOF(restarts));
         tcase_add_loop_test(t, test_restart_and_lost, 0, 2);
+        tcase_add_test(t, test_kept);
+        tcase_add_test(t, test_kept_in_vain);
         tcase_add_loop_test(t, test_twins, 0, ELEMENTSOF(twins));
         tcase_add_loop_test(t, test_twin_comes, 0, ELEMENTSOF(twins));
         tcase_add_test(t, test_twins_judged);
