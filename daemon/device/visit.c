@@ -6,6 +6,7 @@
 #include "ata.h"
 #include "standby.h"
 #include "visit.h"
+#include "wear-read.h"
 
 /* What changes the readings of others goes first. What is needed only where another setting cannot be had waits until
  * that has its verdict; and what puts the drive to sleep, until nothing else is to be read back. */
@@ -382,6 +383,7 @@ static void run_tell_power(const Run *run) {
 int visit_run(const Visit *v, Plan *ret) {
         Run run = { .visit = v };
         Device *d = &run.device;
+        Wear wear;
         int r;
 
         r = plan_new(v->wishes, v->settings, drive_backends(v->drive), &run.plan);
@@ -408,6 +410,8 @@ int visit_run(const Visit *v, Plan *ret) {
                         run_verify(&run);
                 }
                 run_tell_power(&run);
+                if (v->ask_wear && v->wear && wear_read(d, power_backend(drive_backends(v->drive)), &wear) >= 0)
+                        v->wear(v->userdata, &wear);
                 if (v->bridge && v->bridged && !bridge_equal(v->bridge, &d->bridge))
                         v->bridged(v->userdata, &d->bridge, NULL);
         }

@@ -6,6 +6,7 @@
 
 #include "device.h"
 #include "plan.h"
+#include "wear.h"
 
 typedef struct Visit {
         const Drive *drive;
@@ -22,6 +23,7 @@ typedef struct Visit {
         bool look;      /* nothing is written: a setting that is not as it was left has `drifted` */
         bool ask_power; /* the drive is asked whether it sleeps, also where no setting needs that */
         bool spin_up;   /* … and then is made to spin up */
+        bool ask_wear;  /* it is asked how worn it is, at the end, if it is awake */
 
         /* What earlier visits to this attach know of the USB bridge; NULL: nothing. */
         const Bridge *bridge;
@@ -33,6 +35,9 @@ typedef struct Visit {
         /* Called once, at the end, when the drive has told whether it sleeps, or is known to be awake, and the visit has not woken it:
          * never POWER_UNKNOWN or POWER_UNCLEAR. May be NULL. */
         void (*power)(void *userdata, PowerMode power);
+
+        /* Called at the end, when the drive has told how worn it is (ask_wear). May be NULL. */
+        void (*wear)(void *userdata, const Wear *w);
 
         /* Called once per step, as soon as its verdict is there. May be NULL. */
         void (*ended)(void *userdata, const Step *s);

@@ -31,6 +31,16 @@ bool memory_is_valid(const Memory *m) {
                text_ends(m->quarantined, sizeof m->quarantined);
 }
 
+bool wear_is_valid(const Wear *w) {
+        const KnownNumber *numbers[] = { &w->load_cycles, &w->start_stops, &w->rated_load_cycles,
+                                         &w->rated_start_stops };
+
+        for (size_t i = 0; i < ELEMENTSOF(numbers); i++)
+                if (!bools_are_valid(&numbers[i]->known, &numbers[i]->known) || numbers[i]->number < 0)
+                        return false;
+        return bools_are_valid(&w->temperature.known, &w->temperature.known);
+}
+
 bool bridge_is_valid(const Bridge *b) {
         return bools_are_valid(&b->asked, &b->fragile) && (b->cdb == 0 || b->cdb == 12 || b->cdb == 16);
 }

@@ -6,6 +6,7 @@
 
 #include "drive.h"
 #include "plan.h"
+#include "wear.h"
 
 /* All from the first to the last of these members, which are bools of one structure, are 0 or 1. */
 bool bools_are_valid(const bool *first, const bool *last);
@@ -16,6 +17,7 @@ bool text_ends(const char *text, size_t size);
 bool value_is_valid(const Value *v);
 bool reading_is_valid(const Reading *r);
 bool memory_is_valid(const Memory *m);
+bool wear_is_valid(const Wear *w); /* and no number is negative */
 bool bridge_is_valid(const Bridge *b);
 bool identity_is_valid(const DriveIdentity *i);
 

@@ -224,6 +224,9 @@ static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
         case WORKER_POWER:
                 v->events->power(v->userdata, m->power);
                 break;
+        case WORKER_WEAR:
+                v->events->wear(v->userdata, &m->wear);
+                break;
         case WORKER_BRIDGE:
                 v->identified = m->identity.serial[0];
                 v->events->bridged(v->userdata, &m->bridge, v->identified ? &m->identity : NULL);

@@ -26,6 +26,7 @@ typedef struct VisitJobEvents {
         void (*settling)(void *userdata);
         void (*step)(void *userdata, const Step *s);
         void (*power)(void *userdata, PowerMode power);                                       /* visit.h */
+        void (*wear)(void *userdata, const Wear *w);                                          /* visit.h */
         void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity); /* visit.h */
         void (*silent)(void *userdata, unsigned seconds); /* its worker has not said a word for so long */
         /* The VisitJob may be freed from here, and only from here and from outside its events. `lost`: the worker died; how. */

@@ -25,7 +25,7 @@ typedef struct Request {
         char drive_texts[ELEMENTSOF(drive_texts)][TEXT_MAX];
         Bridge bridge;
         Wishes wishes;
-        bool permanent, active, no_wake, ata_sleep, look, ask_power, spin_up;
+        bool permanent, active, no_wake, ata_sleep, look, ask_power, spin_up, ask_wear;
 } Request;
 
 /* Behind it are, each as many times as there are wishes, a Wish, a Memory, and the texts of a wish. */
@@ -34,7 +34,7 @@ typedef struct WishTexts {
 } WishTexts;
 
 /* Whoever adds a flag to a Visit finds out here that it must cross. */
-_Static_assert(offsetof(Visit, spin_up) - offsetof(Visit, permanent) == 6 * sizeof(bool),
+_Static_assert(offsetof(Visit, ask_wear) - offsetof(Visit, permanent) == 7 * sizeof(bool),
                "Request has all flags of a Visit");
 
 static size_t request_size(size_t n_wishes) {
@@ -107,6 +107,7 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
         q->look = v->look;
         q->ask_power = v->ask_power;
         q->spin_up = v->spin_up;
+        q->ask_wear = v->ask_wear;
 
         for (size_t i = 0; i < v->wishes->n_items; i++) {
                 const Wish *from = v->wishes->items + i;
@@ -184,7 +185,7 @@ int visit_request_parse(void *request, size_t size, const SettingTable *settings
                 return -EBADMSG;
 
         if (!drive_is_valid(&q->drive, q->drive_texts) || !bridge_is_valid(&q->bridge) ||
-            !bools_are_valid(&q->permanent, &q->spin_up))
+            !bools_are_valid(&q->permanent, &q->ask_wear))
                 return -EBADMSG;
         drive_point(&q->drive, q->drive_texts);
         if (!drive_paths_are_valid(&q->drive))
@@ -213,6 +214,7 @@ int visit_request_parse(void *request, size_t size, const SettingTable *settings
                 .look = q->look,
                 .ask_power = q->ask_power,
                 .spin_up = q->spin_up,
+                .ask_wear = q->ask_wear,
                 .bridge = &q->bridge,
         };
         return 0;

@@ -112,6 +112,10 @@ static void child_power(void *userdata, PowerMode power) {
         child_say(userdata, &(WorkerMessage){ .type = WORKER_POWER, .power = power });
 }
 
+static void child_wear(void *userdata, const Wear *w) {
+        child_say(userdata, &(WorkerMessage){ .type = WORKER_WEAR, .wear = *w });
+}
+
 static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
         WorkerMessage m = { .type = WORKER_BRIDGE, .bridge = *bridge };
 
@@ -180,6 +184,7 @@ _Noreturn void worker_main(int fd) {
         v.ended = child_ended;
         v.bridged = child_bridged;
         v.power = child_power;
+        v.wear = child_wear;
         v.intend = child_intend;
         v.writing = child_writing;
         v.userdata = &c;

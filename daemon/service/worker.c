@@ -37,6 +37,7 @@ WorkerState worker_state_after(WorkerState s, WorkerMessageType said) {
                         [WORKER_INTENDS] = WORKER_WAITS,
                         [WORKER_STEP] = WORKER_VISITS,
                         [WORKER_POWER] = WORKER_VISITS,
+                        [WORKER_WEAR] = WORKER_VISITS,
                         [WORKER_BRIDGE] = WORKER_BRIDGED,
                         [WORKER_END] = WORKER_ENDED,
                 },
@@ -65,6 +66,8 @@ static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
                 return m->wish < n_wishes && step_is_valid(&m->step);
         case WORKER_POWER:
                 return m->power == POWER_AWAKE || m->power == POWER_STANDBY || m->power == POWER_SUSPENDED;
+        case WORKER_WEAR:
+                return wear_is_valid(&m->wear);
         case WORKER_BRIDGE:
                 return bridge_is_valid(&m->bridge) && identity_is_valid(&m->identity) &&
                        (!m->identity.serial[0] || (m->bridge.asked && m->bridge.identified));

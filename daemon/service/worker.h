@@ -16,6 +16,7 @@ typedef enum WorkerMessageType {
                           * is on stable storage or cannot be */
         WORKER_STEP,  /* `wish` has its verdict */
         WORKER_POWER, /* at the end: whether the drive sleeps (visit.h) */
+        WORKER_WEAR,  /* at the end: how worn it is (visit.h) */
         WORKER_BRIDGE, /* at the end: more is known of the USB bridge; or (with a serial number) which drive is behind it */
         WORKER_END, /* all was told */
         _WORKER_MESSAGE_MAX,
@@ -40,6 +41,7 @@ typedef struct WorkerMessage {
         size_t wish;     /* index in the visit's wishes */
         Step step;       /* WORKER_STEP */
         PowerMode power; /* WORKER_POWER */
+        Wear wear;       /* WORKER_WEAR */
         Bridge bridge;
         DriveIdentity identity; /* without a serial number it is not known */
 } WorkerMessage;

@@ -110,6 +110,7 @@ static const Field request_fields[] = {
         { "look", &visit.look, KIND_BOOL, 0 },
         { "ask_power", &visit.ask_power, KIND_BOOL, 0 },
         { "spin_up", &visit.spin_up, KIND_BOOL, 0 },
+        { "ask_wear", &visit.ask_wear, KIND_BOOL, 0 },
         { "wish.value.type", &wish_items[0].value.type, KIND_ENUM, _VALUE_TYPE_MAX },
         { "wish.value.name", &wish_items[0].value.name, KIND_TEXT, VALUE_NAME_MAX },
         { "withheld wish.value.type", &wish_items[1].value.type, KIND_ENUM, _VALUE_TYPE_MAX },
@@ -555,6 +556,11 @@ static const struct {
         { { "after.saved_known", &message.step.after.saved_known, KIND_BOOL, 0 }, WORKER_STEP },
         { { "after.saved.type", &message.step.after.saved.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
         { { "after.saved.name", &message.step.after.saved.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
+        { { "wear.load_cycles", &message.wear.load_cycles.known, KIND_BOOL, 0 }, WORKER_WEAR },
+        { { "wear.start_stops", &message.wear.start_stops.known, KIND_BOOL, 0 }, WORKER_WEAR },
+        { { "wear.rated_load_cycles", &message.wear.rated_load_cycles.known, KIND_BOOL, 0 }, WORKER_WEAR },
+        { { "wear.rated_start_stops", &message.wear.rated_start_stops.known, KIND_BOOL, 0 }, WORKER_WEAR },
+        { { "wear.temperature", &message.wear.temperature.known, KIND_BOOL, 0 }, WORKER_WEAR },
         { { "bridge.asked", &message.bridge.asked, KIND_BOOL, 0 }, WORKER_BRIDGE },
         { { "bridge.identified", &message.bridge.identified, KIND_BOOL, 0 }, WORKER_BRIDGE },
         { { "bridge.without_sat", &message.bridge.without_sat, KIND_BOOL, 0 }, WORKER_BRIDGE },
@@ -568,6 +574,22 @@ static const struct {
           WORKER_BRIDGE },
         { { "identity.wwn", &message.identity.wwn, KIND_TEXT, sizeof message.identity.wwn }, WORKER_BRIDGE },
 };
+
+/* Each flag crosses, and no other with it. */
+START_TEST(test_flags) {
+        const size_t first = offsetof(Visit, permanent);
+        Visit asked = visit, r;
+        uint8_t *request;
+        size_t size;
+
+        memset((char *) &asked + first, 0, offsetof(Visit, ask_wear) + 1 - first);
+        ((bool *) &asked.permanent)[_i] = true;
+        ck_assert_int_eq(visit_request_new(&asked, (void **) &request, &size), 0);
+        ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
+        ck_assert_mem_eq(&r.permanent, &asked.permanent, offsetof(Visit, ask_wear) + 1 - first);
+        free(request);
+}
+END_TEST
 
 /* Wishes that there are not, and an error that is none: numbers of their own. */
 static const WorkerMessage wrong_messages[] = {
@@ -583,6 +605,8 @@ static const WorkerMessage wrong_messages[] = {
         { .type = WORKER_POWER, .power = POWER_UNKNOWN },
         { .type = WORKER_POWER, .power = POWER_UNCLEAR },
         { .type = WORKER_POWER, .power = POWER_SUSPENDED + 1 },
+        { .type = WORKER_WEAR, .wear.load_cycles.number = -1 },
+        { .type = WORKER_WEAR, .wear.rated_start_stops.number = INT64_MIN },
         { .type = WORKER_BRIDGE, .bridge = { .asked = true }, .identity = { .serial = "S" } },
         { .type = WORKER_BRIDGE, .bridge = { .identified = true }, .identity = { .serial = "S" } },
 };
@@ -653,6 +677,7 @@ int main(void) {
         tcase_add_test(t, test_other_build_is_told);
         tcase_add_loop_test(t, test_no_visit, 0, 2);
         tcase_add_loop_test(t, test_message, 0, ELEMENTSOF(message_fields));
+        tcase_add_loop_test(t, test_flags, 0, offsetof(Visit, ask_wear) + 1 - offsetof(Visit, permanent));
         tcase_add_loop_test(t, test_wrong_message, 0, ELEMENTSOF(wrong_messages));
         suite_add_tcase(s, t);
 

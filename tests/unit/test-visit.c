@@ -31,7 +31,7 @@ typedef struct Case {
         size_t n_rows;
         const Memory *memories;
         unsigned gate_closes_at;
-        bool rotational, active, wake, no_wake, look, ask_power, ata_sleep;
+        bool rotational, active, wake, no_wake, look, ask_power, ask_wear, ata_sleep;
 } Case;
 
 static Image cold, apm127, apm100, apm100_lookahead, lookahead_on, all_set, acoustic128, unmarked;
@@ -246,6 +246,12 @@ static void on_power(_unused_ void *userdata, PowerMode power) {
         n_powers_told++;
 }
 
+static int64_t told_load_cycles; /* -1: nothing was told */
+
+static void on_wear(_unused_ void *userdata, const Wear *w) {
+        told_load_cycles = w->load_cycles.known ? w->load_cycles.number : -1;
+}
+
 static void visit_case(const Case *c, Drive *drive) {
         Script script = { .rows = c->rows, .n_rows = c->n_rows, .gate_closes_at = c->gate_closes_at };
         DeviceIO io = script_io(&script);
@@ -261,6 +267,8 @@ static void visit_case(const Case *c, Drive *drive) {
                 .no_wake = c->no_wake,
                 .look = c->look,
                 .ask_power = c->ask_power,
+                .ask_wear = c->ask_wear,
+                .wear = on_wear,
                 .ata_sleep = c->ata_sleep,
                 .power = on_power,
         };
@@ -268,6 +276,7 @@ static void visit_case(const Case *c, Drive *drive) {
 
         drive->rotational = c->rotational;
         n_powers_told = 0;
+        told_load_cycles = -1;
         for (; w.n_items < 4 && c->outcomes[w.n_items].name; w.n_items++) {
                 const Setting *s = setting_find(&all_settings, c->outcomes[w.n_items].name);
 
@@ -494,6 +503,34 @@ START_TEST(test_power) {
 }
 END_TEST
 
+/* How worn it is, is asked of one that is awake; of one that sleeps nothing is. */
+static const uint8_t starts_page[] = { 0x0E, 0, 0, 8, 0, 6, 3, 4, 0, 0, 3, 0xCA };
+static const Row worn[] = { REQUEST_SENSE, .data = active_sense, .data_len = 18 },
+                 { .cdb = "4d 00 4e 00 00 00 00 00 fc 00", .data = starts_page, .data_len = sizeof starts_page },
+                 { .cdb = "4d 00 4d 00 00 00 00 00 fc 00", .sense = "72 05 24 00 00 00 00 00" },
+}
+;
+static const Row worn_refused[] = { REQUEST_SENSE, .data = active_sense, .data_len = 18 },
+                 { .cdb = "4d 00 4e 00 00 00 00 00 fc 00", .sense = "72 04 44 00 00 00 00 00" },
+}
+;
+
+static const struct {
+        Case visit;
+        int64_t load_cycles;
+} wears[] = {
+        { { "awake", { {} }, ROWS(worn), .ask_power = true, .ask_wear = true, .rotational = true }, 970 },
+        { { "refused", { {} }, ROWS(worn_refused), .ask_power = true, .ask_wear = true, .rotational = true }, -1 },
+        { { "asleep", { {} }, ROWS(sense_standby), .ask_power = true, .ask_wear = true, .rotational = true }, -1 },
+        { { "not asked", { {} }, ROWS(sense_active), .ask_power = true, .rotational = true }, -1 },
+};
+
+START_TEST(test_wear) {
+        visit_case(&wears[_i].visit, &sas_drive);
+        ck_assert_int_eq(told_load_cycles, wears[_i].load_cycles);
+}
+END_TEST
+
 /* A sysfs of our own. */
 static void put(const char *dir, const char *path, const char *text) {
         char name[512];
@@ -663,6 +700,7 @@ int main(void) {
         tcase_add_loop_test(t, test_nvme, 0, ELEMENTSOF(nvme_cases));
         tcase_add_loop_test(t, test_sas, 0, ELEMENTSOF(sas_cases));
         tcase_add_loop_test(t, test_power, 0, ELEMENTSOF(powers));
+        tcase_add_loop_test(t, test_wear, 0, ELEMENTSOF(wears));
         tcase_add_loop_test(t, test_leaving, 0, ELEMENTSOF(leaving_cases));
         tcase_add_test(t, test_sysfs);
         suite_add_tcase(suite, t);

@@ -199,6 +199,9 @@ static void hear(int fd, const char *answers) {
                 case WORKER_POWER:
                         note("power:%s", m.power == POWER_AWAKE ? "awake" : "asleep");
                         break;
+                case WORKER_WEAR:
+                        note("wear:%" PRIi64, m.wear.load_cycles.number);
+                        break;
                 case WORKER_BRIDGE:
                         ck_assert(m.bridge.asked && m.bridge.cdb == 12);
                         note("bridge:%s", m.identity.serial);
