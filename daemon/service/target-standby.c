@@ -73,8 +73,8 @@ static void standby_expect(Target *t) {
         standby_look_at(t, end > now ? end : now + (t->standby.patience << t->standby.n_looks));
 }
 
-/* The time without use begins. When in the time before this look the last use was is not known, so that the service, which spins the
- * drive down, looks more often while it is used; a drive with a timer of its own knows it better. */
+/* The time without use begins. When in the time before this look the last use was is not known: so while it is used there are four
+ * looks in its time. */
 static void standby_count(Target *t, uint64_t used, uint64_t since) {
         TargetStandby *s = &t->standby;
         uint64_t now = monotonic_usec();
@@ -84,11 +84,9 @@ static void standby_count(Target *t, uint64_t used, uint64_t since) {
         s->quiet_since = t->record->quiet_since = since;
         s->patience = target_patience(t);
         t->spindown.spent = false;
-        if (target_spins_down(t)) {
-                standby_look_at(t, MIN(now + s->patience / 4, MAX(standby_end(t), now)));
+        standby_look_at(t, MIN(now + s->patience / 4, MAX(standby_end(t), now)));
+        if (target_spins_down(t))
                 target_save(t);
-        } else
-                standby_expect(t);
 }
 
 void target_standby_begin(Target *t) {

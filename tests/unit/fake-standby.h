@@ -122,15 +122,28 @@ static void leave(Target *t) {
         passed = 0;
 }
 
-/* It is to be looked at when it was not used for so long: the time began after `since`. */
-static void assert_patience(const Target *t, uint64_t since, uint64_t usec) {
+/* When all of its time without use is over, or it is to be looked at, if that is later. */
+static uint64_t patience_ends(const Target *t) {
+        return MAX(target_standby_due(t), t->standby.quiet_since + (t->standby.patience << t->standby.n_looks));
+}
+
+/* It is to be looked at next so long after `since`. */
+static _unused_ void assert_look(const Target *t, uint64_t since, uint64_t usec) {
         ck_assert_uint_ge(target_standby_due(t), since + usec);
         ck_assert_uint_le(target_standby_due(t), monotonic_usec() + usec);
         ck_assert_uint_le(target_due(t), target_standby_due(t));
 }
 
-/* Until it is to be looked at. Returns whether it is visited then. */
-static bool wait_out(Target *t) {
+/* It is to be asked when it was not used for so long: the time began after `since`. */
+static _unused_ void assert_patience(const Target *t, uint64_t since, uint64_t usec) {
+        ck_assert_uint_ne(target_standby_due(t), UINT64_MAX);
+        ck_assert_uint_ge(patience_ends(t), since + usec);
+        ck_assert_uint_le(patience_ends(t), monotonic_usec() + usec);
+        ck_assert_uint_le(target_due(t), target_standby_due(t));
+}
+
+/* Until it is looked at next. Returns whether it is visited then. */
+static bool next_look(Target *t) {
         unsigned before = n_visits;
 
         ck_assert_uint_ne(target_standby_due(t), UINT64_MAX);
@@ -139,4 +152,16 @@ static bool wait_out(Target *t) {
         passed += (time_t) ((target_standby_due(t) - monotonic_usec()) / SECOND) + 1;
         target_tick(t);
         return n_visits > before;
+}
+
+/* Until it is visited, or is found to be in use, or its time without use is over. Returns whether it is visited. */
+static _unused_ bool wait_out(Target *t) {
+        uint64_t end = patience_ends(t), since = t->standby.quiet_since;
+        bool visited;
+
+        do
+                visited = next_look(t);
+        while (!visited && target_standby_due(t) != UINT64_MAX && t->standby.quiet_since == since &&
+               monotonic_usec() < end);
+        return visited;
 }

@@ -48,7 +48,7 @@ static Target *look_after_service(void) {
 
 /* Until it is told to sleep. */
 static void wait_for_sleep(Target *t) {
-        for (unsigned i = 0; i < 4 && !wait_out(t); i++)
+        for (unsigned i = 0; i < 4 && !next_look(t); i++)
                 ;
         ck_assert(t->visit.job && visitor.events);
         ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
@@ -115,16 +115,16 @@ START_TEST(test_when) {
         Target *t = look_after_service();
 
         for (unsigned i = 0; i < 6; i++) {
-                assert_patience(t, since, TIME / 4);
+                assert_look(t, since, TIME / 4);
                 activity++;
                 since = monotonic_usec();
-                ck_assert(!wait_out(t));
+                ck_assert(!next_look(t));
         }
-        assert_patience(t, since, TIME / 4);
+        assert_look(t, since, TIME / 4);
         last = since;
-        ck_assert(!wait_out(t));
-        assert_patience(t, last, TIME);
-        ck_assert(wait_out(t));
+        ck_assert(!next_look(t));
+        assert_look(t, last, TIME);
+        ck_assert(next_look(t));
         ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
         ck_assert_uint_eq(n_wishes, 1);
         sleep_ends(t, VERDICT_APPLIED, "");
@@ -159,12 +159,12 @@ END_TEST
 START_TEST(test_in_flight) {
         Target *t = look_after_service();
 
-        ck_assert(!wait_out(t));
+        ck_assert(!next_look(t));
         in_flight = true;
         for (unsigned i = 0; i < 5; i++)
-                ck_assert(!wait_out(t));
+                ck_assert(!next_look(t));
         in_flight = false;
-        ck_assert(wait_out(t));
+        ck_assert(next_look(t));
         sleep_ends(t, VERDICT_APPLIED, "");
         leave(t);
 }
@@ -180,7 +180,7 @@ START_TEST(test_used_meanwhile) {
         ck_assert_uint_eq(t->visit.selected.n_items, 0);
         visitor.events->ended(t, VISIT_OVER, NULL);
         ck_assert(!t->standby.asleep && is_due(t));
-        ck_assert(!wait_out(t));
+        ck_assert(!next_look(t));
         put_to_sleep(t);
         leave(t);
 }
@@ -220,7 +220,7 @@ START_TEST(test_resume) {
         ck_assert(visitor.ask_power == _i);
         answer(t, _i ? POWER_AWAKE : POWER_UNKNOWN);
         ck_assert(!t->standby.asleep);
-        assert_patience(t, since, TIME / 4);
+        assert_look(t, since, TIME / 4);
         ck_assert_uint_ge(t->standby.quiet_since, since);
         ck_assert_uint_eq(t->spindown.n_short, 0);
         leave(t);
@@ -263,16 +263,16 @@ START_TEST(test_end) {
                 ck_assert_uint_eq(n_steps_told + n_told, 0);
                 if (ends[_i].asleep)
                         break;
-                assert_patience(t, since - SECOND, ends[_i].next);
-                ck_assert(wait_out(t) == ends[_i].again);
+                assert_look(t, since - SECOND, ends[_i].next);
+                ck_assert(next_look(t) == ends[_i].again);
                 if (ends[_i].again)
                         sleep_ends(t, ends[_i].verdict, ends[_i].reason);
                 else
-                        ck_assert(!wait_out(t));
+                        ck_assert(!next_look(t));
 
                 /* Whoever uses it begins anew. */
                 activity++;
-                ck_assert(!wait_out(t));
+                ck_assert(!next_look(t));
         }
         ck_assert_ptr_null(drive_record_find(t->record, "standby"));
         leave(t);
@@ -375,7 +375,7 @@ START_TEST(test_auto) {
                 ck_assert_ptr_nonnull(strstr(spindown_told, "it took spindown_time = 20 min"));
                 ck_assert_str_eq(t->record->spindown, "20 min, by the service");
                 /* The journal may have to be written to this drive first. */
-                assert_patience(t, since, TIME / 4);
+                assert_look(t, since, TIME / 4);
                 put_to_sleep(t);
 
                 /* Said once. */
@@ -429,7 +429,7 @@ static const struct {
 
 static void sleep_and_wake(Target *t, char how, bool is_watched) {
         while (!t->visit.job)
-                (void) wait_out(t);
+                (void) next_look(t);
         sleep_ends(t, VERDICT_APPLIED, "");
         ck_assert(t->standby.asleep == is_watched);
         ck_assert_ptr_null(t->record->awake_reason);
@@ -465,7 +465,7 @@ START_TEST(test_wears) {
                 ck_assert_uint_eq(n_left_awake, ++left);
                 ck_assert_ptr_nonnull(strstr(t->record->awake_reason, "left awake for an hour"));
                 while (!t->visit.job)
-                        (void) wait_out(t);
+                        (void) next_look(t);
                 ck_assert_uint_ge(monotonic_usec(), until - SECOND);
                 ck_assert_uint_le(monotonic_usec(), until + 60 * SECOND);
         }
