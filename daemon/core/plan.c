@@ -21,7 +21,7 @@ static const struct {
         /* About a part of the settings only. */
         [VISIT_REVALIDATION] = { "revalidation", 1 },                           [VISIT_RECHECK] = { "recheck", 0 },
         [VISIT_STANDBY] = { "standby", 0 },                                     [VISIT_SLEEP] = { "sleep", 0 },
-        [VISIT_SPIN_UP] = { "spin-up", 0 },
+        [VISIT_SPIN_UP] = { "spin-up", 0 },                                     [VISIT_WEAR] = { "wear", 0 },
 };
 /* clang-format on */
 

@@ -31,6 +31,7 @@ typedef enum VisitReason {
         VISIT_STANDBY, /* it may have fallen asleep, or have been woken: that is asked, and nothing else */
         VISIT_SPIN_UP, /* it is to spin up, as another one does with which it is woken */
         VISIT_SLEEP,   /* it is to be put into standby, and nothing else */
+        VISIT_WEAR,    /* how worn it is is read: it was used just now */
         _VISIT_REASON_MAX,
 } VisitReason;
 

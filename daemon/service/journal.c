@@ -360,6 +360,14 @@ void journal_left_awake(const Drive *d, const Wake *w) {
                                 "for an hour.");
 }
 
+void journal_wear(const Drive *d, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        journal_about(d, LOG_WARNING, JOURNAL_ID_WEAR, format, ap);
+        va_end(ap);
+}
+
 void journal_log(int priority, const char *format, ...) {
         Record r = record_new(priority, NULL);
         va_list ap;

@@ -25,6 +25,7 @@
 #define JOURNAL_ID_WORKER "c3c71c0bff49407bbba0efade2567b4a"
 #define JOURNAL_ID_DRIFT "0f6dfae95df94b2d93f6a56ce1e1d0c3"
 #define JOURNAL_ID_SPINDOWN "7c1b0e5d92a84f3c8a6d4b17e3f09c52"
+#define JOURNAL_ID_WEAR "3e9a61f0c7d24b5f8d20b6a9e1547c83"
 #define JOURNAL_ID_STORM "a6a5b6b9be6a4c43a0a9fd6f1d2a4c11"
 
 /* `fields` of one record about a drive: DRIVEKEEP_DRIVE, _SERIAL, _WWN, _MODEL; about a setting also _SETTING, _WANTED,
@@ -51,6 +52,9 @@ void journal_wake(const Drive *d, const Wake *w, uint64_t slept_usec);
 void journal_spindown(const Drive *d, int priority, const char *format, ...) _printf_(3, 4);
 /* It was woken too often soon after that, the last time by this; NULL: nobody knows by whom. */
 void journal_left_awake(const Drive *d, const Wake *w);
+
+/* It would be worn out in less than USE_LEAST_YEARS (use.h). */
+void journal_wear(const Drive *d, const char *format, ...) _printf_(2, 3);
 
 /* It is reset or changed so often that it is visited only every so many minutes. */
 void journal_storm(const Drive *d, VisitReason reason, unsigned minutes);

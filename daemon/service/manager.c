@@ -17,6 +17,7 @@
 #include "state.h"
 #include "target-guard.h"
 #include "target-standby.h"
+#include "target-use.h"
 #include "timer.h"
 
 /* Enough to hide the latency of many drives; few enough that a machine with a thousand does not fork itself to death. */
@@ -209,8 +210,10 @@ void manager_rest(Manager *m, uint64_t until) {
         for (const Target *t = m->env.drives; t; t = t->next)
                 if (target_has_worker(t))
                         journal_worker(t->drive, "its worker process still waits for the kernel, and is left to it.");
-        for (Target *t = m->env.drives; t; t = t->next)
+        for (Target *t = m->env.drives; t; t = t->next) {
                 target_guard_rest(t);
+                target_use_keep(t);
+        }
         guard_flush(m->env.guard, until);
 }
 

@@ -224,6 +224,14 @@ void target_guard_leaves(Target *t) {
         target_guard_done(t);
 }
 
+void target_guard_keep(Target *t, char *text) {
+        guarded_keep(t->guard.drive, text);
+}
+
+char *target_guard_kept(const Target *t) {
+        return guarded_kept(t->guard.drive);
+}
+
 void target_guard_rest(Target *t) {
         /* A worker that is stuck may be stuck in just what the guard is there for: then its note stays. */
         (void) guarded_clear(t->guard.drive);

@@ -39,5 +39,9 @@ void target_guard_lost(Target *t);
 /* It is no longer there at all; a worker may still be at it, but of that visit the guard hears no more. */
 void target_guard_leaves(Target *t);
 
+/* What is kept over boots beside the guard's notes: the drive's record, as text; written without a wait. */
+void target_guard_keep(Target *t, char *text); /* takes over `text` */
+char *target_guard_kept(const Target *t);      /* the caller frees it; NULL: there is none */
+
 /* The daemon ends in good order. */
 void target_guard_rest(Target *t);

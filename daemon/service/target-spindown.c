@@ -8,6 +8,7 @@
 #include "kernel-view.h"
 #include "stack.h"
 #include "target-spindown.h"
+#include "target-use.h"
 
 #define BTRFS_DIR "/sys/fs/btrfs"
 
@@ -42,14 +43,17 @@ static void note_reason(Target *t, const char *reason) {
 void target_spindown_note(Target *t) {
         SpinDown d = target_spin_down(t);
         char text[VALUE_TEXT_MAX + 32] = "", time[VALUE_TEXT_MAX];
+        bool news;
 
         if (d.wish)
                 (void) snprintf(text, sizeof text, "%s%s", value_format(&d.setting->range, &d.wish->value, time),
                                 target_spins_down(t) ? ", by the service" : "");
-        if (streq(text, t->record->spindown ?: ""))
-                return;
-        note_text(t, &t->record->spindown, text[0] ? text : NULL);
-        target_save(t);
+        news = !streq(text, t->record->spindown ?: "");
+        if (news)
+                note_text(t, &t->record->spindown, text[0] ? text : NULL);
+        target_use_note(t);
+        if (news)
+                target_save(t);
 }
 
 /* ---- it is time ---- */

@@ -8,6 +8,7 @@
 #include "kernel-view.h"
 #include "target-spindown.h"
 #include "target-standby.h"
+#include "target-use.h"
 #include "watch-drive.h"
 
 /* The drive counts from the end of the last command, by a clock of its own. */
@@ -81,12 +82,13 @@ static void standby_count(Target *t, uint64_t used, uint64_t since) {
 
         s->n_looks = 0;
         s->used = t->record->quiet_used = used;
-        s->quiet_since = t->record->quiet_since = since;
+        s->quiet_since = s->used_from = t->record->quiet_since = since;
+        s->quiet_at = 0;
+        s->watched_at = s->watched_at ?: now;
         s->patience = target_patience(t);
         t->spindown.spent = false;
         standby_look_at(t, MIN(now + s->patience / 4, MAX(standby_end(t), now)));
-        if (target_spins_down(t))
-                target_save(t);
+        target_save(t);
 }
 
 void target_standby_begin(Target *t) {
@@ -138,10 +140,16 @@ void target_standby_tick(Target *t) {
         if (activity_read(t->drive->syspath, &used) < 0)
                 return;
         if (used != s->used) {
+                uint64_t from = s->quiet_at ?: s->quiet_since;
+
+                target_use_seen(t, from, now);
                 target_spindown_woken(t, NULL, true);
                 standby_count(t, used, now);
+                s->used_from = from;
+                target_use_ask(t);
                 return;
         }
+        s->quiet_at = now;
 
         /* The next time is set first: what is done now may undo it. */
         standby_expect(t);
@@ -151,7 +159,8 @@ void target_standby_tick(Target *t) {
                 uint64_t wait = target_spindown_try(t);
 
                 if (wait > now)
-                        standby_look_at(t, wait);
+                        /* It may be left awake for an hour, and its use is to be known meanwhile. */
+                        standby_look_at(t, MIN(wait, now + s->patience / 2));
         } else if (s->n_looks < STANDBY_LOOKS_MAX) {
                 /* Once all looks were in vain, only the kernel's counter is read. */
                 s->n_looks++;
@@ -162,22 +171,31 @@ void target_standby_tick(Target *t) {
 
 /* ---- it sleeps ---- */
 
-static void standby_wake(Target *t, const Wake *w) {
-        TargetStandby *s = &t->standby;
-
-        if (w) {
-                journal_wake(t->drive, w, monotonic_usec() - s->since);
-                target_spin_up_others(t, w);
-        }
+/* Whether it sleeps is not known any more. */
+static void standby_forget(Target *t, const Wake *w) {
         target_spindown_woken(t, w, w);
         target_standby_done(t);
         target_standby_begin(t);
         target_save(t);
 }
 
+/* `w`: NULL: nobody knows who it was. */
+static void standby_wake(Target *t, const Wake *w) {
+        TargetStandby *s = &t->standby;
+        uint64_t now = monotonic_usec();
+
+        target_use_seen(t, now, now);
+        if (w) {
+                journal_wake(t->drive, w, now - s->since);
+                target_spin_up_others(t, w);
+        }
+        standby_forget(t, w);
+}
+
 /* Without the tracer it is not known when it wakes, so that its time without use goes on. */
 static void standby_sleep(Target *t) {
         TargetStandby *s = &t->standby;
+        uint64_t used;
         WatchDrive w;
         int r;
 
@@ -195,7 +213,12 @@ static void standby_sleep(Target *t) {
         s->disk = w.disk;
         s->since = monotonic_usec();
         s->look_at = 0;
-        (void) activity_read(t->drive->syspath, &s->used);
+        if (activity_read(t->drive->syspath, &used) >= 0 && used != s->used) {
+                s->used_from = s->quiet_at ?: s->quiet_since;
+                s->quiet_since = s->since;
+                s->used = used;
+        }
+        s->quiet_at = s->since;
 }
 
 /* Reading and writing wake a drive; of other commands nobody knows that of each drive: then the drive is asked. */
@@ -288,7 +311,7 @@ void target_standby_watched(Target *t) {
 void target_standby_lost(Target *t) {
         if (!t->standby.asleep)
                 return;
-        standby_wake(t, NULL);
+        standby_forget(t, NULL);
         target_spindown_told_power(t, POWER_UNKNOWN);
 }
 

@@ -11,6 +11,7 @@
 #include "device.h"
 #include "target-guard.h"
 #include "target-spindown.h"
+#include "target-use.h"
 #include "target.h"
 
 /* What killed the worker, such as a lack of memory, may be over by then. */
@@ -108,9 +109,10 @@ static int begin_job(Target *t) {
                                         /* Both look whether somebody has changed it: it is not woken for that. */
                                         .no_wake = v->reason == VISIT_RECHECK || v->reason == VISIT_PARAMETERS,
                                         /* Whoever had it reset may have woken it. */
-                                        .ask_power = pending_has(&v->pending, VISIT_STANDBY) ||
+                                        .ask_power = (v->pending.reasons & (1U << VISIT_STANDBY | 1U << VISIT_WEAR)) ||
                                                      (pending_forgets(&v->pending) && t->standby.asleep),
                                         .spin_up = pending_has(&v->pending, VISIT_SPIN_UP),
+                                        .ask_wear = pending_has(&v->pending, VISIT_WEAR),
                                         .ata_sleep = is_in_ata_sleep(t),
                                         .look = v->reason == VISIT_RECHECK &&
                                                 (v->pending.looks || t->files->config->on_drift == ON_DRIFT_REPORT),
@@ -163,7 +165,7 @@ int target_begin(Target *t) {
                 return r;
         v->sleeps = pending_has(&v->pending, VISIT_SLEEP);
         if (v->selected.n_items == 0 && !target_wants_identity(t) &&
-            !(v->pending.reasons & (1U << VISIT_STANDBY | 1U << VISIT_SPIN_UP))) {
+            !(v->pending.reasons & (1U << VISIT_STANDBY | 1U << VISIT_SPIN_UP | 1U << VISIT_WEAR))) {
                 target_save(t);
                 return 0;
         }
@@ -359,6 +361,10 @@ static void on_power(void *userdata, PowerMode power) {
         target_standby_told(userdata, power);
 }
 
+static void on_wear(void *userdata, const Wear *w) {
+        target_use_wear(userdata, w);
+}
+
 static void on_silent(void *userdata, unsigned seconds) {
         Target *t = userdata;
 
@@ -448,6 +454,7 @@ static const VisitJobEvents visit_job_events = {
         .settling = on_settling,
         .step = on_step,
         .power = on_power,
+        .wear = on_wear,
         .silent = on_silent,
         .ended = on_ended,
 };

@@ -11,6 +11,7 @@
 #include "state.h"
 #include "target-guard.h"
 #include "target-spindown.h"
+#include "target-use.h"
 #include "target.h"
 #include "visit.h"
 
@@ -41,6 +42,8 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
         }
 
         r = t->record ? target_adopt(t, drive) : -ENOMEM;
+        if (r >= 0)
+                target_use_attach(t);
         if (r >= 0)
                 r = config_resolve(env->files->config, drive, env->on_battery, &t->wishes);
         if (r < 0) {
@@ -80,7 +83,8 @@ Target *target_free(Target *t) {
 /* ---- when it is visited ---- */
 
 /* What these ask for a visit for another reason does not do. */
-#define PARTICULAR (1U << VISIT_PERMANENT | 1U << VISIT_STANDBY | 1U << VISIT_SLEEP | 1U << VISIT_SPIN_UP)
+#define PARTICULAR \
+        (1U << VISIT_PERMANENT | 1U << VISIT_STANDBY | 1U << VISIT_SLEEP | 1U << VISIT_SPIN_UP | 1U << VISIT_WEAR)
 
 /* Does the visit that has no worker yet do all that is pending? */
 static bool target_does_as_well(const Target *t) {
@@ -373,8 +377,10 @@ void target_visited(Target *t, bool identified) {
 
         if (identified)
                 r = target_guard_attach(t);
-        if (identified && r >= 0)
+        if (identified && r >= 0) {
+                target_use_attach(t);
                 r = target_resolve(t);
+        }
         if (r < 0)
                 journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
 
@@ -405,5 +411,6 @@ void target_leave(Target *t) {
         t->visit.job = visit_job_free(t->visit.job);
         t->pending = (Pending){};
         target_spindown_leaves(t);
+        target_use_keep(t);
         target_guard_leaves(t);
 }

@@ -74,7 +74,10 @@ typedef struct TargetStandby {
         Wake *later;          /* … and meanwhile somebody else may have */
         unsigned harmless;    /* doubtful commands of these kinds (a bit for each WakeKind) have not woken it */
         uint64_t used;        /* the kernel's count when it was last found otherwise … */
-        uint64_t quiet_since; /* … which was then (CLOCK_MONOTONIC, µs) */
+        uint64_t quiet_since; /* … which was then (CLOCK_MONOTONIC, µs) … */
+        uint64_t used_from;   /* … and not so then: the last use was between the two */
+        uint64_t quiet_at;    /* since then it was found without use; 0: it was not looked at yet */
+        uint64_t watched_at;  /* what is known of its use (core/use.h) is known up to then; 0: nothing yet */
         uint64_t patience;    /* so long it is to be without use; µs */
         uint64_t look_at;     /* CLOCK_MONOTONIC, µs; 0: never */
         unsigned n_looks;     /* that found it awake, without use between them */
@@ -112,7 +115,8 @@ struct Target {
         TargetGuard guard;
         TargetStandby standby;
         TargetSpindown spindown;
-        Reader *readers; /* read it beside the service: no visit gets a worker (readers.h) */
+        uint64_t wear_asked; /* it was asked how worn it is; CLOCK_REALTIME, µs; 0: not by this daemon */
+        Reader *readers;     /* read it beside the service: no visit gets a worker (readers.h) */
 
         Target *next; /* TargetEnv.drives */
 };

@@ -104,6 +104,7 @@ static Target *look_after_other(const char *drives, WakeLog log, Transport trans
         t->drive->rotational = rotational;
         free(t->drive->syspath);
         t->drive->syspath = strdup(SYSPATH);
+        t->wear_asked = now_usec(); /* unless a check is about that */
         target_visit(t, VISIT_BOOT);
         if (t->visit.job)
                 answer(t, POWER_UNKNOWN);

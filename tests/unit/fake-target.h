@@ -77,6 +77,15 @@ void target_guard_leaves(_unused_ Target *t) {
         tell_guard("leaves");
 }
 
+static char *kept_text; /* what was kept of the drive */
+void target_guard_keep(_unused_ Target *t, char *text) {
+        free(kept_text);
+        kept_text = text;
+}
+char *target_guard_kept(_unused_ const Target *t) {
+        return kept_text ? strdup(kept_text) : NULL;
+}
+
 /* ---- the kernel ---- */
 
 int health_read(const char *syspath) {
@@ -128,6 +137,16 @@ void journal_wake(_unused_ const Drive *d, const Wake *w, uint64_t slept_usec) {
 }
 static unsigned n_spindowns_told;
 static char spindown_told[512];
+static unsigned n_wear_told;
+static char wear_told[1024];
+void journal_wear(_unused_ const Drive *d, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(wear_told, sizeof wear_told, format, ap);
+        va_end(ap);
+        n_wear_told++;
+}
 void journal_spindown(_unused_ const Drive *d, _unused_ int priority, const char *format, ...) {
         va_list ap;
 

@@ -20,7 +20,7 @@
 static struct VisitJob {
         const VisitJobEvents *events;
         void *userdata;
-        bool working, active, permanent, no_wake, look, ata_sleep, ask_power;
+        bool working, active, permanent, no_wake, look, ata_sleep, ask_power, ask_wear;
         uint64_t patience;
 } visitor;
 static size_t n_wishes; /* of the last visit */
@@ -37,6 +37,7 @@ int visit_job_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ Fs
                                      .no_wake = visit->no_wake,
                                      .look = visit->look,
                                      .ask_power = visit->ask_power,
+                                     .ask_wear = visit->ask_wear,
                                      .ata_sleep = visit->ata_sleep,
                                      .patience = patience };
         n_wishes = visit->wishes->n_items;

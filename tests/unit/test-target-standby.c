@@ -120,6 +120,7 @@ START_TEST(test_ladder) {
                         ck_assert(!wait_out(t));
                         assert_patience(t, since, patience << STANDBY_LOOKS_MAX);
                 }
+                t->wear_asked = now_usec();
                 activity++;
                 since = monotonic_usec();
                 ck_assert(!wait_out(t));

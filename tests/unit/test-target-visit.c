@@ -48,7 +48,7 @@ START_TEST(test_reason) {
         target_visit(t, (VisitReason) _i);
         ck_assert_str_eq(t->record->visit_reason,
                          visit_reason_to_string(_i >= VISIT_STANDBY ? VISIT_BOOT : (VisitReason) _i));
-        ck_assert(visitor.ask_power == (_i == VISIT_STANDBY));
+        ck_assert(visitor.ask_power == (_i == VISIT_STANDBY || _i == VISIT_WEAR));
         ck_assert(visitor.no_wake == reasons[_i].no_wake);
         ck_assert(visitor.look == reasons[_i].look);
         ck_assert(visitor.permanent == reasons[_i].permanent);

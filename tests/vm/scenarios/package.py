@@ -141,9 +141,9 @@ class Package(Keeping):
                    "inactive\n" * 5)
         self.claim_untouched("removed", marks)
         self.equal("removed: the user's file stays", machine.run(f"cat {CONF}").stdout, FILE)
-        left = sorted(find_files(machine) - self.files)
-        self.equal("removed: beside it only the guard's notes, and what enabled the service", left, sorted([
-            "/etc/drivekeep", CONF, "/var/lib/drivekeep", "/etc/systemd/system/drivekeep-udev.service",
+        left = sorted(file for file in find_files(machine) - self.files if not file.startswith("/var/lib/drivekeep/drives/"))
+        self.equal("removed: beside it only what is known of drives, and what enabled the service", left, sorted([
+            "/etc/drivekeep", CONF, "/var/lib/drivekeep", "/var/lib/drivekeep/drives", "/etc/systemd/system/drivekeep-udev.service",
             "/etc/systemd/system/multi-user.target.wants/drivekeep.service"]))
 
     def check_purged(self, machine):

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is learnt of a drive's use and wear: over twelve weeks of five patterns of use, and from then on, over the boots. */
+
+#include <math.h>
+
+#include "fake-standby.h"
+#include "target-spindown.h"
+#include "target-use.h"
+
+#define MINUTES(n) ((n) *60.0)
+#define HOURS(n) ((n) *3600.0)
+#define DAYS 84
+#define DAY HOURS(24)
+
+int __wrap_stack_group(const char *classdir, const char *btrfsdir, const char *name, char ***ret);
+int __wrap_stack_group(_unused_ const char *classdir, _unused_ const char *btrfsdir, const char *name, char ***ret) {
+        *ret = NULL;
+        return names_add(ret, name);
+}
+
+/* ---- patterns of use ---- */
+
+/* Times at which the drive is used, in s from the first one, in order. */
+typedef struct Uses {
+        double *at;
+        size_t n;
+        uint64_t random;
+} Uses;
+
+/* 0 ... 1, the same at each run. */
+static double chance(Uses *u) {
+        u->random = u->random * 6364136223846793005ULL + 1442695040888963407ULL;
+        return (double) (u->random >> 11) / 9007199254740992.0;
+}
+
+static double between(Uses *u, double least, double most) {
+        return least + (most - least) * chance(u);
+}
+
+/* As things come that do not know of each other. */
+static double after(Uses *u, double mean) {
+        return -log(1 - chance(u)) * mean;
+}
+
+static void use(Uses *u, double at) {
+        ck_assert(GREW(u->at, u->n));
+        u->at[u->n++] = at;
+}
+
+/* `n` reads or writes, so far apart; when the last was. */
+static double burst(Uses *u, double at, double n, double apart) {
+        for (; n >= 1; n--, at += after(u, apart))
+                use(u, at);
+        return at;
+}
+
+/* A media server: films in the evening, something now and then by day. */
+static void films(Uses *u) {
+        for (double day = 0; day < DAYS * DAY; day += DAY) {
+                for (double n = between(u, 2, 7); n >= 1; n--)
+                        use(u, day + between(u, HOURS(7), HOURS(18)));
+                for (double at = day + HOURS(18) + between(u, 0, HOURS(1)); at < day + HOURS(23.5);) {
+                        double end = at + between(u, MINUTES(20), MINUTES(110));
+
+                        while (at < end)
+                                at = burst(u, at, 1, 20);
+                        at += after(u, MINUTES(25));
+                }
+        }
+}
+
+/* An office's files: busy on five days a week, and a job each night. */
+static void office(Uses *u) {
+        for (unsigned day = 0; day < DAYS; day++) {
+                double at = day * DAY + HOURS(8);
+
+                use(u, day * DAY + HOURS(2));
+                while (day % 7 < 5 && at < day * DAY + HOURS(18))
+                        at = burst(u, at + after(u, MINUTES(9)), between(u, 1, 30), 15);
+        }
+}
+
+/* Backups: each hour a little, and at night all. */
+static void backups(Uses *u) {
+        for (unsigned hour = 0; hour < DAYS * 24; hour++) {
+                double at = burst(u, HOURS(hour) + between(u, 0, 240), between(u, 1, 40), 6);
+
+                if (hour % 24 == 3)
+                        (void) burst(u, at, 400, 10);
+        }
+}
+
+/* What a system does to the drive with its logs. */
+static void logs(Uses *u) {
+        for (double at = 0; at < DAYS * DAY;)
+                at = burst(u, at + after(u, MINUTES(17)), 1, 0);
+}
+
+/* Photos: much within minutes, nothing for hours. */
+static void photos(Uses *u) {
+        for (double at = 0; at < DAYS * DAY;)
+                at = burst(u, at + exp(between(u, 2, 9.5)), 1, 0);
+}
+
+static int compare(const void *a, const void *b) {
+        const double *x = a, *y = b;
+
+        return (*x > *y) - (*x < *y);
+}
+
+/* ---- over twelve weeks ---- */
+
+/* How often a drive with a timer of its own spins up, and how long it sleeps. */
+static unsigned spin_ups(const Uses *u, double timer, double *ret_asleep) {
+        unsigned n = 0;
+
+        *ret_asleep = 0;
+        for (size_t i = 1; i < u->n; i++)
+                if (u->at[i] - u->at[i - 1] > timer) {
+                        n++;
+                        *ret_asleep += u->at[i] - u->at[i - 1] - timer;
+                }
+        return n;
+}
+
+/* The drive is as its timer of five minutes has it, or is told to spin down. */
+static void look_at_drive(Target *t, double since_use) {
+        if (t->visit.sleeps) {
+                Step s = { .wish = t->visit.selected.items + t->visit.selected.n_items - 1,
+                           .verdict = VERDICT_APPLIED };
+
+                visitor.events->ready(t);
+                visitor.events->step(t, &s);
+                visitor.events->ended(t, VISIT_OVER, NULL);
+        } else
+                answer(t, since_use > MINUTES(5) ? POWER_STANDBY : POWER_AWAKE);
+}
+
+static void live(Target *t, const Uses *u, bool *ret_woken) {
+        double begun = (double) monotonic_usec() / SECOND, at = begun;
+
+        *ret_woken = false;
+        for (size_t i = 0; i < u->n; i++) {
+                double used = begun + u->at[i];
+
+                for (;;) {
+                        uint64_t due = target_standby_due(t);
+
+                        if (due == UINT64_MAX || (double) due / SECOND >= used)
+                                break;
+                        passed += (time_t) ceil(MAX((double) due / SECOND - (double) monotonic_usec() / SECOND, 0)) + 1;
+                        target_tick(t);
+                        if (t->visit.job) {
+                                /* Nothing is asked of one that sleeps. */
+                                *ret_woken = *ret_woken || (t->standby.asleep && visitor.ask_wear);
+                                look_at_drive(t, (double) monotonic_usec() / SECOND - at);
+                                (void) all_done();
+                        }
+                }
+                at = used;
+                passed += (time_t) MAX(used - (double) monotonic_usec() / SECOND, 0);
+                activity++;
+                if (t->standby.asleep)
+                        target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+                (void) all_done();
+        }
+}
+
+static const struct {
+        const char *name;
+        void (*make)(Uses *u);
+} patterns[] = {
+        { "films", films }, { "office", office }, { "backups", backups }, { "logs", logs }, { "photos", photos },
+};
+
+static const unsigned timers[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240 };
+
+/* With a timer of five minutes, of the drive's own or of the service: what longer ones would have come to. */
+START_TEST(test_patterns) {
+        Uses u = { .random = 1 };
+        bool by_service = _i >= (int) ELEMENTSOF(patterns), woken;
+        size_t p = _i % ELEMENTSOF(patterns);
+        Target *t;
+
+        use(&u, 0);
+        patterns[p].make(&u);
+        qsort(u.at, u.n, sizeof *u.at, compare);
+        t = look_after(by_service ? "{ match = {}; spindown_time = \"5min\"; spindown_by = \"service\"; }"
+                                  : "{ match = {}; spindown_time = \"5min\"; }",
+                       WAKE_LOG_AUTO);
+        live(t, &u, &woken);
+        ck_assert(!woken);
+
+        for (size_t i = 0; i < ELEMENTSOF(timers); i++) {
+                double asleep, days = (double) t->record->use.watched / DAY, is, want;
+                unsigned k = 0;
+                UsePrediction told;
+
+                while (use_timers[k] != timers[i])
+                        k++;
+                ck_assert(drive_use_predict(&t->record->use, k, &told));
+                want = spin_ups(&u, MINUTES(timers[i]), &asleep);
+                is = told.spin_ups_per_day * days;
+                /* Of a few, one that is in doubt is more than that. */
+                ck_assert_msg(fabs(is - want) <= MAX(want * 0.02, 1), "%s, %u min: %f, not %f", patterns[p].name,
+                              timers[i], is, want);
+                ck_assert_msg(fabs(told.hours_asleep_per_day * days - asleep / 3600) <= MAX(asleep / 3600 * 0.02, 1),
+                              "%s, %u min: %f h, not %f", patterns[p].name, timers[i], told.hours_asleep_per_day * days,
+                              asleep / 3600);
+        }
+        free(u.at);
+        leave(t);
+}
+END_TEST
+
+/* ---- what is counted ---- */
+
+START_TEST(test_spin_ups) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+        const DriveUse *u = &t->record->use;
+
+        ck_assert_str_eq(u->setting, "20 min");
+        for (unsigned i = 1; i <= 3; i++) {
+                ck_assert(wait_out(t));
+                answer(t, POWER_STANDBY);
+                passed += 1000;
+                target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+                ck_assert_uint_eq(u->spin_ups, i);
+                ck_assert_uint_eq(u->asleep, i * 1000);
+        }
+        ck_assert_uint_ge(u->watched, 3 * (1000 + 1280));
+        ck_assert_uint_le(u->watched, 3 * (1000 + 1280 + 10));
+
+        /* The tracer is lost: nobody knows whether it was woken. */
+        ck_assert(wait_out(t));
+        answer(t, POWER_STANDBY);
+        passed += 1000;
+        target_standby_lost(t);
+        ck_assert_uint_eq(u->spin_ups, 3);
+        leave(t);
+}
+END_TEST
+
+/* Another timer begins anew; one that holds on battery alone does not. */
+START_TEST(test_other_timer) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+
+        t->record->use.spin_ups = 7;
+        env.on_battery = _i;
+        files_become("{ match = {}; spindown_time = \"30min\"; }");
+        target_reconfigure(t, VISIT_RELOAD);
+        answer(t, POWER_AWAKE);
+        ck_assert_str_eq(t->record->spindown, "30 min");
+        ck_assert_str_eq(t->record->use.setting, _i ? "20 min" : "30 min");
+        ck_assert_uint_eq(t->record->use.spin_ups, _i ? 7 : 0);
+        env.on_battery = false;
+        leave(t);
+}
+END_TEST
+
+/* ---- wear ---- */
+
+static void use_it(Target *t) {
+        uint64_t due = target_standby_due(t), now = monotonic_usec();
+
+        activity++;
+        passed += due > now ? (time_t) ((due - now) / SECOND) + 1 : 0;
+        target_tick(t);
+}
+
+/* The drive is in use, and tells that it has so many load cycles and starts. */
+static void tell_wear(Target *t, int64_t load_cycles, int64_t start_stops) {
+        use_it(t);
+        ck_assert_ptr_nonnull(t->visit.job);
+        ck_assert_int_eq(t->visit.reason, VISIT_WEAR);
+        ck_assert(visitor.ask_wear && visitor.ask_power);
+        ck_assert_uint_eq(n_wishes, 0);
+        visitor.events->ready(t);
+        visitor.events->power(t, POWER_AWAKE);
+        visitor.events->wear(t, &(Wear){ .load_cycles = { true, load_cycles }, .start_stops = { true, start_stops } });
+        visitor.events->ended(t, VISIT_OVER, NULL);
+}
+
+/* Once a day, and only when it was used just now. */
+START_TEST(test_asked) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+
+        n_steps_told = 0;
+        t->wear_asked = 0;
+        ck_assert(wait_out(t));
+        ck_assert_int_eq(t->visit.reason, VISIT_STANDBY);
+        ck_assert(!visitor.ask_wear);
+        answer(t, POWER_STANDBY);
+        passed += (time_t) DAY;
+        target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+        ck_assert_ptr_null(t->visit.job);
+
+        tell_wear(t, 17, 15);
+        ck_assert_int_eq(t->record->use.wear.load_cycles.number, 17);
+        for (unsigned i = 0; i < 3; i++) {
+                passed += (time_t) HOURS(7);
+                use_it(t);
+                ck_assert_ptr_null(t->visit.job);
+        }
+        passed += (time_t) HOURS(4);
+        tell_wear(t, 18, 16);
+        ck_assert_int_eq(t->record->use.first_wear.load_cycles.number, 17);
+        ck_assert_uint_eq(n_told + n_steps_told, 0);
+        leave(t);
+}
+END_TEST
+
+/* A drive that says nothing of it is not asked more often for that. */
+START_TEST(test_not_told) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+
+        t->wear_asked = 0;
+        use_it(t);
+        ck_assert_int_eq(t->visit.reason, VISIT_WEAR);
+        answer(t, POWER_AWAKE);
+        passed += (time_t) HOURS(20);
+        use_it(t);
+        ck_assert_ptr_null(t->visit.job);
+        leave(t);
+}
+END_TEST
+
+#define APM_SPIN "{ match = {}; apm = 1; spindown_time = \"20min\"; }"
+
+static const struct {
+        const char *drives;
+        int64_t load_cycles, start_stops; /* more in ten days */
+        const char *told;                 /* NULL: nothing is */
+} wearing[] = {
+        { SPIN, 300, 300, NULL },
+        { SPIN, 3000, 3000, NULL },
+        { SPIN, 6000, 6000,
+          "it has 6100 of the 600000 load cycles that it is taken to be made for, and 600 more each day with "
+          "spindown_time = 20 min (f:1): so they are used up in 2.7 years." },
+        { SPIN, 6000, 10, "spindown_time = 20 min (f:1)" },
+        { APM_SPIN, 6000, 6000, "spindown_time = 20 min (f:1)" },
+        { APM_SPIN, 6000, 10, "with apm = 1 (f:1)" },
+};
+
+START_TEST(test_warned) {
+        Target *t = look_after(wearing[_i].drives, WAKE_LOG_AUTO);
+
+        t->wear_asked = 0;
+        tell_wear(t, 100, 100);
+        ck_assert_uint_eq(n_wear_told, 0);
+        for (unsigned i = 1; i <= 3; i++) {
+                passed += (time_t) (10 * DAY);
+                tell_wear(t, 100 + i * wearing[_i].load_cycles, 100 + i * wearing[_i].start_stops);
+                ck_assert_uint_eq(n_wear_told, wearing[_i].told ? 1 : 0);
+        }
+        if (wearing[_i].told)
+                ck_assert_msg(strstr(wear_told, wearing[_i].told), "%s", wear_told);
+        leave(t);
+}
+END_TEST
+
+/* ---- over boots ---- */
+
+/* As at its attach, when it was not known yet here that it rotates. */
+static void come_back(Target *t) {
+        target_use_attach(t);
+        target_use_note(t);
+}
+
+START_TEST(test_kept) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+        uint64_t since = t->record->use.since;
+
+        ck_assert_ptr_null(kept_text);
+        t->wear_asked = 0;
+        t->record->use.gaps[3] = 5000;
+        tell_wear(t, 17, 15);
+        ck_assert_ptr_nonnull(strstr(kept_text, "WEAR_LOAD_CYCLES=17\n"));
+        leave(t);
+
+        /* With this timer it goes on, with another one it begins anew. */
+        t = look_after(_i == 0 ? SPIN : "{ match = {}; spindown_time = \"30min\"; }", WAKE_LOG_AUTO);
+        come_back(t);
+        ck_assert(_i == 0 ? t->record->use.since == since : t->record->use.since > since);
+        ck_assert_uint_eq(t->record->use.gaps[3], _i == 0 ? 5000 : 0);
+        ck_assert_int_eq(t->record->use.wear.load_cycles.number, 17);
+        leave(t);
+
+        free(kept_text);
+        kept_text = strdup("VERSION=1\nnonsense");
+        t = look_after(SPIN, WAKE_LOG_AUTO);
+        come_back(t);
+        ck_assert_uint_gt(t->record->use.since, since);
+        leave(t);
+        free(kept_text);
+        kept_text = NULL;
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("target-use");
+
+        tcase_add_checked_fixture(t, setup, scratch_remove);
+        tcase_add_loop_test(t, test_patterns, 0, 2 * ELEMENTSOF(patterns));
+        tcase_add_test(t, test_spin_ups);
+        tcase_add_loop_test(t, test_other_timer, 0, 2);
+        tcase_add_test(t, test_asked);
+        tcase_add_test(t, test_not_told);
+        tcase_add_loop_test(t, test_warned, 0, ELEMENTSOF(wearing));
+        tcase_add_loop_test(t, test_kept, 0, 2);
+
+        return test_main("target-use", t);
+}
