@@ -14,6 +14,7 @@ from scenario import Scenario
 CONF = "/etc/drivekeep/drivekeep.conf"
 MODEL = "DRIVEKEEP TESTDISK"
 WARP = 30
+CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 OURS = "keep-"      # the workers' names, as the drives' logs have them
 
 # In one command, and with as few processes as can be: each is some tenths of a second of work for the host, and nothing is asked more
@@ -41,6 +42,17 @@ known() {
 until known; do sleep 0.3; done
 udevadm settle
 until settled; do sleep 0.3; done
+"""
+
+# For systemd's watchdogs, too, time runs: three seconds in which the host has something else to do would be the end of logind.
+LEAP = f"""[ -e /run/leaps ] || {{ modprobe warp && systemctl service-watchdogs no && touch /run/leaps || exit; }}
+leap() {{
+        usual=$(cat {CLOCK})
+        echo leap >{CLOCK}
+        echo $1 >/sys/module/warp/parameters/leap
+        sleep 0.2
+        echo $usual >{CLOCK}
+}}
 """
 
 # Where the tracer works. The machines of the tests have no tracefs otherwise; the kernel needs its time to remove an instance, and with
@@ -113,17 +125,38 @@ class Keeping(Scenario):
     @contextlib.contextmanager
     def warp(self, machine):
         """The guest's clocks run thirty times faster; time limits of commands do so too, but for the kernel's own."""
-        clock = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-        usual = machine.run(f"modprobe warp factor={WARP} && cat {clock}").stdout.strip()
-        # systemd's watchdogs, too: three seconds in which the host has something else to do would be the end of logind.
-        machine.run("systemctl service-watchdogs no")
+        usual = machine.run(f"modprobe warp factor={WARP} && systemctl service-watchdogs no && cat {CLOCK}").stdout.strip()
         # A host that stalls for a second is no drive for the kernel to reset.
         limits = "for file in /sys/block/sd*/device/timeout /sys/block/sd*/device/eh_timeout; do echo $(($(cat $file) {})) > $file; done"
-        machine.run(f"{limits.format(f'* {WARP}')}; echo warp > {clock}")
+        machine.run(f"{limits.format(f'* {WARP}')}; echo warp > {CLOCK}")
         try:
             yield
         finally:
-            machine.run(f"echo {usual} > {clock}; {limits.format(f'/ {WARP}')}; systemctl service-watchdogs yes")
+            machine.run(f"echo {usual} > {CLOCK}; {limits.format(f'/ {WARP}')}")
+
+    def leap(self, machine, seconds, until=None, step=10):
+        """So many seconds pass in the guest at once, in steps: before the next one whatever was due has begun and ended. As the service
+        has no visit under way then, no time limit of a command's or a visit's passes, however busy the host is. With `until`, a
+        function, no more than it takes until that returns something true."""
+        self.settle(machine)
+        for _ in range(0, int(seconds), step):
+            if until and until():
+                return
+            machine.run(f"{LEAP} leap {step}")
+            self.settle(machine)
+        if until:
+            machine.wait_until(until, 60)
+
+    def hurry(self, machine, condition, step=2):
+        """Until a shell command succeeds in the guest, or for a minute of the guest's, of which some seconds pass at once again and again.
+        No drive may have a command meanwhile."""
+        machine.run(f"{LEAP} n={60 // step}; until {condition} || [ $((n -= 1)) -lt 0 ]; do leap {step}; done", 120)
+        machine.wait_until(condition, 60)
+
+    def unplug(self, machine, hba, port, serial):
+        """Until the kernel has let go of the drive; it waits ten seconds for the link. No other drive may have a command."""
+        hba.detach(port)
+        self.hurry(machine, f"! test -e {by_id(serial)}")
 
     # Asking the guest
 

@@ -54,10 +54,10 @@ class Asleep(Keeping):
         self.equal("what the kernel holds is set all the same",
                    machine.run(f"cat /sys/block/{node[5:]}/queue/read_ahead_kb").stdout, "512\n")
         mark = drive.log.mark()
-        machine.run("sleep 50")
+        self.leap(machine, 50)
         self.equal("while it sleeps it is not asked again", (ours(drive, mark), drive["mode"]), ([], "standby"))
         machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 iflag=direct")
-        machine.wait_until(lambda: drive["apm"] == 127, 90)
+        self.leap(machine, 90, lambda: drive["apm"] == 127)
         self.settle(machine)
         self.equal("when its user has woken it, the rest is done by itself", (drive["apm"], drive["standby_seconds"]), (127, 600))
         self.equal("and the journal says why", self.records(machine, DRIVEKEEP_SERIAL="SN-SLEEPY", DRIVEKEEP_SETTING="apm")[-1]
@@ -81,12 +81,12 @@ class Asleep(Keeping):
             self.equal("its own is deferred, and what the kernel holds is set", told,
                        {"error_recovery": "deferred", "eh_timeout": "applied"})
             machine.run(f"sg_start --readonly --start {SAS}; dd if={SAS} of=/dev/null bs=4096 count=1 iflag=direct")
-            machine.wait_until(lambda: sas["recovery_limit"] == seconds * 1000, 90)
+            self.leap(machine, 90, lambda: sas["recovery_limit"] == seconds * 1000)
             self.equal("when its user has woken it, it is done", sas["recovery_limit"], seconds * 1000)
         sas.power_cycle()
         self.claim("its power is gone for a moment: it forgets", sas["recovery_limit"] != 9000, sas["recovery_limit"])
         machine.run(f"dd if={SAS} of=/dev/null bs=4096 count=1 iflag=direct")
-        machine.wait_until(lambda: sas["recovery_limit"] == 9000, 90)
+        machine.wait_until(lambda: sas["recovery_limit"] == 9000)
         self.settle(machine)
         self.equal("it says so when it is used next, and all is set again", self.records(
             machine, DRIVEKEEP_DRIVE=name, DRIVEKEEP_SETTING="error_recovery")[-1]["DRIVEKEEP_VISIT"], "reset")
@@ -104,7 +104,7 @@ class Asleep(Keeping):
                    ({e.registers()[:5] for e in ours(mute, mark)} - {"E5/00"}, told[-1]["DRIVEKEEP_VERDICT"]), (set(), "deferred"))
         self.equal("and not woken", (mute["mode"], mute["spin_ups"]), ("standby", spin_ups))
         machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 iflag=direct")
-        machine.wait_until(lambda: mute["apm"] == 125, 90)
+        self.leap(machine, 90, lambda: mute["apm"] == 125)
         self.claim("no registers, but in use: done", True)
 
     def check_allowed(self, machine, drive):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * warp - a clock that runs faster than time
+ * warp - a clock that runs faster than time, and one that leaps
  *
  * A clocksource that claims to tick `factor` times slower than it does.  While it is
  * chosen (echo warp > /sys/devices/system/clocksource/clocksource0/current_clocksource)
@@ -8,14 +8,22 @@
  * in two minutes.  Timers fire late by as much as the machine idles, which is seconds.
  * Nothing but modprobe loads this module.
  *
- * Written for Linux 6.1 on x86.
+ * The other clocksource, "leap", ticks as it should.  While it is chosen, a number of
+ * seconds written to /sys/module/warp/parameters/leap has passed at once, and all timers
+ * that would have run out in that time do so.
+ *
+ * Written for Linux 6.1 on x86, and tried with 6.12.
  */
 #include <linux/clocksource.h>
 #include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
 #include <linux/timekeeping.h>
+#include <linux/version.h>
 #include <asm/tsc.h>
 
 static unsigned int factor = 30;
@@ -35,6 +43,55 @@ static struct clocksource warp = {
 	.owner = THIS_MODULE,
 };
 
+/* More at a time would be more than a clocksource may count between two looks at it. */
+#define LEAP_MAX 300
+
+static u64 khz, ahead;
+static DEFINE_PER_CPU(struct hrtimer, due);
+
+static u64 leap_read(struct clocksource *cs)
+{
+	return rdtsc_ordered() + READ_ONCE(ahead);
+}
+
+static struct clocksource leap = {
+	.name = "leap",
+	.rating = 1,
+	.read = leap_read,
+	.mask = CLOCKSOURCE_MASK(64),
+	.flags = CLOCK_SOURCE_IS_CONTINUOUS | CLOCK_SOURCE_VALID_FOR_HRES,
+	.owner = THIS_MODULE,
+};
+
+static enum hrtimer_restart ran_out(struct hrtimer *timer)
+{
+	return HRTIMER_NORESTART;
+}
+
+/* A processor's next interrupt was set for when its next timer was due before the leap.  One that was due long ago has it come at once. */
+static void interrupt_now(void *unused)
+{
+	hrtimer_start(this_cpu_ptr(&due), 0, HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+static int leap_set(const char *text, const struct kernel_param *param)
+{
+	unsigned int seconds;
+	int r = kstrtouint(text, 0, &seconds);
+
+	if (r)
+		return r;
+	/* Before the module is ready nothing may be written. */
+	if (!khz || seconds > LEAP_MAX)
+		return -EINVAL;
+	WRITE_ONCE(ahead, ahead + seconds * khz * MSEC_PER_SEC);
+	on_each_cpu(interrupt_now, NULL, 1);
+	return 0;
+}
+
+static const struct kernel_param_ops leap_ops = { .set = leap_set };
+module_param_cb(leap, &leap_ops, NULL, 0200);
+
 /* The kernel's own tsc_khz is far off on an emulator that was busy while the kernel booted. */
 static u64 measure_khz(void)
 {
@@ -48,19 +105,37 @@ static u64 measure_khz(void)
 
 static int __init warp_init(void)
 {
-	u64 khz = measure_khz();
+	u64 measured = measure_khz();
+	int r, cpu;
 
-	if (!factor || khz < factor)
+	if (!factor || measured < factor)
 		return -EINVAL;
-	return clocksource_register_khz(&warp, khz / factor);
+	for_each_possible_cpu(cpu) {
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+		hrtimer_setup(per_cpu_ptr(&due, cpu), ran_out, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
+#else
+		hrtimer_init(per_cpu_ptr(&due, cpu), CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
+		per_cpu_ptr(&due, cpu)->function = ran_out;
+#endif
+	}
+	r = clocksource_register_khz(&leap, measured);
+	if (r)
+		return r;
+	r = clocksource_register_khz(&warp, measured / factor);
+	if (r)
+		clocksource_unregister(&leap);
+	else
+		khz = measured;
+	return r;
 }
 module_init(warp_init);
 
 static void __exit warp_exit(void)
 {
 	clocksource_unregister(&warp);
+	clocksource_unregister(&leap);
 }
 module_exit(warp_exit);
 
-MODULE_DESCRIPTION("A clock that runs faster than time, for tests");
+MODULE_DESCRIPTION("A clock that runs faster than time and one that leaps, for tests");
 MODULE_LICENSE("GPL");
