@@ -29,8 +29,8 @@ class Cutting(Keeping):
     def dangerous(self, drive):
         return drive["wrv"] == MODES[self.wanted[drive]["verify"]]
 
-    def wait_no_notes(self, machine, what, timeout=60):
-        machine.wait_until(f"! grep -qsE 'INTENDED|VISITING' {NOTES}/*", timeout)
+    def wait_no_notes(self, machine, what):
+        self.leap(machine, 60, lambda: machine.run(f"grep -qsE 'INTENDED|VISITING' {NOTES}/*", check=False).status, step=5)
         self.claim(f"no note is left: {what}", True)
 
     def power_cut(self, machine, marks):

@@ -153,7 +153,7 @@ class Guard(Cutting):
         self.equal("all others have what is harmless", [d.serial for d in self.cut if d is not drive and not self.harmless(d)], [])
         # That boot's daemon may have been there before some drives. This one finds them all, and the second death.
         machine.run(f"systemctl stop drivekeep; sed -i -e '/^VISITING=/d' -e 's/^BOOT_ID=.*/BOOT_ID=before/' "
-                    f"-e 's/^DEATHS=2/DEATHS=1\\nVISITING=1/' $(grep -l SERIAL={drive.serial} {NOTES}/*[!~]); systemctl start drivekeep")
+                    f"-e 's/^DEATHS=2/DEATHS=1\\nVISITING=1/' $(grep -ld skip SERIAL={drive.serial} {NOTES}/*[!~]); systemctl start drivekeep")
         self.settle(machine)
         self.equal("judged with the drive there already: it is sent nothing either", settings(drive, mark), [])
         machine.run(f"drivekeep release {by_id(drive.serial)}")
@@ -217,8 +217,7 @@ class Guard(Cutting):
         self.a.inject("hang", seconds=4, **VERIFY)
         self.want(machine, verify="first")
         machine.run("systemctl kill -s KILL drivekeep")
-        self.hba.detach(0)
-        machine.wait_until(f"! test -e {by_id('SN-A')}", 60)
+        self.unplug(machine, self.hba, 0, "SN-A")
         self.hba.attach(0, self.a)
         machine.wait_until(f"test -e {by_id('SN-A')}", 60)
         machine.run("systemctl reset-failed drivekeep; systemctl start drivekeep")
@@ -300,7 +299,7 @@ class Guard(Cutting):
         """A note that is damaged may say anything."""
         self.want(machine, verify="first" if self.verify == "all" else "all").result(60)
         # Not one that is being written.
-        note = machine.run(f"grep -l SERIAL=SN-A {NOTES}/*[!~]").stdout.strip()
+        note = machine.run(f"grep -ld skip SERIAL=SN-A {NOTES}/*[!~]").stdout.strip()
         machine.run(f"systemctl stop drivekeep; printf 'VERSION=2\\nKEY=wwn' > {note}; mkdir {NOTES}/directory; "
                     f"ln -sf /dev/zero {NOTES}/link; mkfifo {NOTES}/pipe; systemctl start drivekeep")
         self.settle(machine)
