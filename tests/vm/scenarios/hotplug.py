@@ -53,8 +53,7 @@ class Hotplug(Keeping):
         self.wait_for(machine, "SN-SPARE", "spindown_time", "unverifiable")
         self.equal("a plugged drive is configured", (spare["apm"], spare["lookahead"], spare["standby_seconds"]), (127, True, 1200))
         self.equal("the others are sent nothing", [ours(d, m) for d, m in zip(first, marks)], [[], []])
-        hba.detach(3)
-        machine.wait_until(f"! test -e {by_id('SN-SPARE')}", 60)
+        self.unplug(machine, hba, 3, "SN-SPARE")
         self.equal("status forgets an unplugged drive", "SN-SPARE" in self.status(machine), False)
         mark = spare.log.mark()
         hba.attach(3, spare)
@@ -68,8 +67,7 @@ class Hotplug(Keeping):
     def check_swap(self, machine, hba, spare):
         self.settle(machine)
         name = self.node(machine, "SN-SPARE")
-        hba.detach(3)
-        machine.wait_until(f"! test -e {by_id('SN-SPARE')}", 60)
+        self.unplug(machine, hba, 3, "SN-SPARE")
         other = self.drive("SN-OTHER", **COLD)
         hba.attach(3, other)
         self.wait_for(machine, "SN-OTHER", "spindown_time", "unverifiable")
@@ -99,7 +97,7 @@ class Hotplug(Keeping):
         self.equal("and known by its path", [{s["name"]: s["verdict"] for s in each["settings"]} for each in found],
                    [{"apm": "applied", "lookahead": "applied", "spindown_time": "unverifiable"}])
         hba.detach(2)
-        machine.wait_until(f"! test -e /dev/{found[0]['name']}", 60)
+        self.hurry(machine, f"! test -e /dev/{found[0]['name']}")
 
     def check_lost(self, machine, hba, first):
         """The service cannot keep up: udev's news run over, and among what is lost is that a drive came, and one was reset."""
@@ -122,8 +120,7 @@ class Hotplug(Keeping):
         self.settle(machine)
         self.equal("what another drive may have lost meanwhile is set again, and nothing else",
                    [settings(d, m) for d, m in zip(first, marks)], [["EF/05 7F 000000", TIMER], [TIMER]])
-        hba.detach(2)
-        machine.wait_until(f"! test -e {by_id('SN-UNHEARD')}", 60)
+        self.unplug(machine, hba, 2, "SN-UNHEARD")
 
     def check_mid_visit(self, machine, hba):
         drive = self.drive("SN-GONE", **COLD)
@@ -141,8 +138,8 @@ class Hotplug(Keeping):
         hba.attach(2, drive)
         drive.log.wait(mark, 90, command=0xE3)
         self.equal("and when it comes back it is configured", drive["apm"], 127)
-        hba.detach(2)
-        machine.wait_until(f"! test -e {by_id('SN-GONE')}", 60)
+        self.settle(machine)
+        self.unplug(machine, hba, 2, "SN-GONE")
 
     def check_fstab(self, machine, hba, late):
         """A disk in fstab, plugged with a check that takes its time."""
@@ -158,8 +155,8 @@ class Hotplug(Keeping):
         machine.push("/etc/udev/rules.d/99-mount.rules",
                      'SUBSYSTEM=="block", ENV{ID_FS_LABEL}=="late", ENV{SYSTEMD_WANTS}+="srv-late.mount"\n')
         machine.run("udevadm control --reload && systemctl daemon-reload")
-        hba.detach(2)
-        machine.wait_until(f"! test -e {by_id('SN-LATE')}", 60)
+        self.settle(machine)
+        self.unplug(machine, hba, 2, "SN-LATE")
         mark = late.log.mark()
         hba.attach(2, late)
         late.log.wait(mark, 90, command=0xE3)
@@ -192,8 +189,7 @@ class Hotplug(Keeping):
                        [("127", "recheck")] if policy == "report" else [("127", "parameters")])
             self.equal(f"{policy}: apm and timer", (awake["apm"], awake["standby_seconds"]), (254 if policy == "report" else 127, 1200))
             self.equal("one that sleeps sleeps on", (asleep["mode"], asleep["spin_ups"]), ("standby", spin_ups))
-            hba.detach(2)
-            machine.wait_until(f"! test -e {by_id('SN-MEDDLER')}", 60)
+            self.unplug(machine, hba, 2, "SN-MEDDLER")
         self.equal("with restore it is written, and so is what may be lost and cannot be read", sent["restore"],
                    [{"E5/00", "EC/00", "EF/05", "E3/00"}, {"E5/00", "E2/00"}])
         self.claim("with report it is only read", sent["report"][0] == {"E5/00", "EC/00"} and sent["report"][1] <= {"E5/00"}, sent)
