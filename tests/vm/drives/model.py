@@ -59,6 +59,7 @@ class AtaDrive:
         self.powered_since = time.monotonic()
         self._lock = threading.Condition()
         self._resets = 0
+        self._releases = 0
 
         self.power = Power(self, time_scale, spin_up_seconds, ignores_timer)
         self.features = [self.power, feature.Transfer(self, 0), feature.Multiple(self, 0),
@@ -177,10 +178,18 @@ class AtaDrive:
             self.log.answer(entry, result)
             return result
 
+    def release(self):
+        """What it is busy with ends now."""
+        with self._lock:
+            self._releases += 1
+            self._lock.notify_all()
+
     def pause(self, seconds):
-        """Be busy for a while; a reset ends that and the command with it."""
-        resets = self._resets
-        if seconds and self._lock.wait_for(lambda: self._resets != resets, seconds):
+        """Be busy for a while, or until it is released; a reset ends that and the command with it."""
+        resets, releases = self._resets, self._releases
+        if seconds:
+            self._lock.wait_for(lambda: (self._resets, self._releases) != (resets, releases), seconds)
+        if self._resets != resets:
             raise NoAnswer
 
     def _interrupt(self):

@@ -261,9 +261,15 @@ class Faults(unittest.TestCase):
         self.assertEqual(drive["apm"], 1)
 
         drive.inject("hang", command=0xef, seconds=60)
+        threading.Timer(0.1, drive.release).start()
+        self.assertEqual(set_feature(drive, 0x05, 3).error, 0)
+        self.assertLess(time.monotonic() - begun, 30)
+        self.assertEqual(drive["apm"], 3)
+
+        drive.inject("hang", command=0xef, seconds=60)
         threading.Timer(0.1, drive.comreset).start()
         self.assertIsNone(set_feature(drive, 0x05, 2))
-        self.assertEqual(drive["apm"], 1)
+        self.assertEqual(drive["apm"], 3)
         drive.inject("never", command=0xef)
         self.assertIsNone(set_feature(drive, 0x05, 2))
 

@@ -1,6 +1,7 @@
 """Daemon, workers and broker killed at every step of a visit; /run full; journald stuck."""
 import contextlib
 import json
+import time
 
 from faulty import Faulty
 from keeping import CONF, by_id
@@ -14,6 +15,7 @@ STEPS = {   # each drive hangs at another one, so that one blow meets all of the
     "IDENTIFY, read back": {"command": 0xEC, "skip": 1},
 }
 HANG = 12   # seconds; the kernel waits for 15
+AFTER = 3   # seconds that the drives are busy after the blow, so that it meets whoever comes next, too
 BROKEN = "/run/systemd/system/drivekeep-broker.service.d/broken.conf"
 FILE = 'drives = ( { match = { serial = "SN-*"; }; apm = %s; lookahead = %s; spindown_time = "%dmin"; } );\n'
 RIGHT = {"applied", "unchanged", "unverifiable"}
@@ -93,6 +95,9 @@ class Killed(Faulty):
             blow(machine, pids)
         else:
             machine.run(blow)
+        time.sleep(AFTER)
+        for drive in self.hanging.values():
+            drive.release()
         machine.wait_until(self.are_right, 180)
         delay = max(e.time for e in self.sound.log.since(marks[self.sound], command=0xE3, origin="passthrough")) - started
         # What had no verdict when its worker died gets one from the next visit, some seconds later.
@@ -119,6 +124,7 @@ class Killed(Faulty):
         machine.start("systemctl reload drivekeep")
         machine.wait_until("systemctl is-failed --quiet drivekeep-broker.socket", 60)
         machine.run(f"rm {BROKEN}; systemctl daemon-reload")
+        self.hurry(machine, "journalctl -b -u drivekeep -o cat | grep -q 'socket stays closed'", step=5)
         machine.wait_until(self.are_right, 120)
         delay = max(e.time for e in self.sound.log.since(0, command=0xE3)) - started
         self.match("the broker cannot be started for a while: the service says so", machine.run("journalctl -b -u drivekeep -o cat").stdout,
