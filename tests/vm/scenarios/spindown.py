@@ -131,6 +131,13 @@ class Spindown(Keeping):
                 and (e.comm == "smartctl" or e.origin == "kernel" and e.command in MEDIUM)]
         return (down.time - (since or max(uses))) * self.rate / IDLE
 
+    def let_pass(self, machine, seconds):
+        """Of hd-idle nobody can tell when it is at rest."""
+        if self.ours:
+            self.leap(machine, seconds, step=IDLE // 4)
+        else:
+            machine.run(f"sleep {seconds}", 120)
+
     # Judging
 
     def judge(self, cause, holds, detail="", measured=""):
@@ -174,7 +181,7 @@ class Spindown(Keeping):
         self.judge_down("first", marks)
         if self.ours:
             # Of a drive with a timer each use is seen up to all its time late.
-            self.watch(machine, {"LAZY": auto["LAZY"]}, 2 * IDLE)
+            self.leap(machine, 2 * IDLE, lambda: self.downs("LAZY", auto["LAZY"]), step=IDLE // 4)
             self.claim("auto: a drive that does not heed its timer is spun down", self.downs("LAZY", auto["LAZY"]), self.tail("LAZY"))
             machine.wait_until(lambda: self.ata["TIMER"].log.since(auto["TIMER"], command=0xe5, mode="standby"), 120)
             self.equal("auto: the drive's own timer was set", self.all["LAZY"]["standby_seconds"], IDLE)
@@ -183,7 +190,7 @@ class Spindown(Keeping):
     def check_asleep(self, machine):
         machine.run(f"sleep {IDLE / 10}")
         if self.ours:   # a timer that was set before may still run out
-            machine.wait_until(NO_TIMER, 120)
+            self.leap(machine, 4 * IDLE, lambda: machine.run(NO_TIMER, check=False).status == 0, step=IDLE // 4)
         wakeups = WAKEUPS.format("drivekeep" if self.ours else "spinning-down")
         # In this order: what wakes the daemon from here on has its message counted. Each wakes it up to three times.
         marks, messages, woken = self.marks(*PLAIN), self.count(machine, MESSAGES), self.count(machine, wakeups)
@@ -214,7 +221,7 @@ class Spindown(Keeping):
         self.judge_awake("busy", busy)
 
     def check_woken_again(self, machine):
-        machine.run(f"sleep {IDLE * 1.1}", 120)
+        self.let_pass(machine, IDLE * 1.25)
         own = ("LAZY",) if self.ours else ()
         marks, tested = self.marks("READS", *own), self.marks("TESTED")
         self.read(machine, "READS", *own)
@@ -247,7 +254,7 @@ class Spindown(Keeping):
                 self.watch(machine, {"WOKEN": mark}, 4 * SHORT)
                 self.claim(f"woken soon {number} times, it is spun down", self.downs("WOKEN", mark), self.tail("WOKEN", mark))
                 mark = drive.log.mark()
-        machine.run(f"sleep {4 * SHORT}", 120)
+        self.let_pass(machine, 5 * SHORT)
         self.judge_awake("woken", {"WOKEN": mark})
         said = self.said(machine, "WOKEN", LEFT_AWAKE)
         self.claim("and that is said once", len(said) == 1, str(said))
@@ -255,9 +262,11 @@ class Spindown(Keeping):
     def check_renamed(self, machine):
         nodes = {serial: self.node(machine, f"SN-{serial}") for serial in ("NAMED", "OTHER")}
         ports = {serial: list(self.ata).index(serial) for serial in nodes}
-        for serial, port in ports.items():
+        if self.ours:
+            self.settle(machine)
+        for port in ports.values():
             self.hba.detach(port)
-            machine.wait_until(f"! [ -e {LINKS[serial]} ]", 60)
+        self.hurry(machine, f"! [ -e {LINKS['NAMED']} -o -e {LINKS['OTHER']} ]")
         marks = self.marks(*nodes)
         # The first to come gets the lower name.
         for serial in sorted(nodes, key=nodes.get, reverse=True):
@@ -269,8 +278,9 @@ class Spindown(Keeping):
         with self.warp(machine):
             # Twice, or the counters are what they were when the other drive had the name.
             self.read(machine, *nodes, *nodes)
-            self.watch(machine, marks)
+            self.watch(machine, {"NAMED": marks["NAMED"]})
             self.judge_down("renamed", {"NAMED": marks["NAMED"]})
+            self.let_pass(machine, IDLE)
             self.judge_awake("other", {"OTHER": marks["OTHER"]})
 
     def check_resume(self, machine):
