@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep explain`: which rules are for a drive, and where each of its values comes from. Asks no drive anything. */
+/* `drivekeep explain`: which rules are for a drive, and where each of its values comes from; and what its spin-down timer costs. Asks
+ * no drive anything. */
 
 #include <err.h>
 #include <stdio.h>
 
+#include "advice.h"
 #include "choice.h"
+#include "clock.h"
 #include "config.h"
 #include "inventory.h"
 #include "output.h"
 #include "machine.h"
+#include "records.h"
 #include "settings.h"
 #include "verb.h"
 
@@ -157,12 +161,13 @@ static void tell_wish(Output *o, const Sayings *sayings, const Wish *w, const ch
         output_end(o);
 }
 
-/* NULL setting: all of them. */
-static void tell(Output *o, const Config *c, const Drive *d, const char *setting, bool on_battery) {
+/* NULL setting: all of them. NULL record: the service knows nothing of the drive. */
+static void tell(Output *o, const Config *c, const Drive *d, const DriveRecord *record, const char *setting,
+                 bool on_battery) {
         Sayings sayings;
         _cleanup_(wishes_done) Wishes w = {};
         char buf[VALUE_TEXT_MAX];
-        bool any = false;
+        bool any = false, spins_down = false;
         size_t n_wished;
 
         assert(d);
@@ -207,19 +212,21 @@ static void tell(Output *o, const Config *c, const Drive *d, const char *setting
         output_line(o, "Settings:");
         for (size_t i = 0; i < w.n_items; i++) {
                 const Wish *x = w.items + i;
-                const ValueRange *range = &setting_find(&all_settings, x->name)->range;
+                const Setting *s = setting_find(&all_settings, x->name);
 
                 if (setting && !streq(x->name, setting))
                         continue;
                 any = true;
+                spins_down = spins_down || (i < n_wished && setting_spin_down_ms(s, &x->value) != UINT64_MAX);
                 tell_wish(o, &sayings, x,
                           i >= n_wished ? "keep"
                           : x->withheld ? NULL
-                                        : value_format(range, &x->value, buf));
+                                        : value_format(&s->range, &x->value, buf));
         }
         if (!any)
                 output_line(o, "  no rule sets %s", setting ?: "anything");
         output_end(o);
+        advice_tell(o, spins_down ? record : NULL, now_usec());
         output_end(o);
         output_print(o);
         free(sayings.items);
@@ -229,6 +236,7 @@ static void tell(Output *o, const Config *c, const Drive *d, const char *setting
 
 static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
+        _cleanup_(records_done) Records records = {};
         _cleanup_(drive_freep) Drive *described = NULL;
         _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
         _cleanup_(config_freep) Config *c = NULL;
@@ -255,7 +263,9 @@ static int run(const Options *o) {
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, which 'drivekeep check' shows; what they withhold is not written");
 
-        tell(out, c, name ? inventory.drives[0] : described,
+        if (name)
+                (void) records_read(o->state_dir, &records);
+        tell(out, c, name ? inventory.drives[0] : described, name ? records_of(&records, inventory.drives[0]) : NULL,
              setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
              power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
         return EXIT_WANTED;
@@ -266,8 +276,9 @@ const Verb verb_explain = {
         .paged = true,
         .summary = "Tell which rules are for a drive, and where its values come from",
         .arguments = "DRIVE [SETTING]\n--as KEY=VALUE,... [SETTING]",
-        .help = "Tells which rules are for a drive and which are not, and why, and where each value comes from."
+        .help = "Tells which rules are for a drive and which are not, and why, and where each value comes from; "
+                "of a spin-down timer also what came of it, and what other timers would have come to."
                 "\v" DRIVE_IS ".",
-        .options = OPTION_AS | OPTION_JSON | OPTION_CONFIG_ROOT,
+        .options = OPTION_AS | OPTION_JSON | OPTION_CONFIG_ROOT | OPTION_STATE_DIR,
         .run = run,
 };

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "advice.h"
 #include "ata-facts.h"
 #include "ata-identify.h"
 #include "choice.h"
@@ -116,6 +117,7 @@ static void tell_drive(Output *o, Device *device, unsigned backends, const Drive
         output_text(o, "reason", reason);
         output_fact(o, "state", NULL, state ?: reason);
         tell_facts(o, device);
+        advice_tell(o, record, now_usec());
         output_end(o);
 }
 

@@ -155,6 +155,22 @@ int wake_records_read(sd_journal *j, WakeRecords *ret) {
         return 0;
 }
 
+int wake_record_last(sd_journal *j, const char *name, const char *serial, WakeRecord *ret) {
+        int r;
+
+        r = sd_journal_seek_tail(j);
+        if (r < 0)
+                return r;
+        for (unsigned n = 0; n < WAKE_RECORDS_MAX && (r = sd_journal_previous(j)) > 0; n++) {
+                if (!record_read(j, ret))
+                        continue;
+                if (wake_record_is_of(ret, name, serial))
+                        return 1;
+                wake_record_done(ret);
+        }
+        return MIN(r, 0);
+}
+
 int wake_record_wait(sd_journal *j, WakeRecord *ret) {
         int r;
 

@@ -38,6 +38,9 @@ void wake_journal_closep(sd_journal **j);
 /* The last ones there are. */
 int wake_records_read(sd_journal *j, WakeRecords *ret);
 
+/* The newest one of that drive (wake_record_is_of()), which is then the caller's. Returns 1; 0: there is none. */
+int wake_record_last(sd_journal *j, const char *name, const char *serial, WakeRecord *ret);
+
 /* The first one behind those that were read; waits for it. */
 int wake_record_wait(sd_journal *j, WakeRecord *ret);
 

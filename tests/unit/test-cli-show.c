@@ -174,13 +174,13 @@ static int show(const char *const *words, char **ret_out, char **ret_err) {
         JSON_SETTING("apm", "ata", "null", "null", "\"nothing can \\\\x1b[31mread it\"", "true") ",\n" \
         JSON_SETTING("apm", "ata", "null", "null", "null", "false") ",\n" \
         JSON_SETTING("timeout", "scsi", "null", "null", "\"it sleeps\"", "null")
-#define JSON_END(state) "\n    ],\n    \"state\": " state ",\n    \"reason\": null,\n    \"ata\": null\n  }"
+#define JSON_END(state) "\n    ],\n    \"state\": " state ",\n    \"reason\": null,\n    \"ata\": null,\n    \"use\": null\n  }"
 #define JSON_ATA_END \
         "\n    ],\n    \"state\": null,\n    \"reason\": null,\n    \"ata\": {\n" \
         "      \"rotation\": null,\n      \"form_factor\": null,\n      \"sectors\": \"512 B logical\",\n" \
         "      \"link\": null,\n      \"link_power\": null,\n      \"trim\": null,\n" \
         "      \"standby_timer\": \"values as in the standard\",\n      \"acoustic\": \"128 recommended\",\n" \
-        "      \"security\": null\n    }\n  }"
+        "      \"security\": null\n    },\n    \"use\": null\n  }"
 #define IMAGE_FACTS \
         "   sectors: 512 B logical\n" \
         "     timer: values as in the standard\n" \

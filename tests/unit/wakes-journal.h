@@ -72,6 +72,17 @@ int sd_journal_previous_skip(_unused_ sd_journal *j, uint64_t skip) {
         return (int) MIN(n_present, skip);
 }
 
+int sd_journal_previous(_unused_ sd_journal *j) {
+        if (at_tail) {
+                at_tail = false;
+                position = n_present + 1;
+        }
+        if (position <= 1)
+                return 0;
+        position--;
+        return 1;
+}
+
 /* As the library: behind the tail nothing ever comes. */
 int sd_journal_next(_unused_ sd_journal *j) {
         if (at_tail || position == n_present)

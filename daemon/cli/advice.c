@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "advice.h"
+#include "wake-records.h"
+
+#define DAY_SECONDS 86400.0
+#define DAY_USEC (86400ULL * 1000 * 1000)
+
+/* Those that people choose between. */
+static const unsigned chosen[] = { 5, 10, 20, 30, 60 };
+
+static double days_of(const DriveUse *u) {
+        return (double) u->watched / DAY_SECONDS;
+}
+
+/* ---- what came of it ---- */
+
+static void tell_since(Output *o, const DriveUse *u, uint64_t now) {
+        uint64_t usec = now - MIN(u->since, now), days = usec / DAY_USEC;
+        char when[HUMAN_MAX], ago[VALUE_TEXT_MAX];
+
+        output_text(o, "setting", u->setting);
+        output_text(o, "since", time_format_rfc3339(u->since, when));
+        output_number(o, "watched_seconds", true, (int64_t) u->watched);
+        output_number(o, "spin_ups", true, (int64_t) u->spin_ups);
+        output_number(o, "asleep_seconds", true, (int64_t) u->asleep);
+        output_note(o, "%s", "");
+        if (days >= 2)
+                (void) snprintf(ago, sizeof ago, "%" PRIu64 " days", days);
+        else
+                (void) duration_format_short(usec, ago);
+        output_note(o, "Since the timer is %s, for %s:", u->setting, ago);
+        if (days_of(u) >= 1)
+                output_note(o, "  spun up %.1f times a day, asleep for %.1f h a day", (double) u->spin_ups / days_of(u),
+                            (double) u->asleep / 3600 / days_of(u));
+        else
+                output_note(o, "  spun up %" PRIu64 " times, asleep for %.1f h", u->spin_ups,
+                            (double) u->asleep / 3600);
+}
+
+static void tell_count(Output *o, const DriveUse *u, WearKind k, const char *key, KnownNumber count,
+                       KnownNumber rated) {
+        const char *kind = wear_kind_to_string(k);
+        WearRate r;
+        bool known = drive_use_wear_rate(u, k, &r);
+
+        output_object(o, key);
+        output_number(o, "count", count.known, count.number);
+        output_number(o, "rated", rated.known, rated.number);
+        output_number(o, "more_per_100_days", known, known ? (int64_t) (r.per_day * 100 + 0.5) : 0);
+        output_number(o, "years_left", known && !isinf(r.years), known && !isinf(r.years) ? (int64_t) r.years : 0);
+        output_end(o);
+
+        if (known && isinf(r.years))
+                output_note(o, "  %" PRIi64 " %s, and no more since", r.count, kind);
+        else if (known)
+                output_note(o, "  %" PRIi64 " %s, %.1f more a day: %" PRIi64 "%s are reached in %.0f years", r.count,
+                            kind, r.per_day, r.rated,
+                            r.assumed ? " (assumed, the drive does not say for how many it is made)" : "", r.years);
+        else if (count.known)
+                output_note(o, "  %" PRIi64 " %s", count.number, kind);
+}
+
+static void tell_wear(Output *o, const DriveUse *u, uint64_t now) {
+        char when[HUMAN_MAX], when_short[HUMAN_MAX];
+
+        tell_count(o, u, WEAR_LOAD_CYCLES, "load_cycles", u->wear.load_cycles, u->wear.rated_load_cycles);
+        tell_count(o, u, WEAR_START_STOPS, "spindle_starts", u->wear.start_stops, u->wear.rated_start_stops);
+        output_number(o, "temperature", u->wear.temperature.known, u->wear.temperature.number);
+        output_text(o, "read", time_format_rfc3339(u->wear_when, when));
+        if (u->wear.temperature.known)
+                output_note(o, "  %" PRIi64 " degrees Celsius, %s", u->wear.temperature.number,
+                            time_format_short(u->wear_when, now, when_short));
+}
+
+/* ---- what others would come to ---- */
+
+static void tell_timers(Output *o, const DriveUse *u) {
+        bool any = false;
+
+        output_array(o, "timers");
+        for (unsigned i = 0, k = 0; i < USE_TIMERS && k < ELEMENTSOF(chosen); i++) {
+                UsePrediction p = {};
+                bool known;
+
+                if (use_timers[i] != chosen[k])
+                        continue;
+                k++;
+                known = drive_use_predict(u, i, &p);
+                output_object(o, NULL);
+                output_number(o, "minutes", true, use_timers[i]);
+                output_number(o, "spin_ups_per_100_days", known, (int64_t) (p.spin_ups_per_day * 100 + 0.5));
+                output_number(o, "asleep_seconds_per_day", known, (int64_t) (p.hours_asleep_per_day * 3600 + 0.5));
+                output_end(o);
+                if (!known)
+                        continue;
+                if (!any)
+                        output_note(o, "As it was used in that time, a timer of its own would have come to:");
+                any = true;
+                output_note(o, "  %2u min: spun up %.1f times a day, asleep for %.1f h a day", use_timers[i],
+                            p.spin_ups_per_day, p.hours_asleep_per_day);
+        }
+        output_end(o);
+
+        if (days_of(u) < 1)
+                output_note(o, "What other timers would have come to shows when it was watched for a day.");
+        else if (u->known_from > chosen[0] * 60)
+                output_note(o,
+                            "Of timers below %" PRIu64
+                            " min that is not known: with this one, shorter times without use are missed.",
+                            u->known_from / 60);
+}
+
+/* ---- who woke it ---- */
+
+static void tell_last_wake(Output *o, const DriveRecord *r, uint64_t now) {
+        _cleanup_(wake_journal_closep) sd_journal *j = NULL;
+        _cleanup_(wake_record_done) WakeRecord w = {};
+        char when[HUMAN_MAX], slept[VALUE_TEXT_MAX];
+        bool known;
+
+        known = wake_journal_open(&j) >= 0 && wake_record_last(j, r->name, r->serial, &w) > 0;
+        output_object(o, "last_wake");
+        output_text(o, "time", known ? time_format_rfc3339(w.when, when) : NULL);
+        output_text(o, "process", w.process);
+        output_text(o, "unit", w.unit);
+        output_end(o);
+        if (known)
+                output_note(o, "  woken last %s by %s%s%s%s%s", time_format_short(w.when, now, when), w.who,
+                            w.unit ? ", " : "", w.unit ?: "", w.slept.known ? ", when it had slept for " : "",
+                            w.slept.known ? duration_format_short((uint64_t) w.slept.number, slept) : "");
+}
+
+void advice_tell(Output *o, const DriveRecord *r, uint64_t now) {
+        if (!r || !r->spindown || !r->use.setting) {
+                output_text(o, "use", NULL);
+                return;
+        }
+
+        output_object(o, "use");
+        tell_since(o, &r->use, now);
+        tell_last_wake(o, r, now);
+        tell_wear(o, &r->use, now);
+        tell_timers(o, &r->use);
+        output_end(o);
+}
