@@ -3,6 +3,7 @@
 Each spin-down is judged by the drive's own log; how late it came is a multiple of the wanted time, by the guest's clock.
 """
 import contextlib
+import json
 import pathlib
 import re
 import tempfile
@@ -93,10 +94,12 @@ class Spindown(Keeping):
             with self.warp(machine):
                 for check in (self.check_first, self.check_asleep, self.check_woken_once, self.check_woken_again, self.check_woken_often):
                     check(machine)
+            self.check_learnt(machine)
             self.check_renamed(machine)
             self.check_resume(machine)
 
     def begin(self, machine):
+        self.spin_ups = {serial: drive["spin_ups"] for serial, drive in self.ata.items()}
         if self.ours:
             self.settle(machine)
             return
@@ -258,6 +261,21 @@ class Spindown(Keeping):
         self.judge_awake("woken", {"WOKEN": mark})
         said = self.said(machine, "WOKEN", LEFT_AWAKE)
         self.claim("and that is said once", len(said) == 1, str(said))
+
+    def check_learnt(self, machine):
+        """What the service has counted meanwhile, over a restart."""
+        if not self.ours:
+            return
+        for serial in ("READS", "DRIFT"):
+            told = json.loads(machine.run(f"drivekeep explain --json {LINKS[serial]} spindown_time").stdout)["use"]
+            self.equal(f"{serial}: the spin-ups that it tells of are the drive's own", told["spin_ups"],
+                       self.ata[serial]["spin_ups"] - self.spin_ups[serial])
+            self.claim(f"{serial}: it was asked how worn it is", told["load_cycles"]["count"] is not None and told["temperature"] == 35, str(told))
+        asleep = [(serial, e.name) for serial, drive in self.ata.items() for e in drive.log.since(0, mode=ASLEEP)
+                  if e.comm.startswith("keep-") and e.command in (0xb0, 0x2f)]
+        self.equal("no drive that sleeps is asked that", asleep, [])
+        self.match("it is kept over boots", machine.run("cat /var/lib/drivekeep/drives/*SN-READS*").stdout, r"(?m)^USE_SPIN_UPS=[1-9]")
+        self.match("show --plot: the wakes of today", machine.run(f"drivekeep show --plot {LINKS['READS']}").stdout, r"(?m)\S +[1-9]\d* +[\d.]+ h$")
 
     def check_renamed(self, machine):
         nodes = {serial: self.node(machine, f"SN-{serial}") for serial in ("NAMED", "OTHER")}
