@@ -302,10 +302,10 @@ void target_standby_told(Target *t, PowerMode power) {
 void target_standby_watched(Target *t) {
         uint64_t used;
 
-        /* It was used between the look and this. */
+        /* It was used between the look and this. If the tracer has seen who that was, it tells so before the drive can answer. */
         if (t->standby.asleep && activity_read(t->drive->syspath, &used) >= 0 &&
             (used != t->standby.used || activity_in_flight(t->drive->syspath)))
-                standby_wake(t, NULL);
+                target_visit(t, VISIT_STANDBY);
 }
 
 void target_standby_lost(Target *t) {

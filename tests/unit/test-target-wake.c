@@ -219,10 +219,15 @@ START_TEST(test_found_awake) {
 END_TEST
 
 static const struct {
-        bool used, counted, awake, in_flight;
-} begun[] = { { false, true, false }, { true, true, true }, { true, false, false }, { false, true, true, true } };
+        bool used, counted, awake, in_flight, seen; /* seen: by the tracer, which tells it next */
+} begun[] = { { false, true, false },
+              { true, true, true },
+              { true, false, false },
+              { false, true, true, true },
+              { true, true, true, .seen = true },
+              { false, true, true, true, true } };
 
-/* From then on it is watched; who used it before is not known. */
+/* From then on it is watched. When it was used before, it is asked; who that was is known only if the tracer has seen it. */
 START_TEST(test_watched) {
         Target *t = asleep();
         uint64_t since = monotonic_usec();
@@ -233,17 +238,24 @@ START_TEST(test_watched) {
         in_flight = begun[_i].in_flight;
         target_standby_watched(t);
         ck_assert_uint_eq(n_wakes_told, 0);
-        if (begun[_i].awake)
-                assert_begun(t, since);
-        else
-                ck_assert(t->standby.asleep && done[0] == '\0');
+        ck_assert(t->standby.asleep && done[0] == '\0');
+        ck_assert(!t->visit.job == !begun[_i].awake);
+        if (!begun[_i].awake) {
+                leave(t);
+                return;
+        }
+
+        ck_assert_int_eq(t->visit.reason, VISIT_STANDBY);
+        if (begun[_i].seen)
+                target_standby_woken(t, &reading);
+        answer(t, POWER_AWAKE);
+        ck_assert_uint_eq(n_wakes_told, begun[_i].seen);
+        assert_begun(t, since);
 
         /* Of one that is awake nothing of this is true any more. */
-        if (begun[_i].awake) {
-                target_standby_watched(t);
-                target_standby_lost(t);
-                ck_assert_str_eq(all_done(), "");
-        }
+        target_standby_watched(t);
+        target_standby_lost(t);
+        ck_assert_str_eq(all_done(), "");
         leave(t);
 }
 END_TEST
