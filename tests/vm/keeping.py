@@ -59,6 +59,8 @@ leap() {{
 # warp() the clock runs fast.
 TRACE = "/sys/kernel/tracing/instances/drivekeep"
 TRACE_FILTER = f"{TRACE}/events/scsi/scsi_dispatch_cmd_start/filter"
+# The filter stays while the instance is being removed, when no drive is watched any more.
+TRACES = f"grep -qsx 1 {TRACE}/events/scsi/scsi_dispatch_cmd_start/enable"
 TRACING = """systemctl unmask sys-kernel-tracing.mount
 for unit in drivekeep drivekeep-tracer drivekeep-broker; do
         mkdir -p /etc/systemd/system/$unit.service.d

@@ -6,7 +6,7 @@ emulation of the rest counts for little.
 import json
 
 from drives import model, power
-from keeping import CONF, TRACE_FILTER, TRACING, Keeping, by_id
+from keeping import CONF, TRACE_FILTER, TRACES, TRACING, Keeping, by_id
 
 SPIN_UP = 6     # seconds
 MEMBERS = [f"SN-MEMBER{number}" for number in range(8)]
@@ -82,7 +82,7 @@ class Together(Keeping):
         self.settle(machine)
         machine.run(f"drivekeep sleep {' '.join(nodes)}", 120)
         self.equal("all members sleep", self.modes(), {"standby"})
-        machine.wait_until(f"[ $(grep -o 'host_no==[0-9]*' {TRACE_FILTER} | sort -u | wc -l) -eq {len(MEMBERS) + 1} ]", 60)
+        machine.wait_until(f"{TRACES} && [ $(grep -o 'host_no==[0-9]*' {TRACE_FILTER} | sort -u | wc -l) -eq {len(MEMBERS) + 1} ]", 60)
         self.told = len(self.wakes(machine))
         return self.marks()
 

@@ -4,7 +4,7 @@ import json
 import re
 
 import manual_json
-from keeping import CONF, TRACE, TRACE_FILTER, TRACING, Keeping, ours
+from keeping import CONF, TRACE, TRACE_FILTER, TRACES, TRACING, Keeping, ours
 
 FILE = 'drives = ( { match = { transport = "sata"; }; spindown_time = "1min"; } );\n'
 RECORD = "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
@@ -96,7 +96,7 @@ class Wakes(Keeping):
                     f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; sync; udevadm settle")
         self.mark = self.sata.log.mark()
         machine.run(f"hdparm -q -y {node}")
-        machine.wait_until(f"grep -q 'host_no=={host}&' {TRACE_FILTER}", 60)
+        machine.wait_until(f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER}", 60)
 
     def check_rest(self, machine, names):
         """A drive is asked once, and then nobody runs until it is used."""
