@@ -5,17 +5,11 @@
 #include <stdio.h>
 
 #include "advice.h"
+#include "clock.h"
 #include "wake-records.h"
-
-#define DAY_SECONDS 86400.0
-#define DAY_USEC (86400ULL * 1000 * 1000)
 
 /* Those that people choose between. */
 static const unsigned chosen[] = { 5, 10, 20, 30, 60 };
-
-static double days_of(const DriveUse *u) {
-        return (double) u->watched / DAY_SECONDS;
-}
 
 /* ---- what came of it ---- */
 
@@ -34,9 +28,9 @@ static void tell_since(Output *o, const DriveUse *u, uint64_t now) {
         else
                 (void) duration_format_short(usec, ago);
         output_note(o, "Since the timer is %s, for %s:", u->setting, ago);
-        if (days_of(u) >= 1)
-                output_note(o, "  spun up %.1f times a day, asleep for %.1f h a day", (double) u->spin_ups / days_of(u),
-                            (double) u->asleep / 3600 / days_of(u));
+        if (drive_use_days(u) >= 1)
+                output_note(o, "  spun up %.1f times a day, asleep for %.1f h a day",
+                            (double) u->spin_ups / drive_use_days(u), (double) u->asleep / 3600 / drive_use_days(u));
         else
                 output_note(o, "  spun up %" PRIu64 " times, asleep for %.1f h", u->spin_ups,
                             (double) u->asleep / 3600);
@@ -83,16 +77,12 @@ static void tell_timers(Output *o, const DriveUse *u) {
         bool any = false;
 
         output_array(o, "timers");
-        for (unsigned i = 0, k = 0; i < USE_TIMERS && k < ELEMENTSOF(chosen); i++) {
+        for (size_t i = 0; i < ELEMENTSOF(chosen); i++) {
                 UsePrediction p = {};
-                bool known;
+                bool known = drive_use_predict(u, chosen[i], &p);
 
-                if (use_timers[i] != chosen[k])
-                        continue;
-                k++;
-                known = drive_use_predict(u, i, &p);
                 output_object(o, NULL);
-                output_number(o, "minutes", true, use_timers[i]);
+                output_number(o, "minutes", true, chosen[i]);
                 output_number(o, "spin_ups_per_100_days", known, (int64_t) (p.spin_ups_per_day * 100 + 0.5));
                 output_number(o, "asleep_seconds_per_day", known, (int64_t) (p.hours_asleep_per_day * 3600 + 0.5));
                 output_end(o);
@@ -101,12 +91,12 @@ static void tell_timers(Output *o, const DriveUse *u) {
                 if (!any)
                         output_note(o, "As it was used in that time, a timer of its own would have come to:");
                 any = true;
-                output_note(o, "  %2u min: spun up %.1f times a day, asleep for %.1f h a day", use_timers[i],
+                output_note(o, "  %2u min: spun up %.1f times a day, asleep for %.1f h a day", chosen[i],
                             p.spin_ups_per_day, p.hours_asleep_per_day);
         }
         output_end(o);
 
-        if (days_of(u) < 1)
+        if (drive_use_days(u) < 1)
                 output_note(o, "What other timers would have come to shows when it was watched for a day.");
         else if (u->known_from > chosen[0] * 60)
                 output_note(o,

@@ -12,6 +12,8 @@ static inline uint64_t clock_usec(clockid_t clock) {
         return (uint64_t) ts.tv_sec * 1000000 + (uint64_t) ts.tv_nsec / 1000;
 }
 
+#define DAY_USEC (24ULL * 60 * 60 * 1000 * 1000)
+
 /* In µs, as records have it. */
 static inline uint64_t now_usec(void) {
         return clock_usec(CLOCK_REALTIME);

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <math.h>
 
+#include "clock.h"
 #include "record.h"
 #include "use.h"
 
 #define MINUTE_USEC (60ULL * 1000 * 1000)
-#define DAY_SECONDS 86400.0
-#define DAY_USEC (24ULL * 60 * MINUTE_USEC)
 #define YEAR_DAYS 365.25
-
-/* Before so long was watched, the rate of a day is chance. */
-#define WATCHED_LEAST (24U * 60 * 60)
 
 const unsigned use_timers[USE_TIMERS] = { 1, 2, 3, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480, 720, 1440 };
 
@@ -50,10 +47,20 @@ void drive_use_gap(DriveUse *u, uint64_t least, uint64_t most) {
         }
 }
 
-bool drive_use_predict(const DriveUse *u, unsigned i, UsePrediction *ret) {
-        double gaps = 0, seconds = 0, days = (double) u->watched / DAY_SECONDS, timer = use_timers[i] * 60.0;
+double drive_use_days(const DriveUse *u) {
+        return (double) u->watched * 1e6 / (double) DAY_USEC;
+}
 
-        if (u->watched < WATCHED_LEAST || timer < (double) u->known_from)
+bool drive_use_predict(const DriveUse *u, unsigned minutes, UsePrediction *ret) {
+        double gaps = 0, seconds = 0, days = drive_use_days(u), timer = minutes * 60.0;
+        unsigned i = 0;
+
+        while (i < USE_TIMERS && use_timers[i] != minutes)
+                i++;
+        assert(i < USE_TIMERS);
+
+        /* Of less than a day the rate is chance. */
+        if (days < 1 || timer < (double) u->known_from)
                 return false;
 
         for (; i < USE_TIMERS; i++) {

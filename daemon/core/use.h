@@ -42,14 +42,18 @@ void drive_use_gap(DriveUse *u, uint64_t least, uint64_t most);
 /* The drive has told how worn it is. */
 void drive_use_wear(DriveUse *u, const Wear *w, uint64_t now);
 
-/* What would have come of the timer use_timers[i] in the time that was watched. */
+/* How long it was watched, in days. */
+double drive_use_days(const DriveUse *u);
+
+/* What would have come of another timer in the time that was watched. */
 typedef struct UsePrediction {
         double spin_ups_per_day;
         double hours_asleep_per_day;
 } UsePrediction;
 
-/* False: nobody knows, since too little was watched or shorter times without use were missed. */
-bool drive_use_predict(const DriveUse *u, unsigned i, UsePrediction *ret);
+/* Of a timer of so many minutes, which is one of use_timers. False: nobody knows, since less than a day was watched or shorter times
+ * without use were missed. */
+bool drive_use_predict(const DriveUse *u, unsigned minutes, UsePrediction *ret);
 
 /* What the drive counted since the timer was set, by its first and its last reading. */
 typedef struct WearRate {

@@ -9,8 +9,6 @@
 #include "target-standby.h"
 #include "target-use.h"
 
-#define DAY_USEC (24ULL * 60 * 60 * 1000 * 1000)
-
 /* ---- over boots ---- */
 
 void target_use_attach(Target *t) {

@@ -194,12 +194,9 @@ START_TEST(test_patterns) {
 
         for (size_t i = 0; i < ELEMENTSOF(timers); i++) {
                 double asleep, days = (double) t->record->use.watched / DAY, is, want;
-                unsigned k = 0;
                 UsePrediction told;
 
-                while (use_timers[k] != timers[i])
-                        k++;
-                ck_assert(drive_use_predict(&t->record->use, k, &told));
+                ck_assert(drive_use_predict(&t->record->use, timers[i], &told));
                 want = spin_ups(&u, MINUTES(timers[i]), &asleep);
                 is = told.spin_ups_per_day * days;
                 /* Of a few, one that is in doubt is more than that. */

@@ -12,14 +12,6 @@
 #define DAY (24 * 60 * MINUTE)
 #define NOW UINT64_C(1763692751123456)
 
-static unsigned timer_index(unsigned minutes) {
-        unsigned i = 0;
-
-        while (use_timers[i] != minutes)
-                i++;
-        return i;
-}
-
 /* ---- times without use ---- */
 
 static const struct {
@@ -44,7 +36,7 @@ START_TEST(test_gap) {
         UsePrediction p;
 
         drive_use_gap(&u, gaps[_i].least * MINUTE, gaps[_i].most * MINUTE);
-        ck_assert(drive_use_predict(&u, timer_index(gaps[_i].timer), &p));
+        ck_assert(drive_use_predict(&u, gaps[_i].timer, &p));
         ck_assert_double_eq_tol(p.spin_ups_per_day, gaps[_i].longer, 0.002);
         ck_assert_double_eq_tol(p.hours_asleep_per_day * 60, gaps[_i].asleep, 0.1);
 }
@@ -56,14 +48,14 @@ START_TEST(test_unknown) {
         UsePrediction p;
 
         drive_use_gap(&u, 60 * MINUTE, 60 * MINUTE);
-        ck_assert(!drive_use_predict(&u, timer_index(30), &p));
+        ck_assert(!drive_use_predict(&u, 30, &p));
         u.watched = 2 * 86400;
-        ck_assert(drive_use_predict(&u, timer_index(30), &p));
+        ck_assert(drive_use_predict(&u, 30, &p));
         ck_assert_double_eq_tol(p.spin_ups_per_day, 0.5, 0.001);
         ck_assert_double_eq_tol(p.hours_asleep_per_day, 0.25, 0.001);
         u.known_from = 45 * 60;
-        ck_assert(!drive_use_predict(&u, timer_index(30), &p));
-        ck_assert(drive_use_predict(&u, timer_index(45), &p));
+        ck_assert(!drive_use_predict(&u, 30, &p));
+        ck_assert(drive_use_predict(&u, 45, &p));
 }
 END_TEST
 
@@ -81,7 +73,7 @@ START_TEST(test_begin) {
         ck_assert_int_eq(drive_use_begin(&u, "30min", NOW + 2 * DAY), 0);
         ck_assert_str_eq(u.setting, "30min");
         ck_assert_uint_eq(u.since, NOW + 2 * DAY);
-        ck_assert(u.spin_ups == 0 && u.asleep == 0 && u.watched == 0 && u.gaps[timer_index(60)] == 0 && !u.warned);
+        ck_assert(u.spin_ups == 0 && u.asleep == 0 && u.watched == 0 && u.gaps[9] == 0 && !u.warned);
         /* What was read last is where it begins. */
         ck_assert(u.first_wear_when == NOW + DAY && u.first_wear.load_cycles.number == 7);
         free(u.setting);
