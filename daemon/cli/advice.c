@@ -36,20 +36,20 @@ static void tell_since(Output *o, const DriveUse *u, uint64_t now) {
                             (double) u->asleep / 3600);
 }
 
-static void tell_count(Output *o, const DriveUse *u, WearKind k, const char *key, KnownNumber count,
-                       KnownNumber rated) {
+static void tell_count(Output *o, const DriveUse *u, WearKind k, const char *key) {
+        KnownNumber count = wear_count(&u->wear, k), rated = wear_rated(&u->wear, k);
         const char *kind = wear_kind_to_string(k);
-        WearRate r;
-        bool known = drive_use_wear_rate(u, k, &r);
+        WearRate r = {};
+        bool known = drive_use_wear_rate(u, k, &r), ends = known && !isinf(r.years);
 
         output_object(o, key);
         output_number(o, "count", count.known, count.number);
         output_number(o, "rated", rated.known, rated.number);
-        output_number(o, "more_per_100_days", known, known ? (int64_t) (r.per_day * 100 + 0.5) : 0);
-        output_number(o, "years_left", known && !isinf(r.years), known && !isinf(r.years) ? (int64_t) r.years : 0);
+        output_number(o, "more_per_100_days", known, (int64_t) (r.per_day * 100 + 0.5));
+        output_number(o, "years_left", ends, ends ? (int64_t) r.years : 0);
         output_end(o);
 
-        if (known && isinf(r.years))
+        if (known && !ends)
                 output_note(o, "  %" PRIi64 " %s, and no more since", r.count, kind);
         else if (known)
                 output_note(o, "  %" PRIi64 " %s, %.1f more a day: %" PRIi64 "%s are reached in %.0f years", r.count,
@@ -62,8 +62,8 @@ static void tell_count(Output *o, const DriveUse *u, WearKind k, const char *key
 static void tell_wear(Output *o, const DriveUse *u, uint64_t now) {
         char when[HUMAN_MAX], when_short[HUMAN_MAX];
 
-        tell_count(o, u, WEAR_LOAD_CYCLES, "load_cycles", u->wear.load_cycles, u->wear.rated_load_cycles);
-        tell_count(o, u, WEAR_START_STOPS, "spindle_starts", u->wear.start_stops, u->wear.rated_start_stops);
+        tell_count(o, u, WEAR_LOAD_CYCLES, "load_cycles");
+        tell_count(o, u, WEAR_START_STOPS, "spindle_starts");
         output_number(o, "temperature", u->wear.temperature.known, u->wear.temperature.number);
         output_text(o, "read", time_format_rfc3339(u->wear_when, when));
         if (u->wear.temperature.known)

@@ -89,13 +89,17 @@ const char *wear_kind_to_string(WearKind k) {
         return k == WEAR_LOAD_CYCLES ? "load cycles" : "spindle starts";
 }
 
-static KnownNumber wear_count(const Wear *w, WearKind k) {
+KnownNumber wear_count(const Wear *w, WearKind k) {
         return k == WEAR_LOAD_CYCLES ? w->load_cycles : w->start_stops;
+}
+
+KnownNumber wear_rated(const Wear *w, WearKind k) {
+        return k == WEAR_LOAD_CYCLES ? w->rated_load_cycles : w->rated_start_stops;
 }
 
 bool drive_use_wear_rate(const DriveUse *u, WearKind k, WearRate *ret) {
         KnownNumber first = wear_count(&u->first_wear, k), last = wear_count(&u->wear, k);
-        KnownNumber rated = k == WEAR_LOAD_CYCLES ? u->wear.rated_load_cycles : u->wear.rated_start_stops;
+        KnownNumber rated = wear_rated(&u->wear, k);
         WearRate w;
 
         /* A clock that was set back, or a drive that was exchanged for one that says it is the same. */

@@ -70,6 +70,8 @@ typedef enum WearKind {
 } WearKind;
 
 const char *wear_kind_to_string(WearKind k); /* "load cycles" */
+KnownNumber wear_count(const Wear *w, WearKind k);
+KnownNumber wear_rated(const Wear *w, WearKind k);
 
 /* False: there are no two readings at least a day apart, or nobody knows for how many the drive is made. */
 bool drive_use_wear_rate(const DriveUse *u, WearKind k, WearRate *ret);

@@ -89,19 +89,17 @@ void target_use_ask(Target *t) {
 /* What is likely to be behind it: a drive whose heads are parked far more often than it spins down has another setting for that. */
 static const Wish *wearing_wish(const Target *t, WearKind kind) {
         static const char *const parking[] = { "apm", "idle_b", "idle_c", "idle_a" };
-        const DriveUse *u = &t->record->use;
-        WearRate r;
-        int64_t starts = u->wear.start_stops.number - u->first_wear.start_stops.number;
+        const Wear *first = &t->record->use.first_wear, *last = &t->record->use.wear;
+        bool parks = kind == WEAR_LOAD_CYCLES && last->start_stops.known && first->start_stops.known &&
+                     last->load_cycles.number - first->load_cycles.number >
+                                     2 * (last->start_stops.number - first->start_stops.number);
 
-        if (kind == WEAR_LOAD_CYCLES && u->wear.start_stops.known && u->first_wear.start_stops.known &&
-            drive_use_wear_rate(u, kind, &r) &&
-            u->wear.load_cycles.number - u->first_wear.load_cycles.number > 2 * starts)
-                for (size_t i = 0; i < ELEMENTSOF(parking); i++) {
-                        const Wish *w = wishes_find(&t->wishes, parking[i]);
+        for (size_t i = 0; parks && i < ELEMENTSOF(parking); i++) {
+                const Wish *w = wishes_find(&t->wishes, parking[i]);
 
-                        if (w)
-                                return w;
-                }
+                if (w)
+                        return w;
+        }
         return target_spin_down(t).wish;
 }
 
@@ -109,13 +107,16 @@ static void warn(Target *t) {
         DriveUse *u = &t->record->use;
 
         for (WearKind k = 0; k < _WEAR_KIND_MAX && !u->warned; k++) {
-                const Wish *w = wearing_wish(t, k);
-                const Setting *s = w ? setting_find(t->env->settings, w->name) : NULL;
-                const char *kind = wear_kind_to_string(k);
                 char value[VALUE_TEXT_MAX];
+                const Setting *s;
+                const Wish *w;
                 WearRate r;
 
-                if (!s || !drive_use_wear_rate(u, k, &r) || r.years >= USE_LEAST_YEARS)
+                if (!drive_use_wear_rate(u, k, &r) || r.years >= USE_LEAST_YEARS)
+                        continue;
+                w = wearing_wish(t, k);
+                s = w ? setting_find(t->env->settings, w->name) : NULL;
+                if (!s)
                         continue;
                 u->warned = true;
                 journal_wear(t->drive,
@@ -123,8 +124,8 @@ static void warn(Target *t) {
                              " %s that it is %s, and %.0f more each day with %s = %s "
                              "(%s:%u): so they are used up in %.1f years. 'drivekeep explain %s spindown_time' tells what "
                              "other timers cost.",
-                             r.count, r.rated, kind, r.assumed ? "taken to be made for" : "made for", r.per_day,
-                             w->name, value_format(&s->range, &w->value, value), w->file, w->line, r.years,
+                             r.count, r.rated, wear_kind_to_string(k), r.assumed ? "taken to be made for" : "made for",
+                             r.per_day, w->name, value_format(&s->range, &w->value, value), w->file, w->line, r.years,
                              t->drive->node);
         }
 }
