@@ -119,15 +119,22 @@ void guarded_keep(GuardedDrive *d, char *text) {
 
 /* ---- the process that writes ---- */
 
+static int kept_store(const GuardNote *n, int dir_fd) {
+        char name[NAME_MAX + 1];
+
+        if (!n->kept)
+                return 0;
+        if (mkdirat(dir_fd, KEPT_DIR, 0755) < 0 && errno != EEXIST)
+                return -errno;
+        guard_kept_name(n, name);
+        return file_replace(dir_fd, name, n->kept, true);
+}
+
 static int note_store(const GuardNote *n, int dir_fd) {
         _cleanup_free_ char *text = NULL;
-        char name[NAME_MAX + 1];
         int r;
 
-        guard_kept_name(n, name);
-        if (n->kept && mkdirat(dir_fd, KEPT_DIR, 0755) < 0 && errno != EEXIST)
-                return -errno;
-        r = n->kept ? file_replace(dir_fd, name, n->kept, true) : 0;
+        r = kept_store(n, dir_fd);
         if (r < 0)
                 return r;
 
