@@ -24,21 +24,6 @@ int __wrap_stack_group(_unused_ const char *classdir, _unused_ const char *btrfs
         return 0;
 }
 
-/* Of the visit that puts the drive into standby, to its end. */
-static void sleep_ends(Target *t, Verdict verdict, const char *reason) {
-        Step s = { .wish = t->visit.selected.items + t->visit.selected.n_items - 1, .verdict = verdict };
-
-        ck_assert(t->visit.sleeps);
-        ck_assert_str_eq(s.wish->name, "standby");
-        ck_assert(s.wish->value.type == VALUE_BOOL && s.wish->value.number == 1);
-        ck_assert(!t->visit.memories[t->visit.selected.n_items - 1].sent.known);
-        (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
-        visitor.events->ready(t);
-        ck_assert(visitor.active);
-        visitor.events->step(t, &s);
-        visitor.events->ended(t, VISIT_OVER, NULL);
-}
-
 static Target *look_after_service(void) {
         Target *t = look_after(SERVICE, WAKE_LOG_AUTO);
 

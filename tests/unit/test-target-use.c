@@ -126,14 +126,9 @@ static unsigned spin_ups(const Uses *u, double timer, double *ret_asleep) {
 
 /* The drive is as its timer of five minutes has it, or is told to spin down. */
 static void look_at_drive(Target *t, double since_use) {
-        if (t->visit.sleeps) {
-                Step s = { .wish = t->visit.selected.items + t->visit.selected.n_items - 1,
-                           .verdict = VERDICT_APPLIED };
-
-                visitor.events->ready(t);
-                visitor.events->step(t, &s);
-                visitor.events->ended(t, VISIT_OVER, NULL);
-        } else
+        if (t->visit.sleeps)
+                sleep_ends(t, VERDICT_APPLIED, "");
+        else
                 answer(t, since_use > MINUTES(5) ? POWER_STANDBY : POWER_AWAKE);
 }
 
