@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <assert.h>
 #include <math.h>
 
 #include "clock.h"
@@ -57,10 +56,8 @@ bool drive_use_predict(const DriveUse *u, unsigned minutes, UsePrediction *ret) 
 
         while (i < USE_TIMERS && use_timers[i] != minutes)
                 i++;
-        assert(i < USE_TIMERS);
-
         /* Of less than a day the rate is chance. */
-        if (days < 1 || timer < (double) u->known_from)
+        if (i == USE_TIMERS || days < 1 || timer < (double) u->known_from)
                 return false;
 
         for (; i < USE_TIMERS; i++) {

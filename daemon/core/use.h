@@ -51,7 +51,7 @@ typedef struct UsePrediction {
         double hours_asleep_per_day;
 } UsePrediction;
 
-/* Of a timer of so many minutes, which is one of use_timers. False: nobody knows, since less than a day was watched or shorter times
+/* Of a timer of so many minutes. False: nobody knows, since it is none of use_timers, less than a day was watched, or shorter times
  * without use were missed. */
 bool drive_use_predict(const DriveUse *u, unsigned minutes, UsePrediction *ret);
 

@@ -312,6 +312,24 @@ START_TEST(test_record) {
 }
 END_TEST
 
+/* What was counted is not begun anew by halves. */
+static bool use_once(Injected what, size_t nth) {
+        DriveUse u = { .setting = strdup("20min"), .since = 1, .spin_ups = 7 };
+        bool failed;
+
+        inject_arm(what, nth);
+        failed = memory_end(drive_use_begin(&u, "30min", 2));
+        ck_assert_str_eq(u.setting, failed ? "20min" : "30min");
+        ck_assert(u.since == (failed ? 1 : 2) && u.spin_ups == (failed ? 7 : 0));
+        free(u.setting);
+        return failed;
+}
+
+START_TEST(test_use) {
+        ck_assert_uint_gt(inject_each(use_once, INJECT_MEMORY), 0);
+}
+END_TEST
+
 /* The crash guard: nothing has lost its value, and what was sent is in quarantine, with a reason or, at worst, without one. */
 static bool guard_once(Injected what, size_t nth) {
         _cleanup_(guard_record_freep) GuardRecord *g = calloc(1, sizeof *g), *again = NULL;
@@ -477,6 +495,7 @@ int main(void) {
         tcase_add_test(t, test_drive);
         tcase_add_test(t, test_plan);
         tcase_add_test(t, test_record);
+        tcase_add_test(t, test_use);
         tcase_add_test(t, test_guard);
         tcase_add_test(t, test_match);
         tcase_add_test(t, test_check);

@@ -56,6 +56,8 @@ START_TEST(test_unknown) {
         u.known_from = 45 * 60;
         ck_assert(!drive_use_predict(&u, 30, &p));
         ck_assert(drive_use_predict(&u, 45, &p));
+        ck_assert(!drive_use_predict(&u, 50, &p));
+        ck_assert(!drive_use_predict(&u, 2000, &p));
 }
 END_TEST
 
@@ -132,6 +134,18 @@ START_TEST(test_wear) {
 }
 END_TEST
 
+START_TEST(test_clock_set_back) {
+        DriveUse u = {};
+        WearRate r;
+
+        drive_use_wear(&u, &(Wear){ .load_cycles = N(0) }, NOW);
+        drive_use_wear(&u, &(Wear){ .load_cycles = N(1000) }, NOW - 2 * DAY);
+        ck_assert(!drive_use_wear_rate(&u, WEAR_LOAD_CYCLES, &r));
+        ck_assert_str_eq(wear_kind_to_string(WEAR_LOAD_CYCLES), "load cycles");
+        ck_assert_str_eq(wear_kind_to_string(WEAR_START_STOPS), "spindle starts");
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("use");
         TCase *t = tcase_create("use");
@@ -140,6 +154,7 @@ int main(void) {
         tcase_add_test(t, test_unknown);
         tcase_add_test(t, test_begin);
         tcase_add_loop_test(t, test_wear, 0, ELEMENTSOF(rates));
+        tcase_add_test(t, test_clock_set_back);
         suite_add_tcase(suite, t);
         return suite_run(suite);
 }
