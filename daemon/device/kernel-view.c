@@ -47,6 +47,16 @@ int activity_read(const char *syspath, uint64_t *ret) {
         return 0;
 }
 
+int activity_commands(const char *syspath, uint64_t *ret) {
+        char text[32];
+        int r;
+
+        r = attribute_read(text, sizeof text, "%s/device/iorequest_cnt", syspath);
+        if (r >= 0)
+                *ret = strtoull(text, NULL, 16);
+        return r;
+}
+
 bool activity_in_flight(const char *syspath) {
         char text[64];
 

@@ -16,6 +16,10 @@ int health_parse(const char *state);
  * stands still, for lack of counters (queue/iostats = 0), is no use. */
 int activity_read(const char *syspath, uint64_t *ret);
 
+/* How many commands a SCSI or ATA drive was sent since it was attached, those of all programs and of the kernel included. -ENOENT for
+ * others. The kernel counts to 2^32 (drivers/scsi/scsi_sysfs.c, iorequest_cnt): only differences tell something. */
+int activity_commands(const char *syspath, uint64_t *ret);
+
 /* Does it have a read or write to complete just now (Documentation/ABI/stable/sysfs-block)? */
 bool activity_in_flight(const char *syspath);
 

@@ -90,6 +90,11 @@ START_TEST(test_files) {
         ck_assert_int_eq(activity_read(dir, &used), 0);
         ck_assert_uint_eq(used, 476);
 
+        ck_assert_int_eq(activity_commands(dir, &used), -ENOENT);
+        put(dir, "device/iorequest_cnt", "0x1a3\n");
+        ck_assert_int_eq(activity_commands(dir, &used), 0);
+        ck_assert_uint_eq(used, 0x1a3);
+
         put(dir, "device/power/runtime_status", "active\n");
         ck_assert(!activity_is_suspended(dir));
         put(dir, "device/power/runtime_status", "suspending\n");
