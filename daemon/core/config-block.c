@@ -22,6 +22,7 @@ static const struct {
         { "permanent", offsetof(Block, permanent), false },
         { "wake", offsetof(Block, wake), false },
         { "wake_together", offsetof(Block, wake_together), false },
+        { "commands_are_use", offsetof(Block, commands_are_use), false },
         { "only_in_raid", offsetof(Block, only_in_raid), true },
         { CONFIG_SPINDOWN_BY, 0, false },
 };

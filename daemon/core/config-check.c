@@ -59,7 +59,7 @@ static void check_twin(Config *c, size_t block) {
                 /* What a block says of all of its settings is a reason for another. */
                 if (before->allow_dangerous != b->allow_dangerous || before->permanent != b->permanent ||
                     before->wake != b->wake || before->spindown_by != b->spindown_by ||
-                    before->wake_together != b->wake_together)
+                    before->wake_together != b->wake_together || before->commands_are_use != b->commands_are_use)
                         continue;
                 warn(c, b, b, "this block is for the same drives as the one in %s:%u; one block would do", before->file,
                      before->line);
@@ -93,8 +93,11 @@ static bool rows_spin_down(const SettingTable *t, const char *name) {
 }
 
 static void check_spindown(Config *c, const SettingTable *t, const Block *b) {
-        const char *key = b->spindown_by != SPINDOWN_BY_DRIVE ? "spindown_by" : "wake_together";
-        bool spins_down = b->spindown_by == SPINDOWN_BY_DRIVE && !b->wake_together;
+        const char *key = b->spindown_by != SPINDOWN_BY_DRIVE ? "spindown_by"
+                          : b->wake_together                  ? "wake_together"
+                          : b->commands_are_use               ? "commands_are_use"
+                                                              : NULL;
+        bool spins_down = !key;
 
         for (size_t i = 0; i < b->n_assignments; i++)
                 spins_down = spins_down || rows_spin_down(t, b->assignments[i].name);

@@ -42,7 +42,8 @@ typedef struct Block {
         bool permanent;       /* … and that the drive is to save what it can of this block (apply --permanent) */
         bool only_in_raid;    /* it counts only for members of an array that can do without them */
         SpindownBy spindown_by;
-        bool wake_together; /* its drives are woken with the others of their array */
+        bool wake_together;    /* its drives are woken with the others of their array */
+        bool commands_are_use; /* … and programs that send them commands use them */
         Assignment *assignments;
         size_t n_assignments;
 } Block;
@@ -119,7 +120,7 @@ typedef struct Wish {
         bool optional;          /* … which is for a class of drives, and not every one of them has everything */
         bool wake;              /* of that block, too … */
         SpindownBy spindown_by; /* … and these, which only rows with `spins_down` heed */
-        bool wake_together;
+        bool wake_together, commands_are_use;
         const char *file;
         unsigned line, column;
         char *via_stacked; /* the rule fits only by this link of md, dm-crypt or LVM above the drive; else NULL */

@@ -40,6 +40,7 @@ static const Field drive_fields[] = {
         { "AWAKE_REASON",               FIELD_TEXT,     offsetof(DriveRecord, awake_reason) },
         { "QUIET_SINCE",                FIELD_UNSIGNED, offsetof(DriveRecord, quiet_since) },
         { "QUIET_USED",                 FIELD_UNSIGNED, offsetof(DriveRecord, quiet_used) },
+        { "OWN_COMMANDS",               FIELD_UNSIGNED, offsetof(DriveRecord, own_commands) },
         { "IGNORES_TIMER",              FIELD_BOOL,     offsetof(DriveRecord, ignores_timer) },
         { "SPINDOWN",                   FIELD_TEXT,     offsetof(DriveRecord, spindown) },
         { "USE_SETTING",                FIELD_TEXT,     offsetof(DriveRecord, use.setting) },

@@ -51,10 +51,11 @@ typedef struct DriveRecord {
         char *power;    /* what it was found to be last, "active/idle" or "standby"; NULL: not known … */
         uint64_t power_when; /* … and since when it is known to be so; CLOCK_REALTIME, µs */
         char *awake_reason; /* why the service could not spin it down when it was last to, or does not know it: a clause; NULL: none */
-        uint64_t quiet_since; /* no use of it is known since then, CLOCK_MONOTONIC, µs; 0: never looked … */
-        uint64_t quiet_used;  /* … as the kernel's count has been this since */
-        bool ignores_timer;   /* it took its standby timer, and was found awake after it (SPINDOWN_BY_AUTO) */
-        char *spindown;       /* who spins it down and when: "20min, by the service"; NULL: nothing is wanted */
+        uint64_t quiet_since;  /* no use of it is known since then, CLOCK_MONOTONIC, µs; 0: never looked … */
+        uint64_t quiet_used;   /* … as the kernel's count has been this since */
+        uint64_t own_commands; /* of those that the kernel counts, the service's own (target-standby.h) */
+        bool ignores_timer;    /* it took its standby timer, and was found awake after it (SPINDOWN_BY_AUTO) */
+        char *spindown;        /* who spins it down and when: "20min, by the service"; NULL: nothing is wanted */
         DriveUse use;
         DriveState state;
         WaitKind waiting_kind;

@@ -39,6 +39,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
                 .wake = b->wake,
                 .spindown_by = b->spindown_by,
                 .wake_together = b->wake_together,
+                .commands_are_use = b->commands_are_use,
                 .file = b->file,
                 .line = a->line,
                 .column = a->column,
@@ -146,7 +147,7 @@ bool wishes_equal(const Wishes *a, const Wishes *b) {
                 if (!y || x->withheld != y->withheld || x->allow_dangerous != y->allow_dangerous ||
                     x->permanent != y->permanent || x->optional != y->optional || x->wake != y->wake ||
                     x->spindown_by != y->spindown_by || x->wake_together != y->wake_together ||
-                    (!x->withheld && !value_equal(&x->value, &y->value)))
+                    x->commands_are_use != y->commands_are_use || (!x->withheld && !value_equal(&x->value, &y->value)))
                         return false;
         }
 

@@ -40,8 +40,9 @@ static bool is_disturbed(const Wakers *k, const Wish *w, uint64_t interval) {
 
         if (ms == UINT64_MAX)
                 return false;
-        /* The service goes by what the kernel counts, and it does not count commands such as smartctl's. */
-        return interval == 0 || (ms / 1000 >= interval && w->spindown_by != SPINDOWN_BY_SERVICE);
+        /* The service goes by what the kernel counts as reads and writes: commands such as smartctl's are none. */
+        return interval == 0 ||
+               (ms / 1000 >= interval && (w->spindown_by != SPINDOWN_BY_SERVICE || w->commands_are_use));
 }
 
 /* Complains at the first drive that it disturbs. */

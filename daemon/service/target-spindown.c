@@ -63,7 +63,7 @@ static uint64_t ready_at(const Target *t) {
         uint64_t used, now = monotonic_usec();
         const TargetStandby *s = &t->standby;
 
-        if (activity_read(t->drive->syspath, &used) < 0)
+        if (target_used(t, &used) < 0)
                 return 0;
         /* One that has a command to answer is in use, however long that takes. */
         if (used != s->used || activity_in_flight(t->drive->syspath))
@@ -113,11 +113,16 @@ void target_spindown_begins(Target *t) {
         uint64_t used;
 
         /* It may have waited for a file system check, say. */
-        if (v->sleeps && t->spindown.pending && activity_read(t->drive->syspath, &used) >= 0 &&
-            used != t->standby.used) {
+        if (v->sleeps && t->spindown.pending && target_used(t, &used) >= 0 && used != t->standby.used) {
                 t->spindown.pending = v->sleeps = false;
                 v->selected.n_items--;
         }
+        target_own_commands_begin(t);
+}
+
+void target_spindown_ended(Target *t) {
+        target_own_commands_end(t);
+        t->spindown.pending = t->spindown.pending && !t->visit.sleeps;
 }
 
 /* ---- what came of it ---- */
@@ -174,8 +179,8 @@ static void found_awake(Target *t) {
         uint64_t used;
 
         if (t->standby.asleep || !pending_has(&t->visit.pending, VISIT_STANDBY) || !d.wish ||
-            d.wish->spindown_by != SPINDOWN_BY_AUTO || target_spins_down(t) ||
-            activity_read(t->drive->syspath, &used) < 0 || used != t->standby.used)
+            d.wish->spindown_by != SPINDOWN_BY_AUTO || target_spins_down(t) || target_used(t, &used) < 0 ||
+            used != t->standby.used)
                 return;
 
         t->record->ignores_timer = true;

@@ -48,6 +48,41 @@ bool target_looks_out(const Target *t) {
         return target_logs_wakes(t) || target_spins_down(t);
 }
 
+/* ---- use ---- */
+
+static bool commands_are_use(const Target *t) {
+        const Wish *w = target_spin_down(t).wish;
+
+        return w && w->commands_are_use;
+}
+
+int target_used(const Target *t, uint64_t *ret) {
+        uint64_t commands = target_has_worker(t) ? t->visit.commands : 0;
+        int r;
+
+        r = activity_read(t->drive->syspath, ret);
+        if (r < 0 || !commands_are_use(t))
+                return r;
+        if (commands > 0 || activity_commands(t->drive->syspath, &commands) >= 0)
+                *ret += commands - t->record->own_commands;
+        return 0;
+}
+
+void target_own_commands_begin(Target *t) {
+        if (commands_are_use(t))
+                (void) activity_commands(t->drive->syspath, &t->visit.commands);
+}
+
+void target_own_commands_end(Target *t) {
+        uint64_t commands;
+
+        if (t->visit.commands > 0 && activity_commands(t->drive->syspath, &commands) >= 0)
+                t->record->own_commands += commands - t->visit.commands;
+        t->visit.commands = 0;
+}
+
+/* ---- when to look ---- */
+
 /* How long the drive has to be without use before it is asked, or is told to spin down. */
 static uint64_t target_patience(const Target *t) {
         uint64_t usec = target_spin_down(t).usec;
@@ -96,7 +131,7 @@ void target_standby_begin(Target *t) {
 
         if (t->standby.asleep || !target_looks_out(t))
                 return;
-        if (activity_read(t->drive->syspath, &used) >= 0)
+        if (target_used(t, &used) >= 0)
                 standby_count(t, used, monotonic_usec());
 }
 
@@ -105,7 +140,7 @@ static void standby_go_on(Target *t) {
         const DriveRecord *r = t->record;
         uint64_t used, now = monotonic_usec();
 
-        if (activity_read(t->drive->syspath, &used) >= 0)
+        if (target_used(t, &used) >= 0)
                 standby_count(t, used, r->quiet_since > 0 && r->quiet_used == used ? MIN(r->quiet_since, now) : now);
 }
 
@@ -137,7 +172,7 @@ void target_standby_tick(Target *t) {
                 return;
 
         s->look_at = 0;
-        if (activity_read(t->drive->syspath, &used) < 0)
+        if (target_used(t, &used) < 0)
                 return;
         if (used != s->used) {
                 uint64_t from = s->quiet_at ?: s->quiet_since;
@@ -213,7 +248,7 @@ static void standby_sleep(Target *t) {
         s->disk = w.disk;
         s->since = monotonic_usec();
         s->look_at = 0;
-        if (activity_read(t->drive->syspath, &used) >= 0 && used != s->used) {
+        if (target_used(t, &used) >= 0 && used != s->used) {
                 s->used_from = s->quiet_at ?: s->quiet_since;
                 s->quiet_since = s->since;
                 s->used = used;
@@ -303,7 +338,7 @@ void target_standby_watched(Target *t) {
         uint64_t used;
 
         /* It was used between the look and this. If the tracer has seen who that was, it tells so before the drive can answer. */
-        if (t->standby.asleep && activity_read(t->drive->syspath, &used) >= 0 &&
+        if (t->standby.asleep && target_used(t, &used) >= 0 &&
             (used != t->standby.used || activity_in_flight(t->drive->syspath)))
                 target_visit(t, VISIT_STANDBY);
 }

@@ -37,6 +37,14 @@ void target_standby_done(Target *t);
 /* Somebody has used it up to now, as far as is known. */
 void target_standby_begin(Target *t);
 
+/* The kernel's count of what the drive was used for: reads and writes, and where the files say so (commands_are_use) commands of
+ * programs. It does not change by what the service itself sends. */
+int target_used(const Target *t, uint64_t *ret);
+
+/* A worker begins, and has ended: what the drive is sent meanwhile is the service's own. */
+void target_own_commands_begin(Target *t);
+void target_own_commands_end(Target *t);
+
 /* Is it a drive that can sleep, and be asked whether it does? */
 bool target_can_sleep(const Target *t);
 

@@ -423,6 +423,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
                 journal_visit(t->drive, v->reason, &v->summary);
         on_settling(t);
         note_counters(t);
+        target_spindown_ended(t);
         /* Two that set the same thing differently would do so for ever. */
         if (v->reason == VISIT_REVALIDATION && v->summary.n_written > 0)
                 target_count_disturbance(t);
@@ -431,7 +432,6 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         /* It was awake after that, if only for as long as that took. */
         if (pending_forgets(&v->pending))
                 target_standby_begin(t);
-        t->spindown.pending = t->spindown.pending && !v->sleeps;
         leave_undone(t, end, lost);
         t->lost = lost;
 

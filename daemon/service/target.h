@@ -47,8 +47,9 @@ typedef struct CurrentVisit {
         Wishes selected;    /* what it is about … */
         Memory *memories;   /* … one per wish of these */
         VisitSummary summary;
-        bool ready;    /* waits for a worker */
-        bool active;   /* the drive had been in use just now, and so cannot be asleep */
+        bool ready;  /* waits for a worker */
+        bool active; /* the drive had been in use just now, and so cannot be asleep */
+        uint64_t commands; /* as the kernel counted them when it got its worker, where they are counted (target_used()); else 0 */
         bool revealed; /* found out which drive is behind its bridge */
         bool sleeps;   /* the last of `selected` is no wish of the files', but puts the drive into standby */
 } CurrentVisit;

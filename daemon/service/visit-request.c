@@ -160,7 +160,7 @@ static int wish_read(Wish *w, WishTexts *texts, const SettingTable *settings, co
         const Setting *s;
 
         if (!bools_are_valid(&w->withheld, &w->wake) || w->spindown_by >= _SPINDOWN_BY_MAX ||
-            !bools_are_valid(&w->wake_together, &w->wake_together) || !value_is_valid(&w->value) ||
+            !bools_are_valid(&w->wake_together, &w->commands_are_use) || !value_is_valid(&w->value) ||
             !text_ends(texts->name, sizeof texts->name) || !text_ends(texts->file, sizeof texts->file))
                 return -EBADMSG;
         s = setting_find(settings, texts->name);

@@ -97,19 +97,24 @@ static void answer(Target *t, PowerMode power) {
         visitor.events->ended(t, VISIT_OVER, NULL);
 }
 
-/* Of the visit that puts the drive into standby, to its end. */
-static _unused_ void sleep_ends(Target *t, Verdict verdict, const char *reason) {
+/* The visit that puts the drive into standby has its worker, and ends. */
+static void sleep_over(Target *t, Verdict verdict, const char *reason) {
         Step s = { .wish = t->visit.selected.items + t->visit.selected.n_items - 1, .verdict = verdict };
 
         ck_assert(t->visit.sleeps);
         ck_assert_str_eq(s.wish->name, "standby");
         ck_assert(s.wish->value.type == VALUE_BOOL && s.wish->value.number == 1);
         ck_assert(!t->visit.memories[t->visit.selected.n_items - 1].sent.known);
-        (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
-        visitor.events->ready(t);
         ck_assert(visitor.active);
+        (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
         visitor.events->step(t, &s);
         visitor.events->ended(t, VISIT_OVER, NULL);
+}
+
+/* From its beginning. */
+static _unused_ void sleep_ends(Target *t, Verdict verdict, const char *reason) {
+        visitor.events->ready(t);
+        sleep_over(t, verdict, reason);
 }
 
 static Target *look_after_other(const char *drives, WakeLog log, Transport transport, bool rotational) {

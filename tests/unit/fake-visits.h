@@ -220,6 +220,9 @@ int activity_read(_unused_ const char *syspath, uint64_t *ret) {
         *ret = used;
         return 0;
 }
+int activity_commands(_unused_ const char *syspath, _unused_ uint64_t *ret) {
+        return -ENOENT;
+}
 uint64_t activity_last_event(void) {
         return 100;
 }

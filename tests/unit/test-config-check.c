@@ -95,6 +95,9 @@ static const struct {
         { "drives = ({ match = {}; spindown_by = \"drive\"; apm = 1 });", {} },
         { "drives = ({ match = {}; wake_together = true; apm = 1 });", { { 1, 11, 'w', "wake_together changes nothing" } } },
         { "drives = ({ match = {}; wake_together = true; spindown_time = \"1h\" });", {} },
+        { "drives = ({ match = {}; commands_are_use = true; apm = 1 });", { { 1, 11, 'w', "commands_are_use changes nothing" } } },
+        { "drives = ({ match = {}; commands_are_use = true; spindown_time = \"1h\" });", {} },
+        { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; commands_are_use = true });", {} },
 
         /* Criteria of which one is wider than the other, and of which it is not. */
         { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"A\", \"C\"] }; apm = 1 });",

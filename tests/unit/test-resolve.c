@@ -122,6 +122,7 @@ static const struct {
         { "drives = ({ match = {}; spindown_time = 12 });", "drives = ({ match = {}; spindown_by = \"auto\"; spindown_time = 12 });", false },
         { "drives = ({ match = {}; spindown_time = 12 });", "drives = ({ match = {}; spindown_by = \"drive\"; spindown_time = 12 });", true },
         { "drives = ({ match = {}; spindown_time = 12 });", "drives = ({ match = {}; wake_together = true; spindown_time = 12 });", false },
+        { "drives = ({ match = {}; spindown_time = 12 });", "drives = ({ match = {}; commands_are_use = true; spindown_time = 12 });", false },
 };
 /* clang-format on */
 

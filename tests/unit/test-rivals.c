@@ -405,6 +405,7 @@ static const Case cases[] = {
         { SLEEPS, { OPTIONS(" --smartctl.interval=1h \\\n  --smartctl.powermode-check=\"never\""), END },
           EXPORTER_SAYS "1 h, and f.conf:1 wants 20 min for /dev/sda: --smartctl.powermode-check=standby leaves it asleep" },
         { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""), { OPTIONS(""), END }, NULL },
+        { RULE("{}", "spindown_by = \"service\"; commands_are_use = true; spindown_time = \"20min\""), { OPTIONS(""), END }, EXPORTER_SAYS },
         { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""),
           { OPTIONS(" --smartctl.powermode-check=never"), END }, EXPORTER_SAYS },
         { SLEEPS, { OPTIONS(" --smartctl.device=/dev/nvme0n1"), END }, NULL },

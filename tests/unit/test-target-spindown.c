@@ -8,6 +8,7 @@
 #define BY(who) "{ match = {}; spindown_time = \"20min\"; spindown_by = \"" who "\"; }"
 #define SERVICE BY("service")
 #define AUTO BY("auto")
+#define COMMANDS "{ match = {}; spindown_time = \"20min\"; spindown_by = \"service\"; commands_are_use = true; }"
 #define TIME (1200 * SECOND)
 
 static const char *const *group; /* NULL: each drive is alone */
@@ -151,6 +152,36 @@ START_TEST(test_in_flight) {
         in_flight = false;
         ck_assert(next_look(t));
         sleep_ends(t, VERDICT_APPLIED, "");
+        leave(t);
+}
+END_TEST
+
+/* What other programs send it is use where the files say so; what the service sends is not, over a restart of the service, too. */
+START_TEST(test_commands) {
+        Target *t = look_after(_i ? COMMANDS : SERVICE, WAKE_LOG_AUTO);
+        uint64_t used;
+
+        ck_assert(!next_look(t));
+        commands++;
+        ck_assert(next_look(t) == !_i);
+        if (_i) {
+                /* A program sends one each time, and then no more. */
+                for (unsigned i = 0; i < 4; i++, commands++)
+                        ck_assert(!next_look(t));
+                ck_assert(!next_look(t));
+                ck_assert(!next_look(t));
+                ck_assert(next_look(t));
+        }
+        ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
+        visitor.events->ready(t);
+        commands += 3;
+        ck_assert_int_ge(target_used(t, &used), 0);
+        ck_assert_uint_eq(used, t->standby.used);
+        sleep_over(t, VERDICT_DEFERRED, "a self-test runs");
+        ck_assert_int_ge(target_used(t, &used), 0);
+        ck_assert_uint_eq(used, t->standby.used);
+        ck_assert_uint_eq(t->record->own_commands, _i ? 3 : 0);
+        ck_assert(next_look(t));
         leave(t);
 }
 END_TEST
@@ -695,6 +726,7 @@ int main(void) {
         tcase_add_test(t, test_when);
         tcase_add_loop_test(t, test_soonest, 0, ELEMENTSOF(shortest));
         tcase_add_test(t, test_in_flight);
+        tcase_add_loop_test(t, test_commands, 0, 2);
         tcase_add_test(t, test_used_meanwhile);
         tcase_add_loop_test(t, test_goes_on, 0, 4);
         tcase_add_loop_test(t, test_resume, 0, 2);

@@ -122,6 +122,7 @@ static const Field request_fields[] = {
         { "wish.wake", &wish_items[0].wake, KIND_BOOL, 0 },
         { "wish.spindown_by", &wish_items[0].spindown_by, KIND_ENUM, _SPINDOWN_BY_MAX },
         { "wish.wake_together", &wish_items[0].wake_together, KIND_BOOL, 0 },
+        { "wish.commands_are_use", &wish_items[0].commands_are_use, KIND_BOOL, 0 },
         { "memory.sent", &memories[1].sent.known, KIND_BOOL, 0 },
         { "memory.settled", &memories[1].settled.known, KIND_BOOL, 0 },
         { "memory.read", &memories[1].read.known, KIND_BOOL, 0 },

@@ -32,10 +32,11 @@ NO_TIMER = r"! grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdi
 # Who has a rule; OTHER has none.
 PLAIN = ("NAMED", "READS", "DRIFT", "BUSY", "TESTED", "SAS")
 RULES = {serial: ("10min", "service") for serial in PLAIN} | \
-    {"LAZY": ("10min", "auto"), "TIMER": ("10min", "auto"), "WOKEN": ("2min", "service")}
+    {"LAZY": ("10min", "auto"), "TIMER": ("10min", "auto"), "WOKEN": ("2min", "service"), "ASKED": ("10min", "service")}
+MORE = {"ASKED": " commands_are_use = true;"}
 LINKS = {serial: by_id(f"SN-{serial}") for serial in (*RULES, "OTHER")} | {"SAS": SAS}
 FILE = "drives = (" + ",".join(f"""
-  {{ match = "{LINKS[serial]}"; spindown_time = "{idle}"; spindown_by = "{by}"; }}""" for serial, (idle, by) in RULES.items()) + "\n);\n"
+  {{ match = "{LINKS[serial]}"; spindown_time = "{idle}"; spindown_by = "{by}";{MORE.get(serial, "")} }}""" for serial, (idle, by) in RULES.items()) + "\n);\n"
 
 # By name: issues of hd-idle's, and what is to hold.
 CAUSES = {
@@ -48,6 +49,7 @@ CAUSES = {
     "sas": ("#92, #122", "a SAS drive that is spun down answers the next read"),
     "sas again": ("#92, #122", "and is spun down again"),
     "busy": ("", "a drive that is read every minute is not spun down"),
+    "asked": ("", "commands_are_use: nor is one that a program asks every minute"),
     "test": ("", "a self-test is not ended"),
     "after test": ("", "and when it is over, the drive is spun down"),
     "renamed": ("#132", "under another name it is spun down"),
@@ -208,8 +210,10 @@ class Spindown(Keeping):
     def check_woken_once(self, machine):
         """All at a time, after they have slept for longer than what drivekeep calls soon."""
         marks, busy, tested = self.marks("READS", "DRIFT", "SAS"), self.marks("BUSY"), self.all["TESTED"]
-        machine.start(f"while ! [ -e /run/enough ]; do dd if={LINKS['BUSY']} of=/dev/null bs=4096 count=1 iflag=direct; sleep 60; done")
-        self.read(machine, "READS", "TESTED")
+        self.read(machine, "READS", "TESTED", "ASKED")
+        asked = self.marks("ASKED")
+        machine.start(f"while ! [ -e /run/enough ]; do dd if={LINKS['BUSY']} of=/dev/null bs=4096 count=1 iflag=direct; "
+                      f"hdparm -C {LINKS['ASKED']}; sleep 60; done")
         machine.run(f"smartctl -a {LINKS['DRIFT']}; smartctl -t long {LINKS['TESTED']}", 120, check=False)
         self.equal(f"{self.half}: smartctl has woken a drive, and begun a self-test", (self.all["DRIFT"]["mode"], tested["self_test"]),
                    ("active", smart.Smart.RUNNING))
@@ -222,6 +226,8 @@ class Spindown(Keeping):
             self.judge_down(cause, {serial: marks[serial]})
         self.judge("test", tested["self_test"] == smart.Smart.RUNNING, self.tail("TESTED"))
         self.judge_awake("busy", busy)
+        if self.ours:
+            self.judge_awake("asked", asked)
 
     def check_woken_again(self, machine):
         self.let_pass(machine, IDLE * 1.25)
