@@ -57,7 +57,7 @@ static int add_links(Drive *d, struct udev_device *device, LinkVia via) {
 }
 
 static bool is_raid_member(struct udev_device *device) {
-        return stack_is_raid_member(INVENTORY_CLASSDIR, "/sys/fs/btrfs", udev_device_get_sysname(device),
+        return stack_is_raid_member(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, udev_device_get_sysname(device),
                                     udev_device_get_property_value(device, "ID_FS_TYPE"));
 }
 

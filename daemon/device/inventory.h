@@ -8,6 +8,7 @@
 struct udev_device;
 
 #define INVENTORY_CLASSDIR "/sys/class/block"
+#define INVENTORY_BTRFSDIR "/sys/fs/btrfs"
 
 typedef struct Inventory {
         Drive **drives;

@@ -162,6 +162,30 @@ int stack_group(const char *classdir, const char *btrfsdir, const char *name, ch
         return 0;
 }
 
+int stack_btrfs(const char *btrfsdir, const char *name, unsigned *ret) {
+        _cleanup_(globfree) glob_t found;
+        char link[PATH_MAX], target[PATH_MAX];
+        ssize_t n;
+        int r;
+
+        r = attribute_glob(&found, "%s/*/devices/%s", btrfsdir, name);
+        if (r < 0)
+                return r;
+        if (found.gl_pathc == 0)
+                return -ENOENT;
+
+        /* FSID/bdi is a link to …/devices/virtual/bdi/btrfs-N. */
+        *strrchr(found.gl_pathv[0], '/') = '\0';
+        (void) snprintf(link, sizeof link, "%s/../bdi", found.gl_pathv[0]);
+        n = readlink(link, target, sizeof target - 1);
+        if (n < 0)
+                return -errno;
+        target[n] = '\0';
+        /* A number of the kernel's fits. */
+        /* NOLINTNEXTLINE(cert-err34-c) */
+        return sscanf(base_name(target), "btrfs-%u", ret) == 1 ? 0 : -ENOENT;
+}
+
 bool stack_is_held(const char *classdir, const char *name, char *const *known) {
         _cleanup_(globfree) glob_t found;
         bool held;

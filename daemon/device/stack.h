@@ -29,6 +29,10 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret);
  * What the members of a pool of ZFS are sysfs does not tell. `btrfsdir` is /sys/fs/btrfs. */
 int stack_group(const char *classdir, const char *btrfsdir, const char *name, char ***ret);
 
+/* Of a mounted btrfs that this very device is part of: the number by which the kernel names it where files are written out, N of
+ * "btrfs-N" (fs/btrfs/super.c). -ENOENT: there is none. */
+int stack_btrfs(const char *btrfsdir, const char *name, unsigned *ret);
+
 /* Does this block device hang on that device (a partition's disk, a SCSI device, an NVMe controller)? Both are paths below
  * /sys/devices. With NVMe multipath a disk hangs on its subsystem, which has a link to each controller. */
 bool stack_hangs_on(const char *syspath, const char *device_syspath);

@@ -7,6 +7,8 @@
 /* Device numbers as the kernel has them: the numbers of inodes that stand for block devices. */
 #define DEVICE_MINOR_BITS 20U
 #define DEVICE_MAJOR_EXTENDED 259U
+/* The inode of all that a btrfs has besides files (BTRFS_BTREE_INODE_OBJECTID). */
+#define BTRFS_BTREES 1U
 
 static bool begins_with_number(const char *comm, const char *prefix) {
         return starts_with(comm, prefix) && isdigit((unsigned char) comm[strlen(prefix)]);
@@ -16,7 +18,8 @@ static bool begins_with_number(const char *comm, const char *prefix) {
 static bool is_kernel_name(const char *comm) {
         return starts_with(comm, "kworker/") || starts_with(comm, "jbd2/") || begins_with_number(comm, "md") ||
                starts_with(comm, "md_") || begins_with_number(comm, "kswapd") || starts_with(comm, "dm-") ||
-               starts_with(comm, "dmcrypt_write/") || starts_with(comm, "xfsaild/") || starts_with(comm, "xfs-");
+               starts_with(comm, "dmcrypt_write/") || starts_with(comm, "xfsaild/") || starts_with(comm, "xfs-") ||
+               STR_IN_SET(comm, "btrfs-transacti", "btrfs-cleaner");
 }
 
 /* Nobody's requests are among what this thread of the md driver does. */
@@ -43,7 +46,9 @@ static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
         int r;
 
         /* That is no file of anybody's, but what a file system keeps beside the files, or the device itself. */
-        if (e->inode >> DEVICE_MINOR_BITS == e->major || e->inode >> DEVICE_MINOR_BITS == DEVICE_MAJOR_EXTENDED)
+        if (e->major == WATCH_BTRFS ? e->inode == BTRFS_BTREES
+                                    : e->inode >> DEVICE_MINOR_BITS == e->major ||
+                                                      e->inode >> DEVICE_MINOR_BITS == DEVICE_MAJOR_EXTENDED)
                 t.inode = 0;
 
         /* In an interrupt: the kernel did it, on whose behalf is not known. */

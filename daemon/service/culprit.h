@@ -10,9 +10,12 @@
 #define WATCH_ABOVE_MAX 16U
 #define WATCH_SWAP_MAX 8U
 
+/* By its number. A btrfs, which has none of its own, has the kernel's name for it, "btrfs-N", as WATCH_BTRFS and N. */
 typedef struct WatchDevice {
         unsigned major, minor;
 } WatchDevice;
+
+#define WATCH_BTRFS 0U
 
 static inline bool watch_device_equal(WatchDevice a, WatchDevice b) {
         return a.major == b.major && a.minor == b.minor;
@@ -23,7 +26,7 @@ typedef struct WatchDrive {
         WatchDevice disk;
         unsigned host, channel, id;
         uint64_t lun;
-        WatchDevice above[WATCH_ABOVE_MAX]; /* md and device-mapper devices that lie on it */
+        WatchDevice above[WATCH_ABOVE_MAX]; /* md and device-mapper devices and btrfs that lie on it */
         unsigned n_above;
 } WatchDrive;
 

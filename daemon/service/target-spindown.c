@@ -10,8 +10,6 @@
 #include "target-spindown.h"
 #include "target-use.h"
 
-#define BTRFS_DIR "/sys/fs/btrfs"
-
 /* ---- who does it ---- */
 
 /* What step_end() makes of a drive that refused its timer, or has none: it is as wanted, and nothing was sent or read. */
@@ -91,7 +89,7 @@ uint64_t target_spindown_try(Target *t) {
                 return 0;
 
         ready = ready_at(t);
-        r = stack_group(INVENTORY_CLASSDIR, BTRFS_DIR, t->drive->name, &group);
+        r = stack_group(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, t->drive->name, &group);
         if (r < 0)
                 journal_spindown(t->drive, LOG_WARNING, "which drives belong to it cannot be found out: %s",
                                  strerror(-r));
@@ -295,7 +293,7 @@ void target_spin_up_others(Target *t, const Wake *w) {
         _cleanup_(names_freep) char **group = NULL;
         bool any = false;
 
-        if (!is_use(w) || stack_group(INVENTORY_CLASSDIR, BTRFS_DIR, t->drive->name, &group) < 0)
+        if (!is_use(w) || stack_group(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, t->drive->name, &group) < 0)
                 return;
 
         for (Target *other = t->env->drives; other; other = other->next)

@@ -234,7 +234,7 @@ static void standby_sleep(Target *t) {
         WatchDrive w;
         int r;
 
-        r = watch_drive_read(INVENTORY_CLASSDIR, t->drive, &w);
+        r = watch_drive_read(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, t->drive, &w);
         if (r >= 0)
                 r = tracer_watch(t->env->tracer, &w);
         if (r < 0) {

@@ -123,10 +123,12 @@ static bool parse_command(const char *p, TraceEvent *e) {
         return streq(raw, ")");
 }
 
-/* "bdi 8:16: ino=12 index=0" */
+/* "bdi 8:16: ino=12 index=0", "bdi btrfs-1: ino=257 index=0" */
 static bool parse_dirty(const char *p, TraceEvent *e) {
-        return take(&p, "bdi ") && take_unsigned(&p, &e->major) && e->major != 0 && take(&p, ":") &&
-               take_unsigned(&p, &e->minor) && take(&p, ": ino=") && take_number(&p, UINT64_MAX, &e->inode) &&
+        bool device = take(&p, "bdi ") &&
+                      (take(&p, "btrfs-") || (take_unsigned(&p, &e->major) && e->major != 0 && take(&p, ":")));
+
+        return device && take_unsigned(&p, &e->minor) && take(&p, ": ino=") && take_number(&p, UINT64_MAX, &e->inode) &&
                *p == ' ';
 }
 

@@ -19,9 +19,9 @@ typedef struct TraceEvent {
         pid_t pid;                /* of the thread that did it; 0: not known, as it was in an interrupt */
         char comm[WAKE_COMM_MAX]; /* its name then; "": not known ("<...>") */
 
-        unsigned major, minor; /* TRACE_BIO: the block device, a whole one; TRACE_DIRTY: the one that the file's data go to */
+        unsigned major, minor; /* TRACE_BIO: the block device, a whole one; TRACE_DIRTY: where the file lies, 0:N is btrfs-N */
         bool write;            /* TRACE_BIO: it writes, flushes or discards; else it reads */
-        uint64_t sector;       /* TRACE_BIO */
+        uint64_t sector;    /* TRACE_BIO */
         uint32_t n_sectors; /* TRACE_BIO; 0: it only flushes */
         uint64_t inode;     /* TRACE_DIRTY */
 
@@ -31,6 +31,6 @@ typedef struct TraceEvent {
         unsigned cdb_len;
 } TraceEvent;
 
-/* `line`: without its newline. Returns false for anything that is not such an event, whole and well-formed; a "bdi" that is no
- * block device's ("btrfs-1") is none either. */
+/* `line`: without its newline. Returns false for anything that is not such an event, whole and well-formed; a "bdi" that is neither
+ * a block device's nor a btrfs's is none either. */
 bool trace_line_parse(const char *line, TraceEvent *ret);

@@ -115,6 +115,8 @@ _printf_(2, 3) static bool filter_add(Filter *f, const char *format, ...) {
 
 /* Device numbers are as in the kernel, not as in the C library. */
 static bool filter_add_device(Filter *f, TraceKind kind, WatchDevice d) {
+        if (d.major == WATCH_BTRFS)
+                return kind == TRACE_BIO || filter_add(f, "name==\"btrfs-%u\"", d.minor);
         if (kind == TRACE_BIO)
                 return filter_add(f, "dev==%u", d.major << 20 | d.minor);
         return filter_add(f, "name==\"%u:%u\"", d.major, d.minor);

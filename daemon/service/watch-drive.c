@@ -7,7 +7,14 @@
 #include "stack.h"
 #include "watch-drive.h"
 
-int watch_drive_read(const char *classdir, const Drive *d, WatchDrive *ret) {
+static void add_btrfs(WatchDrive *w, const char *btrfsdir, const char *name) {
+        unsigned number;
+
+        if (w->n_above < WATCH_ABOVE_MAX && stack_btrfs(btrfsdir, name, &number) >= 0)
+                w->above[w->n_above++] = (WatchDevice){ WATCH_BTRFS, number };
+}
+
+int watch_drive_read(const char *classdir, const char *btrfsdir, const Drive *d, WatchDrive *ret) {
         _cleanup_(names_freep) char **above = NULL;
         WatchDrive w = {};
         const char *name;
@@ -25,6 +32,7 @@ int watch_drive_read(const char *classdir, const Drive *d, WatchDrive *ret) {
         if (!name || sscanf(name, "%u:%u:%u:%" SCNu64 "/", &w.host, &w.channel, &w.id, &w.lun) != 4)
                 return -ENODEV;
 
+        add_btrfs(&w, btrfsdir, d->name);
         r = stack_above(classdir, d->name, &above);
         for (char **n = above; r >= 0 && n && *n && w.n_above < WATCH_ABOVE_MAX; n++) {
                 WatchDevice *a = w.above + w.n_above;
@@ -33,6 +41,7 @@ int watch_drive_read(const char *classdir, const Drive *d, WatchDrive *ret) {
                 if (!attribute_exists("%s/%s/partition", classdir, *n) &&
                     stack_number(classdir, *n, &a->major, &a->minor) >= 0)
                         w.n_above++;
+                add_btrfs(&w, btrfsdir, *n);
         }
         if (r < 0)
                 return r;

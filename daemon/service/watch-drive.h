@@ -6,5 +6,5 @@
 #include "culprit.h"
 #include "drive.h"
 
-/* The drive's number, its SCSI address and what lies on it. -ENODEV: it is no SCSI disk. `classdir`: as in stack.h. */
-int watch_drive_read(const char *classdir, const Drive *d, WatchDrive *ret);
+/* The drive's number, its SCSI address and what lies on it. -ENODEV: it is no SCSI disk. `classdir`, `btrfsdir`: as in stack.h. */
+int watch_drive_read(const char *classdir, const char *btrfsdir, const Drive *d, WatchDrive *ret);

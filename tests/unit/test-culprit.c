@@ -47,7 +47,11 @@ static int lookup(void *userdata, pid_t tid, WakeProcess *ret, bool *ret_kernel)
 }
 
 static const Watch fresh = {
-        .drive = { .disk = { 8, 16 }, .host = 2, .id = 1, .above = { { 9, 0 }, { 253, 0 }, { 253, 1 } }, .n_above = 3 },
+        .drive = { .disk = { 8, 16 },
+                   .host = 2,
+                   .id = 1,
+                   .above = { { 9, 0 }, { 253, 0 }, { 253, 1 }, { WATCH_BTRFS, 3 } },
+                   .n_above = 4 },
         .swap = { { 5000, 10 }, { 1000, 100 } },
         .n_swap = 2,
         .swap_above = { false, true, false },
@@ -56,6 +60,7 @@ static const Watch fresh = {
 #define DISK .major = 8, .minor = 16
 #define MD0 .major = 9
 #define MD1 .major = 9, .minor = 1
+#define BTRFS .major = WATCH_BTRFS, .minor = 3
 #define DM_SWAP .major = 253
 #define DM_1 .major = 253, .minor = 1
 #define OTHER .major = 8
@@ -265,6 +270,15 @@ static const struct {
         { "also on the 17th partition",
           { DIRTY(102, "sh", DISK, (259 << 20) + 3), BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
           { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 0 } },
+        { "a file on btrfs",
+          { DIRTY(102, "sh", BTRFS, 257), BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 257 } },
+        { "what btrfs keeps beside files",
+          { DIRTY(102, "sh", BTRFS, 1), BIO(900, "btrfs-transacti", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 102, "sh", "btrfs-transacti", 8, 0 } },
+        { "another btrfs",
+          { DIRTY(102, "sh", .minor = 4, 257), BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
+          { WAKE_FLUSH, 0, "", "kworker/u4:2", 8, 0 } },
         { "a change elsewhere is none",
           { DIRTY(102, "sh", OTHER, 12), BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
           { WAKE_FLUSH, 0, "", "kworker/u4:2", 8, 0 } },

@@ -165,6 +165,9 @@ static const struct {
         { "           <...>-1234    [001] ..... 12345.678901: writeback_dirty_folio: bdi 9:127: ino=18446744073709551615 index=0",
           { .kind = TRACE_DIRTY, .pid = 1234, .major = 9, .minor = 127, .inode = UINT64_MAX } },
 
+        { "              sh-1234    [001] ..... 12345.678901: writeback_dirty_folio: bdi btrfs-13: ino=257 index=0",
+          { .kind = TRACE_DIRTY, .pid = 1234, .comm = "sh", .major = 0, .minor = 13, .inode = 257 } },
+
         /* Names of processes that look like something else. */
         { NAMED("        a-1 [0] ") "writeback_dirty_folio: bdi 8:16: ino=12 index=0",
           { .kind = TRACE_DIRTY, .pid = 1234, .comm = "a-1 [0] ", .major = 8, .minor = 16, .inode = 12 } },
@@ -323,7 +326,8 @@ static const char *const no_events[] = {
         HEAD "scsi_dispatch_cmd_start: host_no=4294967296 channel=0 id=0 lun=0 " READ_10,
         HEAD "scsi_dispatch_cmd_done: " SCSI READ_10,
         /* Files that lie on no block device. */
-        HEAD "writeback_dirty_folio: bdi btrfs-1: ino=12 index=0",
+        HEAD "writeback_dirty_folio: bdi btrfs-: ino=12 index=0",
+        HEAD "writeback_dirty_folio: bdi btrfs-1:2: ino=12 index=0",
         HEAD "writeback_dirty_folio: bdi 0:45: ino=12 index=0",
         HEAD "writeback_dirty_folio: bdi 8:16-fuseblk: ino=12 index=0",
         HEAD "writeback_dirty_folio: bdi (unknown): ino=12 index=0",

@@ -42,7 +42,7 @@ START_TEST(test_address) {
                 file_write("sda/dev", addresses[_i].dev);
         else
                 ck_assert_int_eq(unlink("sda/dev"), 0);
-        ck_assert_int_eq(watch_drive_read(scratch, &d, &w), addresses[_i].result ? 0 : -ENODEV);
+        ck_assert_int_eq(watch_drive_read(scratch, "btrfs", &d, &w), addresses[_i].result ? 0 : -ENODEV);
         if (!addresses[_i].result) {
                 ck_assert_uint_eq(w.n_above, 99);
                 return;
@@ -73,7 +73,7 @@ START_TEST(test_above) {
         ck_assert_int_eq(symlink("sda/sda1", "sda1"), 0);
         ck_assert_int_eq(symlink("md127/md127p1", "md127p1"), 0);
 
-        ck_assert_int_eq(watch_drive_read(scratch, &d, &w), 0);
+        ck_assert_int_eq(watch_drive_read(scratch, "btrfs", &d, &w), 0);
         ck_assert_uint_eq(w.n_above, 3);
         for (unsigned i = 0; i < w.n_above; i++) {
                 md = md || (w.above[i].major == 9 && w.above[i].minor == 127);
@@ -99,12 +99,48 @@ START_TEST(test_above_many) {
                 (void) snprintf(text, sizeof text, "253:%u\n", i);
                 file_make(path, text);
         }
-        ck_assert_int_eq(watch_drive_read(scratch, &d, &w), 0);
+        ck_assert_int_eq(watch_drive_read(scratch, "btrfs", &d, &w), 0);
         ck_assert_uint_eq(w.n_above, MIN(n, WATCH_ABOVE_MAX));
         for (unsigned i = 0; i < w.n_above; i++) {
                 ck_assert(w.above[i].major == 253 && w.above[i].minor < n && !(seen & 1U << w.above[i].minor));
                 seen |= 1U << w.above[i].minor;
         }
+}
+END_TEST
+
+/* A file system on a partition, and one on two volumes above it; of one that is on another drive nothing is told. */
+START_TEST(test_btrfs) {
+        static const char *const files[][2] = {
+                { "sda/sda1/partition", "1\n" },    { "sda/sda1/dev", "8:1\n" },
+                { "sda/sda1/holders/dm-0", NULL },  { "dm-0/dev", "253:0\n" },
+                { "btrfs/one/devices/sda1", NULL }, { "btrfs/two/devices/dm-0", NULL },
+                { "btrfs/two/devices/dm-1", NULL }, { "btrfs/three/devices/sdb", NULL },
+                { "btrfs/features/x", "" },
+        };
+        static const char *const links[][2] = {
+                { "../../devices/virtual/bdi/btrfs-2", "btrfs/one/bdi" },
+                { "../../devices/virtual/bdi/btrfs-13", "btrfs/two/bdi" },
+                { "../../devices/virtual/bdi/btrfs-4", "btrfs/three/bdi" },
+                { "sda/sda1", "sda1" },
+        };
+        static const WatchDevice expected[] = { { WATCH_BTRFS, 2 }, { 253, 0 }, { WATCH_BTRFS, 13 } };
+        const Drive d = { .name = (char *) "sda", .syspath = (char *) SYSPATH };
+        WatchDrive w;
+
+        for (size_t i = 0; i < ELEMENTSOF(files); i++)
+                file_make(files[i][0], files[i][1]);
+        for (size_t i = 0; i < ELEMENTSOF(links); i++)
+                ck_assert_int_eq(symlink(links[i][0], links[i][1]), 0);
+
+        ck_assert_int_eq(watch_drive_read(scratch, "btrfs", &d, &w), 0);
+        ck_assert_uint_eq(w.n_above, ELEMENTSOF(expected));
+        for (unsigned i = 0; i < w.n_above; i++)
+                ck_assert(watch_device_equal(w.above[i], expected[i]));
+
+        /* Before Linux 5.10 there is no such link. */
+        ck_assert_int_eq(unlink("btrfs/one/bdi"), 0);
+        ck_assert_int_eq(watch_drive_read(scratch, "btrfs", &d, &w), 0);
+        ck_assert_uint_eq(w.n_above, 2);
 }
 END_TEST
 
@@ -115,6 +151,7 @@ int main(void) {
         tcase_add_loop_test(t, test_address, 0, ELEMENTSOF(addresses));
         tcase_add_test(t, test_above);
         tcase_add_loop_test(t, test_above_many, 0, 5);
+        tcase_add_test(t, test_btrfs);
 
         return test_main("watch-drive", t);
 }
