@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is learnt of a drive's use and wear: over twelve weeks of five patterns of use, and from then on, over the boots. */
+/* What is learnt of a drive's use and wear: over twelve weeks of patterns of use, recorded and made, and from then on, over the boots. */
 
+#include <fcntl.h>
 #include <math.h>
+#include <time.h>
 
 #include "fake-standby.h"
 #include "target-spindown.h"
@@ -103,6 +105,54 @@ static void photos(Uses *u) {
                 at = burst(u, at + exp(between(u, 2, 9.5)), 1, 0);
 }
 
+static int source = -1; /* the source's root; each check stands in a directory of its own */
+
+/* When a line of a recording says that the drive was used; what follows that. */
+static const char *recorded_time(const char *line, double *ret) {
+        struct tm tm = {};
+        const char *rest = strptime(line, "%F %T", &tm);
+
+        if (rest)
+                *ret = (double) timegm(&tm);
+        return rest;
+}
+
+/* A line has one use; or the first and the last one of a time in which the drive was awake all along, and nothing is known of the uses in
+ * between: they are taken to be two minutes apart. It is repeated, so that its last use is the first one of the next: all times without
+ * use that are longer than these are recorded ones. */
+static void recorded(Uses *u, const char *name) {
+        size_t begun = u->n, n;
+        char line[256];
+        double start = -1;
+        FILE *f;
+
+        (void) snprintf(line, sizeof line, "tests/data/use/%s.txt", name);
+        f = fdopen(openat(source, line, O_RDONLY | O_CLOEXEC), "re");
+        ck_assert_msg(f, "%s", line);
+        while (fgets(line, sizeof line, f)) {
+                double at, last;
+                const char *rest;
+
+                if (line[0] == '#')
+                        continue;
+                rest = recorded_time(line, &at);
+                ck_assert_msg(rest, "%s", line);
+                last = at;
+                rest = *rest == ' ' ? recorded_time(rest, &last) : rest;
+                ck_assert_msg(rest && streq(rest, "\n"), "%s", line);
+                start = start < 0 ? at : start;
+                for (; at < last; at += MINUTES(2))
+                        use(u, at - start);
+                use(u, last - start);
+        }
+        (void) fclose(f);
+
+        n = u->n - begun - 1;
+        ck_assert_uint_gt(n, 1);
+        for (double length = u->at[u->n - 1]; u->at[u->n - 1] < DAYS * DAY;)
+                use(u, u->at[u->n - n] + length);
+}
+
 static int compare(const void *a, const void *b) {
         const double *x = a, *y = b;
 
@@ -164,9 +214,10 @@ static void live(Target *t, const Uses *u, bool *ret_woken) {
 
 static const struct {
         const char *name;
-        void (*make)(Uses *u);
+        void (*make)(Uses *u); /* NULL: it is recorded */
 } patterns[] = {
-        { "films", films }, { "office", office }, { "backups", backups }, { "logs", logs }, { "photos", photos },
+        { "hd-idle", NULL },  { "hdspindown", NULL }, { "syslogd", NULL }, { "films", films },
+        { "office", office }, { "backups", backups }, { "logs", logs },    { "photos", photos },
 };
 
 static const unsigned timers[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240 };
@@ -179,7 +230,10 @@ START_TEST(test_patterns) {
         Target *t;
 
         use(&u, 0);
-        patterns[p].make(&u);
+        if (patterns[p].make)
+                patterns[p].make(&u);
+        else
+                recorded(&u, patterns[p].name);
         qsort(u.at, u.n, sizeof *u.at, compare);
         t = look_after(by_service ? "{ match = {}; spindown_time = \"5min\"; spindown_by = \"service\"; }"
                                   : "{ match = {}; spindown_time = \"5min\"; }",
@@ -393,6 +447,7 @@ END_TEST
 int main(void) {
         TCase *t = tcase_create("target-use");
 
+        source = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
         tcase_add_checked_fixture(t, setup, scratch_remove);
         tcase_add_loop_test(t, test_patterns, 0, 2 * ELEMENTSOF(patterns));
         tcase_add_test(t, test_spin_ups);
