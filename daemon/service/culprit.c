@@ -93,8 +93,9 @@ static bool is_swap(const Watch *w, const Touch *by) {
                (by->kernel ? above->kernel : !above->kernel && by->process.pid == above->process.pid);
 }
 
+/* Processes of udev that look at drives. Since systemd 262 the last of these reads the partitions of one that was written to. */
 static bool is_udev(const WakeProcess *p) {
-        return STR_IN_SET(p->comm, "systemd-udevd", "(udev-worker)") &&
+        return STR_IN_SET(p->comm, "systemd-udevd", "(udev-worker)", "(udev-synth)") &&
                (!p->unit[0] || streq(p->unit, "systemd-udevd.service"));
 }
 
