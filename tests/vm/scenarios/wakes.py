@@ -62,7 +62,7 @@ CAUSES = (
           on="member"),
     Cause("md, check", "sh -c 'echo check > /sys/block/md0/md/sync_action'", "md", None, "worked on its array", unit=None, on="member"),
     Cause("LVM", "pvs", "read", "pvs", r"read sector \d+"),
-    Cause("swap", "-p MemoryMax=12M perl -e '$$x = q(x) x 10e6; sleep 100'", "swap", "perl", "needed swap space"),
+    Cause("swap", "-p MemoryMax=12M perl -e '$$x = q(x) x 14e6; sleep 100'", "swap", "perl", "needed swap space"),
     Cause("ended before the flush", "sh -c 'echo new >> /data/file'", "flush", "sh", r"changed inode \d+, which (kworker|jbd2)\S* wrote out",
           before="cat /data/file", ended=True),
     Cause("a machine of its own", "--slice=machine.slice --unit=machine-box.scope --scope dd if={disk} of=/dev/null bs=4096 count=1 iflag=direct",
