@@ -36,7 +36,7 @@ MACHINE = ("-machine pc -accel tcg,thread=multi,tb-size=512 -cpu Nehalem,+rdrand
 # command is then twice as much work. The rest is work that no test needs.
 KERNEL_ARGUMENTS = ("root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1 no_timer_check "
                     "nowatchdog rcupdate.rcu_cpu_stall_suppress=1 workqueue.watchdog_thresh=0 "
-                    "tsc=reliable no_console_suspend panic=-1 mitigations=off audit=0 norandmaps")
+                    "tsc=reliable no_console_suspend panic=-1 mitigations=off norandmaps")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -375,9 +375,11 @@ class Machine:
                 "file": {"driver": "file", "filename": str(path)}}
 
     def _command(self):
+        # An audit=1 behind audit=0 would come too late.
+        audit = "" if "audit=1" in self.append else "audit=0"
         command = ["qemu-system-x86_64", *self._machine.split(), "-m", str(self._memory),
                    "-kernel", self._kernel, "-initrd", self._initrd(),
-                   "-append", f"{KERNEL_ARGUMENTS} {self.append}",
+                   "-append", f"{KERNEL_ARGUMENTS} {audit} {self.append}",
                    "-chardev", f"file,id=console,path={self.console},append=on", "-serial", "chardev:console",
                    "-qmp", f"unix:{self.directory}/qmp,server=on,wait=off",
                    "-drive", f"file={self.directory}/root.qcow2,if=virtio,format=qcow2,cache=unsafe",

@@ -132,14 +132,15 @@ def follow_parent():
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def run_all(scenarios, guest, jobs, logs):
-    """The results by name. What each scenario prints is kept in the directory logs."""
+def run_all(scenarios, guests, jobs, logs):
+    """The results by name. Guests are images by the packages that scenarios want. What each scenario prints is kept in the directory
+    logs."""
     waiting, running, results = sorted(scenarios, key=lambda scenario: (scenario.alone, not scenario.long)), [], {}
     with contextlib.ExitStack() as stack:
         while waiting or running:
             while waiting and len(running) < (1 if waiting[0].alone else jobs):
                 scenario = waiting.pop(0)
-                running.append(Job(scenario, guest, logs / f"{scenario.name()}.log"))
+                running.append(Job(scenario, guests[scenario.packages], logs / f"{scenario.name()}.log"))
                 stack.callback(running[-1].stop)
             for job in [job for job in running if job.finished()]:
                 running.remove(job)
@@ -151,7 +152,7 @@ def run_all(scenarios, guest, jobs, logs):
     return results
 
 
-def run_failed_again(scenarios, guest, results, logs):
+def run_failed_again(scenarios, guests, results, logs):
     """Each that failed once more, alone. One that passes then is unstable: its result counts, its name is returned, and what it
     printed first is kept."""
     unstable = []
@@ -161,7 +162,7 @@ def run_failed_again(scenarios, guest, results, logs):
             continue
         (logs / f"{name}.log").rename(logs / f"{name}.first.log")
         print(f"{name} failed, and is run once more, alone", flush=True)
-        [again] = run_all([scenario], guest, 1, logs).values()
+        [again] = run_all([scenario], guests, 1, logs).values()
         if not again["failed"]:
             results[name] = again
             unstable.append(name)
@@ -201,12 +202,15 @@ def main():
 
     signal.signal(signal.SIGTERM, leave)
     started = time.monotonic()
-    guest = image.build(options.overlay, options.module, log=lambda text: print(text, flush=True), suite=options.suite)
+    scenarios = [found[name] for name in names]
+    guests = {}
+    for packages in dict.fromkeys(scenario.packages for scenario in scenarios):
+        guests[packages] = image.build(options.overlay, options.module, log=lambda text: print(text, flush=True), packages=packages,
+                                       suite=options.suite)
     logs = options.logs or pathlib.Path(tempfile.mkdtemp(prefix="dk-logs-", dir="/tmp"))
     logs.mkdir(parents=True, exist_ok=True)
-    scenarios = [found[name] for name in names]
-    results = run_all(scenarios, guest, options.jobs, logs)
-    unstable = run_failed_again(scenarios, guest, results, logs)
+    results = run_all(scenarios, guests, options.jobs, logs)
+    unstable = run_failed_again(scenarios, guests, results, logs)
     faults = [row for name in names for row in results[name]["faults"]]
     if faults:
         show_faults(faults + (BY_UNIT_TESTS if not options.names else []))

@@ -47,7 +47,7 @@ class Order(unittest.TestCase):
     def test_one_that_is_to_be_alone_comes_after_the_others(self):
         with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
             logs = pathlib.Path(directory)
-            results = run.run_all([Alone, Beside, AlsoBeside], logs / "mark", 2, logs)
+            results = run.run_all([Alone, Beside, AlsoBeside], {(): logs / "mark"}, 2, logs)
             self.assertEqual((results["alone"]["passed"], results["alone"]["failed"]), (1, 0))
 
 
@@ -55,11 +55,11 @@ class Again(unittest.TestCase):
     def test_each_that_failed_is_run_once_more(self):
         with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
             logs = pathlib.Path(directory)
-            scenarios = [Sound, Broken, Unstable]
-            results = run.run_all(scenarios, logs / "mark", 2, logs)
+            scenarios, guests = [Sound, Broken, Unstable], {(): logs / "mark"}
+            results = run.run_all(scenarios, guests, 2, logs)
             self.assertEqual({name: result["failed"] for name, result in results.items()},
                              {"sound": 0, "broken": 1, "unstable": 1})
-            self.assertEqual(run.run_failed_again(scenarios, logs / "mark", results, logs), ["unstable"])
+            self.assertEqual(run.run_failed_again(scenarios, guests, results, logs), ["unstable"])
             self.assertEqual({name: result["failed"] for name, result in results.items()},
                              {"sound": 0, "broken": 1, "unstable": 0})
             self.assertEqual(sorted(path.name for path in logs.glob("*.first.log")), ["broken.first.log", "unstable.first.log"])
