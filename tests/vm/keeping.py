@@ -68,6 +68,8 @@ for unit in drivekeep drivekeep-tracer drivekeep-broker; do
 done
 """
 
+NO_TIMER = r"! grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdinfo/* | grep -qvE '\(0, 0\)|\([0-9]{9,}, '"
+
 # All that `meson install` has put into the image is laid aside before systemd starts.
 LAY_ASIDE = """cd /
 find usr etc var -xdev -name '*drivekeep*' ! -name 'drivekeep-test*' -prune > /root/installed
@@ -148,6 +150,10 @@ class Keeping(Scenario):
             self.settle(machine)
         if until:
             machine.wait_until(until, 60)
+
+    def let_timers_end(self, machine, seconds, step):
+        """A timer of the service's that was set before may still run out."""
+        self.leap(machine, seconds, lambda: machine.run(NO_TIMER, check=False).status == 0, step)
 
     def hurry(self, machine, condition, step=2):
         """Until a shell command succeeds in the guest, or for a minute of the guest's, of which some seconds pass at once again and again.

@@ -27,7 +27,6 @@ LEFT_AWAKE, NOT_HEEDED = "left awake for an hour", "from now on the service"
 # How often the daemon has been put to sleep, and so woken; and what the kernel has said.
 WAKEUPS = "cat /proc/$(systemctl show -P MainPID {})/task/*/status | awk '/^voluntary_ctxt/ {{ n += $2 }} END {{ print n + 0 }}'"
 MESSAGES = "dmesg | wc -l"
-NO_TIMER = r"! grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdinfo/* | grep -qvE '\(0, 0\)|\([0-9]{9,}, '"
 
 # Who has a rule; OTHER has none.
 PLAIN = ("NAMED", "READS", "DRIFT", "BUSY", "TESTED", "SAS")
@@ -194,8 +193,8 @@ class Spindown(Keeping):
 
     def check_asleep(self, machine):
         machine.run(f"sleep {IDLE / 10}")
-        if self.ours:   # a timer that was set before may still run out
-            self.leap(machine, 4 * IDLE, lambda: machine.run(NO_TIMER, check=False).status == 0, step=IDLE // 4)
+        if self.ours:
+            self.let_timers_end(machine, 4 * IDLE, step=IDLE // 4)
         wakeups = WAKEUPS.format("drivekeep" if self.ours else "spinning-down")
         # In this order: what wakes the daemon from here on has its message counted. Each wakes it up to three times.
         marks, messages, woken = self.marks(*PLAIN), self.count(machine, MESSAGES), self.count(machine, wakeups)
