@@ -1,4 +1,5 @@
 """Who woke a drive that slept: the daemon names the process, its unit and what it did."""
+import contextlib
 import dataclasses
 import json
 import re
@@ -205,3 +206,92 @@ class WakesOften(Wakes):
     long = False
     times = 20
     time_limit = 7200
+
+
+# What people look with today: as each is run, and whom a line of it names that is about the drive. iotop's lines do not tell of a drive:
+# they count if they name who is looked for, or a kernel thread that has the drive in its name.
+OUTPUT = "/run/beside"
+TOOLS = {
+    "fatrace": ("fatrace", r"^(\S+)\(\d+\): \S+ +/(?:data|btrfs)/"),
+    "iotop": ("iotop -b -o -t -qqq -d 1", r" % (?:/\S*/|\[)?((?:{wanted})(?= |$)|\S*(?:{drive}|flush-8:|md0|kswapd)[^]\s]*)"),
+    "biosnoop": ("biosnoop-bpfcc -Q", r"^\d\S* +(\S+) +\d+ +{drive} "),
+    "auditd": (None, r'^type=SYSCALL .*comm="([^"]+)".*key="woke"'),
+}
+NOBODY = "(?!)"
+BEGIN = """
+mkdir {output}; ln -s /var/log/audit/audit.log {output}/auditd; sysctl -q kernel.task_delayacct=1; mount -t debugfs debugfs /sys/kernel/debug
+for each in {disk}* {member} {other} {btrfs} /dev/md0 /data /btrfs; do auditctl -w $each -p rwxa -k woke; done
+run() {{
+        unit=$1; shift
+        systemd-run -q --unit=$unit -E PYTHONUNBUFFERED=1 -p StandardOutput=file:{output}/$unit -p StandardError=file:{output}/$unit "$@"
+}}
+"""
+
+
+class WakesBeside(Wakes):
+    """The same beside fatrace, iotop, biosnoop and auditd, and a table of whom each names; at the speed of real clocks, as some poll"""
+    rare = True
+    long = False
+    time_limit = 4800
+    packages = ("fatrace", "iotop", "bpfcc-tools", "linux-headers-amd64", "auditd")
+    spin_up = quick_spin_up = 8
+    options = {"append": "audit=1", "memory": 1536}
+    programs = "drivekeepd|fatrace|iotop|biosnoop|^auditd"
+
+    def run(self):
+        self.table, self.end_of_table = [("who wakes it", *TOOLS, "drivekeep")], []
+        try:
+            super().run()
+        finally:
+            self.print_table()
+
+    def warp(self, machine):
+        return contextlib.nullcontext()
+
+    def wait_watched(self, machine, condition):
+        self.leap(machine, 240, lambda: machine.run(condition, check=False).status == 0, step=15)
+
+    def check_rest(self, machine, names):
+        runs = "".join(f"run {name} {command}\n" for name, (command, _) in TOOLS.items() if command)
+        machine.run(BEGIN.format(output=OUTPUT, **names) + runs)
+        # It compiles a program, which an emulated machine takes minutes for.
+        machine.run(f"until grep -q COMM {OUTPUT}/biosnoop || ! systemctl is-active -q biosnoop; do sleep 1; done", 1200)
+        self.dead = {name for name in TOOLS if machine.run(f"systemctl is-active -q {name}", check=False).status}
+        for name in self.dead:
+            self.note(f"{name} cannot run here: {machine.run(f'tail -n 1 {OUTPUT}/{name}').stdout}")
+        super().check_rest(machine, names)
+        memory = self.of_each(machine, "awk '/^Pss:/ { print $2 }' /proc/$pid/smaps_rollup")
+        self.end_of_table = [self.row(machine, "nobody: it is asked whether it sleeps", names["disk"], NOBODY, "no")]
+        for what, told in (("wake-ups in ten minutes asleep", self.rest), ("memory meanwhile, kB (PSS)", memory)):
+            ours = told["drivekeep"] + told["drivekeep-tracer"]
+            self.end_of_table.append((what, *(str(told.get(name, "cannot run")) for name in TOOLS), str(ours)))
+
+    def send_to_sleep(self, *arguments, **options):
+        super().send_to_sleep(*arguments, **options)
+        machine = arguments[0]
+        self.begun = {name: int(machine.run(f"stat -Lc %s {OUTPUT}/{name}").stdout) for name in TOOLS}
+
+    def check(self, machine, cause, names):
+        failed = self.failed
+        record = super().check(machine, cause, names)
+        machine.run("sleep 3")
+        ours = "NO" if self.failed > failed else f"yes: {record.get('DRIVEKEEP_WAKE_UNIT') or 'no unit'}"
+        self.table.append(self.row(machine, cause.name, names[cause.on], cause.process or "md0_resync", ours))
+
+    def row(self, machine, text, node, wanted, ours):
+        """Whom each tool has named since the drive was sent to sleep: "yes" and how many others, or only others, or nobody."""
+        cells = []
+        for name, (_, pattern) in TOOLS.items():
+            said = machine.run(f"tail -c +{self.begun[name] + 1} {OUTPUT}/{name}").stdout
+            found = set(re.findall(pattern.format(drive=node[5:], wanted=wanted), said, re.M))
+            others = {each for each in found if not re.fullmatch(wanted, each)}
+            more = f" and {len(others)} more" if others else ""
+            cells.append("cannot run" if name in self.dead else f"yes{more}" if found > others else ", ".join(sorted(others)) or "no")
+        return (text, *cells, ours)
+
+    def print_table(self):
+        lines = self.table + self.end_of_table
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        print()
+        for line in lines:
+            print("     " + "  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
