@@ -170,7 +170,7 @@ def files(serials, snapshot, floor):
 def setup():
     """A script for the guest before its first boot: everything there, everything off, Debian's hdparm put back."""
     lines = [f"cp -a {ASIDE}/. /",
-             "rm -f /etc/systemd/system/smartmontools.service",
+             "rm -f /etc/systemd/system/smartmontools.service /etc/systemd/system/hd-idle.service",
              "systemctl disable -q udisks2 tlp tuned smartmontools hd-idle hdparm polkit 2>/dev/null || true",
              "rm -f /etc/rc?.d/S??hd-idle"]
     for each in [*ALL, HD_IDLE]:
