@@ -174,6 +174,20 @@ def idle_tables(result):
     yield table
 
 
+def spindown_tables(result):
+    table = Table("Drives that nobody uses, to be spun down after ten minutes: the hour after the last use, and then the next one",
+                  "", "drives", "spun down", "looks/drive", "commands/drive", "wake-ups",
+                  "then looks/drive", "then commands", "then wake-ups", "runs")
+    for number in sorted(result, key=int):
+        for name in in_order(result[number]):
+            runs = result[number][name]
+            first = {key: values(runs, "falling", key) for key in ("asleep", "looks", "commands", "wakeups")}
+            table.add(name, number, f"{min(first['asleep'])}/{number}", shown(first["looks"]),
+                      shown(first["commands"], int(number), 1), shown(first["wakeups"]),
+                      *(shown(values(runs, "asleep", key)) for key in ("looks", "commands", "wakeups")), len(runs))
+    yield table
+
+
 def growth_tables(result):
     table = Table("Growth: read-ahead of drives made by scsi_debug", "", "drives", "right", "processes", "CPU s",
                   "CPU ms/drive", "PSS kB", "runs")
@@ -188,8 +202,8 @@ def growth_tables(result):
 
 
 TABLES = {"coldplug": coldplug_tables, "slow": slow_tables, "hotplug": hotplug_tables, "resume": resume_tables,
-          "boot": boot_tables, "idle": idle_tables, "growth": growth_tables, "footprint": footprint_tables,
-          "startup": startup_tables, "instructions": instructions_tables}
+          "boot": boot_tables, "idle": idle_tables, "spindown": spindown_tables, "growth": growth_tables,
+          "footprint": footprint_tables, "startup": startup_tables, "instructions": instructions_tables}
 
 
 def text(results):
@@ -315,6 +329,20 @@ def idle_targets(result):
             target("idle: memory (PSS)", f"{ours['pss'] / 1e6:.2f} MB", "1.5 MB", ours["pss"] < 1.5e6)]
 
 
+MESSAGE = 3         # a message of the kernel's wakes the service so often at most
+
+
+def spindown_targets(result):
+    ours = [each for by_contender in result.values() for each in by_contender["drivekeep"]]
+    looks = max(each["falling"]["looks"] for each in ours)
+    wakeups, commands, messages = (sum(each["asleep"][key] for each in ours) for key in ("wakeups", "commands", "messages"))
+    all_asleep = all(hour["asleep"] == hour["drives"] for each in ours for hour in each.values())
+    return [target("falling asleep: looks at a drive", looks if all_asleep else "does not count", "3", all_asleep and looks <= 3),
+            target("spun down for an hour: wake-ups", wakeups, f"0, {messages} messages of the kernel's" if messages else "0",
+                   wakeups <= MESSAGE * messages),
+            target("spun down for an hour: commands", commands, "0", commands == 0)]
+
+
 LINEAR = 1.15       # a drive may cost so much more among many
 
 
@@ -334,8 +362,8 @@ def growth_targets(result):
 
 
 TARGETS = {"coldplug": coldplug_targets, "slow": slow_targets, "hotplug": hotplug_targets, "resume": resume_targets,
-           "boot": boot_targets, "idle": idle_targets, "growth": growth_targets, "footprint": footprint_targets,
-           "instructions": instructions_targets}
+           "boot": boot_targets, "idle": idle_targets, "spindown": spindown_targets, "growth": growth_targets,
+           "footprint": footprint_targets, "instructions": instructions_targets}
 
 
 def targets(results):

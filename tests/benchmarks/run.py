@@ -23,14 +23,17 @@ import instructions  # noqa: E402
 import report  # noqa: E402
 import resume  # noqa: E402
 import slow  # noqa: E402
+import spindown  # noqa: E402
 import startup  # noqa: E402
 
-PARTS = ["instructions", "footprint", "startup", "coldplug", "slow", "hotplug", "resume", "boot", "idle", "growth"]
+PARTS = ["instructions", "footprint", "startup", "coldplug", "slow", "hotplug", "resume", "boot", "idle", "spindown",
+         "growth"]
 SIZES = [1, 24, 96]             # for coldplug
 FULL = 24                       # drives in all other cases
 FEW = 4                         # … of a quick run
 IDLE_SECONDS = 600
 GROWTH = [256, 512, 1024]
+SPINDOWN = [FEW, FULL]
 
 
 def say(text):
@@ -112,6 +115,11 @@ class Run:
     def idle(self):
         return idle.run(self.image(), self.options.floor, FULL, 60 if self.options.quick else self.options.idle)
 
+    def spindown(self):
+        sizes = self.options.size or (SPINDOWN[:1] if self.options.quick else SPINDOWN)
+        return self._into("spindown", {number: spindown.run(self.image(), self.options.floor, number, self.options.runs)
+                                      for number in sizes})
+
     def growth(self):
         sizes = self.options.size or (GROWTH[:1] if self.options.quick else GROWTH)
         return self._into("growth", growth.run(self.image(), self.options.floor, sizes, self.options.runs, self.chosen))
@@ -142,7 +150,7 @@ def parse_options():
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="runs of each case (default: 5)")
     parser.add_argument("--quick", action="store_true", help="one run of the small cases")
     parser.add_argument("--size", type=int, action="append", metavar="N",
-                        help="coldplug, growth or boot of N drives; as often as needed")
+                        help="coldplug, growth, spindown or boot of N drives; as often as needed")
     parser.add_argument("--contender", action="append", choices=[each.name for each in contenders.ALL],
                         help="measure only this one; as often as needed")
     parser.add_argument("--idle", type=int, default=IDLE_SECONDS, metavar="SECONDS",

@@ -1,0 +1,64 @@
+"""Drives that nobody uses: what does it cost to have them fall asleep, and what in an hour in which all sleep?"""
+import dataclasses
+import re
+
+import bench
+import contenders
+from keeping import CONF, TRACING, Keeping
+
+# Each is told to spin the drives down itself, after ten minutes. What drivekeep asks a drive once a day it does not know in any run.
+LEAVES = f"{contenders.DRIVEKEEP.leaves} /var/lib/drivekeep/drives/*"
+CONTENDERS = [dataclasses.replace(contenders.DRIVEKEEP, settings=(), leaves=LEAVES), contenders.HD_IDLE]
+FILES = {CONF: 'drives = ( { match = { transport = "sata"; }; spindown_time = "10min"; spindown_by = "service"; } );\n',
+         "/etc/default/hd-idle": 'START_HD_IDLE=true\nHD_IDLE_OPTS="-i 600"\n'}
+NAMES = {"drivekeep": ("drivekeepd", "keep-"), "hd-idle": ("hd-idle",)}    # how their processes' names begin
+HOUR = 3600
+SETTLE = 60         # until what a start, and the kernel's word on its other clock, leave to be done is over
+APART = 50          # seconds between two looks at a drive; one look may read the kernel's counter several times
+
+# Each time the kernel wakes or starts a process of theirs, and each time that one reads how often a drive was used: from the drive's own
+# file or, as hd-idle, from one about all drives. So one that has ended is counted, too.
+WATCH = """cd /sys/kernel/tracing && echo mono >trace_clock && echo 0 >tracing_on
+echo 'p:look part_stat_show drive=$arg1' >kprobe_events; echo 'p:look_all diskstats_show drive=$arg2' >>kprobe_events
+for event in sched/sched_waking sched/sched_wakeup_new kprobes/look kprobes/look_all; do
+        echo 'comm ~ "drivekeepd*" || comm ~ "keep-*" || comm == "hd-idle"' >events/$event/filter && echo 1 >events/$event/enable || exit
+done
+"""
+BEGIN = "cd /sys/kernel/tracing && echo >trace && echo 1 >tracing_on; dmesg | wc -l"
+END = "cd /sys/kernel/tracing && echo 0 >tracing_on; dmesg | wc -l"
+USE = f"for drive in {contenders.FLOOR_NODES}; do dd if=$drive of=/dev/null bs=4096 count=1 iflag=direct status=none; done"
+
+
+def run(image, floor, number, runs):
+    """{contender: [{"falling" or "asleep": {"drives", "asleep", "wakeups", "commands", "looks", "messages"}}]}, an hour each."""
+    found = {contender.name: [] for contender in CONTENDERS}
+    # With a tick that never stops, no timer is late where the clock runs fast.
+    with bench.machine(image, number, floor, append="nohz=off", start=TRACING) as (guest, drives):
+        guest.run(WATCH)
+        for path, text in FILES.items():
+            guest.push(path, text)
+        for contender in CONTENDERS * runs:
+            with bench.at_work(guest, drives, contender), Keeping(image).warp(guest):
+                guest.run(f"sleep {SETTLE}", 600)
+                found[contender.name].append({"falling": hour(guest, drives, contender, USE), "asleep": hour(guest, drives, contender)})
+    return found
+
+
+def hour(guest, drives, contender, use="true"):
+    marks, messages = drives.marks(), int(guest.run(BEGIN).stdout)
+    guest.run(f"{use}; sleep {HOUR}", HOUR)
+    messages = int(guest.run(END).stdout) - messages
+    events = re.findall(r" ([\d.]+): (\w+): (.*)", guest.run("cat /sys/kernel/tracing/trace", 600).stdout)
+    looks = {}
+    for time, event, rest in events:
+        if event.startswith("look"):
+            looks.setdefault(rest.partition("drive=")[2], []).append(float(time))
+    figures = {
+        "drives": len(marks), "asleep": sum(drive["mode"] == "standby" for drive in marks), "messages": messages,
+        "wakeups": sum(event.startswith("sched") for _, event, _ in events),
+        # Not bench.userland(): the kernel has made an ATA command of hd-idle's.
+        "commands": sum(e.comm.startswith(NAMES[contender.name]) for drive, mark in marks.items() for e in drive.log.since(mark)),
+        "looks": max((1 + sum(b - a > APART for a, b in zip(times, times[1:])) for times in looks.values()), default=0),
+    }
+    bench.log(f"{contender.name}: " + ", ".join(f"{value} {name}" for name, value in figures.items()))
+    return figures
