@@ -125,8 +125,9 @@ class Wakes(Keeping):
         machine.run("hdparm -q -y {other}".format(**names))
         for drive in ("btrfs", "member", "disk"):
             self.send_to_sleep(machine, names, drive)
+        # On a busy host it may have been asked before that, too: by this clock its time without use is soon over.
         self.equal("a drive that does not tell when it falls asleep is asked once", [e.registers()[:5] for e in ours(self.sata, self.mark)
-                                                                                   if e.comm.startswith("keep-")], ["E5/00"])
+                                                                                   if e.comm.startswith("keep-") and e.mode == "standby"], ["E5/00"])
         told = len(self.wakes(machine))
         for command in HARMLESS:
             machine.run(command.format(**names), check=False)
@@ -167,22 +168,28 @@ class Wakes(Keeping):
         self.send_to_sleep(machine, names, cause.on, cause.before)
         drive.power.spin_up_seconds = self.quick_spin_up if cause.quick else self.spin_up
         before, spin_ups = len(self.wakes(machine)), drive["spin_ups"]
+
+        def found():    # another member of the array may be woken first
+            return [r for r in self.wakes(machine)[before:] if r["DRIVEKEEP_SERIAL"] == SERIALS[cause.on]]
+
         words = cause.command.format(**names)
         running = machine.start(f"systemd-run -q --unit={cause.own_unit} {words}")
-        machine.wait_until(lambda: len(self.wakes(machine)) > before, 60)
+        machine.wait_until(found, 60)
         running.result(60)
-        found = [r for r in self.wakes(machine)[before:] if r["DRIVEKEEP_SERIAL"] == SERIALS[cause.on]]
-        record = found[0] if found else {}
+        [record, *more] = found()
         unit = record.get("DRIVEKEEP_WAKE_UNIT")
         self.equal(f"{cause.name}: kind and unit", (record.get("DRIVEKEEP_WAKE_KIND"), None if cause.ended and not unit else unit),
                    (cause.kind, None if cause.ended and not unit else cause.own_unit if cause.unit == "its own" else cause.unit))
         process = record.get("DRIVEKEEP_WAKE_PROCESS")
         self.claim(f"{cause.name}: process", process is cause.process is None or re.fullmatch(cause.process, process or ""), f"{record}")
         self.match(f"{cause.name}: what", record.get("DRIVEKEEP_WAKE_WHAT", ""), f"^({cause.what})")
-        self.equal(f"{cause.name}: told once, and the drive was woken once", (len(found), drive["spin_ups"] - spin_ups), (1, 1))
-        self.note(record.get("MESSAGE", "no record"))
-        machine.run(f"systemctl stop {cause.own_unit}; systemctl reset-failed", check=False)
+        self.equal(f"{cause.name}: told once, and the drive was woken once", (len(more), drive["spin_ups"] - spin_ups), (0, 1))
+        self.note(record["MESSAGE"])
+        self.end(machine, cause, drive)
         return record
+
+    def end(self, machine, cause, drive):
+        machine.run(f"systemctl stop {cause.own_unit}; systemctl reset-failed", check=False)
 
     def check_end(self, machine):
         told = machine.run("journalctl -b -q -o short-monotonic --no-pager -u drivekeep -u drivekeep-tracer -u drivekeep-broker -p notice").stdout
@@ -276,9 +283,14 @@ class WakesBeside(Wakes):
     def check(self, machine, cause, names):
         failed = self.failed
         record = super().check(machine, cause, names)
-        machine.run("sleep 3")
         ours = "NO" if self.failed > failed else f"yes: {record.get('DRIVEKEEP_WAKE_UNIT') or 'no unit'}"
         self.table.append(self.row(machine, cause.name, names[cause.on], cause.process or "md0_resync", ours))
+
+    def end(self, machine, cause, drive):
+        """Some of them tell of a request when it is over, or look once a second."""
+        machine.wait_until(lambda: drive["mode"] == "active", 60)
+        machine.run("sleep 3")
+        super().end(machine, cause, drive)
 
     def row(self, machine, text, node, wanted, ours):
         """Whom each tool has named since the drive was sent to sleep: "yes" and how many others, or only others, or nobody."""
