@@ -124,17 +124,26 @@ static int names_add_disks_below(char ***names, const char *classdir, const char
         return r;
 }
 
+/* The directory of the devices of the btrfs that has this one, as the only path of `ret`; none: no btrfs has it. */
+static int find_btrfs(const char *btrfsdir, const char *name, glob_t *ret) {
+        int r;
+
+        /* A device is in one file system at most, and its name there is a link: no way leads back from it. */
+        r = attribute_glob(ret, "%s/*/devices/%s", btrfsdir, name);
+        if (r >= 0 && ret->gl_pathc > 0)
+                *strrchr(ret->gl_pathv[0], '/') = '\0';
+        return r;
+}
+
 /* All devices of the btrfs that has this one. */
 static int names_add_btrfs(char ***names, const char *classdir, const char *btrfsdir, const char *name) {
         _cleanup_(globfree) glob_t own, all = {};
         int r;
 
-        /* A device is in one file system at most, and its name there is a link: no way leads back from it. */
-        r = attribute_glob(&own, "%s/*/devices/%s", btrfsdir, name);
+        r = find_btrfs(btrfsdir, name, &own);
         if (r < 0 || own.gl_pathc == 0)
                 return r;
 
-        *strrchr(own.gl_pathv[0], '/') = '\0';
         r = attribute_glob(&all, "%s/*", own.gl_pathv[0]);
         for (size_t i = 0; r >= 0 && i < all.gl_pathc; i++)
                 r = names_add_disks_below(names, classdir, base_name(all.gl_pathv[i]));
@@ -168,14 +177,13 @@ int stack_btrfs(const char *btrfsdir, const char *name, unsigned *ret) {
         ssize_t n;
         int r;
 
-        r = attribute_glob(&found, "%s/*/devices/%s", btrfsdir, name);
+        r = find_btrfs(btrfsdir, name, &found);
         if (r < 0)
                 return r;
         if (found.gl_pathc == 0)
                 return -ENOENT;
 
         /* FSID/bdi is a link to …/devices/virtual/bdi/btrfs-N. */
-        *strrchr(found.gl_pathv[0], '/') = '\0';
         (void) snprintf(link, sizeof link, "%s/../bdi", found.gl_pathv[0]);
         n = readlink(link, target, sizeof target - 1);
         if (n < 0)
