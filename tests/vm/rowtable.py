@@ -168,10 +168,7 @@ class RowTable(Keeping):
         lines += [(o.row.key, o.row.device, o.row.value, o.row.reader, o.result) for o in self.outcomes.values()]
         lines += [(key, "-", "-", "-", f"not here: {why}") for key, why in elsewhere.items()]
         lines += [(key, "-", "-", "-", "never written, by drivekeep's own account") for key in never]
-        widths = [max(len(line[column]) for line in lines) for column in range(4)]
-        print()
-        for line in lines:
-            print("     " + "  ".join(f"{text:{width}}" for text, width in zip(line, [*widths, 0])))
+        self.show_table(lines)
         results = [outcome.result for outcome in self.outcomes.values()]
         self.note(f"{results.count('equal')} rows equal, {results.count('NOT EQUAL')} not, {results.count('missing')} missing in "
                   f"drivekeep, {len(elsewhere)} that nothing here can honour, {len(never)} that drivekeep never writes")

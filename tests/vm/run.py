@@ -16,7 +16,7 @@ import time
 
 import image
 from patience import PATIENCE
-from scenario import Scenario
+from scenario import Scenario, table
 
 # The rest of the table of faults, which needs no machine.
 BY_UNIT_TESTS = [
@@ -171,10 +171,7 @@ def run_failed_again(scenarios, guests, results, logs):
 
 def show_faults(rows):
     """What was injected, and what came of it."""
-    rows = [("fault", "injected into", "drives", "seen", "others took", "data lost", "proved by"), *rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        print("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())
+    print(table([("fault", "injected into", "drives", "seen", "others took", "data lost", "proved by"), *rows]))
 
 
 def main():

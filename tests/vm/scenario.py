@@ -12,6 +12,12 @@ from machine import Machine
 JOURNAL_TAIL = "journalctl -b -o short-monotonic --no-pager | tail -80"
 
 
+def table(rows, indent=""):
+    """Rows of texts as lines, their columns one below the other."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "\n".join(indent + "  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows)
+
+
 class Scenario:
     """Subclass it in scenarios/*.py, say what it is about in the docstring, and write run().
 
@@ -100,6 +106,9 @@ class Scenario:
         except Exception as error:
             frames = "".join(traceback.format_exception(error))
             self.claim(f"ended by {type(error).__name__}", False, frames)
+
+    def show_table(self, rows):
+        print("\n" + table(rows, "     "), flush=True)
 
     def _print(self, mark, text, detail=""):
         elapsed = time.monotonic() - self._started

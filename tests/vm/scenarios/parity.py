@@ -93,10 +93,7 @@ class Parity(RowTable):
             for flag in FLAGS:
                 self.compare(machine, flag)
         self.lines += [(flag, "-", f"not compared: {why}") for flag, why in NEVER.items()]
-        widths = [max(len(line[column]) for line in self.lines) for column in range(2)]
-        print()
-        for line in self.lines:
-            print("     " + "  ".join(f"{text:{width}}" for text, width in zip(line, [*widths, 0])))
+        self.show_table(self.lines)
 
     def compare(self, machine, flag):
         row = Row("mine", flag.key, flag.value, "", "", flag.lines, flag.permanent)

@@ -324,10 +324,7 @@ class Spindown(Keeping):
         lines = [("what is to hold", "hd-idle's issues", f"{HD_IDLE} {self.version}", DRIVEKEEP)]
         lines += [(text, issues or "-", *self.results[cause].values())
                   for cause, (issues, text) in CAUSES.items()]
-        widths = [max(len(line[column]) for line in lines) for column in range(3)]
-        print()
-        for line in lines:
-            print("     " + "  ".join(f"{text:{width}}" for text, width in zip(line, [*widths, 0])))
+        self.show_table(lines)
 
 
 class SpindownBeside(Spindown):

@@ -46,7 +46,7 @@ class Together(Keeping):
             self.check_two_at_once(machine, nodes)
             self.equal("the drive that is in no array with them has slept all the time", (self.apart["mode"], self.apart["spin_ups"]), ("standby", 0))
             self.equal("and was sent nothing since", [(e.name, e.comm) for e in self.apart.log.since(self.asleep_since)], [])
-        print("\n" + "\n".join(f"     {what:65}  {measured}" for what, measured in self.table))
+        self.show_table(self.table)
 
     # What the drives' logs say
 

@@ -252,7 +252,7 @@ class WakesBeside(Wakes):
         try:
             super().run()
         finally:
-            self.print_table()
+            self.show_table(self.table + self.end_of_table)
 
     def warp(self, machine):
         return contextlib.nullcontext()
@@ -302,10 +302,3 @@ class WakesBeside(Wakes):
             more = f" and {len(others)} more" if others else ""
             cells.append("cannot run" if name in self.dead else f"yes{more}" if found > others else ", ".join(sorted(others)) or "no")
         return (text, *cells, ours)
-
-    def print_table(self):
-        lines = self.table + self.end_of_table
-        widths = [max(map(len, column)) for column in zip(*lines)]
-        print()
-        for line in lines:
-            print("     " + "  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
