@@ -222,7 +222,7 @@ class WakesOften(Wakes):
 OUTPUT = "/run/beside"
 TOOLS = {
     "fatrace": ("fatrace", r"^(\S+)\(\d+\): \S+ +/(?:data|btrfs)/"),
-    "iotop": ("iotop -b -o -t -qqq -d 1", r" % (?:/\S*/|\[)?((?:{wanted})(?= |$)|\S*(?:{drive}|flush-8:|md0|kswapd)[^]\s]*)"),
+    "iotop": ("iotop -b -o -t -qqq -d 1", r" % (?:/\S*/|\[)?((?:{wanted})(?= |$)|\S*(?:{drive}|flush-8:|btrfs|md0|kswapd)[^]\s]*)"),
     "biosnoop": ("biosnoop-bpfcc -Q", r"^\d\S* +(\S+) +\d+ +{drive} "),
     "auditd": (None, r'^type=SYSCALL .*comm="([^"]+)".*key="woke"'),
 }
