@@ -31,9 +31,10 @@ struct Manager {
         BridgeFall fall;
         bool held;
         bool judged;                        /* what earlier runs intended */
-        sd_event_source *status, *schedule; /* each runs once when it is enabled, and once when the loop begins */
+        sd_event_source *settle, *schedule; /* each runs once when it is enabled, and once when the loop begins */
         sd_event_source *timer; /* one for all drives, which runs only while one of them waits for a time … */
         uint64_t due;           /* … until then (CLOCK_MONOTONIC, µs); UINT64_MAX: it does not run */
+        uint64_t retry_at;      /* the same, for a worker that could not be started */
         char boot_id[SD_ID128_STRING_MAX];
 };
 
@@ -52,12 +53,11 @@ Target *manager_find(Manager *m, const char *name) {
 
 /* ---- visits ---- */
 
-/* The line that `systemctl status drivekeep.service` shows. Told when the loop has nothing more urgent: many drives change at once. */
-static int on_status(sd_event_source *source _unused_, void *userdata) {
+/* The line that `systemctl status drivekeep.service` shows. */
+static void manager_tell_status(const Manager *m) {
         unsigned n_verdicts[_VERDICT_MAX] = {}, n_drives = 0, n_kept = 0, n_visits = 0;
         char rest[256] = "";
         size_t n = 0;
-        Manager *m = userdata;
 
         for (const Target *t = m->env.drives; t; t = t->next) {
                 n_drives++;
@@ -77,11 +77,10 @@ static int on_status(sd_event_source *source _unused_, void *userdata) {
 
         (void) sd_notifyf(false, "STATUS=%u drive%s, %u setting%s kept%s", n_drives, n_drives == 1 ? "" : "s", n_kept,
                           n_kept == 1 ? "" : "s", rest);
-        return 0;
 }
 
 static void manager_changed(Manager *m) {
-        (void) sd_event_source_set_enabled(m->status, SD_EVENT_ONESHOT);
+        (void) sd_event_source_set_enabled(m->settle, SD_EVENT_ONESHOT);
 }
 
 /* A worker that is stuck is the kernel's, and takes no place. */
@@ -95,22 +94,6 @@ static unsigned count_busy(const Manager *m) {
 
 static void manager_schedule(Manager *m) {
         (void) sd_event_source_set_enabled(m->schedule, SD_EVENT_ONESHOT);
-}
-
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata);
-
-/* Something is due then. */
-static void manager_wake(Manager *m, uint64_t due) {
-        uint64_t now = monotonic_usec();
-        int r;
-
-        if (due >= m->due)
-                return;
-
-        m->due = due;
-        r = timer_start(m->env.event, &m->timer, due > now ? due - now : 0, 0, on_timer, m);
-        if (r < 0)
-                journal_log(LOG_ERR, "No timer: what is put off waits for the next event: %s", strerror(-r));
 }
 
 static int on_schedule(sd_event_source *source _unused_, void *userdata) {
@@ -138,7 +121,8 @@ static int on_schedule(sd_event_source *source _unused_, void *userdata) {
                 if (r < 0) {
                         journal_log(LOG_ERR, "No worker for %s, trying again (see drivekeep-broker): %s",
                                     t->drive->name, strerror(-r));
-                        manager_wake(m, monotonic_usec() + RETRY_USEC);
+                        m->retry_at = monotonic_usec() + RETRY_USEC;
+                        manager_changed(m);
                         break;
                 }
                 busy++;
@@ -153,19 +137,37 @@ static void on_changed(void *userdata, Target *t) {
         manager_changed(m);
         if (t->visit.ready)
                 manager_schedule(m);
-        manager_wake(m, target_due(t));
 }
 
 static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Manager *m = userdata;
 
-        m->due = UINT64_MAX;
+        m->due = m->retry_at = UINT64_MAX;
         /* What had no process may have one now. */
         manager_schedule(m);
-        for (Target *t = m->env.drives; t; t = t->next) {
+        for (Target *t = m->env.drives; t; t = t->next)
                 target_tick(t);
-                manager_wake(m, target_due(t));
-        }
+        manager_changed(m);
+        return 0;
+}
+
+/* When the loop has nothing more urgent: many drives change at once, and what one waited for may be over. */
+static int on_settled(sd_event_source *source _unused_, void *userdata) {
+        Manager *m = userdata;
+        uint64_t due = m->retry_at, now = monotonic_usec();
+        int r = 0;
+
+        for (const Target *t = m->env.drives; t; t = t->next)
+                due = MIN(due, target_due(t));
+        if (due == UINT64_MAX)
+                (void) sd_event_source_set_enabled(m->timer, SD_EVENT_OFF);
+        else if (due != m->due)
+                r = timer_start(m->env.event, &m->timer, due > now ? due - now : 0, 0, on_timer, m);
+        if (r < 0)
+                journal_log(LOG_ERR, "No timer: what is put off waits for the next event: %s", strerror(-r));
+        m->due = due;
+
+        manager_tell_status(m);
         return 0;
 }
 
@@ -195,6 +197,7 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
 
         for (Target *t = m->env.drives; t; t = t->next)
                 target_reconfigure(t, reason);
+        manager_changed(m);
 }
 
 void manager_hold(Manager *m, bool hold) {
@@ -392,7 +395,7 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
                 return -ENOMEM;
         m->events = events;
         m->userdata = userdata;
-        m->due = UINT64_MAX;
+        m->due = m->retry_at = UINT64_MAX;
 
         r = sd_id128_get_boot(&boot);
         if (r < 0)
@@ -419,9 +422,9 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
         if (r >= 0)
                 r = sd_event_add_defer(event, &m->schedule, on_schedule, m);
         if (r >= 0)
-                r = sd_event_add_defer(event, &m->status, on_status, m);
+                r = sd_event_add_defer(event, &m->settle, on_settled, m);
         if (r >= 0)
-                r = sd_event_source_set_priority(m->status, SD_EVENT_PRIORITY_IDLE);
+                r = sd_event_source_set_priority(m->settle, SD_EVENT_PRIORITY_IDLE);
         if (r < 0)
                 return r;
 
@@ -448,7 +451,7 @@ Manager *manager_free(Manager *m) {
         (void) fsck_wait_free(m->env.fsck_wait);
         (void) guard_free(m->env.guard);
         (void) files_unref(m->env.files);
-        sd_event_source_disable_unref(m->status);
+        sd_event_source_disable_unref(m->settle);
         sd_event_source_disable_unref(m->schedule);
         sd_event_source_disable_unref(m->timer);
         free(m->fall.port);

@@ -408,6 +408,34 @@ START_TEST(test_health) {
 }
 END_TEST
 
+/* A drive does not wait any more, as it tells, or as files of a reload leave it: then nothing wakes the service. */
+START_TEST(test_timer_stops) {
+        Files *files = files_of(APM);
+
+        start(1);
+        visit_all();
+        drive("sda")->guard.healthy_at = monotonic_usec() + 600 * SECOND;
+        drive("sda")->env->changed(manager, drive("sda"));
+        pass(event, SECOND);
+        drive("sda")->guard.healthy_at = 0;
+        if (_i)
+                manager_reconfigure(manager, files, false, VISIT_RELOAD);
+        else
+                drive("sda")->env->changed(manager, drive("sda"));
+        (void) files_unref(files);
+        run(event);
+        passed_usec += 700 * SECOND;
+        ck_assert_int_eq(sd_event_run(event, 0), 0);
+
+        /* The next one does. */
+        guard_told[0] = '\0';
+        drive("sda")->guard.healthy_at = monotonic_usec() + SECOND;
+        drive("sda")->env->changed(manager, drive("sda"));
+        pass(event, 2 * SECOND);
+        ck_assert_str_eq(guard_told, "look ");
+}
+END_TEST
+
 /* ---- what systemd is told ---- */
 
 static void check_status(int fd, const char *wanted) {
@@ -550,6 +578,7 @@ int main(void) {
         tcase_add_test(t, test_rest);
         tcase_add_test(t, test_timer);
         tcase_add_test(t, test_health);
+        tcase_add_loop_test(t, test_timer_stops, 0, 2);
         tcase_add_test(t, test_status);
         tcase_add_test(t, test_forbidden);
         tcase_add_loop_test(t, test_fall, 0, ELEMENTSOF(falls));
