@@ -38,6 +38,23 @@ struct Daemon {
         sd_event_source *power_timer, *stop_timer, *tidy;
 };
 
+/* ---- memory ---- */
+
+static int on_tidy(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        Daemon *d = userdata;
+
+        for (const Target *t = manager_first(d->manager); t; t = t->next)
+                if (t->visit.job)
+                        return 0;
+        memory_hand_back();
+        return 0;
+}
+
+/* After visits, and after the files were read: the next time may be weeks away. */
+static void daemon_tidy_later(Daemon *d) {
+        (void) timer_start(d->event, &d->tidy, TIDY_USEC, 0, on_tidy, d);
+}
+
 /* ---- the files ---- */
 
 static bool daemon_look_at_power(Daemon *d) {
@@ -64,6 +81,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         d->files = files_ref(files);
         manager_reconfigure(d->manager, files, daemon_look_at_power(d), VISIT_RELOAD);
         recheck_recheck_every(d->recheck, files->config->recheck_ms * 1000);
+        daemon_tidy_later(d);
         journal_log(LOG_INFO, "The files have been read anew, and are in force.");
         return 0;
 }
@@ -176,23 +194,12 @@ static void on_quiet(void *userdata) {
                 sleep_ready(d->sleep);
 }
 
-/* The next visits may be weeks away. */
-static int on_tidy(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        Daemon *d = userdata;
-
-        for (const Target *t = manager_first(d->manager); t; t = t->next)
-                if (t->visit.job)
-                        return 0;
-        memory_hand_back();
-        return 0;
-}
-
 static void on_rested(void *userdata, const Target *t) {
         Daemon *d = userdata;
 
         bus_drive_rested(d->bus);
         recheck_rested(d->recheck, t);
-        (void) timer_start(d->event, &d->tidy, TIDY_USEC, 0, on_tidy, d);
+        daemon_tidy_later(d);
 }
 
 static void on_writing(void *userdata) {
