@@ -22,9 +22,10 @@ def panels(results):
         yield "Hotplug of one: commands to the other drives", {
             name: max(report.others(f) for f in figures) for name, figures in results["hotplug"].items() if name != "none"}
     if results.get("idle"):
-        minutes = next(iter(results["idle"].values()))["seconds"] / 60
-        yield f"Idle for {minutes:.0f} minutes: wake-ups", {name: r["wakeups"] for name, r in results["idle"].items()}
-        yield "Resident: memory, PSS in MB", {name: r["pss"] / 1e6 for name, r in results["idle"].items()}
+        by_contender = {name: r for name, r in results["idle"].items() if name != report.NO_LOG}
+        minutes = next(iter(by_contender.values()))["seconds"] / 60
+        yield f"Idle for {minutes:.0f} minutes: wake-ups", {name: r["wakeups"] for name, r in by_contender.items()}
+        yield "Resident: memory, PSS in MB", {name: r["pss"] / 1e6 for name, r in by_contender.items()}
 
 
 def medians(by_contender, *path, scale=1):

@@ -1,8 +1,13 @@
-"""All residents together in one machine, their work done: what does each cost while nothing happens?"""
+"""All residents together in one machine, their work done: what does each cost while nothing happens?
+
+Then drivekeep once more with wake_log = false: to tell who wakes a drive it looks whether one with a timer sleeps.
+"""
 import time
 
 import bench
 import contenders
+import report
+from keeping import CONF
 
 RESIDENT = [contenders.DRIVEKEEP, contenders.UDISKS, contenders.TUNED, contenders.SMARTD, contenders.HD_IDLE]
 SETTLE = 90         # longer than any of them lingers after its work
@@ -15,21 +20,29 @@ def owner(comm):
 
 
 def run(image, floor, number, seconds):
-    """{contender: {"wakeups", "commands", "pss", "rss", "seconds"}}; memory in bytes."""
-    names = [name for contender in RESIDENT for name in contender.processes]
+    """{contender, or report.NO_LOG: {"wakeups", "commands", "pss", "rss", "seconds"}}; memory in bytes."""
     with bench.machine(image, number, floor) as (guest, drives):
         for contender in RESIDENT:
             guest.run(f"{contender.on()}; systemctl start {contender.unit}", 1800)
             bench.rest(guest, drives.present)
             bench.log(f"{contender.name}: {guest.run(f'systemctl is-active {contender.unit}', 600, check=False).stdout.strip()}")
-        time.sleep(SETTLE)
-        bench.rest(guest, drives.present)
-        marks, before, started = drives.marks(), bench.snapshot(guest, *names), time.monotonic()
-        time.sleep(seconds)
-        passed, after = time.monotonic() - started, bench.snapshot(guest, *names)
-        sent = [owner(e.comm) for drive, mark in marks.items() for e in bench.userland(drive, mark)]
-        right = sum(bench.as_wanted(drive, contenders.WANTED) for drive in drives.present)
-    bench.log(f"{number} drives, {right} as wanted, idle for {passed:.0f} s")
+        found = watch(guest, drives, seconds)
+        guest.push(CONF, f"wake_log = false;\n{contenders.DRIVEKEEP_CONF}")
+        guest.run(f"systemctl reload {contenders.DRIVEKEEP.unit}", 600)
+        return {**found, report.NO_LOG: watch(guest, drives, seconds)[contenders.DRIVEKEEP.name]}
+
+
+def watch(guest, drives, seconds):
+    names = [name for contender in RESIDENT for name in contender.processes]
+    time.sleep(SETTLE)
+    bench.rest(guest, drives.present)
+    marks, before, started = drives.marks(), bench.snapshot(guest, *names), time.monotonic()
+    time.sleep(seconds)
+    passed, after = time.monotonic() - started, bench.snapshot(guest, *names)
+    sent = [owner(e.comm) for drive, mark in marks.items() for e in bench.userland(drive, mark)]
+    right = sum(bench.as_wanted(drive, contenders.WANTED) for drive in drives.present)
+    asleep = sum(drive["mode"] == "standby" for drive in drives.present)
+    bench.log(f"{len(marks)} drives, {right} as wanted, {asleep} asleep by now, idle for {passed:.0f} s")
     found = {}
     for contender in RESIDENT:
         # A helper may have ended, such as polkitd, which udisks2 starts only for some of its work.
