@@ -54,13 +54,17 @@ class Scenario:
         """A Machine (with its options) that is running; if the block fails, its console and journal are shown."""
         with Machine(self.image, **options) as machine:
             try:
-                self._first_boot(machine)
+                self.wait_boot(machine)
                 yield machine
             except Exception:
                 self._show(machine)
                 raise
 
-    def _first_boot(self, machine):
+    def power_on(self, machine):
+        machine.power_on()
+        self.wait_boot(machine)
+
+    def wait_boot(self, machine):
         """Nothing of ours runs before the agent answers: an emulated machine that gets stuck before that has its reset button pressed."""
         try:
             machine.wait_boot()

@@ -5,6 +5,7 @@ import pathlib
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import run
 from scenario import Scenario
@@ -49,6 +50,15 @@ class Order(unittest.TestCase):
             logs = pathlib.Path(directory)
             results = run.run_all([Alone, Beside, AlsoBeside], {(): logs / "mark"}, 2, logs)
             self.assertEqual((results["alone"]["passed"], results["alone"]["failed"]), (1, 0))
+
+
+class Stuck(unittest.TestCase):
+    def test_a_machine_that_does_not_boot_is_reset_once(self):
+        for stuck in (False, True):
+            with self.subTest(stuck=stuck), contextlib.redirect_stdout(io.StringIO()):
+                machine = unittest.mock.Mock(**{"wait_boot.side_effect": TimeoutError("no answer") if stuck else None})
+                Sound(None).power_on(machine)
+                self.assertEqual([call[0] for call in machine.method_calls], ["power_on", "wait_boot"] + ["reset"] * stuck)
 
 
 class Again(unittest.TestCase):

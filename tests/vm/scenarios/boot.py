@@ -185,8 +185,7 @@ class Boot(Keeping):
         machine.power_off()
         hba.power_cycle()
         self.equal("without power the drive forgets", self.ata["SN-ALL"]["apm"], 128)
-        machine.power_on()
-        machine.wait_boot()
+        self.power_on(machine)
         self.settle(machine)
         state = self.ata["SN-ALL"].state()
         self.equal("after the next cold boot it has everything again",

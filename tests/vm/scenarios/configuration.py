@@ -93,8 +93,7 @@ class Configuration(Keeping):
             hba.power_cycle()
             marks = self.marks()
             machine.append = append
-            machine.power_on()
-            machine.wait_boot()
+            self.power_on(machine)
             machine.wait_until("systemctl is-active --quiet rescue.service", 120)
             machine.run("udevadm settle; sleep 5")
             self.equal(f"{append}: the service does not run", machine.run("systemctl is-active drivekeep", check=False).stdout,

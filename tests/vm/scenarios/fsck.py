@@ -38,8 +38,7 @@ class Fsck(Keeping):
             machine.power_off()
             hba.power_cycle()
             marks = {name: drive.log.mark() for name, drive in self.ata.items()}
-            machine.power_on()
-            machine.wait_boot()
+            self.power_on(machine)
             self.settle(machine)
             self.check_boot(machine, marks)
             self.check_while_visiting(machine)
