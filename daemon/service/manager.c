@@ -197,7 +197,6 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
 
         for (Target *t = m->env.drives; t; t = t->next)
                 target_reconfigure(t, reason);
-        manager_changed(m);
 }
 
 void manager_hold(Manager *m, bool hold) {

@@ -148,9 +148,10 @@ void target_standby_rested(Target *t) {
         TargetStandby *s = &t->standby;
 
         target_spindown_note(t);
-        if (!target_looks_out(t))
+        if (!target_looks_out(t)) {
                 target_standby_done(t);
-        else if (!s->asleep && s->look_at == 0)
+                standby_look_at(t, 0);
+        } else if (!s->asleep && s->look_at == 0)
                 standby_go_on(t);
         else if (!s->asleep && s->patience != target_patience(t)) {
                 s->patience = target_patience(t);
