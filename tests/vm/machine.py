@@ -240,12 +240,14 @@ class Machine:
         self.qmp.forget_events()
         self.qmp.execute("system_reset")
         self._after_reset(timeout)
+        self._wait_agent(timeout)
 
     def reboot(self, timeout=300):
         """A warm reboot, and wait for the agent of the new boot."""
         self.qmp.forget_events()
         self.start("systemctl reboot")
         self._after_reset(timeout)
+        self.wait_boot(timeout)
 
     def suspend(self, while_asleep=None, timeout=120):
         """Suspend to memory, do something meanwhile (take a drive's power away), wake up, wait until resuming is over."""
@@ -263,7 +265,17 @@ class Machine:
                  timeout)
 
     def wait_boot(self, timeout=180):
-        """Until the agent answers, which is early: file systems other than the root may not be mounted yet."""
+        """Until the agent answers, which is early: file systems other than the root may not be mounted yet.
+
+        Nothing of ours runs before that: an emulated machine that gets stuck before that has its reset button pressed.
+        """
+        try:
+            self._wait_agent(timeout)
+        except TimeoutError as error:
+            print(f"  .. the machine got stuck, and is reset: {error}", flush=True)
+            self.reset()
+
+    def _wait_agent(self, timeout):
         deadline = time.monotonic() + timeout
         while not self.agent.wait_hello(0.5):
             if self._process.poll() is not None:
@@ -355,7 +367,6 @@ class Machine:
         # A new connection: there may be half a frame on the way in the old one.
         self.agent.close()
         self.agent = Agent(self.directory / "agent")
-        self.wait_boot(timeout)
 
     def _stop(self, kill=False):
         for connection in (self.qmp, self.agent):

@@ -54,23 +54,11 @@ class Scenario:
         """A Machine (with its options) that is running; if the block fails, its console and journal are shown."""
         with Machine(self.image, **options) as machine:
             try:
-                self.wait_boot(machine)
+                machine.wait_boot()
                 yield machine
             except Exception:
                 self._show(machine)
                 raise
-
-    def power_on(self, machine):
-        machine.power_on()
-        self.wait_boot(machine)
-
-    def wait_boot(self, machine):
-        """Nothing of ours runs before the agent answers: an emulated machine that gets stuck before that has its reset button pressed."""
-        try:
-            machine.wait_boot()
-        except TimeoutError as error:
-            self.note(f"the machine got stuck, and is reset: {error}")
-            machine.reset()
 
     # Claims
 

@@ -8,6 +8,7 @@ import unittest
 import unittest.mock
 
 import run
+from machine import Machine
 from scenario import Scenario
 
 
@@ -56,9 +57,9 @@ class Stuck(unittest.TestCase):
     def test_a_machine_that_does_not_boot_is_reset_once(self):
         for stuck in (False, True):
             with self.subTest(stuck=stuck), contextlib.redirect_stdout(io.StringIO()):
-                machine = unittest.mock.Mock(**{"wait_boot.side_effect": TimeoutError("no answer") if stuck else None})
-                Sound(None).power_on(machine)
-                self.assertEqual([call[0] for call in machine.method_calls], ["power_on", "wait_boot"] + ["reset"] * stuck)
+                machine = unittest.mock.Mock(**{"_wait_agent.side_effect": TimeoutError("no answer") if stuck else None})
+                Machine.wait_boot(machine)
+                self.assertEqual([call[0] for call in machine.method_calls], ["_wait_agent"] + ["reset"] * stuck)
 
 
 class Again(unittest.TestCase):

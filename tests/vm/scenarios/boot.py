@@ -185,7 +185,8 @@ class Boot(Keeping):
         machine.power_off()
         hba.power_cycle()
         self.equal("without power the drive forgets", self.ata["SN-ALL"]["apm"], 128)
-        self.power_on(machine)
+        machine.power_on()
+        machine.wait_boot()
         self.settle(machine)
         state = self.ata["SN-ALL"].state()
         self.equal("after the next cold boot it has everything again",

@@ -93,7 +93,8 @@ class Configuration(Keeping):
             hba.power_cycle()
             marks = self.marks()
             machine.append = append
-            self.power_on(machine)
+            machine.power_on()
+            machine.wait_boot()
             machine.wait_until("systemctl is-active --quiet rescue.service", 120)
             machine.run("udevadm settle; sleep 5")
             self.equal(f"{append}: the service does not run", machine.run("systemctl is-active drivekeep", check=False).stdout,

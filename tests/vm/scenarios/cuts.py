@@ -28,7 +28,8 @@ class Cuts(Cutting):
                 machine.wait_until(f"! cat {NOTES}/* 2>/dev/null | grep -q .", 120)
                 cut = self.cut_at(machine, turn)
                 moments += [first for first, _ in cut.values() if first is not None]
-                self.power_on(machine)
+                machine.power_on()
+                machine.wait_boot()
             self.settle(machine)
             self.check(machine, TURNS, cut)
             self.note("seconds from the first write to the cut: " + " ".join(f"{m:.1f}" for m in sorted(moments)))

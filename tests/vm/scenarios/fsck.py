@@ -38,7 +38,8 @@ class Fsck(Keeping):
             machine.power_off()
             hba.power_cycle()
             marks = {name: drive.log.mark() for name, drive in self.ata.items()}
-            self.power_on(machine)
+            machine.power_on()
+            machine.wait_boot()
             self.settle(machine)
             self.check_boot(machine, marks)
             self.check_while_visiting(machine)

@@ -60,6 +60,10 @@ class Guard(Cutting):
     def verdicts(self, machine, serial="SN-A"):
         return {s: v["verdict"] for s, v in self.status(machine).get(serial, {}).items()}
 
+    def boot(self, machine):
+        machine.power_on()
+        machine.wait_boot()
+
     def check_notes_go(self, machine):
         self.equal("two drives are written to", (self.a["apm"], self.b["apm"], self.a["wrv"]), (127, 127, 0))
         self.wait_no_notes(machine, "10 s after a visit")
@@ -109,7 +113,7 @@ class Guard(Cutting):
         mark_b = self.b.log.mark()
         for drive in (self.a, self.b):
             drive.power_cycle()
-        self.power_on(machine)
+        self.boot(machine)
         for drive in (*self.cut, self.b):
             if drive is not sent:
                 drive.log.wait(marks.get(drive, mark_b), 240, command=0xE3, origin="passthrough")
@@ -135,7 +139,7 @@ class Guard(Cutting):
         mark = drive.log.mark()
         for each in (self.a, self.b):
             each.power_cycle()
-        self.power_on(machine)
+        self.boot(machine)
         self.settle(machine)
         self.equal("twice in a row: the drive is sent nothing", settings(drive, mark), [])
         self.equal("status says so of each setting", set(self.verdicts(machine, drive.serial).values()), {"quarantined"})
@@ -193,7 +197,7 @@ class Guard(Cutting):
         machine.power_off()
         for drive in (self.a, self.b):
             drive.power_cycle()
-        self.power_on(machine)
+        self.boot(machine)
         self.settle(machine)
         self.equal("an orderly shutdown within 10 s of a write is held against nobody",
                    (self.a["wrv"], set(self.verdicts(machine).values())), (1, {"applied"}))
@@ -321,7 +325,8 @@ class Guard(Cutting):
                 drive.power_cycle()
             machine.append = word
             mark = self.a.log.mark()
-            self.power_on(machine)
+            machine.power_on()
+            machine.wait_boot()
             self.settle(machine)
             machine.run(f"drivekeep apply {by_id('SN-A')}", check=False)
             self.equal(f"{word}: no drive is sent anything", ours(self.a, mark), [])

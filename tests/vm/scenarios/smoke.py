@@ -75,7 +75,8 @@ class Smoke(Scenario):
     def check_rescue(self, machine):
         machine.power_off()
         machine.append = "systemd.unit=rescue.target"
-        self.power_on(machine)
+        machine.power_on()
+        machine.wait_boot()
         machine.wait_until("systemctl is-active rescue.target", 90)
         self.equal("the agent answers in rescue mode, after a cold boot",
                    machine.run("cat /etc/drivekeep-test/pushed").stdout, "kept\n")
