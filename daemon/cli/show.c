@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "inventory.h"
 #include "kernel-view.h"
+#include "known-device.h"
 #include "output.h"
 #include "plot.h"
 #include "probe.h"
@@ -54,22 +55,6 @@ static void tell_setting(void *userdata, const Probed *s) {
         output_text(o, "reason", s->reason);
         output_boolean(o, "supported", s->reading.supported || !s->reason ? s->reading.supported : -1);
         output_end(o);
-}
-
-/* Begins with what the service knows of the drive: NULL, nothing. */
-static void device_begin_at(Device *d, const Drive *drive, const DriveRecord *record, const DeviceIO *io) {
-        uint64_t used;
-
-        device_init(d, drive, io);
-        if (!record)
-                return;
-        d->bridge = record->bridge;
-        if (activity_read(drive->syspath, &used) < 0)
-                return;
-        d->active = drive_record_in_use(record, used, monotonic_usec());
-        /* Any command would make the kernel reset the drive, and so wake it. */
-        if (drive_record_in_ata_sleep(record, used))
-                d->power = POWER_SUSPENDED;
 }
 
 static void tell_facts(Output *o, const Device *d) {
@@ -210,7 +195,7 @@ static int show_drives(const Options *o) {
                 }
                 if (i > 0)
                         output_line(out, "%s", "");
-                device_begin_at(&d, drive, record, &leave.io);
+                device_init_known(&d, drive, record, &leave.io);
                 tell_drive(out, &d, drive_backends(drive), record);
                 device_done(&d);
                 if (!o->json || i + 1 == n)
@@ -307,7 +292,7 @@ static int show_all(const Options *o) {
                 const char *state, *reason = NULL;
                 Device d;
 
-                device_begin_at(&d, drive, record, &leave.io);
+                device_init_known(&d, drive, record, &leave.io);
                 state = ask_state(&d, record, status == EXIT_WANTED, &reason);
                 device_done(&d);
 

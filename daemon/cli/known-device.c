@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "clock.h"
+#include "kernel-view.h"
+#include "known-device.h"
+
+void device_init_known(Device *d, const Drive *drive, const DriveRecord *record, const DeviceIO *io) {
+        uint64_t used;
+
+        device_init(d, drive, io);
+        if (!record)
+                return;
+        d->bridge = record->bridge;
+        if (activity_read(drive->syspath, &used) < 0)
+                return;
+        d->active = drive_record_in_use(record, used, monotonic_usec());
+        /* Any command would make the kernel reset the drive, and so wake it. */
+        if (drive_record_in_ata_sleep(record, used))
+                d->power = POWER_SUSPENDED;
+}
