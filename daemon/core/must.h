@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Memory for import, rivals and cli. Where there is none left the command says so and ends: all that it does itself is to read
- * files and to write to standard output. */
+/* Memory for import, rivals, measure and cli. Where there is none left the command says so and ends: all that it does itself is to read
+ * files and drives, and to write to standard output. */
 
 #include <err.h>
 #include <stdio.h>

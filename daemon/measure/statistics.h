@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What samples of a measurement carry: a median with its interval, and whether two sets of samples differ. Pure. All samples are
+ * positive, and stand in the order in which they were taken. */
+
+#include "macro.h"
+
+/* With fewer, even the smallest and the largest sample are no 95 % interval of a median: 1 - 2^(1 - n). */
+#define SAMPLES_MIN 6U
+
+/* Of the median, at 95 %. The bounds are those of the bootstrap's distribution of the median, which is computed and not drawn (B. Efron,
+ * "Bootstrap methods: another look at the jackknife", 1979), and on either side half of the samples' trend, as what changed while it was
+ * measured is not known any better, and the error that each sample may have. */
+typedef struct Estimate {
+        double median; /* with no sample: 0 */
+        bool bounded;  /* there are SAMPLES_MIN or more, and these hold: */
+        double low, high;
+} Estimate;
+
+/* How much larger the second set is, as a factor. */
+typedef struct Difference {
+        double before, after; /* medians; with no sample: 0 */
+        bool known;           /* both sets have SAMPLES_MIN or more */
+        double factor, low, high;
+        bool differs; /* the interval does not have 1 */
+} Difference;
+
+/* `error` is a part of the sample: how coarse it is. */
+Estimate samples_estimate(const double *samples, size_t n, double error);
+
+/* `n_compared` of such comparisons are told of together, and the chance that any of them calls a difference where there is none is
+ * 5 % (Bonferroni). */
+Difference samples_compare(const double *before, size_t n_before, const double *after, size_t n_after, double error,
+                           unsigned n_compared);
