@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <math.h>
+#include <stdio.h>
+
+#include "figure.h"
+
+/* No job has fio empty the page cache ("invalidate" is BLKFLSBUF), as that would write out what others have changed, nor give a hint
+ * of how it reads ("fadvise_hint"), as that would double the read-ahead that is to be measured (fio(1)). */
+#define SEQUENTIAL "--rw=read --bs=1M --direct=1 --ioengine=libaio --iodepth=4"
+
+#define NS 1e-9
+
+#define SHORT 500U /* ms */
+/* A disk that turns does some eighty random reads in it. */
+#define LONG 1000U
+
+/* It tells time in ms, and latencies as one of 64 parts of a power of two, whose middle it is (stat.h, FIO_IO_U_PLAT_BITS). */
+#define ERROR_OF_TIME (1.0 / SHORT)
+#define ERROR_OF_LATENCY (1.0 / 128)
+
+const char *const figure_units[_FIGURE_KIND_MAX] = {
+        [FIGURE_SPEED] = "B/s",
+        [FIGURE_LATENCY] = "s",
+        [FIGURE_RATE] = "1/s",
+};
+
+const Job jobs[] = {
+        {
+                        .name = "start",
+                        .place = PLACE_START,
+                        .milliseconds = SHORT,
+                        .arguments = SEQUENTIAL,
+                        .figures = { { "sequential_start", "sequential, start (outer zone)", FIGURE_SPEED,
+                                       "read/bw_bytes", NULL, 1, ERROR_OF_TIME } },
+        },
+        {
+                        .name = "middle",
+                        .place = PLACE_MIDDLE,
+                        .milliseconds = SHORT,
+                        .arguments = SEQUENTIAL,
+                        .figures = { { "sequential_middle", "sequential, middle", FIGURE_SPEED, "read/bw_bytes", NULL,
+                                       1, ERROR_OF_TIME } },
+        },
+        {
+                        .name = "end",
+                        .place = PLACE_END,
+                        .milliseconds = SHORT,
+                        .arguments = SEQUENTIAL,
+                        .figures = { { "sequential_end", "sequential, end (inner zone)", FIGURE_SPEED, "read/bw_bytes",
+                                       NULL, 1, ERROR_OF_TIME } },
+        },
+        {
+                        .name = "buffered",
+                        .place = PLACE_FRESH,
+                        .milliseconds = SHORT,
+                        .arguments = "--rw=read --bs=128k --direct=0 --ioengine=psync",
+                        .figures = { { "buffered", "sequential, by read-ahead", FIGURE_SPEED, "read/bw_bytes", NULL, 1,
+                                       ERROR_OF_TIME } },
+        },
+        {
+                        .name = "latency",
+                        .place = PLACE_ANYWHERE,
+                        .milliseconds = LONG,
+                        .arguments = "--rw=randread --bs=4k --direct=1 --ioengine=psync",
+                        .figures = { { "random_latency", "random 4 KiB, median latency", FIGURE_LATENCY,
+                                       "read/clat_ns/percentile/50.000000", NULL, NS, ERROR_OF_LATENCY },
+                                     { "random_latency_p99", "random 4 KiB, 99 % latency", FIGURE_LATENCY,
+                                       "read/clat_ns/percentile/99.000000", NULL, NS, ERROR_OF_LATENCY } },
+        },
+        {
+                        .name = "random",
+                        .place = PLACE_ANYWHERE,
+                        .milliseconds = SHORT,
+                        .arguments = "--rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32",
+                        .figures = { { "random_rate", "random 4 KiB, 32 at once", FIGURE_RATE, "read/iops", NULL, 1,
+                                       ERROR_OF_TIME } },
+        },
+        {
+                        .name = "fsync",
+                        .place = PLACE_FILE,
+                        .milliseconds = SHORT,
+                        .arguments = "--rw=write --bs=4k --fsync=1 --ioengine=psync",
+                        .figures = { { "fsync_latency", "fsync after 4 KiB, median latency", FIGURE_LATENCY,
+                                       "sync/lat_ns/percentile/50.000000", NULL, NS, ERROR_OF_LATENCY } },
+        },
+        {
+                        .name = "mixed",
+                        .place = PLACE_FILE,
+                        .milliseconds = SHORT,
+                        .arguments = "--rw=randrw --rwmixread=70 --bs=4k --direct=1 --ioengine=libaio --iodepth=8",
+                        .figures = { { "mixed_rate", "70 % reads, 30 % writes, 8 at once", FIGURE_RATE, "read/iops",
+                                       "write/iops", 1, ERROR_OF_TIME } },
+        },
+        {},
+};
+
+const Figure *figure_find(const char *key) {
+        JOBS_FOREACH(job)
+                FIGURES_FOREACH(f, job)
+                        if (streq(f->key, key))
+                                return f;
+        return NULL;
+}
+
+typedef struct Scale {
+        double one;
+        const char *unit;
+} Scale;
+
+static Scale figure_scale(FigureKind kind, double value) {
+        switch (kind) {
+        case FIGURE_SPEED:
+                return (Scale){ 1e6, "MB/s" };
+        case FIGURE_LATENCY:
+                return value < 1e-3 ? (Scale){ 1e-6, "us" } : (Scale){ 1e-3, "ms" };
+        case FIGURE_RATE:
+        case _FIGURE_KIND_MAX:
+                break;
+        }
+        return (Scale){ 1, "/s" };
+}
+
+/* How many digits behind the point make so many in all, of a number that is printed with them. */
+static int fraction_digits(double n, int all) {
+        double limit = 10;
+        int digits = all - 1;
+
+        for (; digits > 0 && n >= limit - limit / 2 * pow(10, -all); digits--)
+                limit *= 10;
+        return digits;
+}
+
+char *figure_format(FigureKind kind, double value, char buf[static FIGURE_TEXT_MAX]) {
+        Scale s = figure_scale(kind, value);
+        double n = value / s.one;
+
+        (void) snprintf(buf, FIGURE_TEXT_MAX, "%.*f %s", fraction_digits(n, 3), n, s.unit);
+        return buf;
+}
+
+char *figure_format_range(FigureKind kind, double low, double high, char buf[static FIGURE_TEXT_MAX]) {
+        Scale s = figure_scale(kind, high);
+        int digits = fraction_digits(high / s.one, 4);
+
+        (void) snprintf(buf, FIGURE_TEXT_MAX, "%.*f to %.*f %s", digits, low / s.one, digits, high / s.one, s.unit);
+        return buf;
+}
