@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <argz.h>
+#include <inttypes.h>
+#include <json.h>
+#include <math.h>
+
+#include "attribute.h"
+#include "bench.h"
+#include "clock.h"
+#include "fio.h"
+#include "must.h"
+#include "scratch-file.h"
+#include "stop.h"
+
+#define ZONES 32U
+#define MIB (UINT64_C(1) << 20)
+#define FRESH_ZONES 2U  /* the second and the third, … */
+#define FRESH_PARTS 64U /* … in as many parts at least, where there is room for that, … */
+#define FRESH_PART_MAX (1024 * MIB)
+#define FRESH_SPARES 8U       /* … each as many times larger than what is read ahead */
+#define READ_AHEAD_WINDOWS 4U /* the kernel has two under way at most, each no larger than read_ahead_kb */
+
+void bench_done(Bench *b) {
+        for (Measured *m = b->items; m < b->items + b->n_items; m++) {
+                free(m->samples);
+                free(m->complaint);
+        }
+        free(b->items);
+        *b = (Bench){};
+}
+
+Measured *bench_add(Bench *b, const Figure *figure) {
+        must_grow(b->items, b->n_items);
+        b->items[b->n_items] = (Measured){ .figure = figure };
+        return b->items + b->n_items++;
+}
+
+const Measured *bench_find(const Bench *b, const Figure *figure) {
+        for (const Measured *m = b->items; m < b->items + b->n_items; m++)
+                if (m->figure == figure)
+                        return m;
+        return NULL;
+}
+
+size_t bench_count_samples(const Bench *b) {
+        size_t n = 0;
+
+        for (const Measured *m = b->items; m < b->items + b->n_items; m++)
+                n += m->n_samples;
+        return n;
+}
+
+void measured_add(Measured *m, double sample) {
+        must_grow(m->samples, m->n_samples);
+        m->samples[m->n_samples++] = sample;
+}
+
+/* ---- where ---- */
+
+/* As options of fio, which reads on from there for no longer than that. In a zone each sample begins elsewhere in the first half, at
+ * multiples of the golden section, which spread evenly however many there are. */
+static char *zone_format(const BenchTask *t, unsigned zone, uint64_t step) {
+        const uint64_t mibs = t->size / ZONES / 2 / MIB, half = mibs * MIB;
+        double part = (double) step * 0.6180339887498949;
+
+        return must_format("--filename=%s --offset=%" PRIu64 " --size=%" PRIu64, t->node,
+                           2 * half * zone + (uint64_t) ((part - floor(part)) * (double) mibs) * MIB, half);
+}
+
+/* How much the kernel may have read ahead of what was asked for, or of an earlier sample. */
+static uint64_t read_ahead(const BenchTask *t) {
+        char text[32];
+
+        (void) attribute_read(text, sizeof text, "%s/%s/queue/read_ahead_kb", t->classdir, t->name);
+        return READ_AHEAD_WINDOWS * 1024 * strtoull(text, NULL, 10);
+}
+
+/* In parts of which each is read once before the first is read again. */
+static char *fresh_format(const BenchTask *t, uint64_t step) {
+        const uint64_t zone = t->size / ZONES / MIB * MIB, all = FRESH_ZONES * zone,
+                       least = MIN(MAX(read_ahead(t) * FRESH_SPARES / MIB * MIB, MIB), all),
+                       part = MAX(MIN(all / FRESH_PARTS / MIB * MIB, FRESH_PART_MAX), least);
+
+        return must_format("--filename=%s --offset=%" PRIu64 " --size=%" PRIu64, t->node,
+                           zone + step % (all / part) * part, part);
+}
+
+static char *place_format(const BenchTask *t, Place place, uint64_t step) {
+        switch (place) {
+        case PLACE_START:
+                return zone_format(t, 0, step);
+        case PLACE_MIDDLE:
+                return zone_format(t, ZONES / 2, step);
+        case PLACE_END:
+                return zone_format(t, ZONES - 1, step);
+        case PLACE_FRESH:
+                return fresh_format(t, step);
+        case PLACE_ANYWHERE:
+                return must_format("--filename=%s --size=%" PRIu64 " --time_based", t->node, t->size);
+        case PLACE_FILE:
+                break;
+        }
+        return must_format("--filename=/proc/%d/fd/%d --size=%llu --time_based", getpid(), t->file, SCRATCH_FILE_SIZE);
+}
+
+/* ---- one sample ---- */
+
+static int job_run(const BenchTask *t, const Job *job, uint64_t step, struct json_object **ret, char **ret_complaint) {
+        _cleanup_free_ char *place = place_format(t, job->place, step), *words = NULL, *argz = NULL, **arguments = NULL;
+        size_t size;
+
+        words = must_format("fio --output-format=json --thread --name=%s %s %s --runtime=%ums --randseed=%" PRIu64
+                            " --norandommap --invalidate=0 --fadvise_hint=0%s",
+                            job->name, place, job->arguments, job->milliseconds, step + 1,
+                            job->place == PLACE_FILE ? "" : " --readonly --allow_file_create=0");
+        must_work(-argz_create_sep(words, ' ', &argz, &size));
+        arguments = must(calloc(argz_count(argz, size) + 1, sizeof *arguments));
+        argz_extract(argz, size, arguments);
+        return fio_run(arguments, t->stop_fd, ret, ret_complaint);
+}
+
+static void sample_fail(Measured *m, const char *complaint) {
+        free(m->complaint);
+        m->complaint = must(strdup(complaint));
+        m->n_failed++;
+}
+
+static int sample_take(const BenchTask *t, const Job *job, Measured *m, uint64_t step) {
+        _cleanup_free_ char *complaint = NULL;
+        struct json_object *told = NULL;
+        double bytes;
+        int r;
+
+        r = job_run(t, job, step, &told, &complaint);
+        if (r < 0 && r != -EIO)
+                return r;
+        bytes = r < 0 ? NAN : fio_number(told, "read/io_bytes");
+        /* Before anything else is measured, what was written here is on the drive. */
+        if (job->place == PLACE_FILE)
+                (void) fsync(t->file);
+
+        FIGURES_FOREACH(f, job) {
+                double value = r < 0 ? NAN
+                                     : fio_number(told, f->path) + (f->more_path ? fio_number(told, f->more_path) : 0);
+
+                /* In too short a time fio has finished nothing. */
+                if (value > 0 && bytes >= 0)
+                        measured_add(m, value * f->unit);
+                else
+                        sample_fail(m, complaint ?: "fio has measured nothing");
+                m++;
+        }
+        (void) json_object_put(told);
+        return 0;
+}
+
+/* ---- all of them ---- */
+
+/* Heads move, a drive in a low-power state comes out of it. */
+static int warm_up(const BenchTask *t) {
+        _cleanup_free_ char *complaint = NULL;
+        struct json_object *told = NULL;
+        int r;
+
+        r = job_run(t, jobs, 0, &told, &complaint);
+        (void) json_object_put(told);
+        return r == -EIO ? 0 : r;
+}
+
+static int bench_rounds(const BenchTask *t, Bench *b, uint64_t start) {
+        uint64_t fresh = now_usec(), longest = 0;
+
+        for (uint64_t round = 1;; round++) {
+                Measured *m = b->items;
+
+                JOBS_FOREACH(job) {
+                        uint64_t begun = monotonic_usec();
+                        int r;
+
+                        if (job->place == PLACE_FILE && t->file < 0)
+                                continue;
+                        if (stop_is_wanted(t->stop_fd) || begun - start + longest > t->budget)
+                                return 0;
+                        r = t->may_go_on(t->userdata);
+                        if (r == 0)
+                                r = sample_take(t, job, m, job->place < PLACE_FRESH ? round : fresh + round);
+                        if (r != 0)
+                                return r;
+                        FIGURES_FOREACH(f, job)
+                                m++;
+                        longest = MAX(longest, monotonic_usec() - begun);
+                        t->tell(t->userdata, monotonic_usec() - start);
+                }
+        }
+}
+
+int bench_run(const BenchTask *t, Bench *ret) {
+        uint64_t start = monotonic_usec();
+        int r;
+
+        *ret = (Bench){};
+        JOBS_FOREACH(job)
+                if (job->place != PLACE_FILE || t->file >= 0)
+                        FIGURES_FOREACH(f, job)
+                                bench_add(ret, f);
+
+        r = warm_up(t);
+        if (r == 0)
+                r = bench_rounds(t, ret, start);
+        return r == -ECANCELED ? 0 : r;
+}

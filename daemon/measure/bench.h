@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The measurement of one drive as it is: jobs in turn, round after round, so that what changes meanwhile is in all figures alike, until
+ * a time is spent. Only reads, but for what is done to a file of its own. */
+
+#include "figure.h"
+
+/* What was measured of one figure. */
+typedef struct Measured {
+        const Figure *figure;
+        double *samples; /* that are kept, in the order in which they were taken */
+        size_t n_samples;
+        size_t n_failed; /* left out: fio or the drive failed */
+        char *complaint; /* of the last one that failed */
+} Measured;
+
+typedef struct Bench {
+        Measured *items;
+        size_t n_items;
+} Bench;
+
+void bench_done(Bench *b);
+Measured *bench_add(Bench *b, const Figure *figure); /* good until the next one is added */
+const Measured *bench_find(const Bench *b, const Figure *figure);
+size_t bench_count_samples(const Bench *b);
+void measured_add(Measured *m, double sample);
+
+typedef struct BenchTask {
+        const char *classdir; /* /sys/class/block, or a test's own */
+        const char *name, *node;
+        uint64_t size;   /* bytes */
+        int file;        /* for what writes, SCRATCH_FILE_SIZE large; negative: nothing does */
+        uint64_t budget; /* µs */
+        int stop_fd;     /* readable: the user wants an end */
+
+        int (*may_go_on)(void *userdata); /* asked before each sample; what is not 0 ends it, and is returned */
+        void (*tell)(void *userdata, uint64_t spent);
+        void *userdata;
+} BenchTask;
+
+/* In less, a zone has no room for what is to be read there. */
+#define BENCH_SIZE_MIN (4ULL << 30)
+
+/* Measures until the budget is spent or `stop_fd` is readable. Returns 0, what may_go_on() returned, or a negative errno: fio cannot be
+ * run. *ret holds what was measured until then in any case. */
+int bench_run(const BenchTask *t, Bench *ret);

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A measurement, with a stand-in for fio that tells what the test says and has the kernel's counters move: what fio is asked for, which
+ * samples are used, and when it ends. */
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "bench.h"
+#include "fio.h"
+#include "test-cli.h"
+
+#define FIO                                                                                                                        \
+        "#!/bin/sh\n"                                                                                                              \
+        "bytes=1048576 extra=0 changes=0 error=0 ns=1000 before= end=\n"                                                           \
+        "echo \"$*\" >>log\n"                                                                                                      \
+        ". ./behaviour\n"                                                                                                          \
+        "reads=$(($(cat reads) + (bytes + extra) / 512))\n"                                                                        \
+        "echo $reads >reads\n"                                                                                                     \
+        "echo \"1 0 ${counted-$reads} 0 $changes 0 0 0 0 0 0 0 0 0 0 0 0\" >class/sda/stat\n"                                      \
+        "[ -z \"$before\" ] || echo \"$before\"\n"                                                                                 \
+        "[ -z \"$end\" ] || exit 1\n"                                                                                              \
+        "echo '{ \"jobs\": [ { \"error\": '$error', \"read\": { \"io_bytes\": '$bytes', \"bw_bytes\": 2000000, \"iops\": 70.5,'\n" \
+        "echo '\"clat_ns\": { \"percentile\": { \"50.000000\": '$ns', \"99.000000\": 9000 } } },'\n"                               \
+        "echo '\"write\": { \"iops\": 30 }, \"sync\": { \"lat_ns\": { \"percentile\": { \"50.000000\": 5000 } } } } ] }'\n"
+
+/* A tenth of a second passes whenever somebody looks. */
+static uint64_t clock_now;
+
+int clock_gettime(clockid_t clock, struct timespec *ts) {
+        if (clock != CLOCK_MONOTONIC)
+                return (int) syscall(SYS_clock_gettime, clock, ts);
+        clock_now += 100000;
+        *ts = (struct timespec){ .tv_sec = (time_t) (clock_now / 1000000),
+                                 .tv_nsec = (long) (clock_now % 1000000 * 1000) };
+        return 0;
+}
+
+static int ends[2];
+static unsigned n_asked, n_told, may_ask;
+static uint64_t spent;
+
+static int may_go_on(_unused_ void *userdata) {
+        return n_asked++ < may_ask ? 0 : 7;
+}
+
+static void tell(_unused_ void *userdata, uint64_t usec) {
+        n_told++;
+        spent = usec;
+}
+
+static BenchTask task = { .classdir = "class",
+                          .name = "sda",
+                          .node = "/dev/sda",
+                          .size = UINT64_C(64) << 30,
+                          .budget = 40 * 1000 * 1000,
+                          .may_go_on = may_go_on,
+                          .tell = tell };
+
+static void setup(void) {
+        _cleanup_free_ char *path = NULL;
+
+        scratch_make();
+        file_make("bin/fio", FIO);
+        ck_assert_int_eq(chmod("bin/fio", 0755), 0);
+        ck_assert_int_ge(asprintf(&path, "%s/bin:/usr/bin:/bin", scratch), 0);
+        ck_assert_int_eq(setenv("PATH", path, 1), 0);
+        file_make("reads", "0\n");
+        file_make("log", "");
+        file_make("behaviour", "");
+        file_make("class/sda/stat", "1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+        file_make("class/sda/queue/read_ahead_kb", "128\n");
+        file_make("class/sdb/stat", "1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+        ck_assert_int_eq(pipe(ends), 0);
+        /* Where the stand-in finds it. */
+        ck_assert_int_eq(dup2(ends[1], 9), 9);
+        task.stop_fd = ends[0];
+        task.file = -1;
+        n_asked = n_told = 0;
+        may_ask = UINT32_MAX;
+}
+
+static const Measured *figure_of(const Bench *b, const char *key) {
+        for (size_t i = 0; i < b->n_items; i++)
+                if (streq(b->items[i].figure->key, key))
+                        return b->items + i;
+        ck_abort_msg("there is no figure %s", key);
+}
+
+/* ---- what fio is asked for ---- */
+
+static char *read_log(void) {
+        char *text = calloc(1, 65536);
+
+        ck_assert_ptr_nonnull(text);
+        file_read("log", text, 65536);
+        return text;
+}
+
+#define HEAD "--output-format=json --thread --name="
+#define TAIL(ms, seed) "--runtime=" ms " --randseed=" seed " --norandommap --invalidate=0 --fadvise_hint=0"
+#define SEQUENTIAL " --rw=read --bs=1M --direct=1 --ioengine=libaio --iodepth=4 "
+#define READ_ONLY " --readonly --allow_file_create=0\n"
+
+/* 64 GiB: a zone is 2 GiB, of which a sample begins in the first. */
+START_TEST(test_arguments) {
+        _cleanup_(bench_done) Bench b = {};
+        _cleanup_free_ char *log = NULL;
+
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        log = read_log();
+        ck_assert_ptr_nonnull(strstr(log, HEAD "start --filename=/dev/sda --offset=0 --size=1073741824" SEQUENTIAL TAIL(
+                                                          "500ms", "1") READ_ONLY));
+        ck_assert_ptr_nonnull(strstr(log, HEAD
+                                     "start --filename=/dev/sda --offset=662700032 --size=1073741824" SEQUENTIAL TAIL(
+                                                     "500ms", "2") READ_ONLY));
+        ck_assert_ptr_nonnull(strstr(
+                        log, HEAD "middle --filename=/dev/sda --offset=35022438400 --size=1073741824" SEQUENTIAL TAIL(
+                                             "500ms", "2") READ_ONLY));
+        ck_assert_ptr_nonnull(strstr(log, HEAD
+                                     "end --filename=/dev/sda --offset=67234693120 --size=1073741824" SEQUENTIAL TAIL(
+                                                     "500ms", "2") READ_ONLY));
+        ck_assert_ptr_nonnull(strstr(log, "--name=buffered --filename=/dev/sda --offset="));
+        ck_assert_ptr_nonnull(strstr(log, "--size=67108864 --rw=read --bs=128k --direct=0 --ioengine=psync "));
+        ck_assert_ptr_nonnull(strstr(
+                        log, HEAD
+                        "latency --filename=/dev/sda --size=68719476736 --time_based --rw=randread --bs=4k --direct=1 --ioengine=psync "));
+        ck_assert_ptr_nonnull(strstr(
+                        log, HEAD
+                        "random --filename=/dev/sda --size=68719476736 --time_based --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 "));
+        /* Nothing that writes, and nothing that might. */
+        ck_assert_ptr_null(strstr(log, "--rw=write"));
+        ck_assert_ptr_null(strstr(log, "--rw=randrw"));
+        for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n")) {
+                ck_assert(ends_with(line, "--readonly --allow_file_create=0"));
+                ck_assert_ptr_null(strstr(line, "--invalidate=1"));
+        }
+}
+END_TEST
+
+/* No two samples of one measurement read the same. */
+START_TEST(test_places) {
+        _cleanup_(bench_done) Bench b = {};
+        _cleanup_free_ char *log = NULL;
+        char *places[512];
+        size_t n = 0;
+
+        task.budget = 160 * 1000 * 1000;
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        task.budget = 40 * 1000 * 1000;
+        log = read_log();
+        for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n")) {
+                char *place = strstr(line, "--offset=");
+
+                if (!place)
+                        continue;
+                place[strcspn(place, " ")] = '\0';
+                for (size_t i = 0; i < n; i++)
+                        ck_assert_str_ne(places[i], place);
+                places[n++] = place;
+                ck_assert_uint_lt(n, ELEMENTSOF(places));
+        }
+        ck_assert_uint_gt(n, 80);
+}
+END_TEST
+
+START_TEST(test_file) {
+        _cleanup_(bench_done) Bench b = {};
+        _cleanup_free_ char *log = NULL, *fsync = NULL, *mixed = NULL;
+
+        task.file = 5;
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        log = read_log();
+        ck_assert_int_ge(
+                        asprintf(&fsync,
+                                 HEAD
+                                 "fsync --filename=/proc/%d/fd/5 --size=134217728 --time_based --rw=write --bs=4k --fsync=1 --ioengine=psync ",
+                                 getpid()),
+                        0);
+        ck_assert_ptr_nonnull(strstr(log, fsync));
+        ck_assert_int_ge(
+                        asprintf(&mixed,
+                                 HEAD
+                                 "mixed --filename=/proc/%d/fd/5 --size=134217728 --time_based --rw=randrw --rwmixread=70 --bs=4k --direct=1 "
+                                 "--ioengine=libaio --iodepth=8 ",
+                                 getpid()),
+                        0);
+        ck_assert_ptr_nonnull(strstr(log, mixed));
+        ck_assert_double_eq(figure_of(&b, "fsync_latency")->samples[0], 5e-6);
+        ck_assert_double_eq(figure_of(&b, "mixed_rate")->samples[0], 100.5);
+        /* The drive is read all the same, and nothing but the file is written. */
+        for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n"))
+                ck_assert(!strstr(line, "--filename=/dev/") || ends_with(line, "--readonly --allow_file_create=0"));
+}
+END_TEST
+
+/* ---- which samples are used ---- */
+
+static const struct {
+        const char *behaviour, *complaint;
+} cases[] = {
+        { "", NULL },
+        { "before='latency: Laying out IO file'", NULL },
+        { "error=5", "Input/output error" },
+        { "before='fio: no such engine' end=1", "fio: no such engine" },
+        { "end=1", "it said nothing" },
+};
+
+START_TEST(test_used) {
+        _cleanup_(bench_done) Bench b = {};
+        const Measured *start;
+
+        file_make("behaviour", cases[_i].behaviour);
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        ck_assert_uint_eq(b.n_items, 7);
+        start = figure_of(&b, "sequential_start");
+        ck_assert_uint_ge(start->n_samples + start->n_failed, 10);
+        if (cases[_i].complaint) {
+                ck_assert_uint_eq(start->n_samples, 0);
+                ck_assert_str_eq(start->complaint, cases[_i].complaint);
+                return;
+        }
+        ck_assert_uint_eq(start->n_failed, 0);
+        ck_assert_ptr_null(start->complaint);
+        ck_assert_double_eq(start->samples[0], 2e6);
+        ck_assert_double_eq_tol(figure_of(&b, "random_latency")->samples[0], 1e-6, 1e-12);
+        ck_assert_double_eq_tol(figure_of(&b, "random_latency_p99")->samples[0], 9e-6, 1e-12);
+        ck_assert_double_eq(figure_of(&b, "random_rate")->samples[0], 70.5);
+}
+END_TEST
+
+/* Too short a time: nothing has ended in it. */
+START_TEST(test_nothing) {
+        _cleanup_(bench_done) Bench b = {};
+
+        file_make("behaviour", "ns=0");
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        ck_assert_uint_eq(figure_of(&b, "random_latency")->n_samples, 0);
+        ck_assert_str_eq(figure_of(&b, "random_latency")->complaint, "fio has measured nothing");
+        ck_assert_uint_gt(figure_of(&b, "random_latency_p99")->n_samples, 0);
+}
+END_TEST
+
+/* A part is larger than what is read ahead, so that it is seen when it comes from the page cache. */
+START_TEST(test_large_read_ahead) {
+        _cleanup_(bench_done) Bench b = {};
+        _cleanup_free_ char *log = NULL;
+
+        file_make("class/sda/queue/read_ahead_kb", "16384\n");
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        log = read_log();
+        ck_assert_ptr_nonnull(strstr(log, " --size=536870912 --rw=read --bs=128k"));
+}
+END_TEST
+
+/* ---- when it ends ---- */
+
+START_TEST(test_budget) {
+        _cleanup_(bench_done) Bench b = {};
+
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        /* A look at the clock here and there, and no sample more. */
+        ck_assert_uint_le(spent, task.budget + 100000);
+        ck_assert_uint_ge(spent, task.budget - 1000000);
+        ck_assert_uint_eq(n_told, n_asked);
+}
+END_TEST
+
+START_TEST(test_refused) {
+        _cleanup_(bench_done) Bench b = {};
+
+        may_ask = 9;
+        ck_assert_int_eq(bench_run(&task, &b), 7);
+        ck_assert_uint_eq(figure_of(&b, "sequential_start")->n_samples, 2);
+        ck_assert_uint_eq(figure_of(&b, "buffered")->n_samples, 1);
+}
+END_TEST
+
+/* The user wants an end while fio runs: fio is told, its sample is not used, and those before it are. */
+START_TEST(test_stopped) {
+        _cleanup_(bench_done) Bench b = {};
+
+        file_make("behaviour",
+                  "[ $(wc -l <log) -lt 9 ] || { trap 'echo told >told; exit 1' TERM; echo >&9; while :; do sleep 0.01; done; }\n");
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        ck_assert_int_eq(access("told", F_OK), 0);
+        ck_assert_uint_eq(figure_of(&b, "sequential_start")->n_samples, 2);
+        ck_assert_uint_eq(figure_of(&b, "sequential_middle")->n_samples, 1);
+        ck_assert_uint_eq(figure_of(&b, "sequential_middle")->n_failed, 0);
+}
+END_TEST
+
+/* One that waits for the drive does not keep us waiting. */
+START_TEST(test_no_end) {
+        _cleanup_(bench_done) Bench b = {};
+
+        file_make("behaviour",
+                  "[ $(wc -l <log) -lt 9 ] || { trap '' TERM; echo >&9; while :; do sleep 0.01; done; }\n");
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        ck_assert_uint_eq(figure_of(&b, "sequential_start")->n_samples, 2);
+}
+END_TEST
+
+START_TEST(test_stopped_before) {
+        _cleanup_(bench_done) Bench b = {};
+
+        ck_assert_int_eq(write(ends[1], "x", 1), 1);
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        ck_assert_uint_eq(figure_of(&b, "sequential_start")->n_samples, 0);
+        ck_assert_uint_eq(n_asked, 0);
+}
+END_TEST
+
+START_TEST(test_missing) {
+        ck_assert(fio_is_installed());
+        ck_assert_int_eq(setenv("PATH", "/none", 1), 0);
+        ck_assert(!fio_is_installed());
+}
+END_TEST
+
+int main(void) {
+        TCase *c = tcase_create("bench");
+
+        tcase_add_checked_fixture(c, setup, scratch_remove);
+        tcase_add_test(c, test_arguments);
+        tcase_add_test(c, test_places);
+        tcase_add_test(c, test_file);
+        tcase_add_loop_test(c, test_used, 0, ELEMENTSOF(cases));
+        tcase_add_test(c, test_nothing);
+        tcase_add_test(c, test_large_read_ahead);
+        tcase_add_test(c, test_budget);
+        tcase_add_test(c, test_refused);
+        tcase_add_test(c, test_stopped);
+        tcase_add_test(c, test_no_end);
+        tcase_add_test(c, test_stopped_before);
+        tcase_add_test(c, test_missing);
+        return test_main("bench", c);
+}
