@@ -9,6 +9,7 @@
 #include "bench.h"
 #include "clock.h"
 #include "fio.h"
+#include "kernel-view.h"
 #include "must.h"
 #include "scratch-file.h"
 #include "stop.h"
@@ -20,6 +21,7 @@
 #define FRESH_PART_MAX (1024 * MIB)
 #define FRESH_SPARES 8U       /* … each as many times larger than what is read ahead */
 #define READ_AHEAD_WINDOWS 4U /* the kernel has two under way at most, each no larger than read_ahead_kb */
+#define REST_MS 500           /* for what is under way still */
 
 void bench_done(Bench *b) {
         for (Measured *m = b->items; m < b->items + b->n_items; m++) {
@@ -120,15 +122,83 @@ static int job_run(const BenchTask *t, const Job *job, uint64_t step, struct jso
         return fio_run(arguments, t->stop_fd, ret, ret_complaint);
 }
 
+typedef struct Use {
+        uint64_t read_bytes, below_read_bytes; /* from the device, and from the disks below an array */
+        uint64_t changes;                      /* of all of these: writes, discards and flushes */
+} Use;
+
+static uint64_t use_add(Use *u, const BenchTask *t, const char *name) {
+        _cleanup_free_ char *path = must_format("%s/%s", t->classdir, name);
+        Traffic x = {};
+
+        (void) traffic_read(path, &x);
+        u->changes += x.writes + x.discards + x.flushes;
+        return x.read_bytes;
+}
+
+/* What is read ahead still belongs to the sample before. */
+static Use use_read(const BenchTask *t) {
+        _cleanup_free_ char *path = must_format("%s/%s", t->classdir, t->name);
+        Use u = {};
+
+        for (unsigned i = 0; i < REST_MS && activity_in_flight(path); i++)
+                (void) usleep(1000);
+
+        u.read_bytes = use_add(&u, t, t->name);
+        for (char *const *name = t->below; name && *name; name++)
+                u.below_read_bytes += use_add(&u, t, *name);
+        return u;
+}
+
+typedef enum SampleVerdict {
+        SAMPLE_USED,
+        SAMPLE_OTHERS,
+        SAMPLE_CACHED,
+} SampleVerdict;
+
+/* Of a sample in which `bytes` were read. */
+static SampleVerdict sample_judge(const BenchTask *t, const Bench *b, const Job *job, const Use *before,
+                                  uint64_t bytes) {
+        uint64_t read, spare = job->place == PLACE_FRESH ? read_ahead(t) : 0;
+        Use after;
+
+        /* What a file system writes by itself for a file of ours is ours, too. */
+        if (!b->counted || job->place == PLACE_FILE)
+                return SAMPLE_USED;
+
+        after = use_read(t);
+        read = after.read_bytes - before->read_bytes;
+        if (read > bytes + spare || after.below_read_bytes - before->below_read_bytes > bytes + spare ||
+            after.changes != before->changes)
+                return SAMPLE_OTHERS;
+        return job->place == PLACE_FRESH && read + spare < bytes ? SAMPLE_CACHED : SAMPLE_USED;
+}
+
 static void sample_fail(Measured *m, const char *complaint) {
         free(m->complaint);
         m->complaint = must(strdup(complaint));
         m->n_failed++;
 }
 
-static int sample_take(const BenchTask *t, const Job *job, Measured *m, uint64_t step) {
+static void sample_keep(Measured *m, SampleVerdict v, double value) {
+        switch (v) {
+        case SAMPLE_USED:
+                measured_add(m, value);
+                break;
+        case SAMPLE_OTHERS:
+                m->n_others++;
+                break;
+        case SAMPLE_CACHED:
+                m->n_cached++;
+                break;
+        }
+}
+
+static int sample_take(const BenchTask *t, Bench *b, const Job *job, Measured *m, uint64_t step) {
+        Use before = use_read(t);
         _cleanup_free_ char *complaint = NULL;
         struct json_object *told = NULL;
+        SampleVerdict v = SAMPLE_USED;
         double bytes;
         int r;
 
@@ -136,6 +206,8 @@ static int sample_take(const BenchTask *t, const Job *job, Measured *m, uint64_t
         if (r < 0 && r != -EIO)
                 return r;
         bytes = r < 0 ? NAN : fio_number(told, "read/io_bytes");
+        if (bytes >= 0)
+                v = sample_judge(t, b, job, &before, (uint64_t) bytes);
         /* Before anything else is measured, what was written here is on the drive. */
         if (job->place == PLACE_FILE)
                 (void) fsync(t->file);
@@ -146,7 +218,7 @@ static int sample_take(const BenchTask *t, const Job *job, Measured *m, uint64_t
 
                 /* In too short a time fio has finished nothing. */
                 if (value > 0 && bytes >= 0)
-                        measured_add(m, value * f->unit);
+                        sample_keep(m, v, value * f->unit);
                 else
                         sample_fail(m, complaint ?: "fio has measured nothing");
                 m++;
@@ -157,14 +229,16 @@ static int sample_take(const BenchTask *t, const Job *job, Measured *m, uint64_t
 
 /* ---- all of them ---- */
 
-/* Heads move, a drive in a low-power state comes out of it. */
-static int warm_up(const BenchTask *t) {
+/* Heads move, a drive in a low-power state comes out of it. It also shows whether the kernel counts. */
+static int warm_up(const BenchTask *t, Bench *b) {
+        Use before = use_read(t);
         _cleanup_free_ char *complaint = NULL;
         struct json_object *told = NULL;
         int r;
 
         r = job_run(t, jobs, 0, &told, &complaint);
         (void) json_object_put(told);
+        b->counted = r < 0 || use_read(t).read_bytes != before.read_bytes;
         return r == -EIO ? 0 : r;
 }
 
@@ -184,7 +258,7 @@ static int bench_rounds(const BenchTask *t, Bench *b, uint64_t start) {
                                 return 0;
                         r = t->may_go_on(t->userdata);
                         if (r == 0)
-                                r = sample_take(t, job, m, job->place < PLACE_FRESH ? round : fresh + round);
+                                r = sample_take(t, b, job, m, job->place < PLACE_FRESH ? round : fresh + round);
                         if (r != 0)
                                 return r;
                         FIGURES_FOREACH(f, job)
@@ -205,7 +279,7 @@ int bench_run(const BenchTask *t, Bench *ret) {
                         FIGURES_FOREACH(f, job)
                                 bench_add(ret, f);
 
-        r = warm_up(t);
+        r = warm_up(t, ret);
         if (r == 0)
                 r = bench_rounds(t, ret, start);
         return r == -ECANCELED ? 0 : r;

@@ -11,13 +11,16 @@ typedef struct Measured {
         const Figure *figure;
         double *samples; /* that are kept, in the order in which they were taken */
         size_t n_samples;
-        size_t n_failed; /* left out: fio or the drive failed */
+        size_t n_others; /* left out: others used the drive, … */
+        size_t n_cached; /* … part of it was in the page cache, … */
+        size_t n_failed; /* … or fio or the drive failed */
         char *complaint; /* of the last one that failed */
 } Measured;
 
 typedef struct Bench {
         Measured *items;
         size_t n_items;
+        bool counted; /* the kernel has counted what was done, so that others' use was seen */
 } Bench;
 
 void bench_done(Bench *b);
@@ -29,10 +32,11 @@ void measured_add(Measured *m, double sample);
 typedef struct BenchTask {
         const char *classdir; /* /sys/class/block, or a test's own */
         const char *name, *node;
-        uint64_t size;   /* bytes */
-        int file;        /* for what writes, SCRATCH_FILE_SIZE large; negative: nothing does */
-        uint64_t budget; /* µs */
-        int stop_fd;     /* readable: the user wants an end */
+        uint64_t size;      /* bytes */
+        char *const *below; /* kernel names of the disks below an array; NULL: it is a disk */
+        int file;           /* for what writes, SCRATCH_FILE_SIZE large; negative: nothing does */
+        uint64_t budget;    /* µs */
+        int stop_fd;        /* readable: the user wants an end */
 
         int (*may_go_on)(void *userdata); /* asked before each sample; what is not 0 ends it, and is returned */
         void (*tell)(void *userdata, uint64_t spent);

@@ -77,6 +77,7 @@ static void setup(void) {
         ck_assert_int_eq(dup2(ends[1], 9), 9);
         task.stop_fd = ends[0];
         task.file = -1;
+        task.below = NULL;
         n_asked = n_told = 0;
         may_ask = UINT32_MAX;
 }
@@ -198,35 +199,67 @@ END_TEST
 /* ---- which samples are used ---- */
 
 static const struct {
-        const char *behaviour, *complaint;
+        const char *behaviour;
+        bool counted;
+        /* Of all samples of sequential_start, and of buffered: */
+        bool used, used_buffered;
+        size_t reason, reason_buffered; /* the count of those that are left out */
+        const char *complaint;
 } cases[] = {
-        { "", NULL },
-        { "before='latency: Laying out IO file'", NULL },
-        { "error=5", "Input/output error" },
-        { "before='fio: no such engine' end=1", "fio: no such engine" },
-        { "end=1", "it said nothing" },
+        { "", true, true, true, 0, 0, NULL },
+        { "before='latency: Laying out IO file'", true, true, true, 0, 0, NULL },
+        { "extra=4096", true, false, true, offsetof(Measured, n_others), 0, NULL },
+        { "extra=524288", true, false, true, offsetof(Measured, n_others), 0, NULL },
+        { "extra=528384", true, false, false, offsetof(Measured, n_others), offsetof(Measured, n_others), NULL },
+        { "changes=$reads", true, true, true, 0, 0, NULL },
+        { "changes=$(wc -l <log)", true, false, false, offsetof(Measured, n_others), offsetof(Measured, n_others),
+          NULL },
+        { "extra=-524288", true, true, true, 0, 0, NULL },
+        { "extra=-528384", true, true, false, 0, offsetof(Measured, n_cached), NULL },
+        { "counted=0", false, true, true, 0, 0, NULL },
+        { "error=5", true, false, false, offsetof(Measured, n_failed), offsetof(Measured, n_failed),
+          "Input/output error" },
+        { "before='fio: no such engine' end=1", true, false, false, offsetof(Measured, n_failed),
+          offsetof(Measured, n_failed), "fio: no such engine" },
+        { "end=1", true, false, false, offsetof(Measured, n_failed), offsetof(Measured, n_failed), "it said nothing" },
 };
+
+static void check_figure(const Measured *m, bool used, size_t reason, size_t n) {
+        const size_t offsets[] = { offsetof(Measured, n_others), offsetof(Measured, n_cached),
+                                   offsetof(Measured, n_failed) };
+
+        ck_assert_uint_eq(m->n_samples, used ? n : 0);
+        for (size_t i = 0; i < ELEMENTSOF(offsets); i++)
+                ck_assert_uint_eq(*(const size_t *) ((const char *) m + offsets[i]),
+                                  !used && offsets[i] == reason ? n : 0);
+}
 
 START_TEST(test_used) {
         _cleanup_(bench_done) Bench b = {};
-        const Measured *start;
+        const Measured *start, *buffered;
+        size_t n;
 
         file_make("behaviour", cases[_i].behaviour);
         ck_assert_int_eq(bench_run(&task, &b), 0);
+        ck_assert_int_eq(b.counted, cases[_i].counted);
         ck_assert_uint_eq(b.n_items, 7);
         start = figure_of(&b, "sequential_start");
-        ck_assert_uint_ge(start->n_samples + start->n_failed, 10);
-        if (cases[_i].complaint) {
-                ck_assert_uint_eq(start->n_samples, 0);
+        buffered = figure_of(&b, "buffered");
+        n = start->n_samples + start->n_others + start->n_failed;
+        ck_assert_uint_ge(n, 10);
+        check_figure(start, cases[_i].used, cases[_i].reason, n);
+        check_figure(buffered, cases[_i].used_buffered, cases[_i].reason_buffered,
+                     buffered->n_samples + buffered->n_others + buffered->n_failed + buffered->n_cached);
+        if (cases[_i].complaint)
                 ck_assert_str_eq(start->complaint, cases[_i].complaint);
-                return;
+        else
+                ck_assert_ptr_null(start->complaint);
+        if (cases[_i].used) {
+                ck_assert_double_eq(start->samples[0], 2e6);
+                ck_assert_double_eq_tol(figure_of(&b, "random_latency")->samples[0], 1e-6, 1e-12);
+                ck_assert_double_eq_tol(figure_of(&b, "random_latency_p99")->samples[0], 9e-6, 1e-12);
+                ck_assert_double_eq(figure_of(&b, "random_rate")->samples[0], 70.5);
         }
-        ck_assert_uint_eq(start->n_failed, 0);
-        ck_assert_ptr_null(start->complaint);
-        ck_assert_double_eq(start->samples[0], 2e6);
-        ck_assert_double_eq_tol(figure_of(&b, "random_latency")->samples[0], 1e-6, 1e-12);
-        ck_assert_double_eq_tol(figure_of(&b, "random_latency_p99")->samples[0], 9e-6, 1e-12);
-        ck_assert_double_eq(figure_of(&b, "random_rate")->samples[0], 70.5);
 }
 END_TEST
 
@@ -239,6 +272,38 @@ START_TEST(test_nothing) {
         ck_assert_uint_eq(figure_of(&b, "random_latency")->n_samples, 0);
         ck_assert_str_eq(figure_of(&b, "random_latency")->complaint, "fio has measured nothing");
         ck_assert_uint_gt(figure_of(&b, "random_latency_p99")->n_samples, 0);
+}
+END_TEST
+
+/* What others do with a disk below an array keeps it from reading for the array. */
+static const struct {
+        const char *behaviour;
+        bool used;
+} below[] = {
+        { "echo \"1 0 $(($(cat reads) + 2048)) 0 0 0 0 0 0 0 0 0 0 0 0 0 0\" >class/sdb/stat", true },
+        { "echo \"1 0 $(($(cat reads) * 2 + 4096)) 0 0 0 0 0 0 0 0 0 0 0 0 0 0\" >class/sdb/stat", false },
+        { "echo \"1 0 0 0 $(wc -l <log) 0 0 0 0 0 0 0 0 0 0 0 0\" >class/sdb/stat", false },
+};
+
+START_TEST(test_below) {
+        _cleanup_(bench_done) Bench b = {};
+
+        task.below = (char *[]){ (char *) "sdb", NULL };
+        file_make("behaviour", below[_i].behaviour);
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        ck_assert_int_eq(figure_of(&b, "sequential_start")->n_samples > 0, below[_i].used);
+        ck_assert_int_eq(figure_of(&b, "sequential_start")->n_others > 0, !below[_i].used);
+}
+END_TEST
+
+/* What was read ahead ends with the sample before. */
+START_TEST(test_rest) {
+        _cleanup_(bench_done) Bench b = {};
+
+        file_make("class/sda/inflight", "       1        0\n");
+        file_make("behaviour", "[ $(wc -l <log) -lt 9 ] || echo '0 0' >class/sda/inflight\n");
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        ck_assert_uint_gt(figure_of(&b, "sequential_start")->n_samples, 4);
 }
 END_TEST
 
@@ -328,6 +393,8 @@ int main(void) {
         tcase_add_test(c, test_file);
         tcase_add_loop_test(c, test_used, 0, ELEMENTSOF(cases));
         tcase_add_test(c, test_nothing);
+        tcase_add_loop_test(c, test_below, 0, ELEMENTSOF(below));
+        tcase_add_test(c, test_rest);
         tcase_add_test(c, test_large_read_ahead);
         tcase_add_test(c, test_budget);
         tcase_add_test(c, test_refused);
