@@ -4,6 +4,7 @@
 
 #include "output.h"
 #include "pager.h"
+#include "result.h"
 #include "verb.h"
 
 /* clang-format off */
@@ -41,6 +42,8 @@ static const struct {
                          "is asked", 0 }, offsetof(Options, plot) },
         { OPTION_PLOT, { "svg", 0x112, "FILE", 0, "The same as a picture, which is written to FILE; - is standard output", 0 },
           offsetof(Options, svg) },
+        { OPTION_BENCH, { "budget", 0x113, "TIME", 0, "Measure for TIME, 3min without it", 0 }, offsetof(Options, budget) },
+        { OPTION_BENCH, { "results", 0x116, "DIR", 0, "Keep measurements in DIR instead of " RESULT_DIR, 0 }, offsetof(Options, results) },
         { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
                        "in match, node for its name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "
@@ -153,6 +156,7 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
         };
         Options o = { .takes_names = verb->arguments != NULL,
                       .state_dir = STATE_DIR,
+                      .results = RESULT_DIR,
                       .roots = { "/etc", "/run", "/usr/lib" } };
         size_t n = 1;
         int r;

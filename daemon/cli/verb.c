@@ -24,6 +24,7 @@ static const Verb *const verbs[] = {
         &verb_cat,
         &verb_explain,
         &verb_show,
+        &verb_bench,
         &verb_settings,
         &verb_import,
         &verb_help,

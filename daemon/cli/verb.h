@@ -8,7 +8,7 @@
 
 #define STATE_DIR "/run/drivekeep/drives"
 #define CONFIG_ROOTS_MAX 8U
-#define COMMANDS_MAX 18U
+#define COMMANDS_MAX 19U
 
 /* What a verb can be told, beside what all can: options.c has a row for each. */
 typedef enum OptionFlags {
@@ -29,6 +29,7 @@ typedef enum OptionFlags {
         OPTION_NOW = 1 << 14,
         OPTION_WAKES = 1 << 15, /* --summary and --watch */
         OPTION_PLOT = 1 << 16,  /* --plot and --svg */
+        OPTION_BENCH = 1 << 17, /* --budget and --results */
 } OptionFlags;
 
 typedef struct Options {
@@ -37,10 +38,11 @@ typedef struct Options {
         bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now,
                         summary, watch, plot;
         const char *state_dir;
-        const char *roots[CONFIG_ROOTS_MAX + 1];  /* for config_load(): those that were given, or else the system's */
-        size_t n_roots;                           /* how many were given */
-        const char *as, *identify, *format, *svg; /* NULL: not given */
-        const char **commands;                    /* for import to read; borrowed texts */
+        const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
+        size_t n_roots;                          /* how many were given */
+        const char *as, *identify, *format, *svg, *budget; /* NULL: not given */
+        const char *results;
+        const char **commands; /* for import to read; borrowed texts */
         size_t n_commands;
 } Options;
 
@@ -68,8 +70,9 @@ typedef struct Verb {
         int (*run)(const Options *o);
 } Verb;
 
-extern const Verb verb_apply, verb_cat, verb_check, verb_edit, verb_explain, verb_import, verb_list, verb_plan,
-                verb_release, verb_reload, verb_settings, verb_show, verb_sleep, verb_status, verb_try, verb_wakes;
+extern const Verb verb_apply, verb_bench, verb_cat, verb_check, verb_edit, verb_explain, verb_import, verb_list,
+                verb_plan, verb_release, verb_reload, verb_settings, verb_show, verb_sleep, verb_status, verb_try,
+                verb_wakes;
 
 /* Which of these words (NULL at the end) is the verb: the first that is no option and no argument of one. NULL: none is. */
 char **verb_find_word(char **words);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A measurement as a table, or as JSON: then with every sample. */
+
+#include <stdio.h>
+
+#include "bench-show.h"
+#include "output.h"
+#include "statistics.h"
+
+/* clang-format off */
+static const Column figure_columns[] = {
+        { "title", "MEASURED" },
+        { "median", "MEDIAN", .right = true },
+        { "interval", "95 % INTERVAL", .right = true },
+        { "samples", "SAMPLES", .right = true },
+        { "left_out", "LEFT OUT", .wrap = true },
+};
+/* clang-format on */
+
+/* "2 (others used the drive), 1 (in the page cache)". NULL: none. */
+static char *format_left_out(const Measured *m) {
+        const struct {
+                size_t n;
+                const char *why;
+        } all[] = {
+                { m->n_others, "others used the drive" },
+                { m->n_cached, "in the page cache" },
+                { m->n_failed, m->complaint },
+        };
+        char *text = NULL;
+
+        for (size_t i = 0; i < ELEMENTSOF(all); i++)
+                if (all[i].n > 0) {
+                        char *longer = must_format("%s%s%zu (%s)", text ?: "", text ? ", " : "", all[i].n,
+                                                   all[i].why ?: "errors");
+
+                        free(text);
+                        text = longer;
+                }
+        return text;
+}
+
+static void tell_figure(Output *out, const Measured *m) {
+        _cleanup_free_ char *left_out = format_left_out(m);
+        char median[FIGURE_TEXT_MAX], interval[FIGURE_TEXT_MAX];
+        Estimate e = samples_estimate(m->samples, m->n_samples, m->figure->error);
+
+        output_row(out);
+        output_cell(out, "title", m->figure->title);
+        output_cell(out, "median", m->n_samples > 0 ? figure_format(m->figure->kind, e.median, median) : NULL);
+        output_cell(out, "interval", e.bounded ? figure_format_range(m->figure->kind, e.low, e.high, interval) : NULL);
+        output_textf(out, "samples", "%zu", m->n_samples);
+        output_cell(out, "left_out", left_out);
+        output_end(out);
+}
+
+int bench_show(const Options *o, const Result *r) {
+        _cleanup_(output_freep) Output *out = NULL;
+
+        if (o->json) {
+                _cleanup_free_ char *text = result_format(r);
+
+                (void) fputs(text, stdout);
+                return EXIT_WANTED;
+        }
+
+        out = output_new(false, figure_columns, ELEMENTSOF(figure_columns));
+        for (const Measured *m = r->bench.items; m < r->bench.items + r->bench.n_items; m++)
+                tell_figure(out, m);
+        if (!r->bench.counted)
+                output_note(out,
+                            "the kernel does not count what %s is used for, so what others did meanwhile was not seen",
+                            r->drive);
+        output_print(out);
+        return EXIT_WANTED;
+}
