@@ -29,7 +29,7 @@ typedef enum OptionFlags {
         OPTION_NOW = 1 << 14,
         OPTION_WAKES = 1 << 15, /* --summary and --watch */
         OPTION_PLOT = 1 << 16,  /* --plot and --svg */
-        OPTION_BENCH = 1 << 17, /* --budget and --results */
+        OPTION_BENCH = 1 << 17, /* --budget, --file and --results */
 } OptionFlags;
 
 typedef struct Options {
@@ -40,7 +40,7 @@ typedef struct Options {
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */
-        const char *as, *identify, *format, *svg, *budget; /* NULL: not given */
+        const char *as, *identify, *format, *svg, *budget, *file; /* NULL: not given */
         const char *results;
         const char **commands; /* for import to read; borrowed texts */
         size_t n_commands;
