@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A measurement as a table, or as JSON: then with every sample. */
+/* A measurement as a table, or as JSON: then with every sample. And the list of those that are kept. */
 
 #include <stdio.h>
 
 #include "bench-show.h"
+#include "clock.h"
 #include "output.h"
 #include "statistics.h"
 
@@ -72,6 +73,61 @@ int bench_show(const Options *o, const Result *r) {
                 output_note(out,
                             "the kernel does not count what %s is used for, so what others did meanwhile was not seen",
                             r->drive);
+        output_print(out);
+        return EXIT_WANTED;
+}
+
+/* clang-format off */
+static const Column list_columns[] = {
+        { "name", "NAME" },
+        { "drive", "DRIVE" },
+        { "model", "MODEL", .wrap = true },
+        { "serial", "SERIAL", .spared = true },
+        { "when", "WHEN" },
+        { "samples", "SAMPLES", .right = true },
+};
+/* clang-format on */
+
+int bench_load_kept(const Options *o, Results *ret) {
+        int r = results_load(o->results, ret);
+
+        if (r >= 0)
+                return EXIT_WANTED;
+        warn_escaped("%s cannot be read: %s", o->results, strerror(-r));
+        return EXIT_BAD_INPUT;
+}
+
+int bench_list(const Options *o) {
+        _cleanup_(output_freep) Output *out = output_new(o->json, list_columns, ELEMENTSOF(list_columns));
+        _cleanup_(results_done) Results results = {};
+        char text[HUMAN_MAX];
+        int r;
+
+        r = bench_load_kept(o, &results);
+        if (r != EXIT_WANTED)
+                return r;
+        if (results.n_items == 0)
+                warn_escaped("nothing is kept in %s; 'drivekeep bench DRIVE' measures a drive", o->results);
+
+        output_array(out, NULL);
+        for (const Result *x = results.items; x < results.items + results.n_items; x++) {
+                size_t n = bench_count_samples(&x->bench);
+                _cleanup_free_ char *count = must_format("%zu", n);
+
+                output_row(out);
+                output_text(out, "name", x->name);
+                output_text(out, "drive", x->drive);
+                output_text(out, "model", x->model);
+                output_text(out, "serial", x->serial);
+                if (o->json)
+                        output_text(out, "when", time_format_rfc3339(x->when, text));
+                else
+                        output_cell(out, "when", time_format_short(x->when, now_usec(), text));
+                output_number(out, "samples", true, (int64_t) n);
+                output_cell(out, "samples", count);
+                output_end(out);
+        }
+        output_end(out);
         output_print(out);
         return EXIT_WANTED;
 }

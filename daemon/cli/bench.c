@@ -269,7 +269,7 @@ static int show_and_keep(const Subject *s) {
                 return EXIT_BAD_INPUT;
         }
         if (!o->json && !o->no_legend)
-                printf("\nKept as %s.\n", r->name);
+                printf("\nKept as %s. 'drivekeep bench --compare' compares the last two of a drive.\n", r->name);
         return EXIT_WANTED;
 }
 
@@ -360,22 +360,26 @@ static int measure(const Options *o) {
 }
 
 static int run(const Options *o) {
-        if (!o->names) {
-                warnx("say which drive: 'drivekeep bench DRIVE'");
+        if ((o->budget || o->file) && (o->compare || !o->names)) {
+                warnx("--budget and --file are for a measurement: 'drivekeep bench DRIVE'");
                 return EXIT_BAD_INPUT;
         }
         /* Others may read what is kept. */
         (void) umask(0022);
-        return measure(o);
+        if (o->compare)
+                return bench_compare(o);
+        return o->names ? measure(o) : bench_list(o);
 }
 
 const Verb verb_bench = {
         .name = "bench",
-        .summary = "Measure how fast a drive is",
-        .arguments = "DRIVE",
+        .summary = "Measure how fast a drive is, and compare measurements",
+        .arguments = "[DRIVE]\n--compare [DRIVE]\n--compare BEFORE AFTER",
         .help = "Measures how fast a drive is with the settings that it has, by reads alone, for three minutes, and keeps the "
-                "figures. Needs fio, and root."
-                "\v" DRIVE_IS ".",
+                "figures. Without arguments: lists what is kept. Needs fio."
+                "\v" DRIVE_IS ". "
+                "--compare says whether the last two measurements of a drive differ, or BEFORE and AFTER, as the list names them. "
+                "Measuring needs root.",
         .options = OPTION_BENCH | OPTION_JSON | OPTION_STATE_DIR,
         .run = run,
 };

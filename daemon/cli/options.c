@@ -45,6 +45,7 @@ static const struct {
         { OPTION_BENCH, { "budget", 0x113, "TIME", 0, "Measure for TIME, 3min without it", 0 }, offsetof(Options, budget) },
         { OPTION_BENCH, { "file", 0x114, "DIR", 0, "Also measure what writes, in a file without a name on the file system of DIR, which has to be on the drive; "
                           "nothing is left of it", 0 }, offsetof(Options, file) },
+        { OPTION_BENCH, { "compare", 0x115, NULL, 0, "Measure nothing, and compare two measurements", 0 }, offsetof(Options, compare) },
         { OPTION_BENCH, { "results", 0x116, "DIR", 0, "Keep measurements in DIR instead of " RESULT_DIR, 0 }, offsetof(Options, results) },
         { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
                        "in match, node for its name", 0 }, offsetof(Options, as) },

@@ -29,14 +29,14 @@ typedef enum OptionFlags {
         OPTION_NOW = 1 << 14,
         OPTION_WAKES = 1 << 15, /* --summary and --watch */
         OPTION_PLOT = 1 << 16,  /* --plot and --svg */
-        OPTION_BENCH = 1 << 17, /* --budget, --file and --results */
+        OPTION_BENCH = 1 << 17, /* --budget, --file, --compare and --results */
 } OptionFlags;
 
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
         bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now,
-                        summary, watch, plot;
+                        summary, watch, plot, compare;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* `drivekeep bench` as a whole, with stand-ins for udev, the service, the drives and the measurement: what is refused, what is shown and
- * kept. */
+ * kept, and what is said of two measurements. */
 
 #include <limits.h>
 #include <poll.h>
@@ -346,7 +346,8 @@ static const struct {
           .status = EXIT_BAD_INPUT,
           .err = "'none' is no directory: --file wants one that is on sda" },
         { { "sda", "--file=/proc" }, .status = EXIT_BAD_INPUT, .err = "'/proc' is on no drive that can be told" },
-        { { "--budget=1min", NULL }, .status = EXIT_BAD_INPUT, .err = "say which drive" },
+        { { "--budget=1min", NULL }, .status = EXIT_BAD_INPUT, .err = "--budget and --file are for a measurement" },
+        { { "--compare", "--file=." }, .status = EXIT_BAD_INPUT, .err = "--budget and --file are for a measurement" },
         { { "sda", NULL },
           .no_fio = true,
           .status = EXIT_BAD_INPUT,
@@ -404,6 +405,112 @@ START_TEST(test_not_kept) {
 }
 END_TEST
 
+/* ---- what is kept ---- */
+
+START_TEST(test_list) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *json = NULL, *none = NULL;
+
+        ck_assert_int_eq(bench(&out, &err, NULL, NULL, NULL), EXIT_WANTED);
+        ck_assert_str_eq(out, "");
+        ck_assert_ptr_nonnull(strstr(err, "nothing is kept in kept; 'drivekeep bench DRIVE' measures a drive"));
+        free(out);
+        out = NULL;
+        free(err);
+        err = NULL;
+
+        measure("sda");
+        measure("sdb");
+        ck_assert_int_eq(bench(&out, &err, NULL, NULL, NULL), EXIT_WANTED);
+        ck_assert(starts_with(out, "NAME"));
+        ck_assert_ptr_nonnull(strstr(out, "\nsda-20251126-"));
+        ck_assert_ptr_nonnull(strstr(out, "\nsdb-20251126-"));
+        ck_assert_ptr_nonnull(strstr(out, " 36\n"));
+        ck_assert_int_eq(bench(&json, &none, "--json", NULL, NULL), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(json, "\"samples\": 36"));
+}
+END_TEST
+
+/* ---- comparing ---- */
+
+/* clang-format off */
+#define DIFFERENCES \
+        "MEASURED                         BEFORE    AFTER DIFFERENCE\n" \
+        "sequential, start (outer zone) 150 MB/s 158 MB/s 5.0 % faster (4.2 to 5.8 %)\n" \
+        "random 4 KiB, median latency    8.00 ms  7.62 ms 4.8 % shorter (2.9 to 6.6 %)\n" \
+        "random 4 KiB, 32 at once         120 /s   120 /s no difference that 12 samples could show\n" \
+        "sequential, by read-ahead             -        - not known: it takes 6 samples of each\n" \
+        "before: sda-20251126-"
+/* clang-format on */
+
+START_TEST(test_compare) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        measure("sda");
+        measure("sdb");
+        level = 1.05;
+        apm = "128";
+        measure("sda");
+        ck_assert_int_eq(bench(&out, &err, "--compare", NULL, NULL), EXIT_WANTED);
+        ck_assert_str_eq(err, "");
+        ck_assert_msg(starts_with(out, DIFFERENCES), "%s", out);
+        ck_assert_ptr_nonnull(strstr(out, "\nsda, apm: 254 before, 128 after\n"));
+        ck_assert_ptr_null(strstr(out, "kernel"));
+}
+END_TEST
+
+START_TEST(test_compare_named) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *json = NULL, *none = NULL;
+        _cleanup_(results_done) Results all = {};
+
+        level = 1.3;
+        measure("sda");
+        level = 1;
+        measure("sda");
+        measure("sdb");
+        ck_assert_int_eq(results_load("kept", &all), 0);
+        ck_assert_int_eq(bench(&out, &err, "--compare", all.items[0].name, all.items[2].name), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out, "195 MB/s 150 MB/s 23 % slower (2"));
+        ck_assert_ptr_nonnull(strstr(out, "30 % longer (2"));
+        ck_assert_ptr_nonnull(strstr(out, "\ndrive: 0x5000 before, sdb after\n"));
+
+        /* The last two of a drive. */
+        ck_assert_int_eq(verb_catch(&verb_bench, "none",
+                                    (const char *const[]){ "--results=kept", "--compare", "--json", "sda", NULL },
+                                    &json, &none),
+                         EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(json, "\"differs\": true"));
+        ck_assert_ptr_nonnull(strstr(json, "\"differs\": false"));
+        ck_assert_ptr_nonnull(strstr(json, "\"differs\": null"));
+        ck_assert_ptr_nonnull(strstr(json, all.items[1].name));
+        ck_assert_ptr_nonnull(strstr(json, "\"factor\": 0.769"));
+}
+END_TEST
+
+static const struct {
+        const char *words[3];
+        const char *err;
+} not_compared[] = {
+        { { "--compare", NULL, NULL }, "there are no two measurements of sda in kept" },
+        { { "--compare", "sdx", NULL }, "'sdx' is no drive that drivekeep knows" },
+        { { "--compare", "5YD1", NULL }, "there are no two measurements of 5YD1 in kept" },
+        { { "--compare", "sdb", NULL }, "there are no two measurements of sdb in kept" },
+        { { "--compare", "a", "b" }, "the measurement 'a' cannot be read: No such file or directory" },
+        { { "--compare", "kept/bad.json", "b" },
+          "'kept/bad.json' is no measurement that 'drivekeep bench' has written" },
+};
+
+START_TEST(test_not_compared) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+        const char *const *w = not_compared[_i].words;
+
+        measure("sda");
+        file_make("kept/bad.json", "{}");
+        ck_assert_int_eq(bench(&out, &err, w[0], w[1], w[2]), EXIT_BAD_INPUT);
+        ck_assert_msg(strstr(err, not_compared[_i].err), "%s", err);
+        ck_assert_str_eq(out, "");
+}
+END_TEST
+
 int main(void) {
         TCase *c = tcase_create("cli-bench");
 
@@ -418,5 +525,9 @@ int main(void) {
         tcase_add_test(c, test_nothing);
         tcase_add_test(c, test_ended);
         tcase_add_test(c, test_not_kept);
+        tcase_add_test(c, test_list);
+        tcase_add_test(c, test_compare);
+        tcase_add_test(c, test_compare_named);
+        tcase_add_loop_test(c, test_not_compared, 0, ELEMENTSOF(not_compared));
         return test_main("cli-bench", c);
 }
