@@ -48,9 +48,9 @@ class AtaDrive:
                  feature_control=None, ssp=True, dipm=None, puis=None,
                  puis_needs_spin_up=False, wrv=None, dsn=None, free_fall=None, epc=None,
                  security=True, dco=None, sanitize=None, smart_enabled=True,
-                 spin_up_seconds=0, time_scale=1, ignores_timer=False):
+                 spin_up_seconds=0, time_scale=1, ignores_timer=False, mechanics=None):
         self.model, self.serial, self.firmware, self.wwn = model, serial, firmware, wwn
-        self.rpm, self.physical_4k = rpm, physical_4k
+        self.rpm, self.physical_4k, self.mechanics = rpm, physical_4k, mechanics
         self.store = Store(path, size_mb)
         self.sectors = self.store.sectors
         self.log = Log()
@@ -238,6 +238,8 @@ class AtaDrive:
         if puis and puis.waiting:
             raise abort()
         self.power.spin_up()
+        if self.mechanics:
+            self.pause(self.mechanics.seconds(tf.lba, count, self.sectors))
         if tf.command in READ:
             return Result(lba=tf.lba, data=self.store.read(tf.lba, count))
         if tf.command in WRITE:

@@ -9,6 +9,7 @@ import unittest
 
 from . import selftest_nvme, selftest_scsi, selftest_settings
 from .log import table
+from .mechanics import Mechanics
 from .model import AtaDrive
 from .power import standby_seconds
 from .sat import CHECK_CONDITION, GOOD, Reset, SatBridge
@@ -32,6 +33,25 @@ def power_mode(drive):
 def sct_erc(drive, function, selection, limit=0):
     data = struct.pack("<4H", 3, function, selection, limit).ljust(512, b"\0")
     return drive.execute(Taskfile(0xb0, 0xd6, 1, SMART_KEY | 0xe0), data)
+
+
+class Times(unittest.TestCase):
+    def test_what_takes_how_long(self):
+        times, everything = Mechanics(rates=(40e6, 20e6), rpm=6000, seek=(1e-3, 11e-3), overhead=1e-4), 1 << 30
+        self.assertAlmostEqual(times.rate(0.5), 30e6)
+        # Half a turn is 5 ms, and a whole one more or less is possible.
+        self.assertAlmostEqual(times.access(1), 16e-3)
+        taken = [times.seconds(everything // 4 * (1 + i % 2), 8, everything) for i in range(1000)]
+        self.assertAlmostEqual(sum(taken) / len(taken), 1e-4 + times.access(0.25) + 4096 / times.rate(0.375), delta=1e-4)
+        self.assertGreaterEqual(min(taken), 1e-4 + times.access(0.25) - 5e-3)
+        times.seconds(0, 8, everything)
+        self.assertAlmostEqual(times.seconds(8, 1024, everything), 1e-4 + 1024 * 512 / 40e6, places=5)
+
+    def test_the_drive_takes_it(self):
+        drive = AtaDrive(mechanics=Mechanics(overhead=0.05))
+        begun = time.monotonic()
+        drive.execute(Taskfile(0x25, count=1))
+        self.assertGreaterEqual(time.monotonic() - begun, 0.05)
 
 
 class Identify(unittest.TestCase):

@@ -1,0 +1,39 @@
+"""How long a disk that turns takes for what it reads and writes."""
+
+import math
+
+
+class Mechanics:
+    """Heads that seek, a disk that turns, and a rate that falls from the outer zone to the inner one.
+
+    rates        bytes a second at the first sector and at the last
+    rpm          what comes after a seek waits for half a turn, on average
+    seek         seconds to the next track, and over all of the disk; between them as the root of the distance
+    overhead     seconds of each command
+
+    What follows the last command without a gap needs neither seek nor turn: the drive has read on.
+    """
+
+    def __init__(self, rates=(40e6, 20e6), rpm=7200, seek=(1e-3, 12e-3), overhead=2e-4):
+        self.rates, self.rpm, self.seek, self.overhead = rates, rpm, seek, overhead
+        self._next, self._turn = 0, 0.0
+
+    def rate(self, part):
+        """At a place, as a part of the whole disk."""
+        outer, inner = self.rates
+        return outer + (inner - outer) * part
+
+    def access(self, distance):
+        """Seek and half a turn, for a distance as a part of the disk."""
+        least, most = self.seek
+        return least + (most - least) * math.sqrt(distance) + 30 / self.rpm
+
+    def seconds(self, lba, sectors, all_sectors):
+        """Of a command, which is then taken to have been done."""
+        transfer = sectors * 512 / self.rate(lba / all_sectors)
+        moved, self._next = abs(lba - self._next) / all_sectors, lba + sectors
+        if moved == 0:
+            return self.overhead + transfer
+        # How far it has to turn is as good as random, and spreads evenly.
+        self._turn = (self._turn + 0.6180339887498949) % 1
+        return self.overhead + transfer + self.access(moved) + (self._turn - 0.5) * 60 / self.rpm
