@@ -1,0 +1,196 @@
+"""What `drivekeep bench` measures, by which commands, and what it leaves alone."""
+import json
+
+import manual_json
+from drives.mechanics import Mechanics
+from drives.model import FLUSH, READ, WRITE
+from keeping import CONF, Keeping
+
+RESULTS = "/var/lib/drivekeep/bench"
+READS = ["sequential_start", "sequential_middle", "sequential_end", "buffered", "random_latency", "random_latency_p99", "random_rate"]
+WRITES = ["fsync_latency", "mixed_rate"]
+FILE = """drives = ( { match = { serial = "SN-PLAIN"; }; read_ahead_kb = 256; } );
+"""
+
+
+class Measuring(Keeping):
+    """`drivekeep bench` measures by reads alone, is not misled by others, and leaves nothing behind"""
+    packages = ("fio",)
+    long = True
+
+    def run(self):
+        # Drives that take their time leave the host to other scenarios.
+        plain, files, left, right, timed = (self.drive(f"SN-{name}", size_mb=65536, mechanics=Mechanics())
+                                            for name in ("PLAIN", "FILES", "LEFT", "RIGHT", "TIMED"))
+        with self.drives(plain, files, left, right, timed) as (_, arguments), \
+                self.machine(files={CONF: FILE}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+            self.settle(machine)
+            self.check_reads(machine, plain)
+            self.check_truth(machine, timed)
+            self.check_others(machine, plain)
+            self.check_end(machine, plain)
+            self.check_json(machine)
+            self.check_file(machine, files)
+            self.check_array(machine, left, right)
+            self.check_refusals(machine, plain)
+
+    def bench(self, machine, drive, seconds, *options, enough=lambda figure: figure["samples"]):
+        """What it keeps, as it prints it. A host that is busy takes few samples in that time: then there is more of it."""
+        while True:
+            told = json.loads(machine.run(f"drivekeep bench --json {drive} --budget={seconds}s {' '.join(options)}", 2 * seconds + 120,
+                                          check=False).stdout)
+            if all(map(enough, told["figures"])):
+                return told
+            if seconds > 600:
+                raise AssertionError(f"too few samples: {told}")
+            seconds *= 2
+
+    def newest(self, machine):
+        """The name of what was measured last."""
+        return json.loads(machine.run("drivekeep bench --json").stdout)[-1]["name"]
+
+    def figures(self, result):
+        return {figure["name"]: figure for figure in result["figures"]}
+
+    def sent(self, drive, mark):
+        """Of all commands but pass-through, the opcodes."""
+        return {e.command for e in drive.log.since(mark, origin="kernel")}
+
+    def check_reads(self, machine, drive):
+        mark = drive.log.mark()
+        told = self.bench(machine, "SN-PLAIN", 20)
+        figures = self.figures(told)
+        self.equal("all figures are there, of reads alone", list(figures), READS)
+        self.equal("nothing failed", [f["name"] for f in figures.values() if f["errors"]], [])
+        self.claim("the drive was read, and nothing else, by the kernel", self.sent(drive, mark) <= READ, str(self.sent(drive, mark)))
+        self.equal("no setting was sent to it", [e.registers() for e in drive.log.since(mark) if e.sets], [])
+        settings = {s["name"]: s["value"] for s in told["settings"]}
+        node = self.node(machine, "SN-PLAIN")
+        self.equal("the settings in force are told: look-ahead as hdparm has it", settings["lookahead"],
+                   machine.run(f"hdparm -A {node} | grep -oE '\\((on|off)' | tr -d '('").stdout.strip())
+        self.equal("and read-ahead as the kernel has it", settings["read_ahead_kb"], "256 KiB")
+        kept = machine.run(f"ls {RESULTS}; cat {RESULTS}/*").stdout
+        self.claim("what it has printed is kept", json.dumps(told["figures"][0]["samples"][0]) in kept, kept[:300])
+        self.match("the kernel's own count has what was read", machine.run(f"cat /sys/block/{node[5:]}/stat").stdout, r"^ *[1-9]")
+
+        before = self.newest(machine)
+        machine.run(f"echo 128 > /sys/block/{node[5:]}/queue/read_ahead_kb")
+        self.bench(machine, node, 20)
+        shown = machine.run(f"drivekeep bench --compare {before} {self.newest(machine)}").stdout
+        self.match("two measurements are compared, figure by figure", shown, r"sequential, middle .*(%|no difference that \d+ samples could show|6 samples of each)")
+        self.match("with what was changed between them", shown, r"sd., read_ahead_kb: 256 KiB before, 128 KiB after")
+        self.match("both are listed", machine.run("drivekeep bench").stdout, rf"^{before} .*\n(?:.*\n)*^{self.newest(machine)} ")
+
+    def check_truth(self, machine, drive):
+        """A drive whose times are known. The machine, which is emulated, adds its own to them."""
+        model = drive.mechanics
+        figures = self.figures(self.bench(machine, "SN-TIMED", 60, enough=lambda figure: figure["low"]))
+        before = self.newest(machine)
+        median = {name: figure["median"] for name, figure in figures.items()}
+        self.claim("each figure has an interval about its median", all(f["low"] <= f["median"] <= f["high"] for f in figures.values()), str(figures))
+        self.claim("the outer zone is the fastest, the inner the slowest",
+                   median["sequential_start"] > median["sequential_middle"] > median["sequential_end"], str(median))
+        for name, part in (("sequential_start", 0), ("sequential_middle", 0.5), ("sequential_end", 1)):
+            self.claim(f"{name} is what the drive does", 0.7 <= median[name] / model.rate(part) <= 1.03, f"{median[name]} of {model.rate(part)}")
+        # Of two places drawn at random the distance is a quarter of the disk, as often as not.
+        truth = model.access(0.29)
+        self.claim("the latency of a random read is what the drive takes", 0.9 <= median["random_latency"] / truth <= 1.6,
+                   f"{median['random_latency']} of {truth}")
+        self.claim("and the worst of a hundred takes longer", median["random_latency_p99"] > median["random_latency"] + 15 / model.rpm,
+                   str(median))
+        model.rates = tuple(0.4 * rate for rate in model.rates)
+        self.bench(machine, "SN-TIMED", 60, enough=lambda figure: figure["low"])
+        told = {f["name"]: f for f in json.loads(
+            machine.run(f"drivekeep bench --compare --json {before} {self.newest(machine)}").stdout)["figures"]}
+        for name in ("sequential_start", "sequential_middle", "sequential_end", "buffered"):
+            self.claim(f"the drive has become slower by 60 %: {name} is told so", told[name]["differs"] and told[name]["high"] < 1, str(told[name]))
+        self.claim("and random reads, which transfer little, about as they were", 0.8 < told["random_latency"]["factor"] < 1.4,
+                   str(told["random_latency"]))
+
+    def check_json(self, machine):
+        """All that it prints has the keys that the manual names."""
+        forms = manual_json.documented()["bench"]
+        for line, form in zip(("SN-PLAIN --budget=10s", "", "--compare"), forms):
+            shown = json.loads(machine.run(f"drivekeep bench --json {line}", 120).stdout)
+            self.equal(f"drivekeep bench {line} has the keys that the manual names",
+                       (manual_json.differences(manual_json.paths(shown), form), bool(shown)), ([], True))
+
+    def check_others(self, machine, drive):
+        """Samples in which others used the drive say nothing. What is read beside read-ahead has to be more than that to be seen."""
+        node = self.node(machine, "SN-PLAIN")
+        machine.run(f"systemd-run -q --unit=other sh -c 'while dd if={node} of=/dev/null bs=1M skip=40000 count=1000 iflag=direct; do :; done'")
+        figures = self.figures(self.bench(machine, "SN-PLAIN", 15, enough=lambda figure: figure["samples"] or figure["others"]))
+        machine.run("systemctl stop other")
+        self.equal("another program reads meanwhile: no sample is used", {name: len(f["samples"]) for name, f in figures.items()},
+                   dict.fromkeys(READS, 0))
+        self.claim("and it is said why", all(f["others"] > 0 for f in figures.values()), str(figures))
+
+    def check_end(self, machine, drive):
+        before = self.newest(machine)
+        mark = drive.log.mark()
+        machine.run("systemd-run -q --unit=ended -p StandardOutput=file:/root/ended drivekeep bench SN-PLAIN --budget=10min")
+        # The middle is read once the first sample of the start has been taken.
+        machine.wait_until(lambda: any(e.lba > drive.sectors // 4 for e in drive.log.since(mark, origin="kernel")))
+        machine.run("systemctl kill -s INT ended")
+        machine.wait_until("! systemctl is-active -q ended")
+        self.match("interrupted: what there is is printed", machine.run("cat /root/ended").stdout, r"sequential, start \(outer zone\) .*/s")
+        self.claim("and kept", self.newest(machine) != before, before)
+        self.equal("no fio is left", machine.run("pgrep -x fio", check=False).stdout, "")
+        self.match("without fio it is said what to install", machine.run("PATH=/none /usr/bin/drivekeep bench SN-PLAIN", check=False).stderr,
+                   r"drivekeep bench needs fio")
+
+    def check_file(self, machine, drive):
+        node = self.node(machine, "SN-FILES")
+        machine.run(f"mkfs.ext4 -q -N 1000 -J size=8 -E lazy_itable_init=0,lazy_journal_init=0 {node} && mkdir -p /mnt/files && mount {node} /mnt/files && sync")
+        used = machine.run("df --output=used /mnt/files").stdout
+        mark = drive.log.mark()
+        figures = self.figures(self.bench(machine, node, 20, "--file=/mnt/files"))
+        self.equal("with --file also what writes is measured", list(figures), READS + WRITES)
+        self.claim("by writes and flushes", all(figures[name]["samples"] for name in WRITES) and
+                   self.sent(drive, mark) & WRITE and self.sent(drive, mark) & FLUSH, str(figures))
+        self.equal("nothing is left of the file", machine.run("ls -A /mnt/files; df --output=used /mnt/files").stdout, "lost+found\n" + used)
+        machine.run(f"systemd-run -q --unit=killed drivekeep bench {node} --file=/mnt/files --budget=10min")
+        machine.wait_until("ls -l /proc/$(systemctl show -P MainPID killed)/fd | grep -q '/mnt/files/.*deleted'")
+        machine.run("systemctl kill -s KILL killed")
+        # It may be in the middle of writing, and the file is there until it is gone.
+        machine.wait_until("! systemctl is-active -q killed && ! pgrep -x 'fio|drivekeep'")
+        self.equal("nor when it was killed", machine.run("sync; ls -A /mnt/files; df --output=used /mnt/files").stdout, "lost+found\n" + used)
+        self.match("a directory on another drive is refused", machine.run(f"drivekeep bench {node} --file=/root", check=False).stderr,
+                   r"'/root' is not on sd. alone")
+
+    def check_array(self, machine, left, right):
+        nodes = self.node(machine, "SN-LEFT"), self.node(machine, "SN-RIGHT")
+        machine.run(f"mdadm --create /dev/md/pair --run --level=1 --raid-devices=2 --assume-clean {' '.join(nodes)} && udevadm settle")
+        # A file system on a partition of the array is on the array, and not on one of its disks alone.
+        machine.run("echo ';' | sfdisk -q /dev/md/pair; udevadm settle; "
+                    "mkfs.ext4 -q -N 1000 -J size=8 -E lazy_itable_init=0,lazy_journal_init=0 /dev/md/pair1 && "
+                    "mkdir -p /mnt/pair && mount /dev/md/pair1 /mnt/pair")
+        self.equal("a directory on a partition of the array is on the array",
+                   list(self.figures(self.bench(machine, "/dev/md/pair", 15, "--file=/mnt/pair", enough=lambda figure: True))), READS + WRITES)
+        self.match("and not on one of its disks", machine.run(f"drivekeep bench {nodes[0]} --file=/mnt/pair", check=False).stderr,
+                   r"'/mnt/pair' is not on sd. alone")
+        # The superblock is written some time after that.
+        machine.run("umount /mnt/pair && sync && mdadm --wait-clean /dev/md/pair; sleep 2")
+        marks = left.log.mark(), right.log.mark()
+        told = self.bench(machine, "/dev/md/pair", 20)
+        self.claim("an array is measured", all(f["samples"] for f in self.figures(told).values()), str(told))
+        self.claim("by reads of its disks", all(self.sent(d, m) <= READ for d, m in zip((left, right), marks)),
+                   str([self.sent(d, m) for d, m in zip((left, right), marks)]))
+        self.equal("with its disks' settings", {s["drive"] for s in told["settings"]},
+                   {told["drive"], *(node[5:] for node in nodes)})
+        action = f"/sys/block/{told['drive']}/md/sync_action"
+        machine.run(f"echo 1 > /proc/sys/dev/raid/speed_limit_max; echo check > {action}")
+        for name in ("/dev/md/pair", nodes[0]):
+            self.match(f"{name} is not measured while the array is checked", machine.run(f"drivekeep bench {name}", check=False).stderr,
+                       r"md\d+ is busy with 'check'")
+        machine.run(f"echo idle > {action}; mdadm --stop /dev/md/pair")
+
+    def check_refusals(self, machine, drive):
+        node = self.node(machine, "SN-PLAIN")
+        machine.run(f"hdparm -y {node}")
+        spin_ups, mark = drive["spin_ups"], drive.log.mark()
+        done = machine.run(f"drivekeep bench {node}", check=False)
+        self.match("a drive that sleeps is not measured", done.stderr, r"sd. is not measured: sd. sleeps")
+        self.equal("the exit status is 1", done.status, 1)
+        self.equal("it sleeps on, having been asked whether it does", ({e.name for e in drive.log.since(mark)}, drive["mode"], drive["spin_ups"]),
+                   ({"CHECK POWER MODE"}, "standby", spin_ups))
