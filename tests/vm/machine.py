@@ -260,6 +260,8 @@ class Machine:
             while_asleep()
         self.qmp.execute("system_wakeup")
         self.wait_event("WAKEUP", timeout)
+        # An emulated machine may get stuck here: then nobody waits for what follows.
+        self.run("true", 30)
         # logind takes no second suspend while the service of the first is still at its hooks.
         self.run("until [ \"$(systemctl show -P ActiveState systemd-suspend.service)\" = inactive ]; do sleep 0.1; done",
                  timeout)
