@@ -320,7 +320,8 @@ static void standby_goes_on(Target *t) {
                 target_standby_woken(t, later);
 }
 
-void target_standby_told(Target *t, PowerMode power) {
+void target_standby_told(void *target, PowerMode power) {
+        Target *t = target;
         TargetStandby *s = &t->standby;
 
         target_spindown_told_power(t, power);

@@ -20,8 +20,8 @@ void target_standby_rested(Target *t);
 uint64_t target_standby_due(const Target *t);
 void target_standby_tick(Target *t);
 
-/* A visit has found out whether the drive sleeps. */
-void target_standby_told(Target *t, PowerMode power);
+/* A visit has found out whether the drive sleeps (VisitJobEvents.power). */
+void target_standby_told(void *target, PowerMode power);
 
 /* Should it be found awake, then this has woken it. */
 void target_standby_suspect(Target *t, const Wake *w);

@@ -130,7 +130,9 @@ static void warn(Target *t) {
         }
 }
 
-void target_use_wear(Target *t, const Wear *w) {
+void target_use_wear(void *target, const Wear *w) {
+        Target *t = target;
+
         drive_use_wear(&t->record->use, w, now_usec());
         warn(t);
         /* The drive is awake now, and so, as a rule, is what the file lies on. */

@@ -17,8 +17,8 @@ void target_use_seen(Target *t, uint64_t from, uint64_t to);
 
 /* It was used just now, so that a command more does not wake it: it is asked how worn it is, if that is due. */
 void target_use_ask(Target *t);
-/* It has told how worn it is. */
-void target_use_wear(Target *t, const Wear *w);
+/* It has told how worn it is (VisitJobEvents.wear). */
+void target_use_wear(void *target, const Wear *w);
 
 /* Brings what is known to stable storage, without a wait. */
 void target_use_keep(Target *t);

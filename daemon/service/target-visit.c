@@ -357,14 +357,6 @@ static void on_step(void *userdata, const Step *s) {
         }
 }
 
-static void on_power(void *userdata, PowerMode power) {
-        target_standby_told(userdata, power);
-}
-
-static void on_wear(void *userdata, const Wear *w) {
-        target_use_wear(userdata, w);
-}
-
 static void on_silent(void *userdata, unsigned seconds) {
         Target *t = userdata;
 
@@ -453,8 +445,8 @@ static const VisitJobEvents visit_job_events = {
         .writing = target_guard_writing,
         .settling = on_settling,
         .step = on_step,
-        .power = on_power,
-        .wear = on_wear,
+        .power = target_standby_told,
+        .wear = target_use_wear,
         .silent = on_silent,
         .ended = on_ended,
 };
