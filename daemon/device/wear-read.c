@@ -47,7 +47,11 @@ enum {
         ATTRIBUTE_LOAD_CYCLES = 193,
         ATTRIBUTE_TEMPERATURE = 194,
         ATTRIBUTE_LOAD_CYCLES_OLD = 225,
+
+        SELF_TEST_STATUS = 363, /* in the upper four bits */
 };
+
+#define SELF_TEST_RUNS 0x0FU /* also SCSI's self-test result */
 
 /* The raw value, of 48 bits; or NOT_THERE. */
 static uint64_t attribute_raw(const uint8_t data[static 512], uint8_t id) {
@@ -72,7 +76,7 @@ static KnownNumber attribute_celsius(uint64_t raw) {
         return celsius(raw);
 }
 
-static int ata_wear(Device *d, Wear *ret) {
+static int ata_wear(Device *d, Wear *ret, bool *ret_testing) {
         uint8_t data[512] = {};
         int r;
 
@@ -85,6 +89,8 @@ static int ata_wear(Device *d, Wear *ret) {
         if (!ret->load_cycles.known)
                 ret->load_cycles = cycles(attribute_raw(data, ATTRIBUTE_LOAD_CYCLES_OLD));
         ret->temperature = attribute_celsius(attribute_raw(data, ATTRIBUTE_TEMPERATURE));
+        if (ret_testing)
+                *ret_testing = data[SELF_TEST_STATUS] >> 4 == SELF_TEST_RUNS;
         return 0;
 }
 
@@ -102,6 +108,8 @@ enum {
 
         LOG_TEMPERATURE = 0x0D,
         LOG_START_STOPS = 0x0E,
+        LOG_SELF_TESTS = 0x10,
+        LOG_SELF_TEST_RESULT = LOG_HEADER + LOG_PARAMETER_HEADER, /* of the latest one, in the lower four bits */
 };
 
 typedef struct LogPage {
@@ -160,15 +168,21 @@ static KnownNumber log_rated(const LogPage *p, uint16_t code) {
         return number_within(log_parameter(p, code, 4), 1, CYCLES_MAX);
 }
 
-static int scsi_wear(Device *d, Wear *ret) {
-        LogPage starts, temperature;
+static int scsi_wear(Device *d, Wear *ret, bool *ret_testing) {
+        LogPage starts, temperature, tests = {};
         int r;
 
         r = log_sense(d, LOG_START_STOPS, &starts);
         if (r >= 0)
                 r = log_sense(d, LOG_TEMPERATURE, &temperature);
+        if (r >= 0 && ret_testing)
+                r = log_sense(d, LOG_SELF_TESTS, &tests);
         if (r < 0)
                 return r;
+
+        if (ret_testing)
+                *ret_testing = tests.len > LOG_SELF_TEST_RESULT &&
+                               (tests.bytes[LOG_SELF_TEST_RESULT] & 0x0F) == SELF_TEST_RUNS;
 
         *ret = (Wear){
                 .load_cycles = log_cycles(&starts, 6),
@@ -181,7 +195,7 @@ static int scsi_wear(Device *d, Wear *ret) {
         return 0;
 }
 
-int wear_read(Device *d, Backend by, Wear *ret) {
+int wear_and_test_read(Device *d, Backend by, Wear *ret, bool *ret_testing) {
         Wear w = {};
         int r;
 
@@ -197,8 +211,12 @@ int wear_read(Device *d, Backend by, Wear *ret) {
         if (d->power != POWER_AWAKE)
                 return device_fail(d, STEP_DEFERRED, "the drive sleeps, or nothing tells that it does not");
 
-        r = by == BACKEND_ATA ? ata_wear(d, &w) : scsi_wear(d, &w);
+        r = by == BACKEND_ATA ? ata_wear(d, &w, ret_testing) : scsi_wear(d, &w, ret_testing);
         if (r >= 0)
                 *ret = w;
         return r;
+}
+
+int wear_read(Device *d, Backend by, Wear *ret) {
+        return wear_and_test_read(d, by, ret, NULL);
 }

@@ -13,3 +13,7 @@
  * 0: whatever the drive has is in *ret, which may be nothing. STEP_DEFERRED: it sleeps, or nothing tells that it does not.
  * STEP_UNSUPPORTED: it is no hard disk, or its SMART data cannot be had, or may not be believed. Others as of commands. */
 int wear_read(Device *d, Backend by, Wear *ret);
+
+/* The same, and whether the drive tests itself just now. ATA: the self-test execution status in the data of SMART READ DATA (ACS-3);
+ * SCSI: the log page 10h, Self-Test Results (SPC-4), for which one more command is sent. */
+int wear_and_test_read(Device *d, Backend by, Wear *ret, bool *ret_testing);

@@ -319,12 +319,72 @@ START_TEST(test_scsi) {
 }
 END_TEST
 
+/* ---- does it test itself? ---- */
+
+static int read_testing(const Row *rows, size_t n, Backend by, bool *ret) {
+        Script script = { .rows = rows, .n_rows = n };
+        DeviceIO io = script_io(&script);
+        Wear w = {};
+        Device d;
+        int r;
+
+        device_init(&d, &drive, &io);
+        r = wear_and_test_read(&d, by, &w, ret);
+        script_done(&script);
+        device_done(&d);
+        return r;
+}
+
+/* In the upper four bits, with what remains of it below. */
+START_TEST(test_ata_testing) {
+        static const struct {
+                uint8_t status;
+                bool testing;
+        } cases[] = { { 0x00, false }, { 0xF9, true }, { 0xF0, true }, { 0x0F, false }, { 0x79, false } };
+        const Row rows[] = { AWAKE, ID(with_smart), DATA(USUAL) };
+        uint8_t *data = smart_data[USUAL];
+        bool testing = !cases[_i].testing;
+
+        data[363] = cases[_i].status;
+        data[511] = (uint8_t) (data[511] - cases[_i].status);
+        ck_assert_int_eq(read_testing(rows, ELEMENTSOF(rows), BACKEND_ATA, &testing), 0);
+        ck_assert(testing == cases[_i].testing);
+}
+END_TEST
+
+/* clang-format off */
+#define SELF_TESTS(...) { .cdb = "4d 00 50 00 00 00 00 00 fc 00", __VA_ARGS__ }
+#define RESULT(n) 0x10, 0, 0, 20, 0, 1, 0x03, 16, n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+#define TESTS(...) ROWS(UP, STARTS(.sense = NO_FIELD), NO_WARMTH, SELF_TESTS(__VA_ARGS__))
+
+static const struct {
+        const Row *rows;
+        bool testing;
+} scsi_testing[] = {
+        { TESTS(BYTES(RESULT(0x2F))), true },
+        { TESTS(BYTES(RESULT(0x20))), false },
+        { TESTS(BYTES(RESULT(0xF7))), false },
+        /* It ends before the result. */
+        { TESTS(BYTES(0x10, 0, 0, 0, 0, 0, 0, 0, 0x2F)), false },
+        { TESTS(.sense = NO_FIELD), false },
+};
+/* clang-format on */
+
+START_TEST(test_scsi_testing) {
+        bool testing = !scsi_testing[_i].testing;
+
+        ck_assert_int_eq(read_testing(scsi_testing[_i].rows, 4, BACKEND_SCSI_MODE, &testing), 0);
+        ck_assert(testing == scsi_testing[_i].testing);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("wear");
         TCase *t = tcase_create("ata");
 
         tcase_add_checked_fixture(t, setup_ata, teardown);
         tcase_add_loop_test(t, test_ata, 0, ELEMENTSOF(ata));
+        tcase_add_loop_test(t, test_ata_testing, 0, 5);
         tcase_add_test(t, test_known);
         tcase_add_test(t, test_no_hard_disk);
         tcase_add_test(t, test_bridge);
@@ -332,6 +392,7 @@ int main(void) {
 
         t = tcase_create("scsi");
         tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_loop_test(t, test_scsi_testing, 0, 5);
         tcase_add_loop_test(t, test_scsi, 0, ELEMENTSOF(scsi));
         suite_add_tcase(s, t);
 
