@@ -121,7 +121,7 @@ typedef struct Wish {
         bool wake;              /* of that block, too … */
         SpindownBy spindown_by; /* … and these, which only rows with `spins_down` heed */
         bool wake_together, commands_are_use;
-        const char *file;
+        const char *file; /* or who else wants it: then `line` is 0 */
         unsigned line, column;
         char *via_stacked; /* the rule fits only by this link of md, dm-crypt or LVM above the drive; else NULL */
 } Wish;

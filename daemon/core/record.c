@@ -329,18 +329,24 @@ static void record_read(SettingRecord *record, const Step *s, const Reading *now
                 record->read.known = false;
 }
 
+char *wish_format_rule(const Wish *w) {
+        char *rule;
+
+        return asprintf(&rule, w->line > 0 ? "%s:%u" : "%s", w->file, w->line) < 0 ? NULL : rule;
+}
+
 int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
-        char wanted[VALUE_TEXT_MAX], before[VALUE_TEXT_MAX], actual[VALUE_TEXT_MAX], rule[512];
+        char wanted[VALUE_TEXT_MAX], before[VALUE_TEXT_MAX], actual[VALUE_TEXT_MAX];
+        _cleanup_free_ char *rule = wish_format_rule(s->wish);
         const Reading *now = s->written || s->failed ? &s->after : &s->before;
         const ValueRange *range = s->setting ? &s->setting->range : NULL;
         SettingRecord *record;
         int r;
 
-        r = drive_record_add(drive, s->wish->name, &record);
+        r = rule ? drive_record_add(drive, s->wish->name, &record) : -ENOMEM;
         if (r < 0)
                 return r;
 
-        (void) snprintf(rule, sizeof rule, "%s:%u", s->wish->file, s->wish->line);
         const Text texts[] = {
                 { &record->wanted, range && !s->wish->withheld ? value_format(range, &s->wish->value, wanted) : NULL },
                 { &record->before, range && s->before.known ? value_format(range, &s->before.value, before) : NULL },

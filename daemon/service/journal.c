@@ -9,6 +9,7 @@
 #include "text.h"
 #include "journal-socket.h"
 #include "journal.h"
+#include "record.h"
 
 /* At the end nobody waits longer for a journal that takes nothing. */
 #define FINISH_MS 500U
@@ -158,11 +159,13 @@ static int step_priority(const Step *s) {
 }
 
 static void record_add_step(Record *r, const Drive *d, VisitReason reason, const Step *s) {
+        _cleanup_free_ char *rule = wish_format_rule(s->wish);
+
         record_add_drive(r, d);
         record_add_string(r, "DRIVEKEEP_SETTING", s->wish->name);
         record_add_string(r, "DRIVEKEEP_VERDICT", verdict_to_string(s->verdict));
         record_add_string(r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));
-        record_add(r, "DRIVEKEEP_RULE", "%s:%u", s->wish->file, s->wish->line);
+        record_add_string(r, "DRIVEKEEP_RULE", rule);
 }
 
 void journal_step(const Drive *d, VisitReason reason, const Step *s) {

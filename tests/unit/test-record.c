@@ -521,6 +521,9 @@ START_TEST(test_failed_step) {
         ck_assert_str_eq(r->settings[0].wanted, "127");
         ck_assert_str_eq(r->settings[0].actual, "64");
         ck_assert_str_eq(r->settings[0].reason, "no answer");
+        /* No file wants it, but somebody. */
+        ck_assert_str_eq(r->settings[0].rule, "f");
+        wish.line = 7;
         wish.withheld = true;
         step.after.known = false;
         step.reason[0] = '\0';
@@ -528,6 +531,7 @@ START_TEST(test_failed_step) {
         ck_assert_ptr_null(r->settings[0].wanted);
         ck_assert_ptr_null(r->settings[0].actual);
         ck_assert_ptr_null(r->settings[0].reason);
+        ck_assert_str_eq(r->settings[0].rule, "f:7");
 }
 END_TEST
 
