@@ -57,6 +57,7 @@ typedef struct DriveRecord {
         bool ignores_timer;    /* it took its standby timer, and was found awake after it (SPINDOWN_BY_AUTO) */
         char *spindown;        /* who spins it down and when: "20min, by the service"; NULL: nothing is wanted */
         DriveUse use;
+        char *held; /* what it had before values were held for a while: "setting=value;…" (service/target-held.h); NULL: none is */
         DriveState state;
         WaitKind waiting_kind;
         char *waiting_for;  /* Wait.name, or NULL */

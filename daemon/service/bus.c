@@ -10,6 +10,7 @@
 #include "bus.h"
 #include "readers.h"
 #include "requests.h"
+#include "target-held.h"
 #include "timer.h"
 
 #define BUS_NAME "org.drivekeep1"
@@ -92,6 +93,16 @@ static int read_drive(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *err
         return 0;
 }
 
+/* The same, of a method that is for a connection of the caller's own: on the bus it would not be noticed that somebody goes. */
+static int read_own_drive(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *error) {
+        if (sd_bus_is_bus_client(sd_bus_message_get_bus(m)) > 0) {
+                (void) sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
+                                        "That is asked at the service's own socket only.");
+                return -EOPNOTSUPP;
+        }
+        return read_drive(b, m, ret, error);
+}
+
 static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         const char *setting;
         Bus *b = userdata;
@@ -111,8 +122,39 @@ static int method_may_read(sd_bus_message *m, void *userdata, sd_bus_error *erro
         Target *t;
         int r;
 
-        r = read_drive(userdata, m, &t, error);
-        return r < 0 ? r : readers_ask(t, m, error);
+        r = read_own_drive(userdata, m, &t, error);
+        return r < 0 ? r : readers_ask(t, m);
+}
+
+static int method_hold(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        const char *setting, *value, *before;
+        sd_bus *bus = sd_bus_message_get_bus(m);
+        Target *t;
+        int r;
+
+        r = read_own_drive(userdata, m, &t, error);
+        if (r >= 0)
+                r = sd_bus_message_read(m, "sss", &setting, &value, &before);
+        if (r < 0)
+                return r;
+
+        /* Whoever measures the drive keeps visits from it, but not this one. */
+        readers_forget(t, bus);
+        r = target_hold(t, bus, setting, value, before, error);
+        return r < 0 ? r : sd_bus_reply_method_return(m, "");
+}
+
+static int method_let_go(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        sd_bus *bus = sd_bus_message_get_bus(m);
+        Target *t;
+        int r;
+
+        r = read_own_drive(userdata, m, &t, error);
+        if (r < 0)
+                return r;
+        readers_forget(t, bus);
+        target_let_go(t, bus);
+        return sd_bus_reply_method_return(m, "");
 }
 
 static int method_catch_up(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
@@ -151,6 +193,9 @@ static const sd_bus_vtable vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply, 0),
         SD_BUS_METHOD_WITH_ARGS("ApplyPermanent", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply,
                                 0),
+        SD_BUS_METHOD_WITH_ARGS("Hold", SD_BUS_ARGS("s", name, "s", setting, "s", value, "s", before), SD_BUS_NO_RESULT,
+                                method_hold, 0),
+        SD_BUS_METHOD_WITH_ARGS("LetGo", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, method_let_go, 0),
         SD_BUS_METHOD_WITH_ARGS("MayRead", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, method_may_read, 0),
         SD_BUS_METHOD_WITH_ARGS("Read", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_read, 0),
         SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("u", released),
@@ -288,6 +333,8 @@ static int on_peer_gone(sd_bus_message *m _unused_, void *userdata, sd_bus_error
         _cleanup_(peer_freep) BusPeer *peer = userdata;
         BusPeer **p = &peer->bus->peers;
 
+        for (Target *t = manager_first(peer->bus->manager); t; t = t->next)
+                target_let_go(t, peer->connection);
         while (*p != peer)
                 p = &(*p)->next;
         *p = peer->next;

@@ -85,15 +85,10 @@ static Reader *reader_get(Target *t, sd_bus *bus) {
         return r;
 }
 
-int readers_ask(Target *t, sd_bus_message *m, sd_bus_error *error) {
+int readers_ask(Target *t, sd_bus_message *m) {
         sd_bus *bus = sd_bus_message_get_bus(m);
         Reader *r;
         int k;
-
-        /* There it would not be noticed that somebody goes. */
-        if (sd_bus_is_bus_client(bus) > 0)
-                return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
-                                        "That is asked at the service's own socket only.");
 
         r = reader_get(t, bus);
         if (!r)

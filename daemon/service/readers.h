@@ -10,8 +10,9 @@
 
 #include "target.h"
 
-/* MayRead(): answers `m` when a command that reads may be sent to the drive. Returns as a method's handler does. */
-int readers_ask(Target *t, sd_bus_message *m, sd_bus_error *error);
+/* MayRead(), of a connection that is the caller's own: answers `m` when a command that reads may be sent to the drive. Returns as a
+ * method's handler does. */
+int readers_ask(Target *t, sd_bus_message *m);
 
 /* A visit is over. */
 void readers_go_on(Target *t);

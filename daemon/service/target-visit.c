@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "device.h"
 #include "target-guard.h"
+#include "target-held.h"
 #include "target-spindown.h"
 #include "target-use.h"
 #include "target.h"
@@ -342,6 +343,7 @@ static void on_step(void *userdata, const Step *s) {
         if (!verdict_is_absent(s->verdict, s->wish->optional))
                 v->summary.n_verdicts[s->verdict]++;
 
+        target_held_told(t, s);
         tell_drift(t, s);
         if (s->verdict == VERDICT_VANISHED)
                 target_guard_lost(t);

@@ -10,10 +10,30 @@
 #include "kernel-view.h"
 #include "state.h"
 #include "target-guard.h"
+#include "target-held.h"
 #include "target-spindown.h"
 #include "target-use.h"
 #include "target.h"
 #include "visit.h"
+
+/* What is wanted of the drive now. */
+static int find_wishes(const Target *t, Wishes *ret) {
+        _cleanup_(wishes_done) Wishes w = {};
+        int r;
+
+        r = config_resolve(t->env->files->config, t->drive, t->env->on_battery, &w);
+        if (r >= 0)
+                r = target_held_overlay(t, &w);
+        if (r < 0)
+                return r;
+
+        *ret = w;
+        w = (Wishes){};
+        return 0;
+}
+
+/* A drive that refused or did not answer may do so no more. */
+#define HELD_AGAIN_USEC (5ULL * 1000 * 1000)
 
 static int target_adopt(Target *t, Drive *drive) {
         int r;
@@ -45,7 +65,9 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
         if (r >= 0)
                 target_use_attach(t);
         if (r >= 0)
-                r = config_resolve(env->files->config, drive, env->on_battery, &t->wishes);
+                r = target_held_attach(t);
+        if (r >= 0)
+                r = find_wishes(t, &t->wishes);
         if (r < 0) {
                 t->drive = NULL;
                 (void) target_free(t);
@@ -71,6 +93,7 @@ Target *target_free(Target *t) {
         free(t->visit.selected.items);
         free(t->visit.memories);
         free(t->told_waiting);
+        free(t->held.items);
         wishes_done(&t->wishes);
         (void) files_unref(t->files);
         (void) drive_record_free(t->record);
@@ -312,7 +335,7 @@ static int target_resolve(Target *t) {
         bool same;
         int r;
 
-        r = config_resolve(t->env->files->config, t->drive, t->env->on_battery, &wishes);
+        r = find_wishes(t, &wishes);
         if (r < 0)
                 return r;
 
@@ -341,10 +364,11 @@ static void target_refresh(Target *t) {
         if (r >= 0)
                 r = target_resolve(t);
 
-        /* A rule that is for what only the drive itself can say is none of its wishes before that was asked. */
+        /* A rule that is for what only the drive itself can say is none of its wishes before that was asked; and of a value that
+         * was held a visit is to say that it is gone, even where nothing else is wanted now. */
         if (r < 0)
                 journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
-        else if (new_files && (r > 0 || interrupted || target_wants_identity(t))) {
+        else if (new_files && (r > 0 || interrupted || target_wants_identity(t) || target_held_returns(t))) {
                 tell_released(t);
                 pending_merge(&t->pending, &(Pending){ .reasons = new_files });
         } else if (r > 0)
@@ -381,6 +405,13 @@ void target_visited(Target *t, bool identified) {
                 target_use_attach(t);
                 r = target_resolve(t);
         }
+        /* New files are compared with the wishes of before. */
+        if (!t->new_files && target_held_ended(t)) {
+                r = target_resolve(t);
+                drive_record_drop_unwanted(t->record, &t->wishes);
+                target_save(t);
+        } else if (!t->pending.reasons && target_held_again(t))
+                pending_add(&t->pending, VISIT_RETRY, monotonic_usec() + HELD_AGAIN_USEC);
         if (r < 0)
                 journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
 

@@ -4,6 +4,8 @@
 /* One drive that the daemon looks after: what the drive is, what the files want of it, what is known of each setting, the visit
  * that is next, and the visit that is under way. Has no timer of its own: see TargetEnv.changed. */
 
+#include <systemd/sd-bus.h>
+
 #include "files.h"
 #include "fsck-wait.h"
 #include "guard.h"
@@ -96,6 +98,23 @@ typedef struct TargetSpindown {
         uint64_t awake_until; /* it is left alone until then, since that was too often */
 } TargetSpindown;
 
+/* Values that the drive has for a while only (target-held.h). */
+typedef struct HeldValue {
+        const Setting *setting;
+        Value value;   /* that it is to have now … */
+        Value before;  /* … and after that */
+        bool returned; /* it has that again */
+} HeldValue;
+
+#define HELD_MAX 8U /* one that is measured, and those that its change may reset */
+
+typedef struct TargetHeld {
+        HeldValue *items; /* up to HELD_MAX; NULL: there are none, as with almost all drives at almost any time */
+        size_t n_items;
+        const sd_bus *holder; /* who asked for them: never used, but compared; NULL: is gone, and `before` is wanted */
+        unsigned n_tries;     /* so many visits could not set all of them back */
+} TargetHeld;
+
 struct Target {
         const TargetEnv *env;
         Drive *drive;
@@ -116,6 +135,7 @@ struct Target {
         TargetGuard guard;
         TargetStandby standby;
         TargetSpindown spindown;
+        TargetHeld held;
         uint64_t wear_asked; /* it was asked how worn it is; CLOCK_REALTIME, µs; 0: not by this daemon */
         Reader *readers;     /* read it beside the service: no visit gets a worker (readers.h) */
 

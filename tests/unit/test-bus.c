@@ -12,6 +12,7 @@
 #include "inject.h"
 #include "requests.h"
 #include "suite.h"
+#include "target-held.h"
 
 #define QUESTIONS 100U
 
@@ -56,6 +57,18 @@ unsigned target_release(Target *t, const char *setting) {
         released = setting ? strdup(setting) : NULL;
         return 3;
 }
+static char held[160]; /* what was asked for, a word each */
+int target_hold(Target *t, const sd_bus *holder, const char *setting, const char *value, const char *before,
+                sd_bus_error *error) {
+        ck_assert_ptr_nonnull(holder);
+        (void) snprintf(held + strlen(held), sizeof held - strlen(held), "%s:%s:%s:%s ", t->drive->name, setting, value,
+                        before);
+        return streq(value, "odd") ? sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "It is odd.") : 0;
+}
+void target_let_go(Target *t, const sd_bus *holder) {
+        ck_assert_ptr_nonnull(holder);
+        (void) snprintf(held + strlen(held), sizeof held - strlen(held), "%s ", t->drive->name);
+}
 bool visit_job_has_worker(_unused_ const VisitJob *v) {
         return false;
 }
@@ -91,6 +104,10 @@ static char dir[] = "/tmp/drivekeep-test-XXXXXX", path[64];
 static sd_event *event;
 static Bus *bus;
 static sd_bus *service, *user; /* the two ends of what is the system bus to the service */
+
+int sd_bus_is_bus_client(sd_bus *b) {
+        return b == service;
+}
 
 static void setup(void) {
         n_visits = n_catch_ups = n_answers = n_lists = n_logged = 0;
@@ -416,6 +433,54 @@ START_TEST(test_may_read) {
 }
 END_TEST
 
+/* A visit is to come, and so the caller is no reader any more. Whoever goes lets go of all. */
+START_TEST(test_hold) {
+        sd_bus *other = root_connect();
+
+        call(other, "MayRead", "s", "sda");
+        ck_assert(watched.readers);
+        call(other, "Hold", "ssss", "sda", "read_ahead_kb", "1MiB", "128KiB");
+        ck_assert_str_eq(answer, "");
+        ck_assert(!watched.readers);
+        ck_assert_str_eq(held, "sda:read_ahead_kb:1MiB:128KiB ");
+
+        call(other, "Hold", "ssss", "sda", "read_ahead_kb", "odd", "128KiB");
+        ck_assert_str_eq(answer, "org.freedesktop.DBus.Error.InvalidArgs: It is odd.");
+        call(other, "Hold", "ssss", "sdq", "read_ahead_kb", "1MiB", "128KiB");
+        ck_assert_str_eq(answer, NONE);
+        call(other, "LetGo", "s", "sdq");
+        ck_assert_str_eq(answer, NONE);
+
+        held[0] = '\0';
+        call(other, "MayRead", "s", "sda");
+        call(other, "LetGo", "s", "sda");
+        ck_assert_str_eq(answer, "");
+        ck_assert(!watched.readers);
+        ck_assert_str_eq(held, "sda ");
+
+        sd_bus_close_unref(other);
+        run();
+        ck_assert_str_eq(held, "sda sda sdb ");
+}
+END_TEST
+
+/* On the bus it would not be noticed that somebody goes. */
+static const struct {
+        const char *method, *types;
+} own[] = {
+        { "MayRead", "s" },
+        { "LetGo", "s" },
+        { "Hold", "ssss" },
+};
+
+START_TEST(test_own_socket) {
+        call(user, own[_i].method, own[_i].types, "sda", "read_ahead_kb", "1MiB", "128KiB");
+        ck_assert_msg(strstr(answer, "That is asked at the service's own socket only."), "%s", answer);
+        ck_assert(!watched.readers);
+        ck_assert_str_eq(held, "");
+}
+END_TEST
+
 START_TEST(test_release) {
         call(root, "Release", "ss", "sda", "apm");
         ck_assert_str_eq(answer, "3");
@@ -549,6 +614,8 @@ START_TEST(test_end) {
         ck_assert(watched.readers);
         bus = bus_free(bus);
         ck_assert(!watched.readers);
+        /* What is held stays so: the next run sets it back. */
+        ck_assert_str_eq(held, "");
 }
 END_TEST
 
@@ -570,6 +637,8 @@ int main(void) {
         tcase_add_test(t, test_apply_gone);
         tcase_add_test(t, test_apply_fails);
         tcase_add_test(t, test_may_read);
+        tcase_add_test(t, test_hold);
+        tcase_add_loop_test(t, test_own_socket, 0, ELEMENTSOF(own));
         tcase_add_test(t, test_release);
         tcase_add_loop_test(t, test_reload, 0, ELEMENTSOF(reloads));
         tcase_add_test(t, test_told);

@@ -59,7 +59,10 @@ static const Drive disk = { .name = (char *) "sda",
 static const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .min = 1, .max = 254 } };
 static const Wish wish = { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "/etc/f", .line = 3 },
                   optional = { .name = "apm", .optional = true, .file = "/etc/f", .line = 3 },
-                  withheld = { .name = "apm", .withheld = true, .file = "/etc/f", .line = 3 };
+                  withheld = { .name = "apm", .withheld = true, .file = "/etc/f", .line = 3 },
+                  of_no_file = { .name = "apm",
+                                 .value = { .type = VALUE_INT, .number = 127 },
+                                 .file = "drivekeep tune" };
 
 #define OF(verdict, visit)                                                                  \
         DISK "DRIVEKEEP_SETTING=apm\nDRIVEKEEP_VERDICT=" verdict "\nDRIVEKEEP_VISIT=" visit \
@@ -111,6 +114,11 @@ static const struct {
         { { .wish = &wish, .setting = &row, .verdict = VERDICT_QUARANTINED, .reason = "it went down" },
           "MESSAGE=sda: apm = 127: quarantined: it went down\n" OF(
                           "quarantined", "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_REASON=it went down\n" },
+        /* Who wants it has no lines. */
+        { { .wish = &of_no_file, .setting = &row, .verdict = VERDICT_APPLIED, .written = true },
+          "MESSAGE=sda: apm = 127: applied\n" DISK
+          "DRIVEKEEP_SETTING=apm\nDRIVEKEEP_VERDICT=applied\nDRIVEKEEP_VISIT=boot\n"
+          "DRIVEKEEP_RULE=drivekeep tune\nDRIVEKEEP_WANTED=127\n" },
 };
 
 /* What went as it should is for those who look; what did not, for all. */

@@ -53,6 +53,7 @@ static const char good[] = "VERSION=1\n"
                            "WEAR_RATED_START_STOPS=50000\n"
                            "WEAR_TEMPERATURE=35\n"
                            "USE_WARNED=1\n"
+                           "HELD=scheduler=none;read_ahead_kb=128 KiB\n"
                            "STATE=waiting\n"
                            "WAITING_KIND=check\n"
                            "WAITING_FOR=systemd-fsck@dev-disk-by\\x5cx2dlabel-data.service\n"
@@ -96,6 +97,7 @@ START_TEST(test_parse) {
         ck_assert_uint_eq(r->use.gaps[7], 1500);
         ck_assert_uint_eq(r->use.gap_times[USE_TIMERS - 1], 200000);
         ck_assert_int_eq(r->use.wear.load_cycles.number, 1017);
+        ck_assert_str_eq(r->held, "scheduler=none;read_ahead_kb=128 KiB");
         ck_assert_uint_eq(r->diskseq, UINT64_MAX);
         ck_assert_uint_eq(r->n_settings, 2);
         ck_assert_str_eq(r->settings[0].before, "off");
@@ -535,6 +537,21 @@ START_TEST(test_failed_step) {
 }
 END_TEST
 
+/* Who wants it: a line of a file, or somebody who has no lines. */
+START_TEST(test_rule) {
+        Wish wish = { .name = "apm", .file = "/etc/f", .line = 3, .value = { VALUE_INT, 127, "" } };
+        const Step step = { .wish = &wish, .verdict = VERDICT_UNSUPPORTED };
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+
+        ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
+        ck_assert_str_eq(r->settings[0].rule, "/etc/f:3");
+        wish.file = "drivekeep tune";
+        wish.line = 0;
+        ck_assert_int_eq(drive_record_step(r, &step, 2), 0);
+        ck_assert_str_eq(r->settings[0].rule, "drivekeep tune");
+}
+END_TEST
+
 /* A value that is told as a word, such as "off", is the drive's as much as a number is. */
 START_TEST(test_drift_of_words) {
         static const Setting row = { .name = "lookahead", .range = { .type = VALUE_BOOL, .max = 1 } };
@@ -782,6 +799,7 @@ int main(void) {
         tcase_add_test(t, test_reveal);
         tcase_add_loop_test(t, test_remember, 0, ELEMENTSOF(visits));
         tcase_add_test(t, test_failed_step);
+        tcase_add_test(t, test_rule);
         tcase_add_test(t, test_drift);
         tcase_add_test(t, test_drift_of_words);
         tcase_add_loop_test(t, test_readings, 0, ELEMENTSOF(readings));
