@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The drive or array that a command measures: which one it is, what speaks against that now, and
+ * that no visit and no file system check comes between. */
+
+#include "inventory.h"
+#include "request.h"
+#include "result.h"
+
+typedef struct Subject {
+        const Options *options;
+        Inventory inventory;
+        const Drive *drive;
+        bool is_array; /* its disks are others */
+        char **names;  /* kernel names of the disks below, or its own */
+        Drive **disks; /* the same, of those that drivekeep knows; borrowed */
+        size_t n_disks;
+        Records records;
+        Leave leave;     /* for these disks */
+        Result result;   /* has the settings in force */
+        uint64_t budget; /* µs */
+        int stop_fd;     /* readable once the user wants an end, which then does not end the command */
+        bool progress;
+} Subject;
+
+/* The first name of the command line. Returns EXIT_WANTED, or another ExitStatus, having said why, or a negative errno; then, too,
+ * subject_close() is to follow. `budget` is a text: how long to measure where the user does not say. */
+int subject_open(const Options *o, const char *verb, const char *budget, Subject *s);
+void subject_close(Subject *s);
+
+/* To be measured in the budget, with a progress bar. */
+BenchTask subject_task(Subject *s);
+void subject_hide_progress(const Subject *s);
