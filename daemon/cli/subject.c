@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <err.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 
@@ -15,7 +16,9 @@
 #include "settings.h"
 #include "stack.h"
 #include "subject.h"
+#include "wear-read.h"
 
+#define TOO_WARM 60 /* C; the makers of hard disks allow no more in use */
 #define BUDGET_MIN_MS (10LL * 1000)
 #define BUDGET_MAX_MS (60LL * 60 * 1000)
 
@@ -54,22 +57,43 @@ static void list_setting(void *userdata, const Probed *p) {
                                    value_format(&p->setting->range, &p->reading.value, value));
 }
 
+/* Of a disk that is awake: what speaks against having it read for minutes. */
+static char *find_strain(Device *device, const Drive *d, Backend by) {
+        bool testing = false;
+        Wear w = {};
+
+        /* A drive that does not tell is measured. */
+        if (wear_and_test_read(device, by, &w, &testing) < 0)
+                return NULL;
+        if (testing)
+                return must_format("%s tests itself", d->name);
+        if (w.temperature.known && w.temperature.number > TOO_WARM)
+                return must_format("%s has %" PRId64 " C, and more than %d is too warm", d->name, w.temperature.number,
+                                   TOO_WARM);
+        return NULL;
+}
+
 /* Of a disk, or of an array, which is asked nothing. Returns why it is not to be used now, as a sentence's end; NULL: it may be. */
 static char *look_at(Subject *s, const Drive *d) {
-        unsigned backends = drive_backends(d);
+        unsigned backends = drive_backends(d), asked = backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE);
         Listing l = { &s->result, d };
+        char *strain = NULL;
         const char *state;
         Device device;
         int r = 0;
 
         device_init_known(&device, d, records_of(&s->records, d), &s->leave.io);
-        if (backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE))
-                r = power_look(&device, power_backend(backends));
+        if (asked)
+                r = power_look(&device, power_backend(asked));
         state = power_state(&device);
+        if (r >= 0 && asked)
+                strain = find_strain(&device, d, power_backend(asked));
         if (r >= 0)
                 probe(&device, backends, &all_settings, list_setting, &l);
         device_done(&device);
 
+        if (strain)
+                return strain;
         if (r < 0)
                 return must_format("%s does not answer", d->name);
         if (state && STR_IN_SET(state, "standby", "sleep"))
