@@ -5,7 +5,7 @@
 
 #include "must.h"
 #include "plot.h"
-#include "text.h"
+#include "svg.h"
 
 /* In pixels. */
 #define LEFT 100U
@@ -27,24 +27,6 @@ static const struct {
         [STRIP_AWAKE] = { "awake", "#e08a1e", BAR },
         [STRIP_ASLEEP] = { "asleep", "#3b6fb6", 4 },
 };
-
-/* As the terminal would show it, and fit for XML, which has no U+FFFE and U+FFFF. */
-static void put_text(FILE *f, const char *text) {
-        _cleanup_free_ char *escaped = must(text_escape(text, NULL));
-
-        for (const char *p = escaped; *p; p++)
-                if (starts_with(p, "\xef\xbf\xbe") || starts_with(p, "\xef\xbf\xbf")) {
-                        (void) fputc('?', f);
-                        p += 2;
-                } else if (*p == '<')
-                        (void) fputs("&lt;", f);
-                else if (*p == '>')
-                        (void) fputs("&gt;", f);
-                else if (*p == '&')
-                        (void) fputs("&amp;", f);
-                else
-                        (void) fputc(*p, f);
-}
 
 static void put_bar(FILE *f, StripState state, double x, unsigned y, double width) {
         fprintf(f, "<rect x=\"%g\" y=\"%u\" width=\"%g\" height=\"%u\" fill=\"%s\"/>\n", x,
@@ -82,7 +64,7 @@ static void put_day(FILE *f, const Strip *s, uint64_t now, const StripDay *d, un
                 (void) strftime(text, sizeof text, "%F %T", localtime_r(&when, &t));
                 put_wake(f, LEFT + second * (double) HOUR_WIDTH / 3600, y);
                 fprintf(f, "><title>%s: ", text);
-                put_text(f, w->who);
+                svg_put_text(f, w->who);
                 fputs("</title></path>\n", f);
         }
         fprintf(f, "<text x=\"%u\" y=\"%u\">", LEFT + DAY_WIDTH + 10, y + BAR - 2);
@@ -95,10 +77,10 @@ static void put_day(FILE *f, const Strip *s, uint64_t now, const StripDay *d, un
 
 static void put_drive(FILE *f, const Strip *s, uint64_t now, unsigned y) {
         fprintf(f, "<g>\n<text x=\"10\" y=\"%u\" font-weight=\"bold\">", y + 14);
-        put_text(f, s->name);
+        svg_put_text(f, s->name);
         if (s->serial) {
                 fputs("  ", f);
-                put_text(f, s->serial);
+                svg_put_text(f, s->serial);
         }
         fputs("</text>\n", f);
         for (unsigned hour = 0; hour <= 24; hour += 3)
@@ -131,15 +113,10 @@ char *plot_svg_format(const Strip *strips, size_t n, uint64_t now) {
         size_t size;
         FILE *f = must(open_memstream(&text, &size));
 
-        fprintf(f,
-                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
-                "font-family=\"sans-serif\" font-size=\"12\">\n"
-                "<title>When drives were asleep and awake</title>\n"
-                "<defs><pattern id=\"unknown\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
-                "<path d=\"M0 6L6 0\" stroke=\"#aaa\"/></pattern></defs>\n"
-                "<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n",
-                WIDTH, height, WIDTH, height, WIDTH, height);
+        svg_begin(f, WIDTH, height, "When drives were asleep and awake");
+        (void) fputs("<defs><pattern id=\"unknown\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+                     "<path d=\"M0 6L6 0\" stroke=\"#aaa\"/></pattern></defs>\n",
+                     f);
         for (size_t i = 0; i < n; i++)
                 put_drive(f, strips + i, now, (unsigned) i * drive_height);
         put_legend(f, (unsigned) n * drive_height + 6);

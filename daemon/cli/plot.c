@@ -1,35 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <err.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include "clock.h"
-#include "file-replace.h"
 #include "output.h"
 #include "plot.h"
+#include "svg.h"
 #include "wake-history.h"
-
-/* What is no file, such as /dev/stdout, is not replaced by one. */
-static int svg_write(const char *path, const char *text) {
-        struct stat st;
-        int r;
-
-        if (streq(path, "-")) {
-                (void) fputs(text, stdout);
-                return EXIT_WANTED;
-        }
-        if (lstat(path, &st) >= 0 && !S_ISREG(st.st_mode)) {
-                warn_escaped("%s is not a regular file, and is left as it is; '-' is standard output", path);
-                return EXIT_BAD_INPUT;
-        }
-
-        r = must_not_fail(file_replace(AT_FDCWD, path, text, false));
-        if (r >= 0)
-                return EXIT_WANTED;
-        warn_escaped("%s cannot be written: %s", path, strerror(-r));
-        return EXIT_BAD_INPUT;
-}
 
 int plot_show(const Options *o) {
         _cleanup_(wake_history_done) WakeHistory history = {};
