@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <argz.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <json.h>
 #include <math.h>
@@ -16,6 +17,7 @@
 
 #define ZONES 32U
 #define MIB (UINT64_C(1) << 20)
+#define PAGE 4096U
 #define FRESH_ZONES 2U  /* the second and the third, … */
 #define FRESH_PARTS 64U /* … in as many parts at least, where there is room for that, … */
 #define FRESH_PART_MAX (1024 * MIB)
@@ -23,11 +25,14 @@
 #define READ_AHEAD_WINDOWS 4U /* the kernel has two under way at most, each no larger than read_ahead_kb */
 #define REST_MS 500           /* for what is under way still */
 
+void measured_done(Measured *m) {
+        free(m->samples);
+        free(m->complaint);
+}
+
 void bench_done(Bench *b) {
-        for (Measured *m = b->items; m < b->items + b->n_items; m++) {
-                free(m->samples);
-                free(m->complaint);
-        }
+        for (Measured *m = b->items; m < b->items + b->n_items; m++)
+                measured_done(m);
         free(b->items);
         *b = (Bench){};
 }
@@ -70,22 +75,45 @@ static char *zone_format(const BenchTask *t, unsigned zone, uint64_t step) {
                            2 * half * zone + (uint64_t) ((part - floor(part)) * (double) mibs) * MIB, half);
 }
 
-/* How much the kernel may have read ahead of what was asked for, or of an earlier sample. */
-static uint64_t read_ahead(const BenchTask *t) {
+static uint64_t read_ahead_bytes(const BenchTask *t) {
         char text[32];
 
         (void) attribute_read(text, sizeof text, "%s/%s/queue/read_ahead_kb", t->classdir, t->name);
-        return READ_AHEAD_WINDOWS * 1024 * strtoull(text, NULL, 10);
+        return 1024 * strtoull(text, NULL, 10);
 }
 
-/* In parts of which each is read once before the first is read again. */
+/* How much the kernel may have read of its own accord, beside `bytes` that were asked for, or for an earlier sample. */
+static uint64_t read_ahead(const BenchTask *t, Place place, uint64_t bytes) {
+        switch (place) {
+        case PLACE_FRESH:
+                return READ_AHEAD_WINDOWS * read_ahead_bytes(t);
+        case PLACE_MAPPED:
+                return bytes / PAGE * read_ahead_bytes(t);
+        default:
+                return 0;
+        }
+}
+
+/* The page cache is to have nothing of it. The kernel also writes out what is changed there; where a file system lies on the whole device it
+ * would do so for a direct read, too. */
+static void drop_cache(const BenchTask *t, uint64_t offset, uint64_t bytes) {
+        _cleanup_close_ int fd = open(t->node, O_RDONLY | O_CLOEXEC);
+
+        if (fd >= 0)
+                (void) posix_fadvise(fd, (off_t) offset, (off_t) bytes, POSIX_FADV_DONTNEED);
+}
+
+/* In parts of which each is read once before the first is read again: a drive has a cache, too. Each time they come in turn they are one
+ * further on, so that what takes turns does not meet the same parts again. */
 static char *fresh_format(const BenchTask *t, uint64_t step) {
         const uint64_t zone = t->size / ZONES / MIB * MIB, all = FRESH_ZONES * zone,
-                       least = MIN(MAX(read_ahead(t) * FRESH_SPARES / MIB * MIB, MIB), all),
-                       part = MAX(MIN(all / FRESH_PARTS / MIB * MIB, FRESH_PART_MAX), least);
+                       ahead = read_ahead(t, PLACE_FRESH, 0),
+                       least = MIN(MAX(ahead * FRESH_SPARES / MIB * MIB, MIB), all),
+                       part = MAX(MIN(all / FRESH_PARTS / MIB * MIB, FRESH_PART_MAX), least), n = all / part,
+                       offset = zone + (step + step / n) % n * part;
 
-        return must_format("--filename=%s --offset=%" PRIu64 " --size=%" PRIu64, t->node,
-                           zone + step % (all / part) * part, part);
+        drop_cache(t, offset, part + ahead);
+        return must_format("--filename=%s --offset=%" PRIu64 " --size=%" PRIu64, t->node, offset, part);
 }
 
 static char *place_format(const BenchTask *t, Place place, uint64_t step) {
@@ -98,6 +126,9 @@ static char *place_format(const BenchTask *t, Place place, uint64_t step) {
                 return zone_format(t, ZONES - 1, step);
         case PLACE_FRESH:
                 return fresh_format(t, step);
+        case PLACE_MAPPED:
+                drop_cache(t, 0, 0);
+                _fallthrough_;
         case PLACE_ANYWHERE:
                 return must_format("--filename=%s --size=%" PRIu64 " --time_based", t->node, t->size);
         case PLACE_FILE:
@@ -159,7 +190,7 @@ typedef enum SampleVerdict {
 /* Of a sample in which `bytes` were read. */
 static SampleVerdict sample_judge(const BenchTask *t, const Bench *b, const Job *job, const Use *before,
                                   uint64_t bytes) {
-        uint64_t read, spare = job->place == PLACE_FRESH ? read_ahead(t) : 0;
+        uint64_t read, spare = read_ahead(t, job->place, bytes);
         Use after;
 
         /* What a file system writes by itself for a file of ours is ours, too. */
@@ -171,6 +202,8 @@ static SampleVerdict sample_judge(const BenchTask *t, const Bench *b, const Job 
         if (read > bytes + spare || after.below_read_bytes - before->below_read_bytes > bytes + spare ||
             after.changes != before->changes)
                 return SAMPLE_OTHERS;
+        if (job->place == PLACE_MAPPED)
+                return read < bytes ? SAMPLE_CACHED : SAMPLE_USED;
         return job->place == PLACE_FRESH && read + spare < bytes ? SAMPLE_CACHED : SAMPLE_USED;
 }
 
@@ -194,7 +227,7 @@ static void sample_keep(Measured *m, SampleVerdict v, double value) {
         }
 }
 
-static int sample_take(const BenchTask *t, Bench *b, const Job *job, Measured *m, uint64_t step) {
+int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m, uint64_t step) {
         Use before = use_read(t);
         _cleanup_free_ char *complaint = NULL;
         struct json_object *told = NULL;
@@ -230,7 +263,7 @@ static int sample_take(const BenchTask *t, Bench *b, const Job *job, Measured *m
 /* ---- all of them ---- */
 
 /* Heads move, a drive in a low-power state comes out of it. It also shows whether the kernel counts. */
-static int warm_up(const BenchTask *t, Bench *b) {
+int bench_warm_up(const BenchTask *t, Bench *b) {
         Use before = use_read(t);
         _cleanup_free_ char *complaint = NULL;
         struct json_object *told = NULL;
@@ -240,6 +273,10 @@ static int warm_up(const BenchTask *t, Bench *b) {
         (void) json_object_put(told);
         b->counted = r < 0 || use_read(t).read_bytes != before.read_bytes;
         return r == -EIO ? 0 : r;
+}
+
+static bool is_wanted(const BenchTask *t, const Job *job) {
+        return !job->for_settings && (job->place != PLACE_FILE || t->file >= 0);
 }
 
 static int bench_rounds(const BenchTask *t, Bench *b, uint64_t start) {
@@ -252,13 +289,13 @@ static int bench_rounds(const BenchTask *t, Bench *b, uint64_t start) {
                         uint64_t begun = monotonic_usec();
                         int r;
 
-                        if (job->place == PLACE_FILE && t->file < 0)
+                        if (!is_wanted(t, job))
                                 continue;
                         if (stop_is_wanted(t->stop_fd) || begun - start + longest > t->budget)
                                 return 0;
                         r = t->may_go_on(t->userdata);
                         if (r == 0)
-                                r = sample_take(t, b, job, m, job->place < PLACE_FRESH ? round : fresh + round);
+                                r = bench_sample(t, b, job, m, job->place < PLACE_FRESH ? round : fresh + round);
                         if (r != 0)
                                 return r;
                         FIGURES_FOREACH(f, job)
@@ -275,11 +312,11 @@ int bench_run(const BenchTask *t, Bench *ret) {
 
         *ret = (Bench){};
         JOBS_FOREACH(job)
-                if (job->place != PLACE_FILE || t->file >= 0)
+                if (is_wanted(t, job))
                         FIGURES_FOREACH(f, job)
                                 bench_add(ret, f);
 
-        r = warm_up(t, ret);
+        r = bench_warm_up(t, ret);
         if (r == 0)
                 r = bench_rounds(t, ret, start);
         return r == -ECANCELED ? 0 : r;

@@ -77,6 +77,35 @@ const Job jobs[] = {
                                        ERROR_OF_TIME } },
         },
         {
+                        .name = "small",
+                        .place = PLACE_FRESH,
+                        .milliseconds = SHORT,
+                        .arguments = "--rw=read --bs=64k --direct=1 --ioengine=psync",
+                        .for_settings = true,
+                        .figures = { { "sequential_small", "sequential 64 KiB, one at a time", FIGURE_SPEED,
+                                       "read/bw_bytes", NULL, 1, ERROR_OF_TIME } },
+        },
+        {
+                        .name = "mapped",
+                        .place = PLACE_MAPPED,
+                        .milliseconds = SHORT,
+                        .arguments = "--rw=randread --bs=4k --ioengine=mmap",
+                        .for_settings = true,
+                        .figures = { { "mapped_latency", "random 4 KiB, mapped, median latency", FIGURE_LATENCY,
+                                       "read/clat_ns/percentile/50.000000", NULL, NS, ERROR_OF_LATENCY } },
+        },
+        {
+                        .name = "deep",
+                        .place = PLACE_ANYWHERE,
+                        .milliseconds = LONG,
+                        .arguments = "--rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=256",
+                        .for_settings = true,
+                        .figures = { { "deep_rate", "random 4 KiB, 256 at once", FIGURE_RATE, "read/iops", NULL, 1,
+                                       ERROR_OF_TIME },
+                                     { "deep_latency_p99", "the same, 99 % latency", FIGURE_LATENCY,
+                                       "read/clat_ns/percentile/99.000000", NULL, NS, ERROR_OF_LATENCY } },
+        },
+        {
                         .name = "fsync",
                         .place = PLACE_FILE,
                         .milliseconds = SHORT,
@@ -103,22 +132,30 @@ const Figure *figure_find(const char *key) {
         return NULL;
 }
 
-typedef struct Scale {
-        double one;
-        const char *unit;
-} Scale;
+const Job *figure_job(const Figure *figure) {
+        JOBS_FOREACH(job)
+                FIGURES_FOREACH(f, job)
+                        if (f == figure)
+                                return job;
+        return NULL;
+}
 
-static Scale figure_scale(FigureKind kind, double value) {
+typedef struct Unit {
+        double one;
+        const char *name;
+} Unit;
+
+static Unit figure_unit(FigureKind kind, double value) {
         switch (kind) {
         case FIGURE_SPEED:
-                return (Scale){ 1e6, "MB/s" };
+                return (Unit){ 1e6, "MB/s" };
         case FIGURE_LATENCY:
-                return value < 1e-3 ? (Scale){ 1e-6, "us" } : (Scale){ 1e-3, "ms" };
+                return value < 1e-3 ? (Unit){ 1e-6, "us" } : (Unit){ 1e-3, "ms" };
         case FIGURE_RATE:
         case _FIGURE_KIND_MAX:
                 break;
         }
-        return (Scale){ 1, "/s" };
+        return (Unit){ 1, "/s" };
 }
 
 /* How many digits behind the point make so many in all, of a number that is printed with them. */
@@ -132,17 +169,17 @@ static int fraction_digits(double n, int all) {
 }
 
 char *figure_format(FigureKind kind, double value, char buf[static FIGURE_TEXT_MAX]) {
-        Scale s = figure_scale(kind, value);
-        double n = value / s.one;
+        Unit u = figure_unit(kind, value);
+        double n = value / u.one;
 
-        (void) snprintf(buf, FIGURE_TEXT_MAX, "%.*f %s", fraction_digits(n, 3), n, s.unit);
+        (void) snprintf(buf, FIGURE_TEXT_MAX, "%.*f %s", fraction_digits(n, 3), n, u.name);
         return buf;
 }
 
 char *figure_format_range(FigureKind kind, double low, double high, char buf[static FIGURE_TEXT_MAX]) {
-        Scale s = figure_scale(kind, high);
-        int digits = fraction_digits(high / s.one, 4);
+        Unit u = figure_unit(kind, high);
+        int digits = fraction_digits(high / u.one, 4);
 
-        (void) snprintf(buf, FIGURE_TEXT_MAX, "%.*f to %.*f %s", digits, low / s.one, digits, high / s.one, s.unit);
+        (void) snprintf(buf, FIGURE_TEXT_MAX, "%.*f to %.*f %s", digits, low / u.one, digits, high / u.one, u.name);
         return buf;
 }

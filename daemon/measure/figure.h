@@ -33,6 +33,7 @@ typedef enum Place {
         PLACE_END,      /* the inner zone */
         PLACE_FRESH,    /* beside the start, where nothing was read before: most likely not in the page cache */
         PLACE_ANYWHERE, /* places drawn by fio from all of it */
+        PLACE_MAPPED,   /* the same, through the page cache, which reads more than what is asked for */
         PLACE_FILE,     /* a file of its own */
 } Place;
 
@@ -43,6 +44,7 @@ typedef struct Job {
         Place place;
         unsigned milliseconds;               /* that a sample takes: figures may depend on it */
         const char *arguments;               /* of fio, with a blank between them */
+        bool for_settings;                   /* tells what a setting does, and not how fast a drive is */
         Figure figures[JOB_FIGURES_MAX + 1]; /* ends with {} */
 } Job;
 
@@ -52,6 +54,7 @@ extern const Job jobs[];
 #define FIGURES_FOREACH(figure, job) for (const Figure *figure = (job)->figures; figure->key; figure++)
 
 const Figure *figure_find(const char *key);
+const Job *figure_job(const Figure *figure); /* that tells it */
 
 /* "187 MB/s", "8.13 ms", "85.0 us", "1230 /s": three digits, which is more than most samples carry. */
 char *figure_format(FigureKind kind, double value, char buf[static FIGURE_TEXT_MAX]);
