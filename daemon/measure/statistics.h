@@ -33,3 +33,9 @@ Estimate samples_estimate(const double *samples, size_t n, double error);
  * 5 % (Bonferroni). */
 Difference samples_compare(const double *before, size_t n_before, const double *after, size_t n_after, double error,
                            unsigned n_compared);
+
+/* The same of samples that were taken in turns, so that what changed meanwhile is in both: each is compared with the one beside it.
+ * NAN: that one is missing. The bounds are those of the sign test, wider by half of the trend and by the error as above. Known is a
+ * difference that so many pairs can show at all. */
+Difference samples_compare_pairs(const double *before, const double *after, size_t n, double error,
+                                 unsigned n_compared);

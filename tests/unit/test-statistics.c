@@ -83,6 +83,96 @@ START_TEST(test_compare) {
 }
 END_TEST
 
+/* Each is compared with the one beside it. */
+START_TEST(test_pairs) {
+        double before[20], after[20];
+        Difference d;
+
+        /* What both do meanwhile is more than what they differ by. */
+        for (size_t i = 0; i < 20; i++) {
+                before[i] = 100 + 5 * (double) i + (i % 2 ? 0.5 : -0.5);
+                after[i] = before[i] * (i % 3 ? 1.04 : 1.05);
+        }
+        ck_assert(!samples_compare(before, 20, after, 20, 0, 1).differs);
+        d = samples_compare_pairs(before, after, 20, 0, 1);
+        ck_assert(d.known && d.differs);
+        ck_assert_double_eq_tol(d.factor, 1.04, 1e-9);
+        ck_assert(d.low > 1.03 && d.high < 1.06);
+        ck_assert_double_eq_tol(d.before, 147.5, 1);
+        ck_assert(!samples_compare_pairs(before, after, 20, 0.03, 1).differs);
+
+        /* One that is missing has no other. */
+        before[3] = NAN;
+        after[7] = NAN;
+        after[3] = 1;
+        before[7] = 1e9;
+        d = samples_compare_pairs(before, after, 20, 0, 1);
+        ck_assert(d.known && d.differs && d.low > 1.03 && d.high < 1.06);
+        for (size_t i = 0; i < 20; i++)
+                before[i] = NAN;
+        ck_assert(!samples_compare_pairs(before, after, 20, 0, 1).known);
+        ck_assert(!samples_compare_pairs(before, after, 0, 0, 1).known);
+}
+END_TEST
+
+/* That all of n pairs lie on one side is seen by chance once in 2^(n - 1): more comparisons take more of them. */
+START_TEST(test_pairs_needed) {
+        static const struct {
+                size_t n;
+                unsigned n_compared;
+                bool known;
+        } needed[] = { { 5, 1, false }, { 6, 1, true },  { 6, 2, false }, { 7, 2, true },
+                       { 8, 6, true },  { 8, 7, false }, { 9, 12, true }, { 9, 13, false } };
+        double before[9], after[9];
+
+        for (size_t i = 0; i < 9; i++) {
+                before[i] = 100;
+                after[i] = 200;
+        }
+        ck_assert(samples_compare_pairs(before, after, needed[_i].n, 0, needed[_i].n_compared).known ==
+                  needed[_i].known);
+}
+END_TEST
+
+/* Of both something changes by 30 % while they are measured, and they differ by 3 %. */
+START_TEST(test_pairs_drift) {
+        double before[24], after[24];
+        Difference d;
+
+        for (size_t i = 0; i < 24; i++) {
+                before[i] = (100 + 30 * (double) i / 23) * (i % 2 ? 1.002 : 0.998);
+                after[i] = before[i] * (i % 3 ? 1.03 : 1.032);
+        }
+        d = samples_compare(before, 24, after, 24, 0, 1);
+        ck_assert(d.known && !d.differs);
+        d = samples_compare_pairs(before, after, 24, 0, 1);
+        ck_assert(d.differs && d.low > 1.02 && d.high < 1.04);
+        ck_assert(samples_compare_pairs(before, after, 24, 0.01, 1).differs);
+        ck_assert(!samples_compare_pairs(before, after, 24, 0.015, 1).differs);
+        d = samples_compare_pairs(after, before, 24, 0, 1);
+        ck_assert(d.differs && d.low > 0.96 && d.high < 0.98);
+}
+END_TEST
+
+/* On each side it is to be wrong in 2.5 of 100 cases. Of 13 tosses two or fewer are heads in 1.1 of them, and three or fewer in 4.6; with
+ * half of these three it is 2.9: the interval begins with the third. With more comparisons it begins further out. The samples read the
+ * same from either end: they have no trend. */
+START_TEST(test_pairs_bounds) {
+        static const double ones[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
+                            ratios[] = { 1, 5, 3, 6, 2.5, 4, 9, 4, 2.5, 6, 3, 5, 1 };
+        static const struct {
+                unsigned n_compared;
+                double low, high;
+        } bounds[] = { { 1, 2.5, 6 }, { 12, 1, 6 }, { 200, 1, 9 } };
+        Difference d = samples_compare_pairs(ones, ratios, 13, 0, bounds[_i].n_compared);
+
+        ck_assert(d.known);
+        ck_assert_double_eq(d.factor, 4);
+        ck_assert_double_eq(d.low, bounds[_i].low);
+        ck_assert_double_eq(d.high, bounds[_i].high);
+}
+END_TEST
+
 /* ---- simulated samples ---- */
 
 static double uniform(unsigned short state[3], double low, double high) {
@@ -197,6 +287,75 @@ START_TEST(test_coverage) {
 }
 END_TEST
 
+/* Of samples that are taken in turns, what others do and what changes meanwhile is in both. */
+static void simulate_pairs(const Shape *shape, unsigned short state[3], double factor, double *before, double *after) {
+        Shape both = *shape, own = *shape;
+        double common[32];
+
+        both.sigma = 0;
+        if (shape->noise == NOISE_LEVELS)
+                both.noise = NOISE_LOG_NORMAL;
+        else
+                own.noise = NOISE_LOG_NORMAL;
+        simulate(&both, state, 1, common);
+        simulate(&own, state, 1, before);
+        simulate(&own, state, factor, after);
+        for (size_t i = 0; i < shape->n; i++) {
+                before[i] *= common[i];
+                after[i] *= common[i];
+        }
+}
+
+/* How many of so many runs call a difference in any comparison. */
+static unsigned count_pair_calls(const Shape *shape, int seed, double factor, unsigned n_compared) {
+        unsigned short state[3] = { (unsigned short) seed, (unsigned short) shape->n, (unsigned short) n_compared };
+        double before[32], after[32];
+        unsigned runs = 0;
+
+        for (unsigned run = 0; run < RUNS; run++) {
+                bool called = false;
+
+                for (unsigned i = 0; i < n_compared; i++) {
+                        simulate_pairs(shape, state, factor, before, after);
+                        called |= samples_compare_pairs(before, after, shape->n, 0, n_compared).differs;
+                }
+                runs += called;
+        }
+        return runs;
+}
+
+static const Shape pair_shapes[] = {
+        { NOISE_LOG_NORMAL, 0.01, 0, 0 }, { NOISE_LOG_NORMAL, 0.2, 0, 0 }, { NOISE_WARM_UP, 0.03, 0.1, 0 },
+        { NOISE_BURSTS, 0.03, 0, 0 },     { NOISE_LEVELS, 0.004, 0.1, 0 }, { NOISE_DRIFT, 0.03, 0.3, 0 },
+};
+
+/* With as few pairs as that many comparisons take, too: that is where drivekeep tune can end. */
+START_TEST(test_pairs_no_difference) {
+        static const struct {
+                size_t n;
+                unsigned n_compared;
+        } sizes[] = { { 6, 1 }, { 7, 1 }, { 9, 6 }, { 9, 12 }, { 10, 12 }, { 30, 1 } };
+
+        for (size_t i = 0; i < ELEMENTSOF(sizes); i++) {
+                Shape shape = pair_shapes[_i];
+                unsigned runs;
+
+                shape.n = sizes[i].n;
+                runs = count_pair_calls(&shape, _i, 1, sizes[i].n_compared);
+                ck_assert_msg(runs <= RUNS / 20, "%zu pairs, %u comparisons: called in %u runs", sizes[i].n,
+                              sizes[i].n_compared, runs);
+        }
+}
+END_TEST
+
+/* … and what differs is called, though both drift by ten times as much. */
+START_TEST(test_pairs_difference) {
+        static const Shape drifting = { NOISE_DRIFT, 0.01, 0.3, 24 };
+
+        ck_assert_uint_ge(count_pair_calls(&drifting, 0, 1.03, 1), RUNS * 95 / 100);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("statistics");
         TCase *c = tcase_create("statistics");
@@ -205,9 +364,15 @@ int main(void) {
         tcase_add_test(c, test_bounds);
         tcase_add_test(c, test_trend);
         tcase_add_test(c, test_compare);
+        tcase_add_test(c, test_pairs);
+        tcase_add_loop_test(c, test_pairs_needed, 0, 8);
+        tcase_add_test(c, test_pairs_drift);
+        tcase_add_loop_test(c, test_pairs_bounds, 0, 3);
         tcase_add_loop_test(c, test_no_difference, 0, ELEMENTSOF(shapes));
         tcase_add_test(c, test_difference);
         tcase_add_loop_test(c, test_coverage, 0, TRUE_ONES);
+        tcase_add_loop_test(c, test_pairs_no_difference, 0, ELEMENTSOF(pair_shapes));
+        tcase_add_test(c, test_pairs_difference);
         suite_add_tcase(s, c);
         return suite_run(s);
 }
