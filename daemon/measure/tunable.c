@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "attribute.h"
+#include "must.h"
+#include "tunable.h"
+
+/* clang-format off */
+static const char *const read_ahead[] = { "128KiB", "256KiB", "512KiB", "1MiB", "2MiB", "4MiB", "8MiB", NULL };
+static const char *const requests[] = { "16", "32", "64", "128", "256", "512", "1024", NULL };
+static const char *const depths[] = { "1", "2", "4", "8", "16", "32", NULL };
+static const char *const sectors[] = { "128KiB", "256KiB", "512KiB", "1MiB", "2MiB", "4MiB", NULL };
+static const char *const switches[] = { "off", "on", NULL };
+
+/* elevator_switch(), scsi_change_queue_depth() and queue_limits_commit_update(): as the rows of these settings say. */
+static const char *const of_scheduler[] = { "nr_requests", "wbt_lat_usec", NULL };
+static const char *const of_depth[] = { "nr_requests", NULL };
+static const char *const of_limits[] = { "read_ahead_kb", NULL };
+
+const Tunable tunables[] = {
+        { "read_ahead_kb", "buffered", "mapped_latency", true, read_ahead, NULL, true, NULL },
+        { "scheduler", "deep_rate", "deep_latency_p99", false, NULL, "scheduler", false, of_scheduler },
+        { "queue_depth", "deep_rate", "deep_latency_p99", true, depths, NULL, false, of_depth },
+        { "nr_requests", "deep_rate", "deep_latency_p99", true, requests, NULL, false, NULL },
+        { "max_sectors_kb", "sequential_start", NULL, true, sectors, "max_hw_sectors_kb", false, of_limits },
+        { "lookahead", "sequential_small", "random_latency", false, switches, NULL, false, NULL },
+        {},
+};
+/* clang-format on */
+
+const Tunable *tunable_find(const char *setting) {
+        TUNABLES_FOREACH(t)
+                if (streq(t->setting, setting))
+                        return t;
+        return NULL;
+}
+
+static void add(Values *v, const Value *value) {
+        for (size_t i = 0; i < v->n_items; i++)
+                if (value_equal(v->items + i, value))
+                        return;
+        must_grow(v->items, v->n_items);
+        v->items[v->n_items++] = *value;
+}
+
+static uint64_t read_limit(const char *classdir, const Drive *d, const char *attribute) {
+        char text[256];
+
+        (void) attribute_read(text, sizeof text, "%s/%s/queue/%s", classdir, d->name, attribute);
+        return strtoull(text, NULL, 10);
+}
+
+static void add_ladder(Values *v, const Tunable *t, const Setting *s, uint64_t limit) {
+        for (const char *const *text = t->ladder; *text; text++) {
+                Value value;
+
+                must_work(value_parse(&s->range, *text, &value));
+                if (!t->attribute || (uint64_t) value.number <= limit)
+                        add(v, &value);
+        }
+}
+
+/* "none [mq-deadline] bfq". */
+static void add_listed(Values *v, const Tunable *t, const Setting *s, const char *classdir, const Drive *d) {
+        char text[256], *rest = text, *word;
+
+        (void) attribute_read(text, sizeof text, "%s/%s/queue/%s", classdir, d->name, t->attribute);
+        while ((word = strsep(&rest, " []"))) {
+                Value value;
+
+                if (*word && value_parse(&s->range, word, &value) == 0)
+                        add(v, &value);
+        }
+}
+
+/* An array tells the size of a stripe as its optimal I/O size, and a chunk as the minimum. */
+static void add_stripes(Values *v, const char *classdir, const Drive *d) {
+        uint64_t chunk = read_limit(classdir, d, "minimum_io_size"),
+                 stripe = read_limit(classdir, d, "optimal_io_size");
+
+        if (d->transport != TRANSPORT_VIRTUAL || chunk == 0 || stripe <= chunk || stripe % chunk != 0)
+                return;
+        for (unsigned n = 1; n <= 8; n *= 2)
+                add(v, &(Value){ .type = VALUE_SIZE, .number = (int64_t) (n * stripe) });
+}
+
+static int compare_values(const void *a, const void *b) {
+        int64_t x = ((const Value *) a)->number, y = ((const Value *) b)->number;
+
+        return (x > y) - (x < y);
+}
+
+Values tunable_values(const Tunable *t, const Setting *s, const char *classdir, const Drive *d, const Value *current) {
+        Values v = {};
+
+        add(&v, current);
+        if (t->ladder)
+                add_ladder(&v, t, s, t->attribute ? 1024 * read_limit(classdir, d, t->attribute) : 0);
+        else
+                add_listed(&v, t, s, classdir, d);
+        if (t->stripes)
+                add_stripes(&v, classdir, d);
+
+        if (t->ordered)
+                qsort(v.items, v.n_items, sizeof *v.items, compare_values);
+        for (size_t i = 0; i < v.n_items; i++)
+                if (value_equal(v.items + i, current))
+                        v.current = i;
+        return v;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Settings that have a value which is best, by reads alone: what each is for, what it may cost, and which values are tried. */
+
+#include "drive.h"
+#include "figure.h"
+#include "setting.h"
+
+typedef struct Tunable {
+        const char *setting;
+        const char *goal, *cost; /* keys of figures; cost NULL: nothing that is measured */
+        bool ordered;            /* more of it is no better than enough */
+        const char *const *
+                        ladder; /* values that are tried, as the file has them; ends with NULL. NULL: the names that the kernel lists … */
+        const char *attribute; /* … in this file of the queue's. With a ladder: the greatest value, in the setting's unit */
+        bool stripes;          /* of an array that has stripes also so many of these */
+        const char *const *resets; /* other settings that its change may reset, ends with NULL; NULL: none */
+} Tunable;
+
+/* Ends with {}. */
+extern const Tunable tunables[];
+#define TUNABLES_FOREACH(t) for (const Tunable *t = tunables; t->setting; t++)
+
+/* NULL: there is none. */
+const Tunable *tunable_find(const char *setting);
+
+typedef struct Values {
+        Value *items;
+        size_t n_items, current; /* which of them the drive has */
+} Values;
+
+/* All that are to be tried on this drive, the present one among them; those of an ordered setting rise. The caller frees
+ * ret.items. */
+Values tunable_values(const Tunable *t, const Setting *s, const char *classdir, const Drive *d, const Value *current);
