@@ -40,13 +40,16 @@ static const struct {
           offsetof(Options, watch) },
         { OPTION_PLOT, { "plot", 0x111, NULL, 0, "Draw when the drives were asleep, awake and woken in the last seven days; no drive "
                          "is asked", 0 }, offsetof(Options, plot) },
-        { OPTION_PLOT, { "svg", 0x112, "FILE", 0, "The same as a picture, which is written to FILE; - is standard output", 0 },
+        { OPTION_SVG, { "svg", 0x112, "FILE", 0, "Draw it, as a picture in FILE; - is standard output", 0 },
           offsetof(Options, svg) },
-        { OPTION_BENCH, { "budget", 0x113, "TIME", 0, "Measure for TIME, 3min without it", 0 }, offsetof(Options, budget) },
+        { OPTION_BUDGET, { "budget", 0x113, "TIME", 0, "Measure for TIME: 10s to 1h", 0 }, offsetof(Options, budget) },
         { OPTION_BENCH, { "file", 0x114, "DIR", 0, "Also measure what writes, in a file without a name on the file system of DIR, which has to be on the drive; "
                           "nothing is left of it", 0 }, offsetof(Options, file) },
         { OPTION_BENCH, { "compare", 0x115, NULL, 0, "Measure nothing, and compare two measurements", 0 }, offsetof(Options, compare) },
         { OPTION_BENCH, { "results", 0x116, "DIR", 0, "Keep measurements in DIR instead of " RESULT_DIR, 0 }, offsetof(Options, results) },
+        { OPTION_TUNE, { "force", 0x117, NULL, 0, "Measure also where others use the drive most of the time", 0 }, offsetof(Options, force) },
+        { OPTION_TUNE, { "write", 0x118, NULL, 0, "Write what is better to drivekeep.conf.d/60-tuned.conf below /etc, and reload", 0 },
+          offsetof(Options, write) },
         { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
                        "in match, node for its name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "

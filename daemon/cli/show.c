@@ -336,6 +336,6 @@ const Verb verb_show = {
                 "\v" DRIVE_IS "; none means all drives, a line each. "
                 "What the drive itself holds is asked of the drive, and needs root. "
                 "--plot and --svg read the journal, which root and members of the groups systemd-journal and adm can.",
-        .options = OPTION_IDENTIFY | OPTION_PLOT | OPTION_JSON | OPTION_STATE_DIR,
+        .options = OPTION_IDENTIFY | OPTION_PLOT | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR,
         .run = run,
 };

@@ -28,15 +28,18 @@ typedef enum OptionFlags {
         OPTION_TRY = 1 << 13, /* --keep and --undo */
         OPTION_NOW = 1 << 14,
         OPTION_WAKES = 1 << 15, /* --summary and --watch */
-        OPTION_PLOT = 1 << 16,  /* --plot and --svg */
-        OPTION_BENCH = 1 << 17, /* --budget, --file, --compare and --results */
+        OPTION_PLOT = 1 << 16,
+        OPTION_BENCH = 1 << 17, /* --file, --compare and --results */
+        OPTION_BUDGET = 1 << 18,
+        OPTION_TUNE = 1 << 19, /* --force and --write */
+        OPTION_SVG = 1 << 20,
 } OptionFlags;
 
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
         bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now,
-                        summary, watch, plot, compare;
+                        summary, watch, plot, compare, force, write;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */
