@@ -14,6 +14,7 @@
 #include "rivals.h"
 #include "settings.h"
 #include "text-file.h"
+#include "tune-evidence.h"
 #include "verb.h"
 
 #define SERVICE_USER "drivekeep" /* units/drivekeep.sysusers */
@@ -109,6 +110,7 @@ static void check_drives(Config *c, const Inventory *inventory, bool verbose) {
                                            "no rule is for this drive (%s, serial %s), so it is left alone",
                                            strna(d->model), strna(d->serial)));
         }
+        evidence_check(c, inventory);
 }
 
 /* Returns the number of warnings. */

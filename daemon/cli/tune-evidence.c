@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "attribute.h"
+#include "output.h"
+#include "settings.h"
+#include "text-file.h"
+#include "tune-evidence.h"
+
+static int compare_words(const void *a, const void *b) {
+        return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+/* "bfq mq-deadline none": in which order the kernel has them depends on which is in force, and so do its blanks (elv_iosched_show()). */
+static char *format_schedulers(const char *name) {
+        _cleanup_free_ char **words = NULL;
+        char text[256], *rest = text, *word, *sorted = NULL;
+        size_t n = 0, size;
+        FILE *f = must(open_memstream(&sorted, &size));
+
+        (void) attribute_read(text, sizeof text, INVENTORY_CLASSDIR "/%s/queue/scheduler", name);
+        while ((word = strsep(&rest, " []")))
+                if (*word) {
+                        must_grow(words, n);
+                        words[n++] = word;
+                }
+        if (n > 0)
+                qsort(words, n, sizeof *words, compare_words);
+        for (size_t i = 0; i < n; i++)
+                fprintf(f, "%s%s", i > 0 ? " " : "", words[i]);
+        must_close(f);
+        return sorted;
+}
+
+char *evidence_format(const Drive *d, const char *setting) {
+        _cleanup_free_ char *firmware = format_escaped("%s", d->firmware ?: "not known"), *schedulers = NULL;
+
+        /* A name that has what ends it would not be known again. */
+        firmware[strcspn(firmware, ",:")] = '\0';
+        if (!streq(setting, "scheduler"))
+                return must_format("firmware %s", firmware);
+
+        schedulers = format_schedulers(d->name);
+        return must_format("firmware %s, schedulers %s", firmware, schedulers);
+}
+
+/* The line of the text, from 1, up to its end. NULL: there is none. */
+static char *copy_line(const char *text, unsigned line) {
+        while (--line > 0 && (text = strchr(text, '\n')))
+                text++;
+        return text ? must(strndup(text, strcspn(text, "\n"))) : NULL;
+}
+
+/* What stands between "measured DATE, " and the colon. NULL: it is no such line. */
+static char *find_evidence(const char *text, unsigned line) {
+        _cleanup_free_ char *copy = line > 1 ? copy_line(text, line - 1) : NULL;
+        const char *begin = copy ? strstr(copy, "// " EVIDENCE) : NULL;
+
+        begin = begin ? strstr(begin, ", ") : NULL;
+        return begin ? must(strndup(begin + 2, strcspn(begin + 2, ":"))) : NULL;
+}
+
+static void check_assignment(Config *c, const Block *b, const Assignment *a, const char *text, const Drive *d) {
+        _cleanup_free_ char *then = find_evidence(text, a->line), *now = evidence_format(d, a->name);
+
+        if (then && !streq(then, now))
+                must_work(complain(&c->complaints, COMPLAINT_WARNING, b->file, a->line, a->column,
+                                   "%s was measured with %s, and %s has %s; 'drivekeep tune %s %s' measures it anew",
+                                   a->name, then, d->name, now, d->name, a->name));
+}
+
+void evidence_check(Config *c, const Inventory *inventory) {
+        for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++) {
+                _cleanup_free_ char *text = NULL;
+                const char *objection;
+                size_t size;
+
+                if (!streq(base_name(b->file), TUNED_NAME) || b->broken ||
+                    must_not_fail(text_file_read(b->file, &text, &size, &objection)) != 0)
+                        continue;
+                for (size_t i = 0; i < inventory->n_drives; i++)
+                        if (match_drive(&b->match, inventory->drives[i], NULL))
+                                for (size_t k = 0; k < b->n_assignments; k++)
+                                        check_assignment(c, b, b->assignments + k, text, inventory->drives[i]);
+        }
+}
