@@ -152,7 +152,7 @@ static int may_go_on(void *userdata) {
 
 static void tell_progress(void *userdata, uint64_t spent) {
         const Subject *s = userdata;
-        uint64_t all = MIN(spent, s->budget);
+        uint64_t all = MIN(s->spent + spent, s->budget);
         unsigned width = 30, done = (unsigned) (all * width / s->budget);
         char left[VALUE_TEXT_MAX];
 

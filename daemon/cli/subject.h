@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The drive or array that a command measures: which one it is, what speaks against that now, and
+/* The drive or array that a command measures (`drivekeep bench`, `drivekeep tune`): which one it is, what speaks against that now, and
  * that no visit and no file system check comes between. */
 
 #include "inventory.h"
@@ -20,6 +20,7 @@ typedef struct Subject {
         Leave leave;     /* for these disks */
         Result result;   /* has the settings in force */
         uint64_t budget; /* µs */
+        uint64_t spent;  /* of it, before what is measured now */
         int stop_fd;     /* readable once the user wants an end, which then does not end the command */
         bool progress;
 } Subject;

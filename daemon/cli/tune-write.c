@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is picked, as configuration: a block, and the file that has the blocks of all drives that were measured. The file is made of
+ * lines that have a form, so that what stands in it of other drives and settings stays as it is, with its comments. */
+
+#include <stdio.h>
+#include <time.h>
+
+#include "clock.h"
+#include "draft.h"
+#include "output.h"
+#include "settings.h"
+#include "text-file.h"
+#include "tried.h"
+#include "tune-evidence.h"
+#include "tuning.h"
+
+#define FIRST_LINE "// Written by drivekeep tune"
+
+#define BLOCK_HEAD "    { match = "
+#define BLOCK_END "    },\n"
+
+/* ---- this drive's block ---- */
+
+/* "512 KiB 187 MB/s (185 to 189)". */
+static void put_evidence(FILE *f, const Tuning *t, size_t trial) {
+        char value[VALUE_TEXT_MAX], median[FIGURE_TEXT_MAX], range[FIGURE_TEXT_MAX];
+        size_t n;
+        _cleanup_free_ double *kept = samples_without_missing(t->tune.trials[trial].goal, t->tune.n_rounds, &n);
+        Estimate e = samples_estimate(kept, n, t->goal->error);
+
+        fprintf(f, "%s %s", value_format(&t->setting->range, t->values.items + t->tune.values[trial], value),
+                figure_format(t->goal->kind, e.median, median));
+        if (e.bounded)
+                fprintf(f, " (%s)", figure_format_range(t->goal->kind, e.low, e.high, range));
+}
+
+static void put_setting(FILE *f, const Subject *s, const Tuning *t) {
+        time_t now = (time_t) (now_usec() / 1000000);
+        _cleanup_free_ char *evidence = evidence_format(s->drive, t->tunable->setting);
+        struct tm tm = {};
+        char day[16];
+
+        (void) localtime_r(&now, &tm);
+        (void) strftime(day, sizeof day, "%Y-%m-%d", &tm);
+        fprintf(f, EVIDENCE_COMMENT EVIDENCE "%s, %s: %s, ", day, evidence, t->goal->title);
+        put_evidence(f, t, t->tune.pick.index);
+        (void) fputs(", ", f);
+        put_evidence(f, t, t->tune.contest.current);
+        fprintf(f, "; %zu samples\n", t->tune.n_used);
+        tried_put_value(f, t->tunable->setting, tuning_picked(t));
+}
+
+static const Tuning *find_changed(const Tunings *all, const char *name, size_t n) {
+        for (const Tuning *t = all->items; t < all->items + all->n_items; t++)
+                if (tuning_changes(t) && strlen(t->tunable->setting) == n && strncmp(t->tunable->setting, name, n) == 0)
+                        return t;
+        return NULL;
+}
+
+static bool any_changes(const Tunings *all) {
+        for (const Tuning *t = all->items; t < all->items + all->n_items; t++)
+                if (tuning_changes(t))
+                        return true;
+        return false;
+}
+
+/* With what an earlier block of the drive says of other settings (NULL: there is none). */
+static void put_block(FILE *f, const Subject *s, const Tunings *all, const char *head, const char *kept) {
+        (void) fputs(head, f);
+        (void) fputs(kept ?: "", f);
+        for (const Tuning *t = all->items; t < all->items + all->n_items; t++)
+                if (tuning_changes(t))
+                        put_setting(f, s, t);
+        (void) fputs(BLOCK_END, f);
+}
+
+static char *format_head(const Subject *s) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        tried_put_head(f, s->drive, false, false);
+        must_close(f);
+        return text;
+}
+
+char *tune_format_block(const Subject *s, const Tunings *all) {
+        _cleanup_free_ char *head = format_head(s);
+        char *text = NULL;
+        size_t size;
+        FILE *f;
+
+        if (!any_changes(all))
+                return NULL;
+        f = must(open_memstream(&text, &size));
+        (void) fputs("drives = (\n", f);
+        put_block(f, s, all, head, NULL);
+        (void) fputs(");\n", f);
+        must_close(f);
+        return text;
+}
+
+/* ---- the file ---- */
+
+/* Of the lines of an earlier block those of settings that are not picked anew; a comment goes with the setting below it. Takes over
+ * `lines`. */
+static char *keep_settings(char *lines, const Tunings *all) {
+        char *text = NULL, *line, *rest = lines;
+        const char *comment = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        while ((line = strsep(&rest, "\n"))) {
+                const char *name = line + strspn(line, " ");
+
+                if (starts_with(line, EVIDENCE_COMMENT)) {
+                        comment = line;
+                        continue;
+                }
+                if (*name && !find_changed(all, name, strcspn(name, " =")))
+                        fprintf(f, "%s%s%s\n", comment ?: "", comment ? "\n" : "", line);
+                comment = NULL;
+        }
+        must_close(f);
+        free(lines);
+        return text;
+}
+
+static void put_begin(FILE *f) {
+        (void) fputs(FIRST_LINE " --write. It writes this file anew when more is measured.\n\ndrives = (\n", f);
+}
+
+/* The text of the file (NULL: there is none), with this drive's block anew, and last. NULL: the file is not as this made it, so that
+ * something that somebody has written there would be lost. */
+static char *format_file(const Subject *s, const Tunings *all, const char *old) {
+        _cleanup_free_ char *head = format_head(s), *mine = NULL, *same = NULL;
+        char *text = NULL;
+        size_t size, same_size;
+        FILE *f = must(open_memstream(&text, &size)), *g = must(open_memstream(&same, &same_size));
+        bool once = true;
+
+        put_begin(f);
+        put_begin(g);
+        for (const char *block = old ? strstr(old, BLOCK_HEAD) : NULL, *end; block; block = strstr(end, BLOCK_HEAD)) {
+                const char *body = block + strlen(head);
+
+                end = strstr(block, "\n" BLOCK_END);
+                if (!end)
+                        break;
+                end++;
+                fprintf(g, "%.*s" BLOCK_END, (int) (end - block), block);
+                if (!starts_with(block, head))
+                        fprintf(f, "%.*s" BLOCK_END, (int) (end - block), block);
+                else {
+                        once = once && !mine;
+                        free(mine);
+                        mine = keep_settings(must(strndup(body, end > body ? (size_t) (end - body) : 0)), all);
+                }
+                end += strlen(BLOCK_END);
+        }
+        put_block(f, s, all, head, mine);
+        (void) fputs(");\n", f);
+        (void) fputs(");\n", g);
+        must_close(f);
+        must_close(g);
+        if (old && !(once && streq(old, same))) {
+                free(text);
+                return NULL;
+        }
+        return text;
+}
+
+/* Is each value that is picked in force then, and no later file in the way? */
+static bool is_in_force(const Subject *s, const Tunings *all, const Config *c, const char *path) {
+        _cleanup_(wishes_done) Wishes wishes = {};
+        bool all_well = true;
+
+        must_work(config_resolve(c, s->drive, false, &wishes));
+        for (const Tuning *t = all->items; t < all->items + all->n_items; t++) {
+                const Wish *w = !tuning_changes(t) ? NULL : wishes_find(&wishes, t->tunable->setting);
+
+                if (!w || streq(w->file, path))
+                        continue;
+                warn_escaped("%s of %s is set by %s:%u, which is read later; change it there", w->name, s->drive->name,
+                             w->file, w->line);
+                all_well = false;
+        }
+        return all_well;
+}
+
+int tune_write(const Subject *s, const Tunings *all) {
+        const char *const *roots = s->options->roots;
+        _cleanup_free_ char *path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/" TUNED_NAME, roots[0]), *old = NULL,
+                            *text = NULL;
+        _cleanup_(config_freep) Config *c = NULL;
+        const char *objection;
+        size_t size;
+        int r;
+
+        if (!any_changes(all)) {
+                warnx("nothing is better than what the drive has, so nothing is written");
+                return EXIT_WANTED;
+        }
+        r = must_not_fail(text_file_read(path, &old, &size, &objection));
+        if (r != 0 && r != -ENOENT) {
+                warn_escaped("%s cannot be read: %s", path, r > 0 ? objection : strerror(-r));
+                return EXIT_BAD_INPUT;
+        }
+        if (r == 0 && !starts_with(old, FIRST_LINE)) {
+                warn_escaped("%s is not of 'drivekeep tune' alone, so it is left as it is; write the block there yourself",
+                             path);
+                return EXIT_BAD_INPUT;
+        }
+
+        text = format_file(s, all, old);
+        if (!text) {
+                warn_escaped("%s was changed by hand, so it is left as it is; write the block there yourself", path);
+                return EXIT_BAD_INPUT;
+        }
+        r = draft_check(roots, &(ConfigDraft){ path, text, strlen(text) }, &c);
+        if (r == EXIT_WANTED && !is_in_force(s, all, c, path))
+                r = EXIT_BAD_INPUT;
+        if (r == EXIT_WANTED)
+                r = tried_write(path, text);
+        if (r == EXIT_WANTED)
+                r = request_reload(s->leave.bus);
+        if (r == EXIT_WANTED && !s->options->json)
+                printf("Written to %s.\n", path);
+        return r;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What `drivekeep tune` has measured of one drive, and what is made of that. */
+
+#include "subject.h"
+#include "tunable.h"
+#include "tune.h"
+
+/* A setting that a change of another one may reset, and what it is. */
+typedef struct Beside {
+        const Setting *setting;
+        Value value;
+} Beside;
+
+/* One setting. */
+typedef struct Tuning {
+        Subject *subject; /* borrowed */
+        const Tunable *tunable;
+        const Setting *setting;
+        const Figure *goal, *cost; /* cost NULL: nothing is measured of it */
+        Values values;
+        Beside *beside; /* the drive is to have these all the time, too */
+        size_t n_beside;
+        Tune tune;
+        size_t held;    /* the value that the drive holds now; SIZE_MAX: none for this */
+        char *left_out; /* values that cannot be had, and why: clauses; NULL: none */
+        char *lacking;  /* nothing was measured, for this reason: a sentence's end; NULL: it was */
+        int status;     /* ExitStatus of what has ended it early */
+} Tuning;
+
+typedef struct Tunings {
+        Tuning *items;
+        size_t n_items;
+} Tunings;
+
+static inline bool tuning_changes(const Tuning *t) {
+        return !t->lacking && t->tune.pick.reason > PICK_CURRENT;
+}
+
+static inline bool tuning_is_measured(const Tuning *t) {
+        const Tune *x = &t->tune;
+
+        return !t->lacking && x->n_used + x->n_others + x->n_cached + x->n_failed > 0;
+}
+
+static inline const Value *tuning_picked(const Tuning *t) {
+        return t->values.items + (tuning_changes(t) ? t->tune.values[t->tune.pick.index] : t->values.current);
+}
+
+/* tune-show.c: all of it, to stdout. */
+void tune_show(const Options *o, const Subject *s, const Tunings *t);
+
+/* tune-svg.c: to the file of --svg. Returns an ExitStatus. */
+int tune_write_svg(const Subject *s, const Tunings *t);
+
+/* tune-write.c: what is picked, as a block of the configuration; the caller frees it. NULL: all stays as it is. */
+char *tune_format_block(const Subject *s, const Tunings *t);
+
+/* Puts it into drivekeep.conf.d/60-tuned.conf, where the blocks of other drives stay as they are, and has the service read that.
+ * Returns an ExitStatus. */
+int tune_write(const Subject *s, const Tunings *t);
