@@ -91,8 +91,7 @@ static int load_named(const Options *o, const char *name, Result *ret) {
 
 /* ---- what differs ---- */
 
-/* "4.1 % faster (2.0 to 6.2 %)" */
-static char *format_difference(FigureKind kind, const Difference *d, size_t n) {
+char *difference_format(FigureKind kind, const Difference *d, size_t n) {
         static const char *const words[_FIGURE_KIND_MAX][2] = {
                 [FIGURE_SPEED] = { "slower", "faster" },
                 [FIGURE_LATENCY] = { "shorter", "longer" },
@@ -114,7 +113,7 @@ static char *format_difference(FigureKind kind, const Difference *d, size_t n) {
 static void tell_figure(Output *out, const Measured *x, const Measured *y, unsigned n_compared) {
         Difference d = samples_compare(x->samples, x->n_samples, y->samples, y->n_samples, x->figure->error,
                                        n_compared);
-        _cleanup_free_ char *says = format_difference(x->figure->kind, &d, MIN(x->n_samples, y->n_samples));
+        _cleanup_free_ char *says = difference_format(x->figure->kind, &d, MIN(x->n_samples, y->n_samples));
         char text[FIGURE_TEXT_MAX];
 
         output_row(out);
