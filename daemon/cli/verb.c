@@ -16,6 +16,7 @@ static const Verb *const verbs[] = {
         &verb_plan,
         &verb_apply,
         &verb_try,
+        &verb_tune,
         &verb_edit,
         &verb_release,
         &verb_sleep,

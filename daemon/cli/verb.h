@@ -8,7 +8,7 @@
 
 #define STATE_DIR "/run/drivekeep/drives"
 #define CONFIG_ROOTS_MAX 8U
-#define COMMANDS_MAX 19U
+#define COMMANDS_MAX 20U
 
 /* What a verb can be told, beside what all can: options.c has a row for each. */
 typedef enum OptionFlags {
@@ -75,7 +75,7 @@ typedef struct Verb {
 
 extern const Verb verb_apply, verb_bench, verb_cat, verb_check, verb_edit, verb_explain, verb_import, verb_list,
                 verb_plan, verb_release, verb_reload, verb_settings, verb_show, verb_sleep, verb_status, verb_try,
-                verb_wakes;
+                verb_tune, verb_wakes;
 
 /* Which of these words (NULL at the end) is the verb: the first that is no option and no argument of one. NULL: none is. */
 char **verb_find_word(char **words);

@@ -94,7 +94,7 @@ static inline _unused_ char *catch_end(FILE *stream, FILE *f) {
 /* Runs the verb with these words (NULL at the end); what it prints and says is the caller's to free. */
 static inline _unused_ int verb_catch(const Verb *verb, const char *state_dir, const char *const *words, char **ret_out,
                                       char **ret_err) {
-        char *argv[8] = { (char *) verb->name, (char *) "--state-dir", (char *) state_dir };
+        char *argv[12] = { (char *) verb->name, (char *) "--state-dir", (char *) state_dir };
         FILE *out = catch_begin(stdout), *err = catch_begin(stderr);
         int argc = 3, r;
 

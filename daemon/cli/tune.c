@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep tune`: measures a drive with several values of a setting, in turns, and tells which is best. Only the service sets them, and
+ * sets the drive back as soon as this command is gone, however that comes about. */
+
+#include <err.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "choice.h"
+#include "clock.h"
+#include "known-device.h"
+#include "output.h"
+#include "settings.h"
+#include "stop.h"
+#include "text-file.h"
+#include "tuning.h"
+
+/* ---- what the drive holds ---- */
+
+static int read_value(const Subject *s, const Setting *row, Value *ret, char **ret_why) {
+        Reading reading = {};
+        Device device;
+        int r;
+
+        device_init_known(&device, s->drive, records_of(&s->records, s->drive), &s->leave.io);
+        r = row->read(&device, row, &reading);
+        if (r < 0)
+                *ret_why = must(strdup(device.error));
+        else if (!reading.supported || !reading.known)
+                *ret_why = must(strdup("the drive does not have it, or it cannot be read"));
+        device_done(&device);
+        if (*ret_why)
+                return -ENODATA;
+        *ret = reading.value;
+        return 0;
+}
+
+/* What the service has noted of the visit. The caller frees it. */
+static DriveRecord *read_record(const Subject *s) {
+        _cleanup_close_ int fd = open(s->options->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ char *text = NULL;
+        DriveRecord *record = NULL;
+        size_t size;
+
+        if (fd >= 0 && must_not_fail(record_file_read(fd, s->drive->name, RECORD_MAX_BYTES, &text, &size)) >= 0)
+                (void) must_not_fail(drive_record_parse(text, size, &record));
+        return record;
+}
+
+/* ---- having the service set it ---- */
+
+static int ask(Tuning *t, int r, const sd_bus_error *error) {
+        if (r < 0)
+                t->status = request_explain(r, error);
+        return r < 0 ? -ECANCELED : 0;
+}
+
+/* Begun by a call that has changed what is wanted of the drive: returns when the visit for that is over. */
+static int wait_for_visit(Tuning *t) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_(strv_freep) char **visited = NULL;
+        const Subject *s = t->subject;
+
+        return ask(t, request_visit(s->leave.bus, "Read", (char *const[]){ s->drive->name, NULL }, &visited, &error),
+                   &error);
+}
+
+static void leave_out(Tuning *t, const char *value, const SettingRecord *s) {
+        char *longer = must_format("%s%s%s: %s%s%s", t->left_out ?: "", t->left_out ? "; " : "", value,
+                                   s ? verdict_to_string(s->verdict) : "nothing is known of it",
+                                   s && s->reason ? ", " : "", s && s->reason ? s->reason : "");
+
+        free(t->left_out);
+        t->left_out = longer;
+}
+
+static int hold(Tuning *t, const Setting *row, const Value *value, const Value *before) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        const Subject *s = t->subject;
+        char text[VALUE_TEXT_MAX], old[VALUE_TEXT_MAX];
+        int r;
+
+        r = sd_bus_call_method(s->leave.bus, DAEMON, "Hold", &error, NULL, "ssss", s->drive->name, setting_state(row),
+                               value_format(&row->range, value, text), value_format(&row->range, before, old));
+        return ask(t, r, &error);
+}
+
+static const Value *present(const Tuning *t) {
+        return t->values.items + t->values.current;
+}
+
+/* What a change of the setting would reset is held from the beginning. */
+static int hold_beside(Tuning *t) {
+        int r = 0;
+
+        for (const Beside *b = t->beside; b < t->beside + t->n_beside && r == 0; b++)
+                r = hold(t, b->setting, &b->value, &b->value);
+        return r;
+}
+
+static int set_value(void *userdata, size_t value) {
+        Tuning *t = userdata;
+        _cleanup_(drive_record_freep) DriveRecord *record = NULL;
+        char text[VALUE_TEXT_MAX];
+        const SettingRecord *told;
+        bool begins = t->held == SIZE_MAX;
+        int r;
+
+        if (value == t->held)
+                return 0;
+
+        /* From here on it is to be set back. */
+        t->held = value;
+        r = begins ? hold_beside(t) : 0;
+        if (r == 0)
+                r = hold(t, t->setting, t->values.items + value, present(t));
+        if (r == 0)
+                r = wait_for_visit(t);
+        if (r < 0)
+                return r;
+
+        (void) value_format(&t->setting->range, t->values.items + value, text);
+        record = read_record(t->subject);
+        told = record ? drive_record_find(record, t->tunable->setting) : NULL;
+        if (told && streq_ptr(told->wanted, text) && streq_ptr(told->actual, text) && verdict_is_wanted(told->verdict))
+                return 0;
+        /* Later it is one round that lacks it. */
+        if (t->tune.n_rounds > 1)
+                return 1;
+        leave_out(t, text, told);
+        return value == t->values.current ? -EIO : 1;
+}
+
+/* Has the drive this value again? */
+static bool is_back(const Tuning *t, const Setting *row, const Value *before) {
+        char then[VALUE_TEXT_MAX], now[VALUE_TEXT_MAX];
+        const Subject *s = t->subject;
+        _cleanup_free_ char *why = NULL;
+        Value value = {};
+
+        if (read_value(s, row, &value, &why) >= 0 && value_equal(&value, before))
+                return true;
+        warn_escaped("%s of %s is %s, and was %s: drivekeep.service sets it back as soon as it can", setting_state(row),
+                     s->drive->name, why ?: value_format(&row->range, &value, now),
+                     value_format(&row->range, before, then));
+        return false;
+}
+
+/* Returns EXIT_WANTED when the drive has again what it had. */
+static int set_back(Tuning *t) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        const Subject *s = t->subject;
+        bool back;
+        int r;
+
+        if (t->held == SIZE_MAX)
+                return EXIT_WANTED;
+        r = sd_bus_call_method(s->leave.bus, DAEMON, "LetGo", &error, NULL, "s", s->drive->name);
+        /* Where the service is gone that was said already. */
+        if (t->status == EXIT_WANTED)
+                r = ask(t, r, &error);
+        if (r >= 0)
+                (void) wait_for_visit(t);
+
+        back = is_back(t, t->setting, present(t));
+        for (const Beside *b = t->beside; b < t->beside + t->n_beside; b++)
+                back = is_back(t, b->setting, &b->value) && back;
+        return back ? EXIT_WANTED : EXIT_NOT_WANTED;
+}
+
+/* ---- one setting ---- */
+
+static int tune_setting(Tuning *t, uint64_t budget) {
+        Subject *s = t->subject;
+        TuneTask task = { .bench = subject_task(s),
+                          .goal = t->goal,
+                          .cost = t->cost,
+                          .ordered = t->tunable->ordered,
+                          .n_values = t->values.n_items,
+                          .current = t->values.current,
+                          .among_others = s->options->force,
+                          .set = set_value,
+                          .userdata = t };
+        uint64_t begun = monotonic_usec();
+        int r, back;
+
+        task.bench.budget = budget;
+        r = tune_run(&task, &t->tune);
+        back = set_back(t);
+        s->spent += monotonic_usec() - begun;
+        if (r == -EBUSY)
+                t->lacking = must_format("%s is used by others too much; --force has it measured all the same",
+                                         s->drive->name);
+        else if (r == -EIO)
+                t->lacking = must(strdup(t->left_out));
+        if (t->lacking) {
+                warn_escaped("%s of %s is not measured: %s", t->tunable->setting, s->drive->name, t->lacking);
+                return EXIT_BAD_INPUT;
+        }
+        if (t->status)
+                return t->status;
+        return r != 0 ? r : back;
+}
+
+static void find_beside(Tuning *t) {
+        const Subject *s = t->subject;
+
+        for (const char *const *name = t->tunable->resets; name && *name; name++) {
+                const Setting *row = setting_for_backends(&all_settings, *name, drive_backends(s->drive));
+                _cleanup_free_ char *why = NULL;
+                Value value;
+
+                if (!row || read_value(s, row, &value, &why) < 0)
+                        continue;
+                t->beside = must(reallocarray(t->beside, t->n_beside + 1, sizeof *t->beside));
+                t->beside[t->n_beside++] = (Beside){ row, value };
+        }
+}
+
+/* Why there is nothing to measure; NULL: there is. */
+static char *prepare(Tuning *t) {
+        const Subject *s = t->subject;
+        char *why = NULL;
+        Value now;
+
+        t->setting = setting_for_backends(&all_settings, t->tunable->setting, drive_backends(s->drive));
+        if (!t->setting)
+                return must(strdup("it is not a setting of this kind of drive"));
+        if (read_value(s, t->setting, &now, &why) < 0)
+                return why;
+
+        find_beside(t);
+        t->goal = figure_find(t->tunable->goal);
+        t->cost = t->tunable->cost ? figure_find(t->tunable->cost) : NULL;
+        t->values = tunable_values(t->tunable, t->setting, INVENTORY_CLASSDIR, s->drive, &now);
+        return t->values.n_items < 2 ? must(strdup("there is no other value to be had")) : NULL;
+}
+
+/* ---- all of them ---- */
+
+static void add_setting(Tunings *all, Subject *s, const Tunable *t) {
+        must_grow(all->items, all->n_items);
+        all->items[all->n_items++] = (Tuning){ .subject = s, .tunable = t, .held = SIZE_MAX };
+}
+
+static int choose_settings(const Options *o, Subject *s, Tunings *ret) {
+        int status = EXIT_WANTED;
+
+        if (!o->names[1]) {
+                TUNABLES_FOREACH(t)
+                        add_setting(ret, s, t);
+                return EXIT_WANTED;
+        }
+        for (char **name = o->names + 1; *name; name++) {
+                const Setting *row = setting_find(&all_settings, *name);
+                const Tunable *t = row ? tunable_find(setting_state(row)) : NULL;
+
+                if (t)
+                        add_setting(ret, s, t);
+                else {
+                        status = EXIT_BAD_INPUT;
+                        if (setting_choose(&all_settings, *name) == EXIT_WANTED)
+                                warn_escaped("there is nothing to measure of %s: no value of it makes reads faster",
+                                             *name);
+                }
+        }
+        return status;
+}
+
+static void tunings_done(Tunings *all) {
+        for (Tuning *t = all->items; t < all->items + all->n_items; t++) {
+                free(t->values.items);
+                free(t->beside);
+                tune_done(&t->tune);
+                free(t->left_out);
+                free(t->lacking);
+        }
+        free(all->items);
+}
+
+/* Each has the same part of the time that is left. What keeps one from being measured may not keep the next. */
+static int tune_settings(Subject *s, Tunings *all) {
+        size_t n_left = 0;
+        int status = EXIT_WANTED;
+
+        for (Tuning *t = all->items; t < all->items + all->n_items; t++) {
+                t->lacking = prepare(t);
+                n_left += !t->lacking;
+        }
+        for (Tuning *t = all->items; t < all->items + all->n_items && !stop_is_wanted(s->stop_fd); t++) {
+                uint64_t left = s->budget - MIN(s->budget, s->spent);
+                int r;
+
+                if (t->lacking)
+                        continue;
+                r = tune_setting(t, left / MAX(n_left, 1U));
+                n_left--;
+                if (r != EXIT_WANTED)
+                        status = r;
+                if (r != EXIT_WANTED && !t->lacking)
+                        break;
+        }
+        subject_hide_progress(s);
+        return status;
+}
+
+static bool any_is_measured(const Tunings *all) {
+        for (const Tuning *t = all->items; t < all->items + all->n_items; t++)
+                if (tuning_is_measured(t))
+                        return true;
+        return false;
+}
+
+static int tune(const Options *o, Subject *s) {
+        Tunings all = {};
+        int status;
+
+        if (!s->leave.bus)
+                return request_explain(-ENOENT, &SD_BUS_ERROR_NULL);
+        status = choose_settings(o, s, &all);
+        if (status == EXIT_WANTED)
+                status = tune_settings(s, &all);
+        if (status == EXIT_WANTED || any_is_measured(&all))
+                tune_show(o, s, &all);
+        if (status == EXIT_WANTED && o->svg)
+                status = tune_write_svg(s, &all);
+        if (status == EXIT_WANTED && o->write && stop_is_wanted(s->stop_fd)) {
+                warnx("it was interrupted, so nothing is written");
+                status = EXIT_BAD_INPUT;
+        } else if (status == EXIT_WANTED && o->write)
+                status = tune_write(s, &all);
+        tunings_done(&all);
+        return status;
+}
+
+static int run(const Options *o) {
+        Subject s;
+        int r;
+
+        if (!o->names) {
+                warnx("say which drive: 'drivekeep tune DRIVE [SETTING...]'");
+                return EXIT_BAD_INPUT;
+        }
+        (void) umask(0022);
+        r = subject_open(o, "tune", "10min", &s);
+        if (r == EXIT_WANTED)
+                r = tune(o, &s);
+        subject_close(&s);
+        return r;
+}
+
+const Verb verb_tune = {
+        .name = "tune",
+        .changes = true,
+        .summary = "Measure which value of a setting is best",
+        .arguments = "DRIVE [SETTING...]",
+        .help = "Measures a drive with several values of each setting in turns, by reads alone, for ten minutes, and prints the block "
+                "for the configuration with those that are better. The drive has its own values again at the end, whatever "
+                "happens. Needs fio."
+                "\v" DRIVE_IS ". "
+                "Without SETTING: all of which something can be measured. Needs root, and drivekeep.service.",
+        .options = OPTION_TUNE | OPTION_BUDGET | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
+        .run = run,
+};
