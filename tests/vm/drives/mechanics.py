@@ -10,12 +10,13 @@ class Mechanics:
     rpm          what comes after a seek waits for half a turn, on average
     seek         seconds to the next track, and over all of the disk; between them as the root of the distance
     overhead     seconds of each command
+    enough       bytes; a command with less is over too late for the next one, which waits for a whole turn
 
-    What follows the last command without a gap needs neither seek nor turn: the drive has read on.
+    What follows the last command without a gap needs neither seek nor turn: the drive has read on, if it looks ahead.
     """
 
-    def __init__(self, rates=(40e6, 20e6), rpm=7200, seek=(1e-3, 12e-3), overhead=2e-4):
-        self.rates, self.rpm, self.seek, self.overhead = rates, rpm, seek, overhead
+    def __init__(self, rates=(40e6, 20e6), rpm=7200, seek=(1e-3, 12e-3), overhead=2e-4, enough=0):
+        self.rates, self.rpm, self.seek, self.overhead, self.enough = rates, rpm, seek, overhead, enough
         self._next, self._turn = 0, 0.0
 
     def rate(self, part):
@@ -28,12 +29,12 @@ class Mechanics:
         least, most = self.seek
         return least + (most - least) * math.sqrt(distance) + 30 / self.rpm
 
-    def seconds(self, lba, sectors, all_sectors):
-        """Of a command, which is then taken to have been done."""
+    def seconds(self, lba, sectors, all_sectors, ahead=True):
+        """Of a command, which is then taken to have been done. `ahead`: the drive looks ahead."""
         transfer = sectors * 512 / self.rate(lba / all_sectors)
         moved, self._next = abs(lba - self._next) / all_sectors, lba + sectors
         if moved == 0:
-            return self.overhead + transfer
+            return self.overhead + transfer + (0 if ahead and sectors * 512 >= self.enough else 60 / self.rpm)
         # How far it has to turn is as good as random, and spreads evenly.
         self._turn = (self._turn + 0.6180339887498949) % 1
         return self.overhead + transfer + self.access(moved) + (self._turn - 0.5) * 60 / self.rpm

@@ -239,7 +239,7 @@ class AtaDrive:
             raise abort()
         self.power.spin_up()
         if self.mechanics:
-            self.pause(self.mechanics.seconds(tf.lba, count, self.sectors))
+            self.pause(self.mechanics.seconds(tf.lba, count, self.sectors, self["lookahead"]))
         if tf.command in READ:
             return Result(lba=tf.lba, data=self.store.read(tf.lba, count))
         if tf.command in WRITE:

@@ -46,6 +46,10 @@ class Times(unittest.TestCase):
         self.assertGreaterEqual(min(taken), 1e-4 + times.access(0.25) - 5e-3)
         times.seconds(0, 8, everything)
         self.assertAlmostEqual(times.seconds(8, 1024, everything), 1e-4 + 1024 * 512 / 40e6, places=5)
+        self.assertAlmostEqual(times.seconds(1032, 1024, everything, ahead=False), 0.01 + 1e-4 + 1024 * 512 / 40e6, places=5)
+        times.enough = 1 << 20
+        self.assertAlmostEqual(times.seconds(2056, 1024, everything), 0.01 + 1e-4 + 1024 * 512 / 40e6, places=5)
+        self.assertAlmostEqual(times.seconds(3080, 2048, everything), 1e-4 + 2048 * 512 / 40e6, places=5)
 
     def test_the_drive_takes_it(self):
         drive = AtaDrive(mechanics=Mechanics(overhead=0.05))
