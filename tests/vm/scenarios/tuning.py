@@ -1,0 +1,183 @@
+"""What `drivekeep tune` picks, and that a drive has its own values again, whatever happens."""
+import itertools
+import json
+
+import manual_json
+from drives.mechanics import Mechanics
+from drives.model import READ
+from keeping import CONF, Keeping
+
+TUNED = "/etc/drivekeep/drivekeep.conf.d/60-tuned.conf"
+KIB = 1024
+NEAR = {"256 KiB": "256", "512 KiB": "512", "1 MiB": "1024"}    # within one step of what the drive is made to need
+
+
+class Tuning(Keeping):
+    """`drivekeep tune` finds the knee and the switch that are there, by reads alone, and sets drives back"""
+    packages = ("fio",)
+    long = True
+
+    def run(self):
+        knee = self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(enough=512 * KIB))
+        off = self.drive("SN-OFF", size_mb=65536, lookahead=False, mechanics=Mechanics())
+        same = self.drive("SN-SAME", size_mb=65536)
+        with self.drives(knee, off, same) as (_, arguments), \
+                self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+            self.settle(machine)
+            self.check_knee(machine, knee)
+            self.check_switch(machine, off)
+            self.check_others(machine)
+            self.check_beside(machine)
+            self.check_refusals(machine, same)
+            Kills(self, machine, "SN-SAME").check(6)
+
+    def tune(self, machine, drive, settings, seconds, *options, enough=lambda setting: setting["reason"] != "unknown"):
+        """What it prints as JSON. A host that is busy takes few samples in that time: then there is more of it."""
+        while True:
+            done = machine.run(f"drivekeep tune --json {drive} {settings} --budget={seconds}s {' '.join(options)}", 2 * seconds + 120)
+            told = json.loads(done.stdout)
+            if all(map(enough, told["settings"])):
+                return told
+            if seconds > 1500:
+                raise AssertionError(f"too few samples: {told}")
+            seconds *= 2
+
+    def read_ahead(self, machine, serial):
+        node = self.node(machine, serial)
+        return machine.run(f"cat /sys/block/{node[5:]}/queue/read_ahead_kb").stdout.strip()
+
+    def check_knee(self, machine, drive):
+        mark = drive.log.mark()
+        told = self.tune(machine, "SN-KNEE", "read_ahead_kb", 200, "--write", "--svg=/root/tuned.svg")
+        setting, = told["settings"]
+        self.claim("the smallest read-ahead that is enough is picked", setting["picked"] in NEAR and setting["reason"] == "better",
+                   json.dumps(setting))
+        cost = {value["value"]: value["cost"]["median"] for value in setting["values"]}
+        self.claim("what more of it costs random reads is told", cost["8 MiB"] > 2 * cost["128 KiB"], str(cost))
+        self.claim("it took reads alone", {e.command for e in drive.log.since(mark, origin="kernel")} <= READ)
+        self.match("the block for the configuration has the evidence", "\n".join(told["block"]),
+                   r"// measured 2\d\d\d-\d\d-\d\d, firmware .*: sequential, by read-ahead, .* MB/s .*, 128 KiB .* samples\n *read_ahead_kb = ")
+        self.equal("the JSON has the keys that the manual names",
+                   manual_json.differences(manual_json.paths(told), manual_json.documented()["tune"][0]), [])
+        self.match("the picture has each value", machine.run("cat /root/tuned.svg").stdout, r"(?s)<svg .*512 KiB.*>best<.*</svg>")
+
+        self.equal("--write: the kernel has what was picked", self.read_ahead(machine, "SN-KNEE"), NEAR.get(setting["picked"]))
+        self.match("and status says which file wants that", machine.run("drivekeep status SN-KNEE").stdout, r"read_ahead_kb .*60-tuned\.conf")
+        self.no_match("check has nothing against it", machine.run("drivekeep check", check=False).stdout, "was measured with")
+        machine.run(f"sed -i 's/firmware [^:]*:/firmware OLD1:/' {TUNED}")
+        self.match("with another firmware it warns", machine.run("drivekeep check", check=False).stdout,
+                   r"60-tuned\.conf:\d+:\d+: warning: read_ahead_kb was measured with firmware OLD1, and sd. has firmware ")
+        machine.run(f"rm {TUNED} && drivekeep reload")
+
+    def check_switch(self, machine, drive):
+        seconds, shown = 70, "too few samples"
+        while "too few samples" in shown and seconds < 1500:
+            shown = machine.run(f"drivekeep tune SN-OFF lookahead --budget={seconds}s", 2 * seconds + 120).stdout
+            seconds *= 2
+        self.match("a drive that is slow without look-ahead: it is found so", shown,
+                   r"(?s)^ *on +best +[\d.]+ MB/s .*^ *off +now +[\d.]+ MB/s |^ *off +now +[\d.]+ MB/s .*^ *on +best +[\d.]+ MB/s ")
+        self.match("with how much it is", shown, r"lookahead: on is better than off: sequential 64 KiB, one at a time, \d+ % faster")
+        self.match("and what to write", shown, r"lookahead = true;")
+        self.match("it is off again, as hdparm has it", machine.run(f"hdparm -A {self.node(machine, 'SN-OFF')}").stdout, r"\(off\)")
+        self.equal("the drive was told both by turns", {e.feature for e in drive.log.since(0, origin="passthrough") if e.sets}, {0xAA, 0x55})
+
+    def check_others(self, machine):
+        node = self.node(machine, "SN-SAME")
+        machine.run(f"systemd-run -q --unit=other sh -c 'while dd if={node} of=/dev/null bs=1M skip=40000 count=1000 iflag=direct; do :; done'")
+        done = machine.run("drivekeep tune SN-SAME read_ahead_kb --budget=10min", 700, check=False)
+        machine.run("systemctl stop other")
+        self.match("others use the drive: it is said so", done.stderr, r"read_ahead_kb of sd. is not measured: sd. is used by others too much; --force")
+        self.equal("and nothing is left set", self.read_ahead(machine, "SN-SAME"), "128")
+
+    def check_beside(self, machine):
+        """What the kernel resets when another setting is changed."""
+        queue = f"/sys/block/{self.node(machine, 'SN-SAME')[5:]}/queue"
+        machine.run(f"echo 32 > {queue}/nr_requests; echo 5000 > {queue}/wbt_lat_usec; echo 512 > {queue}/read_ahead_kb")
+        shown = f"cd {queue} && grep -H . scheduler nr_requests wbt_lat_usec read_ahead_kb max_sectors_kb ../device/queue_depth"
+        before = machine.run(shown).stdout
+        done = machine.run("drivekeep tune SN-SAME scheduler queue_depth max_sectors_kb --budget=45s --json", 300, check=False)
+        self.equal("schedulers, depths and sizes of requests are measured",
+                   [s["setting"] for s in json.loads(done.stdout)["settings"] if s["values"]], ["scheduler", "queue_depth", "max_sectors_kb"])
+        self.equal("all is as before, also what the kernel resets with them", machine.run(shown).stdout, before)
+        self.equal("it says nothing else", (done.status, done.stderr), (0, ""))
+        machine.run(f"echo 128 > {queue}/read_ahead_kb")
+
+    def check_refusals(self, machine, drive):
+        self.match("what has no best value is not measured", machine.run("drivekeep tune SN-SAME timeout", check=False).stderr,
+                   r"there is nothing to measure of timeout")
+        node = self.node(machine, "SN-SAME")
+        machine.run(f"hdparm -y {node}")
+        done = machine.run("drivekeep tune SN-SAME", check=False)
+        self.match("a drive that sleeps is not measured", done.stderr, r"sd. is not measured: sd. sleeps")
+        self.equal("it sleeps on", drive["mode"], "standby")
+        machine.run(f"dd if={node} of=/dev/null count=1 iflag=direct; smartctl -t long {node}", check=False)
+        self.match("nor one that tests itself", machine.run("drivekeep tune SN-SAME", check=False).stderr, r"sd. is not measured: sd. tests itself")
+        machine.run(f"smartctl -X {node}", check=False)
+        machine.run("systemctl stop drivekeep")
+        self.match("without the service nothing is measured", machine.run("drivekeep tune SN-SAME", check=False).stderr,
+                   r"drivekeep\.service does not run")
+        machine.run("systemctl start drivekeep")
+        self.settle(machine)
+
+
+class Kills:
+    """Of the command, the service, the broker and its workers, at any time."""
+    BLOWS = {
+        "command": "systemctl kill -s KILL measuring",
+        "service": "systemctl kill -s KILL drivekeep",
+        "workers": "pkill -KILL '^keep-'; systemctl kill -s KILL measuring",
+        "broker": "systemctl kill -s KILL drivekeep-broker; systemctl kill -s INT measuring",
+        "user": "systemctl kill -s INT measuring",
+        "everything": "systemctl kill -s KILL measuring drivekeep drivekeep-broker",
+    }
+
+    def __init__(self, scenario, machine, serial):
+        self.scenario, self.machine = scenario, machine
+        self.node = scenario.node(machine, serial)
+        self.file = f"/sys/block/{self.node[5:]}/queue/read_ahead_kb"
+
+    def check(self, n):
+        """So many, in turns; each a little later in what is measured than the one before."""
+        machine, kept = self.machine, {blow: 0 for blow in self.BLOWS}
+        for case, (name, blow) in zip(range(n), itertools.cycle(self.BLOWS.items())):
+            machine.run("systemctl reset-failed; systemd-run -q --unit=measuring drivekeep tune "
+                        f"{self.node} read_ahead_kb --budget=1h")
+            machine.wait_until(f"[ $(cat {self.file}) != 128 ]", 120)
+            machine.run(f"sleep {case % 17 / 10}; {blow}", check=False)
+            machine.wait_until("! systemctl is-active -q measuring", 120)
+            self.scenario.settle(machine)
+            now = machine.run(f"cat {self.file}").stdout.strip()
+            if now != "128":
+                self.scenario.claim(f"case {case}, {name} killed: the value is back", False, f"{now}\n{machine.run('journalctl -b -n 60').stdout}")
+                machine.run(f"echo 128 > {self.file}")
+            else:
+                kept[name] += 1
+        self.scenario.equal(f"{n} times killed: the drive has its own value again", sum(kept.values()), n)
+
+
+class TuningKilled(Tuning):
+    """An array of three is tuned; `drivekeep tune` and what serves it are killed 100 times, and the drive has its own value again"""
+    rare = True
+    long = False
+
+    def run(self):
+        disks = [self.drive(f"SN-{n}", size_mb=65536, mechanics=Mechanics(enough=512 * KIB)) for n in range(3)]
+        with self.drives(self.drive("SN-SAME", size_mb=65536), *disks) as (_, arguments), \
+                self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+            self.settle(machine)
+            self.check_array(machine, disks)
+            Kills(self, machine, "SN-SAME").check(100)
+
+    def check_array(self, machine, disks):
+        """Chunks of 512 KiB: with less than a stripe of read-ahead the disks do not read at the same time."""
+        nodes = " ".join(self.node(machine, disk.serial) for disk in disks)
+        machine.run(f"mdadm --create /dev/md/three --run --level=0 --chunk=512 --raid-devices=3 {nodes} && udevadm settle")
+        name = machine.run("basename $(readlink -f /dev/md/three)").stdout.strip()
+        machine.run(f"echo 128 > /sys/block/{name}/queue/read_ahead_kb")
+        setting, = self.tune(machine, "/dev/md/three", "read_ahead_kb", 400)["settings"]
+        values = [value["value"] for value in setting["values"]]
+        self.claim("stripes are among the values", "1536 KiB" in values, str(values))
+        self.claim("the array needs stripes of read-ahead", setting["reason"] == "better" and
+                   values.index(setting["picked"]) >= values.index("1 MiB"), json.dumps(setting))
+        self.equal("the array has its own again", machine.run(f"cat /sys/block/{name}/queue/read_ahead_kb").stdout.strip(), "128")
+        machine.run("mdadm --stop /dev/md/three")
