@@ -17,6 +17,8 @@ class Deeds(Keeping):
         self.standby, self.asleep = self.drive("DEED-STANDBY"), self.drive("DEED-SLEEP", apm=128)
         with self.drives(self.standby, self.asleep) as (_, arguments), \
              self.machine(suspends=True, files={CONF: self.file()}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+            # The kernel may still look for drives when all else is up.
+            machine.wait_until(lambda: ours(self.standby) and ours(self.asleep), 120)
             self.settle(machine)
             self.equal("attached: the drive is spun down, once", settings(self.standby), [STANDBY])
             self.equal("attached: the other is put to sleep, once", settings(self.asleep), [SLEEP])
