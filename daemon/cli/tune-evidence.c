@@ -2,33 +2,30 @@
 
 #include <stdio.h>
 
-#include "attribute.h"
 #include "output.h"
 #include "settings.h"
+#include "stack.h"
 #include "text-file.h"
+#include "tunable.h"
 #include "tune-evidence.h"
 
 static int compare_words(const void *a, const void *b) {
         return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
-/* "bfq mq-deadline none": in which order the kernel has them depends on which is in force, and so do its blanks (elv_iosched_show()). */
-static char *format_schedulers(const char *name) {
-        _cleanup_free_ char **words = NULL;
-        char text[256], *rest = text, *word, *sorted = NULL;
+/* "bfq mq-deadline none": in which order the kernel has them depends on which is in force (elv_iosched_show()). */
+static char *format_schedulers(const Drive *d) {
+        _cleanup_(names_freep) char **names = tunable_names(INVENTORY_CLASSDIR, d, "scheduler");
+        char *sorted = NULL;
         size_t n = 0, size;
         FILE *f = must(open_memstream(&sorted, &size));
 
-        (void) attribute_read(text, sizeof text, INVENTORY_CLASSDIR "/%s/queue/scheduler", name);
-        while ((word = strsep(&rest, " []")))
-                if (*word) {
-                        must_grow(words, n);
-                        words[n++] = word;
-                }
+        while (names && names[n])
+                n++;
         if (n > 0)
-                qsort(words, n, sizeof *words, compare_words);
+                qsort(names, n, sizeof *names, compare_words);
         for (size_t i = 0; i < n; i++)
-                fprintf(f, "%s%s", i > 0 ? " " : "", words[i]);
+                fprintf(f, "%s%s", i > 0 ? " " : "", names[i]);
         must_close(f);
         return sorted;
 }
@@ -41,7 +38,7 @@ char *evidence_format(const Drive *d, const char *setting) {
         if (!streq(setting, "scheduler"))
                 return must_format("firmware %s", firmware);
 
-        schedulers = format_schedulers(d->name);
+        schedulers = format_schedulers(d);
         return must_format("firmware %s, schedulers %s", firmware, schedulers);
 }
 

@@ -2,6 +2,7 @@
 
 #include "attribute.h"
 #include "must.h"
+#include "stack.h"
 #include "tunable.h"
 
 /* clang-format off */
@@ -59,15 +60,23 @@ static void add_ladder(Values *v, const Tunable *t, const Setting *s, uint64_t l
         }
 }
 
-/* "none [mq-deadline] bfq". */
-static void add_listed(Values *v, const Tunable *t, const Setting *s, const char *classdir, const Drive *d) {
-        char text[256], *rest = text, *word;
+char **tunable_names(const char *classdir, const Drive *d, const char *attribute) {
+        char text[256], *rest = text, *word, **names = NULL;
 
-        (void) attribute_read(text, sizeof text, "%s/%s/queue/%s", classdir, d->name, t->attribute);
-        while ((word = strsep(&rest, " []"))) {
+        (void) attribute_read(text, sizeof text, "%s/%s/queue/%s", classdir, d->name, attribute);
+        while ((word = strsep(&rest, " []")))
+                if (*word)
+                        must_work(names_add(&names, word));
+        return names;
+}
+
+static void add_listed(Values *v, const Tunable *t, const Setting *s, const char *classdir, const Drive *d) {
+        _cleanup_(names_freep) char **names = tunable_names(classdir, d, t->attribute);
+
+        for (char **name = names; name && *name; name++) {
                 Value value;
 
-                if (*word && value_parse(&s->range, word, &value) == 0)
+                if (value_parse(&s->range, *name, &value) == 0)
                         add(v, &value);
         }
 }

@@ -25,6 +25,9 @@ extern const Tunable tunables[];
 /* NULL: there is none. */
 const Tunable *tunable_find(const char *setting);
 
+/* The words of "none [mq-deadline] bfq" in a file of the queue's, for the caller to free (names_free()). NULL: there is none. */
+char **tunable_names(const char *classdir, const Drive *d, const char *attribute);
+
 typedef struct Values {
         Value *items;
         size_t n_items, current; /* which of them the drive has */
