@@ -18,7 +18,7 @@ static int compare(const struct dirent **a, const struct dirent **b) {
         return drive_name_compare((*a)->d_name, (*b)->d_name);
 }
 
-static int record_read(int dir_fd, const char *name, DriveRecord **ret) {
+static int record_read_at(int dir_fd, const char *name, DriveRecord **ret) {
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
         _cleanup_free_ char *text = NULL;
         size_t size = 0;
@@ -33,6 +33,12 @@ static int record_read(int dir_fd, const char *name, DriveRecord **ret) {
         if (r >= 0)
                 *ret = TAKE_PTR(record);
         return r;
+}
+
+int record_read(const char *dir, const char *name, DriveRecord **ret) {
+        _cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return fd < 0 ? -errno : record_read_at(fd, name, ret);
 }
 
 int records_read(const char *dir, Records *ret) {
@@ -52,7 +58,7 @@ int records_read(const char *dir, Records *ret) {
                 _cleanup_free_ struct dirent *entry = entries[i];
                 int r;
 
-                r = must_not_fail(record_read(fd, entry->d_name, &ret->items[ret->n_items]));
+                r = must_not_fail(record_read_at(fd, entry->d_name, &ret->items[ret->n_items]));
                 if (r >= 0)
                         ret->n_items++;
                 else if (r != -ENOENT) { /* the drive went away just now */

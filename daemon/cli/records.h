@@ -22,6 +22,9 @@ void records_done(Records *r);
 /* What the service has found out about drives behind USB bridges, which udev knows by their bridges only. */
 void records_reveal(const Records *r, Drive *const *drives, size_t n);
 
+/* Of one drive, as it is now; the caller frees it. */
+int record_read(const char *dir, const char *name, DriveRecord **ret);
+
 /* NULL: there is none. */
 DriveRecord *records_find(const Records *r, const char *name);
 

@@ -4,7 +4,6 @@
  * sets the drive back as soon as this command is gone, however that comes about. */
 
 #include <err.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "choice.h"
@@ -13,7 +12,6 @@
 #include "output.h"
 #include "settings.h"
 #include "stop.h"
-#include "text-file.h"
 #include "tuning.h"
 
 /* ---- what the drive holds ---- */
@@ -34,18 +32,6 @@ static int read_value(const Subject *s, const Setting *row, Value *ret, char **r
                 return -ENODATA;
         *ret = reading.value;
         return 0;
-}
-
-/* What the service has noted of the visit. The caller frees it. */
-static DriveRecord *read_record(const Subject *s) {
-        _cleanup_close_ int fd = open(s->options->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_free_ char *text = NULL;
-        DriveRecord *record = NULL;
-        size_t size;
-
-        if (fd >= 0 && must_not_fail(record_file_read(fd, s->drive->name, RECORD_MAX_BYTES, &text, &size)) >= 0)
-                (void) must_not_fail(drive_record_parse(text, size, &record));
-        return record;
 }
 
 /* ---- having the service set it ---- */
@@ -121,7 +107,7 @@ static int set_value(void *userdata, size_t value) {
                 return r;
 
         (void) value_format(&t->setting->range, t->values.items + value, text);
-        record = read_record(t->subject);
+        (void) must_not_fail(record_read(t->subject->options->state_dir, t->subject->drive->name, &record));
         told = record ? drive_record_find(record, t->tunable->setting) : NULL;
         if (told && streq_ptr(told->wanted, text) && streq_ptr(told->actual, text) && verdict_is_wanted(told->verdict))
                 return 0;
